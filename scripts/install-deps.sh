@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that building, running and testing Tenure need.
+# Usage: scripts/install-deps.sh [build|test|engines|check]...   (each group once; nothing to do is silent)
+set -euo pipefail
+
+build=(g++ cmake ninja-build pkg-config
+  libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
+  libmysqlcppconn-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
+  libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev)
+test=(libgtest-dev libgmock-dev mariadb-server-core mariadb-client-core procps)
+engines=(debootstrap)
+check=(clang-format)
+
+wanted=()
+for group in "${@:-build}"; do
+  declare -n packages="$group"
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || wanted+=("$package")
+  done
+done
+[ "${#wanted[@]}" -eq 0 ] && exit 0
+
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+  echo "These packages are missing: ${wanted[*]}. Install them as root, or install sudo." >&2
+  exit 1
+fi
+echo "Installing: ${wanted[*]}"
+as_root apt-get -qq update
+as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${wanted[@]}" >/dev/null
