@@ -1,0 +1,47 @@
+// The docket: everything that one transaction has locked and read, and what the law made of it.
+//
+// A store fills a docket under row locks, hands it to the law (`core/law.h`), and then saves how it
+// differs from what was read. Plain values; owned and used by one thread at a time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/types.h"
+
+namespace tenure {
+
+// One election, with the part of its queue that matters now.
+struct Contest {
+  Election election;
+  // False until the first campaign: `election` then holds nothing but its name.
+  bool exists = false;
+  // In queue order: the first live candidacies, and those of the sessions that commands speak for.
+  std::vector<Candidacy> queue;
+  // The last of the first live candidacies, if there may be more behind it that were not read:
+  // beyond this place the order of the queue is not known.
+  std::optional<Candidacy> horizon;
+};
+
+struct Docket {
+  // The database's clock, read after the last lock was granted.
+  DbTime now;
+  // Locked. A session that is asked for and missing does not exist.
+  std::map<SessionId, Session> sessions;
+  // Locked.
+  std::map<ElectionName, Contest> contests;
+  // Asked for, but locked by another transaction: nothing about them is decided.
+  std::set<ElectionName> busy;
+
+  // Written by the law, in the order in which it happened.
+  std::vector<Event> events;
+  // Sessions that were found to be over, or were ended, in this transaction. Their seats and places
+  // in other elections are still to be given up, one `Settle` each.
+  std::vector<SessionId> ended;
+  // Elections whose next leader could not be told from what was read: they need another `Settle`.
+  std::set<ElectionName> unsettled;
+};
+
+}  // namespace tenure

@@ -1,0 +1,193 @@
+// Sessions: they are renewed, they end once, and they never come back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/law_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+MATCHER_P(Is, session, "") { return arg && *arg == session; }
+
+// --- Renew ---
+
+TEST(RenewTest, BuysAWholeLeaseFromNow) {
+  auto docket = Given(Alive("a", kNow + 1s));
+
+  const auto renewed = Renew(docket, Id("a"));
+
+  EXPECT_THAT(renewed, Is(SessionOfCandidate("a", kNow + kLease)));
+  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
+}
+
+TEST(RenewTest, NeverMakesALeaseShorter) {
+  auto docket = Given(Alive("a", kNow + 2 * kLease));
+  const auto before = docket;
+
+  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + 2 * kLease)));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(RenewTest, IsInTimeInTheLastInstantOfTheLease) {
+  auto docket = Given(Alive("a", kNow + kInstant));
+
+  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
+}
+
+TEST(RenewTest, IsTooLateWhenTheLeaseIsOverAndMakesItAFact) {
+  auto docket = Given(Expired("a"));
+
+  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
+  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow);
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+}
+
+TEST(RenewTest, DoesNotBringBackAnExpiredSessionThoughTheClockStepsBack) {
+  auto docket = Given(Expired("a"));
+  (void)Renew(docket, Id("a"));
+
+  docket.now = kNow + -5s;
+
+  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
+  EXPECT_THAT(Do(docket, CampaignBy("a")), FailsWith(Reason::kSessionEnded));
+}
+
+TEST(RenewTest, DoesNotBringBackASessionThatHasEnded) {
+  auto docket = Given(Ended("a", Cause::kSuperseded));
+  const auto before = docket;
+
+  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "SUPERSEDED"));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(RenewTest, OfNoSessionIsRefused) {
+  auto docket = Given();
+
+  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionNotFound));
+  EXPECT_THAT(docket.sessions, IsEmpty());
+}
+
+TEST(RenewTest, TouchesNoElection) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
+  const auto election = ElectionIn(docket);
+
+  (void)Renew(docket, Id("a"));
+  (void)Renew(docket, Id("b"));
+
+  EXPECT_EQ(ElectionIn(docket), election);
+  EXPECT_THAT(docket.events, IsEmpty());
+}
+
+// --- EndSession ---
+
+TEST(EndSessionTest, EndsItForTheGivenCause) {
+  auto docket = Given(Alive("a"));
+
+  const auto ended = EndSession(docket, Id("a"), Cause::kSessionClosed);
+
+  EXPECT_THAT(ended, Is(SessionIn(docket, "a")));
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kSessionClosed);
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+}
+
+TEST(EndSessionTest, KeepsTheFirstCause) {
+  auto docket = Given(Ended("a", Cause::kSuperseded));
+  const auto before = docket;
+
+  const auto ended = EndSession(docket, Id("a"), Cause::kSessionClosed);
+
+  EXPECT_THAT(ended, Is(SessionIn(before, "a")));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(EndSessionTest, TwiceIsReportedOnce) {
+  auto docket = Given(Alive("a"));
+
+  (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
+  (void)EndSession(docket, Id("a"), Cause::kDeposed);
+
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kSessionClosed);
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+}
+
+TEST(EndSessionTest, OfOneWhoseLeaseIsOverComesTooLate) {
+  auto docket = Given(Expired("a"));
+
+  (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
+
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+}
+
+TEST(EndSessionTest, OfNoSessionIsRefused) {
+  auto docket = Given();
+
+  EXPECT_THAT(EndSession(docket, Id("a"), Cause::kSessionClosed),
+              FailsWith(Reason::kSessionNotFound));
+}
+
+TEST(EndSessionTest, ItsSeatPassesWhenTheElectionIsSettled) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+
+  (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
+  (void)Do(docket, SettlementOf("a"));
+
+  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kSessionClosed, Term{7}, Revision{14}),
+                                         Elected("b", Term{8}, Revision{15})));
+}
+
+// --- ExpireIfDue ---
+
+TEST(ExpireIfDueTest, EndsASessionWhoseLeaseIsOver) {
+  auto docket = Given(Expired("a"));
+
+  ExpireIfDue(docket, Id("a"));
+
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+}
+
+TEST(ExpireIfDueTest, LeavesEveryOtherSessionAsItIs) {
+  auto docket = Given(Alive("a", kNow + kInstant), Ended("b", Cause::kSessionClosed));
+  const auto before = docket;
+
+  ExpireIfDue(docket, Id("a"));
+  ExpireIfDue(docket, Id("b"));
+  ExpireIfDue(docket, Id("c"));
+
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(ExpireIfDueTest, TwiceIsReportedOnce) {
+  auto docket = Given(Expired("a"));
+
+  ExpireIfDue(docket, Id("a"));
+  ExpireIfDue(docket, Id("a"));
+
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+}
+
+// --- What callers are told ---
+
+TEST(SessionEndedErrorTest, NamesTheCauseAndTheHandleAndKeepsTheSecret) {
+  Session session = SessionOfCandidate("a");
+  session.id = *SessionId::FromHex("000102030405060708090a0b0c0d0eff");
+  session.ended = Cause::kExpired;
+
+  const Error error = SessionEndedError(session);
+
+  EXPECT_EQ(error.reason, Reason::kSessionEnded);
+  EXPECT_THAT(error.metadata, ElementsAre(::testing::Pair("cause", "EXPIRED")));
+  EXPECT_THAT(error.message, HasSubstr("0001020304050607"));
+  EXPECT_THAT(error.message, Not(HasSubstr("08090a0b0c0d0eff")));
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,62 @@
+#include "core/types.h"
+
+namespace tenure {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+}  // namespace
+
+std::string SessionId::Hex() const {
+  std::string hex;
+  hex.reserve(2 * bytes.size());
+  for (const uint8_t byte : bytes) {
+    hex.push_back(kDigits[byte >> 4]);
+    hex.push_back(kDigits[byte & 15]);
+  }
+  return hex;
+}
+
+std::string SessionId::Handle() const { return Hex().substr(0, bytes.size()); }
+
+std::optional<SessionId> SessionId::FromHex(std::string_view hex) {
+  SessionId id;
+  if (hex.size() != 2 * id.bytes.size()) return std::nullopt;
+  for (size_t i = 0; i < hex.size(); ++i) {
+    const size_t digit = kDigits.find(hex[i]);
+    if (digit == std::string_view::npos) return std::nullopt;
+    id.bytes[i / 2] = static_cast<uint8_t>(id.bytes[i / 2] << 4 | digit);
+  }
+  return id;
+}
+
+std::string_view CauseName(Cause cause) {
+  switch (cause) {
+    case Cause::kNone: return "";
+    case Cause::kResigned: return "RESIGNED";
+    case Cause::kExpired: return "EXPIRED";
+    case Cause::kDeposed: return "DEPOSED";
+    case Cause::kAppointedAway: return "APPOINTED_AWAY";
+    case Cause::kSuperseded: return "SUPERSEDED";
+    case Cause::kSessionClosed: return "SESSION_CLOSED";
+    case Cause::kDeleted: return "DELETED";
+  }
+  return "";
+}
+
+std::string_view EventTypeName(EventType type) {
+  switch (type) {
+    case EventType::kElected: return "ELECTED";
+    case EventType::kProclaimed: return "PROCLAIMED";
+    case EventType::kVacated: return "VACATED";
+  }
+  return "";
+}
+
+int LaneOf(const ElectionName& name) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : name.bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return static_cast<int>((hash ^ hash >> 32) % kLaneCount);
+}
+
+}  // namespace tenure

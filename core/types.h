@@ -1,0 +1,181 @@
+// The plain types of Tenure's law: what an election, a candidacy, a session and an event are.
+//
+// Values only: no I/O, no clock, no locks. Every type may be copied, compared and moved freely, and
+// none is safe to change from two threads at once.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenure {
+
+// A number that is not to be mixed up with another number.
+template <typename Tag>
+struct StrongNumber {
+  uint64_t value = 0;
+
+  auto operator<=>(const StrongNumber&) const = default;
+  [[nodiscard]] StrongNumber Next() const { return {value + 1}; }
+};
+
+using Term = StrongNumber<struct TermTag>;          // the fencing token; 0 before the first grant
+using Revision = StrongNumber<struct RevisionTag>;  // 0 before the first event
+using Ticket = StrongNumber<struct TicketTag>;      // order of arrival in one election's queue
+
+using Duration = std::chrono::microseconds;
+
+// A moment on the database's clock, in microseconds since the epoch (UTC). The only clock by which
+// anything expires.
+struct DbTime {
+  Duration since_epoch{0};
+
+  auto operator<=>(const DbTime&) const = default;
+  friend DbTime operator+(DbTime time, Duration duration) { return {time.since_epoch + duration}; }
+  friend Duration operator-(DbTime a, DbTime b) { return a.since_epoch - b.since_epoch; }
+};
+
+// An election's name: bytes, compared exactly. `core/validation.h` says which are allowed.
+struct ElectionName {
+  std::string bytes;
+
+  auto operator<=>(const ElectionName&) const = default;
+};
+
+// A secret capability of 128 random bits: who knows it acts for the session. Only its first half,
+// the handle, may be logged or listed.
+struct SessionId {
+  std::array<uint8_t, 16> bytes{};
+
+  auto operator<=>(const SessionId&) const = default;
+  [[nodiscard]] std::string Hex() const;
+  [[nodiscard]] std::string Handle() const;
+  // Nothing unless `hex` is 32 lower-case hexadecimal digits.
+  [[nodiscard]] static std::optional<SessionId> FromHex(std::string_view hex);
+};
+
+// One Campaign call. A call that is abandoned takes back only what it, and no later call, asked
+// for.
+using Attempt = StrongNumber<struct AttemptTag>;  // random; 0 is none
+
+enum class Cause : uint8_t {
+  kNone = 0,
+  kResigned = 1,
+  kExpired = 2,
+  kDeposed = 3,
+  kAppointedAway = 4,
+  kSuperseded = 5,
+  kSessionClosed = 6,
+  kDeleted = 7,
+};
+[[nodiscard]] std::string_view CauseName(Cause cause);
+
+enum class EventType : uint8_t { kElected = 1, kProclaimed = 2, kVacated = 3 };
+[[nodiscard]] std::string_view EventTypeName(EventType type);
+
+// A process's lease on life. It is alive until its row says otherwise: `ended` is never unset
+// again.
+struct Session {
+  SessionId id;
+  std::string candidate;
+  Duration lease_ttl{0};
+  DbTime expires_at;
+  Cause ended = Cause::kNone;
+
+  bool operator==(const Session&) const = default;
+  [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }
+};
+
+// A place in one election's queue. Whoever is elected leaves the queue.
+struct Candidacy {
+  SessionId session;
+  std::string candidate;
+  Duration lease_ttl{0};
+  Ticket ticket;
+  int32_t priority = 0;
+  std::string value;
+  Attempt attempt;
+
+  bool operator==(const Candidacy&) const = default;
+  // Queue order: higher priority first, then who came first.
+  [[nodiscard]] bool Before(const Candidacy& other) const {
+    return priority != other.priority ? priority > other.priority : ticket < other.ticket;
+  }
+};
+
+// Who holds the seat, in the election's current term.
+struct Leader {
+  SessionId session;
+  std::string candidate;
+  Duration lease_ttl{0};
+  std::string value;
+  DbTime elected_at;
+  // The Campaign call that was granted the seat while it waited, until its session is heard from
+  // again.
+  Attempt attempt;
+
+  bool operator==(const Leader&) const = default;
+};
+
+// One election's row.
+struct Election {
+  ElectionName name;
+  Term term;  // the highest ever granted
+  Revision revision;
+  Ticket next_ticket;
+  uint64_t waiting = 0;  // how many candidacies the queue holds
+  std::optional<Leader> leader;
+
+  bool operator==(const Election&) const = default;
+};
+
+// One committed change. `term`, `session`, `candidate`, `value` and `elected_at` are those of the
+// leadership that began, changed or ended.
+struct Event {
+  ElectionName election;
+  Revision revision;
+  EventType type = EventType::kElected;
+  Cause cause = Cause::kNone;
+  Term term;
+  Leader leader;
+  DbTime at;
+
+  bool operator==(const Event&) const = default;
+};
+
+// A leadership as callers see it.
+struct Leadership {
+  ElectionName election;
+  Term term;
+  Leader leader;
+
+  bool operator==(const Leadership&) const = default;
+};
+
+// Every election belongs to one lane, the same on every replica and for ever: lanes order the
+// changes that replicas tell each other. The stores' schema holds one row for each.
+inline constexpr int kLaneCount = 4;
+// FNV-1a of the name.
+[[nodiscard]] int LaneOf(const ElectionName& name);
+
+}  // namespace tenure
+
+template <>
+struct std::hash<tenure::ElectionName> {
+  size_t operator()(const tenure::ElectionName& name) const noexcept {
+    return std::hash<std::string>{}(name.bytes);
+  }
+};
+
+template <>
+struct std::hash<tenure::SessionId> {
+  size_t operator()(const tenure::SessionId& id) const noexcept {
+    return std::hash<std::string_view>{}(
+        {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()});
+  }
+};

@@ -1,0 +1,26 @@
+// Which input is allowed. Pure; each function names the one error that it can answer with.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/limits.h"
+#include "core/types.h"
+
+namespace tenure {
+
+// 1 to 255 bytes without control characters (C0, DEL, and C1 in UTF-8). kInvalidElectionName.
+[[nodiscard]] Result<ElectionName> ParseElectionName(std::string_view name);
+// The same rule for candidates. kInvalidCandidate.
+[[nodiscard]] Result<std::string> ParseCandidate(std::string_view candidate);
+// At most 4096 bytes, any. kInvalidValue.
+[[nodiscard]] Result<std::string> ParseValue(std::string_view value);
+// Within the limits; the default for nothing. kInvalidLeaseTtl.
+[[nodiscard]] Result<Duration> ParseLeaseTtl(std::optional<Duration> ttl, const Limits& limits);
+// 32 lower-case hexadecimal digits. kInvalidSessionId.
+[[nodiscard]] Result<SessionId> ParseSessionId(std::string_view hex);
+// Not zero. kInvalidTerm.
+[[nodiscard]] Result<Term> ParseTerm(uint64_t term);
+
+}  // namespace tenure
