@@ -1,0 +1,167 @@
+#include "storage/mysql/connection.h"
+
+#include <cppconn/connection.h>
+#include <cppconn/driver.h>
+#include <cppconn/exception.h>
+#include <cppconn/resultset.h>
+#include <cppconn/resultset_metadata.h>
+#include <cppconn/statement.h>
+
+#include <algorithm>
+#include <random>
+
+#include "storage/mysql/sql.h"
+
+namespace tenure::mysql {
+namespace {
+
+constexpr int kConnectTimeoutSeconds = 2;
+constexpr int kReadTimeoutSeconds = 8;
+constexpr auto kBorrowTimeout = std::chrono::seconds(5);
+
+// The error numbers are those of MySQL's and MariaDB's manuals.
+MySqlError::Kind KindOf(int code) {
+  switch (code) {
+    case 1020:  // record has changed since last read (MariaDB 11, Galera)
+    case 1205:  // lock wait timeout
+    case 1213:  // deadlock, or certification failure of Galera
+    case 3101:  // certification failure of Group Replication
+    case 3572:  // NOWAIT
+      return MySqlError::Kind::kConflict;
+    case 0:     // the connector's own: closed, impossible
+    case 1040:  // too many connections
+    case 1047:  // Galera: node is not ready
+    case 1053:  // shutdown in progress
+    case 1079:  // normal shutdown
+    case 1152:  // aborted connection
+    case 1158:
+    case 1159:
+    case 1160:
+    case 1161:  // packets that were not read or written
+    case 1290:
+    case 1792:
+    case 1836:  // read only
+    case 1927:  // connection was killed
+    case 3100:
+    case 3168:  // Group Replication: before_commit hook, not primary
+    case 4031:  // disconnected for inactivity
+      return MySqlError::Kind::kAway;
+    default:
+      return code >= 2000 && code < 3000 ? MySqlError::Kind::kAway : MySqlError::Kind::kOther;
+  }
+}
+
+MySqlError Translate(const sql::SQLException& error) {
+  return {KindOf(error.getErrorCode()), error.getErrorCode(),
+          "MySQL error " + std::to_string(error.getErrorCode()) + ": " + error.what()};
+}
+
+std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& address) {
+  sql::ConnectOptionsMap options;
+  options["hostName"] = sql::SQLString("tcp://" + address.host);
+  options["port"] = static_cast<int>(address.port);
+  options["userName"] = sql::SQLString(config.user);
+  options["password"] = sql::SQLString(config.password);
+  options["schema"] = sql::SQLString(config.database);
+  options["OPT_CONNECT_TIMEOUT"] = kConnectTimeoutSeconds;
+  options["OPT_READ_TIMEOUT"] = kReadTimeoutSeconds;
+  options["OPT_WRITE_TIMEOUT"] = kReadTimeoutSeconds;
+  options["CLIENT_MULTI_STATEMENTS"] = true;
+  return std::unique_ptr<sql::Connection>(get_driver_instance()->connect(options));
+}
+
+Rows Fetch(sql::Statement& statement) {
+  const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
+  Rows rows;
+  const unsigned columns = result->getMetaData()->getColumnCount();
+  while (result->next()) {
+    Row& row = rows.emplace_back(columns);
+    for (unsigned i = 1; i <= columns; ++i) {
+      const sql::SQLString cell = result->getString(i);
+      if (!result->wasNull()) row[i - 1] = cell.asStdString();
+    }
+  }
+  return rows;
+}
+
+std::string RandomBytes(size_t count) {
+  std::random_device random;
+  std::string bytes(count, '\0');
+  std::ranges::generate(bytes, [&] { return static_cast<char>(random()); });
+  return bytes;
+}
+
+}  // namespace
+
+Connection::Connection(const Config& config) {
+  std::optional<MySqlError> failure;
+  for (const Address& address : config.addresses) {
+    try {
+      connection_ = Connect(config, address);
+      Run(query::SetUpSession());
+      const bool read_only = Run({query::kReadOnly})[0].at(0).at(0) != "0";
+      if (!read_only) return;
+      throw MySqlError(MySqlError::Kind::kAway, 1290, address.host + " is read-only");
+    } catch (const sql::SQLException& error) {
+      failure = Translate(error);
+    } catch (const MySqlError& error) {
+      failure = error;
+    }
+  }
+  throw failure.value_or(MySqlError(MySqlError::Kind::kOther, 0, "no address is given"));
+}
+
+Connection::~Connection() = default;
+
+std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
+  std::string message;
+  for (const std::string& statement : statements) message.append(statement).append(";");
+  if (!message.empty()) message.pop_back();
+  try {
+    const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
+    std::vector<Rows> results;
+    bool has_rows = statement->execute(message);
+    while (true) {
+      results.push_back(has_rows ? Fetch(*statement) : Rows());
+      if (results.size() == statements.size()) return results;
+      has_rows = statement->getMoreResults();
+    }
+  } catch (const sql::SQLException& error) {
+    throw Translate(error);
+  }
+}
+
+Pool::Pool(Config config) : config_(std::move(config)) {
+  for (size_t i = 0; i < config_.connections_max; ++i) {
+    slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16), 0, nullptr}));
+    free_.push_back(slots_.back().get());
+  }
+}
+
+Pool::Loan Pool::Borrow() {
+  std::unique_lock lock(mutex_);
+  if (!returned_.wait_for(lock, kBorrowTimeout, [&] { return !free_.empty(); })) {
+    throw MySqlError(MySqlError::Kind::kAway, 0,
+                     "all " + std::to_string(slots_.size()) + " database connections are in use");
+  }
+  Slot* slot = free_.back();
+  free_.pop_back();
+  return {*this, *slot};
+}
+
+Connection& Pool::Loan::connection() {
+  if (slot_.connection == nullptr) {
+    slot_.connection = std::make_unique<Connection>(pool_.config_);
+  }
+  return *slot_.connection;
+}
+
+void Pool::Return(Slot& slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(&slot);
+  }
+  returned_.notify_one();
+}
+
+}  // namespace tenure::mysql

@@ -1,0 +1,118 @@
+// One connection to a MySQL or MariaDB server, and the pool that bounds how many there are.
+//
+// A Connection belongs to one thread at a time. Errors are exceptions of type MySqlError, which
+// stay in this room.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sql {
+class Connection;
+}
+
+namespace tenure::mysql {
+
+struct Address {
+  std::string host;
+  uint16_t port = 3306;
+
+  bool operator==(const Address&) const = default;
+};
+
+struct Config {
+  std::vector<Address> addresses;  // tried in order; a read-only server is passed by
+  std::string user;
+  std::string password;
+  std::string database;
+  size_t connections_max = 8;
+};
+
+class MySqlError : public std::runtime_error {
+ public:
+  enum class Kind {
+    kConflict,  // deadlock, lock wait, certification: the transaction is to be tried again
+    kAway,      // the connection is of no more use
+    kInDoubt,   // the connection broke during a commit, and what became of it cannot be found out
+    kOther,     // the statement is wrong, or the user may not
+  };
+
+  MySqlError(Kind kind, int code, const std::string& message)
+      : std::runtime_error(message), kind(kind), code(code) {}
+
+  Kind kind;
+  int code;
+};
+
+using Cell = std::optional<std::string>;
+using Row = std::vector<Cell>;
+using Rows = std::vector<Row>;
+
+class Connection {
+ public:
+  // Connects to the first address that answers and can be written to, and sets the session up: UTC,
+  // READ COMMITTED, strict mode, bounded lock waits.
+  explicit Connection(const Config& config);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Sends the statements in one message, and answers with one Rows for each. The server stops at
+  // the first that fails.
+  std::vector<Rows> Run(const std::vector<std::string>& statements);
+
+ private:
+  std::unique_ptr<sql::Connection> connection_;
+};
+
+class Pool {
+ public:
+  // A place for one connection, made when it is first needed. `writer` names it in the table of
+  // that name, and `transaction` counts what it has committed.
+  struct Slot {
+    std::string writer;
+    uint64_t transaction = 0;
+    std::unique_ptr<Connection> connection;
+  };
+
+  // A slot on loan; goes back when destroyed.
+  class Loan {
+   public:
+    Loan(Pool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
+    ~Loan() { pool_.Return(slot_); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    Slot& slot() { return slot_; }
+    // The slot's connection, made anew if there is none.
+    Connection& connection();
+    void Drop() { slot_.connection.reset(); }
+
+   private:
+    Pool& pool_;
+    Slot& slot_;
+  };
+
+  explicit Pool(Config config);
+
+  // Waits a bounded time for a slot. Throws kAway if none came free. Thread-safe.
+  Loan Borrow();
+
+ private:
+  void Return(Slot& slot);
+
+  const Config config_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;  // guarded by mutex_; the last returned is lent first
+};
+
+}  // namespace tenure::mysql

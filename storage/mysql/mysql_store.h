@@ -1,0 +1,22 @@
+// The store on MySQL 8+ and MariaDB 10.6+, through MySQL Connector/C++.
+//
+// One transaction is four messages to the server, whatever the size of the batch: lock the
+// elections, read the queues, lock the sessions and read the clock, save and commit. At most
+// `Config::connections_max` run at once; who finds all of them busy waits, a bounded time.
+//
+// A connection that breaks during COMMIT leaves open whether the commit happened. Every transaction
+// therefore also counts up a row of its connection (table `writers`), and that row, read under its
+// lock on a new connection, tells.
+#pragma once
+
+#include <memory>
+
+#include "storage/mysql/connection.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// Connects when it is first used: a database that is away is found out by the first call.
+[[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(mysql::Config config);
+
+}  // namespace tenure

@@ -1,0 +1,79 @@
+// Every statement that Tenure sends to MySQL and MariaDB, and nothing else. The tables are in
+// storage/schema. Bytes are written as hexadecimal literals, so nothing needs to be escaped.
+//
+// UTC_TIMESTAMP is the start of its statement. Whoever needs the time *after* a lock was granted
+// reads it with a statement of its own (kClock).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/types.h"
+#include "storage/changes.h"
+#include "storage/store.h"
+
+namespace tenure::mysql::query {
+
+// Sessions of the server.
+inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
+[[nodiscard]] std::vector<std::string> SetUpSession();
+
+// Transactions. The order of locks: elections by name, sessions by id, lane, writer.
+inline constexpr char kBegin[] = "START TRANSACTION";
+inline constexpr char kCommit[] = "COMMIT";
+inline constexpr char kRollback[] = "ROLLBACK";
+inline constexpr char kClock[] =
+    "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+[[nodiscard]] std::string LockElections(const std::vector<ElectionName>& names);
+[[nodiscard]] std::string ExistingElections(const std::vector<ElectionName>& names);
+[[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
+[[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);
+[[nodiscard]] std::string LoadPlaces(const std::vector<PlaceKey>& places);
+// The first live candidacies of each election, as many as is said.
+[[nodiscard]] std::string LoadHeads(const std::vector<std::pair<ElectionName, size_t>>& heads);
+[[nodiscard]] std::string LockSessions(const std::vector<SessionId>& ids);
+[[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
+[[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
+[[nodiscard]] std::string DeletePlaces(const std::vector<PlaceKey>& places);
+[[nodiscard]] std::string SavePlaces(
+    const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
+// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents and kLastInsertId.
+[[nodiscard]] std::string AdvanceLane(int lane);
+[[nodiscard]] std::string SaveEvents(int lane, const std::vector<Event>& events);
+inline constexpr char kLastInsertId[] = "SELECT LAST_INSERT_ID()";
+[[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
+[[nodiscard]] std::string LockWriter(std::string_view writer);
+[[nodiscard]] std::string EventPosition(const Event& event);
+
+// Reads.
+[[nodiscard]] std::string ViewElections(const std::vector<ElectionName>& names);
+[[nodiscard]] std::string ListElections(std::string_view prefix, std::string_view after,
+                                        size_t limit);
+[[nodiscard]] std::string Positions(const std::vector<PlaceKey>& places);
+[[nodiscard]] std::string Seats(const std::vector<SessionId>& sessions);
+[[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
+[[nodiscard]] std::string Feed(int lane, uint64_t after, uint64_t until);
+inline constexpr char kLanePositions[] = "SELECT lane, position FROM lanes";
+inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
+
+// The end of sessions.
+[[nodiscard]] std::string ExpiredSessions(size_t limit);
+[[nodiscard]] std::string UnsettledSessions(size_t limit);
+[[nodiscard]] std::string NextExpiry();
+[[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);
+[[nodiscard]] std::string MarkSettled(const std::vector<SessionId>& sessions);
+[[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
+[[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
+
+// The schema.
+inline constexpr char kCreateSchemaVersion[] =
+    "CREATE TABLE IF NOT EXISTS schema_version (one TINYINT NOT NULL PRIMARY KEY,"
+    " version INT NOT NULL) ENGINE = InnoDB";
+inline constexpr char kHasSchemaVersion[] =
+    "SELECT COUNT(*) FROM information_schema.tables"
+    " WHERE table_schema = DATABASE() AND table_name = 'schema_version'";
+inline constexpr char kSchemaVersion[] = "SELECT version FROM schema_version";
+[[nodiscard]] std::string SetSchemaVersion(int version);
+
+}  // namespace tenure::mysql::query

@@ -1,0 +1,24 @@
+// The steps that bring a database to the schema that this program knows, one list per dialect.
+//
+// Steps are only ever added, and each may be run twice: replicas migrate without a lock of their
+// own.
+#pragma once
+
+#include <span>
+
+namespace tenure {
+
+struct Migration {
+  int version;                              // rises by one
+  std::span<const char* const> statements;  // run in order
+};
+
+[[nodiscard]] std::span<const Migration> SqliteMigrations();
+[[nodiscard]] std::span<const Migration> MySqlMigrations();
+
+// The version that a list of migrations leads to.
+[[nodiscard]] inline int LatestVersion(std::span<const Migration> migrations) {
+  return migrations.back().version;
+}
+
+}  // namespace tenure

@@ -1,0 +1,509 @@
+#include "storage/sqlite/sqlite_store.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "storage/changes.h"
+#include "storage/schema/migrations.h"
+#include "storage/sqlite/sql.h"
+
+namespace tenure {
+namespace {
+
+namespace query = sqlite::query;
+
+constexpr int kBusyTimeoutMs = 5000;
+
+// What can be bound to a parameter: nothing is NULL, bytes are a BLOB.
+using Value = std::variant<std::monostate, int64_t, std::string_view>;
+
+std::string_view Bytes(const SessionId& id) {
+  return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
+}
+int64_t Int(uint64_t value) { return static_cast<int64_t>(value); }
+int64_t Int(Duration duration) { return duration.count(); }
+int64_t Int(DbTime time) { return time.since_epoch.count(); }
+
+// One connection and its prepared statements.
+class Connection {
+ public:
+  explicit Connection(const std::string& path)
+      : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs) {
+    SQLite::Statement(database_, "PRAGMA journal_mode = WAL").executeStep();
+    database_.exec("PRAGMA synchronous = FULL");
+  }
+
+  // Starts a statement, prepared once. `sql` is a literal; bytes must outlive the rows.
+  SQLite::Statement& Query(const char* sql, std::initializer_list<Value> parameters = {}) {
+    auto& statement = statements_[sql];
+    if (statement == nullptr) statement = std::make_unique<SQLite::Statement>(database_, sql);
+    statement->tryReset();
+    int index = 0;
+    for (const Value& value : parameters) Bind(*statement, ++index, value);
+    return *statement;
+  }
+
+  void Execute(const char* sql, std::initializer_list<Value> parameters = {}) {
+    SQLite::Statement& statement = Query(sql, parameters);
+    while (statement.executeStep()) continue;
+    statement.reset();
+  }
+
+  void ExecuteOnce(const char* sql) { database_.exec(sql); }
+
+ private:
+  static void Bind(SQLite::Statement& statement, int index, const Value& value) {
+    if (const auto* number = std::get_if<int64_t>(&value)) return statement.bind(index, *number);
+    if (const auto* bytes = std::get_if<std::string_view>(&value)) {
+      const char* data = bytes->empty() ? "" : bytes->data();  // a null pointer would bind NULL
+      return statement.bindNoCopy(index, data, static_cast<int>(bytes->size()));
+    }
+    statement.bind(index);
+  }
+
+  SQLite::Database database_;
+  std::map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
+};
+
+// Rolls back unless committed.
+class Transaction {
+ public:
+  Transaction(Connection& connection, const char* begin) : connection_(connection) {
+    connection_.Execute(begin);
+  }
+  ~Transaction() {
+    if (open_) try {
+        connection_.Execute(query::kRollback);
+      } catch (const SQLite::Exception&) {  // SQLite has rolled back by itself
+      }
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  void Commit() {
+    connection_.Execute(query::kCommit);
+    open_ = false;
+  }
+
+ private:
+  Connection& connection_;
+  bool open_ = true;
+};
+
+std::string Blob(const SQLite::Statement& row, int column) {
+  const SQLite::Column cell = const_cast<SQLite::Statement&>(row).getColumn(column);
+  return cell.getBytes() == 0 ? std::string()
+                              : std::string(static_cast<const char*>(cell.getBlob()),
+                                            static_cast<size_t>(cell.getBytes()));
+}
+
+int64_t Number(SQLite::Statement& row, int column) { return row.getColumn(column).getInt64(); }
+
+SessionId ToSessionId(const std::string& bytes) {
+  SessionId id;
+  std::copy_n(bytes.begin(), std::min(bytes.size(), id.bytes.size()), id.bytes.begin());
+  return id;
+}
+
+Election ToElection(SQLite::Statement& row) {
+  Election election;
+  election.name.bytes = Blob(row, 0);
+  election.term.value = static_cast<uint64_t>(Number(row, 1));
+  election.revision.value = static_cast<uint64_t>(Number(row, 2));
+  election.next_ticket.value = static_cast<uint64_t>(Number(row, 3));
+  election.waiting = static_cast<uint64_t>(Number(row, 4));
+  if (!row.isColumnNull(5)) {
+    election.leader =
+        Leader{ToSessionId(Blob(row, 5)),        Blob(row, 6),
+               Duration(Number(row, 7)),         Blob(row, 8),
+               DbTime{Duration(Number(row, 9))}, Attempt{static_cast<uint64_t>(Number(row, 10))}};
+  }
+  return election;
+}
+
+ElectionView ToView(SQLite::Statement& row) {
+  ElectionView view{ToElection(row)};
+  view.leader_alive = !view.election.leader || Number(row, 11) != 0;
+  return view;
+}
+
+Candidacy ToCandidacy(SQLite::Statement& row) {
+  Candidacy candidacy;
+  candidacy.session = ToSessionId(Blob(row, 0));
+  candidacy.ticket.value = static_cast<uint64_t>(Number(row, 1));
+  candidacy.priority = ~static_cast<int32_t>(Number(row, 2));
+  candidacy.value = Blob(row, 3);
+  candidacy.attempt.value = static_cast<uint64_t>(Number(row, 4));
+  return candidacy;
+}
+
+Event ToEvent(SQLite::Statement& row) {
+  Event event;
+  event.election.bytes = Blob(row, 0);
+  event.revision.value = static_cast<uint64_t>(Number(row, 1));
+  event.type = static_cast<EventType>(Number(row, 2));
+  event.cause = static_cast<Cause>(Number(row, 3));
+  event.term.value = static_cast<uint64_t>(Number(row, 4));
+  event.leader = Leader{ToSessionId(Blob(row, 5)),        Blob(row, 6),
+                        Duration(Number(row, 7)),         Blob(row, 8),
+                        DbTime{Duration(Number(row, 9))}, {}};
+  event.at = DbTime{Duration(Number(row, 10))};
+  return event;
+}
+
+template <typename Convert>
+std::vector<std::invoke_result_t<Convert, SQLite::Statement&>> Collect(SQLite::Statement& rows,
+                                                                       Convert convert) {
+  std::vector<std::invoke_result_t<Convert, SQLite::Statement&>> all;
+  while (rows.executeStep()) all.push_back(convert(rows));
+  rows.reset();
+  return all;
+}
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(const std::string& path, DbClock clock)
+      : clock_(std::move(clock)), connection_(path) {}
+
+  Result<Committed> Transact(const Agenda& agenda,
+                             const std::function<void(Docket&)>& decide) override {
+    return Guarded([&]() -> Committed {
+      Transaction transaction(connection_, query::kBegin);
+      const Docket loaded = Load(agenda);
+      Docket decided = loaded;
+      decide(decided);
+      const Committed committed = Save(loaded, decided);
+      transaction.Commit();
+      return committed;
+    });
+  }
+
+  Result<std::map<ElectionName, ElectionView>> ReadElections(
+      const std::vector<ElectionName>& names) override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBeginRead);
+      const int64_t now = Int(clock_());
+      std::map<ElectionName, ElectionView> views;
+      for (const ElectionName& name : names) {
+        SQLite::Statement& row = connection_.Query(query::kViewElection, {name.bytes, now});
+        if (row.executeStep()) views.emplace(name, ToView(row));
+        row.reset();
+      }
+      return views;
+    });
+  }
+
+  Result<std::vector<ElectionView>> ListElections(std::string_view prefix, std::string_view after,
+                                                  size_t limit) override {
+    return Guarded([&] {
+      const std::string end = PrefixEnd(prefix);
+      return Collect(
+          connection_.Query(query::kListElections, {Int(clock_()), prefix, end, after, Int(limit)}),
+          ToView);
+    });
+  }
+
+  Result<std::map<PlaceKey, uint64_t>> ReadPositions(const std::vector<PlaceKey>& places) override {
+    return Guarded([&] {
+      std::map<PlaceKey, uint64_t> positions;
+      for (const PlaceKey& place : places) {
+        SQLite::Statement& row =
+            connection_.Query(query::kPosition, {place.election.bytes, Bytes(place.session)});
+        row.executeStep();
+        const auto position = static_cast<uint64_t>(Number(row, 0));
+        if (position > 0) positions.emplace(place, position);
+        row.reset();
+      }
+      return positions;
+    });
+  }
+
+  Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) override {
+    return Guarded([&] {
+      std::vector<PlaceKey> waiting;
+      for (const PlaceKey& place : places) {
+        SQLite::Statement& row =
+            connection_.Query(query::kLoadPlace, {place.election.bytes, Bytes(place.session)});
+        if (row.executeStep()) waiting.push_back(place);
+        row.reset();
+      }
+      return waiting;
+    });
+  }
+
+  Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override {
+    return Guarded([&] {
+      std::vector<Leadership> seats;
+      for (const SessionId& session : sessions) {
+        const auto led = Collect(connection_.Query(query::kSeats, {Bytes(session)}), ToElection);
+        for (const Election& election : led) {
+          seats.push_back({election.name, election.term, *election.leader});
+        }
+      }
+      return seats;
+    });
+  }
+
+  Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
+                                        size_t limit) override {
+    return Guarded([&] {
+      return Collect(
+          connection_.Query(query::kEvents, {election.bytes, Int(from.value), Int(limit)}),
+          ToEvent);
+    });
+  }
+
+  Result<LanePositions> ReadLanePositions() override {
+    return Guarded([&] {
+      LanePositions positions{};
+      SQLite::Statement& row = connection_.Query(query::kLanePositions);
+      while (row.executeStep()) {
+        positions.at(static_cast<size_t>(Number(row, 0))) = static_cast<uint64_t>(Number(row, 1));
+      }
+      return positions;
+    });
+  }
+
+  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
+    return Guarded([&] {
+      return Collect(connection_.Query(query::kFeed, {int64_t{lane}, Int(after), Int(until)}),
+                     [](SQLite::Statement& row) {
+                       return FeedEntry{static_cast<uint64_t>(Number(row, 11)), ToEvent(row)};
+                     });
+    });
+  }
+
+  Result<DueSessions> FindDueSessions(size_t limit) override {
+    return Guarded([&] {
+      const auto to_id = [](SQLite::Statement& row) { return ToSessionId(Blob(row, 0)); };
+      DueSessions due;
+      due.now = clock_();
+      due.expired = Collect(connection_.Query(query::kExpired, {Int(due.now), Int(limit)}), to_id);
+      due.unsettled = Collect(connection_.Query(query::kUnsettled, {Int(limit)}), to_id);
+      SQLite::Statement& next = connection_.Query(query::kNextExpiry, {Int(due.now)});
+      if (next.executeStep() && !next.isColumnNull(0)) {
+        due.next_expiry = DbTime{Duration(Number(next, 0))};
+      }
+      next.reset();
+      return due;
+    });
+  }
+
+  Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
+    return Guarded([&] {
+      std::vector<PlaceKey> places;
+      for (const SessionId& id : sessions) {
+        SQLite::Statement& row = connection_.Query(query::kPlaces, {Bytes(id)});
+        while (row.executeStep()) places.push_back({ElectionName{Blob(row, 0)}, id});
+        row.reset();
+      }
+      return places;
+    });
+  }
+
+  Result<void> MarkSettled(const std::vector<SessionId>& sessions) override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBegin);
+      for (const SessionId& id : sessions) connection_.Execute(query::kMarkSettled, {Bytes(id)});
+      transaction.Commit();
+    });
+  }
+
+  Result<void> ForgetSessions(Duration age, size_t limit) override {
+    return Guarded([&] {
+      connection_.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
+    });
+  }
+
+  Result<void> Ping() override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBegin);
+      transaction.Commit();
+    });
+  }
+
+  Result<SchemaState> CheckSchema() override {
+    return Guarded([&] {
+      const int latest = LatestVersion(SqliteMigrations());
+      const int version = Version();
+      return version == latest  ? SchemaState::kCurrent
+             : version < latest ? SchemaState::kTooOld
+                                : SchemaState::kTooNew;
+    });
+  }
+
+  Result<void> Migrate() override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBegin);
+      const int version = Version();
+      connection_.ExecuteOnce(query::kCreateSchemaVersion);
+      for (const Migration& migration : SqliteMigrations()) {
+        if (migration.version <= version) continue;
+        for (const char* statement : migration.statements) connection_.ExecuteOnce(statement);
+        connection_.Execute(query::kSetSchemaVersion, {int64_t{migration.version}});
+      }
+      transaction.Commit();
+    });
+  }
+
+ private:
+  // Runs `work` alone, and turns SQLite's exceptions into values.
+  template <typename Work>
+  auto Guarded(Work work) -> Result<decltype(work())> {
+    const std::lock_guard lock(mutex_);
+    try {
+      if constexpr (std::is_void_v<decltype(work())>) {
+        work();
+        return {};
+      } else {
+        return work();
+      }
+    } catch (const SQLite::Exception& error) {
+      return Fail(Reason::kStoreUnavailable, std::string("SQLite: ") + error.what());
+    }
+  }
+
+  int Version() {
+    if (!HasVersionTable()) return 0;
+    SQLite::Statement& row = connection_.Query(query::kSchemaVersion);
+    const int version = row.executeStep() ? static_cast<int>(Number(row, 0)) : 0;
+    row.reset();
+    return version;
+  }
+
+  bool HasVersionTable() {
+    SQLite::Statement& row = connection_.Query(query::kHasSchemaVersion);
+    row.executeStep();
+    const bool has = Number(row, 0) != 0;
+    row.reset();
+    return has;
+  }
+
+  Docket Load(const Agenda& agenda) {
+    Docket docket;
+    docket.now = clock_();
+    std::set<SessionId> sessions(agenda.sessions.begin(), agenda.sessions.end());
+    for (const auto& [name, item] : agenda.elections) {
+      Contest& contest =
+          docket.contests.emplace(name, LoadContest(name, item, docket.now)).first->second;
+      sessions.insert(item.sessions.begin(), item.sessions.end());
+      if (contest.election.leader) sessions.insert(contest.election.leader->session);
+      for (const Candidacy& candidacy : contest.queue) sessions.insert(candidacy.session);
+    }
+    for (const SessionId& id : sessions) {
+      SQLite::Statement& row = connection_.Query(query::kLoadSession, {Bytes(id)});
+      if (row.executeStep()) {
+        docket.sessions.emplace(
+            id, Session{id, Blob(row, 0), Duration(Number(row, 1)),
+                        DbTime{Duration(Number(row, 2))}, static_cast<Cause>(Number(row, 3))});
+      }
+      row.reset();
+    }
+    FinishLoading(docket);
+    return docket;
+  }
+
+  Contest LoadContest(const ElectionName& name, const Agenda::Item& item, DbTime now) {
+    Contest contest;
+    contest.election.name = name;
+    SQLite::Statement& row = connection_.Query(query::kLoadElection, {name.bytes});
+    contest.exists = row.executeStep();
+    if (contest.exists) contest.election = ToElection(row);
+    row.reset();
+    if (contest.election.waiting == 0) return contest;
+
+    const size_t head_size = item.departures + 1;
+    contest.queue = Collect(
+        connection_.Query(query::kLoadHead, {name.bytes, Int(now), Int(head_size)}), ToCandidacy);
+    if (contest.queue.size() == head_size) contest.horizon = contest.queue.back();
+    for (const SessionId& session : item.sessions) {
+      auto place =
+          Collect(connection_.Query(query::kLoadPlace, {name.bytes, Bytes(session)}), ToCandidacy);
+      std::ranges::move(place, std::back_inserter(contest.queue));
+    }
+    return contest;
+  }
+
+  Committed Save(const Docket& loaded, const Docket& decided) {
+    const Changes changes = Compare(loaded, decided);
+    for (const Election* election : changes.elections) SaveElection(*election);
+    for (const Session* session : changes.sessions) {
+      connection_.Execute(query::kSaveSession, {Bytes(session->id), session->candidate,
+                                                Int(session->lease_ttl), Int(session->expires_at),
+                                                int64_t{session->ended == Cause::kNone ? 0 : 1},
+                                                static_cast<int64_t>(session->ended)});
+    }
+    for (const PlaceKey& place : changes.departed) {
+      connection_.Execute(query::kDeletePlace, {place.election.bytes, Bytes(place.session)});
+    }
+    for (const auto& [election, candidacy] : changes.candidacies) {
+      connection_.Execute(
+          query::kSavePlace,
+          {election->bytes, Bytes(candidacy->session), Int(candidacy->ticket.value),
+           int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->attempt.value)});
+    }
+    return SaveEvents(decided.events);
+  }
+
+  void SaveElection(const Election& election) {
+    const auto& leader = election.leader;
+    const auto null = std::monostate();
+    connection_.Execute(
+        query::kSaveElection,
+        {election.name.bytes, Int(election.term.value), Int(election.revision.value),
+         Int(election.next_ticket.value), Int(election.waiting),
+         leader ? Value(Bytes(leader->session)) : null, leader ? Value(leader->candidate) : null,
+         leader ? Value(Int(leader->lease_ttl)) : null, leader ? Value(leader->value) : null,
+         leader ? Value(Int(leader->elected_at)) : null,
+         leader ? Value(Int(leader->attempt.value)) : null});
+  }
+
+  Committed SaveEvents(const std::vector<Event>& events) {
+    if (events.empty()) return std::nullopt;
+    const int lane = LaneOf(events.front().election);
+    connection_.Execute(query::kAdvanceLane, {int64_t{lane}});
+    SQLite::Statement& row = connection_.Query(query::kLanePosition, {int64_t{lane}});
+    row.executeStep();
+    const int64_t position = Number(row, 0);
+    row.reset();
+    for (const Event& event : events) {
+      const Leader& leader = event.leader;
+      connection_.Execute(
+          query::kSaveEvent,
+          {event.election.bytes, Int(event.revision.value), static_cast<int64_t>(event.type),
+           static_cast<int64_t>(event.cause), Int(event.term.value), Bytes(leader.session),
+           leader.candidate, Int(leader.lease_ttl), leader.value, Int(leader.elected_at),
+           Int(event.at), int64_t{lane}, position});
+    }
+    return LanePosition{lane, static_cast<uint64_t>(position)};
+  }
+
+  const DbClock clock_;
+  std::mutex mutex_;
+  Connection connection_;  // guarded by mutex_
+};
+
+}  // namespace
+
+DbTime SystemDbTime() {
+  return {
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+}
+
+Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path, DbClock clock) {
+  try {
+    return std::make_unique<SqliteStore>(path, std::move(clock));
+  } catch (const SQLite::Exception& error) {
+    return Fail(Reason::kStoreUnavailable,
+                "cannot open SQLite file '" + path + "': " + error.what());
+  }
+}
+
+}  // namespace tenure

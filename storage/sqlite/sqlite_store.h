@@ -1,0 +1,23 @@
+// The embedded store: one SQLite file, or memory. For one machine, tests and simulation.
+//
+// One connection under one lock; a transaction is a transaction of SQLite, on disk when it returns.
+// Several processes on one machine may share the file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "storage/store.h"
+
+namespace tenure {
+
+// The clock by which leases are judged; the machine's wall clock outside of tests.
+using DbClock = std::function<DbTime()>;
+[[nodiscard]] DbTime SystemDbTime();
+
+// `path` may be ":memory:". kStoreUnavailable: the file cannot be opened or made.
+[[nodiscard]] Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path,
+                                                             DbClock clock = SystemDbTime);
+
+}  // namespace tenure

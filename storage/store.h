@@ -1,0 +1,147 @@
+// The port to the truth: everything that Tenure asks of a database.
+//
+// A store is batch-first. `Transact` loads what a set of commands needs, under row locks and with
+// the database's clock; the law decides; the store saves what changed and commits. The other calls
+// read.
+//
+// Implementations: `storage/sqlite` and `storage/mysql`. One suite holds both to this page:
+// `tests/contract`. All calls block, and may be made from any number of threads at once; every one
+// is bounded in time. The only error any of them answers with is kStoreUnavailable, except where it
+// says otherwise. Exceptions of a driver never leave a store.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/docket.h"
+#include "core/error.h"
+#include "core/types.h"
+
+namespace tenure {
+
+// What a transaction has to lock and read.
+struct Agenda {
+  struct Item {
+    std::vector<SessionId> sessions;  // whose places in this election are needed
+    size_t departures = 0;            // how many terms may end: so many successors are needed
+    bool create = false;              // bring the election into being
+  };
+
+  std::map<ElectionName, Item> elections;  // all of one lane
+  std::vector<SessionId> sessions;         // needed besides leaders and successors
+};
+
+// Where a transaction stands in its lane's order of changes. Positions of a lane rise by one, in
+// the order of commits, without gaps.
+struct LanePosition {
+  int lane = 0;
+  uint64_t position = 0;
+};
+
+// What a transaction left behind, if it wrote events.
+using Committed = std::optional<LanePosition>;
+
+using LanePositions = std::array<uint64_t, kLaneCount>;
+
+// One transaction's events, as another replica reads them.
+struct FeedEntry {
+  uint64_t position = 0;
+  Event event;
+};
+
+// An election as it was read, without a lock.
+struct ElectionView {
+  Election election;
+  // False if there is a leader whose session is over by the database's clock: its expiry is due,
+  // and has to be committed before anybody is told who leads.
+  bool leader_alive = true;
+};
+
+struct PlaceKey {
+  ElectionName election;
+  SessionId session;
+
+  auto operator<=>(const PlaceKey&) const = default;
+};
+
+// What has to be brought to an end.
+struct DueSessions {
+  DbTime now;
+  std::vector<SessionId> expired;    // not marked yet
+  std::vector<SessionId> unsettled;  // marked, and may still hold seats and places
+  std::optional<DbTime> next_expiry;
+};
+
+// The first bytes that sort after every name that begins with `prefix`: no UTF-8 text holds 0xff.
+[[nodiscard]] inline std::string PrefixEnd(std::string_view prefix) {
+  return std::string(prefix) + '\xff';
+}
+
+enum class SchemaState { kCurrent, kTooOld, kTooNew };
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Runs one transaction. `decide` gets the docket and changes it; it is called once for each try,
+  // and what it did in the last one is what was saved. Conflicts with other transactions are tried
+  // again, a bounded number of times. A commit whose reply was lost is looked up, not guessed.
+  //
+  // Locks are taken in one order: elections by name, passing by those that others hold (they are in
+  // `Docket::busy`), then sessions by id.
+  //
+  // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found
+  // out.
+  virtual Result<Committed> Transact(const Agenda& agenda,
+                                     const std::function<void(Docket&)>& decide) = 0;
+
+  // Elections by name; those that do not exist are not in the answer. One consistent read.
+  virtual Result<std::map<ElectionName, ElectionView>> ReadElections(
+      const std::vector<ElectionName>& names) = 0;
+  // Elections whose names begin with `prefix` and come after `after`, by name.
+  virtual Result<std::vector<ElectionView>> ListElections(std::string_view prefix,
+                                                          std::string_view after, size_t limit) = 0;
+  // For each place that is in its election's queue: how many live or dead candidacies are before
+  // it, plus one.
+  virtual Result<std::map<PlaceKey, uint64_t>> ReadPositions(
+      const std::vector<PlaceKey>& places) = 0;
+  // Which of the places are in their queues. Cheaper than their positions.
+  virtual Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) = 0;
+  // The seats that sessions hold.
+  virtual Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) = 0;
+
+  // An election's events from a revision on, in order, at most `limit`.
+  virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
+                                                size_t limit) = 0;
+  // Where each lane stands.
+  virtual Result<LanePositions> ReadLanePositions() = 0;
+  // The events of a lane's positions after `after`, up to and with `until`, in order.
+  virtual Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) = 0;
+
+  // Sessions whose time is up or whose places are still to be given up, at most `limit` of each.
+  virtual Result<DueSessions> FindDueSessions(size_t limit) = 0;
+  // Every election in which one of the sessions leads or waits.
+  virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
+  // Marks ended sessions that hold no seat and no place any more as done with.
+  virtual Result<void> MarkSettled(const std::vector<SessionId>& sessions) = 0;
+  // Forgets sessions that ended, and were settled, more than `age` ago; at most `limit`.
+  virtual Result<void> ForgetSessions(Duration age, size_t limit) = 0;
+
+  // Whether the database can be reached and written to.
+  virtual Result<void> Ping() = 0;
+
+  // Compares the database's schema with the one that this program knows.
+  virtual Result<SchemaState> CheckSchema() = 0;
+  // Brings the schema up to date. Safe to run twice, and from many replicas at once.
+  virtual Result<void> Migrate() = 0;
+};
+
+}  // namespace tenure

@@ -1,0 +1,85 @@
+#include "tests/support/database_server.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+namespace tenure::testing {
+namespace {
+
+std::string MySqlRoot() {
+  const char* root = std::getenv("TENURE_TEST_MYSQL_ROOT");
+  return root == nullptr ? "" : root;
+}
+
+std::filesystem::path FolderParent(const std::string& root) {
+  return root.empty() ? std::filesystem::temp_directory_path()
+                      : std::filesystem::path(root) / "tmp";
+}
+
+}  // namespace
+
+DatabaseServer::DatabaseServer()
+    : root_(MySqlRoot()), folder_(FolderParent(root_)), port_(FreePort()) {
+  Finished initialised;
+  if (root_.empty()) {
+    initialised = RunToEnd({"mariadb-install-db", "--no-defaults", "--skip-test-db",
+                            "--auth-root-authentication-method=normal",
+                            "--datadir=" + (folder_.path() / "data").string()});
+  } else {
+    const std::string inside = "/tmp/" + folder_.path().filename().string();
+    initialised = RunToEnd({"chroot", root_, "mysqld", "--no-defaults", "--initialize-insecure",
+                            "--user=root", "--datadir=" + inside + "/data"});
+  }
+  EXPECT_EQ(initialised.exit_code, 0) << initialised.output << initialised.errors;
+  Start();
+}
+
+void DatabaseServer::Kill() {
+  process_->Signal(SIGKILL);
+  process_->Wait();
+}
+
+void DatabaseServer::Stop() {
+  process_->Signal(SIGTERM);
+  process_->Wait();
+}
+
+void DatabaseServer::Start() {
+  const std::string port = "--port=" + std::to_string(port_);
+  std::vector<std::string> command;
+  if (root_.empty()) {
+    command = {"mariadbd", "--no-defaults", "--datadir=" + (folder_.path() / "data").string(),
+               "--socket=" + (folder_.path() / "socket").string()};
+  } else {
+    const std::string inside = "/tmp/" + folder_.path().filename().string();
+    command = {"chroot",
+               root_,
+               "mysqld",
+               "--no-defaults",
+               "--mysqlx=OFF",
+               "--secure-file-priv=NULL",
+               "--datadir=" + inside + "/data",
+               "--socket=" + inside + "/socket"};
+  }
+  command.insert(command.end(), {port, "--bind-address=127.0.0.1", "--max-connections=500"});
+  if (getuid() == 0) command.emplace_back("--user=root");
+  process_ = std::make_unique<Process>(command);
+  const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; });
+  EXPECT_TRUE(answers) << process_->Output() << process_->Errors();
+}
+
+std::string DatabaseServer::FreshDatabase(const std::string& name) {
+  const Finished made = Query("DROP DATABASE IF EXISTS " + name + "; CREATE DATABASE " + name);
+  EXPECT_EQ(made.exit_code, 0) << made.errors;
+  return "mysql://root@127.0.0.1:" + std::to_string(port_) + "/" + name;
+}
+
+Finished DatabaseServer::Query(const std::string& sql) const {
+  return RunToEnd({"mariadb", "--no-defaults", "--user=root", "--host=127.0.0.1", "--batch",
+                   "--skip-column-names", "--port=" + std::to_string(port_), "--execute=" + sql});
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,36 @@
+// A private database server on loopback, in a folder of its own.
+//
+// The engine is MariaDB as Debian packages it, or, where TENURE_TEST_MYSQL_ROOT names a root
+// directory that holds one (scripts/install-mysql.sh makes it), MySQL.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tests/support/process.h"
+
+namespace tenure::testing {
+
+class DatabaseServer {
+ public:
+  DatabaseServer();  // initialised, started and answering
+
+  void Kill();   // kill -9
+  void Start();  // on the same port and data
+  void Stop();   // an orderly shutdown
+
+  // Makes an empty database of this name, dropping what was there, and returns its store URL.
+  std::string FreshDatabase(const std::string& name);
+  // Runs SQL as root.
+  Finished Query(const std::string& sql) const;
+
+  [[nodiscard]] Process& process() { return *process_; }
+
+ private:
+  std::string root_;  // of the MySQL installation; empty for MariaDB
+  TempDir folder_;
+  int port_;
+  std::unique_ptr<Process> process_;
+};
+
+}  // namespace tenure::testing

@@ -1,0 +1,138 @@
+#include "tests/support/process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace tenure::testing {
+namespace {
+
+constexpr auto kPollInterval = 2ms;
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void Redirect(const std::filesystem::path& path, int descriptor) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  dup2(file, descriptor);
+}
+
+}  // namespace
+
+bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return true;
+}
+
+TempDir::TempDir(const std::filesystem::path& parent) {
+  std::string pattern = (parent / "tenure-test-XXXXXX").string();
+  path_ = mkdtemp(pattern.data());
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+int FreePort() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  bind(descriptor, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+  close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+Process::Process(std::vector<std::string> command, std::map<std::string, std::string> environment) {
+  std::vector<char*> arguments;
+  for (std::string& argument : command) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ != 0) return;
+
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  Redirect(files_.path() / "out", STDOUT_FILENO);
+  Redirect(files_.path() / "err", STDERR_FILENO);
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+Process::~Process() {
+  if (!Running()) return;
+  Signal(SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+void Process::Signal(int number) const { kill(pid_, number); }
+
+bool Process::Running() {
+  if (exit_code_) return false;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return true;
+  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return false;
+}
+
+int Process::Wait(std::chrono::milliseconds patience) {
+  if (!Eventually([&] { return !Running(); }, patience)) {
+    ADD_FAILURE() << "the process does not end; it wrote:\n" << Output() << Errors();
+    return -1;
+  }
+  return *exit_code_;
+}
+
+std::string Process::Output() const { return ReadFile(files_.path() / "out"); }
+
+std::string Process::Errors() const { return ReadFile(files_.path() / "err"); }
+
+std::vector<std::string> Process::Lines() const {
+  std::vector<std::string> lines;
+  std::string text = Output();
+  text.resize(text.find_last_of('\n') + 1);
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string Process::Line(size_t number) {
+  const auto written = [&] { return Lines().size() >= number; };
+  if (!Eventually([&] { return written() || !Running(); }) || !written()) {
+    ADD_FAILURE() << "line " << number << " is missing; the process wrote:\n"
+                  << Output() << Errors();
+    return "";
+  }
+  return Lines()[number - 1];
+}
+
+Finished RunToEnd(std::vector<std::string> command,
+                  std::map<std::string, std::string> environment) {
+  Process process(std::move(command), std::move(environment));
+  const int exit_code = process.Wait();
+  return {exit_code, process.Output(), process.Errors()};
+}
+
+}  // namespace tenure::testing

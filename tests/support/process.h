@@ -1,0 +1,80 @@
+// Real processes for tests: started, watched, signalled and never left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenure::testing {
+
+using namespace std::chrono_literals;
+
+// How long a test waits for something that must happen, before it fails.
+inline constexpr auto kPatience = 30s;
+
+// Calls `condition` until it is true; false if that takes longer than `patience`.
+[[nodiscard]] bool Eventually(const std::function<bool()>& condition,
+                              std::chrono::milliseconds patience = kPatience);
+
+// A folder that is removed with all it holds.
+class TempDir {
+ public:
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A TCP port of 127.0.0.1 that nobody listens on now.
+[[nodiscard]] int FreePort();
+
+// One child process. Its output goes to memory; it dies with the test, whatever happens to that.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> command,
+                   std::map<std::string, std::string> environment = {});
+  ~Process();  // SIGKILL, if it still runs
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void Signal(int number) const;
+  // The exit code, or 128 + the signal. Fails the test if it does not end in time.
+  int Wait(std::chrono::milliseconds patience = kPatience);
+  [[nodiscard]] bool Running();
+
+  // Everything written so far.
+  [[nodiscard]] std::string Output() const;              // standard output
+  [[nodiscard]] std::string Errors() const;              // standard error
+  [[nodiscard]] std::vector<std::string> Lines() const;  // whole lines of standard output
+  // Waits until standard output has this many whole lines, and returns the last of them.
+  std::string Line(size_t number);
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  TempDir files_;
+  pid_t pid_ = -1;
+  std::optional<int> exit_code_;
+};
+
+// Runs a command to its end.
+struct Finished {
+  int exit_code;
+  std::string output;
+  std::string errors;
+};
+Finished RunToEnd(std::vector<std::string> command,
+                  std::map<std::string, std::string> environment = {});
+
+}  // namespace tenure::testing
