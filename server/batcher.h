@@ -1,0 +1,78 @@
+// Group commit: what arrives while a batch runs waits, and then runs together as the next one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "server/scheduler.h"
+
+namespace tenure {
+
+// One batch at a time, each of all that waits, up to `batch_max`. Load grows, batches grow; the
+// number of round trips does not. Thread-safe. Must outlive the scheduler's tasks.
+template <typename Item>
+class Batcher {
+ public:
+  // `run` gets each batch on a thread of `work`, and may block.
+  Batcher(Scheduler& scheduler, Work work, size_t batch_max, size_t queue_max,
+          std::function<void(std::vector<Item>)> run)
+      : scheduler_(scheduler),
+        work_(work),
+        batch_max_(batch_max),
+        queue_max_(queue_max),
+        run_(std::move(run)) {}
+
+  // False if `queue_max` items wait already: the item is left to the caller.
+  [[nodiscard]] bool Add(Item& item) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (queue_.size() >= queue_max_) return false;
+      queue_.push_back(std::move(item));
+      if (running_) return true;
+      running_ = true;
+    }
+    scheduler_.Post(work_, [this] { RunBatch(); });
+    return true;
+  }
+
+  [[nodiscard]] size_t Waiting() const {
+    const std::lock_guard lock(mutex_);
+    return queue_.size();
+  }
+
+ private:
+  void RunBatch() {
+    std::vector<Item> batch;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto end = queue_.begin() + static_cast<ptrdiff_t>(std::min(batch_max_, queue_.size()));
+      std::move(queue_.begin(), end, std::back_inserter(batch));
+      queue_.erase(queue_.begin(), end);
+    }
+    run_(std::move(batch));
+    {
+      const std::lock_guard lock(mutex_);
+      running_ = !queue_.empty();
+      if (!running_) return;
+    }
+    scheduler_.Post(work_, [this] { RunBatch(); });
+  }
+
+  Scheduler& scheduler_;
+  const Work work_;
+  const size_t batch_max_;
+  const size_t queue_max_;
+  const std::function<void(std::vector<Item>)> run_;
+
+  mutable std::mutex mutex_;
+  std::deque<Item> queue_;  // guarded by mutex_
+  bool running_ = false;    // guarded by mutex_
+};
+
+}  // namespace tenure

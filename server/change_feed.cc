@@ -1,0 +1,135 @@
+#include "server/change_feed.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tenure {
+namespace {
+
+// How many positions one read may cover: bounds its memory.
+constexpr uint64_t kPositionsPerRead = 64;
+constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
+
+}  // namespace
+
+ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
+                       std::chrono::milliseconds interval)
+    : store_(store),
+      scheduler_(scheduler),
+      hub_(hub),
+      metrics_(metrics),
+      interval_(interval),
+      last_answer_(SteadyTime()) {}
+
+Result<void> ChangeFeed::Start() {
+  const auto positions = store_.ReadLanePositions();
+  if (!positions) return tl::unexpected(positions.error());
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const std::lock_guard lock(lanes_[i].mutex);
+    lanes_[i].position = (*positions)[i];
+  }
+  last_answer_ = scheduler_.Now();
+  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + interval_, [this] { Poll(); });
+  return {};
+}
+
+void ChangeFeed::OnCommitted(LanePosition at, std::vector<Event> events) {
+  Lane& lane = lanes_[static_cast<size_t>(at.lane)];
+  bool behind = false;
+  {
+    const std::lock_guard lock(lane.mutex);
+    if (at.position <= lane.position) return;  // already read
+    lane.own_ahead.emplace(at.position, std::move(events));
+    TellOwn(lane);
+    behind = !lane.own_ahead.empty();
+  }
+  if (behind) PollSoon();
+}
+
+void ChangeFeed::TellOwn(Lane& lane) {
+  while (!lane.own_ahead.empty() && lane.own_ahead.begin()->first <= lane.position + 1) {
+    auto next = lane.own_ahead.extract(lane.own_ahead.begin());
+    if (next.key() <= lane.position) continue;
+    lane.position = next.key();
+    for (Event& event : next.mapped()) hub_.Tell(std::move(event));
+  }
+}
+
+void ChangeFeed::PollSoon() {
+  if (poll_is_near_.exchange(true)) return;
+  scheduler_.Post(Work::kBackground, [this] {
+    poll_is_near_ = false;
+    (void)CatchUp();
+  });
+}
+
+void ChangeFeed::Poll() {
+  const bool answered = CatchUp();
+  const auto pause = answered ? interval_ : std::max(interval_, kIntervalAfterFailure);
+  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + pause, [this] { Poll(); });
+}
+
+bool ChangeFeed::CatchUp() {
+  const std::lock_guard one_poll(poll_mutex_);
+  const auto positions = store_.ReadLanePositions();
+  metrics_.feed_polls.Increment();
+  if (!positions) return false;
+  last_answer_ = scheduler_.Now();
+  bool complete = true;
+  for (int lane = 0; lane < kLaneCount; ++lane) {
+    complete &= CatchUp(lane, (*positions)[static_cast<size_t>(lane)]);
+  }
+  return complete;
+}
+
+bool ChangeFeed::CatchUp(int number, uint64_t until) {
+  Lane& lane = lanes_[static_cast<size_t>(number)];
+  std::unique_lock lock(lane.mutex);
+  if (until < lane.position) {
+    lock.unlock();
+    return CheckForReset(number);
+  }
+  while (lane.position < until) {
+    const uint64_t after = lane.position;
+    const uint64_t last = std::min(until, after + kPositionsPerRead);
+    lock.unlock();
+    const auto entries = store_.ReadFeed(number, after, last);
+    if (!entries) return false;
+    lock.lock();
+    const uint64_t told = lane.position;  // what was committed here in the meantime is told already
+    for (const FeedEntry& entry : *entries) {
+      if (entry.position <= told) continue;
+      metrics_.feed_events.Increment();
+      hub_.Tell(entry.event);
+    }
+    lane.position = std::max(told, last);
+    TellOwn(lane);
+  }
+  return true;
+}
+
+// A position that was read before this replica's last commit may be lower than what is told. One
+// that is read *after* can only be lower if the database is another than before.
+bool ChangeFeed::CheckForReset(int number) {
+  Lane& lane = lanes_[static_cast<size_t>(number)];
+  std::unique_lock lock(lane.mutex);
+  const uint64_t told = lane.position;
+  lock.unlock();
+  const auto positions = store_.ReadLanePositions();
+  if (!positions) return false;
+  const uint64_t now = (*positions)[static_cast<size_t>(number)];
+  if (now >= told) return true;
+  lock.lock();
+  lane.position = now;
+  lane.own_ahead.clear();
+  lock.unlock();
+  spdlog::error(
+      "the database went back from position {} to {} in lane {}: it was replaced or restored", told,
+      now, number);
+  hub_.TellReset();
+  return true;
+}
+
+}  // namespace tenure

@@ -1,0 +1,65 @@
+// Puts the changes of this replica and of all others into one order, and tells each once.
+//
+// A lane's positions are the order of its commits. What this replica commits is told at once if it
+// is the lane's next position; whatever comes before it, from other replicas, is read from the
+// store first. One small read, made every `interval`, finds out whether there is anything to read,
+// whatever the number of elections and watchers.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/scheduler.h"
+#include "server/watch_hub.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+class ChangeFeed {
+ public:
+  ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
+             std::chrono::milliseconds interval);
+
+  // Begins with what is committed from now on. Errors: kStoreUnavailable.
+  [[nodiscard]] Result<void> Start();
+
+  // A transaction of this replica was committed. Thread-safe.
+  void OnCommitted(LanePosition position, std::vector<Event> events);
+
+  // When the store last answered. Thread-safe.
+  [[nodiscard]] SteadyTime last_answer() const { return last_answer_; }
+
+ private:
+  struct Lane {
+    std::mutex mutex;
+    uint64_t position = 0;  // all up to here is told
+    std::map<uint64_t, std::vector<Event>>
+        own_ahead;  // committed here, after something not yet read
+  };
+
+  void Poll();
+  [[nodiscard]] bool CatchUp();
+  [[nodiscard]] bool CatchUp(int lane, uint64_t until);
+  [[nodiscard]] bool CheckForReset(int lane);
+  // Tells what is next and known. REQUIRES: the lane's lock.
+  void TellOwn(Lane& lane);
+  void PollSoon();
+
+  Store& store_;
+  Scheduler& scheduler_;
+  WatchHub& hub_;
+  Metrics& metrics_;
+  const std::chrono::milliseconds interval_;
+  std::array<Lane, kLaneCount> lanes_;
+  std::mutex poll_mutex_;                   // one poll at a time
+  std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
+  std::atomic<SteadyTime> last_answer_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,122 @@
+#include "server/config.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "core/duration_text.h"
+#include "server/scheduler.h"
+
+namespace tenure {
+namespace {
+
+constexpr char kVersion[] = "tenured 0.1.0";
+
+// Adds an option that is a duration, and its environment variable.
+template <typename Time>
+void AddDuration(CLI::App& app, const std::string& flag, const std::string& variable, Time& target,
+                 const std::string& help) {
+  const auto read = [&target](const std::string& text) {
+    const auto parsed = ParseDuration(text);
+    if (parsed && *parsed > Duration(0)) target = std::chrono::duration_cast<Time>(*parsed);
+    return parsed && *parsed > Duration(0);
+  };
+  app.add_option_function<std::string>(
+         flag,
+         [flag, read](const std::string& text) {
+           if (!read(text)) {
+             throw CLI::ValidationError(flag, "'" + text + "' is not a duration (500ms, 10s, 2m)");
+           }
+         },
+         help)
+      ->envname(variable)
+      ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
+}
+
+// The password: of the file, or else of the environment. Never of a flag, which `ps` would show.
+tl::expected<std::string, std::string> ReadPassword(const std::string& file_name) {
+  if (file_name.empty()) {
+    const char* variable = std::getenv("TENURE_STORE_PASSWORD");
+    return variable == nullptr ? "" : variable;
+  }
+  std::ifstream file(file_name);
+  std::string password;
+  if (!file || (!std::getline(file, password) && !file.eof())) {
+    return tl::unexpected("cannot read the password file '" + file_name + "'");
+  }
+  return password;
+}
+
+int Complain(const std::string& what) {
+  std::cerr << "tenured: " << what << std::endl;
+  return EXIT_FAILURE;
+}
+
+}  // namespace
+
+tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv) {
+  ServerConfig config;
+  std::string password_file;
+  bool no_migrate = false;
+  CLI::App app("Tenure: leader election as a service, on the MySQL that you already run.",
+               "tenured");
+  app.set_version_flag("--version", kVersion);
+  app.option_defaults()->always_capture_default();
+  app.add_option("--listen", config.listen, "Where to serve gRPC")->envname("TENURE_LISTEN");
+  app.add_option("--http-listen", config.http_listen,
+                 "Where to serve /metrics, /healthz and /readyz")
+      ->envname("TENURE_HTTP_LISTEN");
+  app.add_option("--store", config.store_url,
+                 "sqlite:PATH, sqlite::memory: or mysql://user@host[:port][,host2...]/database")
+      ->envname("TENURE_STORE");
+  app.add_option("--store-password-file", password_file,
+                 "A file whose first line is the password (otherwise: TENURE_STORE_PASSWORD)")
+      ->envname("TENURE_STORE_PASSWORD_FILE");
+  app.add_flag("--no-migrate", no_migrate, "Do not bring the schema up to date at start")
+      ->envname("TENURE_NO_MIGRATE");
+  AddDuration(app, "--lease-ttl-min", "TENURE_LEASE_TTL_MIN", config.limits.lease_ttl_min,
+              "The shortest lease that a client may ask for");
+  AddDuration(app, "--lease-ttl-max", "TENURE_LEASE_TTL_MAX", config.limits.lease_ttl_max,
+              "The longest lease that a client may ask for");
+  AddDuration(app, "--lease-ttl-default", "TENURE_LEASE_TTL_DEFAULT",
+              config.limits.lease_ttl_default, "The lease of a client that asks for none");
+  app.add_option("--queue-max", config.limits.queue_max,
+                 "How many candidates may wait in one election")
+      ->envname("TENURE_QUEUE_MAX");
+  AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
+              "How often to look for changes that other replicas made");
+  AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
+              "How long calls may go on after SIGTERM");
+  const auto* migrate = app.add_subcommand("migrate", "Bring the schema up to date, and exit");
+  app.fallthrough();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return tl::unexpected(app.exit(success));
+  } catch (const CLI::ParseError& error) {
+    return tl::unexpected(Complain(error.what()));
+  }
+  config.migrate_only = migrate->parsed();
+  config.migrate = !no_migrate;
+
+  const Limits& limits = config.limits;
+  if (limits.lease_ttl_default < limits.lease_ttl_min ||
+      limits.lease_ttl_default > limits.lease_ttl_max) {
+    return tl::unexpected(
+        Complain("--lease-ttl-default is not between --lease-ttl-min and "
+                 "--lease-ttl-max"));
+  }
+  auto location = ParseStoreUrl(config.store_url);
+  if (!location) return tl::unexpected(Complain(location.error()));
+  config.store = *std::move(location);
+  if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
+    const auto password = ReadPassword(password_file);
+    if (!password) return tl::unexpected(Complain(password.error()));
+    mysql->password = *password;
+    mysql->connections_max = ThreadScheduler::kThreadsTotal;
+  }
+  return config;
+}
+
+}  // namespace tenure

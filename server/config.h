@@ -1,0 +1,30 @@
+// What `tenured` is told by flags and by the environment. Every flag is also a variable:
+// `--http-listen` is TENURE_HTTP_LISTEN.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/limits.h"
+#include "storage/open_store.h"
+
+namespace tenure {
+
+struct ServerConfig {
+  bool migrate_only = false;  // `tenured migrate`
+  bool migrate = true;        // at start
+  std::string listen = "127.0.0.1:7070";
+  std::string http_listen = "127.0.0.1:7071";
+  std::string store_url = "sqlite:tenure.db";
+  StoreLocation store;
+  Limits limits;
+  std::chrono::milliseconds feed_interval{10};
+  std::chrono::milliseconds drain_timeout{10'000};
+};
+
+// Reads the command line, the environment and the password file. When there is nothing to run
+// (`--help`,
+// `--version`, or an error, which is then one line on standard error), the answer is the exit code.
+[[nodiscard]] tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv);
+
+}  // namespace tenure

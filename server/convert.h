@@ -1,0 +1,32 @@
+// Between the contract's messages and the law's types. Pure.
+#pragma once
+
+#include <google/protobuf/duration.pb.h>
+
+#include <optional>
+
+#include "core/law.h"
+#include "core/types.h"
+#include "tenure/v1/election.pb.h"
+
+namespace tenure {
+
+[[nodiscard]] google::protobuf::Duration ToProto(Duration duration);
+[[nodiscard]] google::protobuf::Timestamp ToProto(DbTime time);
+[[nodiscard]] v1::Cause ToProto(Cause cause);
+[[nodiscard]] v1::Session ToProto(const Session& session);
+[[nodiscard]] v1::Leadership ToProto(const Leadership& leadership);
+[[nodiscard]] v1::Event ToProto(const Event& event);
+[[nodiscard]] v1::Snapshot ToSnapshot(const ElectionName& name,
+                                      const std::optional<Election>& election,
+                                      v1::Snapshot::Reason reason);
+[[nodiscard]] v1::ResignResponse::Outcome ToProto(ResignOutcome outcome);
+
+// The leadership of a seat that is taken.
+[[nodiscard]] std::optional<v1::Leadership> LeadershipOf(const Election& election);
+
+// Nothing if the message is not a valid duration. Parts of a microsecond are dropped; more than 100
+// years are 100 years.
+[[nodiscard]] std::optional<Duration> FromProto(const google::protobuf::Duration& duration);
+
+}  // namespace tenure

@@ -1,0 +1,142 @@
+#include "server/election_service.h"
+
+#include <utility>
+
+#include "core/validation.h"
+#include "server/campaign_call.h"
+#include "server/convert.h"
+#include "server/keep_alive_call.h"
+#include "server/unary_call.h"
+
+namespace tenure {
+namespace {
+
+Result<Proclaim> Parse(const v1::ProclaimRequest& request) {
+  const auto election = ParseElectionName(request.election());
+  if (!election) return tl::unexpected(election.error());
+  const auto session = ParseSessionId(request.session_id());
+  if (!session) return tl::unexpected(session.error());
+  const auto term = ParseTerm(request.term());
+  if (!term) return tl::unexpected(term.error());
+  const auto value = ParseValue(request.value());
+  if (!value) return tl::unexpected(value.error());
+  return Proclaim{*election, *session, *term, *value};
+}
+
+// Without an election's name: all of the session.
+struct ResignCommand {
+  SessionId session;
+  std::optional<ElectionName> election;
+  std::optional<Term> term;
+};
+
+Result<ResignCommand> Parse(const v1::ResignRequest& request) {
+  const auto session = ParseSessionId(request.session_id());
+  if (!session) return tl::unexpected(session.error());
+  ResignCommand command{*session, {}, {}};
+  if (request.has_term()) {
+    const auto term = ParseTerm(request.term());
+    if (!term) return tl::unexpected(term.error());
+    command.term = *term;
+  }
+  if (request.election().empty()) {
+    if (!command.term) return command;
+    return Fail(Reason::kInvalidTerm, "a term needs an election that it is the term of");
+  }
+  const auto election = ParseElectionName(request.election());
+  if (!election) return tl::unexpected(election.error());
+  command.election = *election;
+  return command;
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext* context,
+                                                    const v1::CampaignRequest* request,
+                                                    v1::CampaignResponse* response) {
+  return StartCampaign(engine_, context, *request, response);
+}
+
+grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionService::KeepAlive(
+    grpc::CallbackServerContext*) {
+  return StartKeepAlive(engine_);
+}
+
+grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext* context,
+                                                    const v1::ProclaimRequest* request,
+                                                    v1::ProclaimResponse* response) {
+  auto call = UnaryCall<v1::ProclaimResponse>::Start(context, response, engine_.scheduler());
+  auto* reactor = call->reactor();
+  auto command = Parse(*request);
+  if (!command) {
+    call->Fail(command.error());
+    return reactor;
+  }
+  engine_.Submit(*std::move(command), [call](Result<Answer> answer) {
+    if (!answer) return call->Fail(answer.error());
+    call->Answer([&](v1::ProclaimResponse& it) {
+      *it.mutable_leadership() = ToProto(std::get<ProclaimAnswer>(*answer).leadership);
+    });
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* context,
+                                                  const v1::ResignRequest* request,
+                                                  v1::ResignResponse* response) {
+  auto call = UnaryCall<v1::ResignResponse>::Start(context, response, engine_.scheduler());
+  auto* reactor = call->reactor();
+  const auto command = Parse(*request);
+  if (!command) {
+    call->Fail(command.error());
+    return reactor;
+  }
+  if (!command->election) {
+    engine_.CloseSession(command->session, [call](Result<Session> ended) {
+      if (!ended) return call->Fail(ended.error());
+      call->Answer([](v1::ResignResponse& it) {
+        it.set_outcome(v1::ResignResponse::OUTCOME_SESSION_ENDED);
+      });
+    });
+    return reactor;
+  }
+  const tenure::Resign resign{*command->election, command->session, command->term};
+  engine_.Submit(resign, [call](Result<Answer> answer) {
+    if (!answer) return call->Fail(answer.error());
+    call->Answer([&](v1::ResignResponse& it) {
+      const auto& resigned = std::get<ResignAnswer>(*answer);
+      it.set_outcome(ToProto(resigned.outcome));
+      it.set_term(resigned.term.value);
+    });
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* context,
+                                                  const v1::LeaderRequest* request,
+                                                  v1::LeaderResponse* response) {
+  auto call = UnaryCall<v1::LeaderResponse>::Start(context, response, engine_.scheduler());
+  auto* reactor = call->reactor();
+  const auto name = ParseElectionName(request->election());
+  if (!name) {
+    call->Fail(name.error());
+    return reactor;
+  }
+  engine_.ReadElection(*name, request->stale_ok(), [call](Result<std::optional<Election>> read) {
+    if (!read) return call->Fail(read.error());
+    call->Answer([&](v1::LeaderResponse& it) {
+      if (!*read) return;
+      it.set_term((*read)->term.value);
+      it.set_revision((*read)->revision.value);
+      if (auto leader = LeadershipOf(**read)) *it.mutable_leader() = std::move(*leader);
+    });
+  });
+  return reactor;
+}
+
+grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
+    grpc::CallbackServerContext*, const v1::ObserveRequest* request) {
+  return StartObserve(engine_, *request, observe_);
+}
+
+}  // namespace tenure

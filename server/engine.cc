@@ -1,0 +1,455 @@
+#include "server/engine.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <utility>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Bounds of the queues. A command carries at most one value of 4 KiB, so that a batch stays far
+// below the databases' longest message.
+constexpr size_t kCommandsPerBatch = 256;
+constexpr size_t kCommandsWaitingMax = 20'000;  // per lane
+constexpr size_t kRenewalsPerBatch = 500;
+constexpr size_t kRenewalsWaitingMax = 200'000;
+constexpr size_t kReadsPerBatch = 500;
+constexpr size_t kReadsWaitingMax = 50'000;
+
+// An election that another transaction has locked is tried again, ever more rarely, for so long.
+constexpr auto kBusyPatience = 10s;
+constexpr auto kBusyPauseMax = 50ms;
+
+// A leader whose lease is over has to be gone before a read answers; so often that is tried.
+constexpr int kReadTriesMax = 5;
+
+constexpr auto kRememberFor = 1s;
+constexpr size_t kRememberedMax = 10'000;
+
+// Sessions that other replicas opened are noticed this late at worst.
+constexpr auto kSearchPauseMax = 500ms;
+constexpr int64_t kSearchJitterMaxMs = 20;
+constexpr size_t kDueSessionsPerSearch = 500;
+
+constexpr auto kForgetInterval = 60s;
+constexpr Duration kEndedSessionsKeptFor = std::chrono::hours(1);
+constexpr size_t kForgottenAtOnceMax = 10'000;
+
+constexpr auto kStoreSilenceMax = 2s;
+
+std::chrono::milliseconds Jitter() {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::chrono::milliseconds(
+      std::uniform_int_distribution<int64_t>(0, kSearchJitterMaxMs)(random));
+}
+
+Error Starting() {
+  return {Reason::kStoreUnavailable, "this replica is still waiting for its database"};
+}
+
+Agenda AgendaFor(const std::vector<const Command*>& commands) {
+  Agenda agenda;
+  for (const Command* command : commands) {
+    Agenda::Item& item = agenda.elections[ElectionOf(*command)];
+    if (const auto session = SessionOf(*command)) item.sessions.push_back(*session);
+    if (Creates(*command)) {
+      item.create = true;
+    } else {
+      ++item.departures;
+    }
+  }
+  return agenda;
+}
+
+}  // namespace
+
+Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      options_(std::move(options)),
+      hub_(options_.watchers_max),
+      feed_(store, scheduler, hub_, metrics, options_.feed_interval),
+      renewals_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
+                [this](auto batch) { RunRenewals(std::move(batch)); }),
+      reads_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
+             [this](auto batch) { RunReads(std::move(batch)); }),
+      places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
+              [this](auto batch) { RunPlaces(std::move(batch)); }) {
+  for (int i = 0; i < kLaneCount; ++i) {
+    lanes_.push_back(std::make_unique<Batcher<PendingCommand>>(
+        scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
+        [this](auto batch) { RunCommands(std::move(batch)); }));
+  }
+}
+
+Result<void> Engine::Start() {
+  const auto started = feed_.Start();
+  if (!started) return started;
+  started_ = true;
+  scheduler_.Post(Work::kBackground, [this] { SearchDueSessions(); });
+  scheduler_.Post(Work::kBackground, [this] { ForgetOldSessions(); });
+  return {};
+}
+
+void Engine::Submit(Command command, Done<Answer> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  Enqueue({std::move(command), std::move(done), scheduler_.Now() + kBusyPatience});
+}
+
+void Engine::Renew(const SessionId& session, Done<Session> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  PendingRenewal pending{session, std::move(done)};
+  if (!renewals_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+}
+
+void Engine::CloseSession(const SessionId& id, Done<Session> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  scheduler_.Post(Work::kBackground, [this, id, done = std::move(done)] {
+    Result<Session> ended = tl::unexpected(Starting());
+    Docket decided;
+    const auto committed = Transact({{}, {id}}, [&](Docket& docket) {
+      ended = EndSession(docket, id, Cause::kSessionClosed);
+      decided = docket;
+    });
+    if (!committed) return done(tl::unexpected(committed.error()));
+    if (!ended) return done(std::move(ended));
+    metrics_.sessions_ended.Increment(static_cast<double>(decided.ended.size()));
+    decided.ended.clear();  // settled here, so as to answer when that is over
+    Follow(*committed, std::move(decided));
+    hub_.TellSessionEnded(*ended);
+    SettleSessions({id}, [ended = *ended, done](Result<void> settled) {
+      if (!settled) return done(tl::unexpected(settled.error()));
+      done(ended);
+    });
+  });
+}
+
+void Engine::ReadElection(const ElectionName& name, bool stale_ok,
+                          Done<std::optional<Election>> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  if (stale_ok) {
+    std::unique_lock lock(remembered_mutex_);
+    const auto found = remembered_.find(name);
+    const bool fresh =
+        found != remembered_.end() && scheduler_.Now() - found->second.read_at < kRememberFor;
+    if (fresh) {
+      const std::optional<Election> election = found->second.election;
+      lock.unlock();
+      return scheduler_.Post(Work::kReads, [election, done = std::move(done)] { done(election); });
+    }
+  }
+  PendingRead pending{name, std::move(done)};
+  if (!reads_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+}
+
+void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  PendingPlace pending{key, with_position, std::move(done)};
+  if (!places_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+}
+
+void Engine::ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  scheduler_.Post(Work::kReads, [this, sessions = std::move(sessions), done = std::move(done)] {
+    done(store_.ReadSeats(sessions));
+  });
+}
+
+void Engine::ReadEvents(const ElectionName& name, Revision from, size_t limit,
+                        Done<std::vector<Event>> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  scheduler_.Post(Work::kReads, [this, name, from, limit, done = std::move(done)] {
+    done(store_.ReadEvents(name, from, limit));
+  });
+}
+
+void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  scheduler_.Post(Work::kReads, [this, prefix = std::move(prefix), limit, done = std::move(done)] {
+    const auto views = store_.ListElections(prefix, "", limit + 1);
+    if (!views) return done(tl::unexpected(views.error()));
+    if (views->size() > limit) {
+      return done(Fail(Reason::kObserveTooWide,
+                       "more than " + std::to_string(limit) + " elections begin with this prefix",
+                       {{"limit", std::to_string(limit)}}));
+    }
+    std::vector<ElectionName> names;
+    for (const ElectionView& view : *views) names.push_back(view.election.name);
+    done(std::move(names));
+  });
+}
+
+bool Engine::StoreAnswers() const {
+  return started_ && scheduler_.Now() - feed_.last_answer() < kStoreSilenceMax;
+}
+
+std::string Engine::ExposeMetrics() {
+  metrics_.watchers.Set(static_cast<double>(hub_.watchers()));
+  metrics_.store_up.Set(StoreAnswers() ? 1 : 0);
+  return metrics_.Expose();
+}
+
+void Engine::Enqueue(PendingCommand pending) {
+  Batcher<PendingCommand>& lane = *lanes_[static_cast<size_t>(LaneOf(ElectionOf(pending.command)))];
+  if (!lane.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+}
+
+void Engine::RunCommands(std::vector<PendingCommand> batch) {
+  std::vector<const Command*> commands;
+  for (const PendingCommand& pending : batch) commands.push_back(&pending.command);
+  metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
+
+  // Nothing for those whose election is busy.
+  std::vector<std::optional<Result<Answer>>> answers;
+  Docket decided;
+  const auto committed = Transact(AgendaFor(commands), [&](Docket& docket) {
+    answers.clear();
+    for (const Command* command : commands) {
+      const bool busy = docket.busy.contains(ElectionOf(*command));
+      answers.push_back(busy ? std::nullopt
+                             : std::optional(Apply(docket, options_.limits, *command)));
+    }
+    decided = docket;
+  });
+
+  if (!committed) {
+    for (PendingCommand& pending : batch) pending.done(tl::unexpected(committed.error()));
+    return;
+  }
+  for (size_t i = 0; i < batch.size(); ++i) {
+    PendingCommand& pending = batch[i];
+    if (answers[i]) {
+      pending.done(*std::move(answers[i]));
+    } else if (scheduler_.Now() >= pending.give_up_at) {
+      pending.done(Fail(Reason::kOverloaded, "election '" + ElectionOf(pending.command).bytes +
+                                                 "' is locked by another transaction"));
+    } else {
+      metrics_.commands_busy.Increment();
+      const auto pause =
+          std::min<SteadyTime::duration>(kBusyPauseMax, 1ms * (1 << std::min(pending.tries, 6)));
+      ++pending.tries;
+      scheduler_.PostAt(Work::kCommands, scheduler_.Now() + pause,
+                        [this, pending = std::move(pending)] { Enqueue(pending); });
+    }
+  }
+  Follow(*committed, std::move(decided));
+}
+
+void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
+  Agenda agenda;
+  for (const PendingRenewal& pending : batch) agenda.sessions.push_back(pending.session);
+  std::vector<Result<Session>> answers;
+  Docket decided;
+  const auto committed = Transact(agenda, [&](Docket& docket) {
+    answers.clear();
+    for (const PendingRenewal& pending : batch)
+      answers.push_back(tenure::Renew(docket, pending.session));
+    decided = docket;
+  });
+  if (!committed) {
+    for (PendingRenewal& pending : batch) pending.done(tl::unexpected(committed.error()));
+    return;
+  }
+  metrics_.renewals.Increment(static_cast<double>(batch.size()));
+  for (size_t i = 0; i < batch.size(); ++i) batch[i].done(std::move(answers[i]));
+  Follow(*committed, std::move(decided));
+}
+
+void Engine::RunReads(std::vector<PendingRead> batch) {
+  std::set<ElectionName> unique;
+  for (const PendingRead& pending : batch) unique.insert(pending.name);
+  const auto views = store_.ReadElections({unique.begin(), unique.end()});
+  if (!views) {
+    for (PendingRead& pending : batch) pending.done(tl::unexpected(views.error()));
+    return;
+  }
+  for (PendingRead& pending : batch) {
+    const auto view = views->find(pending.name);
+    if (view == views->end() || view->second.leader_alive) {
+      const auto election =
+          view == views->end() ? std::nullopt : std::optional(view->second.election);
+      Remember(pending.name, election);
+      pending.done(election);
+      continue;
+    }
+    if (pending.tries == kReadTriesMax) {
+      pending.done(Fail(Reason::kStoreUnavailable, "the end of a term could not be committed yet"));
+      continue;
+    }
+    // The lease is over: its end is committed first, and then it is read again.
+    ++pending.tries;
+    const ElectionName name = pending.name;
+    Submit(Settle{name, {}}, [this, pending = std::move(pending)](Result<Answer> settled) mutable {
+      if (!settled) return pending.done(tl::unexpected(settled.error()));
+      if (!reads_.Add(pending)) pending.done(tl::unexpected(Overloaded()));
+    });
+  }
+}
+
+void Engine::RunPlaces(std::vector<PendingPlace> batch) {
+  std::vector<PlaceKey> all;
+  std::vector<PlaceKey> positioned;
+  std::set<ElectionName> names;
+  for (const PendingPlace& pending : batch) {
+    (pending.with_position ? positioned : all).push_back(pending.key);
+    names.insert(pending.key.election);
+  }
+  // The queue is read before the seat: who left the queue for the seat is then found there.
+  const auto waiting = store_.FilterWaiting(all);
+  const auto positions = store_.ReadPositions(positioned);
+  const auto views = store_.ReadElections({names.begin(), names.end()});
+  const Error* error = !waiting     ? &waiting.error()
+                       : !positions ? &positions.error()
+                       : !views     ? &views.error()
+                                    : nullptr;
+  if (error != nullptr) {
+    for (PendingPlace& pending : batch) pending.done(tl::unexpected(*error));
+    return;
+  }
+  const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
+  for (PendingPlace& pending : batch) {
+    Place place;
+    const auto position = positions->find(pending.key);
+    place.position = position == positions->end() ? 0 : position->second;
+    place.waiting = place.position > 0 || in_queue.contains(pending.key);
+    const auto view = views->find(pending.key.election);
+    if (view != views->end()) place.election = view->second;
+    pending.done(std::move(place));
+  }
+}
+
+Result<Committed> Engine::Transact(const Agenda& agenda,
+                                   const std::function<void(Docket&)>& decide) {
+  const auto committed = store_.Transact(agenda, decide);
+  (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
+  return committed;
+}
+
+void Engine::Follow(const Committed& committed, Docket&& docket) {
+  Count(docket.events);
+  metrics_.sessions_ended.Increment(static_cast<double>(docket.ended.size()));
+  for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
+  if (!docket.ended.empty()) SettleSessions(std::move(docket.ended), [](Result<void>) {});
+  for (const ElectionName& name : docket.unsettled) {
+    Submit(Settle{name, {}}, [](Result<Answer>) {});
+  }
+  if (committed) feed_.OnCommitted(*committed, std::move(docket.events));
+}
+
+void Engine::Count(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (event.type == EventType::kElected) {
+      metrics_.terms_granted.Increment();
+      spdlog::info("elected election={} term={} candidate={} session={}", event.election.bytes,
+                   event.term.value, event.leader.candidate, event.leader.session.Handle());
+    } else if (event.type == EventType::kVacated) {
+      metrics_.TermsEnded(event.cause).Increment();
+      spdlog::info("vacated election={} term={} candidate={} session={} cause={}",
+                   event.election.bytes, event.term.value, event.leader.candidate,
+                   event.leader.session.Handle(), CauseName(event.cause));
+    }
+  }
+}
+
+void Engine::SettleSessions(std::vector<SessionId> sessions,
+                            std::function<void(Result<void>)> done) {
+  {
+    const std::lock_guard lock(settling_mutex_);
+    for (const SessionId& id : sessions) settling_.insert(id);
+  }
+  scheduler_.Post(Work::kBackground,
+                  [this, sessions = std::move(sessions), done = std::move(done)]() mutable {
+                    auto places = store_.FindPlaces(sessions);
+                    if (!places) {
+                      const std::lock_guard lock(settling_mutex_);
+                      for (const SessionId& id : sessions) settling_.erase(id);
+                      return done(tl::unexpected(places.error()));
+                    }
+                    SettlePlaces(std::move(sessions), *std::move(places), std::move(done));
+                  });
+}
+
+void Engine::SettlePlaces(std::vector<SessionId> sessions, std::vector<PlaceKey> places,
+                          std::function<void(Result<void>)> done) {
+  struct Progress {
+    std::mutex mutex;
+    size_t left;
+    std::optional<Error> error;
+  };
+  auto progress = std::make_shared<Progress>();
+  progress->left = places.size() + 1;
+  const auto one_done = [this, progress, sessions = std::move(sessions),
+                         done = std::move(done)](Result<Answer> settled) {
+    {
+      const std::lock_guard lock(progress->mutex);
+      if (!settled) progress->error = settled.error();
+      if (--progress->left > 0) return;
+    }
+    scheduler_.Post(Work::kBackground, [this, progress, sessions, done] {
+      Result<void> result =
+          progress->error ? tl::unexpected(*progress->error) : store_.MarkSettled(sessions);
+      {
+        const std::lock_guard lock(settling_mutex_);
+        for (const SessionId& id : sessions) settling_.erase(id);
+      }
+      done(std::move(result));
+    });
+  };
+  for (const PlaceKey& place : places) Submit(Settle{place.election, place.session}, one_done);
+  one_done(Answer(tenure::Done{}));
+}
+
+void Engine::SearchDueSessions() {
+  scheduler_.PostAt(Work::kBackground, FindAndEndDueSessions(), [this] { SearchDueSessions(); });
+}
+
+SteadyTime Engine::FindAndEndDueSessions() {
+  const SteadyTime latest = scheduler_.Now() + kSearchPauseMax;
+  auto due = store_.FindDueSessions(kDueSessionsPerSearch);
+  if (!due) return latest;
+  if (!due->expired.empty()) MarkExpired(due->expired);
+  {
+    const std::lock_guard lock(settling_mutex_);
+    std::erase_if(due->unsettled, [&](const SessionId& id) { return settling_.contains(id); });
+  }
+  if (!due->unsettled.empty()) SettleSessions(std::move(due->unsettled), [](Result<void>) {});
+  if (due->expired.size() == kDueSessionsPerSearch) return scheduler_.Now();
+  if (!due->next_expiry) return latest;
+  return std::min(latest, scheduler_.Now() + (*due->next_expiry - due->now) + Jitter());
+}
+
+void Engine::MarkExpired(const std::vector<SessionId>& sessions) {
+  Docket decided;
+  const auto committed = Transact({{}, sessions}, [&](Docket& docket) {
+    for (const SessionId& id : sessions) ExpireIfDue(docket, id);
+    decided = docket;
+  });
+  if (committed) Follow(*committed, std::move(decided));
+}
+
+void Engine::ForgetOldSessions() {
+  const auto forgotten = store_.ForgetSessions(kEndedSessionsKeptFor, kForgottenAtOnceMax);
+  if (!forgotten)
+    spdlog::warn("ended sessions could not be forgotten: {}", forgotten.error().message);
+  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + kForgetInterval,
+                    [this] { ForgetOldSessions(); });
+}
+
+void Engine::Remember(const ElectionName& name, const std::optional<Election>& election) {
+  const std::lock_guard lock(remembered_mutex_);
+  if (remembered_.size() >= kRememberedMax) remembered_.clear();
+  remembered_[name] = {election, scheduler_.Now()};
+}
+
+Error Engine::Overloaded() {
+  metrics_.refused_overloaded.Increment();
+  return {Reason::kOverloaded, "this replica has as much to do as it may take on"};
+}
+
+}  // namespace tenure

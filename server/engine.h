@@ -1,0 +1,163 @@
+// The engine: takes commands and questions from calls, and turns them into few transactions and
+// reads.
+//
+//   commands  -> one lane per hash of the election's name -> one transaction for all that wait
+//   renewals  -> a lane and a thread of their own
+//   questions -> one read, begun after they were asked, for all that wait
+//   expiry    -> by the store's clock, looked for on every replica
+//
+// What is committed goes to the change feed, which tells the hub. Nothing here is lost when the
+// process dies: all truth is in the store. Thread-safe. Every `done` is called exactly once, as a
+// task of the scheduler and never from within the call that it was given to, unless the scheduler
+// is stopped before.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/law.h"
+#include "metrics/metrics.h"
+#include "server/batcher.h"
+#include "server/change_feed.h"
+#include "server/scheduler.h"
+#include "server/watch_hub.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// A session's place in an election, as it was read.
+struct Place {
+  std::optional<ElectionView> election;  // nothing: nobody has ever stood there
+  bool waiting = false;
+  uint64_t position = 0;  // if asked for
+};
+
+struct EngineOptions {
+  Limits limits;
+  std::chrono::milliseconds feed_interval{10};
+  size_t watchers_max = 100'000;
+};
+
+class Engine {
+ public:
+  template <typename T>
+  using Done = std::function<void(Result<T>)>;
+
+  // The store and the scheduler must outlive the engine's last task: stop the scheduler first.
+  Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options);
+
+  // Begins to serve. Until it has succeeded once, everything is answered with kStoreUnavailable.
+  // Errors: kStoreUnavailable.
+  [[nodiscard]] Result<void> Start();
+
+  // Applies a command to its election. Errors: those of the law, kOverloaded, kStoreUnavailable.
+  void Submit(Command command, Done<Answer> done);
+  // Renews a session. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
+  void Renew(const SessionId& session, Done<Session> done);
+  // Ends a session, and gives up all its seats and places before it answers.
+  // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
+  void CloseSession(const SessionId& session, Done<Session> done);
+
+  // Who leads, no older than the call; or, with `stale_ok`, up to a second old. Nothing: nobody has
+  // ever stood there. Never shows a leader whose lease is over. Errors: kOverloaded,
+  // kStoreUnavailable.
+  void ReadElection(const ElectionName& name, bool stale_ok, Done<std::optional<Election>> done);
+  // Where a session stands. Errors: kOverloaded, kStoreUnavailable.
+  void ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done);
+  // The seats that sessions hold. Errors: kStoreUnavailable.
+  void ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done);
+  // An election's events from a revision on. Errors: kStoreUnavailable.
+  void ReadEvents(const ElectionName& name, Revision from, size_t limit,
+                  Done<std::vector<Event>> done);
+  // The names of the elections that begin with a prefix. Errors: kObserveTooWide,
+  // kStoreUnavailable.
+  void ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done);
+
+  [[nodiscard]] WatchHub& hub() { return hub_; }
+  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] const Limits& limits() const { return options_.limits; }
+  // Whether the store answered lately.
+  [[nodiscard]] bool StoreAnswers() const;
+  [[nodiscard]] std::string ExposeMetrics();
+
+ private:
+  struct PendingCommand {
+    Command command;
+    Done<Answer> done;
+    SteadyTime give_up_at;
+    int tries = 0;
+  };
+  struct PendingRenewal {
+    SessionId session;
+    Done<Session> done;
+  };
+  struct PendingRead {
+    ElectionName name;
+    Done<std::optional<Election>> done;
+    int tries = 0;
+  };
+  struct PendingPlace {
+    PlaceKey key;
+    bool with_position;
+    Done<Place> done;
+  };
+  struct Remembered {
+    std::optional<Election> election;
+    SteadyTime read_at;
+  };
+
+  void Enqueue(PendingCommand pending);
+  void RunCommands(std::vector<PendingCommand> batch);
+  void RunRenewals(std::vector<PendingRenewal> batch);
+  void RunReads(std::vector<PendingRead> batch);
+  void RunPlaces(std::vector<PendingPlace> batch);
+  // Runs a transaction and counts it.
+  Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
+  // What follows from a committed docket: watchers are told, and ended sessions lose their places.
+  void Follow(const Committed& committed, Docket&& docket);
+  void Count(const std::vector<Event>& events);
+  // Gives up all that ended sessions hold, then marks them as settled. `done` is told when it is
+  // over, successfully or not: what was not settled is found again by the search for due sessions.
+  void SettleSessions(std::vector<SessionId> sessions, std::function<void(Result<void>)> done);
+  void SettlePlaces(std::vector<SessionId> sessions, std::vector<PlaceKey> places,
+                    std::function<void(Result<void>)> done);
+  void SearchDueSessions();
+  // When to search again.
+  SteadyTime FindAndEndDueSessions();
+  void MarkExpired(const std::vector<SessionId>& sessions);
+  void ForgetOldSessions();
+  void Remember(const ElectionName& name, const std::optional<Election>& election);
+  [[nodiscard]] Error Overloaded();
+  template <typename T>
+  void Refuse(Done<T> done, Error error) {
+    scheduler_.Post(Work::kReads, [done = std::move(done), error = std::move(error)] {
+      done(tl::unexpected(error));
+    });
+  }
+
+  Store& store_;
+  Scheduler& scheduler_;
+  Metrics& metrics_;
+  const EngineOptions options_;
+  WatchHub hub_;
+  ChangeFeed feed_;
+  std::vector<std::unique_ptr<Batcher<PendingCommand>>> lanes_;
+  Batcher<PendingRenewal> renewals_;
+  Batcher<PendingRead> reads_;
+  Batcher<PendingPlace> places_;
+  std::atomic<bool> started_ = false;
+
+  std::mutex settling_mutex_;
+  std::set<SessionId> settling_;  // guarded by settling_mutex_
+
+  std::mutex remembered_mutex_;
+  std::unordered_map<ElectionName, Remembered> remembered_;  // guarded by remembered_mutex_
+};
+
+}  // namespace tenure

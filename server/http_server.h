@@ -1,0 +1,37 @@
+// The small HTTP face: /metrics, /healthz and /readyz.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <tl/expected.hpp>
+
+namespace httplib {
+class Server;
+}
+
+namespace tenure {
+
+struct HttpPages {
+  std::function<std::string()> metrics;
+  std::function<bool()> ready;
+};
+
+class HttpServer {
+ public:
+  // Binds "host:port" and serves on threads of its own. The error is one sentence for the operator.
+  static tl::expected<std::unique_ptr<HttpServer>, std::string> Start(const std::string& address,
+                                                                      HttpPages pages);
+  ~HttpServer();
+
+ private:
+  explicit HttpServer(HttpPages pages);
+
+  const HttpPages pages_;
+  std::unique_ptr<httplib::Server> server_;
+  std::thread thread_;
+};
+
+}  // namespace tenure

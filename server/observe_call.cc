@@ -1,0 +1,384 @@
+#include "server/observe_call.h"
+
+#include <google/protobuf/util/time_util.h>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+#include "core/validation.h"
+#include "server/convert.h"
+#include "server/status.h"
+
+namespace tenure {
+namespace {
+
+constexpr size_t kElectionsMax = 10'000;
+constexpr size_t kUnsentMax = 1'000;     // then cursors fall back to the store
+constexpr size_t kUnsentToResume = 250;  // and go on when so few are left
+constexpr size_t kEventsPerRead = 250;
+
+struct ParsedSelector {
+  std::variant<ElectionName, std::string> by;  // or a prefix
+  std::optional<Revision> from;
+};
+
+Result<ParsedSelector> Parse(const v1::Selector& selector) {
+  ParsedSelector parsed;
+  if (selector.has_from_revision()) {
+    if (selector.from_revision() == 0) {
+      return Fail(Reason::kInvalidSelector, "revisions begin with 1");
+    }
+    parsed.from = Revision{selector.from_revision()};
+  }
+  switch (selector.by_case()) {
+    case v1::Selector::kElection: {
+      const auto name = ParseElectionName(selector.election());
+      if (!name) return tl::unexpected(name.error());
+      parsed.by = *name;
+      return parsed;
+    }
+    case v1::Selector::kPrefix:
+      if (!selector.prefix().empty()) {
+        const auto prefix = ParseElectionName(selector.prefix());
+        if (!prefix) return tl::unexpected(prefix.error());
+      }
+      parsed.by = selector.prefix();
+      return parsed;
+    case v1::Selector::BY_NOT_SET: break;
+  }
+  return Fail(Reason::kInvalidSelector, "a selector names an election or a prefix");
+}
+
+Result<std::vector<ParsedSelector>> Parse(const v1::ObserveRequest& request) {
+  const int count = request.selectors_size();
+  if (count == 0 || static_cast<size_t>(count) > kSelectorsMax) {
+    return Fail(Reason::kInvalidSelector, "a request has 1 to " + std::to_string(kSelectorsMax) +
+                                              " selectors, not " + std::to_string(count));
+  }
+  std::vector<ParsedSelector> selectors;
+  for (const v1::Selector& selector : request.selectors()) {
+    auto parsed = Parse(selector);
+    if (!parsed) return tl::unexpected(parsed.error());
+    selectors.push_back(*std::move(parsed));
+  }
+  return selectors;
+}
+
+class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
+                          public Watcher,
+                          public std::enable_shared_from_this<ObserveCall> {
+ public:
+  ObserveCall(Engine& engine, std::vector<ParsedSelector> selectors, const ObserveOptions& options)
+      : engine_(engine), selectors_(std::move(selectors)), options_(options) {}
+
+  void Start() {
+    self_ = shared_from_this();
+    auto joined = engine_.hub().Join(shared_from_this());
+    if (!joined) {
+      const std::lock_guard lock(mutex_);
+      return FinishWith(joined.error());
+    }
+    membership_ = std::move(*joined);
+    opening_ = unlisted_ = selectors_.size();
+    // Watched before it is read, so that nothing falls between.
+    for (const ParsedSelector& selector : selectors_) {
+      if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
+        membership_.Add(WatchElection{*name});
+      } else {
+        membership_.Add(WatchPrefix{std::get<std::string>(selector.by)});
+      }
+    }
+    for (const ParsedSelector& selector : selectors_) {
+      if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
+        OnListed(std::vector<ElectionName>{*name}, selector.from);
+      } else {
+        engine_.ReadNames(std::get<std::string>(selector.by), kElectionsMax,
+                          [self = shared_from_this(), from = selector.from](auto names) {
+                            self->OnListed(std::move(names), from);
+                          });
+      }
+    }
+    PlanProgress();
+  }
+
+  // Watcher
+
+  void OnEvent(const std::shared_ptr<const Event>& event) override {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    const auto [found, added] = cursors_.try_emplace(event->election);
+    if (cursors_.size() > kElectionsMax) return FinishWith(TooWide());
+    const auto& name = found->first;
+    Cursor& cursor = found->second;
+    // An election that was not there when its prefix was listed is told from its beginning.
+    if (added && unlisted_ == 0) cursor.live = cursor.opened = true;
+    cursor.heard = std::max(cursor.heard, event->revision);
+    if (!cursor.live || event->revision < cursor.next) return;
+    if (event->revision == cursor.next && unsent_.size() < kUnsentMax) {
+      cursor.next = cursor.next.Next();
+      return Send(event);
+    }
+    cursor.live = false;
+    GoOn(name, cursor);
+  }
+
+  void OnReset() override {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    for (auto& [name, cursor] : cursors_) {
+      cursor.live = false;
+      cursor.heard = {};
+      cursor.was_reset = cursor.reading;
+      if (cursor.opened) TakeSnapshot(name, cursor, v1::Snapshot::REASON_RESYNC);
+    }
+  }
+
+  void OnDrain() override {
+    const std::lock_guard lock(mutex_);
+    FinishWith({Reason::kDraining, "this replica is shutting down"});
+  }
+
+  // Reactor
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (!ok) return Finish(grpc::Status::CANCELLED);
+    WriteNext();
+    if (unsent_.size() <= kUnsentToResume && std::exchange(stalled_, false)) ResumeCursors();
+  }
+
+  void OnCancel() override {
+    const std::lock_guard lock(mutex_);
+    Finish(grpc::Status::CANCELLED);
+  }
+
+  void OnDone() override {
+    membership_.Leave();
+    self_.reset();
+  }
+
+ private:
+  // Live: events are sent as they come. Otherwise a read is on its way, or waits for room.
+  struct Cursor {
+    Revision next{1};      // to send
+    Revision heard;        // the highest that was committed, as far as is known here
+    bool opened = false;   // a selector has opened it
+    bool opening = false;  // and it has not been live yet
+    bool live = false;
+    bool reading = false;
+    bool was_reset = false;  // the read on its way may be of the database that was
+  };
+  using Message = std::variant<std::shared_ptr<const Event>, v1::ObserveResponse>;
+
+  static Error TooWide() {
+    return {Reason::kObserveTooWide,
+            "one stream watches at most " + std::to_string(kElectionsMax) + " elections",
+            {{"limit", std::to_string(kElectionsMax)}}};
+  }
+
+  // A selector's elections are known.
+  void OnListed(Result<std::vector<ElectionName>> names, std::optional<Revision> from) {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    if (!names) return FinishWith(names.error());
+    for (const ElectionName& name : *names) OpenCursor(name, from);
+    if (cursors_.size() > kElectionsMax) return FinishWith(TooWide());
+    if (--unlisted_ == 0) {
+      // What was heard of and not listed came later.
+      for (auto& [name, cursor] : cursors_) {
+        if (!std::exchange(cursor.opened, true)) GoOn(name, cursor);
+      }
+    }
+    OneOpened();
+  }
+
+  void PlanProgress() {
+    Scheduler& scheduler = engine_.scheduler();
+    scheduler.PostAt(Work::kReads, scheduler.Now() + options_.progress_interval,
+                     [weak = weak_from_this()] {
+                       const auto call = weak.lock();
+                       if (call == nullptr) return;
+                       {
+                         const std::lock_guard lock(call->mutex_);
+                         if (call->finished_) return;
+                         if (call->opening_ == 0 && call->unsent_.empty()) call->SendProgress();
+                       }
+                       call->PlanProgress();
+                     });
+  }
+
+  // REQUIRES for all below: the lock.
+
+  void OpenCursor(const ElectionName& name, std::optional<Revision> from) {
+    Cursor& cursor = cursors_[name];
+    if (std::exchange(cursor.opened, true)) return;
+    cursor.opening = true;
+    ++opening_;
+    if (!from) return TakeSnapshot(name, cursor, v1::Snapshot::REASON_INITIAL);
+    cursor.next = *from;
+    Read(name, cursor,
+         [this](const ElectionName& name, Cursor& cursor, const std::optional<Election>& election) {
+           const Revision current = election ? election->revision : Revision{};
+           if (current.Next() < cursor.next) {  // of a history that is not this one
+             return SendSnapshot(name, cursor, election, v1::Snapshot::REASON_RESYNC);
+           }
+           cursor.heard = std::max(cursor.heard, current);
+           GoOn(name, cursor);
+         });
+  }
+
+  // A selector is listed, or a cursor has sent what opens it.
+  void OneOpened() {
+    if (--opening_ == 0) SendProgress();
+  }
+
+  // Reads the election, and then calls `then` unless the stream has finished.
+  template <typename Then>
+  void Read(const ElectionName& name, Cursor& cursor, Then then) {
+    if (std::exchange(cursor.reading, true)) return;
+    engine_.ReadElection(name, false, [self = shared_from_this(), name, then](auto election) {
+      self->AfterRead(name, election, [&](Cursor& read) { then(name, read, *election); });
+    });
+  }
+
+  template <typename Result, typename Then>
+  void AfterRead(const ElectionName& name, const Result& result, Then then) {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    if (!result) return FinishWith(result.error());
+    Cursor& cursor = cursors_.at(name);
+    cursor.reading = false;
+    if (std::exchange(cursor.was_reset, false)) {
+      return TakeSnapshot(name, cursor, v1::Snapshot::REASON_RESYNC);
+    }
+    then(cursor);
+  }
+
+  void TakeSnapshot(const ElectionName& name, Cursor& cursor, v1::Snapshot::Reason reason) {
+    Read(name, cursor,
+         [this, reason](const ElectionName& name, Cursor& cursor,
+                        const std::optional<Election>& election) {
+           SendSnapshot(name, cursor, election, reason);
+         });
+  }
+
+  void SendSnapshot(const ElectionName& name, Cursor& cursor,
+                    const std::optional<Election>& election, v1::Snapshot::Reason reason) {
+    v1::ObserveResponse response;
+    *response.mutable_snapshot() = ToSnapshot(name, election, reason);
+    Send(std::move(response));
+    cursor.next = (election ? election->revision : Revision{}).Next();
+    GoOn(name, cursor);
+  }
+
+  // Live if nothing is missing; otherwise the next read, now or when there is room.
+  void GoOn(const ElectionName& name, Cursor& cursor) {
+    if (cursor.heard >= cursor.next) {
+      if (unsent_.size() < kUnsentMax) return CatchUp(name, cursor);
+      stalled_ = true;
+      return;
+    }
+    cursor.live = true;
+    if (std::exchange(cursor.opening, false)) OneOpened();
+  }
+
+  // Sends what the store has from the cursor on. REQUIRES: `cursor.next` was committed.
+  void CatchUp(const ElectionName& name, Cursor& cursor) {
+    if (std::exchange(cursor.reading, true)) return;
+    engine_.ReadEvents(
+        name, cursor.next, kEventsPerRead, [self = shared_from_this(), name](auto events) {
+          self->AfterRead(name, events,
+                          [&](Cursor& read) { self->SendEvents(name, read, *std::move(events)); });
+        });
+  }
+
+  void SendEvents(const ElectionName& name, Cursor& cursor, std::vector<Event> events) {
+    const bool gone = events.empty() || events.front().revision != cursor.next;
+    if (gone) return TakeSnapshot(name, cursor, v1::Snapshot::REASON_RESYNC);
+    for (Event& event : events) {
+      cursor.next = event.revision.Next();
+      Send(std::make_shared<const Event>(std::move(event)));
+    }
+    GoOn(name, cursor);
+  }
+
+  void ResumeCursors() {
+    for (auto& [name, cursor] : cursors_) {
+      if (cursor.opened && !cursor.live && !cursor.reading) GoOn(name, cursor);
+    }
+  }
+
+  void SendProgress() {
+    v1::ObserveResponse response;
+    *response.mutable_progress()->mutable_time() =
+        google::protobuf::util::TimeUtil::GetCurrentTime();
+    Send(std::move(response));
+  }
+
+  void Send(Message message) {
+    if (finished_) return;
+    unsent_.push_back(std::move(message));
+    WriteNext();
+  }
+
+  void WriteNext() {
+    if (writing_ || finished_ || unsent_.empty()) return;
+    Message message = std::move(unsent_.front());
+    unsent_.pop_front();
+    if (const auto* event = std::get_if<std::shared_ptr<const Event>>(&message)) {
+      in_flight_.Clear();
+      *in_flight_.mutable_event() = ToProto(**event);
+    } else {
+      in_flight_ = std::move(std::get<v1::ObserveResponse>(message));
+    }
+    writing_ = true;
+    StartWrite(&in_flight_);
+  }
+
+  void FinishWith(const Error& error) { Finish(ToStatus(error)); }
+
+  void Finish(const grpc::Status& status) {
+    if (std::exchange(finished_, true)) return;
+    ServerWriteReactor::Finish(status);
+  }
+
+  Engine& engine_;
+  const std::vector<ParsedSelector> selectors_;
+  const ObserveOptions options_;
+  std::shared_ptr<ObserveCall> self_;  // until OnDone
+  WatchHub::Membership membership_;    // used by Start and OnDone only
+
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  bool finished_ = false;
+  bool writing_ = false;
+  bool stalled_ = false;  // a cursor waits for room
+  size_t unlisted_ = 0;   // selectors whose elections are not known yet
+  size_t opening_ = 0;    // selectors not listed, and cursors not live yet
+  std::map<ElectionName, Cursor> cursors_;
+  std::deque<Message> unsent_;
+  v1::ObserveResponse in_flight_;
+};
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::ObserveResponse>* StartObserve(Engine& engine,
+                                                            const v1::ObserveRequest& request,
+                                                            const ObserveOptions& options) {
+  class Refused final : public grpc::ServerWriteReactor<v1::ObserveResponse> {
+   public:
+    explicit Refused(const grpc::Status& status) { Finish(status); }
+    void OnDone() override { delete this; }
+  };
+  auto selectors = Parse(request);
+  if (!selectors) return new Refused(ToStatus(selectors.error()));
+  const auto call = std::make_shared<ObserveCall>(engine, *std::move(selectors), options);
+  call->Start();
+  return call.get();
+}
+
+}  // namespace tenure

@@ -1,0 +1,86 @@
+#include "server/scheduler.h"
+
+#include <utility>
+
+namespace tenure {
+
+ThreadScheduler::ThreadScheduler() {
+  for (int kind = 0; kind < kWorkKinds; ++kind) {
+    for (int i = 0; i < kThreads[kind]; ++i) {
+      threads_.emplace_back([this, kind] { RunQueue(queues_[kind]); });
+    }
+  }
+  threads_.emplace_back([this] { RunPlan(); });
+}
+
+ThreadScheduler::~ThreadScheduler() { Stop(); }
+
+SteadyTime ThreadScheduler::Now() const { return std::chrono::steady_clock::now(); }
+
+void ThreadScheduler::Post(Work work, Task task) {
+  Queue& queue = queues_[static_cast<int>(work)];
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    queue.tasks.push_back(std::move(task));
+  }
+  queue.ready.notify_one();
+}
+
+void ThreadScheduler::PostAt(Work work, SteadyTime when, Task task) {
+  bool earliest = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    earliest = plan_.empty() || when < plan_.top().when;
+    plan_.push({when, planned_++, work, std::move(task)});
+  }
+  if (earliest) plan_changed_.notify_one();
+}
+
+void ThreadScheduler::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  for (Queue& queue : queues_) queue.ready.notify_all();
+  plan_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  plan_ = {};
+}
+
+void ThreadScheduler::RunQueue(Queue& queue) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    queue.ready.wait(lock, [&] { return stopping_ || !queue.tasks.empty(); });
+    if (queue.tasks.empty()) return;
+    Task task = std::move(queue.tasks.front());
+    queue.tasks.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;  // what it holds is released without the lock
+    lock.lock();
+  }
+}
+
+void ThreadScheduler::RunPlan() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (plan_.empty()) {
+      plan_changed_.wait(lock);
+      continue;
+    }
+    const SteadyTime when = plan_.top().when;
+    if (Now() < when) {
+      plan_changed_.wait_until(lock, when);
+      continue;
+    }
+    Queue& queue = queues_[static_cast<int>(plan_.top().work)];
+    queue.tasks.push_back(std::move(const_cast<Planned&>(plan_.top()).task));
+    plan_.pop();
+    queue.ready.notify_one();
+  }
+}
+
+}  // namespace tenure

@@ -1,0 +1,87 @@
+// Time and threads, as the engine sees them. The engine starts no thread and reads no clock of its
+// own: whoever implements this decides when and where its work runs.
+//
+// `ThreadScheduler` is the one that serves. A simulation can drive the same engine with a scheduler
+// of its own.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+namespace tenure {
+
+// This process's monotonic clock. Never decides about an expiry; see DbTime.
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What a task is for. Each kind has threads of its own, so that no kind can hold up another:
+// whatever the load, renewals are taken at once.
+enum class Work { kCommands, kRenewals, kReads, kBackground };
+inline constexpr int kWorkKinds = 4;
+
+class Scheduler {
+ public:
+  using Task = std::function<void()>;
+
+  virtual ~Scheduler() = default;
+
+  [[nodiscard]] virtual SteadyTime Now() const = 0;
+  // Runs the task soon. Thread-safe.
+  virtual void Post(Work work, Task task) = 0;
+  // Runs the task at `when` or soon after. Thread-safe.
+  virtual void PostAt(Work work, SteadyTime when, Task task) = 0;
+};
+
+// Fixed threads for each kind of work, and one for time. Tasks may block.
+class ThreadScheduler final : public Scheduler {
+ public:
+  ThreadScheduler();
+  ~ThreadScheduler() override;  // Stop()
+
+  [[nodiscard]] SteadyTime Now() const override;
+  void Post(Work work, Task task) override;
+  void PostAt(Work work, SteadyTime when, Task task) override;
+
+  // Runs what was posted, drops what was only planned, and ends the threads. Tasks posted later are
+  // dropped.
+  void Stop();
+
+  // How many tasks may block on the store at once.
+  static constexpr int kThreads[kWorkKinds] = {4, 1, 2, 2};
+  static constexpr int kThreadsTotal = 9;
+
+ private:
+  struct Queue {
+    std::condition_variable ready;
+    std::deque<Task> tasks;
+  };
+  struct Planned {
+    SteadyTime when;
+    uint64_t number;  // keeps the order of equal times
+    Work work;
+    Task task;
+
+    bool operator<(const Planned& other) const {  // the earliest is the greatest
+      return when != other.when ? when > other.when : number > other.number;
+    }
+  };
+
+  void RunQueue(Queue& queue);
+  void RunPlan();
+
+  std::mutex mutex_;
+  bool stopping_ = false;     // guarded by mutex_
+  Queue queues_[kWorkKinds];  // guarded by mutex_
+  std::condition_variable plan_changed_;
+  std::priority_queue<Planned> plan_;  // guarded by mutex_
+  uint64_t planned_ = 0;               // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,92 @@
+#include "server/status.h"
+
+#include <google/protobuf/util/time_util.h>
+
+#include <optional>
+
+#include "google/rpc/error_details.pb.h"
+
+namespace tenure {
+namespace {
+
+constexpr char kDomain[] = "tenure.v1";
+constexpr std::string_view kReasonPrefix = "ERROR_REASON_";
+
+struct Row {
+  v1::ErrorReason reason;
+  grpc::StatusCode code;
+  int retry_delay_ms = 0;  // 0: sending the same again does not help
+};
+
+Row RowOf(Reason reason) {
+  using grpc::StatusCode;
+  switch (reason) {
+    case Reason::kInvalidElectionName:
+      return {v1::ERROR_REASON_INVALID_ELECTION_NAME, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidCandidate:
+      return {v1::ERROR_REASON_INVALID_CANDIDATE, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidValue:
+      return {v1::ERROR_REASON_INVALID_VALUE, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidLeaseTtl:
+      return {v1::ERROR_REASON_INVALID_LEASE_TTL, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidWait: return {v1::ERROR_REASON_INVALID_WAIT, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidSessionId:
+      return {v1::ERROR_REASON_INVALID_SESSION_ID, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidRequestId:
+      return {v1::ERROR_REASON_INVALID_REQUEST_ID, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidTerm: return {v1::ERROR_REASON_INVALID_TERM, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidSelector:
+      return {v1::ERROR_REASON_INVALID_SELECTOR, StatusCode::INVALID_ARGUMENT};
+    case Reason::kSessionNotFound:
+      return {v1::ERROR_REASON_SESSION_NOT_FOUND, StatusCode::NOT_FOUND};
+    case Reason::kSessionEnded:
+      return {v1::ERROR_REASON_SESSION_ENDED, StatusCode::FAILED_PRECONDITION};
+    case Reason::kElectionNotFound:
+      return {v1::ERROR_REASON_ELECTION_NOT_FOUND, StatusCode::NOT_FOUND};
+    case Reason::kNotLeader: return {v1::ERROR_REASON_NOT_LEADER, StatusCode::FAILED_PRECONDITION};
+    case Reason::kStaleTerm: return {v1::ERROR_REASON_STALE_TERM, StatusCode::FAILED_PRECONDITION};
+    case Reason::kCandidacyWithdrawn:
+      return {v1::ERROR_REASON_CANDIDACY_WITHDRAWN, StatusCode::FAILED_PRECONDITION};
+    case Reason::kQueueFull: return {v1::ERROR_REASON_QUEUE_FULL, StatusCode::RESOURCE_EXHAUSTED};
+    case Reason::kOverloaded:
+      return {v1::ERROR_REASON_OVERLOADED, StatusCode::RESOURCE_EXHAUSTED, 500};
+    case Reason::kObserveTooWide:
+      return {v1::ERROR_REASON_OBSERVE_TOO_WIDE, StatusCode::RESOURCE_EXHAUSTED};
+    case Reason::kStoreUnavailable:
+      return {v1::ERROR_REASON_STORE_UNAVAILABLE, StatusCode::UNAVAILABLE, 500};
+    case Reason::kDraining: return {v1::ERROR_REASON_DRAINING, StatusCode::UNAVAILABLE, 100};
+  }
+  return {v1::ERROR_REASON_UNSPECIFIED, StatusCode::UNKNOWN};
+}
+
+}  // namespace
+
+v1::ErrorReason ToProto(Reason reason) { return RowOf(reason).reason; }
+
+grpc::StatusCode CodeOf(Reason reason) { return RowOf(reason).code; }
+
+std::string ReasonName(Reason reason) {
+  return v1::ErrorReason_Name(ToProto(reason)).substr(kReasonPrefix.size());
+}
+
+grpc::Status ToStatus(const Error& error) {
+  const Row row = RowOf(error.reason);
+  google::rpc::ErrorInfo info;
+  info.set_domain(kDomain);
+  info.set_reason(ReasonName(error.reason));
+  info.mutable_metadata()->insert(error.metadata.begin(), error.metadata.end());
+
+  google::rpc::Status details;
+  details.set_code(row.code);
+  details.set_message(error.message);
+  details.add_details()->PackFrom(info);
+  if (row.retry_delay_ms > 0) {
+    google::rpc::RetryInfo retry;
+    *retry.mutable_retry_delay() =
+        google::protobuf::util::TimeUtil::MillisecondsToDuration(row.retry_delay_ms);
+    details.add_details()->PackFrom(retry);
+  }
+  return {row.code, error.message, details.SerializeAsString()};
+}
+
+}  // namespace tenure

@@ -1,0 +1,202 @@
+// The server's main program: wires the rooms together, and ends them in order.
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "server/config.h"
+#include "server/election_service.h"
+#include "server/engine.h"
+#include "server/http_server.h"
+#include "server/scheduler.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBringUpPause = 500ms;
+constexpr auto kWatchPause = 200ms;
+
+int Complain(const std::string& what) {
+  std::cerr << "tenured: " << what << std::endl;
+  return EXIT_FAILURE;
+}
+
+// Waits for SIGTERM or SIGINT, at most so long.
+class Signals {
+ public:
+  // Blocks the signals in this thread and all that it starts from now on.
+  Signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+
+  bool Arrived(std::chrono::milliseconds patience) {
+    const timespec time{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
+    return sigtimedwait(&set_, nullptr, &time) > 0;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+void LogToStandardError() {
+  // What is not written fast enough is dropped, oldest first: a log never holds up an election.
+  auto logger = spdlog::create_async_nb<spdlog::sinks::stderr_color_sink_mt>("tenured");
+  spdlog::set_default_logger(std::move(logger));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+  spdlog::flush_every(1s);
+}
+
+// Brings the schema up to date, or finds out why not. kStoreUnavailable is worth another try; any
+// other outcome of an error is a sentence for the operator.
+struct SchemaFault {
+  bool fatal;
+  std::string message;
+};
+tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& config) {
+  const auto away = [](const Error& error) {
+    return tl::unexpected(SchemaFault{false, error.message});
+  };
+  auto state = store.CheckSchema();
+  if (!state) return away(state.error());
+  if (*state == SchemaState::kTooOld) {
+    if (!config.migrate && !config.migrate_only) {
+      return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
+                                                  " is older than this program; run: tenured " +
+                                                  "migrate --store " + config.store_url});
+    }
+    const auto migrated = store.Migrate();
+    if (!migrated) return away(migrated.error());
+    spdlog::info("schema brought up to date");
+  } else if (*state == SchemaState::kTooNew) {
+    return tl::unexpected(SchemaFault{
+        true, "the schema of " + config.store_url +
+                  " is newer than this program; run the tenured that made it, or a newer one"});
+  }
+  return {};
+}
+
+// Says what is wrong with the store when that changes, and now and then while it lasts.
+class StoreComplaints {
+ public:
+  void Away(const std::string& why) {
+    if (silent_++ % kSilence == 0) spdlog::warn("the store is away, trying again: {}", why);
+  }
+
+ private:
+  static constexpr int kSilence = 20;
+  int silent_ = 0;
+};
+
+int Migrate(Store& store, const ServerConfig& config) {
+  const auto prepared = PrepareSchema(store, config);
+  if (!prepared) return Complain(prepared.error().message);
+  std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
+  return EXIT_SUCCESS;
+}
+
+std::unique_ptr<grpc::Server> StartGrpc(const std::string& address, ElectionService& service) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  // Two servers on one port would share its calls silently.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.RegisterService(&service);
+  auto server = builder.BuildAndStart();
+  return port == 0 ? nullptr : std::move(server);
+}
+
+// Until a signal comes: brings the engine up, and tells the health service how the store is.
+// The exit code, if it has to end by itself.
+std::optional<int> Serve(Store& store, Engine& engine, const ServerConfig& config,
+                         grpc::HealthCheckServiceInterface& health, Signals& signals) {
+  StoreComplaints complaints;
+  while (true) {
+    const auto prepared = PrepareSchema(store, config);
+    if (!prepared && prepared.error().fatal) return Complain(prepared.error().message);
+    const auto started = prepared ? engine.Start() : Result<void>();
+    if (prepared && started) break;
+    complaints.Away(prepared ? started.error().message : prepared.error().message);
+    if (signals.Arrived(kBringUpPause)) return std::nullopt;
+  }
+  spdlog::info("ready");
+  health.SetServingStatus(true);
+  bool answers = true;
+  while (!signals.Arrived(kWatchPause)) {
+    if (answers == engine.StoreAnswers()) continue;
+    answers = !answers;
+    health.SetServingStatus(answers);
+    if (answers) {
+      spdlog::info("the store answers again");
+    } else {
+      const auto ping = store.Ping();
+      spdlog::warn("the store does not answer: {}", ping ? "slowly" : ping.error().message);
+    }
+  }
+  return std::nullopt;
+}
+
+int Run(const ServerConfig& config) {
+  auto store = OpenStore(config.store);
+  if (!store) return Complain(store.error().message);
+  if (config.migrate_only) return Migrate(**store, config);
+
+  Signals signals;
+  Metrics metrics;
+  ThreadScheduler scheduler;
+  Engine engine(**store, scheduler, metrics, {config.limits, config.feed_interval});
+  std::atomic<bool> draining = false;
+  auto http = HttpServer::Start(
+      config.http_listen,
+      {[&] { return engine.ExposeMetrics(); }, [&] { return engine.StoreAnswers() && !draining; }});
+  if (!http) return Complain(http.error());
+  ElectionService service(engine, {});
+  const auto server = StartGrpc(config.listen, service);
+  if (server == nullptr) {
+    return Complain("cannot listen on " + config.listen + " (gRPC): is the port taken?");
+  }
+  grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
+  health.SetServingStatus(false);
+  spdlog::info("listening on {}, http on {}, store {}", config.listen, config.http_listen,
+               config.store_url);
+
+  const auto exit_code = Serve(**store, engine, config, health, signals);
+
+  spdlog::info("draining");
+  draining = true;
+  health.SetServingStatus(false);
+  engine.hub().Drain();
+  server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);
+  scheduler.Stop();
+  spdlog::info("stopped");
+  return exit_code.value_or(EXIT_SUCCESS);
+}
+
+}  // namespace
+}  // namespace tenure
+
+int main(int argc, char** argv) {
+  const auto config = tenure::ParseServerConfig(argc, argv);
+  if (!config) return config.error();
+  tenure::LogToStandardError();
+  const int exit_code = tenure::Run(*config);
+  spdlog::shutdown();
+  return exit_code;
+}

@@ -1,0 +1,79 @@
+// What the short unary calls share: one answer, in time.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "server/scheduler.h"
+#include "server/status.h"
+
+namespace tenure {
+
+// How long before its deadline a call is answered at the latest, and how long one without a near
+// deadline may take.
+inline constexpr auto kAnswerMargin = std::chrono::milliseconds(100);
+inline constexpr auto kAnswerPatience = std::chrono::seconds(10);
+
+// When a call has to be answered, on the scheduler's clock. Nothing if it has no deadline.
+[[nodiscard]] inline std::optional<SteadyTime> AnswerBy(const grpc::ServerContextBase& context,
+                                                        const Scheduler& scheduler) {
+  const auto deadline = context.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
+  const auto left = deadline - std::chrono::system_clock::now();
+  if (left > std::chrono::hours(24 * 365)) return std::nullopt;
+  const auto margin = std::min<std::chrono::nanoseconds>(kAnswerMargin, left / 4);
+  return scheduler.Now() + std::chrono::duration_cast<SteadyTime::duration>(left - margin);
+}
+
+[[nodiscard]] inline Error AnswerTookTooLong() {
+  return {Reason::kStoreUnavailable, "the database did not answer in time"};
+}
+
+// Finishes one call exactly once: with its answer, or, when that does not come in time, with
+// kStoreUnavailable. `response` is written to only by whoever finishes. Thread-safe.
+template <typename Response>
+class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
+ public:
+  static std::shared_ptr<UnaryCall> Start(grpc::CallbackServerContext* context, Response* response,
+                                          Scheduler& scheduler) {
+    // Not make_shared: the plan that outlives the call shall not keep its memory.
+    std::shared_ptr<UnaryCall> call(new UnaryCall(context->DefaultReactor(), response));
+    const SteadyTime latest = scheduler.Now() + kAnswerPatience;
+    const SteadyTime answer_by = std::min(AnswerBy(*context, scheduler).value_or(latest), latest);
+    scheduler.PostAt(Work::kReads, answer_by, [weak = std::weak_ptr<UnaryCall>(call)] {
+      if (const auto still_open = weak.lock()) still_open->Fail(AnswerTookTooLong());
+    });
+    return call;
+  }
+
+  UnaryCall(grpc::ServerUnaryReactor* reactor, Response* response)
+      : reactor_(reactor), response_(response) {}
+
+  void Fail(const Error& error) {
+    if (!finished_.exchange(true)) reactor_->Finish(ToStatus(error));
+  }
+
+  // `fill` gets the response to write.
+  void Answer(const std::function<void(Response&)>& fill) {
+    if (finished_.exchange(true)) return;
+    fill(*response_);
+    reactor_->Finish(grpc::Status::OK);
+  }
+
+  [[nodiscard]] grpc::ServerUnaryReactor* reactor() const { return reactor_; }
+
+ private:
+  grpc::ServerUnaryReactor* const reactor_;  // valid until finished
+  Response* const response_;                 // valid until finished
+  std::atomic<bool> finished_ = false;
+};
+
+}  // namespace tenure

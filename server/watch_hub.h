@@ -1,0 +1,105 @@
+// Tells every committed change to those on this replica who want to know of it.
+//
+// The hub is told by the change feed, in the order of revisions of each election, and each change
+// once. It never blocks and never asks the store; its watchers keep queues of their own.
+// Thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "core/error.h"
+#include "core/types.h"
+
+namespace tenure {
+
+// Called from any thread, under the hub's lock: must return at once, and must not call the hub.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+
+  // A change of an election, or of a seat of a session, that is watched.
+  virtual void OnEvent(const std::shared_ptr<const Event>& event) = 0;
+  // A watched session is over.
+  virtual void OnSessionEnded(const Session& session) { (void)session; }
+  // Changes may have been missed: the database is not the one that it was. Read everything anew.
+  virtual void OnReset() {}
+  // This replica is shutting down.
+  virtual void OnDrain() = 0;
+};
+
+struct WatchElection {
+  ElectionName name;
+};
+struct WatchPrefix {
+  std::string prefix;
+};
+struct WatchSession {
+  SessionId session;
+};
+using Watch = std::variant<WatchElection, WatchPrefix, WatchSession>;
+
+class WatchHub {
+ public:
+  // A watcher's place in the hub. To destroy it is to leave; no call of the watcher begins after
+  // that.
+  class Membership {
+   public:
+    Membership() = default;
+    Membership(WatchHub* hub, std::shared_ptr<Watcher> watcher)
+        : hub_(hub), watcher_(std::move(watcher)) {}
+    Membership(Membership&& other) noexcept
+        : hub_(std::exchange(other.hub_, nullptr)),
+          watcher_(std::move(other.watcher_)),
+          watches_(std::move(other.watches_)) {}
+    Membership& operator=(Membership&& other) noexcept {
+      std::swap(hub_, other.hub_);
+      std::swap(watcher_, other.watcher_);
+      std::swap(watches_, other.watches_);
+      return *this;
+    }
+    ~Membership() { Leave(); }
+
+    void Add(Watch watch);
+    void Leave();
+
+   private:
+    WatchHub* hub_ = nullptr;
+    std::shared_ptr<Watcher> watcher_;
+    std::vector<Watch> watches_;
+  };
+
+  explicit WatchHub(size_t watchers_max) : watchers_max_(watchers_max) {}
+
+  // Errors: kDraining, kOverloaded.
+  [[nodiscard]] Result<Membership> Join(std::shared_ptr<Watcher> watcher);
+
+  void Tell(Event event);
+  void TellSessionEnded(const Session& session);
+  void TellReset();
+  // Tells everyone, and lets nobody join any more.
+  void Drain();
+
+  [[nodiscard]] size_t watchers() const;
+
+ private:
+  void AddWatch(Watcher* watcher, const Watch& watch);
+  void RemoveAll(Watcher* watcher, const std::vector<Watch>& watches);
+
+  const size_t watchers_max_;
+  mutable std::mutex mutex_;
+  bool draining_ = false;
+  std::unordered_map<Watcher*, std::shared_ptr<Watcher>> members_;
+  std::unordered_map<ElectionName, std::unordered_set<Watcher*>> by_election_;
+  std::map<std::string, std::unordered_set<Watcher*>> by_prefix_;
+  std::unordered_map<SessionId, std::unordered_set<Watcher*>> by_session_;
+};
+
+}  // namespace tenure
