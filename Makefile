@@ -1,0 +1,49 @@
+# Tenure: one command for each thing that one does with it. `make` alone prints this help.
+#
+# Everything that a target needs is installed by the target, with scripts/install-deps.sh.
+
+JOBS ?= $(shell nproc)
+CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
+MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build run demo test test-engines check fix clean
+
+help: ## Print this help
+	@echo "Tenure: leader election as a service, on the MySQL that you already run."
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps:
+	@scripts/install-deps.sh build
+
+build: deps ## Build build/bin/tenured and build/bin/tenure (release)
+	@scripts/build.sh tenured tenure
+
+run: build ## Build, and serve on the embedded store, 127.0.0.1:7070
+	@scripts/run.sh
+
+demo: build ## An election in one terminal: three candidates, the leader is killed
+	@scripts/demo.sh
+
+test: ## Build, and run every test, on a private MariaDB too
+	@scripts/install-deps.sh build test
+	@scripts/build.sh all
+	@ctest --test-dir build --output-on-failure --parallel $(JOBS) --no-tests=error
+
+test-engines: ## Run the contract suite on MySQL 9.7 (needs root)
+	@scripts/install-deps.sh build test engines
+	@scripts/install-mysql.sh $(MYSQL_ROOT)
+	@scripts/build.sh store_contract_test
+	@scripts/test-engines.sh $(MYSQL_ROOT)
+
+check: ## Check the style of the code
+	@scripts/install-deps.sh check
+	@clang-format --dry-run --Werror $(CODE)
+
+fix: ## Mend the style of the code
+	@scripts/install-deps.sh check
+	@clang-format -i $(CODE)
+
+clean: ## Remove what was built
+	@rm -rf build

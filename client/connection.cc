@@ -1,0 +1,81 @@
+#include "client/connection.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "google/rpc/error_details.pb.h"
+
+namespace tenure {
+namespace {
+
+constexpr int kPingIntervalMs = 5'000;
+constexpr int kPingTimeoutMs = 3'000;
+constexpr int kReconnectMs = 200;
+constexpr int64_t kBackoffMinMs = 20;
+constexpr int64_t kBackoffMaxMs = 500;
+
+std::shared_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingIntervalMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
+  // Each replica has a connection of its own: none waits for another's.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return v1::ElectionService::NewStub(
+      grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments));
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& endpoints) {
+  std::istringstream list(endpoints);
+  for (std::string endpoint; std::getline(list, endpoint, ',');) {
+    if (endpoint.empty()) continue;
+    stubs_.push_back(Connect(endpoint));
+  }
+  in_use_ =
+      std::uniform_int_distribution<size_t>(0, std::max<size_t>(stubs_.size(), 1) - 1)(random_);
+}
+
+std::shared_ptr<v1::ElectionService::Stub> Connection::stub() { return stubs_.at(in_use_); }
+
+void Connection::MoveOn() { in_use_ = (in_use_ + 1) % stubs_.size(); }
+
+std::chrono::milliseconds Connection::Backoff() {
+  const int64_t longest = std::min(kBackoffMaxMs, kBackoffMinMs << std::min(failures_++, 10));
+  return std::chrono::milliseconds(
+      std::uniform_int_distribution<int64_t>(longest / 2, longest)(random_));
+}
+
+std::string ReasonOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  if (!details.ParseFromString(status.error_details())) return "";
+  for (const auto& detail : details.details()) {
+    google::rpc::ErrorInfo info;
+    if (detail.UnpackTo(&info)) return info.reason();
+  }
+  return "";
+}
+
+bool IsTransient(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+    case grpc::StatusCode::CANCELLED: return true;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED: {
+      const std::string reason = ReasonOf(status);
+      return reason.empty() || reason == "OVERLOADED";
+    }
+    default: return false;
+  }
+}
+
+bool IsSessionGone(const grpc::Status& status) {
+  const std::string reason = ReasonOf(status);
+  return reason == "SESSION_ENDED" || reason == "SESSION_NOT_FOUND";
+}
+
+}  // namespace tenure

@@ -1,0 +1,51 @@
+// One KeepAlive stream, as a source of messages. Internal to the command line tool.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "tenure/v1/election.grpc.pb.h"
+
+namespace tenure {
+
+// Thread-safe. The callbacks come from gRPC's threads, one at a time; none comes after `closed`.
+class KeepAliveStream : public grpc::ClientBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>,
+                        public std::enable_shared_from_this<KeepAliveStream> {
+ public:
+  using OnMessage = std::function<void(const v1::KeepAliveResponse&)>;
+  using OnClosed = std::function<void(const grpc::Status&)>;
+
+  // The stream lives until it is closed, by whichever side.
+  static std::shared_ptr<KeepAliveStream> Open(std::shared_ptr<v1::ElectionService::Stub> stub,
+                                               OnMessage message, OnClosed closed);
+
+  void Send(v1::KeepAliveRequest request);
+  void Close() { context_.TryCancel(); }
+
+ private:
+  KeepAliveStream(std::shared_ptr<v1::ElectionService::Stub> stub, OnMessage message,
+                  OnClosed closed)
+      : stub_(std::move(stub)), message_(std::move(message)), closed_(std::move(closed)) {}
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+  const std::shared_ptr<v1::ElectionService::Stub> stub_;
+  const OnMessage message_;
+  const OnClosed closed_;
+  std::shared_ptr<KeepAliveStream> self_;  // until OnDone
+  grpc::ClientContext context_;
+  v1::KeepAliveResponse response_;
+
+  std::mutex mutex_;
+  bool writing_ = false;                       // guarded by mutex_
+  bool done_ = false;                          // guarded by mutex_
+  std::deque<v1::KeepAliveRequest> requests_;  // guarded by mutex_; the first is in flight
+};
+
+}  // namespace tenure

@@ -1,0 +1,40 @@
+// SIGINT and SIGTERM as a call, on a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+namespace tenure {
+
+// Make it before any other thread: it blocks the signals in all that are started later.
+class Signals {
+ public:
+  explicit Signals(std::function<void()> on_signal) : on_signal_(std::move(on_signal)) {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGINT);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGUSR2);  // ends the thread
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    thread_ = std::thread([this] {
+      int number = 0;
+      while (sigwait(&set_, &number) == 0 && !stopping_) on_signal_();
+    });
+  }
+  ~Signals() {
+    stopping_ = true;
+    pthread_kill(thread_.native_handle(), SIGUSR2);
+    thread_.join();
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  const std::function<void()> on_signal_;
+  std::atomic<bool> stopping_ = false;
+  sigset_t set_;
+  std::thread thread_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Makes a root directory that holds MySQL, which Debian 12 does not package: a small Debian unstable
+# with mysql-server-core. Usage: scripts/install-mysql.sh DIRECTORY   (does nothing if it is there)
+set -euo pipefail
+root=${1:?usage: scripts/install-mysql.sh DIRECTORY}
+
+if [ "$(id -u)" -ne 0 ]; then
+  exec sudo "$0" "$root"
+fi
+[ -x "$root/usr/sbin/mysqld" ] && exit 0
+
+echo "Installing MySQL into $root"
+partial="$root.partial"
+rm -rf "$partial"
+mkdir -p "$partial"
+debootstrap --variant=minbase sid "$partial" >"$partial.log" 2>&1 || { tail "$partial.log" >&2; exit 1; }
+chroot "$partial" apt-get -qq install -y --no-install-recommends mysql-server-core \
+  >>"$partial.log" 2>&1 || { tail "$partial.log" >&2; exit 1; }
+mkdir -p "$partial/var/run/mysqld"
+rm -rf "$partial.log" "$root"
+mv "$partial" "$root"

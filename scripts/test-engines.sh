@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs the contract suite of the stores on MySQL. Usage: scripts/test-engines.sh MYSQL_ROOT
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-engines.sh MYSQL_ROOT}
+
+if [ "$(id -u)" -ne 0 ]; then
+  exec sudo --preserve-env=TENURE_TEST_MYSQL_ROOT "$0" "$@"
+fi
+chroot "$TENURE_TEST_MYSQL_ROOT" mysqld --version
+ctest --test-dir build --output-on-failure --no-tests=error -R '^store_contract_test$'
