@@ -115,8 +115,8 @@ struct Leader {
   Duration lease_ttl{0};
   std::string value;
   DbTime elected_at;
-  // The Campaign call that was granted the seat while it waited, until its session is heard from
-  // again.
+  // The Campaign call that was granted the seat, until a later Campaign or Proclaim of its session
+  // shows that the grant has arrived.
   Attempt attempt;
 
   bool operator==(const Leader&) const = default;

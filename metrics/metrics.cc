@@ -40,7 +40,8 @@ Metrics::Metrics()
       feed_polls(Counter(registry_, "tenure_feed_polls_total",
                          "Times that the store was asked for changes of other replicas.")),
       feed_events(Counter(registry_, "tenure_feed_events_total",
-                          "Changes that were read from the store: other replicas made them.")),
+                          "Changes that were read from the store, because other replicas made them "
+                          "or one before them.")),
       watchers(Gauge(registry_, "tenure_watchers",
                      "Open calls that wait for changes: campaigns, observers, keepalive streams.")),
       store_up(Gauge(registry_, "tenure_store_up", "Whether the store answered lately.")) {

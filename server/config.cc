@@ -12,6 +12,7 @@ namespace tenure {
 namespace {
 
 constexpr char kVersion[] = "tenured 0.1.0";
+constexpr int64_t kQueueMaxMax = 1'000'000'000;
 
 // Adds an option that is a duration, and its environment variable.
 template <typename Time>
@@ -19,8 +20,10 @@ void AddDuration(CLI::App& app, const std::string& flag, const std::string& vari
                  const std::string& help) {
   const auto read = [&target](const std::string& text) {
     const auto parsed = ParseDuration(text);
-    if (parsed && *parsed > Duration(0)) target = std::chrono::duration_cast<Time>(*parsed);
-    return parsed && *parsed > Duration(0);
+    if (!parsed) return false;
+    const auto time = std::chrono::duration_cast<Time>(*parsed);  // zero if it is less than a unit
+    if (time > Time(0)) target = time;
+    return time > Time(0);
   };
   app.add_option_function<std::string>(
          flag,
@@ -45,6 +48,7 @@ tl::expected<std::string, std::string> ReadPassword(const std::string& file_name
   if (!file || (!std::getline(file, password) && !file.eof())) {
     return tl::unexpected("cannot read the password file '" + file_name + "'");
   }
+  if (password.ends_with('\r')) password.pop_back();
   return password;
 }
 
@@ -83,13 +87,14 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
               config.limits.lease_ttl_default, "The lease of a client that asks for none");
   app.add_option("--queue-max", config.limits.queue_max,
                  "How many candidates may wait in one election")
+      ->check(CLI::Range(int64_t{0}, kQueueMaxMax))  // without it "-5" would be 2^64 - 5
       ->envname("TENURE_QUEUE_MAX");
   AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
               "How often to look for changes that other replicas made");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long calls may go on after SIGTERM");
+  app.fallthrough();  // options may follow the subcommand
   const auto* migrate = app.add_subcommand("migrate", "Bring the schema up to date, and exit");
-  app.fallthrough();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

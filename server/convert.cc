@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kMicrosPerSecond = 1'000'000;
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kProtoSecondsMax = 315'576'000'000;  // google.protobuf.Duration's own bound
-constexpr int64_t kSecondsMax = 100LL * 365 * 24 * 3600;
+constexpr Duration kDurationMax = std::chrono::hours(100 * 365 * 24);
 
 template <typename Message>
 Message SecondsAndNanos(Duration since) {
@@ -92,11 +92,11 @@ std::optional<Duration> FromProto(const google::protobuf::Duration& duration) {
   const int64_t seconds = duration.seconds();
   const int64_t nanos = duration.nanos();
   const bool signs_differ = (seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0);
-  const bool valid =
-      std::abs(seconds) <= kProtoSecondsMax && std::abs(nanos) < kNanosPerSecond && !signs_differ;
+  const bool valid = seconds >= -kProtoSecondsMax && seconds <= kProtoSecondsMax &&
+                     std::abs(nanos) < kNanosPerSecond && !signs_differ;
   if (!valid) return std::nullopt;
-  const int64_t clamped = std::clamp(seconds, -kSecondsMax, kSecondsMax);
-  return Duration(clamped * kMicrosPerSecond + nanos / 1000);
+  return std::clamp(Duration(seconds * kMicrosPerSecond + nanos / 1000), -kDurationMax,
+                    kDurationMax);
 }
 
 }  // namespace tenure

@@ -18,6 +18,8 @@ constexpr size_t kCommandsPerBatch = 256;
 constexpr size_t kCommandsWaitingMax = 20'000;  // per lane
 constexpr size_t kRenewalsPerBatch = 500;
 constexpr size_t kRenewalsWaitingMax = 200'000;
+constexpr size_t kClosesPerBatch = 200;
+constexpr size_t kClosesWaitingMax = 50'000;
 constexpr size_t kReadsPerBatch = 500;
 constexpr size_t kReadsWaitingMax = 50'000;
 
@@ -31,9 +33,10 @@ constexpr int kReadTriesMax = 5;
 constexpr auto kRememberFor = 1s;
 constexpr size_t kRememberedMax = 10'000;
 
-// Sessions that other replicas opened are noticed this late at worst.
-constexpr auto kSearchPauseMax = 500ms;
-constexpr int64_t kSearchJitterMaxMs = 20;
+// The search for due sessions knows of those that other replicas opened before the first of them
+// can expire: it is made at least so many times in the shortest lease.
+constexpr int kSearchesPerShortestLease = 4;
+constexpr SteadyTime::duration kSearchPauseMax = 250ms;
 constexpr size_t kDueSessionsPerSearch = 500;
 
 constexpr auto kForgetInterval = 60s;
@@ -41,12 +44,6 @@ constexpr Duration kEndedSessionsKeptFor = std::chrono::hours(1);
 constexpr size_t kForgottenAtOnceMax = 10'000;
 
 constexpr auto kStoreSilenceMax = 2s;
-
-std::chrono::milliseconds Jitter() {
-  thread_local std::minstd_rand random{std::random_device{}()};
-  return std::chrono::milliseconds(
-      std::uniform_int_distribution<int64_t>(0, kSearchJitterMaxMs)(random));
-}
 
 Error Starting() {
   return {Reason::kStoreUnavailable, "this replica is still waiting for its database"};
@@ -80,7 +77,12 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       reads_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
              [this](auto batch) { RunReads(std::move(batch)); }),
       places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
-              [this](auto batch) { RunPlaces(std::move(batch)); }) {
+              [this](auto batch) { RunPlaces(std::move(batch)); }),
+      endings_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
+               [this](auto batch) { RunEndings(std::move(batch)); }),
+      closes_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
+              [this](auto batch) { RunCloses(std::move(batch)); }),
+      random_(options_.jitter_seed) {
   for (int i = 0; i < kLaneCount; ++i) {
     lanes_.push_back(std::make_unique<Batcher<PendingCommand>>(
         scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
@@ -108,26 +110,10 @@ void Engine::Renew(const SessionId& session, Done<Session> done) {
   if (!renewals_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
 
-void Engine::CloseSession(const SessionId& id, Done<Session> done) {
+void Engine::CloseSession(const SessionId& session, Done<Session> done) {
   if (!started_) return Refuse(std::move(done), Starting());
-  scheduler_.Post(Work::kBackground, [this, id, done = std::move(done)] {
-    Result<Session> ended = tl::unexpected(Starting());
-    Docket decided;
-    const auto committed = Transact({{}, {id}}, [&](Docket& docket) {
-      ended = EndSession(docket, id, Cause::kSessionClosed);
-      decided = docket;
-    });
-    if (!committed) return done(tl::unexpected(committed.error()));
-    if (!ended) return done(std::move(ended));
-    metrics_.sessions_ended.Increment(static_cast<double>(decided.ended.size()));
-    decided.ended.clear();  // settled here, so as to answer when that is over
-    Follow(*committed, std::move(decided));
-    hub_.TellSessionEnded(*ended);
-    SettleSessions({id}, [ended = *ended, done](Result<void> settled) {
-      if (!settled) return done(tl::unexpected(settled.error()));
-      done(ended);
-    });
-  });
+  PendingClose pending{session, std::move(done)};
+  if (!closes_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
 
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
@@ -155,33 +141,43 @@ void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done
 }
 
 void Engine::ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done) {
-  if (!started_) return Refuse(std::move(done), Starting());
-  scheduler_.Post(Work::kReads, [this, sessions = std::move(sessions), done = std::move(done)] {
-    done(store_.ReadSeats(sessions));
+  PostRead<std::vector<Leadership>>(std::move(done), [this, sessions = std::move(sessions)] {
+    return store_.ReadSeats(sessions);
   });
 }
 
 void Engine::ReadEvents(const ElectionName& name, Revision from, size_t limit,
                         Done<std::vector<Event>> done) {
-  if (!started_) return Refuse(std::move(done), Starting());
-  scheduler_.Post(Work::kReads, [this, name, from, limit, done = std::move(done)] {
-    done(store_.ReadEvents(name, from, limit));
-  });
+  PostRead<std::vector<Event>>(
+      std::move(done), [this, name, from, limit] { return store_.ReadEvents(name, from, limit); });
 }
 
 void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done) {
-  if (!started_) return Refuse(std::move(done), Starting());
-  scheduler_.Post(Work::kReads, [this, prefix = std::move(prefix), limit, done = std::move(done)] {
+  using Names = std::vector<ElectionName>;
+  PostRead<Names>(std::move(done), [this, prefix = std::move(prefix), limit]() -> Result<Names> {
     const auto views = store_.ListElections(prefix, "", limit + 1);
-    if (!views) return done(tl::unexpected(views.error()));
+    if (!views) return tl::unexpected(views.error());
     if (views->size() > limit) {
-      return done(Fail(Reason::kObserveTooWide,
-                       "more than " + std::to_string(limit) + " elections begin with this prefix",
-                       {{"limit", std::to_string(limit)}}));
+      return Fail(Reason::kObserveTooWide,
+                  "more than " + std::to_string(limit) + " elections begin with this prefix",
+                  {{"limit", std::to_string(limit)}});
     }
-    std::vector<ElectionName> names;
+    Names names;
     for (const ElectionView& view : *views) names.push_back(view.election.name);
-    done(std::move(names));
+    return names;
+  });
+}
+
+template <typename T>
+void Engine::PostRead(Done<T> done, std::function<Result<T>()> read) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  if (++reads_posted_ > kReadsWaitingMax) {
+    --reads_posted_;
+    return Refuse(std::move(done), Overloaded());
+  }
+  scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
+    done(read());
+    --reads_posted_;
   });
 }
 
@@ -264,6 +260,7 @@ void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
 void Engine::RunReads(std::vector<PendingRead> batch) {
   std::set<ElectionName> unique;
   for (const PendingRead& pending : batch) unique.insert(pending.name);
+  const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
   const auto views = store_.ReadElections({unique.begin(), unique.end()});
   if (!views) {
     for (PendingRead& pending : batch) pending.done(tl::unexpected(views.error()));
@@ -274,7 +271,7 @@ void Engine::RunReads(std::vector<PendingRead> batch) {
     if (view == views->end() || view->second.leader_alive) {
       const auto election =
           view == views->end() ? std::nullopt : std::optional(view->second.election);
-      Remember(pending.name, election);
+      Remember(pending.name, election, read_at);
       pending.done(election);
       continue;
     }
@@ -324,6 +321,42 @@ void Engine::RunPlaces(std::vector<PendingPlace> batch) {
   }
 }
 
+void Engine::RunCloses(std::vector<PendingClose> batch) {
+  Agenda agenda;
+  for (const PendingClose& pending : batch) agenda.sessions.push_back(pending.session);
+  std::vector<Result<Session>> answers;
+  Docket decided;
+  const auto committed = Transact(agenda, [&](Docket& docket) {
+    answers.clear();
+    for (const SessionId& id : agenda.sessions) {
+      answers.push_back(EndSession(docket, id, Cause::kSessionClosed));
+    }
+    decided = docket;
+  });
+  if (!committed) {
+    for (PendingClose& pending : batch) pending.done(tl::unexpected(committed.error()));
+    return;
+  }
+  // Settled here, so as to answer when that is over; again for a session that had ended before.
+  metrics_.sessions_ended.Increment(static_cast<double>(decided.ended.size()));
+  decided.ended.clear();
+  std::vector<Ending> endings;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!answers[i]) {
+      batch[i].done(std::move(answers[i]));
+      continue;
+    }
+    hub_.TellSessionEnded(*answers[i]);
+    const auto answer = [ended = *answers[i],
+                         done = std::move(batch[i].done)](const Result<void>& settled) {
+      done(settled ? Result<Session>(ended) : tl::unexpected(settled.error()));
+    };
+    endings.push_back({answers[i]->id, answer});
+  }
+  Follow(*committed, std::move(decided));
+  SettleSessions(std::move(endings));
+}
+
 Result<Committed> Engine::Transact(const Agenda& agenda,
                                    const std::function<void(Docket&)>& decide) {
   const auto committed = store_.Transact(agenda, decide);
@@ -335,7 +368,7 @@ void Engine::Follow(const Committed& committed, Docket&& docket) {
   Count(docket.events);
   metrics_.sessions_ended.Increment(static_cast<double>(docket.ended.size()));
   for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
-  if (!docket.ended.empty()) SettleSessions(std::move(docket.ended), [](Result<void>) {});
+  if (!docket.ended.empty()) SettleSessions(docket.ended);
   for (const ElectionName& name : docket.unsettled) {
     Submit(Settle{name, {}}, [](Result<Answer>) {});
   }
@@ -357,52 +390,74 @@ void Engine::Count(const std::vector<Event>& events) {
   }
 }
 
-void Engine::SettleSessions(std::vector<SessionId> sessions,
-                            std::function<void(Result<void>)> done) {
+void Engine::SettleSessions(std::vector<Ending> endings) {
   {
     const std::lock_guard lock(settling_mutex_);
-    for (const SessionId& id : sessions) settling_.insert(id);
+    for (const Ending& ending : endings) settling_.insert(ending.session);
   }
-  scheduler_.Post(Work::kBackground,
-                  [this, sessions = std::move(sessions), done = std::move(done)]() mutable {
-                    auto places = store_.FindPlaces(sessions);
-                    if (!places) {
-                      const std::lock_guard lock(settling_mutex_);
-                      for (const SessionId& id : sessions) settling_.erase(id);
-                      return done(tl::unexpected(places.error()));
-                    }
-                    SettlePlaces(std::move(sessions), *std::move(places), std::move(done));
-                  });
+  scheduler_.Post(Work::kBackground, [this, endings = std::move(endings)] {
+    std::vector<SessionId> ids;
+    for (const Ending& ending : endings) ids.push_back(ending.session);
+    const auto places = store_.FindPlaces(ids);
+    std::map<SessionId, std::vector<ElectionName>> elections;
+    if (places) {
+      for (const PlaceKey& place : *places) elections[place.session].push_back(place.election);
+    }
+    for (const Ending& ending : endings) {
+      if (places) {
+        SettlePlaces(ending, elections[ending.session]);
+      } else {
+        FinishEnding(ending, tl::unexpected(places.error()));
+      }
+    }
+  });
 }
 
-void Engine::SettlePlaces(std::vector<SessionId> sessions, std::vector<PlaceKey> places,
-                          std::function<void(Result<void>)> done) {
+void Engine::SettlePlaces(Ending ending, const std::vector<ElectionName>& elections) {
   struct Progress {
     std::mutex mutex;
     size_t left;
     std::optional<Error> error;
+    Ending ending;
   };
-  auto progress = std::make_shared<Progress>();
-  progress->left = places.size() + 1;
-  const auto one_done = [this, progress, sessions = std::move(sessions),
-                         done = std::move(done)](Result<Answer> settled) {
+  const auto progress = std::make_shared<Progress>();
+  progress->left = elections.size() + 1;
+  progress->ending = std::move(ending);
+  const auto one_done = [this, progress](const Result<Answer>& settled) {
     {
       const std::lock_guard lock(progress->mutex);
       if (!settled) progress->error = settled.error();
       if (--progress->left > 0) return;
     }
-    scheduler_.Post(Work::kBackground, [this, progress, sessions, done] {
-      Result<void> result =
-          progress->error ? tl::unexpected(*progress->error) : store_.MarkSettled(sessions);
-      {
-        const std::lock_guard lock(settling_mutex_);
-        for (const SessionId& id : sessions) settling_.erase(id);
-      }
-      done(std::move(result));
-    });
+    if (progress->error) return FinishEnding(progress->ending, tl::unexpected(*progress->error));
+    const Ending kept = progress->ending;
+    if (!endings_.Add(progress->ending)) FinishEnding(kept, tl::unexpected(Overloaded()));
   };
-  for (const PlaceKey& place : places) Submit(Settle{place.election, place.session}, one_done);
+  for (const ElectionName& election : elections) {
+    Submit(Settle{election, progress->ending.session}, one_done);
+  }
   one_done(Answer(tenure::Done{}));
+}
+
+void Engine::RunEndings(std::vector<Ending> batch) {
+  std::vector<SessionId> ids;
+  for (const Ending& ending : batch) ids.push_back(ending.session);
+  const auto marked = store_.MarkSettled(ids);
+  for (const Ending& ending : batch) FinishEnding(ending, marked);
+}
+
+void Engine::FinishEnding(const Ending& ending, Result<void> settled) {
+  {
+    const std::lock_guard lock(settling_mutex_);
+    settling_.erase(ending.session);
+  }
+  if (ending.done) ending.done(std::move(settled));
+}
+
+void Engine::SettleSessions(const std::vector<SessionId>& sessions) {
+  std::vector<Ending> endings;
+  for (const SessionId& id : sessions) endings.push_back({id, nullptr});
+  SettleSessions(std::move(endings));
 }
 
 void Engine::SearchDueSessions() {
@@ -410,27 +465,33 @@ void Engine::SearchDueSessions() {
 }
 
 SteadyTime Engine::FindAndEndDueSessions() {
-  const SteadyTime latest = scheduler_.Now() + kSearchPauseMax;
+  const SteadyTime latest = scheduler_.Now() + std::min<SteadyTime::duration>(
+                                                   kSearchPauseMax, options_.limits.lease_ttl_min /
+                                                                        kSearchesPerShortestLease);
   auto due = store_.FindDueSessions(kDueSessionsPerSearch);
   if (!due) return latest;
-  if (!due->expired.empty()) MarkExpired(due->expired);
+  const auto marked = MarkExpired(due->expired);
   {
     const std::lock_guard lock(settling_mutex_);
     std::erase_if(due->unsettled, [&](const SessionId& id) { return settling_.contains(id); });
   }
-  if (!due->unsettled.empty()) SettleSessions(std::move(due->unsettled), [](Result<void>) {});
-  if (due->expired.size() == kDueSessionsPerSearch) return scheduler_.Now();
+  if (!due->unsettled.empty()) SettleSessions(due->unsettled);
+  if (marked && due->expired.size() == kDueSessionsPerSearch) return scheduler_.Now();
   if (!due->next_expiry) return latest;
-  return std::min(latest, scheduler_.Now() + (*due->next_expiry - due->now) + Jitter());
+  return std::min(latest, scheduler_.Now() + (*due->next_expiry - due->now) +
+                              std::chrono::milliseconds(jitter_(random_)));
 }
 
-void Engine::MarkExpired(const std::vector<SessionId>& sessions) {
+Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
+  if (sessions.empty()) return {};
   Docket decided;
   const auto committed = Transact({{}, sessions}, [&](Docket& docket) {
     for (const SessionId& id : sessions) ExpireIfDue(docket, id);
     decided = docket;
   });
-  if (committed) Follow(*committed, std::move(decided));
+  if (!committed) return tl::unexpected(committed.error());
+  Follow(*committed, std::move(decided));
+  return {};
 }
 
 void Engine::ForgetOldSessions() {
@@ -441,10 +502,11 @@ void Engine::ForgetOldSessions() {
                     [this] { ForgetOldSessions(); });
 }
 
-void Engine::Remember(const ElectionName& name, const std::optional<Election>& election) {
+void Engine::Remember(const ElectionName& name, const std::optional<Election>& election,
+                      SteadyTime read_at) {
   const std::lock_guard lock(remembered_mutex_);
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
-  remembered_[name] = {election, scheduler_.Now()};
+  remembered_[name] = {election, read_at};
 }
 
 Error Engine::Overloaded() {

@@ -12,10 +12,12 @@
 // is stopped before.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -42,6 +44,8 @@ struct EngineOptions {
   Limits limits;
   std::chrono::milliseconds feed_interval{10};
   size_t watchers_max = 100'000;
+  // Replicas look for expired sessions a little apart from each other.
+  uint32_t jitter_seed = 0;
 };
 
 class Engine {
@@ -70,13 +74,13 @@ class Engine {
   void ReadElection(const ElectionName& name, bool stale_ok, Done<std::optional<Election>> done);
   // Where a session stands. Errors: kOverloaded, kStoreUnavailable.
   void ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done);
-  // The seats that sessions hold. Errors: kStoreUnavailable.
+  // The seats that sessions hold. Errors: kOverloaded, kStoreUnavailable.
   void ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done);
-  // An election's events from a revision on. Errors: kStoreUnavailable.
+  // An election's events from a revision on. Errors: kOverloaded, kStoreUnavailable.
   void ReadEvents(const ElectionName& name, Revision from, size_t limit,
                   Done<std::vector<Event>> done);
-  // The names of the elections that begin with a prefix. Errors: kObserveTooWide,
-  // kStoreUnavailable.
+  // The names of the elections that begin with a prefix.
+  // Errors: kObserveTooWide, kOverloaded, kStoreUnavailable.
   void ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done);
 
   [[nodiscard]] WatchHub& hub() { return hub_; }
@@ -107,6 +111,15 @@ class Engine {
     bool with_position;
     Done<Place> done;
   };
+  struct PendingClose {
+    SessionId session;
+    Done<Session> done;
+  };
+  // An ended session whose seats and places are being given up, and who waits for that, if anyone.
+  struct Ending {
+    SessionId session;
+    std::function<void(Result<void>)> done;
+  };
   struct Remembered {
     std::optional<Election> election;
     SteadyTime read_at;
@@ -117,22 +130,30 @@ class Engine {
   void RunRenewals(std::vector<PendingRenewal> batch);
   void RunReads(std::vector<PendingRead> batch);
   void RunPlaces(std::vector<PendingPlace> batch);
+  void RunCloses(std::vector<PendingClose> batch);
+  // Runs a read of its own, if not too many wait already.
+  template <typename T>
+  void PostRead(Done<T> done, std::function<Result<T>()> read);
   // Runs a transaction and counts it.
   Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
   // What follows from a committed docket: watchers are told, and ended sessions lose their places.
   void Follow(const Committed& committed, Docket&& docket);
   void Count(const std::vector<Event>& events);
-  // Gives up all that ended sessions hold, then marks them as settled. `done` is told when it is
-  // over, successfully or not: what was not settled is found again by the search for due sessions.
-  void SettleSessions(std::vector<SessionId> sessions, std::function<void(Result<void>)> done);
-  void SettlePlaces(std::vector<SessionId> sessions, std::vector<PlaceKey> places,
-                    std::function<void(Result<void>)> done);
+  // Gives up all that ended sessions hold, each by itself, and then marks them as settled. Whoever
+  // waits is told when that is over, successfully or not: what was not settled is found again by
+  // the search.
+  void SettleSessions(std::vector<Ending> endings);
+  void SettleSessions(const std::vector<SessionId>& sessions);
+  void SettlePlaces(Ending ending, const std::vector<ElectionName>& elections);
+  void RunEndings(std::vector<Ending> batch);
+  void FinishEnding(const Ending& ending, Result<void> settled);
   void SearchDueSessions();
   // When to search again.
   SteadyTime FindAndEndDueSessions();
-  void MarkExpired(const std::vector<SessionId>& sessions);
+  [[nodiscard]] Result<void> MarkExpired(const std::vector<SessionId>& sessions);
   void ForgetOldSessions();
-  void Remember(const ElectionName& name, const std::optional<Election>& election);
+  void Remember(const ElectionName& name, const std::optional<Election>& election,
+                SteadyTime read_at);
   [[nodiscard]] Error Overloaded();
   template <typename T>
   void Refuse(Done<T> done, Error error) {
@@ -151,10 +172,16 @@ class Engine {
   Batcher<PendingRenewal> renewals_;
   Batcher<PendingRead> reads_;
   Batcher<PendingPlace> places_;
+  Batcher<Ending> endings_;
+  Batcher<PendingClose> closes_;
+  std::atomic<size_t> reads_posted_ = 0;
   std::atomic<bool> started_ = false;
 
   std::mutex settling_mutex_;
   std::set<SessionId> settling_;  // guarded by settling_mutex_
+
+  std::minstd_rand random_;                               // used by the search only
+  std::uniform_int_distribution<int64_t> jitter_{0, 20};  // milliseconds
 
   std::mutex remembered_mutex_;
   std::unordered_map<ElectionName, Remembered> remembered_;  // guarded by remembered_mutex_

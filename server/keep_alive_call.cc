@@ -14,6 +14,7 @@ namespace tenure {
 namespace {
 
 constexpr size_t kUnsentMax = 10'000;  // a client that reads slower than this loses its stream
+constexpr size_t kSessionsPerStreamMax = 100'000;
 
 // One request at a time is answered; the next is read then. So a stream holds one request, and
 // notices up to a bound.
@@ -72,6 +73,12 @@ class KeepAliveCall final
     if (!ids) {
       const std::lock_guard lock(mutex_);
       return FinishWith(ids.error());
+    }
+    if (watched_.size() + ids->size() > kSessionsPerStreamMax) {
+      const std::lock_guard lock(mutex_);
+      return FinishWith(
+          {Reason::kOverloaded,
+           "one stream renews at most " + std::to_string(kSessionsPerStreamMax) + " sessions"});
     }
     auto answer = std::make_shared<PendingAnswer>();
     answer->renewal.set_sequence(request_.sequence());

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <iostream>
+#include <random>
 
 #include "server/config.h"
 #include "server/election_service.h"
@@ -90,7 +91,8 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
 class StoreComplaints {
  public:
   void Away(const std::string& why) {
-    if (silent_++ % kSilence == 0) spdlog::warn("the store is away, trying again: {}", why);
+    if (silent_++ % kSilence == 0)
+      spdlog::warn("the store cannot be used yet, trying again: {}", why);
   }
 
  private:
@@ -161,7 +163,11 @@ int Run(const ServerConfig& config) {
   Signals signals;
   Metrics metrics;
   ThreadScheduler scheduler;
-  Engine engine(**store, scheduler, metrics, {config.limits, config.feed_interval});
+  EngineOptions options;
+  options.limits = config.limits;
+  options.feed_interval = config.feed_interval;
+  options.jitter_seed = std::random_device()();
+  Engine engine(**store, scheduler, metrics, options);
   std::atomic<bool> draining = false;
   auto http = HttpServer::Start(
       config.http_listen,

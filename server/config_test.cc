@@ -1,0 +1,304 @@
+#include "server/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  ConfigTest() {
+    for (const char* name : {"LISTEN", "HTTP_LISTEN", "STORE", "STORE_PASSWORD_FILE",
+                             "STORE_PASSWORD", "NO_MIGRATE", "LEASE_TTL_MIN", "LEASE_TTL_MAX",
+                             "LEASE_TTL_DEFAULT", "QUEUE_MAX", "POLL_INTERVAL", "DRAIN_TIMEOUT"}) {
+      Unset("TENURE_" + std::string(name));
+    }
+  }
+  ~ConfigTest() override {
+    for (const auto& [name, value] : before_) {
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    }
+    std::filesystem::remove(password_file_);
+  }
+
+  // The variable is as before when the test is over.
+  void Set(const std::string& name, const std::string& value) {
+    Keep(name);
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  void Unset(const std::string& name) {
+    Keep(name);
+    unsetenv(name.c_str());
+  }
+
+  // What is parsed; standard output and standard error are kept.
+  tl::expected<ServerConfig, int> Parse(const std::vector<std::string>& flags = {}) {
+    std::vector<const char*> argv = {"tenured"};
+    for (const std::string& flag : flags) argv.push_back(flag.c_str());
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    auto config = ParseServerConfig(static_cast<int>(argv.size()), argv.data());
+    output_ = ::testing::internal::GetCapturedStdout();
+    errors_ = ::testing::internal::GetCapturedStderr();
+    return config;
+  }
+  // The flags are refused with one line on standard error, which is returned.
+  std::string Refused(const std::vector<std::string>& flags = {}) {
+    const auto config = Parse(flags);
+    EXPECT_FALSE(config);
+    EXPECT_EQ(config ? EXIT_SUCCESS : config.error(), EXIT_FAILURE);
+    EXPECT_THAT(errors_, AllOf(StartsWith("tenured: "), EndsWith("\n")));
+    EXPECT_EQ(std::ranges::count(errors_, '\n'), 1);
+    EXPECT_EQ(output_, "");
+    return errors_;
+  }
+  std::string PasswordOf(const tl::expected<ServerConfig, int>& config) {
+    return config ? std::get<mysql::Config>(config->store).password : errors_;
+  }
+  std::string WritePasswordFile(const std::string& content) {
+    std::ofstream(password_file_) << content;
+    return password_file_.string();
+  }
+
+  std::string output_;
+  std::string errors_;
+
+ private:
+  void Keep(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    before_.try_emplace(name, value == nullptr ? std::nullopt : std::optional<std::string>(value));
+  }
+
+  std::map<std::string, std::optional<std::string>> before_;
+  const std::filesystem::path password_file_ = std::filesystem::path(::testing::TempDir()) /
+                                               ("tenure_config_test_" + std::to_string(::getpid()));
+};
+
+// --- What it is told ---
+
+TEST_F(ConfigTest, NeedsNothing) {
+  const auto config = Parse();
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "127.0.0.1:7070");
+  EXPECT_EQ(config->http_listen, "127.0.0.1:7071");
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, "tenure.db");
+  EXPECT_TRUE(config->migrate);
+  EXPECT_FALSE(config->migrate_only);
+  EXPECT_EQ(config->limits.lease_ttl_min, 1s);
+  EXPECT_EQ(config->limits.lease_ttl_max, 24h);
+  EXPECT_EQ(config->limits.lease_ttl_default, 10s);
+  EXPECT_EQ(config->limits.queue_max, 100'000u);
+  EXPECT_EQ(config->feed_interval, 10ms);
+  EXPECT_EQ(config->drain_timeout, 10s);
+}
+
+TEST_F(ConfigTest, IsToldByFlags) {
+  const auto config = Parse({"--listen", "0.0.0.0:1", "--http-listen=0.0.0.0:2", "--store",
+                             "sqlite::memory:", "--no-migrate", "--lease-ttl-min", "500ms",
+                             "--lease-ttl-max", "1h", "--lease-ttl-default", "1.5s", "--queue-max",
+                             "7", "--poll-interval", "20ms", "--drain-timeout", "1m"});
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "0.0.0.0:1");
+  EXPECT_EQ(config->http_listen, "0.0.0.0:2");
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+  EXPECT_FALSE(config->migrate);
+  EXPECT_EQ(config->limits.lease_ttl_min, 500ms);
+  EXPECT_EQ(config->limits.lease_ttl_max, 1h);
+  EXPECT_EQ(config->limits.lease_ttl_default, 1500ms);
+  EXPECT_EQ(config->limits.queue_max, 7u);
+  EXPECT_EQ(config->feed_interval, 20ms);
+  EXPECT_EQ(config->drain_timeout, 1min);
+}
+
+TEST_F(ConfigTest, IsToldByTheEnvironment) {
+  Set("TENURE_LISTEN", "0.0.0.0:1");
+  Set("TENURE_HTTP_LISTEN", "0.0.0.0:2");
+  Set("TENURE_STORE", "sqlite::memory:");
+  Set("TENURE_NO_MIGRATE", "true");
+  Set("TENURE_LEASE_TTL_MIN", "500ms");
+  Set("TENURE_LEASE_TTL_MAX", "1h");
+  Set("TENURE_LEASE_TTL_DEFAULT", "2s");
+  Set("TENURE_QUEUE_MAX", "7");
+  Set("TENURE_POLL_INTERVAL", "20ms");
+  Set("TENURE_DRAIN_TIMEOUT", "1m");
+
+  const auto config = Parse();
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "0.0.0.0:1");
+  EXPECT_EQ(config->http_listen, "0.0.0.0:2");
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+  EXPECT_FALSE(config->migrate);
+  EXPECT_EQ(config->limits.lease_ttl_min, 500ms);
+  EXPECT_EQ(config->limits.lease_ttl_max, 1h);
+  EXPECT_EQ(config->limits.lease_ttl_default, 2s);
+  EXPECT_EQ(config->limits.queue_max, 7u);
+  EXPECT_EQ(config->feed_interval, 20ms);
+  EXPECT_EQ(config->drain_timeout, 1min);
+}
+
+TEST_F(ConfigTest, AFlagBeatsTheEnvironment) {
+  Set("TENURE_LISTEN", "0.0.0.0:1");
+
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:2"})->listen, "0.0.0.0:2");
+}
+
+TEST_F(ConfigTest, AVariableThatSaysFalseLeavesTheSchemaToBeMigrated) {
+  Set("TENURE_NO_MIGRATE", "false");
+
+  EXPECT_TRUE(Parse()->migrate);
+}
+
+TEST_F(ConfigTest, MigrateIsACommandThatTakesTheSameFlags) {
+  const auto config = Parse({"migrate", "--store", "sqlite::memory:"});
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_TRUE(config->migrate_only);
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+}
+
+TEST_F(ConfigTest, HelpAndVersionEndWell) {
+  EXPECT_EQ(Parse({"--help"}).error(), EXIT_SUCCESS);
+  EXPECT_THAT(output_, AllOf(HasSubstr("--lease-ttl-default"), HasSubstr("TENURE_LISTEN")));
+  EXPECT_EQ(Parse({"--version"}).error(), EXIT_SUCCESS);
+  EXPECT_THAT(output_, StartsWith("tenured "));
+}
+
+// --- What it refuses ---
+
+TEST_F(ConfigTest, ABadDurationIsRefused) {
+  for (const char* text : {"10", "", "0s", "-1s", "soon"}) {
+    EXPECT_THAT(Refused({"--lease-ttl-default", text}), HasSubstr("--lease-ttl-default"));
+  }
+}
+
+TEST_F(ConfigTest, ADurationThatIsLessThanItsUnitIsRefused) {
+  EXPECT_THAT(Refused({"--poll-interval", "0.5ms"}), HasSubstr("--poll-interval"));
+  EXPECT_THAT(Refused({"--drain-timeout", "0.5ms"}), HasSubstr("--drain-timeout"));
+}
+
+TEST_F(ConfigTest, ABadValueOfAVariableIsRefused) {
+  Set("TENURE_POLL_INTERVAL", "often");
+
+  EXPECT_THAT(Refused(), HasSubstr("'often'"));
+}
+
+TEST_F(ConfigTest, ABadNumberIsRefused) {
+  for (const char* text : {"many", "-5", "1.5", "99999999999999999999999"}) {
+    EXPECT_THAT(Refused({"--queue-max", text}), HasSubstr("--queue-max"));
+  }
+}
+
+TEST_F(ConfigTest, AnUnknownFlagOrCommandIsRefused) {
+  EXPECT_THAT(Refused({"--no-such-flag"}), HasSubstr("no-such-flag"));
+  EXPECT_THAT(Refused({"serve"}), HasSubstr("serve"));
+}
+
+TEST_F(ConfigTest, AFlagWithoutItsValueIsRefused) {
+  EXPECT_THAT(Refused({"--listen"}), HasSubstr("--listen"));
+}
+
+TEST_F(ConfigTest, ADefaultLeaseOutsideItsBoundsIsRefused) {
+  for (const auto& flags :
+       std::vector<std::vector<std::string>>{{"--lease-ttl-default", "500ms"},
+                                             {"--lease-ttl-default", "25h"},
+                                             {"--lease-ttl-min", "11s"},
+                                             {"--lease-ttl-max", "9s"},
+                                             {"--lease-ttl-min", "1m", "--lease-ttl-max", "1s"}}) {
+    EXPECT_THAT(Refused(flags), HasSubstr("--lease-ttl-default is not between"));
+  }
+}
+
+TEST_F(ConfigTest, ADefaultLeaseAtItsBoundsIsTaken) {
+  EXPECT_TRUE(Parse({"--lease-ttl-default", "1s"}));
+  EXPECT_TRUE(Parse({"--lease-ttl-default", "24h"}));
+}
+
+TEST_F(ConfigTest, ABadStoreIsRefused) {
+  EXPECT_THAT(Refused({"--store", "postgres://u@h/d"}), HasSubstr("postgres"));
+  EXPECT_THAT(Refused({"--store", "mysql://u@h"}), HasSubstr("database is missing"));
+}
+
+// --- The password ---
+
+TEST_F(ConfigTest, WithoutAPasswordItIsEmpty) {
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "");
+}
+
+TEST_F(ConfigTest, ThePasswordComesFromTheEnvironment) {
+  Set("TENURE_STORE_PASSWORD", "s3cret");
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "s3cret");
+}
+
+TEST_F(ConfigTest, ThePasswordIsTheFirstLineOfItsFile) {
+  for (const char* content : {"s3cret", "s3cret\n", "s3cret\nsomething else\n"}) {
+    const std::string file = WritePasswordFile(content);
+    EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})),
+              "s3cret");
+  }
+}
+
+TEST_F(ConfigTest, APasswordMayHoldBlanks) {
+  const std::string file = WritePasswordFile(" two words \n");
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})),
+            " two words ");
+}
+
+TEST_F(ConfigTest, AnEmptyPasswordFileIsAnEmptyPassword) {
+  const std::string file = WritePasswordFile("");
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})), "");
+}
+
+TEST_F(ConfigTest, TheFileBeatsTheVariable) {
+  Set("TENURE_STORE_PASSWORD", "old");
+  Set("TENURE_STORE_PASSWORD_FILE", WritePasswordFile("new\n"));
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "new");
+}
+
+TEST_F(ConfigTest, APasswordFileThatCannotBeReadIsRefused) {
+  const std::string folder = ::testing::TempDir();
+
+  EXPECT_THAT(Refused({"--store", "mysql://u@h/d", "--store-password-file", "no/such/file"}),
+              HasSubstr("'no/such/file'"));
+  EXPECT_THAT(Refused({"--store", "mysql://u@h/d", "--store-password-file", folder}),
+              HasSubstr(folder));
+}
+
+TEST_F(ConfigTest, APasswordInTheUrlIsRefusedAndNotRepeated) {
+  EXPECT_THAT(Refused({"--store", "mysql://u:s3cret@h/d"}), Not(HasSubstr("s3cret")));
+}
+
+TEST_F(ConfigTest, ThePasswordIsShownNowhere) {
+  Set("TENURE_STORE_PASSWORD", "s3cret");
+
+  (void)Parse({"--help"});
+
+  EXPECT_THAT(output_ + errors_, Not(HasSubstr("s3cret")));
+}
+
+}  // namespace
+}  // namespace tenure

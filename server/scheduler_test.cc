@@ -1,0 +1,138 @@
+// The scheduler that serves: real threads, so every test waits for what must happen, and for
+// nothing else.
+#include "server/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <latch>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Calls a function when the last copy of it is gone.
+std::shared_ptr<void> WhenReleased(std::function<void()> call) {
+  return {nullptr, [call = std::move(call)](void*) { call(); }};
+}
+
+TEST(ThreadSchedulerTest, RunsTasksOfEveryKind) {
+  ThreadScheduler scheduler;
+  std::latch done(kWorkKinds);
+
+  for (const Work work : {Work::kCommands, Work::kRenewals, Work::kReads, Work::kBackground}) {
+    scheduler.Post(work, [&] { done.count_down(); });
+  }
+
+  done.wait();
+}
+
+TEST(ThreadSchedulerTest, RunsRenewalsWhileAllThreadsForCommandsAreBlocked) {
+  ThreadScheduler scheduler;
+  constexpr int kThreads = ThreadScheduler::kThreads[static_cast<int>(Work::kCommands)];
+  std::latch all_blocked(kThreads);
+  std::latch release(1);
+  for (int i = 0; i < kThreads; ++i) {
+    scheduler.Post(Work::kCommands, [&] {
+      all_blocked.count_down();
+      release.wait();
+    });
+  }
+  all_blocked.wait();
+
+  std::promise<void> renewed;
+  scheduler.Post(Work::kRenewals, [&] { renewed.set_value(); });
+
+  renewed.get_future().wait();
+  release.count_down();
+}
+
+TEST(ThreadSchedulerTest, RunsTheTasksOfOneThreadInTheOrderOfPosting) {
+  ThreadScheduler scheduler;
+  std::vector<int> order;
+
+  for (int i = 0; i < 5; ++i) scheduler.Post(Work::kRenewals, [&order, i] { order.push_back(i); });
+  scheduler.Stop();
+
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST(ThreadSchedulerTest, RunsPlannedTasksInTheOrderOfTheirTimesAndNoneTooEarly) {
+  ThreadScheduler scheduler;
+  const SteadyTime start = scheduler.Now();
+  std::vector<std::string> order;
+  std::atomic<bool> too_early = false;
+  std::promise<void> last;
+  const auto plan = [&](std::string name, SteadyTime when) {
+    scheduler.PostAt(Work::kRenewals, when, [&, name, when] {
+      if (scheduler.Now() < when) too_early = true;
+      order.push_back(name);
+      if (order.size() == 4) last.set_value();
+    });
+  };
+
+  plan("third", start + 20ms);
+  plan("fourth", start + 20ms);
+  plan("first", start);
+  plan("second", start + 10ms);
+
+  last.get_future().wait();
+  EXPECT_THAT(order, ElementsAre("first", "second", "third", "fourth"));
+  EXPECT_FALSE(too_early);
+}
+
+TEST(ThreadSchedulerTest, StopRunsWhatWasPostedAndDropsWhatWasPlanned) {
+  ThreadScheduler scheduler;
+  std::vector<std::string> ran;
+  scheduler.PostAt(Work::kRenewals, scheduler.Now() + 1h, [&] { ran.push_back("planned"); });
+  scheduler.Post(Work::kRenewals, [&] { ran.push_back("posted"); });
+
+  scheduler.Stop();
+
+  EXPECT_THAT(ran, ElementsAre("posted"));
+}
+
+TEST(ThreadSchedulerTest, StopReleasesWhatPlannedTasksHold) {
+  ThreadScheduler scheduler;
+  bool released = false;
+  scheduler.PostAt(Work::kReads, scheduler.Now() + 1h,
+                   [kept = WhenReleased([&] { released = true; })] {});
+
+  scheduler.Stop();
+
+  EXPECT_TRUE(released);
+}
+
+TEST(ThreadSchedulerTest, DropsWhatIsPostedAfterItWasStopped) {
+  ThreadScheduler scheduler;
+  std::vector<std::string> ran;
+
+  scheduler.Stop();
+  scheduler.Post(Work::kReads, [&] { ran.push_back("posted"); });
+  scheduler.PostAt(Work::kReads, scheduler.Now(), [&] { ran.push_back("planned"); });
+  scheduler.Stop();
+
+  EXPECT_THAT(ran, IsEmpty());
+}
+
+TEST(ThreadSchedulerTest, LetsATaskPostFromTheDestructorOfWhatItHolds) {
+  ThreadScheduler scheduler;
+  std::promise<void> posted;
+
+  scheduler.Post(
+      Work::kReads,
+      [kept = WhenReleased([&] { scheduler.Post(Work::kReads, [&] { posted.set_value(); }); })] {});
+
+  posted.get_future().wait();
+}
+
+}  // namespace
+}  // namespace tenure

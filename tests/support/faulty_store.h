@@ -1,0 +1,192 @@
+// A store between the program and a real one, which can be told to fail, to lose replies, to find
+// elections locked, and to become another database.
+//
+// Thread-safe, if the faults are planted before the calls. The calls are known by their names:
+// "Transact", "ReadFeed".
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace tenure::testing {
+
+class FaultyStore final : public Store {
+ public:
+  using Hook = std::function<void(const std::string& call)>;
+
+  explicit FaultyStore(Store& store) : store_(&store) {}
+
+  // --- Faults ---
+
+  // The next calls fail before they reach the store; those of one name only, if it is given.
+  void FailNext(int calls, const std::string& name = "") { Plant(failures_, calls, name); }
+  // The next calls do their work, and then fail as if their reply had been lost.
+  void LoseReplies(int calls, const std::string& name = "") { Plant(lost_, calls, name); }
+  // The database is away until it is healed.
+  void FailAll() { FailNext(kForEver); }
+  void Heal() {
+    const std::lock_guard lock(mutex_);
+    failures_.clear();
+    lost_.clear();
+  }
+  // Another transaction holds the election's lock.
+  void Lock(const ElectionName& name) {
+    const std::lock_guard lock(mutex_);
+    locked_.insert(name);
+  }
+  void Unlock(const ElectionName& name) {
+    const std::lock_guard lock(mutex_);
+    locked_.erase(name);
+  }
+  // The database is another one from now on.
+  void Become(Store& store) {
+    const std::lock_guard lock(mutex_);
+    store_ = &store;
+  }
+  // Called before each call, and after the store has answered it. Empty: no more.
+  void Before(Hook hook) { before_ = std::move(hook); }
+  void After(Hook hook) { after_ = std::move(hook); }
+
+  // How often a call was made.
+  [[nodiscard]] int Calls(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = calls_.find(name);
+    return found == calls_.end() ? 0 : found->second;
+  }
+
+  // --- Store ---
+
+  Result<Committed> Transact(const Agenda& agenda,
+                             const std::function<void(Docket&)>& decide) override {
+    Agenda free = agenda;
+    std::set<ElectionName> busy;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const ElectionName& name : locked_) {
+        if (free.elections.erase(name) > 0) busy.insert(name);
+      }
+    }
+    return Call<Committed>("Transact", [&](Store& store) {
+      return store.Transact(free, [&](Docket& docket) {
+        docket.busy.insert(busy.begin(), busy.end());
+        decide(docket);
+      });
+    });
+  }
+  Result<std::map<ElectionName, ElectionView>> ReadElections(
+      const std::vector<ElectionName>& names) override {
+    return Call<std::map<ElectionName, ElectionView>>(
+        "ReadElections", [&](Store& store) { return store.ReadElections(names); });
+  }
+  Result<std::vector<ElectionView>> ListElections(std::string_view prefix, std::string_view after,
+                                                  size_t limit) override {
+    return Call<std::vector<ElectionView>>(
+        "ListElections", [&](Store& store) { return store.ListElections(prefix, after, limit); });
+  }
+  Result<std::map<PlaceKey, uint64_t>> ReadPositions(const std::vector<PlaceKey>& places) override {
+    return Call<std::map<PlaceKey, uint64_t>>(
+        "ReadPositions", [&](Store& store) { return store.ReadPositions(places); });
+  }
+  Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) override {
+    return Call<std::vector<PlaceKey>>("FilterWaiting",
+                                       [&](Store& store) { return store.FilterWaiting(places); });
+  }
+  Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override {
+    return Call<std::vector<Leadership>>("ReadSeats",
+                                         [&](Store& store) { return store.ReadSeats(sessions); });
+  }
+  Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
+                                        size_t limit) override {
+    return Call<std::vector<Event>>(
+        "ReadEvents", [&](Store& store) { return store.ReadEvents(election, from, limit); });
+  }
+  Result<LanePositions> ReadLanePositions() override {
+    return Call<LanePositions>("ReadLanePositions",
+                               [&](Store& store) { return store.ReadLanePositions(); });
+  }
+  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
+    return Call<std::vector<FeedEntry>>(
+        "ReadFeed", [&](Store& store) { return store.ReadFeed(lane, after, until); });
+  }
+  Result<DueSessions> FindDueSessions(size_t limit) override {
+    return Call<DueSessions>("FindDueSessions",
+                             [&](Store& store) { return store.FindDueSessions(limit); });
+  }
+  Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
+    return Call<std::vector<PlaceKey>>("FindPlaces",
+                                       [&](Store& store) { return store.FindPlaces(sessions); });
+  }
+  Result<void> MarkSettled(const std::vector<SessionId>& sessions) override {
+    return Call<void>("MarkSettled", [&](Store& store) { return store.MarkSettled(sessions); });
+  }
+  Result<void> ForgetSessions(Duration age, size_t limit) override {
+    return Call<void>("ForgetSessions",
+                      [&](Store& store) { return store.ForgetSessions(age, limit); });
+  }
+  Result<void> Ping() override {
+    return Call<void>("Ping", [&](Store& store) { return store.Ping(); });
+  }
+  Result<SchemaState> CheckSchema() override {
+    return Call<SchemaState>("CheckSchema", [&](Store& store) { return store.CheckSchema(); });
+  }
+  Result<void> Migrate() override {
+    return Call<void>("Migrate", [&](Store& store) { return store.Migrate(); });
+  }
+
+ private:
+  static constexpr int kForEver = 1'000'000'000;
+
+  using Faults = std::map<std::string, int>;  // by the name of the call; empty: any
+
+  void Plant(Faults& faults, int calls, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    faults[name] = calls;
+  }
+  // REQUIRES: the lock.
+  static bool Take(Faults& faults, const std::string& name) {
+    for (const std::string& key : {name, std::string()}) {
+      const auto found = faults.find(key);
+      if (found == faults.end() || found->second == 0) continue;
+      --found->second;
+      return true;
+    }
+    return false;
+  }
+
+  template <typename T, typename Delegate>
+  Result<T> Call(const std::string& name, Delegate delegate) {
+    // Copied: a hook may replace itself.
+    if (const Hook hook = before_) hook(name);
+    Store* store = nullptr;
+    bool lose = false;
+    {
+      const std::lock_guard lock(mutex_);
+      ++calls_[name];
+      if (Take(failures_, name)) return Fail(Reason::kStoreUnavailable, "planted: " + name);
+      lose = Take(lost_, name);
+      store = store_;
+    }
+    Result<T> answer = delegate(*store);
+    if (const Hook hook = after_) hook(name);
+    if (lose) return Fail(Reason::kStoreUnavailable, "planted: the reply was lost: " + name);
+    return answer;
+  }
+
+  Hook before_;
+  Hook after_;
+  mutable std::mutex mutex_;
+  Store* store_;                      // guarded by mutex_
+  Faults failures_;                   // guarded by mutex_
+  Faults lost_;                       // guarded by mutex_
+  std::set<ElectionName> locked_;     // guarded by mutex_
+  std::map<std::string, int> calls_;  // guarded by mutex_
+};
+
+}  // namespace tenure::testing
