@@ -12,8 +12,19 @@ namespace {
 constexpr std::string_view kSqlite = "sqlite:";
 constexpr std::string_view kMySql = "mysql://";
 
+// Whatever stands between a ':' and the last '@' may be a password: such a URL is not shown.
+bool MayHoldPassword(std::string_view url) {
+  const size_t at = url.rfind('@');
+  if (at == std::string_view::npos) return false;
+  std::string_view before = url.substr(0, at);
+  const size_t authority = before.find("//");
+  if (authority != std::string_view::npos) before.remove_prefix(authority);
+  return before.find(':') != std::string_view::npos;
+}
+
 tl::unexpected<std::string> Bad(std::string_view url, std::string_view why) {
-  return tl::unexpected("bad store URL '" + std::string(url) + "': " + std::string(why));
+  const std::string shown = MayHoldPassword(url) ? "" : " '" + std::string(url) + "'";
+  return tl::unexpected("bad store URL" + shown + ": " + std::string(why));
 }
 
 // "host", "host:port" or "[v6]:port".

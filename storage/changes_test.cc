@@ -1,0 +1,195 @@
+#include "storage/changes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/law_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> ElectionsIn(const Changes& changes) {
+  std::vector<std::string> names;
+  for (const Election* election : changes.elections) names.push_back(election->name.bytes);
+  return names;
+}
+
+std::vector<SessionId> SessionsIn(const Changes& changes) {
+  std::vector<SessionId> ids;
+  for (const Session* session : changes.sessions) ids.push_back(session->id);
+  return ids;
+}
+
+std::vector<SessionId> CandidaciesIn(const Changes& changes) {
+  std::vector<SessionId> ids;
+  for (const auto& [election, candidacy] : changes.candidacies) {
+    EXPECT_EQ(*election, kElection);
+    ids.push_back(candidacy->session);
+  }
+  return ids;
+}
+
+// --- Compare ---
+
+TEST(CompareTest, NothingChangedIsNothingToWrite) {
+  const auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("c", Cause::kExpired));
+
+  EXPECT_TRUE(Compare(docket, docket).Empty());
+}
+
+TEST(CompareTest, EventsAloneAreNotCompared) {
+  const auto loaded = Given(LedBy("a", Term{7}));
+  auto decided = loaded;
+  decided.ended.push_back(Id("a"));
+  decided.unsettled.insert(kElection);
+
+  EXPECT_TRUE(Compare(loaded, decided).Empty());
+}
+
+TEST(CompareTest, AChangedElectionIsWritten) {
+  const auto loaded = Given(LedBy("a", Term{7}));
+  auto decided = loaded;
+  decided.contests.at(kElection).election.leader->value = "w";
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(ElectionsIn(changes), ElementsAre("orders"));
+  EXPECT_THAT(SessionsIn(changes), IsEmpty());
+  EXPECT_EQ(changes.elections[0], &decided.contests.at(kElection).election);
+}
+
+TEST(CompareTest, AnElectionThatCameIntoBeingIsWritten) {
+  const auto loaded = Given();
+  auto decided = loaded;
+  (void)Do(decided, FirstCampaignBy("a"));
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(ElectionsIn(changes), ElementsAre("orders"));
+  EXPECT_THAT(SessionsIn(changes), ElementsAre(Id("a")));
+  EXPECT_THAT(CandidaciesIn(changes), IsEmpty());
+  EXPECT_THAT(changes.departed, IsEmpty());
+}
+
+TEST(CompareTest, ARenewedSessionIsWrittenAlone) {
+  const auto loaded = Given(Alive("a", kNow + 1s), Alive("b"));
+  auto decided = loaded;
+  (void)Renew(decided, Id("a"));
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(SessionsIn(changes), ElementsAre(Id("a")));
+  EXPECT_THAT(ElectionsIn(changes), IsEmpty());
+}
+
+TEST(CompareTest, ANewCandidacyIsWritten) {
+  const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto decided = loaded;
+  (void)Do(decided, FirstCampaignBy("c"));
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(CandidaciesIn(changes), ElementsAre(Id("c")));
+  EXPECT_THAT(changes.departed, IsEmpty());
+}
+
+TEST(CompareTest, AChangedCandidacyIsWrittenAndNotDeleted) {
+  const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto decided = loaded;
+  (void)Do(decided, CampaignBy("c", {.priority = 5}));
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(CandidaciesIn(changes), ElementsAre(Id("c")));
+  EXPECT_THAT(changes.departed, IsEmpty());
+}
+
+TEST(CompareTest, WhoeverLeftTheQueueIsDeleted) {
+  const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
+  auto decided = loaded;
+  auto& queue = decided.contests.at(kElection).queue;
+  queue.erase(queue.begin(), queue.begin() + 2);
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(changes.departed,
+              UnorderedElementsAre(PlaceKey{kElection, Id("b")}, PlaceKey{kElection, Id("c")}));
+  EXPECT_THAT(CandidaciesIn(changes), IsEmpty());
+}
+
+TEST(CompareTest, ASeatThatPassesMovesACandidacyToTheElection) {
+  const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto decided = loaded;
+  (void)EndSession(decided, Id("a"), Cause::kSessionClosed);
+  (void)Do(decided, SettlementOf("a"));
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(ElectionsIn(changes), ElementsAre("orders"));
+  EXPECT_THAT(SessionsIn(changes), ElementsAre(Id("a")));
+  EXPECT_THAT(changes.departed, ElementsAre(PlaceKey{kElection, Id("b")}));
+}
+
+// --- FinishLoading ---
+
+Candidacy Place(const std::string& name, uint64_t ticket, int32_t priority = 0) {
+  return {Id(name), "", Duration(0), Ticket{ticket}, priority, "", {}};
+}
+
+std::vector<SessionId> QueueOf(const Docket& docket) {
+  std::vector<SessionId> ids;
+  for (const Candidacy& candidacy : docket.contests.at(kElection).queue) {
+    ids.push_back(candidacy.session);
+  }
+  return ids;
+}
+
+TEST(FinishLoadingTest, PutsTheQueueInOrder) {
+  auto docket = Given();
+  docket.contests.at(kElection).queue = {Place("c", 1), Place("a", 3), Place("b", 2),
+                                         Place("d", 4, 1)};
+
+  FinishLoading(docket);
+
+  EXPECT_THAT(QueueOf(docket), ElementsAre(Id("d"), Id("c"), Id("b"), Id("a")));
+}
+
+TEST(FinishLoadingTest, KeepsOnceWhatWasReadTwice) {
+  auto docket = Given();
+  docket.contests.at(kElection).queue = {Place("a", 1), Place("b", 2), Place("a", 1),
+                                         Place("a", 1)};
+
+  FinishLoading(docket);
+
+  EXPECT_THAT(QueueOf(docket), ElementsAre(Id("a"), Id("b")));
+}
+
+TEST(FinishLoadingTest, GivesCandidaciesWhatTheirSessionsKnow) {
+  auto docket = Given(Alive("a"));
+  docket.contests.at(kElection).queue = {Place("a", 1)};
+
+  FinishLoading(docket);
+
+  EXPECT_EQ(docket.contests.at(kElection).queue[0].candidate, "a");
+  EXPECT_EQ(docket.contests.at(kElection).queue[0].lease_ttl, kLease);
+}
+
+TEST(FinishLoadingTest, KeepsACandidacyWhoseSessionIsForgotten) {
+  auto docket = Given();
+  docket.contests.at(kElection).queue = {Place("a", 1)};
+
+  FinishLoading(docket);
+
+  EXPECT_THAT(QueueOf(docket), ElementsAre(Id("a")));
+}
+
+}  // namespace
+}  // namespace tenure::testing
