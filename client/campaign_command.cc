@@ -318,7 +318,7 @@ class CampaignRun {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kResignCallPatience);
     v1::ResignResponse response;
-    (void)connection_.stub()->Resign(&context, request, &response);
+    if (connection_.Connect()) (void)connection_.stub()->Resign(&context, request, &response);
   }
 
   // Gives everything up and ends. The exit code is `clean` if the service took it.
@@ -331,7 +331,9 @@ class CampaignRun {
       grpc::ClientContext context;
       context.set_deadline(std::chrono::system_clock::now() + kResignCallPatience);
       v1::ResignResponse response;
-      const grpc::Status status = connection_.stub()->Resign(&context, request, &response);
+      const grpc::Status status = connection_.Connect()
+                                      ? connection_.stub()->Resign(&context, request, &response)
+                                      : Unreachable();
       if (status.ok() || IsSessionGone(status)) return clean;
       if (!IsTransient(status) || Now() >= until) {
         Output::Complain(status);

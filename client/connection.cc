@@ -11,10 +11,11 @@ namespace {
 constexpr int kPingIntervalMs = 5'000;
 constexpr int kPingTimeoutMs = 3'000;
 constexpr int kReconnectMs = 200;
+constexpr auto kConnectPatience = std::chrono::milliseconds(500);
 constexpr int64_t kBackoffMinMs = 20;
 constexpr int64_t kBackoffMaxMs = 500;
 
-std::shared_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) {
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingIntervalMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
@@ -24,8 +25,7 @@ std::shared_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) 
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
   // Each replica has a connection of its own: none waits for another's.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return v1::ElectionService::NewStub(
-      grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments));
+  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
 }  // namespace
@@ -34,15 +34,19 @@ Connection::Connection(const std::string& endpoints) {
   std::istringstream list(endpoints);
   for (std::string endpoint; std::getline(list, endpoint, ',');) {
     if (endpoint.empty()) continue;
-    stubs_.push_back(Connect(endpoint));
+    const auto channel = OpenChannel(endpoint);
+    replicas_.push_back({channel, v1::ElectionService::NewStub(channel)});
   }
   in_use_ =
-      std::uniform_int_distribution<size_t>(0, std::max<size_t>(stubs_.size(), 1) - 1)(random_);
+      std::uniform_int_distribution<size_t>(0, std::max<size_t>(replicas_.size(), 1) - 1)(random_);
 }
 
-std::shared_ptr<v1::ElectionService::Stub> Connection::stub() { return stubs_.at(in_use_); }
+bool Connection::Connect() {
+  return replicas_[in_use_].channel->WaitForConnected(std::chrono::system_clock::now() +
+                                                      kConnectPatience);
+}
 
-void Connection::MoveOn() { in_use_ = (in_use_ + 1) % stubs_.size(); }
+void Connection::MoveOn() { in_use_ = (in_use_ + 1) % replicas_.size(); }
 
 std::chrono::milliseconds Connection::Backoff() {
   const int64_t longest = std::min(kBackoffMaxMs, kBackoffMinMs << std::min(failures_++, 10));

@@ -14,8 +14,6 @@
 
 namespace tenure {
 
-using Stub = v1::ElectionService::StubInterface;
-
 // The replicas of one service, one of them in use. Any will do; whoever meets a broken one moves
 // on. Not thread-safe.
 class Connection {
@@ -24,7 +22,12 @@ class Connection {
   explicit Connection(const std::string& endpoints);
 
   // A stub for the replica in use.
-  [[nodiscard]] std::shared_ptr<v1::ElectionService::Stub> stub();
+  [[nodiscard]] std::shared_ptr<v1::ElectionService::Stub> stub() {
+    return replicas_[in_use_].stub;
+  }
+  // Waits a bounded time for the replica in use to take connections. Calls that block the thread
+  // need this first: between their tries nothing else drives the connection.
+  [[nodiscard]] bool Connect();
   // Uses the next replica from now on.
   void MoveOn();
   // How long to wait before the next try: longer with each one in a row, with jitter.
@@ -33,12 +36,21 @@ class Connection {
   void Succeeded() { failures_ = 0; }
 
  private:
-  std::vector<std::shared_ptr<v1::ElectionService::Stub>> stubs_;
+  struct Replica {
+    std::shared_ptr<grpc::Channel> channel;
+    std::shared_ptr<v1::ElectionService::Stub> stub;
+  };
+
+  std::vector<Replica> replicas_;
   size_t in_use_ = 0;
   int failures_ = 0;
   std::minstd_rand random_{std::random_device{}()};
 };
 
+// What a call would end with if it were made without a connection.
+[[nodiscard]] inline grpc::Status Unreachable() {
+  return {grpc::StatusCode::UNAVAILABLE, "no replica of the service can be reached"};
+}
 // The ErrorInfo reason of a status; empty if it has none.
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
 // Whether the same request may go well later or elsewhere.

@@ -23,7 +23,9 @@ int RunLeader(const CommonOptions& common, const std::string& election) {
     grpc::ClientContext context;
     context.set_deadline(give_up_at);
     v1::LeaderResponse response;
-    const grpc::Status status = connection.stub()->Leader(&context, request, &response);
+    const grpc::Status status = connection.Connect()
+                                    ? connection.stub()->Leader(&context, request, &response)
+                                    : Unreachable();
     if (status.ok()) {
       const bool led = response.has_leader();
       const Json leader = led ? Json(response.leader().candidate()) : Json(nullptr);

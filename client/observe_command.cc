@@ -59,6 +59,11 @@ class Follower {
       if (stopped_) return grpc::Status::CANCELLED;
       context_ = &context;
     }
+    if (!connection_.Connect()) {
+      const std::lock_guard lock(mutex_);
+      context_ = nullptr;
+      return Unreachable();
+    }
     const auto reader = connection_.stub()->Observe(&context, Request());
     v1::ObserveResponse response;
     while (!stopped_ && reader->Read(&response)) {
@@ -114,6 +119,7 @@ class Follower {
           {"type", type},
           {"term", snapshot.term()},
           {"leader", led ? Json(leader) : Json(nullptr)},
+          {"value", led ? Json(snapshot.leader().value()) : Json(nullptr)},
           {"cause", nullptr}},
          snapshot.election() + " #" + std::to_string(snapshot.revision()) + " " + type +
              (led ? " " + leader + " leads in term " + std::to_string(snapshot.term())
@@ -129,9 +135,11 @@ class Follower {
           {"type", NameOf(event.type())},
           {"term", leadership.term()},
           {"leader", leadership.candidate()},
+          {"value", leadership.value()},
           {"cause", cause}},
          event.election() + " #" + std::to_string(event.revision()) + " " + NameOf(event.type()) +
              " " + leadership.candidate() + " term " + std::to_string(leadership.term()) +
+             (leadership.value().empty() ? "" : " value '" + leadership.value() + "'") +
              (cause.is_null() ? "" : " " + cause.get<std::string>()));
   }
 

@@ -1,0 +1,125 @@
+// What a client makes of the server's errors: they are made by the server's own code.
+#include "client/connection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/status.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+// --- Errors of the server ---
+
+std::vector<Reason> AllReasons() {
+  std::vector<Reason> all;
+  for (int i = 1; i <= static_cast<int>(Reason::kDraining); ++i) {
+    all.push_back(static_cast<Reason>(i));
+  }
+  return all;
+}
+
+class ServerErrorTest : public ::testing::TestWithParam<Reason> {
+ protected:
+  const grpc::Status status_ = ToStatus({GetParam(), "what went wrong"});
+};
+
+INSTANTIATE_TEST_SUITE_P(Reasons, ServerErrorTest, ::testing::ValuesIn(AllReasons()),
+                         [](const auto& info) { return ReasonName(info.param); });
+
+TEST_P(ServerErrorTest, IsKnownByItsReason) {
+  EXPECT_EQ(ReasonOf(status_), ReasonName(GetParam()));
+}
+
+TEST_P(ServerErrorTest, IsTransientExactlyIfTheSameRequestMayGoWellLater) {
+  const std::set<Reason> transient = {Reason::kOverloaded, Reason::kStoreUnavailable,
+                                      Reason::kDraining};
+
+  EXPECT_EQ(IsTransient(status_), transient.contains(GetParam()));
+}
+
+TEST_P(ServerErrorTest, SaysThatTheSessionIsGoneExactlyIfItIs) {
+  const std::set<Reason> gone = {Reason::kSessionEnded, Reason::kSessionNotFound};
+
+  EXPECT_EQ(IsSessionGone(status_), gone.contains(GetParam()));
+}
+
+// --- Errors of gRPC itself ---
+
+TEST(GrpcErrorTest, HasNoReason) {
+  EXPECT_EQ(ReasonOf(grpc::Status::OK), "");
+  EXPECT_EQ(ReasonOf({grpc::StatusCode::UNAVAILABLE, "connection refused"}), "");
+  EXPECT_EQ(ReasonOf({grpc::StatusCode::UNKNOWN, "", "no details at all"}), "");
+}
+
+TEST(GrpcErrorTest, OfTheConnectionIsTransient) {
+  for (const auto code : {grpc::StatusCode::UNAVAILABLE, grpc::StatusCode::DEADLINE_EXCEEDED,
+                          grpc::StatusCode::CANCELLED, grpc::StatusCode::RESOURCE_EXHAUSTED}) {
+    EXPECT_TRUE(IsTransient({code, ""}));
+  }
+}
+
+TEST(GrpcErrorTest, OfTheRequestIsNotTransient) {
+  EXPECT_FALSE(IsTransient(grpc::Status::OK));
+  for (const auto code : {grpc::StatusCode::INVALID_ARGUMENT, grpc::StatusCode::UNIMPLEMENTED,
+                          grpc::StatusCode::FAILED_PRECONDITION, grpc::StatusCode::NOT_FOUND}) {
+    EXPECT_FALSE(IsTransient({code, ""}));
+  }
+}
+
+TEST(GrpcErrorTest, SaysNothingOfTheSession) {
+  EXPECT_FALSE(IsSessionGone(grpc::Status::OK));
+  EXPECT_FALSE(IsSessionGone({grpc::StatusCode::NOT_FOUND, ""}));
+}
+
+// --- Replicas ---
+
+TEST(ConnectionTest, UsesItsReplicasInTurn) {
+  Connection connection("127.0.0.1:1,127.0.0.1:2,127.0.0.1:3");
+  std::set<void*> used;
+
+  for (int i = 0; i < 3; ++i) {
+    used.insert(connection.stub().get());
+    connection.MoveOn();
+  }
+
+  EXPECT_EQ(used.size(), 3u);
+  EXPECT_TRUE(used.contains(connection.stub().get()));
+}
+
+TEST(ConnectionTest, PassesOverEmptyEndpoints) {
+  Connection connection(",127.0.0.1:1,,");
+
+  const auto only = connection.stub();
+  connection.MoveOn();
+
+  EXPECT_EQ(connection.stub(), only);
+}
+
+TEST(BackoffTest, GrowsToABoundAndStaysThere) {
+  Connection connection("127.0.0.1:1");
+
+  const auto first = connection.Backoff();
+  EXPECT_GE(first, 10ms);
+  EXPECT_LE(first, 20ms);
+  for (int i = 0; i < 100; ++i) EXPECT_LE(connection.Backoff(), 500ms);
+  EXPECT_GE(connection.Backoff(), 250ms);
+}
+
+TEST(BackoffTest, BeginsAnewAfterASuccess) {
+  Connection connection("127.0.0.1:1");
+  for (int i = 0; i < 100; ++i) (void)connection.Backoff();
+
+  connection.Succeeded();
+
+  EXPECT_LE(connection.Backoff(), 20ms);
+}
+
+}  // namespace
+}  // namespace tenure
