@@ -106,7 +106,8 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
 
   std::vector<std::string> History(const std::string& election) {
     std::vector<std::string> history;
-    for (const Event& event : store_->ReadEvents({election}, {1}, 1000).value()) {
+    const auto events = store_->ReadEvents({election}, {1}, 1000).value();
+    for (const Event& event : events) {
       history.push_back(std::to_string(event.revision.value) + " " +
                         std::string(EventTypeName(event.type)) + " " + event.leader.candidate +
                         " " + std::to_string(event.term.value) + " " +

@@ -1,0 +1,270 @@
+// Bad input of every call: one precise code and reason, and nothing changed.
+#include "tests/rpc/service_fixture.h"
+
+namespace tenure::testing {
+namespace {
+
+using grpc::StatusCode;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct Refusal {
+  StatusCode code;
+  std::string reason;
+
+  bool operator==(const Refusal&) const = default;
+  friend std::ostream& operator<<(std::ostream& out, const Refusal& refusal) {
+    return out << refusal.code << " " << refusal.reason;
+  }
+};
+
+Refusal Refused(StatusCode code, const std::string& reason) { return {code, reason}; }
+
+// A leader and a waiter stand in election "e"; afterwards they still do, exactly as before.
+class BadInputTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    leader_ = Campaign(A(), {"e", "leader", "", "value"}).session().session_id();
+    waiter_ = Campaign(A(), {"e", "waiter"}).session().session_id();
+    before_ = Everything();
+  }
+
+  void TearDown() override { EXPECT_EQ(Everything(), before_); }
+
+  // Every election there is, and the waiter's place.
+  std::string Everything() {
+    Observer observer(A(), Prefix(""));
+    observer.WaitUntilOpen();
+    std::string text;
+    for (const auto& message : observer.Messages()) text += message.ShortDebugString() + "\n";
+    return text + std::to_string(Campaign(A(), {"e", "", waiter_}).standing().position());
+  }
+
+  Refusal Try(const v1::CampaignRequest& request) {
+    grpc::ClientContext context;
+    v1::CampaignResponse response;
+    return ToRefusal(A().stub().Campaign(&context, request, &response));
+  }
+  Refusal Try(const CampaignArguments& arguments) { return Try(ToRequest(arguments)); }
+
+  Refusal TryProclaim(const std::string& session, const std::string& election, uint64_t term,
+                      const std::string& value = "v") {
+    grpc::ClientContext context;
+    v1::ProclaimRequest request;
+    request.set_session_id(session);
+    request.set_election(election);
+    request.set_term(term);
+    request.set_value(value);
+    v1::ProclaimResponse response;
+    return ToRefusal(A().stub().Proclaim(&context, request, &response));
+  }
+
+  Refusal TryResign(const std::string& session, const std::string& election,
+                    std::optional<uint64_t> term = {}) {
+    grpc::ClientContext context;
+    v1::ResignRequest request;
+    request.set_session_id(session);
+    request.set_election(election);
+    if (term) request.set_term(*term);
+    v1::ResignResponse response;
+    return ToRefusal(A().stub().Resign(&context, request, &response));
+  }
+
+  Refusal TryObserve(const v1::ObserveRequest& request) {
+    grpc::ClientContext context;
+    const auto reader = A().stub().Observe(&context, request);
+    v1::ObserveResponse response;
+    EXPECT_FALSE(reader->Read(&response));
+    return ToRefusal(reader->Finish());
+  }
+
+  Refusal TryKeepAlive(const std::vector<std::string>& sessions) {
+    grpc::ClientContext context;
+    const auto stream = A().stub().KeepAlive(&context);
+    v1::KeepAliveRequest request;
+    for (const std::string& session : sessions) request.add_session_ids(session);
+    stream->Write(request);
+    v1::KeepAliveResponse response;
+    while (stream->Read(&response)) continue;
+    return ToRefusal(stream->Finish());
+  }
+
+  static Refusal ToRefusal(const grpc::Status& status) {
+    EXPECT_FALSE(status.error_message().empty());
+    return {status.error_code(), ReasonOf(status)};
+  }
+
+  const std::string nobody_ = "0123456789abcdef0123456789abcdef";
+  std::string leader_;
+  std::string waiter_;
+  std::string before_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, BadInputTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(BadInputTest, NamesOfElections) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_ELECTION_NAME");
+
+  for (const std::string& name :
+       {std::string(), std::string(256, 'x'), std::string("a\nb"), std::string("a\0b", 3),
+        std::string("\x7f"), std::string("\xc2\x85")}) {
+    EXPECT_EQ(Try({name, "c"}), refused);
+    EXPECT_EQ(TryProclaim(leader_, name, 1), refused);
+    if (!name.empty()) {  // an empty one is all elections
+      EXPECT_EQ(TryResign(leader_, name), refused);
+    }
+    EXPECT_EQ(TryObserve(Election(name)), refused);
+    grpc::ClientContext context;
+    v1::LeaderRequest request;
+    request.set_election(name);
+    v1::LeaderResponse response;
+    EXPECT_EQ(ToRefusal(A().stub().Leader(&context, request, &response)), refused);
+  }
+}
+
+TEST_P(BadInputTest, Candidates) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_CANDIDATE");
+
+  EXPECT_EQ(Try({"e", ""}), refused);
+  EXPECT_EQ(Try({"e", std::string(256, 'x')}), refused);
+  EXPECT_EQ(Try({"e", "a\tb"}), refused);
+  EXPECT_EQ(Try({"e", "somebody else", waiter_}), refused);
+}
+
+TEST_P(BadInputTest, Values) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_VALUE");
+
+  EXPECT_EQ(Try({"e", "c", "", std::string(4097, 'x')}), refused);
+  EXPECT_EQ(TryProclaim(leader_, "e", 1, std::string(4097, 'x')), refused);
+}
+
+TEST_P(BadInputTest, Leases) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_LEASE_TTL");
+
+  EXPECT_EQ(Try({"e", "c", "", "", 0ms, 999ms}), refused);
+  EXPECT_EQ(Try({"e", "c", "", "", 0ms, 24h + 1ms}), refused);
+  EXPECT_EQ(Try({"e", "c", "", "", 0ms, 0ms}), refused);
+  EXPECT_EQ(Try({"e", "c", "", "", 0ms, -10s}), refused);
+}
+
+TEST_P(BadInputTest, Waits) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_WAIT");
+  v1::CampaignRequest malformed = ToRequest({"e", "c"});
+  malformed.mutable_wait()->set_seconds(1);
+  malformed.mutable_wait()->set_nanos(-1);
+
+  EXPECT_EQ(Try({"e", "c", "", "", -1ms}), refused);
+  EXPECT_EQ(Try(malformed), refused);
+}
+
+TEST_P(BadInputTest, RequestIds) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_REQUEST_ID");
+
+  EXPECT_EQ(Try({"e", "c", "", "", 0ms, 30s, 0, std::string(15, 'x')}), refused);
+  EXPECT_EQ(Try({"e", "c", "", "", 0ms, 30s, 0, std::string(65, 'x')}), refused);
+}
+
+TEST_P(BadInputTest, MalformedSessions) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SESSION_ID");
+
+  for (const std::string& session : {std::string("x"), nobody_ + "0", std::string(32, 'G')}) {
+    EXPECT_EQ(Try({"e", "c", session}), refused);
+    EXPECT_EQ(TryProclaim(session, "e", 1), refused);
+    EXPECT_EQ(TryResign(session, "e"), refused);
+    EXPECT_EQ(TryKeepAlive({leader_, session}), refused);
+  }
+  EXPECT_EQ(TryKeepAlive({}), refused);
+  EXPECT_EQ(TryKeepAlive(std::vector<std::string>(501, leader_)), refused);
+}
+
+TEST_P(BadInputTest, UnknownSessions) {
+  const auto refused = Refused(StatusCode::NOT_FOUND, "SESSION_NOT_FOUND");
+
+  EXPECT_EQ(Try({"e", "c", nobody_}), refused);
+  EXPECT_EQ(Try({"new election", "c", nobody_}), refused);
+  EXPECT_EQ(TryProclaim(nobody_, "e", 1), refused);
+  EXPECT_EQ(TryResign(nobody_, "e"), refused);
+  EXPECT_EQ(TryResign(nobody_, ""), refused);
+  EXPECT_TRUE(Renew(A(), nobody_).not_found());
+}
+
+TEST_P(BadInputTest, EndedSessions) {
+  const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "SESSION_ENDED");
+  const std::string ended = Campaign(A(), {"e", "ended"}).session().session_id();
+  Resign(A(), ended);
+
+  EXPECT_EQ(Try({"e", "ended", ended}), refused);
+  EXPECT_EQ(TryProclaim(ended, "e", 1), refused);
+  EXPECT_EQ(Resign(A(), ended, "e").outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
+  EXPECT_EQ(Resign(A(), ended).outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
+  EXPECT_EQ(Renew(A(), ended).ended(), v1::CAUSE_SESSION_CLOSED);
+}
+
+TEST_P(BadInputTest, TheSeatOfAnother) {
+  const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "NOT_LEADER");
+  const std::string stranger = Campaign(A(), {"f", "stranger"}).session().session_id();
+
+  EXPECT_EQ(TryProclaim(waiter_, "e", 1), refused);
+  EXPECT_EQ(TryProclaim(stranger, "e", 1), refused);
+  EXPECT_EQ(TryResign(stranger, "e", 1), refused);
+  EXPECT_EQ(Resign(A(), stranger, "e").outcome(), v1::ResignResponse::OUTCOME_NOT_STANDING);
+  before_ = Everything();  // with election "f"
+  EXPECT_EQ(Leader(A(), "e").revision(), 1u);
+}
+
+TEST_P(BadInputTest, StaleTerms) {
+  const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "STALE_TERM");
+
+  EXPECT_EQ(TryProclaim(leader_, "e", 2), refused);
+  EXPECT_EQ(TryResign(leader_, "e", 2), refused);
+  EXPECT_EQ(TryResign(waiter_, "e", 1), refused);
+}
+
+TEST_P(BadInputTest, TermsOfZero) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_TERM");
+
+  EXPECT_EQ(TryProclaim(leader_, "e", 0), refused);
+  EXPECT_EQ(TryResign(leader_, "e", 0), refused);
+  EXPECT_EQ(TryResign(leader_, "", 1), refused);
+}
+
+TEST_P(BadInputTest, UnknownElections) {
+  const auto refused = Refused(StatusCode::NOT_FOUND, "ELECTION_NOT_FOUND");
+
+  EXPECT_EQ(TryProclaim(leader_, "nowhere", 1), refused);
+  EXPECT_EQ(TryResign(leader_, "nowhere"), refused);
+  EXPECT_FALSE(Leader(A(), "nowhere").has_leader());
+  EXPECT_EQ(Leader(A(), "nowhere").term(), 0u);
+}
+
+TEST_P(BadInputTest, Selectors) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SELECTOR");
+  v1::ObserveRequest nothing_selected;
+  nothing_selected.add_selectors();
+  v1::ObserveRequest too_many;
+  for (int i = 0; i < 1001; ++i) too_many.add_selectors()->set_election("e");
+
+  EXPECT_EQ(TryObserve({}), refused);
+  EXPECT_EQ(TryObserve(nothing_selected), refused);
+  EXPECT_EQ(TryObserve(too_many), refused);
+  EXPECT_EQ(TryObserve(Election("e", 0)), refused);
+}
+
+TEST(BoundTest, AFullQueueRefusesTheNextCandidate) {
+  Tenured server("sqlite::memory:", {"--queue-max", "1"});
+  Campaign(server, {"e", "leader"});
+  Campaign(server, {"e", "waiter"});
+  grpc::ClientContext context;
+  v1::CampaignResponse response;
+
+  const auto status = server.stub().Campaign(&context, ToRequest({"e", "late"}), &response);
+
+  EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(status), "QUEUE_FULL");
+  EXPECT_TRUE(Campaign(server, {"f", "late"}).has_elected());
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,299 @@
+#include "tests/support/tenured.h"
+
+#include <google/protobuf/util/time_util.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "google/rpc/error_details.pb.h"
+
+namespace tenure::testing {
+namespace {
+
+using google::protobuf::util::TimeUtil;
+
+std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 20);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
+  return v1::ElectionService::NewStub(
+      grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments));
+}
+
+void SetPatience(grpc::ClientContext& context) {
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  context.set_wait_for_ready(true);
+}
+
+void ExpectOk(const grpc::Status& status) { EXPECT_TRUE(status.ok()) << status.error_message(); }
+
+}  // namespace
+
+std::string Program(const std::string& name) { return std::string(TENURE_BIN_DIR) + "/" + name; }
+
+Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wait_until_ready)
+    : store_url_(std::move(store_url)),
+      flags_(std::move(flags)),
+      port_(FreePort()),
+      http_port_(FreePort()) {
+  StartWithoutWaiting();
+  if (wait_until_ready) WaitUntilReady();
+}
+
+void Tenured::StartWithoutWaiting() {
+  std::vector<std::string> command = {Program("tenured"),
+                                      "--listen",
+                                      endpoint(),
+                                      "--http-listen",
+                                      "127.0.0.1:" + std::to_string(http_port_),
+                                      "--store",
+                                      store_url_};
+  command.insert(command.end(), flags_.begin(), flags_.end());
+  process_ = std::make_unique<Process>(std::move(command));
+  stub_ = Connect(endpoint());
+}
+
+void Tenured::Start() {
+  StartWithoutWaiting();
+  WaitUntilReady();
+}
+
+void Tenured::WaitUntilReady() {
+  const bool ready = Eventually([&] { return Get("/readyz").first == 200; });
+  EXPECT_TRUE(ready) << process_->Output() << process_->Errors();
+}
+
+void Tenured::Kill() {
+  process_->Signal(SIGKILL);
+  process_->Wait();
+}
+
+int Tenured::Terminate() {
+  process_->Signal(SIGTERM);
+  return process_->Wait();
+}
+
+std::string Tenured::endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
+
+std::pair<int, std::string> Tenured::Get(const std::string& path) const {
+  httplib::Client client("127.0.0.1", http_port_);
+  const auto response = client.Get(path);
+  return response ? std::pair(response->status, response->body) : std::pair(0, std::string());
+}
+
+int Tenured::threads() const {
+  const auto tasks = std::filesystem::path("/proc") / std::to_string(process_->pid()) / "task";
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator(tasks), {}));
+}
+
+v1::CampaignRequest ToRequest(const CampaignArguments& arguments) {
+  v1::CampaignRequest request;
+  request.set_election(arguments.election);
+  request.set_session_id(arguments.session_id);
+  request.set_candidate(arguments.candidate);
+  request.set_value(arguments.value);
+  request.set_priority(arguments.priority);
+  request.set_request_id(arguments.request_id);
+  *request.mutable_wait() = TimeUtil::MillisecondsToDuration(arguments.wait.count());
+  *request.mutable_lease_ttl() = TimeUtil::MillisecondsToDuration(arguments.lease_ttl.count());
+  return request;
+}
+
+v1::CampaignResponse Campaign(Tenured& server, const CampaignArguments& arguments) {
+  grpc::ClientContext context;
+  SetPatience(context);
+  v1::CampaignResponse response;
+  ExpectOk(server.stub().Campaign(&context, ToRequest(arguments), &response));
+  return response;
+}
+
+v1::ResignResponse Resign(Tenured& server, const std::string& session_id,
+                          const std::string& election) {
+  grpc::ClientContext context;
+  SetPatience(context);
+  v1::ResignRequest request;
+  request.set_session_id(session_id);
+  request.set_election(election);
+  v1::ResignResponse response;
+  ExpectOk(server.stub().Resign(&context, request, &response));
+  return response;
+}
+
+v1::LeaderResponse Leader(Tenured& server, const std::string& election) {
+  grpc::ClientContext context;
+  SetPatience(context);
+  v1::LeaderRequest request;
+  request.set_election(election);
+  v1::LeaderResponse response;
+  ExpectOk(server.stub().Leader(&context, request, &response));
+  return response;
+}
+
+v1::Leadership Proclaim(Tenured& server, const std::string& session_id, const std::string& election,
+                        uint64_t term, const std::string& value) {
+  grpc::ClientContext context;
+  SetPatience(context);
+  v1::ProclaimRequest request;
+  request.set_session_id(session_id);
+  request.set_election(election);
+  request.set_term(term);
+  request.set_value(value);
+  v1::ProclaimResponse response;
+  ExpectOk(server.stub().Proclaim(&context, request, &response));
+  return response.leadership();
+}
+
+v1::SessionRenewal Renew(Tenured& server, const std::string& session_id) {
+  grpc::ClientContext context;
+  SetPatience(context);
+  const auto stream = server.stub().KeepAlive(&context);
+  v1::KeepAliveRequest request;
+  request.set_sequence(1);
+  request.add_session_ids(session_id);
+  stream->Write(request);
+  stream->WritesDone();
+  v1::KeepAliveResponse response;
+  v1::SessionRenewal renewal;
+  while (stream->Read(&response)) {
+    if (response.has_renewal()) renewal = response.renewal().sessions(0);
+  }
+  ExpectOk(stream->Finish());
+  return renewal;
+}
+
+std::string ReasonOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  google::rpc::ErrorInfo info;
+  details.ParseFromString(status.error_details());
+  for (const auto& detail : details.details()) {
+    if (detail.UnpackTo(&info)) return info.reason();
+  }
+  return "code " + std::to_string(status.error_code()) + ": " + status.error_message();
+}
+
+WaitingCampaign::WaitingCampaign(Tenured& server, CampaignArguments arguments)
+    : request_(ToRequest(arguments)) {
+  if (arguments.wait == 0ms) request_.clear_wait();
+  SetPatience(context_);
+  server.stub().async()->Campaign(&context_, &request_, &response_,
+                                  [this](const grpc::Status& status) {
+                                    const std::lock_guard lock(mutex_);
+                                    status_ = status;
+                                    changed_.notify_all();
+                                  });
+}
+
+WaitingCampaign::~WaitingCampaign() {
+  Cancel();
+  Status();
+}
+
+bool WaitingCampaign::Done() {
+  const std::lock_guard lock(mutex_);
+  return status_.has_value();
+}
+
+const grpc::Status& WaitingCampaign::Status() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return status_.has_value(); });
+  return *status_;
+}
+
+const v1::CampaignResponse& WaitingCampaign::Response() {
+  EXPECT_TRUE(Status().ok()) << Status().error_message();
+  return response_;
+}
+
+Observer::Observer(Tenured& server, const v1::ObserveRequest& request) {
+  context_.set_wait_for_ready(true);
+  reader_ = server.stub().Observe(&context_, request);
+  thread_ = std::thread([this] {
+    v1::ObserveResponse response;
+    while (reader_->Read(&response)) {
+      const std::lock_guard lock(mutex_);
+      if (response.has_progress()) {
+        open_ = true;
+      } else {
+        messages_.push_back(response);
+      }
+      changed_.notify_all();
+    }
+    const grpc::Status status = reader_->Finish();
+    const std::lock_guard lock(mutex_);
+    status_ = status;
+    changed_.notify_all();
+  });
+}
+
+Observer::~Observer() {
+  context_.TryCancel();
+  thread_.join();
+}
+
+std::vector<v1::ObserveResponse> Observer::Messages() {
+  const std::lock_guard lock(mutex_);
+  return messages_;
+}
+
+std::vector<v1::Event> Observer::Events() {
+  std::vector<v1::Event> events;
+  for (const auto& message : Messages()) {
+    if (message.has_event()) events.push_back(message.event());
+  }
+  return events;
+}
+
+void Observer::WaitUntilOpen() {
+  std::unique_lock lock(mutex_);
+  const bool open = changed_.wait_for(lock, kPatience, [&] { return open_; });
+  EXPECT_TRUE(open) << "the stream does not open";
+}
+
+std::vector<v1::Event> Observer::WaitForEvents(size_t count) {
+  const bool arrived = Eventually([&] { return Events().size() >= count; });
+  const auto events = Events();
+  EXPECT_TRUE(arrived) << events.size() << " events of " << count;
+  return events;
+}
+
+const grpc::Status& Observer::Status() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return status_.has_value(); });
+  return *status_;
+}
+
+v1::ObserveRequest Election(const std::string& name, std::optional<uint64_t> from_revision) {
+  v1::ObserveRequest request;
+  auto& selector = *request.add_selectors();
+  selector.set_election(name);
+  if (from_revision) selector.set_from_revision(*from_revision);
+  return request;
+}
+
+v1::ObserveRequest Prefix(const std::string& prefix, std::optional<uint64_t> from_revision) {
+  v1::ObserveRequest request;
+  auto& selector = *request.add_selectors();
+  selector.set_prefix(prefix);
+  if (from_revision) selector.set_from_revision(*from_revision);
+  return request;
+}
+
+std::string Text(const v1::Event& event) {
+  std::string text = v1::Event::Type_Name(event.type()).substr(5) + " " +
+                     event.leadership().candidate() + " " +
+                     std::to_string(event.leadership().term());
+  if (event.cause() != v1::CAUSE_UNSPECIFIED) text += " " + v1::Cause_Name(event.cause()).substr(6);
+  return text;
+}
+
+std::vector<std::string> Texts(const std::vector<v1::Event>& events) {
+  std::vector<std::string> texts;
+  for (const v1::Event& event : events) texts.push_back(Text(event));
+  return texts;
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,128 @@
+// A running `tenured` of this build, and a client for tests.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tenure/v1/election.grpc.pb.h"
+#include "tests/support/process.h"
+
+namespace tenure::testing {
+
+// The path of a program of this build: "tenured" or "tenure".
+[[nodiscard]] std::string Program(const std::string& name);
+
+class Tenured {
+ public:
+  // Starts, and waits until it is ready unless told otherwise.
+  explicit Tenured(std::string store_url, std::vector<std::string> flags = {},
+                   bool wait_until_ready = true);
+
+  void Kill();      // kill -9
+  int Terminate();  // SIGTERM; the exit code
+  void Start();     // on the same ports, and waits until it is ready
+  void StartWithoutWaiting();
+  void WaitUntilReady();
+
+  [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] v1::ElectionService::Stub& stub() { return *stub_; }
+  // The status and body of an HTTP page; status 0 if there was no answer.
+  [[nodiscard]] std::pair<int, std::string> Get(const std::string& path) const;
+  [[nodiscard]] int threads() const;
+  [[nodiscard]] Process& process() { return *process_; }
+
+ private:
+  const std::string store_url_;
+  const std::vector<std::string> flags_;
+  const int port_;
+  const int http_port_;
+  std::unique_ptr<Process> process_;
+  std::unique_ptr<v1::ElectionService::Stub> stub_;
+};
+
+// Nothing unless the call succeeded; then the test goes on with a failure noted.
+struct CampaignArguments {
+  std::string election;
+  std::string candidate;
+  std::string session_id = {};
+  std::string value = {};
+  std::chrono::milliseconds wait = 0ms;
+  std::chrono::milliseconds lease_ttl = 30s;
+  int priority = 0;
+  std::string request_id = {};
+};
+[[nodiscard]] v1::CampaignRequest ToRequest(const CampaignArguments& arguments);
+
+// Calls that have to succeed.
+v1::CampaignResponse Campaign(Tenured& server, const CampaignArguments& arguments);
+v1::ResignResponse Resign(Tenured& server, const std::string& session_id,
+                          const std::string& election = "");
+v1::LeaderResponse Leader(Tenured& server, const std::string& election);
+v1::Leadership Proclaim(Tenured& server, const std::string& session_id, const std::string& election,
+                        uint64_t term, const std::string& value);
+// What one renewal on a stream of its own says of a session.
+v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
+
+// The ErrorInfo reason of a status, or the code's name if it has none.
+[[nodiscard]] std::string ReasonOf(const grpc::Status& status);
+
+// A Campaign that waits, on a call of its own.
+class WaitingCampaign {
+ public:
+  WaitingCampaign(Tenured& server, CampaignArguments arguments);
+  ~WaitingCampaign();
+
+  void Cancel() { context_.TryCancel(); }
+  [[nodiscard]] bool Done();
+  // Waits for the answer.
+  const grpc::Status& Status();
+  const v1::CampaignResponse& Response();  // which has to be a success
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<grpc::Status> status_;
+  grpc::ClientContext context_;
+  v1::CampaignRequest request_;
+  v1::CampaignResponse response_;
+};
+
+// An Observe stream, read by a thread of its own.
+class Observer {
+ public:
+  Observer(Tenured& server, const v1::ObserveRequest& request);
+  ~Observer();
+
+  // Everything but progress, so far.
+  [[nodiscard]] std::vector<v1::ObserveResponse> Messages();
+  // The events so far.
+  [[nodiscard]] std::vector<v1::Event> Events();
+  void WaitUntilOpen();  // the first progress message
+  std::vector<v1::Event> WaitForEvents(size_t count);
+  const grpc::Status& Status();  // waits for the end
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  std::optional<grpc::Status> status_;
+  std::vector<v1::ObserveResponse> messages_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReader<v1::ObserveResponse>> reader_;
+  std::thread thread_;
+};
+[[nodiscard]] v1::ObserveRequest Election(const std::string& name,
+                                          std::optional<uint64_t> from_revision = {});
+[[nodiscard]] v1::ObserveRequest Prefix(const std::string& prefix,
+                                        std::optional<uint64_t> from_revision = {});
+// "ELECTED a 1", "VACATED a 1 RESIGNED".
+[[nodiscard]] std::string Text(const v1::Event& event);
+[[nodiscard]] std::vector<std::string> Texts(const std::vector<v1::Event>& events);
+
+}  // namespace tenure::testing
