@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building, running and testing Tenure need.
 # Usage: scripts/install-deps.sh [build|test|engines|check]...   (each group once; nothing to do is silent)
+# shellcheck disable=SC2034  # the groups are used by name
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config
