@@ -1,12 +1,14 @@
 #include "storage/sqlite/sqlite_store.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -19,7 +21,10 @@ namespace {
 
 namespace query = sqlite::query;
 
-constexpr int kBusyTimeoutMs = 5000;
+// How long one waits for the file's lock: so many pauses of this length, each a fair try. SQLite's own
+// timeout pauses ever longer, and lets whoever came last go first.
+constexpr auto kBusyPause = std::chrono::milliseconds(1);
+constexpr int kBusyPausesMax = 8000;
 
 // What can be bound to a parameter: nothing is NULL, bytes are a BLOB.
 using Value = std::variant<std::monostate, int64_t, std::string_view>;
@@ -35,7 +40,8 @@ int64_t Int(DbTime time) { return time.since_epoch.count(); }
 class Connection {
  public:
   explicit Connection(const std::string& path)
-      : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs) {
+      : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+    sqlite3_busy_handler(database_.getHandle(), WaitForLock, nullptr);
     SQLite::Statement(database_, "PRAGMA journal_mode = WAL").executeStep();
     database_.exec("PRAGMA synchronous = FULL");
   }
@@ -59,6 +65,11 @@ class Connection {
   void ExecuteOnce(const char* sql) { database_.exec(sql); }
 
  private:
+  static int WaitForLock(void*, int pauses) {
+    std::this_thread::sleep_for(kBusyPause);
+    return pauses < kBusyPausesMax ? 1 : 0;
+  }
+
   static void Bind(SQLite::Statement& statement, int index, const Value& value) {
     if (const auto* number = std::get_if<int64_t>(&value)) return statement.bind(index, *number);
     if (const auto* bytes = std::get_if<std::string_view>(&value)) {
