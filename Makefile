@@ -29,7 +29,7 @@ demo: build ## An election in one terminal: three candidates, the leader is kill
 test: ## Build, and run every test, on a private MariaDB too
 	@scripts/install-deps.sh build test
 	@scripts/build.sh all
-	@ctest --test-dir build --output-on-failure --parallel $(JOBS) --no-tests=error
+	@ctest --test-dir build --output-on-failure --timeout 300 --parallel $(JOBS) --no-tests=error
 
 test-engines: ## Run the contract suite on MySQL 9.7 (needs root)
 	@scripts/install-deps.sh build test engines

@@ -32,8 +32,10 @@ struct Docket {
   std::map<SessionId, Session> sessions;
   // Locked.
   std::map<ElectionName, Contest> contests;
-  // Asked for, but locked by another transaction: nothing about them is decided.
+  // Asked for, but locked by another transaction, or in need of a session that is: nothing about
+  // them is decided.
   std::set<ElectionName> busy;
+  std::set<SessionId> busy_sessions;
 
   // Written by the law, in the order in which it happened.
   std::vector<Event> events;

@@ -17,7 +17,13 @@ namespace {
 
 // A waiting call's session is renewed so many times in a lease, and no less often than that.
 constexpr int kRenewalsPerLease = 3;
+constexpr SteadyTime::duration kTendPauseMax = std::chrono::seconds(5);
 constexpr auto kTendPauseAfterFailure = std::chrono::milliseconds(500);
+
+// How long before it has to be answered a call stops waiting: the time to read where it stands.
+constexpr SteadyTime::duration kStandingMargin = std::chrono::milliseconds(200);
+// No plan is made for later than this: it would outlive a call that is cancelled.
+constexpr SteadyTime::duration kPlanAheadMax = std::chrono::seconds(10);
 
 uint64_t RandomNumber() {
   thread_local std::random_device random;  // the kernel's generator
@@ -124,19 +130,19 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   void Start(const grpc::ServerContextBase& context) {
     self_ = shared_from_this();
     const SteadyTime now = engine_.scheduler().Now();
-    const auto deadline = AnswerBy(context, engine_.scheduler());
+    answer_by_ = AnswerBy(context, engine_.scheduler());
+    if (answer_by_) {
+      give_up_waiting_at_ = *answer_by_ - std::min(kStandingMargin, (*answer_by_ - now) / 4);
+    }
     if (wait_) {
       const SteadyTime wait_over = now + std::chrono::duration_cast<SteadyTime::duration>(*wait_);
-      give_up_waiting_at_ = deadline ? std::min(*deadline, wait_over) : wait_over;
-    } else {
-      give_up_waiting_at_ = deadline;
+      give_up_waiting_at_ = std::min(give_up_waiting_at_.value_or(wait_over), wait_over);
     }
     auto joined = engine_.hub().Join(shared_from_this());
     if (!joined) return FinishWith(joined.error());
     membership_ = std::move(*joined);
     membership_.Add(WatchSession{campaign_.session});
-    At(std::min(deadline.value_or(SteadyTime::max()), now + kAnswerPatience),
-       [](CampaignCall& call) { call.OnNoAnswer(); });
+    LimitAnswerTime();
     engine_.Submit(campaign_, [self = shared_from_this()](Result<Answer> answer) {
       self->OnAnswer(std::move(answer));
     });
@@ -150,10 +156,14 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     if (!mine) return;
     const std::lock_guard lock(mutex_);
     latest_election_ = event;
-    if (state_ == State::kWaiting) FinishIfElected();
+    if (state_ == State::kWaiting || state_ == State::kAnswering) FinishIfElected();
   }
 
   void OnSessionEnded(const Session& session) override { StopWaiting(SessionEndedError(session)); }
+
+  void OnReset() override {
+    At(engine_.scheduler().Now(), [](CampaignCall& call) { call.Tend(); });
+  }
 
   void OnDrain() override {
     StopWaiting(
@@ -165,9 +175,10 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   void OnCancel() override {
     const std::lock_guard lock(mutex_);
     if (state_ == State::kFinished) return;
-    // A command that is still on its way is withdrawn when it is answered.
-    if (state_ != State::kSubmitted) TakeBack();
-    cancelled_ = true;
+    // A command that is still on its way is withdrawn when it is answered. A caller whose deadline
+    // passes while its place is being read has not given it up.
+    if (state_ == State::kWaiting) TakeBack();
+    cancelled_ = state_ == State::kSubmitted;
     Finish(grpc::Status::CANCELLED);
   }
 
@@ -177,7 +188,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   }
 
  private:
-  enum class State { kSubmitted, kWaiting, kFinished };
+  enum class State { kSubmitted, kWaiting, kAnswering, kFinished };
 
   void At(SteadyTime when, std::function<void(CampaignCall&)> task) {
     engine_.scheduler().PostAt(Work::kReads, when,
@@ -189,7 +200,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   // Also for a call that has not begun to wait yet.
   void StopWaiting(Error why) {
     const std::lock_guard lock(mutex_);
-    if (state_ == State::kWaiting) return FinishWith(why);
+    if (state_ == State::kWaiting || state_ == State::kAnswering) return FinishWith(why);
     stop_waiting_ = std::move(why);
   }
 
@@ -209,22 +220,36 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     if (stop_waiting_) return FinishWith(*stop_waiting_);
     const SteadyTime now = engine_.scheduler().Now();
     if (give_up_waiting_at_ && *give_up_waiting_at_ <= now) return AnswerStanding();
-    if (give_up_waiting_at_) {
-      At(*give_up_waiting_at_, [](CampaignCall& call) { call.OnWaitOver(); });
-    }
+    PlanToGiveUp(now);
     PlanToTend();
   }
 
-  // The store has not answered in time. What became of the command is not known; it is safe to
-  // repeat.
+  // From now on the store has only so long to answer.
+  void LimitAnswerTime() {
+    const SteadyTime latest = engine_.scheduler().Now() + kAnswerPatience;
+    At(std::min(answer_by_.value_or(latest), latest),
+       [](CampaignCall& call) { call.OnNoAnswer(); });
+  }
+
+  // What became of a command is then not known; it is safe to repeat. A place is kept.
   void OnNoAnswer() {
     const std::lock_guard lock(mutex_);
-    if (state_ == State::kSubmitted) FinishWith(AnswerTookTooLong());
+    const bool expected = state_ == State::kSubmitted || state_ == State::kAnswering;
+    if (expected) FinishWith(AnswerTookTooLong());
+  }
+
+  void PlanToGiveUp(SteadyTime now) {
+    if (!give_up_waiting_at_) return;
+    At(std::min(*give_up_waiting_at_, now + kPlanAheadMax),
+       [](CampaignCall& call) { call.OnWaitOver(); });
   }
 
   void OnWaitOver() {
     const std::lock_guard lock(mutex_);
-    if (state_ == State::kWaiting) AnswerStanding();
+    if (state_ != State::kWaiting) return;
+    const SteadyTime now = engine_.scheduler().Now();
+    if (now < *give_up_waiting_at_) return PlanToGiveUp(now);
+    AnswerStanding();
   }
 
   // REQUIRES for all below: the lock.
@@ -240,9 +265,11 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   }
 
   void AnswerStanding() {
+    state_ = State::kAnswering;
+    LimitAnswerTime();
     engine_.ReadPlace(place_, true, [self = shared_from_this()](Result<Place> place) {
       const std::lock_guard lock(self->mutex_);
-      if (self->state_ != State::kWaiting) return;
+      if (self->state_ != State::kAnswering) return;
       if (!place) return self->FinishWith(place.error());
       if (self->FinishIfNotWaiting(*place)) return;
       v1::Standing& standing = *self->response_->mutable_standing();
@@ -256,11 +283,13 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     });
   }
 
-  // Once per third of the lease: renews the session, and reads where it stands.
+  // Once per third of the lease, and every few seconds: renews the session, and reads where it
+  // stands.
   void PlanToTend() {
-    const auto pause =
+    const auto third =
         std::chrono::duration_cast<SteadyTime::duration>(session_.lease_ttl) / kRenewalsPerLease;
-    At(engine_.scheduler().Now() + pause, [](CampaignCall& call) { call.Tend(); });
+    At(engine_.scheduler().Now() + std::min(kTendPauseMax, third),
+       [](CampaignCall& call) { call.Tend(); });
   }
 
   void Tend() {
@@ -328,6 +357,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   const PlaceKey place_;
   const std::optional<Duration> wait_;
   v1::CampaignResponse* const response_;  // valid until finished
+  std::optional<SteadyTime> answer_by_;
   std::optional<SteadyTime> give_up_waiting_at_;
   std::shared_ptr<CampaignCall> self_;  // until OnDone
   WatchHub::Membership membership_;     // used by Start and OnDone only

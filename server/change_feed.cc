@@ -31,7 +31,7 @@ Result<void> ChangeFeed::Start() {
     lanes_[i].position = (*positions)[i];
   }
   last_answer_ = scheduler_.Now();
-  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + interval_, [this] { Poll(); });
+  scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
 }
 
@@ -59,7 +59,7 @@ void ChangeFeed::TellOwn(Lane& lane) {
 
 void ChangeFeed::PollSoon() {
   if (poll_is_near_.exchange(true)) return;
-  scheduler_.Post(Work::kBackground, [this] {
+  scheduler_.Post(Work::kFeed, [this] {
     poll_is_near_ = false;
     (void)CatchUp();
   });
@@ -68,7 +68,7 @@ void ChangeFeed::PollSoon() {
 void ChangeFeed::Poll() {
   const bool answered = CatchUp();
   const auto pause = answered ? interval_ : std::max(interval_, kIntervalAfterFailure);
-  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + pause, [this] { Poll(); });
+  scheduler_.PostAt(Work::kFeed, scheduler_.Now() + pause, [this] { Poll(); });
 }
 
 bool ChangeFeed::CatchUp() {

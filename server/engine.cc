@@ -39,7 +39,8 @@ constexpr int kSearchesPerShortestLease = 4;
 constexpr SteadyTime::duration kSearchPauseMax = 250ms;
 constexpr size_t kDueSessionsPerSearch = 500;
 
-constexpr auto kForgetInterval = 60s;
+constexpr SteadyTime::duration kForgetInterval = 60s;
+constexpr SteadyTime::duration kForgetPause = 1s;  // while there is more to forget
 constexpr Duration kEndedSessionsKeptFor = std::chrono::hours(1);
 constexpr size_t kForgottenAtOnceMax = 10'000;
 
@@ -101,19 +102,17 @@ Result<void> Engine::Start() {
 
 void Engine::Submit(Command command, Done<Answer> done) {
   if (!started_) return Refuse(std::move(done), Starting());
-  Enqueue({std::move(command), std::move(done), scheduler_.Now() + kBusyPatience});
+  Enqueue(PendingCommand{std::move(command), std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::Renew(const SessionId& session, Done<Session> done) {
   if (!started_) return Refuse(std::move(done), Starting());
-  PendingRenewal pending{session, std::move(done)};
-  if (!renewals_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  Enqueue(PendingRenewal{session, std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::CloseSession(const SessionId& session, Done<Session> done) {
   if (!started_) return Refuse(std::move(done), Starting());
-  PendingClose pending{session, std::move(done)};
-  if (!closes_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  Enqueue(PendingClose{session, std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
@@ -196,6 +195,27 @@ void Engine::Enqueue(PendingCommand pending) {
   if (!lane.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
 
+void Engine::Enqueue(PendingRenewal pending) {
+  if (!renewals_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+}
+
+void Engine::Enqueue(PendingClose pending) {
+  if (!closes_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+}
+
+template <typename Pending>
+void Engine::TryAgain(Work work, Pending pending) {
+  if (scheduler_.Now() >= pending.give_up_at) {
+    return pending.done(Fail(Reason::kOverloaded, "another transaction holds its rows locked"));
+  }
+  metrics_.commands_busy.Increment();
+  const auto pause =
+      std::min<SteadyTime::duration>(kBusyPauseMax, 1ms * (1 << std::min(pending.tries, 6)));
+  ++pending.tries;
+  scheduler_.PostAt(work, scheduler_.Now() + pause,
+                    [this, pending = std::move(pending)] { Enqueue(pending); });
+}
+
 void Engine::RunCommands(std::vector<PendingCommand> batch) {
   std::vector<const Command*> commands;
   for (const PendingCommand& pending : batch) commands.push_back(&pending.command);
@@ -222,16 +242,8 @@ void Engine::RunCommands(std::vector<PendingCommand> batch) {
     PendingCommand& pending = batch[i];
     if (answers[i]) {
       pending.done(*std::move(answers[i]));
-    } else if (scheduler_.Now() >= pending.give_up_at) {
-      pending.done(Fail(Reason::kOverloaded, "election '" + ElectionOf(pending.command).bytes +
-                                                 "' is locked by another transaction"));
     } else {
-      metrics_.commands_busy.Increment();
-      const auto pause =
-          std::min<SteadyTime::duration>(kBusyPauseMax, 1ms * (1 << std::min(pending.tries, 6)));
-      ++pending.tries;
-      scheduler_.PostAt(Work::kCommands, scheduler_.Now() + pause,
-                        [this, pending = std::move(pending)] { Enqueue(pending); });
+      TryAgain(Work::kCommands, std::move(pending));
     }
   }
   Follow(*committed, std::move(decided));
@@ -240,12 +252,15 @@ void Engine::RunCommands(std::vector<PendingCommand> batch) {
 void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
   Agenda agenda;
   for (const PendingRenewal& pending : batch) agenda.sessions.push_back(pending.session);
-  std::vector<Result<Session>> answers;
+  // Nothing for those whose session is busy.
+  std::vector<std::optional<Result<Session>>> answers;
   Docket decided;
   const auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
-    for (const PendingRenewal& pending : batch)
-      answers.push_back(tenure::Renew(docket, pending.session));
+    for (const SessionId& id : agenda.sessions) {
+      const bool busy = docket.busy_sessions.contains(id);
+      answers.push_back(busy ? std::nullopt : std::optional(tenure::Renew(docket, id)));
+    }
     decided = docket;
   });
   if (!committed) {
@@ -253,7 +268,13 @@ void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
     return;
   }
   metrics_.renewals.Increment(static_cast<double>(batch.size()));
-  for (size_t i = 0; i < batch.size(); ++i) batch[i].done(std::move(answers[i]));
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (answers[i]) {
+      batch[i].done(*std::move(answers[i]));
+    } else {
+      TryAgain(Work::kRenewals, std::move(batch[i]));
+    }
+  }
   Follow(*committed, std::move(decided));
 }
 
@@ -271,6 +292,7 @@ void Engine::RunReads(std::vector<PendingRead> batch) {
     if (view == views->end() || view->second.leader_alive) {
       const auto election =
           view == views->end() ? std::nullopt : std::optional(view->second.election);
+      if (election) FillIfVacant(view->second);
       Remember(pending.name, election, read_at);
       pending.done(election);
       continue;
@@ -314,22 +336,35 @@ void Engine::RunPlaces(std::vector<PendingPlace> batch) {
     Place place;
     const auto position = positions->find(pending.key);
     place.position = position == positions->end() ? 0 : position->second;
-    place.waiting = place.position > 0 || in_queue.contains(pending.key);
     const auto view = views->find(pending.key.election);
-    if (view != views->end()) place.election = view->second;
+    if (view != views->end()) {
+      place.election = view->second;
+      place.waiting = place.position > 0 || in_queue.contains(pending.key);
+    }
     pending.done(std::move(place));
+  }
+  for (const auto& [name, view] : *views) FillIfVacant(view);
+}
+
+void Engine::FillIfVacant(const ElectionView& view) {
+  const bool vacant = !view.election.leader || !view.leader_alive;
+  if (vacant && view.election.waiting > 0) {
+    Submit(Settle{view.election.name, {}}, [](Result<Answer>) {});
   }
 }
 
 void Engine::RunCloses(std::vector<PendingClose> batch) {
   Agenda agenda;
   for (const PendingClose& pending : batch) agenda.sessions.push_back(pending.session);
-  std::vector<Result<Session>> answers;
+  // Nothing for those whose session is busy.
+  std::vector<std::optional<Result<Session>>> answers;
   Docket decided;
   const auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
     for (const SessionId& id : agenda.sessions) {
-      answers.push_back(EndSession(docket, id, Cause::kSessionClosed));
+      const bool busy = docket.busy_sessions.contains(id);
+      answers.push_back(busy ? std::nullopt
+                             : std::optional(EndSession(docket, id, Cause::kSessionClosed)));
     }
     decided = docket;
   });
@@ -343,15 +378,19 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
   std::vector<Ending> endings;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!answers[i]) {
-      batch[i].done(std::move(answers[i]));
+      TryAgain(Work::kBackground, std::move(batch[i]));
       continue;
     }
-    hub_.TellSessionEnded(*answers[i]);
-    const auto answer = [ended = *answers[i],
-                         done = std::move(batch[i].done)](const Result<void>& settled) {
-      done(settled ? Result<Session>(ended) : tl::unexpected(settled.error()));
-    };
-    endings.push_back({answers[i]->id, answer});
+    if (!*answers[i]) {
+      batch[i].done(*std::move(answers[i]));
+      continue;
+    }
+    const Session& ended = **answers[i];
+    hub_.TellSessionEnded(ended);
+    endings.push_back(
+        {ended.id, [ended, done = std::move(batch[i].done)](const Result<void>& settled) {
+           done(settled ? Result<Session>(ended) : tl::unexpected(settled.error()));
+         }});
   }
   Follow(*committed, std::move(decided));
   SettleSessions(std::move(endings));
@@ -486,7 +525,7 @@ Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
   if (sessions.empty()) return {};
   Docket decided;
   const auto committed = Transact({{}, sessions}, [&](Docket& docket) {
-    for (const SessionId& id : sessions) ExpireIfDue(docket, id);
+    for (const SessionId& id : sessions) ExpireIfDue(docket, id);  // busy ones: by the next search
     decided = docket;
   });
   if (!committed) return tl::unexpected(committed.error());
@@ -496,9 +535,11 @@ Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
 
 void Engine::ForgetOldSessions() {
   const auto forgotten = store_.ForgetSessions(kEndedSessionsKeptFor, kForgottenAtOnceMax);
-  if (!forgotten)
+  if (!forgotten) {
     spdlog::warn("ended sessions could not be forgotten: {}", forgotten.error().message);
-  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + kForgetInterval,
+  }
+  const bool more = forgotten && *forgotten == kForgottenAtOnceMax;
+  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + (more ? kForgetPause : kForgetInterval),
                     [this] { ForgetOldSessions(); });
 }
 

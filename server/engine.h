@@ -100,6 +100,8 @@ class Engine {
   struct PendingRenewal {
     SessionId session;
     Done<Session> done;
+    SteadyTime give_up_at;
+    int tries = 0;
   };
   struct PendingRead {
     ElectionName name;
@@ -114,6 +116,8 @@ class Engine {
   struct PendingClose {
     SessionId session;
     Done<Session> done;
+    SteadyTime give_up_at;
+    int tries = 0;
   };
   // An ended session whose seats and places are being given up, and who waits for that, if anyone.
   struct Ending {
@@ -126,6 +130,13 @@ class Engine {
   };
 
   void Enqueue(PendingCommand pending);
+  void Enqueue(PendingRenewal pending);
+  void Enqueue(PendingClose pending);
+  // Tries again after a pause what a row that is locked elsewhere has put off; gives up in the end.
+  template <typename Pending>
+  void TryAgain(Work work, Pending pending);
+  // Fills a vacant seat for which candidates wait, should a transaction have left one.
+  void FillIfVacant(const ElectionView& view);
   void RunCommands(std::vector<PendingCommand> batch);
   void RunRenewals(std::vector<PendingRenewal> batch);
   void RunReads(std::vector<PendingRead> batch);

@@ -55,6 +55,14 @@ class KeepAliveCall final
     Send(std::move(response));
   }
 
+  void OnSessionEnded(const Session& session) override {
+    v1::KeepAliveResponse response;
+    response.mutable_session_ended()->set_session_id(session.id.Hex());
+    response.mutable_session_ended()->set_cause(ToProto(session.ended));
+    const std::lock_guard lock(mutex_);
+    Send(std::move(response));
+  }
+
   void OnDrain() override {
     const std::lock_guard lock(mutex_);
     FinishWith({Reason::kDraining, "this replica is shutting down; sessions live on"});

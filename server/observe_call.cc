@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -19,6 +20,7 @@ constexpr size_t kElectionsMax = 10'000;
 constexpr size_t kUnsentMax = 1'000;     // then cursors fall back to the store
 constexpr size_t kUnsentToResume = 250;  // and go on when so few are left
 constexpr size_t kEventsPerRead = 250;
+constexpr size_t kReadsUnderWayMax = 16;  // of one stream: what they bring is added to the unsent
 
 struct ParsedSelector {
   std::variant<ElectionName, std::string> by;  // or a prefix
@@ -92,9 +94,13 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
       }
     }
     for (const ParsedSelector& selector : selectors_) {
-      if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
-        OnListed(std::vector<ElectionName>{*name}, selector.from);
-      } else {
+      const auto* name = std::get_if<ElectionName>(&selector.by);
+      if (name != nullptr) OnListed(std::vector<ElectionName>{*name}, selector.from);
+    }
+    // After those that are named: what a selector says of one election goes before what it says of
+    // many.
+    for (const ParsedSelector& selector : selectors_) {
+      if (std::holds_alternative<std::string>(selector.by)) {
         engine_.ReadNames(std::get<std::string>(selector.by), kElectionsMax,
                           [self = shared_from_this(), from = selector.from](auto names) {
                             self->OnListed(std::move(names), from);
@@ -131,8 +137,9 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     for (auto& [name, cursor] : cursors_) {
       cursor.live = false;
       cursor.heard = {};
+      cursor.wants = Want::kResync;
       cursor.was_reset = cursor.reading;
-      if (cursor.opened) TakeSnapshot(name, cursor, v1::Snapshot::REASON_RESYNC);
+      if (cursor.opened) GoOn(name, cursor);
     }
   }
 
@@ -148,7 +155,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     writing_ = false;
     if (!ok) return Finish(grpc::Status::CANCELLED);
     WriteNext();
-    if (unsent_.size() <= kUnsentToResume && std::exchange(stalled_, false)) ResumeCursors();
+    if (unsent_.size() <= kUnsentToResume) ResumeCursors();
   }
 
   void OnCancel() override {
@@ -162,10 +169,19 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   }
 
  private:
+  // What a cursor needs before it can go on from `next`.
+  enum class Want {
+    kNothing,
+    kSnapshot,  // to open with
+    kResync,    // a snapshot, because events are gone
+    kVerify,    // whether `next`, which the caller named, is of this history
+  };
+
   // Live: events are sent as they come. Otherwise a read is on its way, or waits for room.
   struct Cursor {
-    Revision next{1};      // to send
-    Revision heard;        // the highest that was committed, as far as is known here
+    Revision next{1};  // to send
+    Revision heard;    // the highest that was committed, as far as is known here
+    Want wants = Want::kNothing;
     bool opened = false;   // a selector has opened it
     bool opening = false;  // and it has not been live yet
     bool live = false;
@@ -205,7 +221,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
                        {
                          const std::lock_guard lock(call->mutex_);
                          if (call->finished_) return;
-                         if (call->opening_ == 0 && call->unsent_.empty()) call->SendProgress();
+                         if (call->AllIsSent()) call->SendProgress();
                        }
                        call->PlanProgress();
                      });
@@ -218,17 +234,9 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     if (std::exchange(cursor.opened, true)) return;
     cursor.opening = true;
     ++opening_;
-    if (!from) return TakeSnapshot(name, cursor, v1::Snapshot::REASON_INITIAL);
-    cursor.next = *from;
-    Read(name, cursor,
-         [this](const ElectionName& name, Cursor& cursor, const std::optional<Election>& election) {
-           const Revision current = election ? election->revision : Revision{};
-           if (current.Next() < cursor.next) {  // of a history that is not this one
-             return SendSnapshot(name, cursor, election, v1::Snapshot::REASON_RESYNC);
-           }
-           cursor.heard = std::max(cursor.heard, current);
-           GoOn(name, cursor);
-         });
+    cursor.next = from.value_or(Revision{1});
+    cursor.wants = from ? Want::kVerify : Want::kSnapshot;
+    GoOn(name, cursor);
   }
 
   // A selector is listed, or a cursor has sent what opens it.
@@ -236,80 +244,88 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     if (--opening_ == 0) SendProgress();
   }
 
-  // Reads the election, and then calls `then` unless the stream has finished.
-  template <typename Then>
-  void Read(const ElectionName& name, Cursor& cursor, Then then) {
-    if (std::exchange(cursor.reading, true)) return;
-    engine_.ReadElection(name, false, [self = shared_from_this(), name, then](auto election) {
-      self->AfterRead(name, election, [&](Cursor& read) { then(name, read, *election); });
-    });
+  // Live if nothing is wanting; otherwise the next read, now or when there is room.
+  void GoOn(const ElectionName& name, Cursor& cursor) {
+    if (cursor.reading) return;
+    if (cursor.wants == Want::kNothing && cursor.heard < cursor.next) {
+      cursor.live = true;
+      if (std::exchange(cursor.opening, false)) OneOpened();
+      return;
+    }
+    if (unsent_.size() >= kUnsentMax || reads_under_way_ >= kReadsUnderWayMax) {
+      stalled_ = true;
+      return;
+    }
+    cursor.reading = true;
+    ++reads_under_way_;
+    if (cursor.wants == Want::kNothing) {
+      engine_.ReadEvents(name, cursor.next, kEventsPerRead,
+                         [self = shared_from_this(), name](auto events) {
+                           self->AfterRead(name, events, &ObserveCall::OnEvents);
+                         });
+    } else {
+      engine_.ReadElection(name, false, [self = shared_from_this(), name](auto election) {
+        self->AfterRead(name, election, &ObserveCall::OnElection);
+      });
+    }
   }
 
-  template <typename Result, typename Then>
-  void AfterRead(const ElectionName& name, const Result& result, Then then) {
+  template <typename T>
+  void AfterRead(const ElectionName& name, const Result<T>& result,
+                 void (ObserveCall::*then)(const ElectionName&, Cursor&, const T&)) {
     const std::lock_guard lock(mutex_);
+    --reads_under_way_;
     if (finished_) return;
     if (!result) return FinishWith(result.error());
     Cursor& cursor = cursors_.at(name);
     cursor.reading = false;
-    if (std::exchange(cursor.was_reset, false)) {
-      return TakeSnapshot(name, cursor, v1::Snapshot::REASON_RESYNC);
-    }
-    then(cursor);
-  }
-
-  void TakeSnapshot(const ElectionName& name, Cursor& cursor, v1::Snapshot::Reason reason) {
-    Read(name, cursor,
-         [this, reason](const ElectionName& name, Cursor& cursor,
-                        const std::optional<Election>& election) {
-           SendSnapshot(name, cursor, election, reason);
-         });
-  }
-
-  void SendSnapshot(const ElectionName& name, Cursor& cursor,
-                    const std::optional<Election>& election, v1::Snapshot::Reason reason) {
-    v1::ObserveResponse response;
-    *response.mutable_snapshot() = ToSnapshot(name, election, reason);
-    Send(std::move(response));
-    cursor.next = (election ? election->revision : Revision{}).Next();
+    if (!std::exchange(cursor.was_reset, false)) (this->*then)(name, cursor, *result);
     GoOn(name, cursor);
+    if (unsent_.size() <= kUnsentToResume) ResumeCursors();
   }
 
-  // Live if nothing is missing; otherwise the next read, now or when there is room.
-  void GoOn(const ElectionName& name, Cursor& cursor) {
-    if (cursor.heard >= cursor.next) {
-      if (unsent_.size() < kUnsentMax) return CatchUp(name, cursor);
-      stalled_ = true;
+  // The election as it is, for a cursor that wants it.
+  void OnElection(const ElectionName& name, Cursor& cursor,
+                  const std::optional<Election>& election) {
+    const Revision current = election ? election->revision : Revision{};
+    const Want wanted = std::exchange(cursor.wants, Want::kNothing);
+    if (wanted == Want::kVerify && cursor.next <= current.Next()) {
+      cursor.heard = std::max(cursor.heard, current);
       return;
     }
-    cursor.live = true;
-    if (std::exchange(cursor.opening, false)) OneOpened();
+    v1::ObserveResponse response;
+    *response.mutable_snapshot() = ToSnapshot(
+        name, election,
+        wanted == Want::kSnapshot ? v1::Snapshot::REASON_INITIAL : v1::Snapshot::REASON_RESYNC);
+    Send(std::move(response));
+    cursor.next = current.Next();
   }
 
-  // Sends what the store has from the cursor on. REQUIRES: `cursor.next` was committed.
-  void CatchUp(const ElectionName& name, Cursor& cursor) {
-    if (std::exchange(cursor.reading, true)) return;
-    engine_.ReadEvents(
-        name, cursor.next, kEventsPerRead, [self = shared_from_this(), name](auto events) {
-          self->AfterRead(name, events,
-                          [&](Cursor& read) { self->SendEvents(name, read, *std::move(events)); });
-        });
-  }
-
-  void SendEvents(const ElectionName& name, Cursor& cursor, std::vector<Event> events) {
+  // What the store has from the cursor on; `cursor.next` was committed, so it has to be there.
+  void OnEvents(const ElectionName&, Cursor& cursor, const std::vector<Event>& events) {
     const bool gone = events.empty() || events.front().revision != cursor.next;
-    if (gone) return TakeSnapshot(name, cursor, v1::Snapshot::REASON_RESYNC);
-    for (Event& event : events) {
-      cursor.next = event.revision.Next();
-      Send(std::make_shared<const Event>(std::move(event)));
+    if (gone) {
+      cursor.wants = Want::kResync;
+      return;
     }
-    GoOn(name, cursor);
+    for (const Event& event : events) {
+      cursor.next = event.revision.Next();
+      Send(std::make_shared<const Event>(event));
+    }
   }
 
+  // Reads for cursors that had to wait for room.
   void ResumeCursors() {
+    if (!std::exchange(stalled_, false)) return;
     for (auto& [name, cursor] : cursors_) {
-      if (cursor.opened && !cursor.live && !cursor.reading) GoOn(name, cursor);
+      if (cursor.opened && !cursor.live) GoOn(name, cursor);
+      if (stalled_) return;  // there is no more room
     }
+  }
+
+  [[nodiscard]] bool AllIsSent() const {
+    return opening_ == 0 && unsent_.empty() &&
+           std::ranges::all_of(cursors_, [](const auto& it) { return it.second.live; });
   }
 
   void SendProgress() {
@@ -357,6 +373,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   bool finished_ = false;
   bool writing_ = false;
   bool stalled_ = false;  // a cursor waits for room
+  size_t reads_under_way_ = 0;
   size_t unlisted_ = 0;   // selectors whose elections are not known yet
   size_t opening_ = 0;    // selectors not listed, and cursors not live yet
   std::map<ElectionName, Cursor> cursors_;

@@ -22,8 +22,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a task is for. Each kind has threads of its own, so that no kind can hold up another:
 // whatever the load, renewals are taken at once.
-enum class Work { kCommands, kRenewals, kReads, kBackground };
-inline constexpr int kWorkKinds = 4;
+enum class Work { kCommands, kRenewals, kReads, kFeed, kBackground };
+inline constexpr int kWorkKinds = 5;
 
 class Scheduler {
  public:
@@ -53,8 +53,8 @@ class ThreadScheduler final : public Scheduler {
   void Stop();
 
   // How many tasks may block on the store at once.
-  static constexpr int kThreads[kWorkKinds] = {4, 1, 2, 2};
-  static constexpr int kThreadsTotal = 9;
+  static constexpr int kThreads[kWorkKinds] = {4, 1, 2, 1, 2};
+  static constexpr int kThreadsTotal = 10;
 
  private:
   struct Queue {

@@ -28,7 +28,8 @@ TEST(ThreadSchedulerTest, RunsTasksOfEveryKind) {
   ThreadScheduler scheduler;
   std::latch done(kWorkKinds);
 
-  for (const Work work : {Work::kCommands, Work::kRenewals, Work::kReads, Work::kBackground}) {
+  for (const Work work :
+       {Work::kCommands, Work::kRenewals, Work::kReads, Work::kFeed, Work::kBackground}) {
     scheduler.Post(work, [&] { done.count_down(); });
   }
 

@@ -96,7 +96,7 @@ class StoreComplaints {
   }
 
  private:
-  static constexpr int kSilence = 20;
+  static constexpr int kSilence = 20;  // tries
   int silent_ = 0;
 };
 
@@ -142,25 +142,26 @@ std::optional<int> Serve(Store& store, Engine& engine, const ServerConfig& confi
   health.SetServingStatus(true);
   bool answers = true;
   while (!signals.Arrived(kWatchPause)) {
-    if (answers == engine.StoreAnswers()) continue;
-    answers = !answers;
-    health.SetServingStatus(answers);
+    const bool answered = std::exchange(answers, engine.StoreAnswers());
+    if (answered != answers) health.SetServingStatus(answers);
     if (answers) {
-      spdlog::info("the store answers again");
-    } else {
-      const auto ping = store.Ping();
-      spdlog::warn("the store does not answer: {}", ping ? "slowly" : ping.error().message);
+      if (!answered) spdlog::info("the store answers again");
+      continue;
     }
+    // It may come back as another one, without tables.
+    const auto prepared_again = PrepareSchema(store, config);
+    if (prepared_again) continue;
+    if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
+    complaints.Away(prepared_again.error().message);
   }
   return std::nullopt;
 }
 
-int Run(const ServerConfig& config) {
+int Run(const ServerConfig& config, Signals& signals) {
   auto store = OpenStore(config.store);
   if (!store) return Complain(store.error().message);
   if (config.migrate_only) return Migrate(**store, config);
 
-  Signals signals;
   Metrics metrics;
   ThreadScheduler scheduler;
   EngineOptions options;
@@ -201,8 +202,9 @@ int Run(const ServerConfig& config) {
 int main(int argc, char** argv) {
   const auto config = tenure::ParseServerConfig(argc, argv);
   if (!config) return config.error();
+  tenure::Signals signals;  // before any thread is started
   tenure::LogToStandardError();
-  const int exit_code = tenure::Run(*config);
+  const int exit_code = tenure::Run(*config, signals);
   spdlog::shutdown();
   return exit_code;
 }

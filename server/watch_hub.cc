@@ -51,9 +51,9 @@ void WatchHub::Tell(Event event) {
   const std::lock_guard lock(mutex_);
   TellAll(by_session_, shared->leader.session, tell);
   TellAll(by_election_, shared->election, tell);
-  for (const auto& [prefix, watchers] : by_prefix_) {
-    if (!shared->election.bytes.starts_with(prefix)) continue;
-    for (Watcher* watcher : watchers) tell(*watcher);
+  const std::string_view name = shared->election.bytes;
+  for (size_t length = 0; length <= name.size(); ++length) {
+    TellAll(by_prefix_, name.substr(0, length), tell);
   }
 }
 

@@ -98,7 +98,7 @@ class WatchHub {
   bool draining_ = false;
   std::unordered_map<Watcher*, std::shared_ptr<Watcher>> members_;
   std::unordered_map<ElectionName, std::unordered_set<Watcher*>> by_election_;
-  std::map<std::string, std::unordered_set<Watcher*>> by_prefix_;
+  std::map<std::string, std::unordered_set<Watcher*>, std::less<>> by_prefix_;
   std::unordered_map<SessionId, std::unordered_set<Watcher*>> by_session_;
 };
 

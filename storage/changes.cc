@@ -31,8 +31,11 @@ Changes Compare(const Docket& loaded, const Docket& decided) {
   }
   for (const auto& [id, session] : decided.sessions) {
     const auto before = loaded.sessions.find(id);
-    const bool changed = before == loaded.sessions.end() || before->second != session;
-    if (changed) changes.sessions.push_back(&session);
+    if (before == loaded.sessions.end()) {
+      changes.opened.push_back(&session);
+    } else if (before->second != session) {
+      changes.sessions.push_back(&session);
+    }
   }
   return changes;
 }

@@ -10,12 +10,14 @@ namespace tenure {
 
 struct Changes {
   std::vector<const Election*> elections;
-  std::vector<const Session*> sessions;
+  std::vector<const Session*> opened;    // that were not there
+  std::vector<const Session*> sessions;  // that were, and changed
   std::vector<std::pair<const ElectionName*, const Candidacy*>> candidacies;
   std::vector<PlaceKey> departed;  // candidacies to delete
 
   [[nodiscard]] bool Empty() const {
-    return elections.empty() && sessions.empty() && candidacies.empty() && departed.empty();
+    return elections.empty() && opened.empty() && sessions.empty() && candidacies.empty() &&
+           departed.empty();
   }
 };
 

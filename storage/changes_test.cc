@@ -24,6 +24,7 @@ std::vector<std::string> ElectionsIn(const Changes& changes) {
 
 std::vector<SessionId> SessionsIn(const Changes& changes) {
   std::vector<SessionId> ids;
+  for (const Session* session : changes.opened) ids.push_back(session->id);
   for (const Session* session : changes.sessions) ids.push_back(session->id);
   return ids;
 }

@@ -95,8 +95,9 @@ class Store {
   // and what it did in the last one is what was saved. Conflicts with other transactions are tried
   // again, a bounded number of times. A commit whose reply was lost is looked up, not guessed.
   //
-  // Locks are taken in one order: elections by name, passing by those that others hold (they are in
-  // `Docket::busy`), then sessions by id.
+  // Locks are taken in one order: elections by name, then sessions by id, passing by those that
+  // others hold: no transaction waits for another. What was passed by is in `Docket::busy` and
+  // `Docket::busy_sessions`.
   //
   // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found
   // out.
@@ -132,8 +133,9 @@ class Store {
   virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
   // Marks ended sessions that hold no seat and no place any more as done with.
   virtual Result<void> MarkSettled(const std::vector<SessionId>& sessions) = 0;
-  // Forgets sessions that ended, and were settled, more than `age` ago; at most `limit`.
-  virtual Result<void> ForgetSessions(Duration age, size_t limit) = 0;
+  // Forgets settled sessions whose lease, had it not ended before, would have been over for `age`;
+  // at most `limit`. Answers with how many.
+  virtual Result<size_t> ForgetSessions(Duration age, size_t limit) = 0;
 
   // Whether the database can be reached and written to.
   virtual Result<void> Ping() = 0;

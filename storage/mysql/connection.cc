@@ -22,6 +22,7 @@ constexpr auto kBorrowTimeout = std::chrono::seconds(5);
 // The error numbers are those of MySQL's and MariaDB's manuals.
 MySqlError::Kind KindOf(int code) {
   switch (code) {
+    case 1062:  // duplicate key: another transaction made the row first
     case 1020:  // record has changed since last read (MariaDB 11, Galera)
     case 1205:  // lock wait timeout
     case 1213:  // deadlock, or certification failure of Galera
@@ -99,8 +100,7 @@ Connection::Connection(const Config& config) {
     try {
       connection_ = Connect(config, address);
       Run(query::SetUpSession());
-      const bool read_only = Run({query::kReadOnly})[0].at(0).at(0) != "0";
-      if (!read_only) return;
+      if (!ReadOnly()) return;
       throw MySqlError(MySqlError::Kind::kAway, 1290, address.host + " is read-only");
     } catch (const sql::SQLException& error) {
       failure = Translate(error);
@@ -112,6 +112,11 @@ Connection::Connection(const Config& config) {
 }
 
 Connection::~Connection() = default;
+
+bool Connection::ReadOnly() {
+  const Cell value = Run({query::kReadOnly})[0].at(0).at(0);
+  return value != "0" && value != "OFF";
+}
 
 std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
   std::string message;

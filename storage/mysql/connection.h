@@ -68,6 +68,9 @@ class Connection {
   // the first that fails.
   std::vector<Rows> Run(const std::vector<std::string>& statements);
 
+  // Whether the server refuses writes.
+  bool ReadOnly();
+
  private:
   std::unique_ptr<sql::Connection> connection_;
 };

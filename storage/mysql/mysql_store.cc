@@ -127,11 +127,15 @@ class Attempted {
   void LockElections() {
     std::vector<ElectionName> names;
     for (const auto& [name, item] : agenda_.elections) names.push_back(name);
-    if (names.empty()) {
-      loan_.connection().Run({query::kBegin});
-      return;
-    }
-    AddLocked(loan_.connection().Run({query::kBegin, query::LockElections(names)})[1]);
+    // The writer's row is locked from the first message on: whoever looks up what became of this
+    // transaction waits until it has ended, however long that takes.
+    Pool::Slot& slot = loan_.slot();
+    std::vector<std::string> statements = {query::kBegin,
+                                           query::SaveWriter(slot.writer, ++slot.transaction)};
+    if (!names.empty()) statements.push_back(query::LockElections(names));
+    const std::vector<Rows> results = loan_.connection().Run(statements);
+    if (names.empty()) return;
+    AddLocked(results.back());
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
   }
@@ -141,6 +145,7 @@ class Attempted {
       Contest contest;
       contest.election = ToElection(row);
       contest.exists = contest.election.next_ticket > Ticket{0};
+      if (!contest.exists) created_.insert(contest.election.name);
       loaded_.contests.insert_or_assign(contest.election.name, std::move(contest));
     }
   }
@@ -152,16 +157,13 @@ class Attempted {
     }
     std::erase_if(names, [&](const auto& name) { return loaded_.busy.contains(name); });
     for (const ElectionName& name : names) {
-      if (agenda_.elections.at(name).create) {
-        created_.push_back(name);
-      } else {
-        loaded_.contests[name].election.name = name;
-      }
+      if (!agenda_.elections.at(name).create) loaded_.contests[name].election.name = name;
     }
-    if (created_.empty()) return;
-    AddLocked(loan_.connection().Run(
-        {query::CreateElections(created_), query::LockElections(created_)})[1]);
-    for (const ElectionName& name : created_) {
+    std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
+    if (names.empty()) return;
+    AddLocked(
+        loan_.connection().Run({query::CreateElections(names), query::LockElections(names)})[1]);
+    for (const ElectionName& name : names) {
       if (!loaded_.contests.contains(name)) loaded_.busy.insert(name);
     }
   }
@@ -199,12 +201,7 @@ class Attempted {
 
   void LockSessions() {
     std::set<SessionId> ids(agenda_.sessions.begin(), agenda_.sessions.end());
-    for (const auto& [name, contest] : loaded_.contests) {
-      const Agenda::Item& item = agenda_.elections.at(name);
-      ids.insert(item.sessions.begin(), item.sessions.end());
-      if (contest.election.leader) ids.insert(contest.election.leader->session);
-      for (const Candidacy& candidacy : contest.queue) ids.insert(candidacy.session);
-    }
+    for (const auto& [name, contest] : loaded_.contests) ids.merge(SessionsOf(name, contest));
     std::vector<std::string> statements;
     if (!ids.empty()) statements.push_back(query::LockSessions({ids.begin(), ids.end()}));
     statements.emplace_back(query::kClock);
@@ -215,18 +212,51 @@ class Attempted {
       const SessionId id = Id(row[0]);
       loaded_.sessions.emplace(id, Session{id, row[1].value(), Span(row[2]), Time(row[3]),
                                            static_cast<Cause>(Unsigned(row[4]))});
+      ids.erase(id);
     }
+    if (!ids.empty()) PassByBusySessions({ids.begin(), ids.end()});
+  }
+
+  [[nodiscard]] std::set<SessionId> SessionsOf(const ElectionName& name,
+                                               const Contest& contest) const {
+    const Agenda::Item& item = agenda_.elections.at(name);
+    std::set<SessionId> ids(item.sessions.begin(), item.sessions.end());
+    if (contest.election.leader) ids.insert(contest.election.leader->session);
+    for (const Candidacy& candidacy : contest.queue) ids.insert(candidacy.session);
+    return ids;
+  }
+
+  // Of the sessions that could not be locked, those that exist are held by another transaction; the
+  // elections that need them are put off.
+  void PassByBusySessions(const std::vector<SessionId>& missing) {
+    for (const Row& row : RunOne(query::ExistingSessions(missing))) {
+      loaded_.busy_sessions.insert(Id(row[0]));
+    }
+    if (loaded_.busy_sessions.empty()) return;
+    std::erase_if(loaded_.contests, [&](const auto& entry) {
+      const auto& [name, contest] = entry;
+      const bool busy = std::ranges::any_of(SessionsOf(name, contest), [&](const SessionId& id) {
+        return loaded_.busy_sessions.contains(id);
+      });
+      if (busy) loaded_.busy.insert(name);
+      return busy;
+    });
   }
 
   Committed Save(const Docket& decided) {
     const Changes changes = Compare(loaded_, decided);
     std::vector<std::string> statements;
     if (!changes.elections.empty()) statements.push_back(query::SaveElections(changes.elections));
+    if (!changes.opened.empty()) statements.push_back(query::OpenSessions(changes.opened));
     if (!changes.sessions.empty()) statements.push_back(query::SaveSessions(changes.sessions));
     if (!changes.departed.empty()) statements.push_back(query::DeletePlaces(changes.departed));
     if (!changes.candidacies.empty()) statements.push_back(query::SavePlaces(changes.candidacies));
     const std::vector<ElectionName> unused = Unused(decided);
     if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
+    if (statements.empty() && decided.events.empty()) {
+      loan_.connection().Run({query::kRollback});
+      return std::nullopt;
+    }
 
     std::optional<size_t> position_result;
     if (!decided.events.empty()) {
@@ -236,9 +266,6 @@ class Attempted {
       position_result = statements.size();
       statements.emplace_back(query::kLastInsertId);
     }
-    const bool writes = !statements.empty();
-    Pool::Slot& slot = loan_.slot();
-    if (writes) statements.push_back(query::SaveWriter(slot.writer, ++slot.transaction));
     statements.emplace_back(query::kCommit);
 
     uint64_t position = 0;
@@ -246,15 +273,14 @@ class Attempted {
       const std::vector<Rows> results = loan_.connection().Run(statements);
       if (position_result) position = Unsigned(results[*position_result].at(0).at(0));
     } catch (const MySqlError& error) {
-      const bool in_doubt = writes && error.kind == MySqlError::Kind::kAway;
-      if (!in_doubt) throw;
+      if (error.kind != MySqlError::Kind::kAway) throw;
       position = LookUpCommit(decided.events);
     }
     if (decided.events.empty()) return std::nullopt;
     return LanePosition{LaneOf(decided.events.front().election), position};
   }
 
-  // Elections that were made for a campaign which was then refused.
+  // Elections whose rows were made for a campaign that was then refused.
   std::vector<ElectionName> Unused(const Docket& decided) const {
     std::vector<ElectionName> unused;
     for (const ElectionName& name : created_) {
@@ -265,15 +291,15 @@ class Attempted {
   }
 
   // Looks up, on a new connection, whether the commit whose reply was lost has happened, and
-  // answers with the events' position. The lock waits for a commit that is still on its way. Throws
-  // kConflict if it has not happened, kInDoubt if that cannot be found out.
+  // answers with the events' position. Throws kConflict if it has not and never will, kInDoubt if
+  // that cannot be found out.
   uint64_t LookUpCommit(const std::vector<Event>& events) {
     for (int tries = 1;; ++tries) {
       loan_.Drop();
       try {
-        return TryLookUpCommit(events);
+        if (const auto position = TryLookUpCommit(events)) return *position;
+        break;
       } catch (const MySqlError& error) {
-        if (error.kind != MySqlError::Kind::kAway) throw;
         if (tries == kLookUpTriesMax) {
           throw MySqlError(MySqlError::Kind::kInDoubt, error.code,
                            std::string("the reply to a commit was lost: ") + error.what());
@@ -281,22 +307,24 @@ class Attempted {
       }
       Backoff(tries);
     }
+    throw MySqlError(MySqlError::Kind::kConflict, 0, "the connection broke before the commit");
   }
 
-  uint64_t TryLookUpCommit(const std::vector<Event>& events) {
+  // Nothing if it did not happen. Waits for a transaction that has not ended yet; throws if that
+  // takes too long.
+  std::optional<uint64_t> TryLookUpCommit(const std::vector<Event>& events) {
     const Pool::Slot& slot = loan_.slot();
     const Rows writer =
         loan_.connection().Run({query::kBegin, query::LockWriter(slot.writer), query::kCommit})[1];
-    if (writer.empty() || Unsigned(writer[0][0]) != slot.transaction) {
-      throw MySqlError(MySqlError::Kind::kConflict, 0, "the connection broke before the commit");
-    }
-    return events.empty() ? 0 : Unsigned(RunOne(query::EventPosition(events.front())).at(0).at(0));
+    if (writer.empty() || Unsigned(writer[0][0]) != slot.transaction) return std::nullopt;
+    if (events.empty()) return 0;
+    return Unsigned(RunOne(query::EventPosition(events.front())).at(0).at(0));
   }
 
   Pool::Loan& loan_;
   const Agenda& agenda_;
   Docket loaded_;
-  std::vector<ElectionName> created_;
+  std::set<ElectionName> created_;  // whose rows have never held a campaign
 };
 
 class MySqlStore final : public Store {
@@ -399,17 +427,19 @@ class MySqlStore final : public Store {
         [&](Pool::Loan& loan) { loan.connection().Run({query::MarkSettled(sessions)}); });
   }
 
-  Result<void> ForgetSessions(Duration age, size_t limit) override {
+  Result<size_t> ForgetSessions(Duration age, size_t limit) override {
     return WithConnection([&](Pool::Loan& loan) {
-      loan.connection().Run(
-          {query::ForgetSessions(age, limit), query::ForgetWriters(kWriterAgeMax, limit)});
+      const std::vector<Rows> results =
+          loan.connection().Run({query::ForgetWriters(kWriterAgeMax, limit),
+                                 query::ForgetSessions(age, limit), query::kRowCount});
+      return static_cast<size_t>(Unsigned(results[2].at(0).at(0)));
     });
   }
 
   Result<void> Ping() override {
     return WithConnection([&](Pool::Loan& loan) {
-      const std::vector<Rows> results = loan.connection().Run({query::kPing, query::kReadOnly});
-      if (results[1].at(0).at(0) != "0") {
+      loan.connection().Run({query::kPing});
+      if (loan.connection().ReadOnly()) {
         throw MySqlError(MySqlError::Kind::kAway, 1290, "the database is read-only");
       }
     });
@@ -432,7 +462,7 @@ class MySqlStore final : public Store {
       const int version = Version(connection);
       for (const Migration& migration : MySqlMigrations()) {
         if (migration.version <= version) continue;
-        for (const char* statement : migration.statements) connection.Run({statement});
+        for (const char* statement : migration.statements) Create(connection, statement);
         connection.Run({query::SetSchemaVersion(migration.version)});
       }
     });
@@ -440,6 +470,28 @@ class MySqlStore final : public Store {
 
  private:
   static PlaceKey ToPlace(const Row& row) { return {ElectionName{row[0].value()}, Id(row[1])}; }
+
+  // One statement of a migration. What it makes may be there: another run made it.
+  static void Create(Connection& connection, const char* statement) {
+    try {
+      connection.Run({statement});
+    } catch (const MySqlError& error) {
+      switch (error.code) {
+        case 1050:  // the view
+        case 1304:  // the procedure
+          return;
+        case 1044:
+        case 1142:
+        case 1370:  // denied
+          throw MySqlError(
+              error.kind, error.code,
+              std::string("the schema cannot be brought up to date: ") + error.what() +
+                  ". This needs the rights CREATE, CREATE VIEW and CREATE ROUTINE; another user"
+                  " that has them may run: tenured migrate");
+        default: throw;
+      }
+    }
+  }
 
   static int Version(Connection& connection) {
     if (connection.Run({query::kHasSchemaVersion})[0].at(0).at(0) == "0") return 0;
@@ -473,7 +525,11 @@ class MySqlStore final : public Store {
         } catch (const MySqlError& error) {
           CleanUp(loan, error);
           throw;
-        } catch (...) {  // of `decide`, or a malformed row: leave no transaction open
+        } catch (const std::out_of_range&) {
+          throw Malformed(loan);
+        } catch (const std::bad_optional_access&) {
+          throw Malformed(loan);
+        } catch (...) {  // of `decide`: leave no transaction open
           loan.Drop();
           throw;
         }
@@ -484,6 +540,12 @@ class MySqlStore final : public Store {
       }
       Backoff(tries);
     }
+  }
+
+  // The tables hold what no tenured wrote.
+  static MySqlError Malformed(Pool::Loan& loan) {
+    loan.Drop();
+    return {MySqlError::Kind::kOther, 0, "the tables hold what no tenured wrote"};
   }
 
   static void CleanUp(Pool::Loan& loan, const MySqlError& error) {

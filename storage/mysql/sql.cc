@@ -80,7 +80,9 @@ std::vector<std::string> SetUpSession() {
   return {"SET SESSION time_zone = '+00:00'",
           "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
           "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-          "SET SESSION innodb_lock_wait_timeout = 1", "SET SESSION lock_wait_timeout = 10"};
+          "SET SESSION innodb_lock_wait_timeout = 1", "SET SESSION lock_wait_timeout = 3",
+          // A replica that freezes in the middle of a transaction loses its locks after so long.
+          "SET SESSION wait_timeout = 5"};
 }
 
 std::string LockElections(const std::vector<ElectionName>& names) {
@@ -110,7 +112,9 @@ std::string LoadPlaces(const std::vector<PlaceKey>& places) {
 std::string LoadHeads(const std::vector<std::pair<ElectionName, size_t>>& heads) {
   return Join(heads, " UNION ALL ", [](const auto& head) {
     return fmt::format(
-        "(SELECT {} FROM candidacies c JOIN sessions s ON s.id = c.session WHERE c.election = {}"
+        "(SELECT {} FROM candidacies c FORCE INDEX (queue) STRAIGHT_JOIN sessions s FORCE INDEX "
+        "(PRIMARY)"
+        " ON s.id = c.session WHERE c.election = {}"
         " AND s.state = 0 AND s.expires_at_us > {} ORDER BY c.precedence, c.ticket LIMIT {})",
         kCandidacyColumns, Literal(head.first), kNow, head.second);
   });
@@ -119,8 +123,12 @@ std::string LoadHeads(const std::vector<std::pair<ElectionName, size_t>>& heads)
 std::string LockSessions(const std::vector<SessionId>& ids) {
   return fmt::format(
       "SELECT id, candidate, lease_ttl_us, expires_at_us, cause FROM sessions WHERE id IN ({})"
-      " ORDER BY id FOR UPDATE",
+      " ORDER BY id FOR UPDATE SKIP LOCKED",
       Literals(ids));
+}
+
+std::string ExistingSessions(const std::vector<SessionId>& ids) {
+  return fmt::format("SELECT id FROM sessions WHERE id IN ({})", Literals(ids));
 }
 
 std::string SaveElections(const std::vector<const Election*>& elections) {
@@ -141,17 +149,20 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
       Join(elections, ", ", row));
 }
 
-std::string SaveSessions(const std::vector<const Session*>& sessions) {
+std::string OpenSessions(const std::vector<const Session*>& sessions) {
   const auto row = [](const Session* it) {
     return fmt::format("({}, {}, {}, {}, {}, {})", Literal(it->id), Literal(it->candidate),
                        Literal(it->lease_ttl), Literal(it->expires_at),
                        it->ended == Cause::kNone ? 0 : 1, static_cast<int>(it->ended));
   };
-  return fmt::format(
-      "INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause) VALUES {}"
-      " ON DUPLICATE KEY UPDATE expires_at_us = VALUES(expires_at_us), state = VALUES(state),"
-      " cause = VALUES(cause)",
-      Join(sessions, ", ", row));
+  return "INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause) VALUES " +
+         Join(sessions, ", ", row);
+}
+
+std::string SaveSessions(const std::vector<const Session*>& sessions) {
+  return OpenSessions(sessions) +
+         " ON DUPLICATE KEY UPDATE expires_at_us = VALUES(expires_at_us), state = VALUES(state),"
+         " cause = VALUES(cause)";
 }
 
 std::string DeletePlaces(const std::vector<PlaceKey>& places) {

@@ -19,7 +19,8 @@ namespace tenure::mysql::query {
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
 [[nodiscard]] std::vector<std::string> SetUpSession();
 
-// Transactions. The order of locks: elections by name, sessions by id, lane, writer.
+// Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
+// lane.
 inline constexpr char kBegin[] = "START TRANSACTION";
 inline constexpr char kCommit[] = "COMMIT";
 inline constexpr char kRollback[] = "ROLLBACK";
@@ -33,7 +34,10 @@ inline constexpr char kClock[] =
 // The first live candidacies of each election, as many as is said.
 [[nodiscard]] std::string LoadHeads(const std::vector<std::pair<ElectionName, size_t>>& heads);
 [[nodiscard]] std::string LockSessions(const std::vector<SessionId>& ids);
+[[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
+// Of sessions that are not there. One that is after all is a conflict.
+[[nodiscard]] std::string OpenSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::string DeletePlaces(const std::vector<PlaceKey>& places);
 [[nodiscard]] std::string SavePlaces(
@@ -41,6 +45,7 @@ inline constexpr char kClock[] =
 // The lane's next position becomes LAST_INSERT_ID(), for SaveEvents and kLastInsertId.
 [[nodiscard]] std::string AdvanceLane(int lane);
 [[nodiscard]] std::string SaveEvents(int lane, const std::vector<Event>& events);
+inline constexpr char kRowCount[] = "SELECT ROW_COUNT()";
 inline constexpr char kLastInsertId[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);

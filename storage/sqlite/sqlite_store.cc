@@ -21,8 +21,8 @@ namespace {
 
 namespace query = sqlite::query;
 
-// How long one waits for the file's lock: so many pauses of this length, each a fair try. SQLite's own
-// timeout pauses ever longer, and lets whoever came last go first.
+// How long one waits for the file's lock: so many pauses of this length, each a fair try. SQLite's
+// own timeout pauses ever longer, and lets whoever came last go first.
 constexpr auto kBusyPause = std::chrono::milliseconds(1);
 constexpr int kBusyPausesMax = 8000;
 
@@ -61,6 +61,9 @@ class Connection {
     while (statement.executeStep()) continue;
     statement.reset();
   }
+
+  // How many rows the last statement that changed any has changed.
+  size_t Changes() { return static_cast<size_t>(database_.getChanges()); }
 
   void ExecuteOnce(const char* sql) { database_.exec(sql); }
 
@@ -327,9 +330,10 @@ class SqliteStore final : public Store {
     });
   }
 
-  Result<void> ForgetSessions(Duration age, size_t limit) override {
+  Result<size_t> ForgetSessions(Duration age, size_t limit) override {
     return Guarded([&] {
       connection_.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
+      return connection_.Changes();
     });
   }
 
@@ -378,6 +382,8 @@ class SqliteStore final : public Store {
       }
     } catch (const SQLite::Exception& error) {
       return Fail(Reason::kStoreUnavailable, std::string("SQLite: ") + error.what());
+    } catch (const std::out_of_range&) {
+      return Fail(Reason::kStoreUnavailable, "SQLite: the tables hold what no tenured wrote");
     }
   }
 
@@ -445,12 +451,8 @@ class SqliteStore final : public Store {
   Committed Save(const Docket& loaded, const Docket& decided) {
     const Changes changes = Compare(loaded, decided);
     for (const Election* election : changes.elections) SaveElection(*election);
-    for (const Session* session : changes.sessions) {
-      connection_.Execute(query::kSaveSession, {Bytes(session->id), session->candidate,
-                                                Int(session->lease_ttl), Int(session->expires_at),
-                                                int64_t{session->ended == Cause::kNone ? 0 : 1},
-                                                static_cast<int64_t>(session->ended)});
-    }
+    for (const Session* session : changes.opened) SaveSession(*session);
+    for (const Session* session : changes.sessions) SaveSession(*session);
     for (const PlaceKey& place : changes.departed) {
       connection_.Execute(query::kDeletePlace, {place.election.bytes, Bytes(place.session)});
     }
@@ -461,6 +463,13 @@ class SqliteStore final : public Store {
            int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->attempt.value)});
     }
     return SaveEvents(decided.events);
+  }
+
+  void SaveSession(const Session& session) {
+    connection_.Execute(
+        query::kSaveSession,
+        {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
+         int64_t{session.ended == Cause::kNone ? 0 : 1}, static_cast<int64_t>(session.ended)});
   }
 
   void SaveElection(const Election& election) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/law.h"
+#include "storage/mysql/sql.h"
 #include "storage/open_store.h"
 #include "tests/support/database_server.h"
 
@@ -286,10 +287,10 @@ TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
     EXPECT_EQ(Renew(docket, session).error().reason, Reason::kSessionEnded);
     EXPECT_EQ(docket.sessions.at(session).ended, Cause::kSessionClosed);
   }));
-  ASSERT_TRUE(store_->ForgetSessions(1h, 100));
+  EXPECT_EQ(store_->ForgetSessions(1h, 100).value(), 0u);
   ASSERT_TRUE(store_->Transact(
       agenda, [&](Docket& docket) { EXPECT_TRUE(docket.sessions.contains(session)); }));
-  ASSERT_TRUE(store_->ForgetSessions(-1h, 100));
+  EXPECT_EQ(store_->ForgetSessions(-1h, 100).value(), 1u);
   ASSERT_TRUE(store_->Transact(
       agenda, [&](Docket& docket) { EXPECT_FALSE(docket.sessions.contains(session)); }));
 }
@@ -432,6 +433,123 @@ TEST_P(StoreContract, AnElectionLockedByAnotherIsBusyAndHoldsUpNobodyElse) {
   EXPECT_TRUE(held);
   EXPECT_EQ(View("locked").election.leader->candidate, "a");
   EXPECT_FALSE(View("free").election.leader.has_value());
+}
+
+TEST_P(StoreContract, ASessionLockedByAnotherIsBusyAndHoldsUpNobodyElse) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite locks the whole file";
+  const SessionId locked = NewSessionId();
+  const SessionId free = NewSessionId();
+  Stand("e", locked, "a");
+  Stand("f", free, "b");
+  const auto other = Open();
+
+  const auto held = other->Transact({{}, {locked}}, [&](Docket&) {
+    const auto renewed = store_->Transact({{}, {locked, free}}, [&](Docket& docket) {
+      EXPECT_THAT(docket.busy_sessions, ElementsAre(locked));
+      EXPECT_TRUE(Renew(docket, free));
+    });
+    EXPECT_TRUE(renewed);
+    const auto answers = Run(*store_, {Resign{{"e"}, locked, {}}, Resign{{"f"}, free, {}}});
+    ASSERT_EQ(answers.size(), 2u);
+    EXPECT_EQ(answers[0].error().reason, Reason::kOverloaded);
+    EXPECT_TRUE(answers[1].has_value());
+  });
+
+  EXPECT_TRUE(held);
+  EXPECT_EQ(View("e").election.leader->candidate, "a");
+}
+
+TEST_P(StoreContract, TwoThatOpenOneSessionAtOnceFindTheSameOne) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
+  const SessionId session = NewSessionId();
+  const auto other = Open();
+  const auto stand = [&](const std::string& election, const std::string& candidate) {
+    return Campaign{{election}, session, Campaign::Opening{candidate, 60s}, {}, "", 0, {1}};
+  };
+  int tries = 0;
+  Result<Answer> second = Fail(Reason::kOverloaded, "not tried");
+
+  const Command late = stand("f", "second");
+  const auto committed = store_->Transact(AgendaFor({late}), [&](Docket& docket) {
+    // Between the second one's look and its save, the first opens the session and ends it.
+    if (++tries == 1) {
+      EXPECT_FALSE(docket.sessions.contains(session));
+      Run(*other, {stand("e", "first")});
+      EXPECT_TRUE(other->Transact({{}, {session}}, [&](Docket& ending) {
+        EXPECT_TRUE(EndSession(ending, session, Cause::kSessionClosed));
+      }));
+    }
+    second = Apply(docket, limits_, late);
+  });
+
+  EXPECT_TRUE(committed);
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(second.error().reason, Reason::kSessionEnded);
+}
+
+TEST_P(StoreContract, TablesThatHoldNonsenseAreAnError) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
+  Server().Query("INSERT INTO tenure.lanes VALUES (9, 0)");
+
+  EXPECT_EQ(store_->ReadLanePositions().error().reason, Reason::kStoreUnavailable);
+}
+
+// A commit that is stuck on the server when its connection breaks is waited for, not guessed at.
+TEST_P(StoreContract, ACommitWhoseReplyIsLostIsLookedUp) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "a commit of SQLite has no reply to lose";
+  const SessionId session = NewSessionId();
+  Stand("e", session, "a");
+  const Command resign = Resign{{"e"}, session, {}};
+  Result<Answer> answer = Fail(Reason::kOverloaded, "not tried");
+  int tries = 0;
+
+  // The events table is locked against writing until after the store's patience with one message.
+  std::thread blocker;
+  const auto committed = store_->Transact(AgendaFor({resign}), [&](Docket& docket) {
+    answer = Apply(docket, limits_, resign);
+    if (++tries > 1) return;
+    std::atomic<bool> started = false;
+    blocker = std::thread([&started] {
+      started = true;
+      Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES");
+    });
+    EXPECT_TRUE(Eventually([&] {
+      return Server()
+                 .Query(
+                     "SELECT COUNT(*) FROM information_schema.processlist"
+                     " WHERE info LIKE 'DO SLEEP%'")
+                 .output == "1\n";
+    }));
+  });
+  blocker.join();
+
+  if (committed) {
+    EXPECT_EQ(std::get<ResignAnswer>(answer.value()).outcome, ResignOutcome::kResigned);
+    EXPECT_THAT(History("e"), SizeIs(2));
+  } else {
+    EXPECT_EQ(committed.error().reason, Reason::kStoreUnavailable);
+  }
+  // Whatever was answered, the seat is left once.
+  Run(resign);
+  EXPECT_THAT(History("e"), SizeIs(2));
+}
+
+// The order of the index is the order of the queue: whatever else the database holds, finding the
+// next leader reads its first rows only.
+TEST(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
+  const std::string url = Server().FreshDatabase("plans");
+  const auto store = OpenStore(ParseStoreUrl(url).value()).value();
+  ASSERT_TRUE(store->Migrate());
+
+  const auto plan = Server().Query("USE plans; EXPLAIN FORMAT=JSON " +
+                                       mysql::query::LoadHeads({{ElectionName{"e"}, 2}}));
+
+  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  EXPECT_NE(plan.output.find("queue"), std::string::npos) << plan.output;
+  for (const std::string sorted :
+       {"filesort\": true", "using_filesort\": true", "\"filesort\": {"}) {
+    EXPECT_EQ(plan.output.find(sorted), std::string::npos) << plan.output;
+  }
 }
 
 }  // namespace

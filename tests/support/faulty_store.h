@@ -126,9 +126,9 @@ class FaultyStore final : public Store {
   Result<void> MarkSettled(const std::vector<SessionId>& sessions) override {
     return Call<void>("MarkSettled", [&](Store& store) { return store.MarkSettled(sessions); });
   }
-  Result<void> ForgetSessions(Duration age, size_t limit) override {
-    return Call<void>("ForgetSessions",
-                      [&](Store& store) { return store.ForgetSessions(age, limit); });
+  Result<size_t> ForgetSessions(Duration age, size_t limit) override {
+    return Call<size_t>("ForgetSessions",
+                        [&](Store& store) { return store.ForgetSessions(age, limit); });
   }
   Result<void> Ping() override {
     return Call<void>("Ping", [&](Store& store) { return store.Ping(); });
