@@ -87,7 +87,12 @@ class CampaignRun {
         if (response_.has_elected()) {
           const auto held = Hold(response_.elected());
           if (held) return *held;
-          continue;  // lost before it was ours to use: stand again
+          // Lost, or never confirmed, before anybody was told of it: leave the seat to others.
+          ResignSeat();
+          if (once || Over()) return Leave(kExitNotElected);
+          connection_.MoveOn();
+          if (!Pause(connection_.Backoff())) return Leave(kExitNotElected);
+          continue;
         }
         ShowStanding();
         if (once || Over()) return Leave(kExitNotElected);
@@ -185,6 +190,7 @@ class CampaignRun {
     term_ = leadership.term();
     lease_ = Lease();
     lease_.Renewed(Now(), lease_ttl_);  // only until when to try
+    renewed_ = false;
     bool confirmed = false;
     OpenStream();
     while (true) {
@@ -210,8 +216,7 @@ class CampaignRun {
           CloseStream();
           return confirmed ? std::optional(Lost(*cause)) : std::nullopt;
         }
-        const bool renewal = told.response.has_renewal();
-        if (renewal && !std::exchange(confirmed, true)) ShowElected();
+        if (renewed_ && !std::exchange(confirmed, true)) ShowElected();
       }
       if (now >= reopen_at_) OpenStream();
       if (now >= next_renewal_) Renew(now);
@@ -284,6 +289,7 @@ class CampaignRun {
                         notice.lost().term() == term_;
       return mine ? std::optional(CauseName(notice.lost().cause())) : std::nullopt;
     }
+    if (response.has_session_ended()) return CauseName(response.session_ended().cause());
     const v1::Renewal& renewal = response.renewal();
     const auto sent = unanswered_.find(renewal.sequence());
     if (sent == unanswered_.end() || renewal.sessions().empty()) return std::nullopt;
@@ -294,6 +300,7 @@ class CampaignRun {
     if (session.has_not_found()) return "EXPIRED";
     if (std::exchange(first_on_stream_, false) && !Holds(session)) return "EXPIRED";
     connection_.Succeeded();
+    renewed_ = true;
     lease_.Renewed(sent_at, FromProto(session.lease_ttl()));
     next_renewal_ = sent_at + lease_.RenewalInterval();
     return std::nullopt;
@@ -374,6 +381,7 @@ class CampaignRun {
   std::shared_ptr<KeepAliveStream> stream_;
   uint64_t stream_number_ = 0;
   bool first_on_stream_ = false;
+  bool renewed_ = false;  // this seat, at least once
   uint64_t sequence_ = 0;
   std::map<uint64_t, Time> unanswered_;  // renewals of this stream, and when they were sent
   Time next_renewal_ = Time::max();

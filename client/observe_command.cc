@@ -70,7 +70,7 @@ class Follower {
       connection_.Succeeded();
       Show(response);
     }
-    context.TryCancel();
+    if (stopped_) context.TryCancel();
     const grpc::Status status = reader->Finish();
     const std::lock_guard lock(mutex_);
     context_ = nullptr;
@@ -88,6 +88,8 @@ class Follower {
       }
     }
     for (const std::string& name : options_.elections) {
+      const bool resumed = !options_.prefix && resume_by_name && seen_.contains(name);
+      if (resumed) continue;
       auto& selector = *request.add_selectors();
       options_.prefix ? selector.set_prefix(name) : selector.set_election(name);
       if (options_.from_revision) {

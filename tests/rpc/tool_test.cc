@@ -197,5 +197,29 @@ TEST_F(ToolTest, ObserveEndsCleanlyOnASignal) {
   EXPECT_EQ(observer->Wait(), 0);
 }
 
+TEST_F(ToolTest, ObserveOfWhatIsRefusedIsExitCode1WithTheReason) {
+  const auto finished = Run({"observe", "a\nb"});
+
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.errors, HasSubstr("INVALID_ELECTION_NAME"));
+}
+
+TEST_F(ToolTest, ObserveOfManyElectionsResumesAfterARestart) {
+  TempDir folder;
+  Tenured server("sqlite:" + (folder.path() / "tenure.db").string());
+  std::vector<std::string> command = {Program("tenure"), "--endpoint", server.endpoint(),
+                                      "observe"};
+  constexpr size_t kElections = 600;
+  for (size_t i = 0; i < kElections; ++i) command.push_back("e" + std::to_string(i));
+  Process observer(command);
+  observer.Line(kElections);
+
+  server.Kill();
+  server.Start();
+  Campaign(server, {"e7", "a"});
+
+  EXPECT_THAT(observer.Line(kElections + 1), HasSubstr("e7 #1 ELECTED a"));
+}
+
 }  // namespace
 }  // namespace tenure::testing

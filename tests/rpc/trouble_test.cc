@@ -1,6 +1,8 @@
 // What goes wrong around a service: processes are killed, restarted and drained, the database goes
 // away, calls pile up.
+#include <algorithm>
 #include <csignal>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "tests/rpc/service_fixture.h"
@@ -126,6 +128,28 @@ TEST_P(TroubleTest, DrainingTellsParkedCallsToGoElsewhere) {
   EXPECT_EQ(Campaign(B(), {"e", "", waiter.session().session_id()}).standing().position(), 1u);
 }
 
+// 17
+TEST_P(TroubleTest, AWipedDatabaseIsTakenUpAgain) {
+  if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
+  const auto holder = Tool({"campaign", "e", "--candidate", "holder"});
+  holder->Line(1);
+  const auto waiter = Tool({"campaign", "e", "--candidate", "waiter"});
+  waiter->Line(1);
+  Observer observer(A(), Election("e"));
+  observer.WaitUntilOpen();
+
+  Database().FreshDatabase("tenure");
+
+  EXPECT_EQ(holder->Wait(), 4);
+  EXPECT_EQ(Json::parse(waiter->Line(2)).at("event"), "elected");
+  EXPECT_EQ(Leader(B(), "e").leader().candidate(), "waiter");
+  EXPECT_TRUE(Eventually([&] {
+    return std::ranges::any_of(observer.Messages(), [](const auto& message) {
+      return message.snapshot().reason() == v1::Snapshot::REASON_RESYNC;
+    });
+  }));
+}
+
 // 15
 TEST_P(TroubleTest, AClientThatStartsBeforeTheServiceWinsWhenItComesUp) {
   for (const auto& server : servers_) server->Kill();
@@ -235,6 +259,43 @@ TEST_F(LonelyTest, ADatabaseThatIsAwayAtStartIsWaitedFor) {
   database.Start();
   server.WaitUntilReady();
   EXPECT_TRUE(Campaign(server, {"e", "c"}).has_elected());
+}
+
+TEST_F(LonelyTest, ASignalEndsAServerThatStillWaitsForItsDatabase) {
+  Tenured server("mysql://root@127.0.0.1:" + std::to_string(FreePort()) + "/tenure", {}, false);
+  ASSERT_TRUE(Eventually([&] { return server.Get("/healthz").first == 200; }));
+
+  EXPECT_EQ(server.Terminate(), 0);
+
+  EXPECT_THAT(server.process().Errors(), HasSubstr("stopped"));
+}
+
+TEST_F(LonelyTest, ASlowReadAtTheEndOfAWaitKeepsThePlace) {
+  DatabaseServer database;
+  Tenured server(database.FreshDatabase("tenure"));
+  Campaign(server, {"e", "leader"});
+  const auto waiter = Campaign(server, {"e", "waiter"});
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + 1s);
+  auto request = ToRequest({"e", "", waiter.session().session_id()});
+  request.clear_wait();
+  v1::CampaignResponse response;
+  std::promise<grpc::Status> promise;
+  server.stub().async()->Campaign(&context, &request, &response,
+                                  [&](const grpc::Status& status) { promise.set_value(status); });
+  ASSERT_TRUE(Eventually([&] {
+    return server.Get("/metrics").second.find("tenure_watchers 1") != std::string::npos;
+  }));
+
+  database.process().Signal(SIGSTOP);
+  const grpc::Status status = promise.get_future().get();
+  database.process().Signal(SIGCONT);
+
+  EXPECT_FALSE(status.ok());
+  const auto after = Campaign(server, {"e", "", waiter.session().session_id()});
+  EXPECT_EQ(after.standing().position(), 1u);
+  const auto behind = Campaign(server, {"e", "behind"});
+  EXPECT_EQ(behind.standing().position(), 2u);
 }
 
 TEST_F(LonelyTest, ADatabaseThatHangsIsAnErrorWithinTheDeadline) {
