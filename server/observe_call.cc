@@ -374,8 +374,8 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   bool writing_ = false;
   bool stalled_ = false;  // a cursor waits for room
   size_t reads_under_way_ = 0;
-  size_t unlisted_ = 0;   // selectors whose elections are not known yet
-  size_t opening_ = 0;    // selectors not listed, and cursors not live yet
+  size_t unlisted_ = 0;  // selectors whose elections are not known yet
+  size_t opening_ = 0;   // selectors not listed, and cursors not live yet
   std::map<ElectionName, Cursor> cursors_;
   std::deque<Message> unsent_;
   v1::ObserveResponse in_flight_;
