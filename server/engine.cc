@@ -46,6 +46,12 @@ constexpr size_t kForgottenAtOnceMax = 10'000;
 
 constexpr auto kStoreSilenceMax = 2s;
 
+// One error for all that wait in a batch.
+template <typename Pending>
+void FailAll(const std::vector<Pending>& batch, const Error& error) {
+  for (const Pending& pending : batch) pending.done(tl::unexpected(error));
+}
+
 Error Starting() {
   return {Reason::kStoreUnavailable, "this replica is still waiting for its database"};
 }
@@ -234,10 +240,7 @@ void Engine::RunCommands(std::vector<PendingCommand> batch) {
     decided = docket;
   });
 
-  if (!committed) {
-    for (PendingCommand& pending : batch) pending.done(tl::unexpected(committed.error()));
-    return;
-  }
+  if (!committed) return FailAll(batch, committed.error());
   for (size_t i = 0; i < batch.size(); ++i) {
     PendingCommand& pending = batch[i];
     if (answers[i]) {
@@ -263,10 +266,7 @@ void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
     }
     decided = docket;
   });
-  if (!committed) {
-    for (PendingRenewal& pending : batch) pending.done(tl::unexpected(committed.error()));
-    return;
-  }
+  if (!committed) return FailAll(batch, committed.error());
   metrics_.renewals.Increment(static_cast<double>(batch.size()));
   for (size_t i = 0; i < batch.size(); ++i) {
     if (answers[i]) {
@@ -283,10 +283,7 @@ void Engine::RunReads(std::vector<PendingRead> batch) {
   for (const PendingRead& pending : batch) unique.insert(pending.name);
   const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
   const auto views = store_.ReadElections({unique.begin(), unique.end()});
-  if (!views) {
-    for (PendingRead& pending : batch) pending.done(tl::unexpected(views.error()));
-    return;
-  }
+  if (!views) return FailAll(batch, views.error());
   for (PendingRead& pending : batch) {
     const auto view = views->find(pending.name);
     if (view == views->end() || view->second.leader_alive) {
@@ -327,10 +324,7 @@ void Engine::RunPlaces(std::vector<PendingPlace> batch) {
                        : !positions ? &positions.error()
                        : !views     ? &views.error()
                                     : nullptr;
-  if (error != nullptr) {
-    for (PendingPlace& pending : batch) pending.done(tl::unexpected(*error));
-    return;
-  }
+  if (error != nullptr) return FailAll(batch, *error);
   const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
   for (PendingPlace& pending : batch) {
     Place place;
@@ -368,10 +362,7 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
     }
     decided = docket;
   });
-  if (!committed) {
-    for (PendingClose& pending : batch) pending.done(tl::unexpected(committed.error()));
-    return;
-  }
+  if (!committed) return FailAll(batch, committed.error());
   // Settled here, so as to answer when that is over; again for a session that had ended before.
   metrics_.sessions_ended.Increment(static_cast<double>(decided.ended.size()));
   decided.ended.clear();
