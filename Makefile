@@ -7,7 +7,7 @@ CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test test-engines check fix clean
+.PHONY: help deps build run demo demo-fencing test test-engines check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -26,15 +26,19 @@ run: build ## Build, and serve on the embedded store, 127.0.0.1:7070
 demo: build ## An election in one terminal: three candidates, the leader is killed
 	@scripts/demo.sh
 
+demo-fencing: build ## A paused leader writes too late: with the fence, and without
+	@scripts/install-deps.sh test
+	@scripts/demo-fencing.sh
+
 test: ## Build, and run every test, on a private MariaDB too
 	@scripts/install-deps.sh build test
 	@scripts/build.sh all
 	@ctest --test-dir build --output-on-failure --timeout 300 --parallel $(JOBS) --no-tests=error
 
-test-engines: ## Run the contract suite on MySQL 9.7 (needs root)
+test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
 	@scripts/install-deps.sh build test engines
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
-	@scripts/build.sh store_contract_test
+	@scripts/build.sh store_contract_test sql_surface_test
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
 check: ## Check the style of the code

@@ -24,7 +24,7 @@ constexpr size_t kReadsPerBatch = 500;
 constexpr size_t kReadsWaitingMax = 50'000;
 
 // An election that another transaction has locked is tried again, ever more rarely, for so long.
-constexpr auto kBusyPatience = 10s;
+constexpr auto kBusyPatience = 8s;
 constexpr auto kBusyPauseMax = 50ms;
 
 // A leader whose lease is over has to be gone before a read answers; so often that is tried.

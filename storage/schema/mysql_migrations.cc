@@ -75,7 +75,76 @@ constexpr const char* kFirstLight[] = {
        ) ENGINE = InnoDB)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}};
+// What may be asked in plain SQL. Names and values are bytes here, too, so that a condition on them
+// uses the keys; no view shows a session id. A reader needs SELECT on the view, and nothing else.
+constexpr const char* kPlainSql[] = {
+    // Who leads now. A leader whose lease is over is none, though its expiry may not be settled
+    // yet.
+    R"(CREATE SQL SECURITY DEFINER VIEW leaders AS
+         SELECT e.name AS election, e.term, e.leader_candidate AS candidate,
+           e.leader_value AS value,
+           TIMESTAMP '1970-01-01 00:00:00.000000'
+             + INTERVAL e.leader_elected_at_us MICROSECOND AS elected_at,
+           e.leader_lease_ttl_us DIV 1000 AS lease_ttl_ms,
+           (s.expires_at_us - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
+             DIV 1000 AS lease_left_ms
+         FROM elections e JOIN sessions s ON s.id = e.leader_session
+         WHERE s.state = 0
+           AND s.expires_at_us > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))",
+    // Who waits, of those that are alive; position 1 is elected next.
+    R"(CREATE SQL SECURITY DEFINER VIEW queue AS
+         SELECT c.election,
+           ROW_NUMBER() OVER (PARTITION BY c.election ORDER BY c.precedence, c.ticket) AS position,
+           s.candidate, -1 - c.precedence AS priority, c.ticket
+         FROM candidacies c JOIN sessions s ON s.id = c.session
+         WHERE s.state = 0
+           AND s.expires_at_us > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))",
+    // Who led, from when until when. Every event names its term's candidate and beginning; the
+    // numbers are those of EventType and Cause in core/types.h.
+    R"(CREATE SQL SECURITY DEFINER VIEW terms AS
+         SELECT election, term, MAX(candidate) AS candidate,
+           TIMESTAMP '1970-01-01 00:00:00.000000'
+             + INTERVAL MAX(elected_at_us) MICROSECOND AS began_at,
+           TIMESTAMP '1970-01-01 00:00:00.000000'
+             + INTERVAL MAX(CASE type WHEN 3 THEN at_us END) MICROSECOND AS ended_at,
+           ELT(MAX(CASE type WHEN 3 THEN cause END), 'RESIGNED', 'EXPIRED', 'DEPOSED',
+             'APPOINTED_AWAY', 'SUPERSEDED', 'SESSION_CLOSED', 'DELETED') AS cause
+         FROM events GROUP BY election, term)",
+    // The guard of a transaction: docs/fencing.md. Refuses what is over for ever without a lock, so
+    // that a leader which goes on after its end cannot hold up its successor; then takes the lock
+    // under which no other term is granted, and looks again.
+    //
+    // A procedure, for InnoDB locks what a function reads unless its caller is a SELECT: the row of
+    // the leader's session would be locked, and its renewals would wait. For the same reason the
+    // first look is a SELECT INTO, and not the condition of an IF. The parameters are not named
+    // like columns, and take more than any name is long, so that none is cut to another one.
+    R"(CREATE PROCEDURE tenure_fence(
+         of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
+       READS SQL DATA
+       SQL SECURITY DEFINER
+       BEGIN
+         DECLARE of_name VARBINARY(4096) DEFAULT CAST(of_election AS BINARY);
+         DECLARE stands INT DEFAULT 0;
+         DECLARE refusal VARCHAR(128) CHARACTER SET utf8mb4 DEFAULT CONCAT(
+           'tenure_fence: term ', COALESCE(of_term, 'NULL'), ' of election ''',
+           COALESCE(LEFT(of_election, 60), 'NULL'), ''' does not stand');
+
+         SELECT COUNT(*) INTO stands
+           FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session
+           WHERE e.name = of_name AND (e.term < of_term
+             OR (e.term = of_term AND e.leader_session IS NOT NULL AND COALESCE(s.state, 0) = 0));
+         IF stands = 1 THEN
+           SELECT COUNT(*) INTO stands FROM elections e
+             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
+             LOCK IN SHARE MODE;
+         END IF;
+         IF stands = 0 THEN
+           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = refusal;
+         END IF;
+       END)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}};
 
 }  // namespace
 

@@ -63,7 +63,43 @@ constexpr const char* kFirstLight[] = {
     "INSERT OR IGNORE INTO lanes (lane, position) VALUES (0, 0), (1, 0), (2, 0), (3, 0)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}};
+// The views of mysql_migrations.cc. Names are TEXT in them, for SQLite never finds a BLOB equal to
+// a literal; moments are text, as MySQL writes them. The clock is SQLite's own, in milliseconds,
+// which is the store's unless another was given to it. (unixepoch('subsec') needs SQLite 3.42.)
+// There is no tenure_fence: whoever writes has locked the whole file.
+constexpr const char* kPlainSql[] = {
+    R"(CREATE VIEW IF NOT EXISTS leaders AS
+         SELECT CAST(e.name AS TEXT) AS election, e.term,
+           CAST(e.leader_candidate AS TEXT) AS candidate, e.leader_value AS value,
+           strftime('%Y-%m-%d %H:%M:%S', e.leader_elected_at_us / 1000000, 'unixepoch')
+             || printf('.%06d', e.leader_elected_at_us % 1000000) AS elected_at,
+           e.leader_lease_ttl_us / 1000 AS lease_ttl_ms,
+           (s.expires_at_us - CAST((julianday('now') - 2440587.5) * 86400e6 AS INTEGER))
+             / 1000 AS lease_left_ms
+         FROM elections e JOIN sessions s ON s.id = e.leader_session
+         WHERE s.state = 0
+           AND s.expires_at_us > CAST((julianday('now') - 2440587.5) * 86400e6 AS INTEGER))",
+    R"(CREATE VIEW IF NOT EXISTS queue AS
+         SELECT CAST(c.election AS TEXT) AS election,
+           ROW_NUMBER() OVER (PARTITION BY c.election ORDER BY c.precedence, c.ticket) AS position,
+           CAST(s.candidate AS TEXT) AS candidate, -1 - c.precedence AS priority, c.ticket
+         FROM candidacies c JOIN sessions s ON s.id = c.session
+         WHERE s.state = 0
+           AND s.expires_at_us > CAST((julianday('now') - 2440587.5) * 86400e6 AS INTEGER))",
+    R"(CREATE VIEW IF NOT EXISTS terms AS
+         SELECT CAST(election AS TEXT) AS election, term, CAST(MAX(candidate) AS TEXT) AS candidate,
+           strftime('%Y-%m-%d %H:%M:%S', MAX(elected_at_us) / 1000000, 'unixepoch')
+             || printf('.%06d', MAX(elected_at_us) % 1000000) AS began_at,
+           strftime('%Y-%m-%d %H:%M:%S', MAX(CASE type WHEN 3 THEN at_us END) / 1000000,
+             'unixepoch')
+             || printf('.%06d', MAX(CASE type WHEN 3 THEN at_us END) % 1000000) AS ended_at,
+           CASE MAX(CASE type WHEN 3 THEN cause END) WHEN 1 THEN 'RESIGNED' WHEN 2 THEN 'EXPIRED'
+             WHEN 3 THEN 'DEPOSED' WHEN 4 THEN 'APPOINTED_AWAY' WHEN 5 THEN 'SUPERSEDED'
+             WHEN 6 THEN 'SESSION_CLOSED' WHEN 7 THEN 'DELETED' END AS cause
+         FROM events GROUP BY election, term)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}};
 
 }  // namespace
 

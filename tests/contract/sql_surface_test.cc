@@ -1,0 +1,526 @@
+// What is promised to those who ask in plain SQL: the views, and the guard of a transaction. Held
+// against the engines of tests/support/database_server.h, and the views against SQLite, too.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <future>
+#include <random>
+
+#include "core/law.h"
+#include "storage/mysql/connection.h"
+#include "storage/open_store.h"
+#include "tests/support/database_server.h"
+#include "tests/support/sql_application.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+using ::tenure::testing::DatabaseServer;
+using ::tenure::testing::Eventually;
+using ::tenure::testing::SqlApplication;
+using ::tenure::testing::TempDir;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::SizeIs;
+
+DatabaseServer& Server() {
+  static DatabaseServer server;
+  return server;
+}
+
+enum class Kind { kSqliteFile, kServer };
+
+std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
+  if (info.param == Kind::kSqliteFile) return "SqliteFile";
+  return std::getenv("TENURE_TEST_MYSQL_ROOT") ? "MySql" : "MariaDb";
+}
+
+SessionId NewSessionId() {
+  static std::mt19937_64 random{std::random_device{}()};
+  SessionId id;
+  for (uint8_t& byte : id.bytes) byte = static_cast<uint8_t>(random());
+  return id;
+}
+
+std::unique_ptr<Store> OpenUrl(const std::string& url) {
+  return OpenStore(ParseStoreUrl(url).value()).value();
+}
+
+// Elections, sessions and their histories, made as tenured makes them.
+class SqlSurface {
+ public:
+  explicit SqlSurface(std::string url) : url_(std::move(url)), store_(OpenUrl(url_)) {
+    const auto migrated = store_->Migrate();
+    EXPECT_TRUE(migrated) << migrated.error().message;
+  }
+
+  const std::string& url() const { return url_; }
+  Store& store() { return *store_; }
+
+  // Nothing if the election is locked by another transaction.
+  std::optional<Result<Answer>> Try(const Command& command) {
+    Agenda agenda;
+    Agenda::Item& item = agenda.elections[ElectionOf(command)];
+    if (const auto session = SessionOf(command)) item.sessions.push_back(*session);
+    item.create = Creates(command);
+    item.departures = item.create ? 0 : 1;
+    std::optional<Result<Answer>> answer;
+    const auto committed = store_->Transact(agenda, [&](Docket& docket) {
+      answer.reset();
+      if (docket.busy.empty()) answer = Apply(docket, {}, command);
+    });
+    EXPECT_TRUE(committed) << committed.error().message;
+    return answer;
+  }
+
+  bool IsBusy(const std::string& election) { return !Try(Settle{{election}, {}}).has_value(); }
+
+  CampaignAnswer Stand(const std::string& election, const SessionId& session,
+                       const std::string& candidate, Duration ttl = 60s, int32_t priority = 0) {
+    const Campaign campaign{{election}, session,  Campaign::Opening{candidate, ttl}, {}, "v",
+                            priority,   Attempt{}};
+    return std::get<CampaignAnswer>(Try(campaign).value().value());
+  }
+
+  void Leave(const std::string& election, const SessionId& session) {
+    const auto answer = std::get<ResignAnswer>(Try(Resign{{election}, session, {}})->value());
+    EXPECT_NE(answer.outcome, ResignOutcome::kNotStanding);
+  }
+
+  // The first step of an end: the session's elections are not settled.
+  void End(const SessionId& session, Cause cause) {
+    EXPECT_TRUE(store_->Transact(
+        {{}, {session}}, [&](Docket& docket) { EXPECT_TRUE(EndSession(docket, session, cause)); }));
+  }
+
+  bool CanRenew(const SessionId& session) {
+    bool renewed = false;
+    EXPECT_TRUE(store_->Transact({{}, {session}}, [&](Docket& docket) {
+      renewed = tenure::Renew(docket, session).has_value();
+    }));
+    return renewed;
+  }
+
+  bool IsLate(const std::string& election) {
+    return !store_->ReadElections({{election}}).value().at({election}).leader_alive;
+  }
+
+ private:
+  std::string url_;
+  std::unique_ptr<Store> store_;
+};
+
+class PlainSqlTest : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    const bool sqlite = GetParam() == Kind::kSqliteFile;
+    url_ = sqlite ? "sqlite:" + path() : Server().FreshDatabase("tenure");
+    surface_ = std::make_unique<SqlSurface>(url_);
+  }
+
+  // Each row as "one|two", NULL as "NULL".
+  std::vector<std::string> Query(const std::string& sql) {
+    std::vector<std::string> rows;
+    if (GetParam() == Kind::kSqliteFile) {
+      SQLite::Database database(path(), SQLite::OPEN_READWRITE);
+      SQLite::Statement statement(database, sql);
+      while (statement.executeStep()) {
+        std::vector<std::string> cells;
+        for (int i = 0; i < statement.getColumnCount(); ++i) {
+          const SQLite::Column cell = statement.getColumn(i);
+          cells.push_back(cell.isNull() ? "NULL" : cell.getString());
+        }
+        rows.push_back(Joined(cells));
+      }
+      return rows;
+    }
+    mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
+    const mysql::Rows found = connection.Run({sql})[0];
+    for (const mysql::Row& row : found) {
+      std::vector<std::string> cells;
+      for (const mysql::Cell& cell : row) cells.push_back(cell.value_or("NULL"));
+      rows.push_back(Joined(cells));
+    }
+    return rows;
+  }
+
+  static std::string Joined(const std::vector<std::string>& cells) {
+    std::string joined;
+    for (const std::string& cell : cells) joined += (joined.empty() ? "" : "|") + cell;
+    return joined;
+  }
+
+  std::string path() const { return (folder_.path() / "tenure.db").string(); }
+  SqlSurface& surface() { return *surface_; }
+
+ private:
+  TempDir folder_;
+  std::string url_;
+  std::unique_ptr<SqlSurface> surface_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, PlainSqlTest, ::testing::Values(Kind::kSqliteFile, Kind::kServer),
+                         KindName);
+
+TEST_P(PlainSqlTest, LeadersSaysWhoLeadsAndForHowLong) {
+  surface().Stand("e", NewSessionId(), "alice", 60s);
+  surface().Stand("f", NewSessionId(), "bob", 10s);
+  surface().Stand("f", NewSessionId(), "carol");
+
+  EXPECT_THAT(Query("SELECT election, term, candidate, value, lease_ttl_ms FROM leaders"
+                    " ORDER BY election"),
+              ElementsAre("e|1|alice|v|60000", "f|1|bob|v|10000"));
+  const int left_ms = std::stoi(Query("SELECT lease_left_ms FROM leaders WHERE election = 'e'")[0]);
+  EXPECT_GT(left_ms, 30'000);
+  EXPECT_LE(left_ms, 60'000);
+}
+
+TEST_P(PlainSqlTest, MomentsAreInUtc) {
+  const auto answer = surface().Stand("e", NewSessionId(), "alice");
+
+  const auto elected_us = answer.election.leader->elected_at.since_epoch.count();
+  const std::string elected_at = Query("SELECT elected_at FROM leaders").at(0);
+  EXPECT_THAT(elected_at, MatchesRegex("2...-..-.. ..:..:..[.]......"));
+  EXPECT_EQ(elected_at.substr(17),
+            fmt::format("{:02}.{:06}", elected_us / 1'000'000 % 60, elected_us % 1'000'000));
+  EXPECT_EQ(elected_at.substr(11, 2), fmt::format("{:02}", elected_us / 3'600'000'000 % 24));
+  EXPECT_THAT(Query("SELECT began_at FROM terms"), ElementsAre(elected_at));
+}
+
+TEST_P(PlainSqlTest, LeadersShowsNobodyWhoseLeaseIsOver) {
+  surface().Stand("e", NewSessionId(), "brief", 50ms);
+  const SessionId closed = NewSessionId();
+  surface().Stand("f", closed, "closed");
+
+  ASSERT_TRUE(Eventually([&] { return surface().IsLate("e"); }));
+  surface().End(closed, Cause::kSessionClosed);
+
+  EXPECT_TRUE(Eventually([&] { return Query("SELECT * FROM leaders").empty(); }));
+}
+
+TEST_P(PlainSqlTest, QueueSaysWhoIsNextOfThoseThatAreAlive) {
+  surface().Stand("e", NewSessionId(), "leader");
+  const SessionId dead = NewSessionId();
+  surface().Stand("e", dead, "dead", 60s, 8);
+  surface().Stand("e", NewSessionId(), "first");
+  surface().Stand("e", NewSessionId(), "second");
+  surface().Stand("e", NewSessionId(), "last", 60s, std::numeric_limits<int32_t>::min());
+  surface().Stand("e", NewSessionId(), "urgent", 60s, std::numeric_limits<int32_t>::max());
+  surface().Stand("f", NewSessionId(), "leader");
+  surface().Stand("f", NewSessionId(), "alone");
+  surface().End(dead, Cause::kSessionClosed);
+
+  EXPECT_THAT(Query("SELECT election, position, candidate, priority, ticket FROM queue"
+                    " ORDER BY election, position"),
+              ElementsAre("e|1|urgent|2147483647|5", "e|2|first|0|2", "e|3|second|0|3",
+                          "e|4|last|-2147483648|4", "f|1|alone|0|1"));
+}
+
+TEST_P(PlainSqlTest, TermsTellsWhoLedFromWhenUntilWhenAndWhyNoLonger) {
+  const SessionId alice = NewSessionId();
+  const SessionId bob = NewSessionId();
+  surface().Stand("e", alice, "alice");
+  surface().Try(Proclaim{{"e"}, alice, {1}, "w"});
+  surface().Stand("e", bob, "bob");
+  surface().Leave("e", alice);
+
+  EXPECT_THAT(Query("SELECT election, term, candidate, cause FROM terms ORDER BY term"),
+              ElementsAre("e|1|alice|RESIGNED", "e|2|bob|NULL"));
+  EXPECT_THAT(Query("SELECT term FROM terms WHERE ended_at IS NULL"), ElementsAre("2"));
+  EXPECT_THAT(Query("SELECT a.term FROM terms a JOIN terms b ON b.election = a.election"
+                    " AND b.term = a.term + 1 WHERE a.began_at < a.ended_at"
+                    " AND a.ended_at = b.began_at"),
+              ElementsAre("1"));
+}
+
+TEST_P(PlainSqlTest, TermsNamesEveryCause) {
+  const SessionId session = NewSessionId();
+  for (int cause = 1; cause <= 7; ++cause) {
+    surface().Stand("e", session, "a");
+    surface().Leave("e", session);
+    Query(fmt::format("UPDATE events SET cause = {0} WHERE term = {0} AND type = 3", cause));
+
+    const auto told = Query(fmt::format("SELECT cause FROM terms WHERE term = {}", cause));
+
+    EXPECT_THAT(told, ElementsAre(std::string(CauseName(static_cast<Cause>(cause)))));
+  }
+}
+
+TEST_P(PlainSqlTest, NamesAreComparedExactly) {
+  for (const std::string name : {"test", "TEST", "test ", "tést", "it''s"}) {
+    surface().Stand(name == "it''s" ? "it's" : name, NewSessionId(), "leader of " + name);
+  }
+
+  for (const std::string name : {"test", "TEST", "test ", "tést", "it''s"}) {
+    EXPECT_THAT(Query("SELECT candidate FROM leaders WHERE election = '" + name + "'"),
+                ElementsAre("leader of " + name));
+  }
+  EXPECT_THAT(Query("SELECT candidate FROM leaders WHERE election = 'Test'"), IsEmpty());
+}
+
+TEST_P(PlainSqlTest, NoViewHasMoreThanItSays) {
+  surface().Stand("e", NewSessionId(), "a");
+  surface().Stand("e", NewSessionId(), "b");
+  const auto width = [&](const std::string& view) {
+    const std::string row = Query("SELECT * FROM " + view).at(0);
+    return 1 + std::ranges::count(row, '|');
+  };
+
+  EXPECT_EQ(width("leaders"), 7);  // and every one of them is named in a test above
+  EXPECT_EQ(width("queue"), 5);
+  EXPECT_EQ(width("terms"), 6);
+}
+
+TEST_P(PlainSqlTest, ADatabaseOfTheFirstVersionIsBroughtUpToDate) {
+  Query("DROP VIEW queue");
+  Query("DROP VIEW terms");
+  Query("UPDATE schema_version SET version = 1");
+  ASSERT_EQ(surface().store().CheckSchema().value(), SchemaState::kTooOld);
+
+  ASSERT_TRUE(surface().store().Migrate());
+
+  EXPECT_EQ(surface().store().CheckSchema().value(), SchemaState::kCurrent);
+  EXPECT_THAT(Query("SELECT * FROM queue"), IsEmpty());
+  EXPECT_THAT(Query("SELECT * FROM terms"), IsEmpty());
+}
+
+// The guard, and what Tenure does meanwhile.
+class FenceTest : public ::testing::Test {
+ protected:
+  // The store URL of a new user that has these rights.
+  std::string UserWith(const std::string& rights) {
+    const auto made = Server().Query("DROP USER IF EXISTS somebody; CREATE USER somebody; GRANT " +
+                                     rights + " TO somebody");
+    EXPECT_EQ(made.exit_code, 0) << made.errors;
+    std::string url = surface_.url();
+    return url.replace(url.find("root@"), 5, "somebody@");
+  }
+
+  void SetUp() override {
+    surface_.Stand("e", leader_, "leader");
+    surface_.Stand("f", leader_, "leader");
+    surface_.Stand("e", next_, "next");
+  }
+
+  SqlSurface surface_{Server().FreshDatabase("tenure")};
+  const SessionId leader_ = NewSessionId();
+  const SessionId next_ = NewSessionId();
+};
+
+TEST_F(FenceTest, ATakeoverWaitsForTheGuardedTransactionAndNothingElseDoes) {
+  for (const std::string isolation : {"READ COMMITTED", "REPEATABLE READ"}) {
+    SCOPED_TRACE(isolation);
+    const std::string election = isolation == "READ COMMITTED" ? "rc" : "rr";
+    surface_.Stand(election, leader_, "leader");
+    surface_.Stand(election, next_, "next");
+    SqlApplication application(surface_.url(), isolation);
+    application.Run("START TRANSACTION");
+    ASSERT_EQ(application.Guard("'" + election + "'", "1"), "");
+
+    EXPECT_TRUE(surface_.IsBusy(election));
+    EXPECT_FALSE(surface_.Try(Resign{{election}, leader_, {}}).has_value());
+    EXPECT_FALSE(surface_.IsBusy("f"));
+    EXPECT_TRUE(surface_.CanRenew(leader_));
+    EXPECT_TRUE(surface_.Stand("new " + election, leader_, "leader").elected);
+    SqlApplication another(surface_.url(), isolation);
+    another.Run("START TRANSACTION");
+    EXPECT_EQ(another.Guard("'" + election + "'", "1"), "");
+    another.Run("COMMIT");
+    EXPECT_TRUE(surface_.IsBusy(election));
+
+    application.Run("COMMIT");
+    surface_.Leave(election, leader_);
+    EXPECT_THAT(application.Guard("'" + election + "'", "1"), HasSubstr("does not stand"));
+    EXPECT_EQ(application.Guard("'" + election + "'", "2"), "");
+  }
+}
+
+TEST_F(FenceTest, WhatDoesNotStandIsRefusedAndHoldsUpNobody) {
+  surface_.Leave("e", leader_);
+  surface_.Leave("f", leader_);
+  SqlApplication application(surface_.url());
+  application.Run("START TRANSACTION");
+
+  EXPECT_THAT(application.Guard("'e'", "1"),
+              HasSubstr("tenure_fence: term 1 of election 'e' does not stand"));
+  EXPECT_NE(application.Guard("'f'", "1"), "") << "vacant";
+  EXPECT_NE(application.Guard("'f'", "0"), "");
+  EXPECT_NE(application.Guard("'f'", "NULL"), "");
+  EXPECT_NE(application.Guard("NULL", "2"), "");
+  EXPECT_NE(application.Guard("'E'", "2"), "");
+  EXPECT_NE(application.Guard("'e '", "2"), "");
+  EXPECT_NE(application.Guard("''", "2"), "");
+  EXPECT_NE(application.Guard("'unknown'", "1"), "");
+  EXPECT_NE(application.Guard("REPEAT('ü', 1000)", "1"), "");
+
+  EXPECT_FALSE(surface_.IsBusy("e"));
+  EXPECT_FALSE(surface_.IsBusy("f"));
+  EXPECT_TRUE(surface_.Stand("unknown", leader_, "leader").elected) << "a gap is locked";
+  EXPECT_NE(application.Guard("'e'", "3"), "") << "not granted yet";
+}
+
+TEST_F(FenceTest, NamesReachTheGuardInAnyCharacterSet) {
+  surface_.Stand("tést", leader_, "leader");
+  SqlApplication application(surface_.url());
+
+  EXPECT_EQ(application.Guard("_utf8mb4 x'74c3a97374'", "1"), "");
+  EXPECT_EQ(application.Guard("_latin1 x'74e97374'", "1"), "");
+  EXPECT_EQ(application.Guard("x'74c3a97374'", "1"), "");
+}
+
+// A leader that does not know, or does not care, that it is over: with one transaction after the
+// other, it would hold up its successor for ever.
+TEST_F(FenceTest, ALeaderWhoseSessionHasEndedIsRefusedBeforeItsElectionIsSettled) {
+  SqlApplication in_flight(surface_.url());
+  in_flight.Run("START TRANSACTION");
+  ASSERT_EQ(in_flight.Guard("'e'", "1"), "");
+  surface_.End(leader_, Cause::kSessionClosed);
+  SqlApplication late(surface_.url());
+  late.Run("START TRANSACTION");
+
+  EXPECT_NE(late.Guard("'e'", "1"), "");
+
+  EXPECT_TRUE(surface_.IsBusy("e"));
+  in_flight.Run("COMMIT");
+  EXPECT_FALSE(surface_.IsBusy("e"));
+  EXPECT_EQ(late.Guard("'e'", "2"), "");
+}
+
+// An end is a row (ADR 1), not a reading of a clock.
+TEST_F(FenceTest, ALeaderIsLetThroughUntilItsEndIsMarked) {
+  const SessionId brief = NewSessionId();
+  surface_.Stand("g", brief, "brief", 50ms);
+  ASSERT_TRUE(Eventually([&] { return surface_.IsLate("g"); }));
+  SqlApplication application(surface_.url());
+  application.Run("START TRANSACTION");
+
+  EXPECT_EQ(application.Guard("'g'", "1"), "");
+
+  EXPECT_TRUE(surface_.IsBusy("g"));
+  application.Run("COMMIT");
+  EXPECT_FALSE(surface_.IsBusy("g"));
+  EXPECT_NE(application.Guard("'g'", "1"), "");
+}
+
+TEST_F(FenceTest, AnOldSnapshotNeitherRefusesANewTermNorLetsAnOldOneThrough) {
+  SqlApplication application(surface_.url(), "REPEATABLE READ");
+  SqlApplication other(surface_.url(), "REPEATABLE READ");
+  for (SqlApplication* one : {&application, &other}) {
+    one->Run("START TRANSACTION");
+    one->Run("SELECT * FROM elections");
+  }
+
+  surface_.Leave("e", leader_);
+
+  EXPECT_NE(application.Guard("'e'", "1"), "");
+  EXPECT_EQ(other.Guard("'e'", "2"), "");
+}
+
+TEST_F(FenceTest, AGuardWaitsForATakeoverThatIsUnderWay) {
+  SqlApplication application(surface_.url());
+  application.Run("START TRANSACTION");
+  std::future<std::string> refusal;
+  Agenda agenda;
+  agenda.elections[{"e"}] = {{leader_}, 1, false};
+
+  const auto committed = surface_.store().Transact(agenda, [&](Docket& docket) {
+    ASSERT_TRUE(Apply(docket, {}, Resign{{"e"}, leader_, {}}));
+    refusal = std::async(std::launch::async, [&] { return application.Guard("'e'", "1"); });
+    ASSERT_TRUE(Eventually([&] {
+      return Server()
+                 .Query(
+                     "SELECT COUNT(*) FROM information_schema.innodb_trx"
+                     " WHERE trx_state = 'LOCK WAIT'")
+                 .output == "1\n";
+    }));
+  });
+
+  ASSERT_TRUE(committed);
+  EXPECT_THAT(refusal.get(), HasSubstr("does not stand"));
+}
+
+TEST_F(FenceTest, ACallerNeedsNoRightButToExecute) {
+  const std::string url = UserWith("EXECUTE ON PROCEDURE tenure.tenure_fence");
+  SqlApplication application(url);
+
+  EXPECT_EQ(application.Guard("'e'", "1"), "");
+  EXPECT_THROW(application.Run("SELECT name FROM elections"), mysql::MySqlError);
+}
+
+TEST_F(FenceTest, AReaderOfAViewNeedsNoRightButToSelectFromIt) {
+  SqlApplication application(UserWith("SELECT ON tenure.leaders"));
+
+  EXPECT_THAT(application.Run("SELECT * FROM leaders"), SizeIs(2));
+  EXPECT_THROW(application.Run("SELECT name FROM elections"), mysql::MySqlError);
+  EXPECT_THROW(application.Run("UPDATE leaders SET term = 9"), mysql::MySqlError);
+}
+
+TEST_F(FenceTest, ThePlainRecipeDoesTheSame) {
+  SqlApplication application(UserWith("SELECT (name, term, leader_session) ON tenure.elections"));
+  const auto stands = [&](int term) {
+    return !application
+                .Run(fmt::format("SELECT 1 FROM elections WHERE name = 'e' AND term = {}"
+                                 " AND leader_session IS NOT NULL LOCK IN SHARE MODE",
+                                 term))
+                .empty();
+  };
+  application.Run("START TRANSACTION");
+
+  EXPECT_TRUE(stands(1));
+  EXPECT_TRUE(surface_.IsBusy("e"));
+  application.Run("COMMIT");
+  surface_.Leave("e", leader_);
+  EXPECT_FALSE(stands(1));
+}
+
+TEST_F(FenceTest, TheDocumentedRightsAreEnoughToMigrateAndToServe) {
+  Server().FreshDatabase("tenure");
+  const auto user =
+      UserWith("CREATE, CREATE VIEW, CREATE ROUTINE, SELECT, INSERT, UPDATE, DELETE ON tenure.*");
+
+  SqlSurface surface(user);
+  const SessionId session = NewSessionId();
+  EXPECT_TRUE(surface.Stand("e", session, "leader").elected);
+  EXPECT_EQ(SqlApplication(user).Guard("'e'", "1"), "");
+
+  const auto served = UserWith("SELECT, INSERT, UPDATE, DELETE ON tenure.*");
+  const auto store = OpenUrl(served);
+  EXPECT_EQ(store->CheckSchema().value(), SchemaState::kCurrent);
+  EXPECT_TRUE(store->Ping());
+}
+
+TEST_F(FenceTest, WhoMayNotMigrateIsToldWhatIsMissing) {
+  Server().FreshDatabase("tenure");
+  const auto store = OpenUrl(UserWith("CREATE, SELECT, INSERT, UPDATE, DELETE ON tenure.*"));
+
+  const auto migrated = store->Migrate();
+
+  ASSERT_FALSE(migrated);
+  EXPECT_THAT(migrated.error().message, HasSubstr("CREATE ROUTINE"));
+  EXPECT_EQ(store->CheckSchema().value(), SchemaState::kTooOld);
+}
+
+TEST_F(FenceTest, ReplicasMigrateAtOnce) {
+  const std::string url = Server().FreshDatabase("tenure");
+  std::vector<std::future<Result<void>>> migrations;
+  for (int i = 0; i < 4; ++i) {
+    migrations.push_back(std::async(std::launch::async, [&] { return OpenUrl(url)->Migrate(); }));
+  }
+
+  for (auto& migration : migrations) {
+    const auto migrated = migration.get();
+    EXPECT_TRUE(migrated) << migrated.error().message;
+  }
+  SqlSurface surface(url);
+  surface.Stand("e", leader_, "leader");
+  EXPECT_EQ(SqlApplication(url).Guard("'e'", "1"), "");
+}
+
+}  // namespace
+}  // namespace tenure
