@@ -542,7 +542,7 @@ TEST(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
   ASSERT_TRUE(store->Migrate());
 
   const auto plan = Server().Query("USE plans; EXPLAIN FORMAT=JSON " +
-                                       mysql::query::LoadHeads({{ElectionName{"e"}, 2}}));
+                                   mysql::query::LoadHeads({{ElectionName{"e"}, 2}}));
 
   EXPECT_EQ(plan.exit_code, 0) << plan.errors;
   EXPECT_NE(plan.output.find("queue"), std::string::npos) << plan.output;
