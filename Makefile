@@ -7,7 +7,7 @@ CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo demo-fencing test test-engines check fix clean
+.PHONY: help deps build run demo demo-fencing test sim test-engines check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -34,6 +34,11 @@ test: ## Build, and run every test, on a private MariaDB too
 	@scripts/install-deps.sh build test
 	@scripts/build.sh all
 	@ctest --test-dir build --output-on-failure --timeout 300 --parallel $(JOBS) --no-tests=error
+
+sim: ## Simulate SEEDS=200 runs with faults, or print all of one: SEED=7
+	@scripts/install-deps.sh build test
+	@scripts/build.sh sim
+	@build/bin/sim $(if $(SEED),--seed $(SEED) --trace,--seeds $(or $(SEEDS),200) --from $(or $(FROM),1))
 
 test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
 	@scripts/install-deps.sh build test engines

@@ -1,0 +1,341 @@
+#include "tests/sim/auditor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/sim/values.h"
+
+namespace tenure::sim {
+namespace {
+
+constexpr size_t kAll = 100'000;
+
+bool AliveIn(const Docket& docket, const SessionId& id) {
+  const auto found = docket.sessions.find(id);
+  return found != docket.sessions.end() && found->second.AliveAt(docket.now);
+}
+
+const Candidacy* InQueue(const Contest& contest, const SessionId& id) {
+  const auto found = std::ranges::find(contest.queue, id, &Candidacy::session);
+  return found == contest.queue.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void Auditor::OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled) {
+  ++transactions_;
+  world_.unsettled += unsettled.size();
+  for (const ElectionName& name : unsettled) world_.Say("   {} is unsettled", name.bytes);
+  Audit(agenda, unsettled, false);
+}
+
+void Auditor::AuditAll() {
+  Agenda everything;
+  std::set<ElectionName> vacant;
+  everything.sessions.assign(world_.sessions.begin(), world_.sessions.end());
+  for (const ElectionName& name : world_.elections) {
+    everything.elections[name].sessions = everything.sessions;
+    vacant.insert(name);  // judged when the transaction was made
+  }
+  Audit(everything, vacant, true);
+}
+
+void Auditor::Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_vacant,
+                    bool everything) {
+  // One transaction that changes nothing, and reads all of every queue.
+  Agenda wide;
+  wide.sessions = agenda.sessions;
+  for (const auto& [name, item] : agenda.elections) {
+    Agenda::Item& all = wide.elections[name];
+    all.sessions = item.sessions;
+    all.departures = kAll;
+    const auto known = elections_.find(name);
+    if (known == elections_.end()) continue;
+    for (const auto& [id, candidacy] : known->second.queue) all.sessions.push_back(id);
+    if (const auto& leader = known->second.election.leader) all.sessions.push_back(leader->session);
+  }
+  Docket now;
+  const auto read = truth_.Transact(wide, [&](Docket& docket) { now = docket; });
+  if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
+
+  for (const auto& [id, session] : now.sessions) AuditSession(Find(id), session);
+  for (const auto& [name, contest] : now.contests) {
+    if (!contest.exists) continue;
+    const auto item = agenda.elections.find(name);
+    const bool campaigned = !everything && item != agenda.elections.end() && item->second.create;
+    AuditElection(contest, now, campaigned, may_be_vacant);
+  }
+  for (const auto& [id, session] : now.sessions) sessions_[id] = session;
+  for (const SessionId& id : wide.sessions) {
+    const bool lost = sessions_.contains(id) && !now.sessions.contains(id);
+    if (lost) world_.Violate("session {} was forgotten too early", NameOf(id));
+  }
+}
+
+void Auditor::AuditSession(const Session* before, const Session& after) {
+  const std::string name = NameOf(after.id);
+  const DbTime now = world_.DbNow();
+  if (before == nullptr) {
+    world_.Say("   session {} of {} opened", name, after.candidate);
+    return;
+  }
+  if (after.ended != before->ended) {
+    world_.Say("   session {} ended: {}", name, CauseName(after.ended));
+  }
+  if (before->ended != Cause::kNone) {
+    if (after.ended != before->ended) {
+      world_.Violate("session {} had ended ({}) and came back", name, CauseName(before->ended));
+    }
+    if (after.expires_at != before->expires_at) {
+      world_.Violate("session {} had ended and was renewed", name);
+    }
+    return;
+  }
+  const bool prolonged = after.expires_at > before->expires_at;
+  if (prolonged && now >= before->expires_at) {
+    world_.Violate("session {} was renewed after its lease was over", name);
+  }
+  if (after.expires_at < before->expires_at) {
+    world_.Violate("the lease of session {} was made shorter", name);
+  }
+  if (after.candidate != before->candidate || after.lease_ttl != before->lease_ttl) {
+    world_.Violate("session {} became another's", name);
+  }
+  if (after.ended == Cause::kExpired && now < before->expires_at) {
+    world_.Violate("session {} expired before its time", name);
+  }
+  if (after.ended == Cause::kSessionClosed && !world_.asked.closed.contains(after.id)) {
+    world_.Violate("session {} was closed, which nobody asked for", name);
+  }
+}
+
+void Auditor::AuditElection(const Contest& contest, const Docket& now, bool campaigned,
+                            const std::set<ElectionName>& may_be_vacant) {
+  const Election& after = contest.election;
+  Known& known = elections_[after.name];
+  known.election.name = after.name;
+  const auto events = truth_.ReadEvents(after.name, known.election.revision.Next(), kAll);
+  if (!events) return world_.Violate("the store itself failed: {}", events.error().message);
+
+  AuditEvents(known, contest, *events, now, campaigned);
+  AuditQueue(known, contest, *events, now, campaigned);
+  const bool live_waiter = std::ranges::any_of(
+      contest.queue, [&](const Candidacy& waiter) { return AliveIn(now, waiter.session); });
+  if (!after.leader && live_waiter && !may_be_vacant.contains(after.name)) {
+    world_.Violate("{} was left vacant while a live candidate waits", after.name.bytes);
+  }
+
+  known.election = after;
+  known.queue.clear();
+  for (const Candidacy& candidacy : contest.queue) known.queue[candidacy.session] = candidacy;
+  known.events.insert(known.events.end(), events->begin(), events->end());
+}
+
+void Auditor::AuditEvents(const Known& before, const Contest& after,
+                          const std::vector<Event>& events, const Docket& now, bool campaigned) {
+  const std::string& name = after.election.name.bytes;
+  Election walked = before.election;
+  for (const Event& event : events) {
+    world_.Say("   {} r{} {} {} term {}{}{}", name, event.revision.value, EventTypeName(event.type),
+               NameOf(event.leader.session), event.term.value,
+               event.cause == Cause::kNone ? "" : " ", CauseName(event.cause));
+    if (event.revision != walked.revision.Next()) {
+      world_.Violate("{} went from revision {} to {}", name, walked.revision.value,
+                     event.revision.value);
+    }
+    walked.revision = event.revision;
+    if (event.at != now.now) {
+      world_.Violate("{} revision {} does not have the time of its transaction", name,
+                     event.revision.value);
+    }
+    if (event.type == EventType::kElected) {
+      if (walked.leader) {
+        world_.Violate("{}: {} was elected while {} leads", name, NameOf(event.leader.session),
+                       NameOf(walked.leader->session));
+      }
+      if (event.term != walked.term.Next()) {
+        world_.Violate("{} went from term {} to {}", name, walked.term.value, event.term.value);
+      }
+      AuditGrant(before, after, event, now, campaigned);
+      ++terms_;
+      walked.term = event.term;
+      walked.leader = event.leader;
+      continue;
+    }
+    const bool of_leader = walked.leader && walked.leader->session == event.leader.session &&
+                           walked.term == event.term;
+    if (!of_leader) {
+      world_.Violate("{} revision {} is about {} in term {}, who does not lead", name,
+                     event.revision.value, NameOf(event.leader.session), event.term.value);
+    }
+    if (event.type == EventType::kProclaimed) {
+      walked.leader = event.leader;
+    } else {
+      AuditVacancy(before, event);
+      walked.leader.reset();
+    }
+  }
+  if (after.election.revision != walked.revision) {
+    world_.Violate("{} is at revision {}, its last event at {}", name,
+                   after.election.revision.value, walked.revision.value);
+  }
+  if (after.election.term != walked.term) {
+    world_.Violate("{} is in term {}, its events in {}", name, after.election.term.value,
+                   walked.term.value);
+  }
+  const auto& leader = after.election.leader;
+  const bool same = leader.has_value() == walked.leader.has_value() &&
+                    (!leader || (leader->session == walked.leader->session &&
+                                 leader->value == walked.leader->value &&
+                                 leader->elected_at == walked.leader->elected_at));
+  if (!same) world_.Violate("{} has another leader than its events say", name);
+}
+
+void Auditor::AuditGrant(const Known& before, const Contest& after, const Event& event,
+                         const Docket& now, bool campaigned) {
+  const std::string& name = event.election.bytes;
+  const SessionId& elected = event.leader.session;
+  const auto session_before = sessions_.find(elected);
+  const bool was_over =
+      session_before != sessions_.end() && !session_before->second.AliveAt(now.now);
+  if (was_over || !AliveIn(now, elected)) {
+    world_.Violate("{} was given to {}, whose session is over", name, NameOf(elected));
+  }
+  const auto place = before.queue.find(elected);
+  if (place == before.queue.end() && !campaigned) {
+    world_.Violate("{} was given to {}, who did not stand", name, NameOf(elected));
+  }
+  // Who waited before and waits still, and came first, was passed over.
+  Candidacy mine;
+  mine.priority = PriorityIn(event.leader.value);
+  mine.ticket = place == before.queue.end() ? before.election.next_ticket : place->second.ticket;
+  for (const auto& [id, other] : before.queue) {
+    const Candidacy* still = InQueue(after, id);
+    const bool waited = still != nullptr && *still == other && AliveIn(now, id);
+    if (waited && other.Before(mine)) {
+      world_.Violate("{} was given to {} though {} comes first", name, NameOf(elected), NameOf(id));
+    }
+  }
+}
+
+void Auditor::AuditVacancy(const Known& before, const Event& event) {
+  const std::string& name = event.election.bytes;
+  const SessionId& session = event.leader.session;
+  if (event.cause == Cause::kResigned) {
+    // Who was elected in this very transaction has an attempt that is not known.
+    const bool led_before = before.election.leader && before.election.term == event.term;
+    const Attempt attempt = led_before ? before.election.leader->attempt : Attempt{};
+    const bool withdrawn = (!led_before || attempt != Attempt{}) &&
+                           AskedToWithdraw({event.election, session}, attempt);
+    if (!withdrawn && !AskedToResign({event.election, session}, event.term)) {
+      world_.Violate("{}: term {} of {} was resigned, which nobody asked for", name,
+                     event.term.value, NameOf(session));
+    }
+  }
+  if (event.cause == Cause::kNone) world_.Violate("{}: a term ended without a cause", name);
+  if (world_.plan.LeasesHold() && believed_(event.election, session, event.term)) {
+    world_.Violate("{}: term {} ended ({}) while {} believes in it", name, event.term.value,
+                   CauseName(event.cause), NameOf(session));
+  }
+}
+
+void Auditor::AuditQueue(const Known& before, const Contest& after,
+                         const std::vector<Event>& events, const Docket& now, bool campaigned) {
+  const std::string& name = after.election.name.bytes;
+  if (after.election.waiting != after.queue.size()) {
+    world_.Violate("{} counts {} who wait, and {} do", name, after.election.waiting,
+                   after.queue.size());
+  }
+  std::set<Ticket> tickets;
+  for (const Candidacy& candidacy : after.queue) {
+    const std::string who = NameOf(candidacy.session);
+    if (!tickets.insert(candidacy.ticket).second ||
+        candidacy.ticket >= after.election.next_ticket) {
+      world_.Violate("{}: the ticket of {} is not its own", name, who);
+    }
+    if (after.election.leader && after.election.leader->session == candidacy.session) {
+      world_.Violate("{}: {} leads and waits", name, who);
+    }
+    const auto known = before.queue.find(candidacy.session);
+    const bool kept = known != before.queue.end() && known->second.ticket == candidacy.ticket;
+    const bool came = candidacy.ticket >= before.election.next_ticket;
+    if (!kept && !came) world_.Violate("{}: the ticket of {} was changed", name, who);
+    if (!kept && !campaigned) world_.Violate("{}: {} waits and did not stand", name, who);
+  }
+  for (const auto& [id, candidacy] : before.queue) {
+    if (InQueue(after, id) != nullptr) continue;
+    const bool elected = std::ranges::any_of(events, [&](const Event& event) {
+      return event.type == EventType::kElected && event.leader.session == id;
+    });
+    // Who campaigned in this very transaction has an attempt that is not known.
+    const PlaceKey place{after.election.name, id};
+    const bool excused = elected || !AliveIn(now, id) || AskedToResign(place, {}) ||
+                         AskedToWithdraw(place, campaigned ? Attempt{} : candidacy.attempt);
+    if (!excused) {
+      world_.Violate("{}: {} lost its place, which nobody asked for", name, NameOf(id));
+    }
+  }
+}
+
+// Of no term: of the place, or of whatever it holds there.
+bool Auditor::AskedToResign(const PlaceKey& place, Term term) const {
+  const auto resigned = world_.asked.resigned.find(place);
+  if (resigned == world_.asked.resigned.end()) return false;
+  return resigned->second.contains(0) || resigned->second.contains(term.value);
+}
+
+// Of no attempt: of any.
+bool Auditor::AskedToWithdraw(const PlaceKey& place, Attempt attempt) const {
+  const auto withdrawn = world_.asked.withdrawn.find(place);
+  if (withdrawn == world_.asked.withdrawn.end()) return false;
+  return attempt == Attempt{} || withdrawn->second.contains(attempt.value);
+}
+
+const Election* Auditor::Find(const ElectionName& name) const {
+  const auto found = elections_.find(name);
+  return found == elections_.end() ? nullptr : &found->second.election;
+}
+
+const Session* Auditor::Find(const SessionId& id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : &found->second;
+}
+
+Revision Auditor::RevisionOf(const ElectionName& name) const {
+  const Election* election = Find(name);
+  return election == nullptr ? Revision{} : election->revision;
+}
+
+std::optional<SessionId> Auditor::GrantedTo(const ElectionName& name, Term term) const {
+  const auto found = elections_.find(name);
+  if (found == elections_.end()) return std::nullopt;
+  for (const Event& event : found->second.events) {
+    if (event.type == EventType::kElected && event.term == term) return event.leader.session;
+  }
+  return std::nullopt;
+}
+
+const Event* Auditor::EventOf(const ElectionName& name, Revision revision) const {
+  const auto found = elections_.find(name);
+  if (found == elections_.end() || revision.value == 0) return nullptr;
+  const auto& events = found->second.events;
+  return revision.value > events.size() ? nullptr : &events[revision.value - 1];
+}
+
+std::optional<SessionId> Auditor::LiveWaiter(const ElectionName& name, DbTime alive_until) const {
+  const auto found = elections_.find(name);
+  if (found == elections_.end()) return std::nullopt;
+  for (const auto& [id, candidacy] : found->second.queue) {
+    const Session* session = Find(id);
+    if (session == nullptr || !session->AliveAt(world_.DbNow())) continue;
+    if (session->expires_at >= alive_until) return id;
+  }
+  return std::nullopt;
+}
+
+size_t Auditor::QueueSize(const ElectionName& name) const {
+  const auto found = elections_.find(name);
+  return found == elections_.end() ? 0 : found->second.queue.size();
+}
+
+}  // namespace tenure::sim

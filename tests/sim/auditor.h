@@ -1,0 +1,80 @@
+// Reads the store itself after every transaction, past all faults and planted errors, and holds
+// what it finds against the invariants and against what it found before.
+//
+// It knows the invariants of docs/architecture.md and what clients asked for, and nothing of how
+// the law or the engine reach their answers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+#include "tests/sim/world.h"
+
+namespace tenure::sim {
+
+class Auditor {
+ public:
+  // Whether the owner of a session believes that it leads an election in a term.
+  using Believed = std::function<bool(const ElectionName&, const SessionId&, Term)>;
+
+  // `truth` is the store without anything around it.
+  Auditor(World& world, Store& truth, Believed believed)
+      : world_(world), truth_(truth), believed_(std::move(believed)) {}
+
+  // A transaction has ended, whatever it answered. `unsettled`: the elections whose seat the law
+  // said that it could not fill yet.
+  void OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled);
+  // Looks at everything, not only at what a transaction had to do with.
+  void AuditAll();
+
+  // --- What is known ---
+
+  [[nodiscard]] const Election* Find(const ElectionName& name) const;
+  [[nodiscard]] const Session* Find(const SessionId& id) const;
+  [[nodiscard]] Revision RevisionOf(const ElectionName& name) const;
+  // Who was granted a term.
+  [[nodiscard]] std::optional<SessionId> GrantedTo(const ElectionName& name, Term term) const;
+  [[nodiscard]] const Event* EventOf(const ElectionName& name, Revision revision) const;
+  // Anyone who waits, is alive, and will be until then, as far as is known.
+  [[nodiscard]] std::optional<SessionId> LiveWaiter(const ElectionName& name,
+                                                    DbTime alive_until) const;
+  [[nodiscard]] size_t QueueSize(const ElectionName& name) const;
+  [[nodiscard]] uint64_t terms() const { return terms_; }
+  [[nodiscard]] uint64_t transactions() const { return transactions_; }
+
+ private:
+  struct Known {
+    Election election;
+    std::map<SessionId, Candidacy> queue;
+    std::vector<Event> events;  // all, by revision
+  };
+
+  void Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_vacant, bool everything);
+  void AuditSession(const Session* before, const Session& after);
+  void AuditElection(const Contest& contest, const Docket& now, bool campaigned,
+                     const std::set<ElectionName>& may_be_vacant);
+  void AuditEvents(const Known& before, const Contest& after, const std::vector<Event>& events,
+                   const Docket& now, bool campaigned);
+  void AuditGrant(const Known& before, const Contest& after, const Event& event, const Docket& now,
+                  bool campaigned);
+  void AuditVacancy(const Known& before, const Event& event);
+  void AuditQueue(const Known& before, const Contest& after, const std::vector<Event>& events,
+                  const Docket& now, bool campaigned);
+  [[nodiscard]] bool AskedToResign(const PlaceKey& place, Term term) const;
+  [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, Attempt attempt) const;
+
+  World& world_;
+  Store& truth_;
+  const Believed believed_;
+  std::map<ElectionName, Known> elections_;
+  std::map<SessionId, Session> sessions_;
+  uint64_t terms_ = 0;
+  uint64_t transactions_ = 0;
+};
+
+}  // namespace tenure::sim

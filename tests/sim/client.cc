@@ -1,0 +1,135 @@
+#include "tests/sim/client.h"
+
+#include "tests/sim/values.h"
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+using testing::ManualScheduler;
+
+Client::Client(World& world, Network& network, Resource& resource, const Auditor& auditor,
+               int number)
+    : world_(world),
+      network_(network),
+      resource_(resource),
+      auditor_(auditor),
+      number_(number),
+      name_("c" + std::to_string(number)),
+      drift_(world.random.Between(-world.plan.drift_max, world.plan.drift_max)) {
+  NewSession();
+  MoveOn();
+}
+
+Client::Time Client::Now() const {
+  const auto passed = world_.Now() - ManualScheduler::kStart;
+  return ManualScheduler::kStart + passed + passed * drift_ / 1'000'000;
+}
+
+void Client::At(Time when, Task task) {
+  // Rounded up: when it runs, its time has come.
+  const auto left = std::max(when - Now(), Time::duration(0));
+  const auto truly = left * 1'000'000 / (1'000'000 + drift_) + 1us;
+  world_.scheduler.PostAt(Work::kBackground, world_.Now() + truly,
+                          [this, task = std::move(task)] { Do(task); });
+}
+
+void Client::Do(Task task) {
+  if (stopped_) return waiting_.push_back(std::move(task));
+  task();
+}
+
+void Client::Stop() {
+  if (std::exchange(stopped_, true)) return;
+  world_.Say("{} is stopped", name_);
+}
+
+void Client::GoOn() {
+  if (!std::exchange(stopped_, false)) return;
+  world_.Say("{} goes on", name_);
+  const auto waiting = std::exchange(waiting_, {});
+  for (const Task& task : waiting) task();
+}
+
+CampaignRequest Client::RequestFor(const ElectionName& election, int32_t priority) {
+  CampaignRequest request;
+  request.campaign.election = election;
+  request.campaign.session = session_;
+  request.campaign.priority = priority;
+  request.campaign.value = ValueWith(priority, world_.random.Below(4));
+  if (!session_is_known_) request.campaign.opening = {name_, world_.plan.lease_ttl};
+  return request;
+}
+
+void Client::NewSession() {
+  session_ = SessionOf(number_, ++sessions_);
+  session_is_known_ = false;
+  world_.sessions.insert(session_);
+}
+
+void Client::MoveOn() {
+  replica_ = static_cast<int>(world_.random.Below(static_cast<uint64_t>(world_.plan.replicas)));
+}
+
+void Client::CheckGrant(const Leadership& leadership) {
+  const auto granted = auditor_.GrantedTo(leadership.election, leadership.term);
+  if (granted != session_ || leadership.leader.session != session_) {
+    world_.Violate("{} was told that it leads {} in term {}, which is not its own", name_,
+                   leadership.election.bytes, leadership.term.value);
+  }
+}
+
+std::shared_ptr<Call> Client::Campaign(CampaignRequest request,
+                                       std::function<void(const Result<Stood>&)> done) {
+  world_.Say("{} asks r{} for {} with priority {}", NameOf(session_), replica_,
+             request.campaign.election.bytes, request.campaign.priority);
+  const auto serve = [this, request = std::move(request)](Replica& replica,
+                                                          Respond<Stood> respond) {
+    const auto call =
+        std::make_shared<ParkedCampaign>(world_, replica.engine(), request, std::move(respond));
+    replica.TakeIn(call, {WatchSession{request.campaign.session}});
+    call->Start();
+    return [weak = std::weak_ptr(call)] {
+      if (const auto parked = weak.lock()) parked->Cancel();
+    };
+  };
+  return network_.Send<Stood>(replica_, serve, Here<Stood>(std::move(done)));
+}
+
+void Client::Submit(Command command, std::function<void(const Result<Answer>&)> done) {
+  const auto serve = [this, command](Replica& replica, Respond<Answer> respond) {
+    if (const auto* resign = std::get_if<Resign>(&command)) {
+      world_.asked.resigned[{resign->election, resign->session}].insert(
+          resign->term.value_or(Term{}).value);
+    }
+    replica.engine().Submit(command, std::move(respond));
+    return nullptr;
+  };
+  (void)network_.Send<Answer>(replica_, serve, Here<Answer>(std::move(done)));
+}
+
+void Client::CloseSession(std::function<void(bool over)> done) {
+  world_.Say("{} closes its session at r{}", NameOf(session_), replica_);
+  const auto serve = [this, session = session_](Replica& replica, Respond<Session> respond) {
+    world_.asked.closed.insert(session);
+    replica.engine().CloseSession(session, std::move(respond));
+    return nullptr;
+  };
+  (void)network_.Send<Session>(
+      replica_, serve, Here<Session>([done = std::move(done)](const Result<Session>& closed) {
+        done(closed || closed.error().reason == Reason::kSessionNotFound);
+      }));
+}
+
+void Client::Retire() {
+  CloseSession([this](bool over) {
+    if (over) {
+      world_.Say("{} retires", name_);
+      retired_ = true;
+      return;
+    }
+    MoveOn();
+    After(200ms, [this] { Retire(); });
+  });
+}
+
+}  // namespace tenure::sim

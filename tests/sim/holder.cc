@@ -1,0 +1,233 @@
+#include "tests/sim/holder.h"
+
+#include <algorithm>
+
+#include "tests/sim/values.h"
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
+std::optional<Term> Holder::BelievedTerm(const ElectionName& election) const {
+  const bool sure = confirmed_ || world_.mutation.believes_unconfirmed;
+  const bool believes = holding_ && sure && election_ == election && Believes(lease_);
+  return believes ? std::optional(term_) : std::nullopt;
+}
+
+void Holder::Rest() {
+  ++calls_;
+  if (world_.ending && had_its_turn_) return Retire();
+  After(world_.random.Between(1ms, 800ms), [this] { Stand(); });
+}
+
+void Holder::Stand() {
+  if (world_.quiet) return After(100ms, [this] { Stand(); });
+  const bool other = election_.bytes.empty() || world_.random.OneIn(4);
+  if (other) {  // with a new session: whatever the old one may still hold ends with it
+    election_ = world_.elections[world_.random.Below(world_.elections.size())];
+    NewSession();
+  }
+  CampaignRequest request = RequestFor(
+      election_, world_.random.OneIn(3) ? static_cast<int32_t>(world_.random.Below(3)) : 0);
+  // Some calls wait for as long as it takes.
+  if (!world_.plan.patient) {
+    if (!world_.random.OneIn(3))
+      request.timeout = world_.random.Between(200ms, world_.random.OneIn(2) ? 1s : 6s);
+    if (world_.random.OneIn(3)) request.wait = world_.random.Between(0s, 3s);
+  }
+
+  const uint64_t number = ++calls_;
+  call_ = Campaign(request, [this, number](const Result<Stood>& stood) {
+    if (number == calls_) OnStood(stood);
+  });
+  if (request.timeout) {
+    After(*request.timeout, [this, number, call = call_] {
+      if (number != calls_ || call->over) return;
+      call->Cancel();
+      OnStood(Fail(Reason::kStoreUnavailable, "no answer in time"));
+    });
+  }
+  if (!world_.healed && world_.random.OneIn(8)) {
+    After(world_.random.Between(1ms, 3s), [this, number, call = call_] {
+      if (number != calls_ || call->over) return;
+      world_.Say("{} cancels its call", NameOf(session_));
+      call->Cancel();
+      Rest();
+    });
+  }
+}
+
+void Holder::OnStood(const Result<Stood>& stood) {
+  if (!stood) {
+    const Reason reason = stood.error().reason;
+    world_.Say("{} is answered: {}", NameOf(session_), stood.error().message);
+    if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) NewSession();
+    if (reason == Reason::kCandidacyWithdrawn) return Stand();
+    MoveOn();
+    ++calls_;
+    return After(world_.random.Between(50ms, 500ms), [this] { Stand(); });
+  }
+  session_is_known_ = true;
+  if (stood->elected) return Hold(*stood->elected);
+  if (!world_.healed && world_.random.OneIn(6)) return GiveUp();
+  Stand();
+}
+
+// Leaves the queue. It does not know whether that has worked, and so begins with a new session.
+void Holder::GiveUp() {
+  world_.Say("{} gives up", NameOf(session_));
+  if (world_.random.OneIn(2)) {
+    Submit(Resign{election_, session_, {}}, [](const Result<Answer>&) {});
+  } else {
+    CloseSession([](bool) {});
+  }
+  NewSession();
+  Rest();
+}
+
+void Holder::Hold(const Leadership& leadership) {
+  CheckGrant(leadership);
+  world_.Say("{} is told that it leads {} in term {}", NameOf(session_), election_.bytes,
+             leadership.term.value);
+  ++calls_;
+  holding_ = true;
+  confirmed_ = false;
+  term_ = leadership.term;
+  lease_ = Lease();
+  lease_.Renewed(Now(), world_.plan.lease_ttl);  // only until when to try
+  next_write_ = Now();
+  const bool long_term = !world_.healed && world_.random.OneIn(4);
+  resign_at_ = Now() + world_.random.Between(10ms, long_term ? Duration(15s) : Duration(2s));
+  OpenStream();
+  Tick();
+}
+
+void Holder::Tick() {
+  if (!holding_) return;
+  const Time now = Now();
+  if (!Believes(lease_)) return Lose("its lease is over");
+  if (now >= resign_at_ && confirmed_) return Leave();
+  if (now >= reopen_at_) OpenStream();
+  if (now >= next_renewal_) Renew();
+  if (now >= next_write_) Write();
+  const Time next = std::min({lease_.believed_until(), reopen_at_, next_renewal_, next_write_});
+  At(std::max(next, now + 1ms), [this, number = ++ticks_] {
+    if (number == ticks_) Tick();
+  });
+}
+
+void Holder::OpenStream() {
+  reopen_at_ = Time::max();
+  const uint64_t number = ++stream_number_;
+  stream_ = network_.Open(
+      replica_, session_,
+      [this, number](const StreamMessage& message) {
+        Do([this, number, message] {
+          if (!holding_ || number != stream_number_) return;
+          OnMessage(message);
+        });
+      },
+      [this, number] {
+        Do([this, number] {
+          if (holding_ && number == stream_number_) ReopenLater();
+        });
+      });
+  first_on_stream_ = true;
+  unanswered_.clear();
+  Renew();
+}
+
+void Holder::CloseStream() {
+  if (stream_ != nullptr) stream_->Close();
+  stream_.reset();
+  ++stream_number_;
+}
+
+void Holder::ReopenLater() {
+  CloseStream();
+  MoveOn();
+  reopen_at_ = Now() + world_.random.Between(20ms, 200ms);
+  next_renewal_ = Time::max();
+  Tick();
+}
+
+void Holder::Renew() {
+  if (unanswered_.size() >= 2) return ReopenLater();
+  const Time now = Now();
+  unanswered_[++sequence_] = now;
+  stream_->Send(sequence_);
+  next_renewal_ = now + lease_.RenewalInterval() / (unanswered_.size() > 1 ? 2 : 1);
+}
+
+void Holder::Write() {
+  next_write_ = Now() + world_.random.Between(100ms, 500ms);
+  if (!BelievedTerm(election_)) return;
+  const auto transit = network_.Transit();
+  if (transit) {
+    world_.After(*transit, [&resource = resource_, election = election_, term = term_,
+                            session = session_] { resource.Write(election, term, session); });
+  }
+  if (!world_.random.OneIn(4)) return;
+  Submit(Proclaim{election_, session_, term_, ValueWith(0, world_.random.Below(100))},
+         [](const Result<Answer>&) {});
+}
+
+void Holder::OnMessage(const StreamMessage& message) {
+  if (!Believes(lease_)) return Lose("its lease is over");
+  if (message.vacated) {
+    const bool mine = message.vacated->election == election_ && message.vacated->term == term_;
+    return mine ? Lose("it is told so") : void();
+  }
+  const auto sent = unanswered_.find(message.sequence);
+  if (sent == unanswered_.end()) return;
+  const Time sent_at = world_.mutation.lease_from_reply ? Now() : sent->second;
+  unanswered_.erase(unanswered_.begin(), std::next(sent));
+  if (!*message.renewed) return Lose("its session is over");
+  const bool holds = std::ranges::any_of(message.seats, [&](const Leadership& seat) {
+    return seat.election == election_ && seat.term == term_;
+  });
+  if (std::exchange(first_on_stream_, false) && !holds) return Lose("the seat is not its own");
+  lease_.Renewed(sent_at, (*message.renewed)->lease_ttl);
+  next_renewal_ = sent_at + lease_.RenewalInterval();
+  if (!std::exchange(confirmed_, true)) {
+    world_.Say("{} believes that it leads {} in term {}", NameOf(session_), election_.bytes,
+               term_.value);
+  }
+  Tick();
+}
+
+void Holder::Lose(const std::string& why) {
+  world_.Say("{} does not lead {} in term {} any more: {}", NameOf(session_), election_.bytes,
+             term_.value, why);
+  had_its_turn_ |= world_.ending && confirmed_;
+  holding_ = false;
+  CloseStream();
+  Rest();
+}
+
+void Holder::Leave() {
+  had_its_turn_ |= world_.ending;
+  holding_ = false;
+  CloseStream();
+  if (!world_.healed && world_.random.OneIn(4)) {
+    world_.Say("{} vanishes", NameOf(session_));
+    NewSession();
+    return Rest();
+  }
+  if (world_.random.OneIn(3)) {
+    CloseSession([](bool) {});
+    NewSession();
+    return Rest();
+  }
+  world_.Say("{} resigns {} in term {}", NameOf(session_), election_.bytes, term_.value);
+  Submit(Resign{election_, session_, term_}, [this](const Result<Answer>& resigned) {
+    if (!resigned) {
+      // It may still be on its way: whatever this session holds is not believed in again.
+      MoveOn();
+      NewSession();
+    }
+    Rest();
+  });
+}
+
+}  // namespace tenure::sim

@@ -1,0 +1,56 @@
+// A client like `tenure campaign`: stands, waits in the call, believes once a renewal has confirmed
+// its seat, holds it on a stream, stops when its lease is over, and resigns. Then it begins again.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "tests/sim/client.h"
+
+namespace tenure::sim {
+
+class Holder final : public Client {
+ public:
+  using Client::Client;
+
+  void Start() override { Rest(); }
+  [[nodiscard]] std::optional<Term> BelievedTerm(const ElectionName& election) const override;
+
+ private:
+  void Rest();
+  void Stand();
+  void OnStood(const Result<Stood>& stood);
+  void GiveUp();
+  void Hold(const Leadership& leadership);
+  void Tick();
+  void OpenStream();
+  void CloseStream();
+  void ReopenLater();
+  void Renew();
+  void Write();
+  void OnMessage(const StreamMessage& message);
+  void Lose(const std::string& why);
+  void Leave();
+
+  ElectionName election_;
+  std::shared_ptr<Call> call_;
+  uint64_t calls_ = 0;
+  bool had_its_turn_ = false;  // since the trouble is over
+
+  bool holding_ = false;
+  bool confirmed_ = false;
+  Term term_;
+  Lease lease_;
+  std::shared_ptr<Stream> stream_;
+  uint64_t stream_number_ = 0;
+  bool first_on_stream_ = false;
+  uint64_t sequence_ = 0;
+  std::map<uint64_t, Time> unanswered_;
+  Time next_renewal_{};
+  Time reopen_at_{};
+  Time next_write_{};
+  Time resign_at_{};
+  uint64_t ticks_ = 0;  // only the last that was planned counts
+};
+
+}  // namespace tenure::sim

@@ -1,0 +1,41 @@
+// A planted error: what a broken law, engine, store or client would do, without touching any of
+// them. Each is caught by the simulation, or the simulation is not worth its time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace tenure::sim {
+
+struct World;
+
+struct Mutation {
+  std::string name;      // for the command line
+  std::string what;      // in a sentence
+  std::string shows_as;  // part of what the simulation says of it
+
+  // Between the engine and the store. Before a docket is loaded; before the law sees it; after the
+  // law has changed it and before it is saved.
+  std::function<void(Agenda&, const World&)> before_load;
+  std::function<void(Docket&, const World&)> before_law;
+  std::function<void(const Docket& before, Docket&, const World&)> after_law;
+  std::function<void(DueSessions&)> after_due;
+  std::function<void(std::vector<FeedEntry>&)> after_feed;
+  std::function<void(std::vector<PlaceKey>&)> after_places;
+  bool answers_before_commit = false;  // and then some transactions are rolled back
+
+  // Of clients, and of what they write to.
+  bool lease_from_reply = false;
+  bool believes_unconfirmed = false;
+  bool forgets_to_stop = false;  // goes on after its lease
+  bool resource_without_fence = false;
+};
+
+// Nothing is broken.
+[[nodiscard]] const Mutation& NoMutation();
+[[nodiscard]] const std::vector<Mutation>& Mutations();
+
+}  // namespace tenure::sim

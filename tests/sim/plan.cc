@@ -1,0 +1,69 @@
+#include "tests/sim/plan.h"
+
+#include <fmt/format.h>
+
+#include "tests/sim/random.h"
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
+Plan PlanFor(uint64_t seed) {
+  Random random(seed);
+  Plan plan;
+  plan.seed = seed;
+  plan.replicas = static_cast<int>(random.Between(1, 3));
+  plan.elections = static_cast<int>(random.Between(1, 3));
+  plan.holders = static_cast<int>(random.Between(2, 9));
+  plan.pollers = static_cast<int>(random.Between(0, 2));
+  plan.patient = random.OneIn(3);
+  plan.lease_ttl = random.Between(1s, 4s);
+  plan.feed_interval = std::chrono::milliseconds(random.Between(10, 200));
+  plan.rounds = static_cast<int>(random.Between(1, 4));
+  plan.trouble = random.Between(3s, 8s);
+
+  // Each kind of trouble is in some seeds and not in others, so that a failure says which it needs.
+  const auto sometimes = [&](Duration least, Duration most) {
+    return random.OneIn(2) ? random.Between(least, most) : Duration(0);
+  };
+  plan.lost_messages = random.OneIn(2) ? random.Between(1'000, 50'000) : 0;
+  plan.slow_messages = random.OneIn(2) ? random.Between(1'000, 100'000) : 0;
+  plan.slow_at_most = random.Between(100ms, 2 * plan.lease_ttl);
+  plan.busy_at_most = sometimes(1ms, 100ms);
+  plan.store_failures = random.OneIn(2) ? random.Between(1'000, 30'000) : 0;
+  plan.store_lost_replies = random.OneIn(2) ? random.Between(1'000, 50'000) : 0;
+  plan.store_kills = random.OneIn(2) ? random.Between(100, 2'000) : 0;
+  plan.kills_every = sometimes(1s, 10s);
+  plan.outages_every = sometimes(3s, 10s);
+  plan.pauses_every = sometimes(500ms, 5s);
+  plan.stalls_every = sometimes(200ms, 3s);
+  plan.locks_every = sometimes(500ms, 5s);
+  plan.steps_every = random.OneIn(3) ? random.Between(2s, 10s) : Duration(0);
+  plan.steps_forward = plan.steps_every > 0s && random.OneIn(2);
+  plan.drift_max = random.OneIn(6) ? 400'000 : random.OneIn(2) ? 50'000 : 0;
+  plan.stale_heads = random.OneIn(2);
+  plan.decided_twice = random.OneIn(3);
+  return plan;
+}
+
+std::string Describe(const Plan& plan) {
+  const auto seconds = [](Duration duration) {
+    return static_cast<double>(duration.count()) / 1e6;
+  };
+  return fmt::format(
+      "seed {}: {} replicas, {} elections, {}{} holders, {} pollers, lease {:.3f} s, feed {} ms, "
+      "{} rounds of trouble for {:.3f} s; lost {} and slow {} messages per million, up to {:.3f} "
+      "s; busy for {:.3f} s; store fails "
+      "{}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, outages {:.1f}, "
+      "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}; drift {} per million{}{}",
+      plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
+      plan.pollers, seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds,
+      seconds(plan.trouble), plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most),
+      seconds(plan.busy_at_most), plan.store_failures, plan.store_lost_replies, plan.store_kills,
+      seconds(plan.kills_every), seconds(plan.outages_every), seconds(plan.pauses_every),
+      seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
+      plan.steps_forward ? " forward too" : "", plan.drift_max,
+      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "");
+}
+
+}  // namespace tenure::sim

@@ -1,0 +1,58 @@
+// What a seed makes of a run: how many take part, and what goes wrong, how often. Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "core/types.h"
+
+namespace tenure::sim {
+
+struct Plan {
+  uint64_t seed = 0;
+
+  int replicas = 0;
+  int elections = 0;
+  int holders = 0;  // clients like `tenure campaign`
+  int pollers = 0;  // clients that campaign again and again, in several elections, with one session
+  bool patient = false;  // holders wait in one call for as long as it takes
+  Duration lease_ttl{0};
+  std::chrono::milliseconds feed_interval{0};
+  int rounds = 0;       // of trouble, with a lull after each
+  Duration trouble{0};  // so long faults are planted in each round; then all of them end
+
+  // Of messages, in millionths.
+  int64_t lost_messages = 0;
+  int64_t slow_messages = 0;
+  Duration slow_at_most{0};
+  // A task of a replica keeps a kind of threads busy for up to so long.
+  Duration busy_at_most{0};
+  // Of calls of the store, in millionths.
+  int64_t store_failures = 0;
+  int64_t store_lost_replies = 0;
+  int64_t store_kills = 0;  // the replica dies just before, or just after
+  // Between two of them on average; 0 is never.
+  Duration kills_every{0};
+  Duration outages_every{0};  // a replica cannot reach the database
+  Duration pauses_every{0};   // a client is stopped, and goes on later
+  Duration stalls_every{0};   // all threads of a replica for one kind of work are busy
+  Duration locks_every{0};    // a user's transaction holds an election's row
+  Duration steps_every{0};    // the database's clock is set
+  bool steps_forward = false;
+  // Clients' clocks are fast or slow by at most so much, in millionths.
+  int64_t drift_max = 0;
+  // What the contract of the store allows, and MySQL does: the head of a queue may have died since
+  // it was read, and a transaction may be decided more than once.
+  bool stale_heads = false;
+  bool decided_twice = false;
+
+  // Whether holders may trust their leases: clocks drift by less than a tenth, and the database's
+  // is never set forward. Beyond that the term alone protects.
+  [[nodiscard]] bool LeasesHold() const { return !steps_forward && drift_max < 100'000; }
+};
+
+[[nodiscard]] Plan PlanFor(uint64_t seed);
+[[nodiscard]] std::string Describe(const Plan& plan);
+
+}  // namespace tenure::sim

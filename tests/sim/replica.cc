@@ -1,0 +1,164 @@
+#include "tests/sim/replica.h"
+
+#include <utility>
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Thrown where a process dies in the middle of its work.
+struct Killed {
+  std::string where;
+};
+
+}  // namespace
+
+class Replica::Observer final : public Resident {
+ public:
+  Observer(World& world, const Auditor& auditor, int replica)
+      : world_(world), auditor_(auditor), replica_(replica) {
+    for (const ElectionName& name : world.elections) heard_[name] = auditor.RevisionOf(name);
+  }
+
+  [[nodiscard]] bool KnowsAll() const {
+    return std::ranges::all_of(heard_, [&](const auto& heard) {
+      return heard.second == auditor_.RevisionOf(heard.first);
+    });
+  }
+
+ private:
+  void HearEvent(const Event& event) override {
+    Revision& heard = heard_[event.election];
+    if (event.revision != heard.Next()) {
+      world_.Violate("r{} told its observer of {} revision {} after {}", replica_,
+                     event.election.bytes, event.revision.value, heard.value);
+    }
+    heard = event.revision;
+    const Event* stored = auditor_.EventOf(event.election, event.revision);
+    Event told = event;
+    told.leader.attempt = {};  // not in the log
+    if (stored == nullptr || *stored != told) {
+      world_.Violate("r{} told its observer of {} revision {}, which is not in the log", replica_,
+                     event.election.bytes, event.revision.value);
+    }
+  }
+  void HearReset() override {
+    world_.Violate("r{} told its observer to begin anew, and the database is the same", replica_);
+  }
+
+  World& world_;
+  const Auditor& auditor_;
+  const int replica_;
+  std::map<ElectionName, Revision> heard_;
+};
+
+Replica::Process::Process(World& world, Store& database, EngineOptions options)
+    : scheduler([&world](size_t ready) { return static_cast<size_t>(world.random.Below(ready)); }),
+      store(database),
+      engine(store, scheduler, metrics, std::move(options)) {}
+
+Replica::Replica(World& world, const Auditor& auditor, Store& database, int number)
+    : world_(world), auditor_(auditor), database_(database), number_(number) {}
+
+void Replica::Start() {
+  if (process_ != nullptr) return;
+  ++incarnation_;
+  world_.Say("r{} starts", number_);
+  EngineOptions options;
+  options.feed_interval = world_.plan.feed_interval;
+  options.jitter_seed = static_cast<uint32_t>(world_.random.Next());
+  options.limits.lease_ttl_min = 1s;
+  process_ = std::make_unique<Process>(world_, database_, options);
+  process_->scheduler.SetNow(world_.Now());
+  process_->store.Before([this](const std::string& call) {
+    PlantFault(call);
+    MayDie("before", call);
+  });
+  process_->store.After([this](const std::string& call) { MayDie("after", call); });
+  Enter([this](Engine&) { TryToServe(); });
+}
+
+void Replica::TryToServe() {
+  if (process_->engine.Start()) {
+    process_->serving = true;
+    observer_ = std::make_shared<Observer>(world_, auditor_, number_);
+    return TakeIn(observer_, {WatchPrefix{""}});
+  }
+  process_->scheduler.PostAt(Work::kBackground, world_.Now() + 200ms, [this] { TryToServe(); });
+}
+
+void Replica::Kill(const std::string& why) {
+  if (process_ == nullptr) return;
+  world_.Say("r{} is killed: {}", number_, why);
+  process_->scheduler.Die();
+  auto residents = std::exchange(process_->residents, {});
+  for (const auto& [number, resident] : residents) {
+    resident->membership.Leave();
+    resident->Abort();
+  }
+  observer_.reset();
+  residents.clear();
+  process_.reset();
+}
+
+void Replica::RunOne() {
+  Enter([this](Engine&) { process_->scheduler.RunOne(); });
+  if (!world_.healed && world_.plan.busy_at_most > 0s && world_.random.OneIn(3)) BeBusy();
+}
+
+void Replica::BeBusy() {
+  const auto work = static_cast<Work>(world_.random.Below(kWorkKinds));
+  Stall(work);
+  world_.After(world_.random.Between(0s, world_.plan.busy_at_most), [this, work] { Flow(work); });
+}
+
+void Replica::Enter(const std::function<void(Engine&)>& work) {
+  try {
+    work(process_->engine);
+    LetHear();
+  } catch (const Killed& killed) {
+    Kill(killed.where);
+  }
+}
+
+void Replica::TakeIn(const std::shared_ptr<Resident>& resident, const std::vector<Watch>& watches) {
+  auto joined = process_->engine.hub().Join(resident);
+  if (!joined) return world_.Violate("r{} took nobody in", number_);
+  resident->membership = std::move(*joined);
+  for (const Watch& watch : watches) resident->membership.Add(watch);
+  process_->residents.emplace(++residents_, resident);
+}
+
+void Replica::LetHear() {
+  auto& residents = process_->residents;
+  for (auto it = residents.begin(); it != residents.end();) {
+    const std::shared_ptr<Resident> resident = it->second;
+    resident->Hear();
+    if (resident->finished) resident->membership.Leave();
+    it = resident->finished ? residents.erase(it) : std::next(it);
+  }
+}
+
+bool Replica::KnowsAll() const { return up() && observer_->KnowsAll(); }
+
+void Replica::PlantFault(const std::string& call) {
+  if (world_.healed) return;
+  const Plan& plan = world_.plan;
+  if (world_.random.Chance(plan.store_failures)) {
+    world_.Say("r{} cannot reach the store for {}", number_, call);
+    process_->store.FailNext(1, call);
+  } else if (world_.random.Chance(plan.store_lost_replies)) {
+    world_.Say("r{} loses the reply of {}", number_, call);
+    process_->store.LoseReplies(1, call);
+  }
+}
+
+void Replica::MayDie(const std::string& when, const std::string& call) {
+  if (!world_.healed && world_.random.Chance(world_.plan.store_kills)) {
+    throw Killed{when + " " + call};
+  }
+}
+
+}  // namespace tenure::sim

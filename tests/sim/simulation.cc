@@ -1,0 +1,294 @@
+#include "tests/sim/simulation.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/sim/auditor.h"
+#include "tests/sim/client.h"
+#include "tests/sim/holder.h"
+#include "tests/sim/network.h"
+#include "tests/sim/poller.h"
+#include "tests/sim/replica.h"
+#include "tests/sim/resource.h"
+#include "tests/sim/stores.h"
+#include "tests/sim/trouble.h"
+#include "tests/sim/world.h"
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+using testing::ManualScheduler;
+
+namespace {
+
+constexpr auto kAuditEvery = 1s;
+// When nothing goes wrong any more, so long everybody may take to have had a turn.
+constexpr auto kPatience = 120s;
+// A waiting call that could not renew tries again after half of this.
+constexpr auto kTendingTime = 1s;
+// What is over then is settled within a search for due sessions, and told within a poll.
+constexpr auto kSettlingTime = 2s;
+
+class Simulation {
+ public:
+  Simulation(const Plan& plan, const Mutation& mutation, std::ostream* trace_to)
+      : world_(plan, mutation, trace_to) {
+    for (int i = 0; i < plan.elections; ++i) {
+      world_.elections.push_back({"election-" + std::to_string(i)});
+    }
+    for (int i = 0; i < plan.replicas; ++i) {
+      replicas_.push_back(std::make_unique<Replica>(world_, auditor_, audited_, i));
+    }
+    for (int i = 0; i < plan.holders + plan.pollers; ++i) {
+      clients_.push_back(MakeClient(i));
+    }
+  }
+  ~Simulation() {
+    world_.scheduler.Die();
+    replicas_.clear();
+  }
+
+  Outcome Run() {
+    if (!truth_->Migrate()) world_.Violate("the schema cannot be made");
+    for (const auto& replica : replicas_) replica->Start();
+    for (const auto& client : clients_) client->Start();
+    AuditNowAndThen();
+    AskNowAndThen();
+    for (int round = 0; round < world_.plan.rounds && !world_.violation; ++round) {
+      trouble_.Begin();
+      RunUntil(world_.Now() + world_.plan.trouble);
+      trouble_.End();
+      BeQuiet();
+    }
+    world_.ending = true;
+    const SteadyTime latest = world_.Now() + kPatience + trouble_.clock_went_back();
+    while (!world_.violation && !AllRetired() && world_.Now() < latest) {
+      RunUntil(world_.Now() + 1s);
+    }
+    CheckAllRetired();
+    // What was left behind by those who vanished.
+    RunUntil(world_.Now() + 2 * world_.plan.lease_ttl + kSettlingTime + trouble_.clock_went_back());
+    CheckTheEnd();
+    return Result();
+  }
+
+ private:
+  std::unique_ptr<Client> MakeClient(int number) {
+    if (number < world_.plan.holders) {
+      return std::make_unique<Holder>(world_, network_, resource_, auditor_, number);
+    }
+    return std::make_unique<Poller>(world_, network_, resource_, auditor_, number);
+  }
+
+  // --- Time ---
+
+  void RunUntil(SteadyTime end) {
+    while (!world_.violation && Step(end)) continue;
+  }
+
+  // Runs one task of one process. False if none is due before `end`, which is then the time.
+  bool Step(SteadyTime end) {
+    std::vector<Replica*> all = {nullptr};  // the world's own process
+    for (const auto& replica : replicas_) {
+      if (replica->scheduler() != nullptr) all.push_back(replica.get());
+    }
+    const auto scheduler_of = [this](Replica* replica) {
+      return replica == nullptr ? &world_.scheduler : replica->scheduler();
+    };
+    std::optional<SteadyTime> next;
+    for (Replica* replica : all) {
+      const auto due = scheduler_of(replica)->NextDue();
+      if (due && (!next || *due < *next)) next = due;
+    }
+    const bool over = !next || *next > end;
+    const SteadyTime now = over ? end : *next;
+    for (Replica* replica : all) scheduler_of(replica)->SetNow(now);
+    if (over) return false;
+
+    std::vector<Replica*> ready;
+    for (Replica* replica : all) {
+      const auto due = scheduler_of(replica)->NextDue();
+      if (due && *due <= world_.Now()) ready.push_back(replica);
+    }
+    Replica* chosen = ready[world_.random.Below(ready.size())];
+    if (chosen == nullptr) {
+      world_.scheduler.RunOne();
+    } else {
+      chosen->RunOne();
+    }
+    ++steps_;
+    CheckBeliefs();
+    return true;
+  }
+
+  // --- What must always be so ---
+
+  void CheckBeliefs() {
+    if (!world_.plan.LeasesHold()) return;
+    for (const ElectionName& election : world_.elections) {
+      const Client* believer = nullptr;
+      for (const auto& client : clients_) {
+        if (!client->BelievedTerm(election)) continue;
+        if (believer != nullptr) {
+          world_.Violate("{} and {} both believe that they lead {}", believer->name(),
+                         client->name(), election.bytes);
+        }
+        believer = client.get();
+      }
+    }
+  }
+
+  bool Believed(const ElectionName& election, const SessionId& session, Term term) const {
+    const auto number = static_cast<size_t>(session.bytes[0]);
+    if (number >= clients_.size()) return false;
+    const Client& client = *clients_[number];
+    return client.session() == session && client.BelievedTerm(election) == term;
+  }
+
+  void AuditNowAndThen() {
+    auditor_.AuditAll();
+    world_.After(kAuditEvery, [this] { AuditNowAndThen(); });
+  }
+
+  // Asks a replica who leads. The answer is what the store says at that moment.
+  void AskNowAndThen() {
+    world_.After(world_.random.Between(50ms, 500ms), [this] {
+      Replica& replica = *replicas_[world_.random.Below(replicas_.size())];
+      const ElectionName name = world_.elections[world_.random.Below(world_.elections.size())];
+      if (replica.up()) Ask(replica, name);
+      AskNowAndThen();
+    });
+  }
+  void Ask(Replica& replica, const ElectionName& name) {
+    replica.Enter([&](Engine& engine) {
+      engine.ReadElection(name, false, [this, name](const auto& election) {
+        if (!election) return;
+        const Election* known = auditor_.Find(name);
+        const bool same = *election ? known != nullptr && **election == *known : known == nullptr;
+        if (!same) world_.Violate("a read of {} is not what the store says", name.bytes);
+        if (!*election || !(*election)->leader) return;
+        const Session* session = auditor_.Find((*election)->leader->session);
+        if (session == nullptr || !session->AliveAt(world_.DbNow())) {
+          world_.Violate("a read of {} shows a leader whose lease is over", name.bytes);
+        }
+      });
+    });
+  }
+
+  // --- What must be so in the end ---
+
+  [[nodiscard]] bool AllRetired() const {
+    return std::ranges::all_of(clients_, [](const auto& client) { return client->retired(); });
+  }
+
+  // Nobody comes and sets things right by campaigning: those who wait, and the replicas, have to.
+  void BeQuiet() {
+    if (world_.violation) return;
+    world_.quiet = true;
+    const DbTime begin = world_.DbNow();
+    // Every call that waits looks after itself in this time, and renews its session.
+    RunUntil(world_.Now() + world_.plan.lease_ttl / 3 + kTendingTime);
+    if (trouble_.clock_went_back() == Duration(0)) {
+      CheckVacancies(begin + world_.plan.lease_ttl);
+    }
+    // The sessions of those who do not are over in this time.
+    RunUntil(world_.Now() + 2 * world_.plan.lease_ttl + kSettlingTime + trouble_.clock_went_back());
+    CheckVacancies(DbTime{});
+    world_.quiet = false;
+    world_.Say("clients campaign again");
+  }
+
+  // Nobody waits for a seat that is vacant, among those whose sessions live until then.
+  void CheckVacancies(DbTime alive_until) {
+    for (const ElectionName& name : world_.elections) {
+      const Election* election = auditor_.Find(name);
+      if (election == nullptr || election->leader) continue;
+      const auto waiter = auditor_.LiveWaiter(name, alive_until);
+      if (waiter) world_.Violate("{} stays vacant while {} waits", name.bytes, NameOf(*waiter));
+    }
+  }
+
+  void CheckAllRetired() {
+    for (const auto& client : clients_) {
+      if (client->retired()) continue;
+      world_.Violate("{} was not elected, though nothing goes wrong any more", client->name());
+    }
+  }
+
+  void CheckTheEnd() {
+    if (world_.violation) return;
+    auditor_.AuditAll();
+    const auto due = truth_->FindDueSessions(1000);
+    if (!due->expired.empty() || !due->unsettled.empty()) {
+      world_.Violate("{} sessions are over and not marked, {} not settled", due->expired.size(),
+                     due->unsettled.size());
+    }
+    for (const ElectionName& name : world_.elections) {
+      const Election* election = auditor_.Find(name);
+      if (election == nullptr) continue;
+      if (election->leader) {
+        world_.Violate("{} is still led by {}", name.bytes, NameOf(election->leader->session));
+      }
+      if (auditor_.QueueSize(name) > 0) world_.Violate("{} still has a queue", name.bytes);
+    }
+    for (const auto& replica : replicas_) {
+      if (!replica->KnowsAll()) {
+        world_.Violate("r{} did not tell its observer of everything", replica->number());
+      }
+    }
+  }
+
+  Outcome Result() {
+    Outcome outcome{world_.plan, world_.violation, {}};
+    outcome.last_lines.assign(world_.last_lines.begin(), world_.last_lines.end());
+    outcome.steps = steps_;
+    outcome.transactions = auditor_.transactions();
+    outcome.terms = auditor_.terms();
+    outcome.unsettled = world_.unsettled;
+    outcome.writes = resource_.writes;
+    for (const auto& replica : replicas_) {
+      outcome.kills += static_cast<uint64_t>(replica->incarnation()) - 1;
+    }
+    outcome.simulated_seconds =
+        std::chrono::duration<double>(world_.Now() - ManualScheduler::kStart).count();
+    return outcome;
+  }
+
+  World world_;
+  std::unique_ptr<Store> truth_ =
+      OpenSqliteStore(":memory:", [this] { return world_.DbNow(); }).value();
+  QuirkyStore quirky_{*truth_, world_};
+  MutantStore mutant_{quirky_, world_};
+  Auditor auditor_{world_, *truth_,
+                   [this](const ElectionName& election, const SessionId& session, Term term) {
+                     return Believed(election, session, term);
+                   }};
+  AuditedStore audited_{mutant_, auditor_};
+  Replicas replicas_;
+  Network network_{world_, replicas_};
+  Resource resource_{world_, auditor_};
+  std::vector<std::unique_ptr<Client>> clients_;
+  Trouble trouble_{world_, replicas_, clients_};
+  uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+Outcome Simulate(const Plan& plan, const Mutation& mutation, std::ostream* trace_to) {
+  spdlog::set_level(spdlog::level::off);
+  return Simulation(plan, mutation, trace_to).Run();
+}
+
+std::string Report(const Outcome& outcome) {
+  std::string report = Describe(outcome.plan) + "\n";
+  for (const std::string& line : outcome.last_lines) report += line + "\n";
+  report += "seed " + std::to_string(outcome.plan.seed) + ": " +
+            outcome.violation.value_or("nothing went wrong") +
+            "\nto see it again: build/bin/sim --seed " + std::to_string(outcome.plan.seed) +
+            " --trace\n";
+  return report;
+}
+
+}  // namespace tenure::sim

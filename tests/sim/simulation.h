@@ -1,0 +1,40 @@
+// One simulated run: everything that its seed says, on one thread, from an empty database to the
+// moment when all trouble is over and everybody has had a turn.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/sim/mutation.h"
+#include "tests/sim/plan.h"
+
+namespace tenure::sim {
+
+struct Outcome {
+  Plan plan;
+  std::optional<std::string> violation;
+  std::vector<std::string> last_lines;  // of the trace
+
+  // What happened, to see that something did.
+  uint64_t steps = 0;
+  uint64_t transactions = 0;
+  uint64_t terms = 0;
+  uint64_t unsettled = 0;  // seats that the law could not fill at once
+  uint64_t writes = 0;     // that the fenced resource took
+  uint64_t kills = 0;
+  double simulated_seconds = 0;
+};
+
+// The same plan gives the same run, line by line. `trace_to`: one line for each event, as it
+// happens.
+[[nodiscard]] Outcome Simulate(const Plan& plan, const Mutation& mutation = NoMutation(),
+                               std::ostream* trace_to = nullptr);
+
+// What to print of a run that went wrong.
+[[nodiscard]] std::string Report(const Outcome& outcome);
+
+}  // namespace tenure::sim

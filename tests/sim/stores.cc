@@ -1,0 +1,109 @@
+#include "tests/sim/stores.h"
+
+#include <algorithm>
+
+#include "tests/sim/auditor.h"
+
+namespace tenure::sim {
+namespace {
+
+// The head of a queue as a store would have read it just before the first in it died: whoever comes
+// next was not read. Answers with what has to be put back before the docket is saved.
+std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
+  if (contest.queue.empty()) return std::nullopt;
+  const Candidacy head = contest.queue.front();
+  const bool spoken_for = std::ranges::find(item.sessions, head.session) != item.sessions.end();
+  if (spoken_for) return std::nullopt;
+  contest.queue.erase(contest.queue.begin());
+  contest.horizon = head;
+  // The one that died, whose ticket was the one before.
+  contest.horizon->session = {};
+  contest.horizon->ticket.value -= contest.horizon->ticket.value > 0 ? 1 : 0;
+  return head;
+}
+
+}  // namespace
+
+Result<Committed> AuditedStore::Transact(const Agenda& agenda,
+                                         const std::function<void(Docket&)>& decide) {
+  std::set<ElectionName> unsettled;
+  auto committed = next_.Transact(agenda, [&](Docket& docket) {
+    decide(docket);
+    unsettled = docket.unsettled;
+  });
+  auditor_.OnTransaction(agenda, unsettled);
+  return committed;
+}
+
+Result<Committed> MutantStore::Transact(const Agenda& agenda,
+                                        const std::function<void(Docket&)>& decide) {
+  const Mutation& mutation = world_.mutation;
+  if (mutation.answers_before_commit && !agenda.elections.empty() && world_.random.OneIn(20)) {
+    return PretendToCommit(agenda, decide);
+  }
+  world_.settling_only = std::ranges::all_of(
+      agenda.elections, [](const auto& election) { return election.second.sessions.empty(); });
+  Agenda changed = agenda;
+  if (mutation.before_load) mutation.before_load(changed, world_);
+  return next_.Transact(changed, [&](Docket& docket) {
+    const Docket before = docket;
+    if (mutation.before_law) mutation.before_law(docket, world_);
+    decide(docket);
+    if (mutation.after_law) mutation.after_law(before, docket, world_);
+  });
+}
+
+Result<Committed> MutantStore::PretendToCommit(const Agenda& agenda,
+                                               const std::function<void(Docket&)>& decide) {
+  bool events = false;
+  const auto done = next_.Transact(agenda, [&](Docket& docket) {
+    Docket decided = docket;
+    decide(decided);
+    events = !decided.events.empty();
+  });
+  if (!done || !events) return done;
+  const int lane = LaneOf(agenda.elections.begin()->first);
+  const auto positions = next_.ReadLanePositions();
+  return LanePosition{lane, (*positions)[static_cast<size_t>(lane)] + 1};
+}
+
+Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
+  auto entries = next_.ReadFeed(lane, after, until);
+  if (entries && world_.mutation.after_feed) world_.mutation.after_feed(*entries);
+  return entries;
+}
+
+Result<DueSessions> MutantStore::FindDueSessions(size_t limit) {
+  auto due = next_.FindDueSessions(limit);
+  if (due && world_.mutation.after_due) world_.mutation.after_due(*due);
+  return due;
+}
+
+Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionId>& sessions) {
+  auto places = next_.FindPlaces(sessions);
+  if (places && world_.mutation.after_places) world_.mutation.after_places(*places);
+  return places;
+}
+
+Result<Committed> QuirkyStore::Transact(const Agenda& agenda,
+                                        const std::function<void(Docket&)>& decide) {
+  const bool twice = world_.plan.decided_twice && world_.random.OneIn(10);
+  const bool stale = world_.plan.stale_heads && !world_.healed && world_.random.OneIn(4);
+  return next_.Transact(agenda, [&](Docket& docket) {
+    if (twice) {
+      Docket rolled_back = docket;
+      decide(rolled_back);
+    }
+    std::map<ElectionName, Candidacy> hidden;
+    if (stale) {
+      for (auto& [name, contest] : docket.contests) {
+        const auto head = HideHead(contest, agenda.elections.at(name));
+        if (head) hidden.emplace(name, *head);
+      }
+    }
+    decide(docket);
+    for (const auto& [name, head] : hidden) docket.contests.at(name).queue.push_back(head);
+  });
+}
+
+}  // namespace tenure::sim

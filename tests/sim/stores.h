@@ -1,0 +1,108 @@
+// What stands between the engines and the one database, from the engines down:
+//   FaultyStore   (one for each replica, tests/support) fails, loses replies, kills
+//   AuditedStore  has each transaction checked
+//   MutantStore   plants an error
+//   QuirkyStore   does what the port allows and SQLite does not
+// Each delegates to the next, which must outlive it.
+#pragma once
+
+#include <set>
+
+#include "storage/store.h"
+#include "tests/sim/world.h"
+
+namespace tenure::sim {
+
+class Auditor;
+
+class Delegating : public Store {
+ public:
+  explicit Delegating(Store& next) : next_(next) {}
+
+  Result<Committed> Transact(const Agenda& agenda,
+                             const std::function<void(Docket&)>& decide) override {
+    return next_.Transact(agenda, decide);
+  }
+  Result<std::map<ElectionName, ElectionView>> ReadElections(
+      const std::vector<ElectionName>& names) override {
+    return next_.ReadElections(names);
+  }
+  Result<std::vector<ElectionView>> ListElections(std::string_view prefix, std::string_view after,
+                                                  size_t limit) override {
+    return next_.ListElections(prefix, after, limit);
+  }
+  Result<std::map<PlaceKey, uint64_t>> ReadPositions(const std::vector<PlaceKey>& places) override {
+    return next_.ReadPositions(places);
+  }
+  Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) override {
+    return next_.FilterWaiting(places);
+  }
+  Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override {
+    return next_.ReadSeats(sessions);
+  }
+  Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
+                                        size_t limit) override {
+    return next_.ReadEvents(election, from, limit);
+  }
+  Result<LanePositions> ReadLanePositions() override { return next_.ReadLanePositions(); }
+  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
+    return next_.ReadFeed(lane, after, until);
+  }
+  Result<DueSessions> FindDueSessions(size_t limit) override {
+    return next_.FindDueSessions(limit);
+  }
+  Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
+    return next_.FindPlaces(sessions);
+  }
+  Result<void> MarkSettled(const std::vector<SessionId>& sessions) override {
+    return next_.MarkSettled(sessions);
+  }
+  Result<size_t> ForgetSessions(Duration age, size_t limit) override {
+    return next_.ForgetSessions(age, limit);
+  }
+  Result<void> Ping() override { return next_.Ping(); }
+  Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }
+  Result<void> Migrate() override { return next_.Migrate(); }
+
+ protected:
+  Store& next_;
+};
+
+class AuditedStore final : public Delegating {
+ public:
+  AuditedStore(Store& next, Auditor& auditor) : Delegating(next), auditor_(auditor) {}
+  Result<Committed> Transact(const Agenda& agenda,
+                             const std::function<void(Docket&)>& decide) override;
+
+ private:
+  Auditor& auditor_;
+};
+
+class MutantStore final : public Delegating {
+ public:
+  MutantStore(Store& next, World& world) : Delegating(next), world_(world) {}
+  Result<Committed> Transact(const Agenda& agenda,
+                             const std::function<void(Docket&)>& decide) override;
+  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override;
+  Result<DueSessions> FindDueSessions(size_t limit) override;
+  Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
+
+ private:
+  // Decides, does not save, and says that it has.
+  Result<Committed> PretendToCommit(const Agenda& agenda,
+                                    const std::function<void(Docket&)>& decide);
+
+  World& world_;
+};
+
+class QuirkyStore final : public Delegating {
+ public:
+  QuirkyStore(Store& next, World& world) : Delegating(next), world_(world) {}
+  Result<Committed> Transact(const Agenda& agenda,
+                             const std::function<void(Docket&)>& decide) override;
+
+ private:
+  World& world_;
+};
+
+}  // namespace tenure::sim

@@ -1,0 +1,89 @@
+#include "tests/sim/trouble.h"
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
+void Trouble::Begin() {
+  const Plan& plan = world_.plan;
+  const Duration lease = plan.lease_ttl;
+  world_.Say("trouble begins");
+  world_.healed = false;
+  ++round_;
+  KeepReplicasUp();
+  Every(plan.kills_every, [this] { AnyReplica().Kill("from outside"); });
+  Every(plan.outages_every, [this, lease] {
+    Replica& replica = AnyReplica();
+    world_.Say("r{} is cut off from the database", replica.number());
+    replica.CutOff();
+    world_.After(world_.random.Between(10ms, lease), [this, &replica] {
+      world_.Say("r{} reaches the database again", replica.number());
+      replica.Heal();
+    });
+  });
+  Every(plan.pauses_every, [this, lease] {
+    Client& client = *clients_[world_.random.Below(clients_.size())];
+    client.Stop();
+    world_.After(world_.random.Between(10ms, 2 * lease), [&client] { client.GoOn(); });
+  });
+  Every(plan.stalls_every, [this] {
+    Replica& replica = AnyReplica();
+    const auto work = static_cast<Work>(world_.random.Below(kWorkKinds));
+    world_.Say("r{} stalls", replica.number());
+    replica.Stall(work);
+    world_.After(world_.random.Between(1ms, 500ms), [&replica, work] { replica.Flow(work); });
+  });
+  Every(plan.locks_every, [this] {
+    const ElectionName name = world_.elections[world_.random.Below(world_.elections.size())];
+    world_.Say("{} is locked", name.bytes);
+    for (const auto& replica : replicas_) replica->Lock(name);
+    world_.After(world_.random.Between(1ms, 500ms), [this, name] {
+      for (const auto& replica : replicas_) replica->Unlock(name);
+    });
+  });
+  Every(plan.steps_every, [this] { StepClock(); });
+}
+
+void Trouble::End() {
+  world_.Say("trouble ends");
+  world_.healed = true;
+  for (const auto& replica : replicas_) {
+    replica->Heal();
+    for (int work = 0; work < kWorkKinds; ++work) replica->Flow(static_cast<Work>(work));
+    for (const ElectionName& name : world_.elections) replica->Unlock(name);
+    replica->Start();
+  }
+  for (const auto& client : clients_) client->GoOn();
+}
+
+void Trouble::Every(Duration mean, std::function<void()> trouble) {
+  if (mean == Duration(0)) return;
+  world_.After(world_.random.Between(Duration(1), 2 * mean), [this, mean, trouble, round = round_] {
+    if (world_.healed || round != round_) return;
+    trouble();
+    Every(mean, trouble);
+  });
+}
+
+// Whoever runs the replicas starts those that died.
+void Trouble::KeepReplicasUp() {
+  for (const auto& replica : replicas_) {
+    if (replica->scheduler() == nullptr && world_.random.OneIn(5)) replica->Start();
+  }
+  world_.After(100ms, [this, round = round_] {
+    if (!world_.healed && round == round_) KeepReplicasUp();
+  });
+}
+
+void Trouble::StepClock() {
+  const Duration lease = world_.plan.lease_ttl;
+  const bool forward = world_.plan.steps_forward && world_.random.OneIn(2);
+  const Duration by = world_.random.Between(1ms, 2 * lease);
+  world_.Say("the database's clock is set {} by {} us", forward ? "forward" : "back", by.count());
+  world_.stepped += forward ? by : -by;
+  if (!forward) clock_went_back_ += by;
+}
+
+Replica& Trouble::AnyReplica() { return *replicas_[world_.random.Below(replicas_.size())]; }
+
+}  // namespace tenure::sim
