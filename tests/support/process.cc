@@ -87,7 +87,12 @@ Process::~Process() {
   waitpid(pid_, nullptr, 0);
 }
 
-void Process::Signal(int number) const { kill(pid_, number); }
+void Process::Signal(int number) const {
+  kill(pid_, number);
+  if (number != SIGSTOP) return;
+  siginfo_t info;  // threads stop one after the other: wait until all have
+  waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
+}
 
 bool Process::Running() {
   if (exit_code_) return false;
