@@ -18,11 +18,16 @@ struct Contest {
   Election election;
   // False until the first campaign: `election` then holds nothing but its name.
   bool exists = false;
-  // In queue order: the first live candidacies, and those of the sessions that commands speak for.
-  std::vector<Candidacy> queue;
+  // In queue order: the first live candidacies of those that may be elected, those of the sessions
+  // that commands speak for, and live ones of the candidates that are named.
+  std::vector<Candidacy> queue = {};
   // The last of the first live candidacies, if there may be more behind it that were not read:
   // beyond this place the order of the queue is not known.
-  std::optional<Candidacy> horizon;
+  std::optional<Candidacy> horizon = {};
+  // Candidates that were deposed, and until when none of them is elected.
+  std::map<std::string, DbTime> cool_downs = {};
+  // Set by the law: the whole queue is to be deleted, with what was not read.
+  bool emptied = false;
 };
 
 struct Docket {
@@ -44,6 +49,9 @@ struct Docket {
   std::vector<SessionId> ended;
   // Elections whose next leader could not be told from what was read: they need another `Settle`.
   std::set<ElectionName> unsettled;
+  std::vector<AdminChange> admin_changes;
+  // How many sessions were opened by candidates whose last session had expired while they lived.
+  size_t premature_expirations = 0;
 };
 
 }  // namespace tenure

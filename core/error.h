@@ -33,6 +33,13 @@ enum class Reason {
   kObserveTooWide,
   kStoreUnavailable,
   kDraining,
+  kInvalidElectionSet,
+  kInvalidSetting,
+  kInvalidReason,
+  kInvalidPage,
+  kElectionPaused,
+  kCandidateNotStanding,
+  kTooManyCoolDowns,
 };
 
 // `message` is one sentence for people, without secrets; `metadata` is for programs.

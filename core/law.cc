@@ -3,104 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/law_steps.h"
+
 namespace tenure {
 namespace {
 
-void End(Docket& docket, Session& session, Cause cause) {
-  session.ended = cause;
-  docket.ended.push_back(session.id);
-}
-
-// Makes an expiry a fact before anybody acts on it.
-bool Alive(Docket& docket, Session& session) {
-  if (session.ended == Cause::kNone && !session.AliveAt(docket.now)) {
-    End(docket, session, Cause::kExpired);
-  }
-  return session.ended == Cause::kNone;
-}
-
-Session* Find(Docket& docket, const SessionId& id) {
-  const auto found = docket.sessions.find(id);
-  return found == docket.sessions.end() ? nullptr : &found->second;
-}
-
-Result<Session*> FindAlive(Docket& docket, const SessionId& id) {
-  Session* session = Find(docket, id);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "there is no such session");
-  if (!Alive(docket, *session)) return tl::unexpected<Error>(SessionEndedError(*session));
-  return session;
-}
-
-void ExtendLease(Session& session, DbTime now) {
-  session.expires_at = std::max(session.expires_at, now + session.lease_ttl);
-}
-
-std::vector<Candidacy>::iterator InQueue(Contest& contest, const SessionId& id) {
-  return std::ranges::find(contest.queue, id, &Candidacy::session);
-}
-
-void RemoveFromQueue(Contest& contest, std::vector<Candidacy>::iterator candidacy) {
-  contest.queue.erase(candidacy);
-  --contest.election.waiting;
-}
-
-void InsertInQueue(Contest& contest, Candidacy candidacy) {
-  const auto place = std::ranges::find_if(
-      contest.queue, [&](const Candidacy& other) { return candidacy.Before(other); });
-  contest.queue.insert(place, std::move(candidacy));
-}
-
-bool Leads(const Contest& contest, const SessionId& id) {
-  return contest.election.leader && contest.election.leader->session == id;
-}
-
-Leadership LeadershipOf(const Election& election) {
-  return {election.name, election.term, *election.leader};
-}
-
-void Record(Docket& docket, Election& election, EventType type, Cause cause = Cause::kNone) {
-  election.revision = election.revision.Next();
-  docket.events.push_back(
-      {election.name, election.revision, type, cause, election.term, *election.leader, docket.now});
-}
-
-void Grant(Docket& docket, Contest& contest, std::vector<Candidacy>::iterator candidacy) {
-  Election& election = contest.election;
-  election.term = election.term.Next();
-  election.leader = Leader{candidacy->session, candidacy->candidate, candidacy->lease_ttl,
-                           candidacy->value,   docket.now,           candidacy->attempt};
-  RemoveFromQueue(contest, candidacy);
-  Record(docket, election, EventType::kElected);
-}
-
-// Gives a vacant seat to the first candidate in the queue whose session is alive.
-void Promote(Docket& docket, Contest& contest) {
-  if (contest.election.leader) return;
-  for (auto candidacy = contest.queue.begin(); candidacy != contest.queue.end(); ++candidacy) {
-    if (contest.horizon && contest.horizon->Before(*candidacy)) break;
-    Session* session = Find(docket, candidacy->session);
-    if (session == nullptr || !Alive(docket, *session)) continue;
-    Grant(docket, contest, candidacy);
-    return;
-  }
-  if (contest.horizon) docket.unsettled.insert(contest.election.name);
-}
-
-void Vacate(Docket& docket, Contest& contest, Cause cause) {
-  Record(docket, contest.election, EventType::kVacated, cause);
-  contest.election.leader.reset();
-  Promote(docket, contest);
-}
-
-// Ends the term of a leader whose session is over, and fills a vacant seat.
-void BringInLine(Docket& docket, Contest& contest) {
-  if (contest.election.leader) {
-    Session* session = Find(docket, contest.election.leader->session);
-    const bool alive = session != nullptr && Alive(docket, *session);
-    if (!alive) Vacate(docket, contest, session == nullptr ? Cause::kExpired : session->ended);
-  }
-  Promote(docket, contest);
-}
+using namespace law;
 
 // REQUIRES: the session is over.
 void DropPlace(Docket& docket, Contest& contest, const Session& session) {
@@ -109,96 +17,263 @@ void DropPlace(Docket& docket, Contest& contest, const Session& session) {
   if (place != contest.queue.end()) RemoveFromQueue(contest, place);
 }
 
-tl::unexpected<Error> UnknownElection(const ElectionName& name) {
-  return Fail(Reason::kElectionNotFound,
-              "nobody has ever campaigned in election '" + name.bytes + "'");
-}
-
 tl::unexpected<Error> NotLeader(const ElectionName& name) {
   return Fail(Reason::kNotLeader, "the session does not hold the seat of '" + name.bytes + "'");
 }
 
-tl::unexpected<Error> StaleTerm(const Election& election, Term given) {
-  return Fail(Reason::kStaleTerm,
-              "the session does not lead '" + election.name.bytes + "' in term " +
-                  std::to_string(given.value),
-              {{"current_term", std::to_string(election.term.value)}});
+tl::unexpected<Error> NotLeaderInTerm(const Election& election, Term given) {
+  return StaleTerm(election, "the session does not lead '" + election.name.bytes + "' in term " +
+                                 std::to_string(given.value));
+}
+
+Duration LeaseTtlMax(const Election& election, const Limits& limits) {
+  const Duration of_election = election.settings.lease_ttl_max;
+  return of_election > Duration(0) ? std::min(of_election, limits.lease_ttl_max)
+                                   : limits.lease_ttl_max;
+}
+
+Duration LeaseTtlAsked(const Election& election, const Campaign::Opening& opening,
+                       const Limits& limits) {
+  if (opening.lease_ttl) return *opening.lease_ttl;
+  const Duration of_election = election.settings.lease_ttl_default;
+  return std::min(of_election > Duration(0) ? of_election : limits.lease_ttl_default,
+                  LeaseTtlMax(election, limits));
+}
+
+Result<void> CheckLeaseTtl(const Election& election, Duration ttl, const Limits& limits) {
+  const Duration max = LeaseTtlMax(election, limits);
+  if (ttl <= max) return {};
+  const auto milliseconds = [](Duration duration) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+  };
+  return Fail(Reason::kInvalidLeaseTtl,
+              "a lease of " + milliseconds(ttl) + " ms is too long for election '" +
+                  election.name.bytes + "', which allows " + milliseconds(max) + " ms",
+              {{"min_ms", milliseconds(limits.lease_ttl_min)}, {"max_ms", milliseconds(max)}});
+}
+
+// The session that a command speaks for, or nothing if the command is to open it.
+// Errors: kSessionNotFound, kSessionEnded, kInvalidCandidate.
+Result<Session*> FindStanding(Docket& docket, const SessionId& id,
+                              const std::optional<Campaign::Opening>& opening,
+                              const std::optional<std::string>& candidate) {
+  if (opening && Find(docket, id) == nullptr) return nullptr;
+  const auto alive = FindAlive(docket, id);
+  if (!alive) return alive;
+  const std::string& named = opening ? opening->candidate : candidate.value_or((*alive)->candidate);
+  if (named == (*alive)->candidate) return alive;
+  return Fail(Reason::kInvalidCandidate, "the session was opened by candidate '" +
+                                             (*alive)->candidate + "', not by '" + named + "'");
+}
+
+// Who lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
+// and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015), section 4.3.
+bool ExpiredPrematurely(Docket& docket, const Campaign::Opening& opening) {
+  Session* previous = opening.previous ? Find(docket, *opening.previous) : nullptr;
+  if (previous == nullptr || previous->candidate != opening.candidate) return false;
+  return !Alive(docket, *previous) && previous->ended == Cause::kExpired;
+}
+
+Session& Open(Docket& docket, const Limits& limits, const SessionId& id,
+              const Campaign::Opening& opening, Duration asked, Duration max) {
+  Duration ttl = asked;
+  if (ExpiredPrematurely(docket, opening)) {
+    ++docket.premature_expirations;
+    const Duration longer = docket.sessions.at(*opening.previous).lease_ttl * kLeaseGrowth;
+    if (limits.adaptive_leases) {
+      ttl = std::max(asked, std::min({longer, asked * kLeaseGrowthMax, max}));
+    }
+  }
+  const Session opened{id,           opening.candidate, ttl,   docket.now + ttl,
+                       Cause::kNone, docket.now,        asked, docket.now};
+  return docket.sessions.insert_or_assign(id, opened).first->second;
+}
+
+// What a candidate takes over from its older sessions.
+struct Inheritance {
+  std::vector<SessionId> from;
+  bool seat = false;
+  std::optional<Ticket> ticket;  // the earliest
+};
+
+// From those that stand here and live. A paused election keeps its leader.
+Inheritance FindInheritance(Docket& docket, const Contest& contest, const SessionId& heir,
+                            const std::string& candidate, DbTime opened_at) {
+  Inheritance inheritance;
+  const auto inherits_from = [&](const auto& older) {
+    if (older.candidate != candidate || older.session == heir) return false;
+    Session* session = Find(docket, older.session);
+    if (session == nullptr || !Alive(docket, *session)) return false;
+    if (session->opened_at > opened_at) return false;
+    inheritance.from.push_back(older.session);
+    return true;
+  };
+  for (const Candidacy& place : contest.queue) {
+    if (!inherits_from(place)) continue;
+    inheritance.ticket = std::min(inheritance.ticket.value_or(place.ticket), place.ticket);
+  }
+  const auto& leader = contest.election.leader;
+  inheritance.seat = leader && !contest.election.paused && inherits_from(*leader);
+  return inheritance;
+}
+
+void EndOlderSessions(Docket& docket, Contest& contest, const Inheritance& inheritance) {
+  for (const SessionId& id : inheritance.from) {
+    End(docket, docket.sessions.at(id), Cause::kSuperseded);
+    const auto place = InQueue(contest, id);
+    if (place != contest.queue.end()) RemoveFromQueue(contest, place);
+  }
+  if (inheritance.seat) EndTerm(docket, contest, Cause::kSuperseded, docket.now);
 }
 
 Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
                       const Campaign& command) {
-  Session* session = Find(docket, command.session);
-  if (session != nullptr || !command.opening) {
-    const auto alive = FindAlive(docket, command.session);
-    if (!alive) return tl::unexpected(alive.error());
-    const std::string& named = command.opening ? command.opening->candidate
-                                               : command.candidate.value_or((*alive)->candidate);
-    if (named != (*alive)->candidate) {
-      return Fail(Reason::kInvalidCandidate, "the session was opened by candidate '" +
-                                                 (*alive)->candidate + "', not by '" + named + "'");
-    }
-  }
+  const auto standing = FindStanding(docket, command.session, command.opening, command.candidate);
+  if (!standing) return tl::unexpected(standing.error());
+  Session* session = *standing;
+  Election& election = contest.election;
 
+  const std::string& candidate = session ? session->candidate : command.opening->candidate;
   const bool leads = Leads(contest, command.session);
   const auto place = InQueue(contest, command.session);
   const bool waits = place != contest.queue.end();
-  const bool must_wait = contest.election.leader.has_value() || contest.election.waiting > 0;
-  if (!leads && !waits && must_wait && contest.election.waiting >= limits.queue_max) {
-    return Fail(Reason::kQueueFull,
-                "election '" + command.election.bytes + "' has " +
-                    std::to_string(contest.election.waiting) + " candidates waiting",
-                {{"limit", std::to_string(limits.queue_max)}});
+  const Duration ttl_asked =
+      session ? session->lease_ttl : LeaseTtlAsked(election, *command.opening, limits);
+  Inheritance inheritance;
+  if (command.supersede) {
+    inheritance = FindInheritance(docket, contest, command.session, candidate,
+                                  session ? session->opened_at : docket.now);
+  }
+  const bool inherits_seat =
+      inheritance.seat && IsOpenTo(docket, contest, candidate, command.priority);
+  if (!leads && !waits) {
+    const auto allowed = CheckLeaseTtl(election, ttl_asked, limits);
+    if (!allowed) return tl::unexpected(allowed.error());
+    const bool elected_at_once =
+        inherits_seat || (!election.leader && election.waiting == 0 &&
+                          IsOpenTo(docket, contest, candidate, command.priority));
+    const bool needs_room = !elected_at_once && !inheritance.ticket;
+    const uint64_t queue_max = election.settings.queue_max > 0
+                                   ? std::min(election.settings.queue_max, limits.queue_max)
+                                   : limits.queue_max;
+    if (needs_room && election.waiting >= queue_max) {
+      return Fail(Reason::kQueueFull,
+                  "election '" + command.election.bytes + "' has " +
+                      std::to_string(election.waiting) + " candidates waiting",
+                  {{"limit", std::to_string(queue_max)}});
+    }
   }
 
   if (session == nullptr) {
-    const Session opened{command.session, command.opening->candidate, command.opening->lease_ttl,
-                         docket.now + command.opening->lease_ttl};
-    session = &docket.sessions.insert_or_assign(command.session, opened).first->second;
+    session = &Open(docket, limits, command.session, *command.opening, ttl_asked,
+                    LeaseTtlMax(election, limits));
   }
   ExtendLease(*session, docket.now);
-  contest.exists = true;
+  BringIntoBeing(contest);
 
   if (leads) {
-    Leader& leader = *contest.election.leader;
+    EndOlderSessions(docket, contest, inheritance);
+    Leader& leader = *election.leader;
     if (leader.attempt != command.attempt) leader.attempt = {};
     if (leader.value != command.value) {
       leader.value = command.value;
-      Record(docket, contest.election, EventType::kProclaimed);
+      Record(docket, election, EventType::kProclaimed);
     }
+    return CampaignAnswer{*session, election, true};
+  }
+
+  Candidacy candidacy{session->id,      session->candidate, session->lease_ttl, {},
+                      command.priority, command.value,      command.attempt};
+  if (waits) {
+    candidacy.ticket = place->ticket;
+    candidacy.asked_again = place->asked_again || place->attempt != command.attempt;
+    RemoveFromQueue(contest, place);
   } else {
-    Candidacy candidacy{session->id,      session->candidate, session->lease_ttl, {},
-                        command.priority, command.value,      command.attempt};
-    if (waits) {
-      candidacy.ticket = place->ticket;
-      RemoveFromQueue(contest, place);
-    } else {
-      candidacy.ticket = contest.election.next_ticket;
-      contest.election.next_ticket = contest.election.next_ticket.Next();
-    }
-    ++contest.election.waiting;
-    InsertInQueue(contest, std::move(candidacy));
+    candidacy.ticket = election.next_ticket;
+    election.next_ticket = election.next_ticket.Next();
+  }
+  EndOlderSessions(docket, contest, inheritance);
+  candidacy.ticket = std::min(candidacy.ticket, inheritance.ticket.value_or(candidacy.ticket));
+  InsertInQueue(contest, std::move(candidacy));
+  if (inherits_seat) {
+    Grant(docket, contest, InQueue(contest, session->id));
+  } else {
     Promote(docket, contest);
   }
-  return CampaignAnswer{*session, contest.election, Leads(contest, session->id)};
+  return CampaignAnswer{*session, election, Leads(contest, session->id)};
 }
 
-Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Proclaim& command) {
+// Several elections in one decision: their seats are taken only if all of them are free.
+Result<Answer> Decide(Docket& docket, const Limits& limits, const CampaignForAll& command) {
+  const auto standing = FindStanding(docket, command.session, command.opening, command.candidate);
+  if (!standing) return tl::unexpected(standing.error());
+  Session* session = *standing;
+  const std::string& candidate = session ? session->candidate : command.opening->candidate;
+
+  // The strictest of the elections decides about the lease.
+  Duration ttl_asked = session ? session->lease_ttl : limits.lease_ttl_max;
+  Duration ttl_max = limits.lease_ttl_max;
+  CampaignForAllAnswer answer;
+  for (const ElectionName& name : command.elections) {
+    const Contest& contest = docket.contests.at(name);
+    if (session == nullptr) {
+      ttl_asked = std::min(ttl_asked, LeaseTtlAsked(contest.election, *command.opening, limits));
+    }
+    ttl_max = std::min(ttl_max, LeaseTtlMax(contest.election, limits));
+    if (Leads(contest, command.session)) continue;
+    const bool open = !contest.election.leader && IsOpenTo(docket, contest, candidate, 0) &&
+                      !docket.unsettled.contains(name);
+    if (!open) answer.blocked.push_back(name);
+  }
+  for (const ElectionName& name : command.elections) {
+    const Contest& contest = docket.contests.at(name);
+    if (Leads(contest, command.session)) continue;
+    const auto allowed = CheckLeaseTtl(contest.election, ttl_asked, limits);
+    if (!allowed) return tl::unexpected(allowed.error());
+  }
+
+  if (session == nullptr) {
+    session = &Open(docket, limits, command.session, *command.opening, ttl_asked, ttl_max);
+  }
+  ExtendLease(*session, docket.now);
+  answer.session = *session;
+  if (!answer.blocked.empty()) return answer;
+  for (const ElectionName& name : command.elections) {
+    Contest& contest = docket.contests.at(name);
+    Election& election = contest.election;
+    if (Leads(contest, session->id)) {
+      if (election.leader->attempt != command.attempt) election.leader->attempt = {};
+    } else {
+      BringIntoBeing(contest);
+      const auto place = InQueue(contest, session->id);
+      if (place != contest.queue.end()) RemoveFromQueue(contest, place);
+      InsertInQueue(contest, {session->id, session->candidate, session->lease_ttl,
+                              std::exchange(election.next_ticket, election.next_ticket.Next()), 0,
+                              command.value, command.attempt});
+      Grant(docket, contest, InQueue(contest, session->id));
+    }
+    answer.leaderships.push_back(*LeadershipOf(election));
+  }
+  return answer;
+}
+
+Result<Answer> Decide(Docket& docket, Contest& contest, const Proclaim& command) {
   const auto session = FindAlive(docket, command.session);
   if (!session) return tl::unexpected(session.error());
   Election& election = contest.election;
   if (!contest.exists) return UnknownElection(command.election);
   if (!Leads(contest, command.session)) return NotLeader(command.election);
-  if (election.term != command.term) return StaleTerm(election, command.term);
+  if (election.term != command.term) return NotLeaderInTerm(election, command.term);
 
   election.leader->attempt = {};
   if (election.leader->value != command.value) {
     election.leader->value = command.value;
     Record(docket, election, EventType::kProclaimed);
   }
-  return ProclaimAnswer{LeadershipOf(election)};
+  return ProclaimAnswer{*LeadershipOf(election)};
 }
 
-Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Resign& command) {
+Result<Answer> Decide(Docket& docket, Contest& contest, const Resign& command) {
   Session* session = Find(docket, command.session);
   if (session == nullptr) return Fail(Reason::kSessionNotFound, "there is no such session");
   if (!contest.exists) return UnknownElection(command.election);
@@ -210,13 +285,13 @@ Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Res
   const Term term = contest.election.term;
   const bool other_term = command.term && *command.term != term;
   if (Leads(contest, command.session)) {
-    if (other_term) return StaleTerm(contest.election, *command.term);
+    if (other_term) return NotLeaderInTerm(contest.election, *command.term);
     Vacate(docket, contest, Cause::kResigned);
     return ResignAnswer{ResignOutcome::kResigned, term};
   }
   const auto place = InQueue(contest, command.session);
   if (place != contest.queue.end()) {
-    if (command.term) return StaleTerm(contest.election, *command.term);
+    if (command.term) return NotLeaderInTerm(contest.election, *command.term);
     RemoveFromQueue(contest, place);
     return ResignAnswer{ResignOutcome::kWithdrawn, {}};
   }
@@ -225,11 +300,12 @@ Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Res
   return ResignAnswer{ResignOutcome::kNotStanding, {}};
 }
 
-Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Withdraw& command) {
+Result<Answer> Decide(Docket& docket, Contest& contest, const Withdraw& command) {
   if (command.attempt == Attempt{}) return Done{};
   if (Leads(contest, command.session)) {
-    if (contest.election.leader->attempt == command.attempt) {
-      Vacate(docket, contest, Cause::kResigned);
+    if (contest.election.leader->attempt == command.attempt) {  // nobody has ever held the seat
+      EndTerm(docket, contest, Cause::kResigned, docket.now);
+      Promote(docket, contest);
     }
     return Done{};
   }
@@ -240,7 +316,7 @@ Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Wit
   return Done{};
 }
 
-Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Settle& command) {
+Result<Answer> Decide(Docket& docket, Contest& contest, const Settle& command) {
   if (!command.session) return Done{};
   Session* session = Find(docket, *command.session);
   if (session != nullptr && !Alive(docket, *session)) DropPlace(docket, contest, *session);
@@ -249,20 +325,65 @@ Result<Answer> Decide(Docket& docket, const Limits&, Contest& contest, const Set
 
 }  // namespace
 
-const ElectionName& ElectionOf(const Command& command) {
-  return std::visit([](const auto& it) -> const ElectionName& { return it.election; }, command);
-}
+Needs NeedsOf(const Command& command) {
+  struct Visitor {
+    Needs operator()(const Campaign& it) const {
+      Needs needs{{it.election}, {it.session}, {}, true, it.supersede ? 1u : 0u};
+      AddPrevious(needs, it.opening);
+      if (it.supersede) {
+        needs.candidates.push_back(it.opening ? it.opening->candidate : it.candidate.value());
+      }
+      return needs;
+    }
+    Needs operator()(const CampaignForAll& it) const {
+      Needs needs{it.elections, {it.session}, {}, true};
+      AddPrevious(needs, it.opening);
+      return needs;
+    }
+    Needs operator()(const Proclaim& it) const { return {{it.election}, {it.session}}; }
+    Needs operator()(const Resign& it) const { return {{it.election}, {it.session}, {}, false, 1}; }
+    Needs operator()(const Withdraw& it) const {
+      return {{it.election}, {it.session}, {}, false, 1};
+    }
+    Needs operator()(const Settle& it) const {
+      Needs needs{{it.election}, {}, {}, false, 1};
+      if (it.session) needs.sessions.push_back(*it.session);
+      return needs;
+    }
+    Needs operator()(const Appoint& it) const {
+      return {{it.election}, {}, {it.candidate}, false, 1};
+    }
+    Needs operator()(const Depose& it) const { return {{it.election}, {}, {}, false, 1}; }
+    Needs operator()(const Pause& it) const { return {{it.election}, {}, {}, false, 1}; }
+    Needs operator()(const Configure& it) const { return {{it.election}, {}, {}, it.create, 0}; }
+    Needs operator()(const Delete& it) const { return {{it.election}}; }
 
-std::optional<SessionId> SessionOf(const Command& command) {
-  return std::visit([](const auto& it) { return std::optional<SessionId>(it.session); }, command);
+    static void AddPrevious(Needs& needs, const std::optional<Campaign::Opening>& opening) {
+      if (opening && opening->previous) needs.sessions.push_back(*opening->previous);
+    }
+  };
+  return std::visit(Visitor(), command);
 }
-
-bool Creates(const Command& command) { return std::holds_alternative<Campaign>(command); }
 
 Result<Answer> Apply(Docket& docket, const Limits& limits, const Command& command) {
-  Contest& contest = docket.contests.at(ElectionOf(command));
-  if (contest.exists) BringInLine(docket, contest);
-  return std::visit([&](const auto& it) { return Decide(docket, limits, contest, it); }, command);
+  for (const ElectionName& name : NeedsOf(command).elections) {
+    Contest& contest = docket.contests.at(name);
+    if (contest.exists) BringInLine(docket, contest);
+  }
+  return std::visit(
+      [&]<typename It>(const It& it) -> Result<Answer> {
+        if constexpr (std::is_same_v<It, CampaignForAll>) {
+          return Decide(docket, limits, it);
+        } else {
+          Contest& contest = docket.contests.at(it.election);
+          if constexpr (requires { Decide(docket, limits, contest, it); }) {
+            return Decide(docket, limits, contest, it);
+          } else {
+            return Decide(docket, contest, it);
+          }
+        }
+      },
+      command);
 }
 
 Result<Session> Renew(Docket& docket, const SessionId& id) {
@@ -277,6 +398,20 @@ Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause) {
   if (session == nullptr) return Fail(Reason::kSessionNotFound, "there is no such session");
   if (Alive(docket, *session)) End(docket, *session, cause);
   return *session;
+}
+
+Result<Session> DeposeSession(Docket& docket, const SessionId& id, const Asker& asker) {
+  const bool was_alive = FindAlive(docket, id).has_value();
+  const auto ended = EndSession(docket, id, Cause::kDeposed);
+  if (was_alive) {
+    docket.admin_changes.push_back({{},
+                                    AdminAction::kSessionEnded,
+                                    {},
+                                    docket.now,
+                                    "session " + id.Handle() + " of '" + ended->candidate + "'",
+                                    asker});
+  }
+  return ended;
 }
 
 void ExpireIfDue(Docket& docket, const SessionId& id) {

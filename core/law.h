@@ -29,7 +29,9 @@ struct Campaign {
   // What a session is opened with.
   struct Opening {
     std::string candidate;
-    Duration lease_ttl{0};
+    std::optional<Duration> lease_ttl;  // nothing: the election's or the server's default
+    // The candidate's last session, if it was lost against its will.
+    std::optional<SessionId> previous = {};
   };
 
   ElectionName election;
@@ -41,12 +43,31 @@ struct Campaign {
   std::string value;
   int32_t priority = 0;
   Attempt attempt;
+  // Ends the older sessions of the same candidate that stand here, and takes over their seat or
+  // place. REQUIRES: `opening` or `candidate`.
+  bool supersede = false;
 };
 
 struct CampaignAnswer {
   Session session;
   Election election;  // after the command
   bool elected = false;
+};
+
+// Takes the seats of several elections that are free, all or none. Never waits in a queue.
+struct CampaignForAll {
+  std::vector<ElectionName> elections;  // each once
+  SessionId session;
+  std::optional<Campaign::Opening> opening;
+  std::optional<std::string> candidate;
+  std::string value;
+  Attempt attempt;
+};
+
+struct CampaignForAllAnswer {
+  Session session;
+  std::vector<Leadership> leaderships;  // of all of them, or empty
+  std::vector<ElectionName> blocked;    // those that are not free
 };
 
 // Changes the leader's value.
@@ -92,15 +113,77 @@ struct Settle {
 
 struct Done {};
 
-using Command = std::variant<Campaign, Proclaim, Resign, Withdraw, Settle>;
-using Answer = std::variant<CampaignAnswer, ProclaimAnswer, ResignAnswer, Done>;
+// The commands of operators. Each is recorded with who asked, if it changes anything. `term` is the
+// election's highest term as the operator saw it: nothing happens once another was granted, so that
+// a command that is sent twice does not meet a successor.
 
-[[nodiscard]] const ElectionName& ElectionOf(const Command& command);
-[[nodiscard]] std::optional<SessionId> SessionOf(const Command& command);
-// Whether a command may bring its election into being.
-[[nodiscard]] bool Creates(const Command& command);
+// Wants a candidate to lead. Without `force` the leader is asked to make way, and the seat passes
+// to the candidate when it is vacant next; with it the leader's term ends now.
+struct Appoint {
+  ElectionName election;
+  Term term;
+  std::string candidate;
+  bool force = false;
+  // So long the seat is kept for the candidate if it does not stand yet.
+  std::optional<Duration> reserve_for;
+  Asker asker;
+};
 
-// REQUIRES: the docket holds the command's election and, if it exists, its session.
+// Ends a term, and keeps its candidate from being elected for a while.
+struct Depose {
+  ElectionName election;
+  Term term;
+  Duration cool_down{0};
+  Asker asker;
+};
+
+// No grant is made while an election is paused. Who leads goes on to lead.
+struct Pause {
+  ElectionName election;
+  bool paused = true;  // false: resume
+  Asker asker;
+};
+
+// Changes the settings that are given.
+struct Configure {
+  ElectionName election;
+  std::optional<Duration> lock_delay;
+  std::optional<Duration> min_hold;
+  std::optional<Duration> lease_ttl_default;
+  std::optional<Duration> lease_ttl_max;
+  std::optional<uint64_t> queue_max;
+  bool create = false;  // bring the election into being
+  Asker asker;
+};
+
+// Removes an election's candidates, settings and history. Its term and revision live on.
+struct Delete {
+  ElectionName election;
+  Term term;
+  Asker asker;
+};
+
+struct AdminAnswer {
+  Election election;  // after the command
+  bool changed = false;
+};
+
+using Command = std::variant<Campaign, CampaignForAll, Proclaim, Resign, Withdraw, Settle, Appoint,
+                             Depose, Pause, Configure, Delete>;
+using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer, ResignAnswer,
+                            AdminAnswer, Done>;
+
+// What a command needs to be decided.
+struct Needs {
+  std::vector<ElectionName> elections;
+  std::vector<SessionId> sessions = {};
+  std::vector<std::string> candidates = {};  // whose candidacies in these elections are needed
+  bool creates = false;                      // it may bring its elections into being
+  size_t departures = 0;                     // so many terms of one election may end by it
+};
+[[nodiscard]] Needs NeedsOf(const Command& command);
+
+// REQUIRES: the docket holds what the command needs, as far as it exists.
 // Errors: kSessionNotFound, kSessionEnded, and those named at each command in the proto.
 [[nodiscard]] Result<Answer> Apply(Docket& docket, const Limits& limits, const Command& command);
 
@@ -110,6 +193,9 @@ using Answer = std::variant<CampaignAnswer, ProclaimAnswer, ResignAnswer, Done>;
 
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
 [[nodiscard]] Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause);
+// The same, asked for by an operator. Recorded, if the session had not ended before.
+[[nodiscard]] Result<Session> DeposeSession(Docket& docket, const SessionId& id,
+                                            const Asker& asker);
 
 // Ends a session if its lease is over by `now`.
 void ExpireIfDue(Docket& docket, const SessionId& id);

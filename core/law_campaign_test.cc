@@ -104,7 +104,8 @@ TEST(CampaignSessionTest, AnOpeningOpensIt) {
 
   (void)Do(docket, campaign);
 
-  EXPECT_EQ(SessionIn(docket, "a"), (Session{Id("a"), "a", 3s, kNow + 3s}));
+  EXPECT_EQ(SessionIn(docket, "a"),
+            (Session{Id("a"), "a", 3s, kNow + 3s, Cause::kNone, kNow, 3s, kNow}));
 }
 
 TEST(CampaignSessionTest, ARetriedOpeningFindsItAndChangesNothingMore) {
@@ -273,7 +274,7 @@ TEST(RepeatedCampaignTest, OfAWaiterTheLastCallStands) {
 
   (void)Do(docket, CampaignBy("b", {.priority = 2, .value = "w", .attempt = {6}}));
 
-  const Candidacy expected{Id("b"), "b", kLease, Ticket{0}, 2, "w", Attempt{6}};
+  const Candidacy expected{Id("b"), "b", kLease, Ticket{0}, 2, "w", Attempt{6}, true};
   EXPECT_THAT(ContestIn(docket).queue, ElementsAre(expected));
   EXPECT_EQ(ElectionIn(docket).waiting, 1);
   EXPECT_THAT(docket.events, IsEmpty());

@@ -206,6 +206,70 @@ TEST(WithdrawTest, LeavesAPlaceThatALaterCallAskedForToo) {
   EXPECT_THAT(QueueIn(docket), IsEmpty());
 }
 
+TEST(WithdrawTest, TakesThePlaceThatTwoCallsAskedForByTheOneThatCameLast) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("b"));
+  (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
+  (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));  // it was under way for long
+  EXPECT_TRUE(PlaceIn(docket, "b").asked_again);
+
+  (void)Do(docket, WithdrawalBy("b", kSecond));
+  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
+
+  (void)Do(docket, WithdrawalBy("b", kFirst));
+  EXPECT_THAT(QueueIn(docket), IsEmpty());
+}
+
+// The other call may have told its caller by now, who believes.
+TEST(WithdrawTest, LeavesTheSeatOfAPlaceThatTwoCallsHadAskedFor) {
+  for (const Attempt abandoned : {kFirst, kSecond}) {
+    auto docket = Given(LedBy("a", Term{7}), Alive("b"));
+    (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
+    (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
+    (void)Do(docket, ResignBy("a"));
+
+    (void)Do(docket, WithdrawalBy("b", abandoned));
+
+    EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  }
+}
+
+TEST(WithdrawTest, LeavesTheSeatThoughTheFirstCallWasAppliedOnceMore) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("b"));
+  for (const Attempt attempt : {kFirst, kSecond, kFirst, kFirst}) {
+    (void)Do(docket, CampaignBy("b", {.attempt = attempt}));
+  }
+  (void)Do(docket, ResignBy("a"));
+
+  (void)Do(docket, WithdrawalBy("b", kFirst));
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(WithdrawTest, ResignsTheSeatOfAPlaceThatOneCallAskedForTwice) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("b"));
+  (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
+  (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
+  EXPECT_FALSE(PlaceIn(docket, "b").asked_again);
+  (void)Do(docket, ResignBy("a"));
+
+  (void)Do(docket, WithdrawalBy("b", kFirst));
+
+  EXPECT_THAT(docket, IsVacantAfter(Term{8}));
+}
+
+TEST(WithdrawTest, OfANewPlaceKnowsNothingOfTheCallsForTheOldOne) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("b"));
+  (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
+  (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
+  (void)Do(docket, ResignBy("b"));
+  (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
+  (void)Do(docket, ResignBy("a"));
+
+  (void)Do(docket, WithdrawalBy("b", kSecond));
+
+  EXPECT_THAT(docket, IsVacantAfter(Term{8}));
+}
+
 TEST(WithdrawTest, ResignsTheSeatThatItsAttemptWasGrantedWhileItWaited) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.attempt = kFirst}), Waiting("c"));
   (void)Do(docket, ResignBy("a"));

@@ -249,6 +249,67 @@ TEST(OrderTest, TheExtremesOfPriorityAreItsEnds) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("e", "d", "c", "b"));
 }
 
+// --- Who does not want to lead ---
+
+TEST(NegativePriorityTest, StandsAndIsNotElectedThoughTheSeatIsVacant) {
+  auto docket = Given();
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("a", {.priority = -1})), AnswersStanding());
+
+  EXPECT_TRUE(ContestIn(docket).exists);
+  EXPECT_THAT(docket, IsVacantAfter(Term{0}));
+  EXPECT_THAT(QueueIn(docket), ElementsAre("a"));
+  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  EXPECT_THAT(docket.unsettled, IsEmpty());
+}
+
+TEST(NegativePriorityTest, IsPassedOverWhoeverGoes) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = -1}), Waiting("c"));
+
+  (void)Do(docket, ResignBy("a"));
+  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+
+  (void)Do(docket, ResignBy("c"));
+  EXPECT_THAT(docket, IsVacantAfter(Term{8}));
+  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
+}
+
+TEST(NegativePriorityTest, LeavesTheSeatToANewcomer) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
+}
+
+TEST(NegativePriorityTest, LeadsIfItIsAppointed) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Appointed("b"));
+
+  (void)Do(docket, Settlement());
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(Do(docket, CampaignBy("b", {.priority = -1})), AnswersElected());
+}
+
+TEST(NegativePriorityTest, TakenBackElectsAtOnce) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+
+  EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
+}
+
+TEST(NegativePriorityTest, NeedsAPlaceInTheQueueThoughTheSeatIsVacant) {
+  auto docket = Given();
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("a", {.priority = -1}), {.queue_max = 0}),
+              FailsWith(Reason::kQueueFull));
+}
+
+TEST(NegativePriorityTest, OfZeroIsNone) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = 0}));
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
 // --- What was not read ---
 
 TEST(HorizonTest, WhoStandsBeforeItMayBeElected) {

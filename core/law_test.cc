@@ -7,20 +7,59 @@
 namespace tenure::testing {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-using ::testing::Optional;
+using ::testing::IsEmpty;
 
-// Each as candidate "c" would give it, who is alive and stands nowhere.
-const std::map<std::string, Command>& Commands() {
-  static const std::map<std::string, Command> commands = {
+using CommandTable = std::map<std::string, Command>;
+
+Campaign WithPrevious(Campaign campaign, std::string_view previous) {
+  campaign.opening->previous = Id(previous);
+  return campaign;
+}
+
+Configure ConfiguringALockDelay() {
+  Configure configure = Configuring();
+  configure.lock_delay = 5s;
+  return configure;
+}
+
+// Each as candidate "c" would give it, who is alive and stands nowhere, or an operator who has seen
+// term 7.
+const CommandTable& CommandsThatEndNoTerm() {
+  static const CommandTable commands = {
       {"Campaign", CampaignBy("c")},
+      {"CampaignAndSupersede", Superseding(CampaignBy("c"))},
+      {"CampaignForAll", CampaignForAllBy("c", {kElection})},
       {"Proclaim", ProclaimBy("c", Term{7}, "v")},
       {"Resign", ResignBy("c")},
       {"ResignInATerm", ResignBy("c", Term{7})},
       {"Withdraw", WithdrawalBy("c", Attempt{5})},
       {"Settle", Settlement()},
       {"SettleASession", SettlementOf("c")},
+      {"Pause", Pausing()},
+      {"Resume", Resuming()},
+      {"Configure", ConfiguringALockDelay()},
+      {"ConfigureAndCreate", Creating()},
   };
+  return commands;
+}
+
+// Whose purpose it is that a leader goes, now or soon.
+const CommandTable& CommandsAgainstTheLeader() {
+  static const CommandTable commands = {
+      {"Appoint", Appointing("c", Term{7}, 30s)},
+      {"AppointByForce", AppointingByForce("c", Term{7}, 30s)},
+      {"Depose", Deposing(Term{7})},
+      {"DeposeAndCoolDown", Deposing(Term{7}, 30s)},
+      {"Delete", Deleting(Term{7})},
+  };
+  return commands;
+}
+
+CommandTable Commands() {
+  CommandTable commands = CommandsThatEndNoTerm();
+  commands.insert(CommandsAgainstTheLeader().begin(), CommandsAgainstTheLeader().end());
   return commands;
 }
 
@@ -29,7 +68,9 @@ class EveryCommandTest : public ::testing::TestWithParam<std::pair<const std::st
   const Command& command() const { return GetParam().second; }
 };
 
-TEST_P(EveryCommandTest, NamesItsElection) { EXPECT_EQ(ElectionOf(command()), kElection); }
+TEST_P(EveryCommandTest, NamesItsElection) {
+  EXPECT_THAT(NeedsOf(command()).elections, ElementsAre(kElection));
+}
 
 TEST_P(EveryCommandTest, EndsTheTermOfADeadLeaderAndFillsTheSeatFirst) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
@@ -49,15 +90,6 @@ TEST_P(EveryCommandTest, FillsAVacantSeatFirst) {
 
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
   EXPECT_THAT(docket.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
-}
-
-TEST_P(EveryCommandTest, LeavesALivingLeaderInItsSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
-
-  (void)Do(docket, command());
-
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_THAT(docket.events, ::testing::IsEmpty());
 }
 
 TEST_P(EveryCommandTest, AppliedTwiceChangesNothingMore) {
@@ -85,23 +117,96 @@ TEST_P(EveryCommandTest, LeavesOtherElectionsAlone) {
 INSTANTIATE_TEST_SUITE_P(Each, EveryCommandTest, ::testing::ValuesIn(Commands()),
                          [](const auto& info) { return info.param.first; });
 
-TEST(CommandTest, OnlyACampaignMayBringAnElectionIntoBeing) {
-  std::vector<std::string> creating;
+// The commands against the leader are exempt.
+class CommandThatEndsNoTermTest : public EveryCommandTest {};
 
-  for (const auto& [name, command] : Commands()) {
-    if (Creates(command)) creating.push_back(name);
-  }
+TEST_P(CommandThatEndsNoTermTest, LeavesALivingLeaderInItsSeat) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
 
-  EXPECT_THAT(creating, ElementsAre("Campaign"));
+  (void)Do(docket, command());
+
+  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  EXPECT_THAT(docket.events, IsEmpty());
 }
 
-TEST(CommandTest, NamesTheSessionThatItSpeaksFor) {
-  EXPECT_THAT(SessionOf(CampaignBy("a")), Optional(Id("a")));
-  EXPECT_THAT(SessionOf(ProclaimBy("a", Term{7}, "v")), Optional(Id("a")));
-  EXPECT_THAT(SessionOf(ResignBy("a")), Optional(Id("a")));
-  EXPECT_THAT(SessionOf(WithdrawalBy("a", Attempt{5})), Optional(Id("a")));
-  EXPECT_THAT(SessionOf(SettlementOf("a")), Optional(Id("a")));
-  EXPECT_EQ(SessionOf(Settlement()), std::nullopt);
+INSTANTIATE_TEST_SUITE_P(Each, CommandThatEndsNoTermTest,
+                         ::testing::ValuesIn(CommandsThatEndNoTerm()),
+                         [](const auto& info) { return info.param.first; });
+
+class CommandAgainstTheLeaderTest : public EveryCommandTest {};
+
+TEST_P(CommandAgainstTheLeaderTest, LeavesALeaderOfALaterTermAlone) {
+  auto docket = Given(LedBy("a", Term{8}), Waiting("b"), Alive("c"));
+  const auto before = docket;
+
+  (void)Do(docket, command());
+
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, CommandAgainstTheLeaderTest,
+                         ::testing::ValuesIn(CommandsAgainstTheLeader()),
+                         [](const auto& info) { return info.param.first; });
+
+// --- What a command needs ---
+
+std::vector<std::string> CommandsWhere(const std::function<bool(const Needs&)>& holds) {
+  std::vector<std::string> names;
+  for (const auto& [name, command] : Commands()) {
+    if (holds(NeedsOf(command))) names.push_back(name);
+  }
+  return names;
+}
+
+TEST(NeedsTest, OnlyACampaignAndWhoConfiguresMayBringAnElectionIntoBeing) {
+  EXPECT_THAT(
+      CommandsWhere([](const Needs& needs) { return needs.creates; }),
+      ElementsAre("Campaign", "CampaignAndSupersede", "CampaignForAll", "ConfigureAndCreate"));
+}
+
+TEST(NeedsTest, NameTheSessionThatACommandSpeaksFor) {
+  EXPECT_THAT(CommandsWhere([](const Needs& needs) {
+                return needs.sessions == std::vector<SessionId>{Id("c")};
+              }),
+              ElementsAre("Campaign", "CampaignAndSupersede", "CampaignForAll", "Proclaim",
+                          "Resign", "ResignInATerm", "SettleASession", "Withdraw"));
+  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.sessions.empty(); }),
+              ElementsAre("Appoint", "AppointByForce", "Configure", "ConfigureAndCreate", "Delete",
+                          "Depose", "DeposeAndCoolDown", "Pause", "Resume", "Settle"));
+}
+
+TEST(NeedsTest, NameTheLastSessionOfACandidateThatLostIt) {
+  auto for_all = FirstCampaignForAllBy("c", {kElection});
+  for_all.opening->previous = Id("old");
+
+  EXPECT_THAT(NeedsOf(WithPrevious(FirstCampaignBy("c"), "old")).sessions,
+              ElementsAre(Id("c"), Id("old")));
+  EXPECT_THAT(NeedsOf(for_all).sessions, ElementsAre(Id("c"), Id("old")));
+}
+
+TEST(NeedsTest, NameTheCandidateWhoseOtherPlacesMatter) {
+  EXPECT_THAT(CommandsWhere([](const Needs& needs) {
+                return needs.candidates == std::vector<std::string>{"c"};
+              }),
+              ElementsAre("Appoint", "AppointByForce", "CampaignAndSupersede"));
+  EXPECT_THAT(NeedsOf(Superseding(FirstCampaignBy("c/2"))).candidates, ElementsAre("c"));
+  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.candidates.empty(); }),
+              ::testing::SizeIs(Commands().size() - 3));
+}
+
+TEST(NeedsTest, NameEachElectionOfASet) {
+  const ElectionName other{"orders/eu"};
+
+  EXPECT_THAT(NeedsOf(CampaignForAllBy("c", {other, kElection})).elections,
+              ElementsAre(other, kElection));
+}
+
+// Besides the term of a leader that is found dead.
+TEST(NeedsTest, CountTheTermThatACommandMayEndWithASuccessor) {
+  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.departures == 0; }),
+              ElementsAre("Campaign", "CampaignForAll", "Configure", "ConfigureAndCreate", "Delete",
+                          "Proclaim"));
+  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.departures > 1; }), IsEmpty());
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // matchers for what became of both.
 //
 // There is one election, `kElection`, and the time is `kNow` unless a fact says otherwise. A name
-// stands for a candidate and its only session: "a" campaigns with the session Id("a"). Facts are
-// told in order; a later one corrects an earlier one.
+// stands for a session and its candidate: "a" campaigns with the session Id("a"), and "a/2" is
+// another session of candidate "a". Facts are told in order; a later one corrects an earlier one.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -44,6 +44,11 @@ inline void PrintTo(const Session& session, std::ostream* out) {
        << CauseName(session.ended);
 }
 
+inline void PrintTo(const AdminChange& change, std::ostream* out) {
+  *out << AdminActionName(change.action) << " " << change.detail << " term " << change.term.value
+       << " by '" << change.asker.identity << "'";
+}
+
 inline void PrintTo(const Error& error, std::ostream* out) {
   *out << "error " << static_cast<int>(error.reason) << ": " << error.message;
 }
@@ -54,9 +59,14 @@ inline void PrintTo(const Docket& docket, std::ostream* out) {
     *out << "'" << name.bytes << "' led by '" << (leader ? leader->candidate : "") << "' in term "
          << contest.election.term.value << ", queue";
     for (const auto& candidacy : contest.queue) *out << " '" << candidacy.candidate << "'";
+    if (contest.election.paused) *out << ", paused";
+    if (contest.election.wake_at) {
+      *out << ", wakes at " << contest.election.wake_at->since_epoch.count() << " us";
+    }
     *out << "; ";
   }
   for (const auto& [id, session] : docket.sessions) PrintTo(session, out);
+  for (const AdminChange& change : docket.admin_changes) PrintTo(change, out);
 }
 
 }  // namespace tenure
@@ -68,10 +78,22 @@ inline constexpr Duration kLease = std::chrono::seconds(10);
 inline constexpr DbTime kNow{std::chrono::seconds(100)};
 inline constexpr Duration kInstant{1};
 
+inline const Asker kOperator{"olga", "drill"};
+
 inline SessionId Id(std::string_view name) {
   SessionId id;
   std::ranges::copy(name.substr(0, id.bytes.size()), id.bytes.begin());
   return id;
+}
+
+// The name of which `Id` made this.
+inline std::string NameOf(const SessionId& id) {
+  const auto end = std::ranges::find(id.bytes, 0);
+  return {id.bytes.begin(), end};
+}
+
+inline std::string CandidateOf(std::string_view name) {
+  return std::string(name.substr(0, name.find('/')));
 }
 
 // --- Facts ---
@@ -89,7 +111,9 @@ template <typename... Facts>
 }
 
 inline Session SessionOfCandidate(std::string_view name, DbTime expires_at = kNow + kLease) {
-  return {Id(name), std::string(name), kLease, expires_at};
+  Session session{Id(name), CandidateOf(name), kLease, expires_at};
+  session.lease_ttl_asked = kLease;
+  return session;
 }
 
 inline Fact Now(DbTime now) {
@@ -140,7 +164,7 @@ inline Fact LedBy(std::string name, Term term, Standing standing = {}) {
     contest.election.term = term;
     contest.election.revision = {2 * term.value - 1};
     contest.election.leader =
-        Leader{Id(name), name, kLease, standing.value, DbTime{}, standing.attempt};
+        Leader{Id(name), CandidateOf(name), kLease, standing.value, DbTime{}, standing.attempt};
   };
 }
 
@@ -150,7 +174,7 @@ inline Fact Waiting(std::string name, Standing standing = {}) {
     docket.sessions.try_emplace(Id(name), SessionOfCandidate(name));
     Contest& contest = docket.contests[kElection];
     contest.exists = true;
-    contest.queue.push_back({Id(name), name, kLease, contest.election.next_ticket,
+    contest.queue.push_back({Id(name), CandidateOf(name), kLease, contest.election.next_ticket,
                              standing.priority, standing.value, standing.attempt});
     std::ranges::sort(contest.queue,
                       [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });
@@ -163,7 +187,52 @@ inline Fact Waiting(std::string name, Standing standing = {}) {
 inline Fact HorizonAt(std::string name) {
   return [=](Docket& docket) {
     Contest& contest = docket.contests[kElection];
-    contest.horizon = *std::ranges::find(contest.queue, name, &Candidacy::candidate);
+    contest.horizon = *std::ranges::find(contest.queue, Id(name), &Candidacy::session);
+  };
+}
+
+inline Fact WithSettings(Settings settings) {
+  return [=](Docket& docket) { docket.contests[kElection].election.settings = settings; };
+}
+
+inline Fact Paused() {
+  return [](Docket& docket) { docket.contests[kElection].election.paused = true; };
+}
+
+inline Fact VacantUntil(DbTime until) {
+  return [=](Docket& docket) { docket.contests[kElection].election.vacant_until = until; };
+}
+
+inline Fact ElectedAt(DbTime at) {
+  return [=](Docket& docket) { docket.contests[kElection].election.leader->elected_at = at; };
+}
+
+inline Fact Appointed(std::string candidate, std::optional<DbTime> until = std::nullopt) {
+  return [=](Docket& docket) {
+    docket.contests[kElection].election.appointment = Appointment{candidate, until};
+  };
+}
+
+inline Fact KeptOut(std::string candidate, DbTime until) {
+  return [=](Docket& docket) {
+    Contest& contest = docket.contests[kElection];
+    contest.cool_downs[candidate] = until;
+    contest.election.cooling_until = std::max(contest.election.cooling_until, until);
+  };
+}
+
+inline Fact OpenedAt(std::string name, DbTime at) {
+  return [=](Docket& docket) { docket.sessions.at(Id(name)).opened_at = at; };
+}
+
+// The facts are those of another election.
+template <typename... Facts>
+[[nodiscard]] Fact In(const ElectionName& election, const Facts&... facts) {
+  return [=](Docket& docket) {
+    docket.contests[election].election.name = election;
+    std::swap(docket.contests[election], docket.contests[kElection]);
+    (facts(docket), ...);
+    std::swap(docket.contests[election], docket.contests[kElection]);
   };
 }
 
@@ -182,7 +251,32 @@ inline Campaign CampaignBy(std::string_view name, Standing standing = {}) {
 // Opens the candidate's session with it.
 inline Campaign FirstCampaignBy(std::string_view name, Standing standing = {}) {
   Campaign campaign = CampaignBy(name, std::move(standing));
-  campaign.opening = {std::string(name), kLease};
+  campaign.opening = {CandidateOf(name), kLease};
+  return campaign;
+}
+
+inline Campaign Superseding(Campaign campaign) {
+  campaign.supersede = true;
+  if (!campaign.opening) campaign.candidate = CandidateOf(NameOf(campaign.session));
+  return campaign;
+}
+
+inline CampaignForAll CampaignForAllBy(std::string_view name, std::vector<ElectionName> elections,
+                                       Standing standing = {}) {
+  CampaignForAll campaign;
+  campaign.elections = std::move(elections);
+  campaign.session = Id(name);
+  campaign.value = std::move(standing.value);
+  campaign.attempt = standing.attempt;
+  return campaign;
+}
+
+// Opens the candidate's session with it.
+inline CampaignForAll FirstCampaignForAllBy(std::string_view name,
+                                            std::vector<ElectionName> elections,
+                                            Standing standing = {}) {
+  CampaignForAll campaign = CampaignForAllBy(name, std::move(elections), std::move(standing));
+  campaign.opening = {CandidateOf(name), kLease};
   return campaign;
 }
 
@@ -201,8 +295,51 @@ inline Withdraw WithdrawalBy(std::string_view name, Attempt attempt) {
 inline Settle Settlement() { return {kElection, std::nullopt}; }
 inline Settle SettlementOf(std::string_view name) { return {kElection, Id(name)}; }
 
+inline Appoint Appointing(std::string candidate, Term term,
+                          std::optional<Duration> reserve_for = std::nullopt) {
+  return {kElection, term, std::move(candidate), false, reserve_for, kOperator};
+}
+
+inline Appoint AppointingByForce(std::string candidate, Term term,
+                                 std::optional<Duration> reserve_for = std::nullopt) {
+  return {kElection, term, std::move(candidate), true, reserve_for, kOperator};
+}
+
+inline Depose Deposing(Term term, Duration cool_down = {}) {
+  return {kElection, term, cool_down, kOperator};
+}
+
+inline Pause Pausing() { return {kElection, true, kOperator}; }
+inline Pause Resuming() { return {kElection, false, kOperator}; }
+
+// Nothing yet: a test sets what it wants to change.
+inline Configure Configuring() {
+  Configure configure;
+  configure.election = kElection;
+  configure.asker = kOperator;
+  return configure;
+}
+
+inline Configure Creating() {
+  Configure configure = Configuring();
+  configure.create = true;
+  return configure;
+}
+
+inline Delete Deleting(Term term) { return {kElection, term, kOperator}; }
+
 inline Result<Answer> Do(Docket& docket, const Command& command, const Limits& limits = {}) {
   return Apply(docket, limits, command);
+}
+
+// As the next transaction would load what this one has saved.
+inline void LoadAgain(Docket& docket) {
+  docket.events.clear();
+  docket.ended.clear();
+  docket.unsettled.clear();
+  docket.admin_changes.clear();
+  docket.premature_expirations = 0;
+  for (auto& [name, contest] : docket.contests) contest.emptied = false;
 }
 
 // --- What became of it ---
@@ -220,14 +357,22 @@ inline const Candidacy& PlaceIn(const Docket& docket, std::string_view name) {
 
 inline std::vector<std::string> QueueIn(const Docket& docket) {
   std::vector<std::string> names;
-  for (const Candidacy& candidacy : ContestIn(docket).queue) names.push_back(candidacy.candidate);
+  for (const Candidacy& candidacy : ContestIn(docket).queue) {
+    names.push_back(NameOf(candidacy.session));
+  }
   return names;
+}
+
+// Empty while the seat is vacant.
+inline std::string LeaderOf(const Docket& docket, const ElectionName& election) {
+  const auto& leader = docket.contests.at(election).election.leader;
+  return leader ? NameOf(leader->session) : "";
 }
 
 MATCHER_P2(IsLedBy, name, term, "") {
   const Election& election = ElectionIn(arg);
   return election.leader && election.leader->session == Id(name) &&
-         election.leader->candidate == name && election.term == term;
+         election.leader->candidate == CandidateOf(name) && election.term == term;
 }
 
 MATCHER_P(IsVacantAfter, term, "") {
@@ -236,7 +381,7 @@ MATCHER_P(IsVacantAfter, term, "") {
 
 inline bool SameContest(const Contest& a, const Contest& b) {
   return a.election == b.election && a.exists == b.exists && a.queue == b.queue &&
-         a.horizon == b.horizon;
+         a.horizon == b.horizon && a.cool_downs == b.cool_downs && a.emptied == b.emptied;
 }
 
 MATCHER_P(IsSameAs, before, "") {
@@ -246,14 +391,15 @@ MATCHER_P(IsSameAs, before, "") {
   return arg.now == before.now && arg.sessions == before.sessions &&
          std::ranges::equal(arg.contests, before.contests, same_entry) && arg.busy == before.busy &&
          arg.events == before.events && arg.ended == before.ended &&
-         arg.unsettled == before.unsettled;
+         arg.unsettled == before.unsettled && arg.admin_changes == before.admin_changes &&
+         arg.premature_expirations == before.premature_expirations;
 }
 
 inline bool SaysOf(const Event& event, EventType type, Cause cause, std::string_view name,
                    Term term, Revision revision) {
   return event.election == kElection && event.type == type && event.cause == cause &&
-         event.leader.session == Id(name) && event.leader.candidate == name && event.term == term &&
-         event.revision == revision;
+         event.leader.session == Id(name) && event.leader.candidate == CandidateOf(name) &&
+         event.term == term && event.revision == revision;
 }
 
 MATCHER_P3(Elected, name, term, revision, "") {
@@ -267,6 +413,16 @@ MATCHER_P4(Proclaimed, name, term, revision, value, "") {
 
 MATCHER_P4(Vacated, name, cause, term, revision, "") {
   return SaysOf(arg, EventType::kVacated, cause, name, term, revision);
+}
+
+MATCHER_P4(HandoverAsked, name, successor, term, revision, "") {
+  return SaysOf(arg, EventType::kHandoverAsked, Cause::kNone, name, term, revision) &&
+         arg.successor == successor;
+}
+
+// By the operator, now.
+MATCHER_P3(Recorded, action, term, detail, "") {
+  return arg == AdminChange{kElection, action, term, kNow, detail, kOperator};
 }
 
 // --- Answers ---
@@ -302,6 +458,28 @@ MATCHER_P(AnswersResigned, term, "") {
 MATCHER_P(Answers, outcome, "") {
   const auto* answer = arg ? std::get_if<ResignAnswer>(&*arg) : nullptr;
   return answer != nullptr && answer->outcome == outcome && answer->term == Term{};
+}
+
+// Of each of these elections it now has the seat.
+MATCHER_P(AnswersElectedInAll, elections, "") {
+  const auto* answer = arg ? std::get_if<CampaignForAllAnswer>(&*arg) : nullptr;
+  return answer != nullptr && answer->blocked.empty() &&
+         std::ranges::equal(answer->leaderships, elections, {}, &Leadership::election);
+}
+
+MATCHER_P(AnswersBlockedBy, elections, "") {
+  const auto* answer = arg ? std::get_if<CampaignForAllAnswer>(&*arg) : nullptr;
+  return answer != nullptr && answer->leaderships.empty() && answer->blocked == elections;
+}
+
+MATCHER(AnswersChanged, "") {
+  const auto* answer = arg ? std::get_if<AdminAnswer>(&*arg) : nullptr;
+  return answer != nullptr && answer->changed;
+}
+
+MATCHER(AnswersUnchanged, "") {
+  const auto* answer = arg ? std::get_if<AdminAnswer>(&*arg) : nullptr;
+  return answer != nullptr && !answer->changed;
 }
 
 MATCHER(AnswersDone, "") { return arg && std::holds_alternative<Done>(*arg); }

@@ -15,6 +15,17 @@ inline constexpr size_t kRequestIdBytesMin = 16;
 inline constexpr size_t kRequestIdBytesMax = 64;
 inline constexpr size_t kSessionsPerRenewalMax = 500;
 inline constexpr size_t kSelectorsMax = 1000;
+inline constexpr size_t kElectionsPerCampaignMax = 32;
+inline constexpr size_t kReasonBytesMax = 255;
+inline constexpr size_t kCoolDownsMax = 100;  // of one election
+inline constexpr Duration kAdminDurationMax = std::chrono::hours(24);
+inline constexpr uint64_t kAdminQueueMax = 1'000'000;
+
+// Adaptive leases: a premature expiry doubles the next lease, up to so many times what was asked
+// for; each calm period halves it again.
+inline constexpr int kLeaseGrowth = 2;
+inline constexpr int kLeaseGrowthMax = 8;
+inline constexpr Duration kCalmPeriod = std::chrono::minutes(10);
 
 // What one server allows; `tenured`'s flags set them.
 struct Limits {
@@ -22,6 +33,7 @@ struct Limits {
   Duration lease_ttl_max = std::chrono::hours(24);
   Duration lease_ttl_default = std::chrono::seconds(10);
   uint64_t queue_max = 100'000;  // waiting candidates in one election
+  bool adaptive_leases = true;
 };
 
 }  // namespace tenure

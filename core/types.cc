@@ -49,8 +49,28 @@ std::string_view EventTypeName(EventType type) {
     case EventType::kElected: return "ELECTED";
     case EventType::kProclaimed: return "PROCLAIMED";
     case EventType::kVacated: return "VACATED";
+    case EventType::kHandoverAsked: return "HANDOVER_ASKED";
   }
   return "";
+}
+
+std::string_view AdminActionName(AdminAction action) {
+  switch (action) {
+    case AdminAction::kAppointed: return "APPOINTED";
+    case AdminAction::kDeposed: return "DEPOSED";
+    case AdminAction::kPaused: return "PAUSED";
+    case AdminAction::kResumed: return "RESUMED";
+    case AdminAction::kConfigured: return "CONFIGURED";
+    case AdminAction::kDeleted: return "DELETED";
+    case AdminAction::kSessionEnded: return "SESSION_ENDED";
+  }
+  return "";
+}
+
+std::optional<Leadership> LeadershipOf(const Election& election) {
+  if (!election.leader) return std::nullopt;
+  return Leadership{election.name, election.term, *election.leader,
+                    election.appointment ? election.appointment->candidate : ""};
 }
 
 int LaneOf(const ElectionName& name) {

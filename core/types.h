@@ -75,7 +75,12 @@ enum class Cause : uint8_t {
 };
 [[nodiscard]] std::string_view CauseName(Cause cause);
 
-enum class EventType : uint8_t { kElected = 1, kProclaimed = 2, kVacated = 3 };
+enum class EventType : uint8_t {
+  kElected = 1,
+  kProclaimed = 2,
+  kVacated = 3,
+  kHandoverAsked = 4,  // an operator asks the leader to make way for a candidate
+};
 [[nodiscard]] std::string_view EventTypeName(EventType type);
 
 // A process's lease on life. It is alive until its row says otherwise: `ended` is never unset
@@ -86,6 +91,10 @@ struct Session {
   Duration lease_ttl{0};
   DbTime expires_at;
   Cause ended = Cause::kNone;
+  DbTime opened_at = {};
+  // Adaptive leases: what the candidate asked for, and since when the lease is as long as it is.
+  Duration lease_ttl_asked{0};
+  DbTime lease_ttl_since = {};
 
   bool operator==(const Session&) const = default;
   [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }
@@ -100,6 +109,7 @@ struct Candidacy {
   int32_t priority = 0;
   std::string value;
   Attempt attempt;
+  bool asked_again = false;  // by a Campaign call with another attempt than the first
 
   bool operator==(const Candidacy&) const = default;
   // Queue order: higher priority first, then who came first.
@@ -122,6 +132,26 @@ struct Leader {
   bool operator==(const Leader&) const = default;
 };
 
+// What operators set for one election.
+struct Settings {
+  Duration lock_delay{0};         // the seat stays empty so long after an unclean end
+  Duration min_hold{0};           // who resigns earlier leaves an empty seat until this has passed
+  Duration lease_ttl_default{0};  // 0: the server's
+  Duration lease_ttl_max{0};      // 0: the server's
+  uint64_t queue_max = 0;         // 0: the server's
+
+  bool operator==(const Settings&) const = default;
+};
+
+// Whom an operator wants to lead next.
+struct Appointment {
+  std::string candidate;
+  // So long the seat is kept for a candidate that does not stand. Nothing: it has to stand.
+  std::optional<DbTime> until = {};
+
+  bool operator==(const Appointment&) const = default;
+};
+
 // One election's row.
 struct Election {
   ElectionName name;
@@ -129,7 +159,16 @@ struct Election {
   Revision revision;
   Ticket next_ticket;
   uint64_t waiting = 0;  // how many candidacies the queue holds
-  std::optional<Leader> leader;
+  std::optional<Leader> leader = {};
+
+  Settings settings = {};
+  bool paused = false;       // no grant is made
+  bool deleted = false;      // and not brought into being again since
+  DbTime vacant_until = {};  // no grant is made before
+  std::optional<Appointment> appointment = {};
+  DbTime cooling_until = {};           // the end of the last cool-down; 0 if there is none
+  std::optional<DbTime> wake_at = {};  // when the passing of time alone may allow a grant
+  Revision history_from = {};          // events before this one were deleted
 
   bool operator==(const Election&) const = default;
 };
@@ -144,6 +183,7 @@ struct Event {
   Term term;
   Leader leader;
   DbTime at;
+  std::string successor = {};  // of kHandoverAsked
 
   bool operator==(const Event&) const = default;
 };
@@ -153,8 +193,43 @@ struct Leadership {
   ElectionName election;
   Term term;
   Leader leader;
+  std::string successor = {};  // for whom it is asked to make way; empty: nobody
 
   bool operator==(const Leadership&) const = default;
+};
+// Nothing while the seat is vacant.
+[[nodiscard]] std::optional<Leadership> LeadershipOf(const Election& election);
+
+// What operators do.
+enum class AdminAction : uint8_t {
+  kAppointed = 1,
+  kDeposed = 2,
+  kPaused = 3,
+  kResumed = 4,
+  kConfigured = 5,
+  kDeleted = 6,
+  kSessionEnded = 7,
+};
+[[nodiscard]] std::string_view AdminActionName(AdminAction action);
+
+// Who asked for an administrative change, and why.
+struct Asker {
+  std::string identity;
+  std::string reason;
+
+  bool operator==(const Asker&) const = default;
+};
+
+// One committed administrative change.
+struct AdminChange {
+  ElectionName election;  // empty for kSessionEnded
+  AdminAction action = AdminAction::kAppointed;
+  Term term;  // the election's, when it was asked for
+  DbTime at;
+  std::string detail;  // what changed, for people
+  Asker asker;
+
+  bool operator==(const AdminChange&) const = default;
 };
 
 // Every election belongs to one lane, the same on every replica and for ever: lanes order the

@@ -125,6 +125,30 @@ TEST(EventTypeTest, EveryTypeHasItsName) {
   EXPECT_EQ(EventTypeName(EventType::kElected), "ELECTED");
   EXPECT_EQ(EventTypeName(EventType::kProclaimed), "PROCLAIMED");
   EXPECT_EQ(EventTypeName(EventType::kVacated), "VACATED");
+  EXPECT_EQ(EventTypeName(EventType::kHandoverAsked), "HANDOVER_ASKED");
+}
+
+TEST(AdminActionTest, EveryActionHasItsName) {
+  EXPECT_EQ(AdminActionName(AdminAction::kAppointed), "APPOINTED");
+  EXPECT_EQ(AdminActionName(AdminAction::kDeposed), "DEPOSED");
+  EXPECT_EQ(AdminActionName(AdminAction::kPaused), "PAUSED");
+  EXPECT_EQ(AdminActionName(AdminAction::kResumed), "RESUMED");
+  EXPECT_EQ(AdminActionName(AdminAction::kConfigured), "CONFIGURED");
+  EXPECT_EQ(AdminActionName(AdminAction::kDeleted), "DELETED");
+  EXPECT_EQ(AdminActionName(AdminAction::kSessionEnded), "SESSION_ENDED");
+}
+
+TEST(LeadershipTest, IsWhoLeadsAndForWhomItIsAskedToMakeWay) {
+  Election election{ElectionName{"orders"}, Term{7}, Revision{13}, Ticket{1}};
+  EXPECT_EQ(LeadershipOf(election), std::nullopt);
+
+  election.leader = Leader{{}, "a", 10s, "v", DbTime{100s}, Attempt{5}};
+  const Leadership undisturbed{election.name, Term{7}, *election.leader, ""};
+  EXPECT_THAT(LeadershipOf(election), Optional(undisturbed));
+
+  election.appointment = Appointment{"b"};
+  const Leadership asked{election.name, Term{7}, *election.leader, "b"};
+  EXPECT_THAT(LeadershipOf(election), Optional(asked));
 }
 
 // Two replicas that disagree about a lane lose events. These numbers must never change.

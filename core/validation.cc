@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/duration_text.h"
+
 namespace tenure {
 namespace {
 
@@ -74,6 +76,28 @@ Result<SessionId> ParseSessionId(std::string_view hex) {
     return Fail(Reason::kInvalidSessionId, "a session_id is 32 lower-case hexadecimal digits");
   }
   return *id;
+}
+
+Result<std::string> ParseHandle(std::string_view handle) {
+  const std::string digits(handle);
+  if (!SessionId::FromHex(digits + digits)) {
+    return Fail(Reason::kInvalidSessionId, "a handle is 16 lower-case hexadecimal digits");
+  }
+  return digits;
+}
+
+Result<std::string> ParseReason(std::string_view reason) {
+  const std::string fault = reason.empty() ? "" : NameFault(reason);
+  if (!fault.empty()) return Fail(Reason::kInvalidReason, "the reason " + fault);
+  return std::string(reason);
+}
+
+Result<Duration> ParseSetting(std::string_view field, Duration value, Duration least) {
+  if (value >= least && value <= kAdminDurationMax) return value;
+  return Fail(Reason::kInvalidSetting,
+              std::string(field) + " is " + DurationText(value) + "; it may be " +
+                  DurationText(least) + " to " + DurationText(kAdminDurationMax),
+              {{"field", std::string(field)}, {"max", DurationText(kAdminDurationMax)}});
 }
 
 Result<Term> ParseTerm(uint64_t term) {

@@ -20,6 +20,13 @@ namespace tenure {
 [[nodiscard]] Result<Duration> ParseLeaseTtl(std::optional<Duration> ttl, const Limits& limits);
 // 32 lower-case hexadecimal digits. kInvalidSessionId.
 [[nodiscard]] Result<SessionId> ParseSessionId(std::string_view hex);
+// 16 of them. kInvalidSessionId.
+[[nodiscard]] Result<std::string> ParseHandle(std::string_view handle);
+// What a caller gives as the reason for an operator's call: at most 255 bytes without control
+// characters; may be empty. kInvalidReason.
+[[nodiscard]] Result<std::string> ParseReason(std::string_view reason);
+// A duration that operators set: from `least` to 24 h. kInvalidSetting.
+[[nodiscard]] Result<Duration> ParseSetting(std::string_view field, Duration value, Duration least);
 // Not zero. kInvalidTerm.
 [[nodiscard]] Result<Term> ParseTerm(uint64_t term);
 

@@ -25,6 +25,9 @@ Metrics::Metrics()
                             "Terms that transactions of this replica granted.")),
       sessions_ended(Counter(registry_, "tenure_sessions_ended_total",
                              "Sessions that transactions of this replica ended, by any cause.")),
+      premature_expirations(
+          Counter(registry_, "tenure_premature_expirations_total",
+                  "Sessions that expired although their process was alive and came back.")),
       renewals(Counter(registry_, "tenure_renewals_total", "Sessions that were renewed.")),
       transactions(
           Counter(registry_, "tenure_transactions_total", "Transactions that were committed.")),
@@ -42,6 +45,10 @@ Metrics::Metrics()
       feed_events(Counter(registry_, "tenure_feed_events_total",
                           "Changes that were read from the store, because other replicas made them "
                           "or one before them.")),
+      admin_changes(Counter(registry_, "tenure_admin_changes_total",
+                            "Changes by operators that this replica committed.")),
+      events_trimmed(Counter(registry_, "tenure_events_trimmed_total",
+                             "Events that were deleted because history may not grow further.")),
       watchers(Gauge(registry_, "tenure_watchers",
                      "Open calls that wait for changes: campaigns, observers, keepalive streams.")),
       store_up(Gauge(registry_, "tenure_store_up", "Whether the store answered lately.")) {

@@ -32,6 +32,7 @@ class Metrics {
  public:
   prometheus::Counter& terms_granted;
   prometheus::Counter& sessions_ended;
+  prometheus::Counter& premature_expirations;
   prometheus::Counter& renewals;
   prometheus::Counter& transactions;
   prometheus::Counter& transactions_failed;
@@ -40,6 +41,8 @@ class Metrics {
   prometheus::Counter& refused_overloaded;
   prometheus::Counter& feed_polls;
   prometheus::Counter& feed_events;
+  prometheus::Counter& admin_changes;
+  prometheus::Counter& events_trimmed;
   prometheus::Gauge& watchers;
   prometheus::Gauge& store_up;
 };

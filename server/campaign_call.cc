@@ -1,13 +1,11 @@
 #include "server/campaign_call.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <mutex>
-#include <random>
 #include <utility>
 
-#include "core/validation.h"
+#include "server/campaign_request.h"
+#include "server/campaign_set_call.h"
 #include "server/convert.h"
 #include "server/status.h"
 #include "server/unary_call.h"
@@ -25,102 +23,11 @@ constexpr SteadyTime::duration kStandingMargin = std::chrono::milliseconds(200);
 // No plan is made for later than this: it would outlive a call that is cancelled.
 constexpr SteadyTime::duration kPlanAheadMax = std::chrono::seconds(10);
 
-uint64_t RandomNumber() {
-  thread_local std::random_device random;  // the kernel's generator
-  return static_cast<uint64_t>(random()) << 32 | random();
-}
-
-SessionId RandomSessionId() {
-  SessionId id;
-  for (size_t i = 0; i < id.bytes.size(); i += 8) {
-    const uint64_t number = RandomNumber();
-    for (size_t j = 0; j < 8; ++j) id.bytes[i + j] = static_cast<uint8_t>(number >> (8 * j));
-  }
-  return id;
-}
-
-// The same request_id makes the same session, on whatever replica: SHA-256, cut to 128 bits.
-SessionId SessionIdFor(std::string_view request_id) {
-  std::string input = "tenure.v1 session ";
-  input += request_id;
-  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  EVP_Digest(input.data(), input.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  SessionId id;
-  std::copy_n(digest.begin(), id.bytes.size(), id.bytes.begin());
-  return id;
-}
-
-struct Parsed {
-  Campaign campaign;
-  std::optional<Duration> wait;  // nothing: until the deadline
-};
-
-Result<std::optional<Duration>> ParseWait(const v1::CampaignRequest& request) {
-  if (!request.has_wait()) return std::nullopt;
-  const auto wait = FromProto(request.wait());
-  if (!wait) return Fail(Reason::kInvalidWait, "the wait is not a valid duration");
-  if (*wait < Duration(0)) return Fail(Reason::kInvalidWait, "the wait is negative");
-  return wait;
-}
-
-Result<Duration> ParseTtl(const v1::CampaignRequest& request, const Limits& limits) {
-  if (!request.has_lease_ttl()) return ParseLeaseTtl(std::nullopt, limits);
-  const auto ttl = FromProto(request.lease_ttl());
-  if (!ttl) return Fail(Reason::kInvalidLeaseTtl, "the lease_ttl is not a valid duration");
-  return ParseLeaseTtl(ttl, limits);
-}
-
-// Who stands: a session that the caller has, or one that is made for this call.
-Result<void> ParseSession(const v1::CampaignRequest& request, const Limits& limits,
-                          Campaign& campaign) {
-  if (!request.session_id().empty()) {
-    const auto session = ParseSessionId(request.session_id());
-    if (!session) return tl::unexpected(session.error());
-    campaign.session = *session;
-    if (request.candidate().empty()) return {};
-    const auto candidate = ParseCandidate(request.candidate());
-    if (!candidate) return tl::unexpected(candidate.error());
-    campaign.candidate = *candidate;
-    return {};
-  }
-  const auto candidate = ParseCandidate(request.candidate());
-  if (!candidate) return tl::unexpected(candidate.error());
-  const auto ttl = ParseTtl(request, limits);
-  if (!ttl) return tl::unexpected(ttl.error());
-  const size_t size = request.request_id().size();
-  if (size != 0 && (size < kRequestIdBytesMin || size > kRequestIdBytesMax)) {
-    return Fail(Reason::kInvalidRequestId,
-                "a request_id has 16 to 64 bytes, not " + std::to_string(size));
-  }
-  campaign.session = size == 0 ? RandomSessionId() : SessionIdFor(request.request_id());
-  campaign.opening = Campaign::Opening{*candidate, *ttl};
-  return {};
-}
-
-Result<Parsed> Parse(const v1::CampaignRequest& request, const Limits& limits) {
-  Parsed parsed;
-  const auto election = ParseElectionName(request.election());
-  if (!election) return tl::unexpected(election.error());
-  parsed.campaign.election = *election;
-  const auto value = ParseValue(request.value());
-  if (!value) return tl::unexpected(value.error());
-  parsed.campaign.value = *value;
-  const auto wait = ParseWait(request);
-  if (!wait) return tl::unexpected(wait.error());
-  parsed.wait = *wait;
-  const auto session = ParseSession(request, limits, parsed.campaign);
-  if (!session) return tl::unexpected(session.error());
-  parsed.campaign.priority = request.priority();
-  parsed.campaign.attempt = Attempt{std::max<uint64_t>(1, RandomNumber())};
-  return parsed;
-}
-
 class CampaignCall final : public grpc::ServerUnaryReactor,
                            public Watcher,
                            public std::enable_shared_from_this<CampaignCall> {
  public:
-  CampaignCall(Engine& engine, Parsed parsed, v1::CampaignResponse* response)
+  CampaignCall(Engine& engine, CampaignRequest parsed, v1::CampaignResponse* response)
       : engine_(engine),
         campaign_(std::move(parsed.campaign)),
         place_{campaign_.election, campaign_.session},
@@ -214,7 +121,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     const auto& answer = std::get<CampaignAnswer>(*result);
     session_ = answer.session;
     term_when_standing_ = answer.election.term;
-    if (answer.elected) return FinishElected(*LeadershipOf(answer.election));
+    if (answer.elected) return FinishElected(ToProto(*LeadershipOf(answer.election)));
     state_ = State::kWaiting;
     if (FinishIfElected()) return;
     if (stop_waiting_) return FinishWith(*stop_waiting_);
@@ -275,10 +182,8 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
       v1::Standing& standing = *self->response_->mutable_standing();
       standing.set_position(place->position);
       const ElectionView& view = *place->election;
-      if (view.leader_alive) {
-        if (auto leader = LeadershipOf(view.election))
-          *standing.mutable_leader() = std::move(*leader);
-      }
+      const auto leader = LeadershipOf(view.election);
+      if (leader && view.LeaderAlive()) *standing.mutable_leader() = ToProto(*leader);
       self->FinishAnswered();
     });
   }
@@ -321,7 +226,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   bool FinishIfNotWaiting(const Place& place) {
     const auto& leader = place.election ? place.election->election.leader : std::nullopt;
     if (leader && leader->session == campaign_.session) {
-      FinishElected(*LeadershipOf(place.election->election));
+      FinishElected(ToProto(*LeadershipOf(place.election->election)));
       return true;
     }
     if (place.waiting) return false;
@@ -377,7 +282,8 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
 grpc::ServerUnaryReactor* StartCampaign(Engine& engine, grpc::CallbackServerContext* context,
                                         const v1::CampaignRequest& request,
                                         v1::CampaignResponse* response) {
-  auto parsed = Parse(request, engine.limits());
+  if (!request.elections().empty()) return StartCampaignForAll(engine, context, request, response);
+  auto parsed = ParseCampaign(request, engine.limits());
   if (!parsed) {
     auto* reactor = context->DefaultReactor();
     reactor->Finish(ToStatus(parsed.error()));

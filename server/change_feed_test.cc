@@ -31,16 +31,13 @@ class ChangeFeedTest : public ::testing::Test {
 
   // Commits, without telling the feed.
   Change Commit(Store& store, const Command& command) {
-    Agenda agenda;
-    Agenda::Item& item = agenda.elections[ElectionOf(command)];
-    item = {{*SessionOf(command)}, 1, Creates(command)};
     Change change;
-    const auto committed = store.Transact(agenda, [&](Docket& docket) {
+    const auto committed = store.Transact(AgendaFor({&command}), [&](Docket& docket) {
       EXPECT_TRUE(Apply(docket, {}, command));
       change.events = docket.events;
     });
-    EXPECT_TRUE(committed && *committed);
-    change.at = **committed;
+    EXPECT_TRUE(committed && committed->size() == 1);
+    change.at = committed->front();
     return change;
   }
   void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr char kVersion[] = "tenured 0.1.0";
 constexpr int64_t kQueueMaxMax = 1'000'000'000;
+constexpr int64_t kHistoryEventsMax = 1'000'000'000;
 
 // Adds an option that is a duration, and its environment variable.
 template <typename Time>
@@ -89,6 +90,18 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
                  "How many candidates may wait in one election")
       ->check(CLI::Range(int64_t{0}, kQueueMaxMax))  // without it "-5" would be 2^64 - 5
       ->envname("TENURE_QUEUE_MAX");
+  bool no_adaptive_leases = false;
+  app.add_flag("--no-adaptive-leases", no_adaptive_leases,
+               "Do not lengthen the lease of who lost its last session while it lived")
+      ->envname("TENURE_NO_ADAPTIVE_LEASES");
+  AddDuration(app, "--history-max-age", "TENURE_HISTORY_MAX_AGE", config.retention.age_max,
+              "How long events, terms and operators' changes are kept");
+  app.add_option("--history-max-events", config.retention.events_max,
+                 "How many events of each election are kept")
+      ->check(CLI::Range(int64_t{1}, kHistoryEventsMax))
+      ->envname("TENURE_HISTORY_MAX_EVENTS");
+  AddDuration(app, "--history-min-age", "TENURE_HISTORY_MIN_AGE", config.retention.age_min,
+              "How long events are kept however many there are");
   AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
               "How often to look for changes that other replicas made");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
@@ -104,6 +117,11 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   }
   config.migrate_only = migrate->parsed();
   config.migrate = !no_migrate;
+
+  config.limits.adaptive_leases = !no_adaptive_leases;
+  if (config.retention.age_max < config.retention.age_min) {
+    return tl::unexpected(Complain("--history-max-age is shorter than --history-min-age"));
+  }
 
   const Limits& limits = config.limits;
   if (limits.lease_ttl_default < limits.lease_ttl_min ||

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/limits.h"
+#include "server/engine.h"
 #include "storage/open_store.h"
 
 namespace tenure {
@@ -18,6 +19,7 @@ struct ServerConfig {
   std::string store_url = "sqlite:tenure.db";
   StoreLocation store;
   Limits limits;
+  Retention retention = EngineOptions().retention;
   std::chrono::milliseconds feed_interval{10};
   std::chrono::milliseconds drain_timeout{10'000};
 };

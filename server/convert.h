@@ -7,6 +7,8 @@
 
 #include "core/law.h"
 #include "core/types.h"
+#include "storage/store.h"
+#include "tenure/v1/admin.pb.h"
 #include "tenure/v1/election.pb.h"
 
 namespace tenure {
@@ -22,8 +24,16 @@ namespace tenure {
                                       v1::Snapshot::Reason reason);
 [[nodiscard]] v1::ResignResponse::Outcome ToProto(ResignOutcome outcome);
 
-// The leadership of a seat that is taken.
-[[nodiscard]] std::optional<v1::Leadership> LeadershipOf(const Election& election);
+[[nodiscard]] google::protobuf::Duration HeartbeatInterval(const Session& session);
+
+// For operators.
+[[nodiscard]] v1::Election ToProto(const Election& election);
+// With what is left of the leader's lease. A leader whose lease is over is none.
+[[nodiscard]] v1::Election ToProto(const ElectionView& view);
+[[nodiscard]] v1::Candidate ToProto(const QueueEntry& entry, uint64_t position);
+[[nodiscard]] v1::TermRecord ToProto(const TermRecord& record);
+[[nodiscard]] v1::Change ToProto(const AdminChange& change);
+[[nodiscard]] v1::SessionInfo ToProto(const SessionView& session);
 
 // Nothing if the message is not a valid duration. Parts of a microsecond are dropped; more than 100
 // years are 100 years.

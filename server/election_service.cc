@@ -92,7 +92,7 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
     return reactor;
   }
   if (!command->election) {
-    engine_.CloseSession(command->session, [call](Result<Session> ended) {
+    engine_.CloseSession(command->session, [call](const Result<Session>& ended) {
       if (!ended) return call->Fail(ended.error());
       call->Answer([](v1::ResignResponse& it) {
         it.set_outcome(v1::ResignResponse::OUTCOME_SESSION_ENDED);
@@ -128,7 +128,7 @@ grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* c
       if (!*read) return;
       it.set_term((*read)->term.value);
       it.set_revision((*read)->revision.value);
-      if (auto leader = LeadershipOf(**read)) *it.mutable_leader() = std::move(*leader);
+      if (const auto leader = LeadershipOf(**read)) *it.mutable_leader() = ToProto(*leader);
     });
   });
   return reactor;

@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 // below the databases' longest message.
 constexpr size_t kCommandsPerBatch = 256;
 constexpr size_t kCommandsWaitingMax = 20'000;  // per lane
+constexpr size_t kSetsPerBatch = 8;
+constexpr size_t kSetsWaitingMax = 20'000;
 constexpr size_t kRenewalsPerBatch = 500;
 constexpr size_t kRenewalsWaitingMax = 200'000;
 constexpr size_t kClosesPerBatch = 200;
@@ -37,12 +39,19 @@ constexpr size_t kRememberedMax = 10'000;
 // can expire: it is made at least so many times in the shortest lease.
 constexpr int kSearchesPerShortestLease = 4;
 constexpr SteadyTime::duration kSearchPauseMax = 250ms;
-constexpr size_t kDueSessionsPerSearch = 500;
+constexpr size_t kDuePerSearch = 500;
 
 constexpr SteadyTime::duration kForgetInterval = 60s;
 constexpr SteadyTime::duration kForgetPause = 1s;  // while there is more to forget
 constexpr Duration kEndedSessionsKeptFor = std::chrono::hours(1);
 constexpr size_t kForgottenAtOnceMax = 10'000;
+
+// History is looked through so many times in the age that it may reach, within bounds.
+constexpr int kTrimsPerAge = 10;
+constexpr Duration kTrimIntervalMin = 100ms;
+constexpr Duration kTrimIntervalMax = 60s;
+constexpr SteadyTime::duration kTrimPause = 100ms;  // while there is more to look through
+constexpr size_t kTrimmedAtOnceMax = 1000;
 
 constexpr auto kStoreSilenceMax = 2s;
 
@@ -50,24 +59,6 @@ constexpr auto kStoreSilenceMax = 2s;
 template <typename Pending>
 void FailAll(const std::vector<Pending>& batch, const Error& error) {
   for (const Pending& pending : batch) pending.done(tl::unexpected(error));
-}
-
-Error Starting() {
-  return {Reason::kStoreUnavailable, "this replica is still waiting for its database"};
-}
-
-Agenda AgendaFor(const std::vector<const Command*>& commands) {
-  Agenda agenda;
-  for (const Command* command : commands) {
-    Agenda::Item& item = agenda.elections[ElectionOf(*command)];
-    if (const auto session = SessionOf(*command)) item.sessions.push_back(*session);
-    if (Creates(*command)) {
-      item.create = true;
-    } else {
-      ++item.departures;
-    }
-  }
-  return agenda;
 }
 
 }  // namespace
@@ -79,6 +70,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       options_(std::move(options)),
       hub_(options_.watchers_max),
       feed_(store, scheduler, hub_, metrics, options_.feed_interval),
+      sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
+            [this](auto batch) { RunCommands(std::move(batch)); }),
       renewals_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
                 [this](auto batch) { RunRenewals(std::move(batch)); }),
       reads_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
@@ -101,8 +94,9 @@ Result<void> Engine::Start() {
   const auto started = feed_.Start();
   if (!started) return started;
   started_ = true;
-  scheduler_.Post(Work::kBackground, [this] { SearchDueSessions(); });
+  scheduler_.Post(Work::kBackground, [this] { SearchDueWork(); });
   scheduler_.Post(Work::kBackground, [this] { ForgetOldSessions(); });
+  scheduler_.Post(Work::kBackground, [this] { TrimHistory({}); });
   return {};
 }
 
@@ -118,7 +112,16 @@ void Engine::Renew(const SessionId& session, Done<Session> done) {
 
 void Engine::CloseSession(const SessionId& session, Done<Session> done) {
   if (!started_) return Refuse(std::move(done), Starting());
-  Enqueue(PendingClose{session, std::move(done), scheduler_.Now() + kBusyPatience});
+  const auto answer = [done = std::move(done)](const Result<Closed>& closed) {
+    done(closed.map([](const Closed& it) { return it.session; }));
+  };
+  Enqueue(PendingClose{session, std::nullopt, answer, scheduler_.Now() + kBusyPatience});
+}
+
+void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done) {
+  if (!started_) return Refuse(std::move(done), Starting());
+  Enqueue(
+      PendingClose{session, std::move(asker), std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
@@ -173,17 +176,10 @@ void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<Electi
   });
 }
 
-template <typename T>
-void Engine::PostRead(Done<T> done, std::function<Result<T>()> read) {
-  if (!started_) return Refuse(std::move(done), Starting());
-  if (++reads_posted_ > kReadsWaitingMax) {
-    --reads_posted_;
-    return Refuse(std::move(done), Overloaded());
-  }
-  scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
-    done(read());
-    --reads_posted_;
-  });
+bool Engine::MayRead() {
+  if (++reads_posted_ <= kReadsWaitingMax) return true;
+  --reads_posted_;
+  return false;
 }
 
 bool Engine::StoreAnswers() const {
@@ -197,8 +193,10 @@ std::string Engine::ExposeMetrics() {
 }
 
 void Engine::Enqueue(PendingCommand pending) {
-  Batcher<PendingCommand>& lane = *lanes_[static_cast<size_t>(LaneOf(ElectionOf(pending.command)))];
-  if (!lane.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  const std::vector<ElectionName> elections = NeedsOf(pending.command).elections;
+  Batcher<PendingCommand>& batcher =
+      elections.size() == 1 ? *lanes_[static_cast<size_t>(LaneOf(elections.front()))] : sets_;
+  if (!batcher.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
 
 void Engine::Enqueue(PendingRenewal pending) {
@@ -233,7 +231,9 @@ void Engine::RunCommands(std::vector<PendingCommand> batch) {
   const auto committed = Transact(AgendaFor(commands), [&](Docket& docket) {
     answers.clear();
     for (const Command* command : commands) {
-      const bool busy = docket.busy.contains(ElectionOf(*command));
+      const bool busy =
+          std::ranges::any_of(NeedsOf(*command).elections,
+                              [&](const ElectionName& name) { return docket.busy.contains(name); });
       answers.push_back(busy ? std::nullopt
                              : std::optional(Apply(docket, options_.limits, *command)));
     }
@@ -286,7 +286,7 @@ void Engine::RunReads(std::vector<PendingRead> batch) {
   if (!views) return FailAll(batch, views.error());
   for (PendingRead& pending : batch) {
     const auto view = views->find(pending.name);
-    if (view == views->end() || view->second.leader_alive) {
+    if (view == views->end() || view->second.LeaderAlive()) {
       const auto election =
           view == views->end() ? std::nullopt : std::optional(view->second.election);
       if (election) FillIfVacant(view->second);
@@ -341,8 +341,10 @@ void Engine::RunPlaces(std::vector<PendingPlace> batch) {
 }
 
 void Engine::FillIfVacant(const ElectionView& view) {
-  const bool vacant = !view.election.leader || !view.leader_alive;
-  if (vacant && view.election.waiting > 0) {
+  const Election& election = view.election;
+  const bool left_vacant =
+      !election.leader && election.waiting > 0 && !election.paused && !election.wake_at;
+  if (left_vacant || !view.LeaderAlive()) {
     Submit(Settle{view.election.name, {}}, [](Result<Answer>) {});
   }
 }
@@ -351,14 +353,24 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
   Agenda agenda;
   for (const PendingClose& pending : batch) agenda.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
-  std::vector<std::optional<Result<Session>>> answers;
+  std::vector<std::optional<Result<Closed>>> answers;
   Docket decided;
   const auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
-    for (const SessionId& id : agenda.sessions) {
-      const bool busy = docket.busy_sessions.contains(id);
-      answers.push_back(busy ? std::nullopt
-                             : std::optional(EndSession(docket, id, Cause::kSessionClosed)));
+    for (const PendingClose& pending : batch) {
+      if (docket.busy_sessions.contains(pending.session)) {
+        answers.emplace_back();
+        continue;
+      }
+      const size_t ended_before = docket.ended.size();
+      const auto ended = pending.asker
+                             ? tenure::DeposeSession(docket, pending.session, *pending.asker)
+                             : EndSession(docket, pending.session, Cause::kSessionClosed);
+      if (ended) {
+        answers.emplace_back(Closed{*ended, docket.ended.size() > ended_before});
+      } else {
+        answers.emplace_back(tl::unexpected(ended.error()));
+      }
     }
     decided = docket;
   });
@@ -376,11 +388,11 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
       batch[i].done(*std::move(answers[i]));
       continue;
     }
-    const Session& ended = **answers[i];
-    hub_.TellSessionEnded(ended);
+    const Closed& closed = **answers[i];
+    hub_.TellSessionEnded(closed.session);
     endings.push_back(
-        {ended.id, [ended, done = std::move(batch[i].done)](const Result<void>& settled) {
-           done(settled ? Result<Session>(ended) : tl::unexpected(settled.error()));
+        {closed.session.id, [closed, done = std::move(batch[i].done)](const Result<void>& settled) {
+           done(settled ? Result<Closed>(closed) : tl::unexpected(settled.error()));
          }});
   }
   Follow(*committed, std::move(decided));
@@ -396,13 +408,21 @@ Result<Committed> Engine::Transact(const Agenda& agenda,
 
 void Engine::Follow(const Committed& committed, Docket&& docket) {
   Count(docket.events);
+  Log(docket.admin_changes);
+  metrics_.premature_expirations.Increment(static_cast<double>(docket.premature_expirations));
   metrics_.sessions_ended.Increment(static_cast<double>(docket.ended.size()));
   for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
   if (!docket.ended.empty()) SettleSessions(docket.ended);
   for (const ElectionName& name : docket.unsettled) {
     Submit(Settle{name, {}}, [](Result<Answer>) {});
   }
-  if (committed) feed_.OnCommitted(*committed, std::move(docket.events));
+  for (const LanePosition& at : committed) {
+    std::vector<Event> events;
+    for (const Event& event : docket.events) {
+      if (LaneOf(event.election) == at.lane) events.push_back(event);
+    }
+    feed_.OnCommitted(at, std::move(events));
+  }
 }
 
 void Engine::Count(const std::vector<Event>& events) {
@@ -417,6 +437,15 @@ void Engine::Count(const std::vector<Event>& events) {
                    event.election.bytes, event.term.value, event.leader.candidate,
                    event.leader.session.Handle(), CauseName(event.cause));
     }
+  }
+}
+
+void Engine::Log(const std::vector<AdminChange>& changes) {
+  metrics_.admin_changes.Increment(static_cast<double>(changes.size()));
+  for (const AdminChange& change : changes) {
+    spdlog::info("{} election={} term={} detail=\"{}\" by={} reason=\"{}\"",
+                 AdminActionName(change.action), change.election.bytes, change.term.value,
+                 change.detail, change.asker.identity, change.asker.reason);
   }
 }
 
@@ -490,15 +519,15 @@ void Engine::SettleSessions(const std::vector<SessionId>& sessions) {
   SettleSessions(std::move(endings));
 }
 
-void Engine::SearchDueSessions() {
-  scheduler_.PostAt(Work::kBackground, FindAndEndDueSessions(), [this] { SearchDueSessions(); });
+void Engine::SearchDueWork() {
+  scheduler_.PostAt(Work::kBackground, FindAndDoDueWork(), [this] { SearchDueWork(); });
 }
 
-SteadyTime Engine::FindAndEndDueSessions() {
+SteadyTime Engine::FindAndDoDueWork() {
   const SteadyTime latest = scheduler_.Now() + std::min<SteadyTime::duration>(
                                                    kSearchPauseMax, options_.limits.lease_ttl_min /
                                                                         kSearchesPerShortestLease);
-  auto due = store_.FindDueSessions(kDueSessionsPerSearch);
+  auto due = store_.FindDueWork(kDuePerSearch);
   if (!due) return latest;
   const auto marked = MarkExpired(due->expired);
   {
@@ -506,9 +535,10 @@ SteadyTime Engine::FindAndEndDueSessions() {
     std::erase_if(due->unsettled, [&](const SessionId& id) { return settling_.contains(id); });
   }
   if (!due->unsettled.empty()) SettleSessions(due->unsettled);
-  if (marked && due->expired.size() == kDueSessionsPerSearch) return scheduler_.Now();
-  if (!due->next_expiry) return latest;
-  return std::min(latest, scheduler_.Now() + (*due->next_expiry - due->now) +
+  for (const ElectionName& name : due->elections) Submit(Settle{name, {}}, [](Result<Answer>) {});
+  if (marked && due->expired.size() == kDuePerSearch) return scheduler_.Now();
+  if (!due->next) return latest;
+  return std::min(latest, scheduler_.Now() + (*due->next - due->now) +
                               std::chrono::milliseconds(jitter_(random_)));
 }
 
@@ -534,11 +564,31 @@ void Engine::ForgetOldSessions() {
                     [this] { ForgetOldSessions(); });
 }
 
+void Engine::TrimHistory(const ElectionName& after) {
+  const auto trimmed = store_.TrimHistory(options_.retention, after, kTrimmedAtOnceMax);
+  if (trimmed) {
+    metrics_.events_trimmed.Increment(static_cast<double>(trimmed->deleted));
+  } else {
+    spdlog::warn("history could not be trimmed: {}", trimmed.error().message);
+  }
+  const bool more =
+      trimmed && (!trimmed->last.bytes.empty() || trimmed->deleted >= kTrimmedAtOnceMax);
+  const Duration interval =
+      std::clamp(options_.retention.age_max / kTrimsPerAge, kTrimIntervalMin, kTrimIntervalMax);
+  scheduler_.PostAt(Work::kBackground,
+                    scheduler_.Now() + (more ? kTrimPause : SteadyTime::duration(interval)),
+                    [this, next = more ? trimmed->last : ElectionName()] { TrimHistory(next); });
+}
+
 void Engine::Remember(const ElectionName& name, const std::optional<Election>& election,
                       SteadyTime read_at) {
   const std::lock_guard lock(remembered_mutex_);
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
   remembered_[name] = {election, read_at};
+}
+
+Error Engine::Starting() {
+  return {Reason::kStoreUnavailable, "this replica is still waiting for its database"};
 }
 
 Error Engine::Overloaded() {

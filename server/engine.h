@@ -4,7 +4,7 @@
 //   commands  -> one lane per hash of the election's name -> one transaction for all that wait
 //   renewals  -> a lane and a thread of their own
 //   questions -> one read, begun after they were asked, for all that wait
-//   expiry    -> by the store's clock, looked for on every replica
+//   time      -> by the store's clock: expiries, and elections that are ready for a grant
 //
 // What is committed goes to the change feed, which tells the hub. Nothing here is lost when the
 // process dies: all truth is in the store. Thread-safe. Every `done` is called exactly once, as a
@@ -44,8 +44,15 @@ struct EngineOptions {
   Limits limits;
   std::chrono::milliseconds feed_interval{10};
   size_t watchers_max = 100'000;
+  Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
   // Replicas look for expired sessions a little apart from each other.
   uint32_t jitter_seed = 0;
+};
+
+// A session that was ended, and whether that was by this call.
+struct Closed {
+  Session session;
+  bool now = false;
 };
 
 class Engine {
@@ -67,6 +74,8 @@ class Engine {
   // Ends a session, and gives up all its seats and places before it answers.
   // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
   void CloseSession(const SessionId& session, Done<Session> done);
+  // The same, asked for by an operator.
+  void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done);
 
   // Who leads, no older than the call; or, with `stale_ok`, up to a second old. Nothing: nobody has
   // ever stood there. Never shows a leader whose lease is over. Errors: kOverloaded,
@@ -82,6 +91,13 @@ class Engine {
   // The names of the elections that begin with a prefix.
   // Errors: kObserveTooWide, kOverloaded, kStoreUnavailable.
   void ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done);
+
+  // Runs any other read. Errors: those of `read`, kOverloaded, kStoreUnavailable.
+  template <typename T>
+  void Read(std::function<Result<T>(Store&)> read, Done<T> done) {
+    PostRead<T>(std::move(done),
+                [this, read = std::move(read)]() -> Result<T> { return read(store_); });
+  }
 
   [[nodiscard]] WatchHub& hub() { return hub_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
@@ -115,7 +131,8 @@ class Engine {
   };
   struct PendingClose {
     SessionId session;
-    Done<Session> done;
+    std::optional<Asker> asker;
+    Done<Closed> done;
     SteadyTime give_up_at;
     int tries = 0;
   };
@@ -137,6 +154,7 @@ class Engine {
   void TryAgain(Work work, Pending pending);
   // Fills a vacant seat for which candidates wait, should a transaction have left one.
   void FillIfVacant(const ElectionView& view);
+  // Of one lane, or of several.
   void RunCommands(std::vector<PendingCommand> batch);
   void RunRenewals(std::vector<PendingRenewal> batch);
   void RunReads(std::vector<PendingRead> batch);
@@ -144,12 +162,21 @@ class Engine {
   void RunCloses(std::vector<PendingClose> batch);
   // Runs a read of its own, if not too many wait already.
   template <typename T>
-  void PostRead(Done<T> done, std::function<Result<T>()> read);
+  void PostRead(Done<T> done, std::function<Result<T>()> read) {
+    if (!started_) return Refuse(std::move(done), Starting());
+    if (!MayRead()) return Refuse(std::move(done), Overloaded());
+    scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
+      done(read());
+      --reads_posted_;
+    });
+  }
+  [[nodiscard]] bool MayRead();
   // Runs a transaction and counts it.
   Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
   // What follows from a committed docket: watchers are told, and ended sessions lose their places.
   void Follow(const Committed& committed, Docket&& docket);
   void Count(const std::vector<Event>& events);
+  void Log(const std::vector<AdminChange>& changes);
   // Gives up all that ended sessions hold, each by itself, and then marks them as settled. Whoever
   // waits is told when that is over, successfully or not: what was not settled is found again by
   // the search.
@@ -158,14 +185,16 @@ class Engine {
   void SettlePlaces(Ending ending, const std::vector<ElectionName>& elections);
   void RunEndings(std::vector<Ending> batch);
   void FinishEnding(const Ending& ending, Result<void> settled);
-  void SearchDueSessions();
+  void SearchDueWork();
   // When to search again.
-  SteadyTime FindAndEndDueSessions();
+  SteadyTime FindAndDoDueWork();
   [[nodiscard]] Result<void> MarkExpired(const std::vector<SessionId>& sessions);
   void ForgetOldSessions();
+  void TrimHistory(const ElectionName& after);
   void Remember(const ElectionName& name, const std::optional<Election>& election,
                 SteadyTime read_at);
   [[nodiscard]] Error Overloaded();
+  [[nodiscard]] static Error Starting();
   template <typename T>
   void Refuse(Done<T> done, Error error) {
     scheduler_.Post(Work::kReads, [done = std::move(done), error = std::move(error)] {
@@ -180,6 +209,7 @@ class Engine {
   WatchHub hub_;
   ChangeFeed feed_;
   std::vector<std::unique_ptr<Batcher<PendingCommand>>> lanes_;
+  Batcher<PendingCommand> sets_;  // commands for elections of several lanes
   Batcher<PendingRenewal> renewals_;
   Batcher<PendingRead> reads_;
   Batcher<PendingPlace> places_;

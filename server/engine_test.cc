@@ -48,9 +48,7 @@ class EngineTest : public ::testing::Test {
   std::vector<PlaceKey> PlacesOf(const std::string& name) {
     return world_.store().FindPlaces({Id(name)}).value();
   }
-  std::vector<SessionId> Unsettled() {
-    return world_.store().FindDueSessions(100).value().unsettled;
-  }
+  std::vector<SessionId> Unsettled() { return world_.store().FindDueWork(100).value().unsettled; }
   // A name of the same lane, or of another.
   static std::string NameInLaneOf(const std::string& election, bool same) {
     std::string name = election;
@@ -828,7 +826,7 @@ TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedWithoutEnd) {
 
   world_.Advance(10s);
 
-  EXPECT_LT(a_.store.Calls("FindDueSessions"), 100);
+  EXPECT_LT(a_.store.Calls("FindDueWork"), 100);
 }
 
 // --- What is counted ---

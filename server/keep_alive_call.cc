@@ -48,6 +48,9 @@ class KeepAliveCall final
     } else if (event->type == EventType::kVacated) {
       notice.mutable_lost()->set_term(event->term.value);
       notice.mutable_lost()->set_cause(ToProto(event->cause));
+    } else if (event->type == EventType::kHandoverAsked) {
+      notice.mutable_step_down()->set_term(event->term.value);
+      notice.mutable_step_down()->set_successor(event->successor);
     } else {
       return;
     }
@@ -159,6 +162,7 @@ class KeepAliveCall final
       v1::SessionRenewal& session = *answer->renewal.mutable_sessions(index);
       if (renewed) {
         *session.mutable_lease_ttl() = ToProto(renewed->lease_ttl);
+        *session.mutable_heartbeat_interval() = HeartbeatInterval(*renewed);
       } else if (renewed.error().reason == Reason::kSessionEnded) {
         v1::Cause cause = v1::CAUSE_UNSPECIFIED;
         (void)v1::Cause_Parse("CAUSE_" + renewed.error().metadata.at("cause"), &cause);

@@ -55,6 +55,19 @@ Row RowOf(Reason reason) {
     case Reason::kStoreUnavailable:
       return {v1::ERROR_REASON_STORE_UNAVAILABLE, StatusCode::UNAVAILABLE, 500};
     case Reason::kDraining: return {v1::ERROR_REASON_DRAINING, StatusCode::UNAVAILABLE, 100};
+    case Reason::kInvalidElectionSet:
+      return {v1::ERROR_REASON_INVALID_ELECTION_SET, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidSetting:
+      return {v1::ERROR_REASON_INVALID_SETTING, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidReason:
+      return {v1::ERROR_REASON_INVALID_REASON, StatusCode::INVALID_ARGUMENT};
+    case Reason::kInvalidPage: return {v1::ERROR_REASON_INVALID_PAGE, StatusCode::INVALID_ARGUMENT};
+    case Reason::kElectionPaused:
+      return {v1::ERROR_REASON_ELECTION_PAUSED, StatusCode::FAILED_PRECONDITION};
+    case Reason::kCandidateNotStanding:
+      return {v1::ERROR_REASON_CANDIDATE_NOT_STANDING, StatusCode::FAILED_PRECONDITION};
+    case Reason::kTooManyCoolDowns:
+      return {v1::ERROR_REASON_TOO_MANY_COOL_DOWNS, StatusCode::RESOURCE_EXHAUSTED};
   }
   return {v1::ERROR_REASON_UNSPECIFIED, StatusCode::UNKNOWN};
 }

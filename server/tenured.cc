@@ -10,6 +10,7 @@
 #include <iostream>
 #include <random>
 
+#include "server/admin_service.h"
 #include "server/config.h"
 #include "server/election_service.h"
 #include "server/engine.h"
@@ -107,7 +108,8 @@ int Migrate(Store& store, const ServerConfig& config) {
   return EXIT_SUCCESS;
 }
 
-std::unique_ptr<grpc::Server> StartGrpc(const std::string& address, ElectionService& service) {
+std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
+                                        const std::vector<grpc::Service*>& services) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -120,7 +122,7 @@ std::unique_ptr<grpc::Server> StartGrpc(const std::string& address, ElectionServ
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  builder.RegisterService(&service);
+  for (grpc::Service* service : services) builder.RegisterService(service);
   auto server = builder.BuildAndStart();
   return port == 0 ? nullptr : std::move(server);
 }
@@ -166,6 +168,7 @@ int Run(const ServerConfig& config, Signals& signals) {
   ThreadScheduler scheduler;
   EngineOptions options;
   options.limits = config.limits;
+  options.retention = config.retention;
   options.feed_interval = config.feed_interval;
   options.jitter_seed = std::random_device()();
   Engine engine(**store, scheduler, metrics, options);
@@ -174,8 +177,9 @@ int Run(const ServerConfig& config, Signals& signals) {
       config.http_listen,
       {[&] { return engine.ExposeMetrics(); }, [&] { return engine.StoreAnswers() && !draining; }});
   if (!http) return Complain(http.error());
-  ElectionService service(engine, {});
-  const auto server = StartGrpc(config.listen, service);
+  ElectionService elections(engine, {});
+  AdminService administration(engine);
+  const auto server = StartGrpc(config.listen, {&elections, &administration});
   if (server == nullptr) {
     return Complain("cannot listen on " + config.listen + " (gRPC): is the port taken?");
   }

@@ -8,7 +8,9 @@ namespace {
 
 void CompareQueues(const Contest& loaded, const Contest& decided, Changes& changes) {
   std::unordered_map<SessionId, const Candidacy*> before;
-  for (const Candidacy& candidacy : loaded.queue) before.emplace(candidacy.session, &candidacy);
+  if (!decided.emptied) {
+    for (const Candidacy& candidacy : loaded.queue) before.emplace(candidacy.session, &candidacy);
+  }
   for (const Candidacy& candidacy : decided.queue) {
     const auto old = before.extract(candidacy.session);
     if (old.empty() || *old.mapped() != candidacy) {
@@ -20,14 +22,40 @@ void CompareQueues(const Contest& loaded, const Contest& decided, Changes& chang
   }
 }
 
+void CompareCoolDowns(const Contest& loaded, const Contest& decided, Changes& changes) {
+  for (const auto& [candidate, until] : decided.cool_downs) {
+    const auto before = loaded.cool_downs.find(candidate);
+    const bool same =
+        !decided.emptied && before != loaded.cool_downs.end() && before->second == until;
+    if (!same) changes.cool_downs.push_back({&decided.election.name, &candidate, until});
+  }
+}
+
 }  // namespace
+
+Agenda AgendaFor(const std::vector<const Command*>& commands) {
+  Agenda agenda;
+  for (const Command* command : commands) {
+    const Needs needs = NeedsOf(*command);
+    for (const ElectionName& name : needs.elections) {
+      Agenda::Item& item = agenda.elections[name];
+      item.sessions.insert(item.sessions.end(), needs.sessions.begin(), needs.sessions.end());
+      item.candidates.insert(needs.candidates.begin(), needs.candidates.end());
+      item.departures += needs.departures;
+      item.create |= needs.creates;
+    }
+  }
+  return agenda;
+}
 
 Changes Compare(const Docket& loaded, const Docket& decided) {
   Changes changes;
   for (const auto& [name, contest] : decided.contests) {
     const Contest& before = loaded.contests.at(name);
     if (contest.election != before.election) changes.elections.push_back(&contest.election);
+    if (contest.emptied) changes.emptied.push_back(&contest.election.name);
     CompareQueues(before, contest, changes);
+    CompareCoolDowns(before, contest, changes);
   }
   for (const auto& [id, session] : decided.sessions) {
     const auto before = loaded.sessions.find(id);
@@ -40,6 +68,31 @@ Changes Compare(const Docket& loaded, const Docket& decided) {
   return changes;
 }
 
+std::map<int, std::vector<const Event*>> EventsByLane(const std::vector<Event>& events) {
+  std::map<int, std::vector<const Event*>> lanes;
+  for (const Event& event : events) lanes[LaneOf(event.election)].push_back(&event);
+  return lanes;
+}
+
+std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revision history_from,
+                                                         Revision oldest, DbTime oldest_at) const {
+  const uint64_t too_many =
+      latest.value > retention_.events_max ? latest.value - retention_.events_max + 1 : 0;
+  const Cut cut{std::max(history_from, Revision{too_many}),
+                {now_ - DbTime{retention_.age_max}},
+                {now_ - DbTime{retention_.age_min}}};
+  const bool may_go = oldest < latest && oldest_at < cut.protected_from &&
+                      (oldest < cut.below || oldest_at < cut.before);
+  return may_go ? std::optional(cut) : std::nullopt;
+}
+
+std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle) {
+  const std::string digits(handle);
+  const std::string rest(handle.size(), '0');
+  return {SessionId::FromHex(digits + rest).value(),
+          SessionId::FromHex(digits + std::string(handle.size(), 'f')).value()};
+}
+
 void FinishLoading(Docket& docket) {
   for (auto& [name, contest] : docket.contests) {
     std::ranges::sort(contest.queue, std::ranges::less{}, &Candidacy::session);
@@ -48,8 +101,8 @@ void FinishLoading(Docket& docket) {
     for (Candidacy& candidacy : contest.queue) {
       const auto session = docket.sessions.find(candidacy.session);
       if (session == docket.sessions.end()) continue;
-      candidacy.candidate = session->second.candidate;
       candidacy.lease_ttl = session->second.lease_ttl;
+      if (candidacy.candidate.empty()) candidacy.candidate = session->second.candidate;
     }
     std::ranges::sort(contest.queue,
                       [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });

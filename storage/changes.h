@@ -1,6 +1,11 @@
 // What a transaction has to write: how a decided docket differs from the one that was loaded.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/docket.h"
@@ -8,23 +13,56 @@
 
 namespace tenure {
 
+struct CoolDown {
+  const ElectionName* election;
+  const std::string* candidate;
+  DbTime until;
+};
+
 struct Changes {
   std::vector<const Election*> elections;
   std::vector<const Session*> opened;    // that were not there
   std::vector<const Session*> sessions;  // that were, and changed
   std::vector<std::pair<const ElectionName*, const Candidacy*>> candidacies;
   std::vector<PlaceKey> departed;  // candidacies to delete
-
-  [[nodiscard]] bool Empty() const {
-    return elections.empty() && opened.empty() && sessions.empty() && candidacies.empty() &&
-           departed.empty();
-  }
+  std::vector<const ElectionName*>
+      emptied;                       // whose candidacies and cool-downs are all deleted first
+  std::vector<CoolDown> cool_downs;  // that are new or changed
 };
 
 // The answer points into `decided`, which has to outlive it. Pure.
 [[nodiscard]] Changes Compare(const Docket& loaded, const Docket& decided);
 
-// Completes a loaded docket: candidacies get what their sessions know, and queues their order.
+// The events of each lane, by lane.
+[[nodiscard]] std::map<int, std::vector<const Event*>> EventsByLane(
+    const std::vector<Event>& events);
+
+// Decides what of an election's history has become too much. Pure.
+class HistoryTrimmer {
+ public:
+  // Events of a revision lower than `below`, or from before `before`, may go; none from
+  // `protected_from` on, and never the latest.
+  struct Cut {
+    Revision below;
+    DbTime before;
+    DbTime protected_from;
+  };
+
+  HistoryTrimmer(const Retention& retention, DbTime now) : retention_(retention), now_(now) {}
+
+  // Nothing if the oldest event may stay.
+  [[nodiscard]] std::optional<Cut> CutOf(Revision latest, Revision history_from, Revision oldest,
+                                         DbTime oldest_at) const;
+
+ private:
+  const Retention retention_;
+  const DbTime now_;
+};
+
+// The first and the last session id of a public handle. REQUIRES: 16 hexadecimal digits.
+[[nodiscard]] std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle);
+
+// Completes a loaded docket: candidacies get their sessions' leases, and queues their order.
 void FinishLoading(Docket& docket);
 
 }  // namespace tenure

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@
 
 #include "core/docket.h"
 #include "core/error.h"
+#include "core/law.h"
 #include "core/types.h"
 
 namespace tenure {
@@ -30,14 +32,17 @@ namespace tenure {
 // What a transaction has to lock and read.
 struct Agenda {
   struct Item {
-    std::vector<SessionId> sessions;  // whose places in this election are needed
-    size_t departures = 0;            // how many terms may end: so many successors are needed
-    bool create = false;              // bring the election into being
+    std::vector<SessionId> sessions;   // whose places in this election are needed
+    std::set<std::string> candidates;  // whose places are, too
+    size_t departures = 0;             // how many terms may end: so many successors are needed
+    bool create = false;               // bring the election into being
   };
 
-  std::map<ElectionName, Item> elections;  // all of one lane
-  std::vector<SessionId> sessions;         // needed besides leaders and successors
+  std::map<ElectionName, Item> elections;
+  std::vector<SessionId> sessions;  // needed besides leaders and successors
 };
+// What these commands need together.
+[[nodiscard]] Agenda AgendaFor(const std::vector<const Command*>& commands);
 
 // Where a transaction stands in its lane's order of changes. Positions of a lane rise by one, in
 // the order of commits, without gaps.
@@ -46,8 +51,8 @@ struct LanePosition {
   uint64_t position = 0;
 };
 
-// What a transaction left behind, if it wrote events.
-using Committed = std::optional<LanePosition>;
+// Where a transaction stands in each lane of which it wrote events.
+using Committed = std::vector<LanePosition>;
 
 using LanePositions = std::array<uint64_t, kLaneCount>;
 
@@ -60,9 +65,11 @@ struct FeedEntry {
 // An election as it was read, without a lock.
 struct ElectionView {
   Election election;
-  // False if there is a leader whose session is over by the database's clock: its expiry is due,
+  // Of the leader's session. Not positive if it is over by the database's clock: its expiry is due,
   // and has to be committed before anybody is told who leads.
-  bool leader_alive = true;
+  Duration lease_left{0};
+
+  [[nodiscard]] bool LeaderAlive() const { return !election.leader || lease_left > Duration(0); }
 };
 
 struct PlaceKey {
@@ -72,12 +79,56 @@ struct PlaceKey {
   auto operator<=>(const PlaceKey&) const = default;
 };
 
-// What has to be brought to an end.
-struct DueSessions {
+// What the passing of time has brought about.
+struct DueWork {
   DbTime now;
-  std::vector<SessionId> expired;    // not marked yet
-  std::vector<SessionId> unsettled;  // marked, and may still hold seats and places
-  std::optional<DbTime> next_expiry;
+  std::vector<SessionId> expired;       // not marked yet
+  std::vector<SessionId> unsettled;     // marked, and may still hold seats and places
+  std::vector<ElectionName> elections;  // that may be ready for a grant
+  std::optional<DbTime> next;           // when there will be more
+};
+
+// How long history is kept.
+struct Retention {
+  Duration age_max;     // of an event, and of an operator's change
+  uint64_t events_max;  // of each election
+  Duration age_min;     // whatever is younger is kept
+};
+
+// How far one step of trimming got.
+struct Trimmed {
+  size_t deleted = 0;
+  ElectionName last;  // go on after this one; empty: that was the last
+};
+
+// One who waits, as operators see it.
+struct QueueEntry {
+  Candidacy candidacy;
+  Duration lease_left{0};
+  std::optional<DbTime> cools_down_until;
+};
+
+// One term, as its events tell of it.
+struct TermRecord {
+  Term term;
+  std::string candidate;
+  DbTime began_at;
+  std::optional<DbTime> ended_at;
+  Cause cause = Cause::kNone;
+};
+
+// A change that an operator made, and its number among all of them.
+struct AdminRecord {
+  uint64_t number = 0;
+  AdminChange change;
+};
+
+// A live session, and where it stands.
+struct SessionView {
+  Session session;
+  Duration lease_left{0};
+  std::vector<ElectionName> leads;
+  std::vector<ElectionName> waits;
 };
 
 // The first bytes that sort after every name that begins with `prefix`: no UTF-8 text holds 0xff.
@@ -96,8 +147,8 @@ class Store {
   // again, a bounded number of times. A commit whose reply was lost is looked up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions by id, passing by those that
-  // others hold: no transaction waits for another. What was passed by is in `Docket::busy` and
-  // `Docket::busy_sessions`.
+  // others hold, then lanes: no transaction waits for another's elections or sessions. What was
+  // passed by is in `Docket::busy` and `Docket::busy_sessions`.
   //
   // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found
   // out.
@@ -107,7 +158,7 @@ class Store {
   // Elections by name; those that do not exist are not in the answer. One consistent read.
   virtual Result<std::map<ElectionName, ElectionView>> ReadElections(
       const std::vector<ElectionName>& names) = 0;
-  // Elections whose names begin with `prefix` and come after `after`, by name.
+  // Elections whose names begin with `prefix` and come after `after`, by name; deleted ones too.
   virtual Result<std::vector<ElectionView>> ListElections(std::string_view prefix,
                                                           std::string_view after, size_t limit) = 0;
   // For each place that is in its election's queue: how many live or dead candidacies are before
@@ -127,8 +178,9 @@ class Store {
   // The events of a lane's positions after `after`, up to and with `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) = 0;
 
-  // Sessions whose time is up or whose places are still to be given up, at most `limit` of each.
-  virtual Result<DueSessions> FindDueSessions(size_t limit) = 0;
+  // Sessions whose time is up or whose places are still to be given up, and elections that time has
+  // brought nearer to a grant; at most `limit` of each.
+  virtual Result<DueWork> FindDueWork(size_t limit) = 0;
   // Every election in which one of the sessions leads or waits.
   virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
   // Marks ended sessions that hold no seat and no place any more as done with.
@@ -136,6 +188,30 @@ class Store {
   // Forgets settled sessions whose lease, had it not ended before, would have been over for `age`;
   // at most `limit`. Answers with how many.
   virtual Result<size_t> ForgetSessions(Duration age, size_t limit) = 0;
+
+  // Deletes history that is older than it has to be, in the next elections after `after`: a bounded
+  // part of it, at most about `limit` events.
+  virtual Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
+                                      size_t limit) = 0;
+
+  // What operators see. Lists are read in pages: at most `limit`, beginning after what was read
+  // last.
+
+  // A part of an election's queue, in its order, without the first `skip`.
+  virtual Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
+                                                    size_t limit) = 0;
+  // An election's terms before a term, the latest first.
+  virtual Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
+                                                    size_t limit) = 0;
+  // What operators changed before the change of a number, the latest first; in one election, or
+  // all.
+  virtual Result<std::vector<AdminRecord>> ReadAdminChanges(
+      const std::optional<ElectionName>& election, uint64_t before, size_t limit) = 0;
+  // Live sessions of candidates whose names begin so, by id.
+  virtual Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
+                                                        const SessionId& after, size_t limit) = 0;
+  // The session of a public handle, alive or not.
+  virtual Result<std::optional<SessionId>> FindSession(std::string_view handle) = 0;
 
   // Whether the database can be reached and written to.
   virtual Result<void> Ping() = 0;

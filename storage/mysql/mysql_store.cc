@@ -26,6 +26,9 @@ namespace query = mysql::query;
 constexpr int kTriesMax = 6;
 constexpr int kLookUpTriesMax = 3;
 constexpr auto kBackoffMax = std::chrono::milliseconds(20);
+// Sessions of one candidate in one election that one transaction takes notice of.
+constexpr size_t kNamedMax = 16;
+constexpr size_t kElectionsPerTrim = 1000;
 constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 
 template <typename Number>
@@ -37,6 +40,9 @@ Number To(const Cell& cell) {
 
 uint64_t Unsigned(const Cell& cell) { return To<uint64_t>(cell); }
 DbTime Time(const Cell& cell) { return {Duration(To<int64_t>(cell))}; }
+std::optional<DbTime> OptionalTime(const Cell& cell) {
+  return cell ? std::optional(Time(cell)) : std::nullopt;
+}
 Duration Span(const Cell& cell) { return Duration(To<int64_t>(cell)); }
 
 SessionId Id(const Cell& cell) {
@@ -56,14 +62,20 @@ Election ToElection(const Row& row) {
     election.leader = Leader{Id(row[5]),          row[6].value(), Span(row[7]),
                              row[8].value_or(""), Time(row[9]),   {Unsigned(row[10])}};
   }
+  election.settings = {Span(row[11]), Span(row[12]), Span(row[13]), Span(row[14]),
+                       Unsigned(row[15])};
+  election.paused = Unsigned(row[16]) != 0;
+  election.deleted = Unsigned(row[17]) != 0;
+  election.vacant_until = Time(row[18]);
+  if (row[19]) election.appointment = Appointment{*row[19], OptionalTime(row[20])};
+  election.cooling_until = Time(row[21]);
+  election.wake_at = OptionalTime(row[22]);
+  election.history_from.value = Unsigned(row[23]);
   return election;
 }
+constexpr size_t kElectionColumns = 24;
 
-ElectionView ToView(const Row& row) {
-  ElectionView view{ToElection(row)};
-  view.leader_alive = !view.election.leader || row[11] != "0";
-  return view;
-}
+ElectionView ToView(const Row& row) { return {ToElection(row), Span(row[kElectionColumns])}; }
 
 Candidacy ToCandidacy(const Row& row) {
   Candidacy candidacy;
@@ -72,8 +84,21 @@ Candidacy ToCandidacy(const Row& row) {
   candidacy.priority = ~To<int32_t>(row[3]);
   candidacy.value = row[4].value_or("");
   candidacy.attempt.value = Unsigned(row[5]);
+  candidacy.candidate = row[6].value_or("");
+  candidacy.asked_again = Unsigned(row[7]) != 0;
   return candidacy;
 }
+constexpr size_t kCandidacyColumns = 8;
+
+Session ToSession(const Row& row) {
+  Session session{Id(row[0]), row[1].value(), Span(row[2]), Time(row[3])};
+  session.ended = static_cast<Cause>(Unsigned(row[4]));
+  session.opened_at = Time(row[5]);
+  session.lease_ttl_asked = Span(row[6]);
+  session.lease_ttl_since = Time(row[7]);
+  return session;
+}
+constexpr size_t kSessionColumns = 8;
 
 Event ToEvent(const Row& row) {
   Event event;
@@ -85,8 +110,10 @@ Event ToEvent(const Row& row) {
   event.leader =
       Leader{Id(row[5]), row[6].value_or(""), Span(row[7]), row[8].value_or(""), Time(row[9]), {}};
   event.at = Time(row[10]);
+  event.successor = row[11].value_or("");
   return event;
 }
+constexpr size_t kEventColumns = 12;
 
 template <typename Convert>
 auto ConvertAll(const Rows& rows, Convert convert) {
@@ -144,8 +171,11 @@ class Attempted {
     for (const Row& row : rows) {
       Contest contest;
       contest.election = ToElection(row);
-      contest.exists = contest.election.next_ticket > Ticket{0};
-      if (!contest.exists) created_.insert(contest.election.name);
+      contest.exists = !contest.election.deleted;
+      // Deleted, but by nobody: made for a campaign.
+      if (!contest.exists && contest.election.history_from == Revision{0}) {
+        created_.insert(contest.election.name);
+      }
       loaded_.contests.insert_or_assign(contest.election.name, std::move(contest));
     }
   }
@@ -170,27 +200,51 @@ class Attempted {
 
   void LoadQueues() {
     std::vector<PlaceKey> places;
-    std::vector<std::pair<ElectionName, size_t>> heads;
+    std::vector<query::Head> heads;
+    std::vector<std::pair<ElectionName, std::string>> named;
+    std::vector<ElectionName> cooling;
     for (const auto& [name, contest] : loaded_.contests) {
-      if (contest.election.waiting == 0) continue;
+      const Election& election = contest.election;
+      const bool cools = election.cooling_until > DbTime{};
+      if (cools) cooling.push_back(name);
+      if (election.waiting == 0) continue;
       const Agenda::Item& item = agenda_.elections.at(name);
-      heads.emplace_back(name, item.departures + 1);
+      heads.push_back({name, item.departures + 1, cools});
       for (const SessionId& session : item.sessions) places.push_back({name, session});
+      for (const std::string& candidate : item.candidates) named.emplace_back(name, candidate);
+      if (election.appointment) named.emplace_back(name, election.appointment->candidate);
     }
-    if (heads.empty()) return;
 
-    std::vector<std::string> statements = {query::LoadHeads(heads)};
+    std::vector<std::string> statements;
+    if (!heads.empty()) statements.push_back(query::LoadHeads(heads));
     if (!places.empty()) statements.push_back(query::LoadPlaces(places));
+    if (!named.empty()) statements.push_back(query::LoadNamed(named, kNamedMax));
+    if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
+    if (statements.empty()) return;
     const std::vector<Rows> results = loan_.connection().Run(statements);
-    AddToQueues(results[0]);
-    for (const auto& [name, size] : heads) {
-      Contest& contest = loaded_.contests.at(name);
-      if (contest.queue.size() == size) {
-        contest.horizon = *std::ranges::max_element(
-            contest.queue, [](const auto& a, const auto& b) { return a.Before(b); });
-      }
+    size_t next = 0;
+    if (!heads.empty()) {
+      AddToQueues(results[next++]);
+      SetHorizons(heads);
     }
-    if (!places.empty()) AddToQueues(results[1]);
+    if (!places.empty()) AddToQueues(results[next++]);
+    if (!named.empty()) AddToQueues(results[next++]);
+    if (!cooling.empty()) AddCoolDowns(results[next]);
+  }
+
+  void SetHorizons(const std::vector<query::Head>& heads) {
+    for (const query::Head& head : heads) {
+      Contest& contest = loaded_.contests.at(head.election);
+      if (contest.queue.size() < head.size) continue;
+      contest.horizon = *std::ranges::max_element(
+          contest.queue, [](const auto& a, const auto& b) { return a.Before(b); });
+    }
+  }
+
+  void AddCoolDowns(const Rows& rows) {
+    for (const Row& row : rows) {
+      loaded_.contests.at(ElectionName{row[0].value()}).cool_downs[row[1].value()] = Time(row[2]);
+    }
   }
 
   void AddToQueues(const Rows& rows) {
@@ -209,10 +263,9 @@ class Attempted {
     loaded_.now = Time(results.back().at(0).at(0));
     if (ids.empty()) return;
     for (const Row& row : results[0]) {
-      const SessionId id = Id(row[0]);
-      loaded_.sessions.emplace(id, Session{id, row[1].value(), Span(row[2]), Time(row[3]),
-                                           static_cast<Cause>(Unsigned(row[4]))});
-      ids.erase(id);
+      const Session session = ToSession(row);
+      loaded_.sessions.emplace(session.id, session);
+      ids.erase(session.id);
     }
     if (!ids.empty()) PassByBusySessions({ids.begin(), ids.end()});
   }
@@ -249,35 +302,47 @@ class Attempted {
     if (!changes.elections.empty()) statements.push_back(query::SaveElections(changes.elections));
     if (!changes.opened.empty()) statements.push_back(query::OpenSessions(changes.opened));
     if (!changes.sessions.empty()) statements.push_back(query::SaveSessions(changes.sessions));
+    if (!changes.emptied.empty()) {
+      std::ranges::move(query::EmptyElections(changes.emptied), std::back_inserter(statements));
+    }
     if (!changes.departed.empty()) statements.push_back(query::DeletePlaces(changes.departed));
     if (!changes.candidacies.empty()) statements.push_back(query::SavePlaces(changes.candidacies));
+    if (!changes.cool_downs.empty()) statements.push_back(query::SaveCoolDowns(changes.cool_downs));
+    if (!decided.admin_changes.empty()) {
+      statements.push_back(query::SaveAdminChanges(decided.admin_changes));
+    }
     const std::vector<ElectionName> unused = Unused(decided);
     if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
     if (statements.empty() && decided.events.empty()) {
       loan_.connection().Run({query::kRollback});
-      return std::nullopt;
+      return {};
     }
 
-    std::optional<size_t> position_result;
-    if (!decided.events.empty()) {
-      const int lane = LaneOf(decided.events.front().election);
+    const auto lanes = EventsByLane(decided.events);
+    std::vector<size_t> position_results;
+    for (const auto& [lane, events] : lanes) {
       statements.push_back(query::AdvanceLane(lane));
-      statements.push_back(query::SaveEvents(lane, decided.events));
-      position_result = statements.size();
+      statements.push_back(query::SaveEvents(lane, events));
+      position_results.push_back(statements.size());
       statements.emplace_back(query::kLastInsertId);
     }
     statements.emplace_back(query::kCommit);
 
-    uint64_t position = 0;
+    std::vector<uint64_t> positions;
     try {
       const std::vector<Rows> results = loan_.connection().Run(statements);
-      if (position_result) position = Unsigned(results[*position_result].at(0).at(0));
+      for (const size_t result : position_results) {
+        positions.push_back(Unsigned(results[result].at(0).at(0)));
+      }
     } catch (const MySqlError& error) {
       if (error.kind != MySqlError::Kind::kAway) throw;
-      position = LookUpCommit(decided.events);
+      positions = LookUpCommit(lanes);
     }
-    if (decided.events.empty()) return std::nullopt;
-    return LanePosition{LaneOf(decided.events.front().election), position};
+    Committed committed;
+    for (const auto& [lane, events] : lanes) {
+      committed.push_back({lane, positions[committed.size()]});
+    }
+    return committed;
   }
 
   // Elections whose rows were made for a campaign that was then refused.
@@ -290,14 +355,16 @@ class Attempted {
     return unused;
   }
 
+  using Lanes = std::map<int, std::vector<const Event*>>;
+
   // Looks up, on a new connection, whether the commit whose reply was lost has happened, and
-  // answers with the events' position. Throws kConflict if it has not and never will, kInDoubt if
+  // answers with each lane's position. Throws kConflict if it has not and never will, kInDoubt if
   // that cannot be found out.
-  uint64_t LookUpCommit(const std::vector<Event>& events) {
+  std::vector<uint64_t> LookUpCommit(const Lanes& lanes) {
     for (int tries = 1;; ++tries) {
       loan_.Drop();
       try {
-        if (const auto position = TryLookUpCommit(events)) return *position;
+        if (const auto positions = TryLookUpCommit(lanes)) return *positions;
         break;
       } catch (const MySqlError& error) {
         if (tries == kLookUpTriesMax) {
@@ -312,13 +379,16 @@ class Attempted {
 
   // Nothing if it did not happen. Waits for a transaction that has not ended yet; throws if that
   // takes too long.
-  std::optional<uint64_t> TryLookUpCommit(const std::vector<Event>& events) {
+  std::optional<std::vector<uint64_t>> TryLookUpCommit(const Lanes& lanes) {
     const Pool::Slot& slot = loan_.slot();
     const Rows writer =
         loan_.connection().Run({query::kBegin, query::LockWriter(slot.writer), query::kCommit})[1];
     if (writer.empty() || Unsigned(writer[0][0]) != slot.transaction) return std::nullopt;
-    if (events.empty()) return 0;
-    return Unsigned(RunOne(query::EventPosition(events.front())).at(0).at(0));
+    std::vector<uint64_t> positions;
+    for (const auto& [lane, events] : lanes) {
+      positions.push_back(Unsigned(RunOne(query::EventPosition(*events.front())).at(0).at(0)));
+    }
+    return positions;
   }
 
   Pool::Loan& loan_;
@@ -370,10 +440,7 @@ class MySqlStore final : public Store {
   Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override {
     if (sessions.empty()) return std::vector<Leadership>();
     return Read(query::Seats(sessions), [](const Rows& rows) {
-      return ConvertAll(rows, [](const Row& row) {
-        const Election election = ToElection(row);
-        return Leadership{election.name, election.term, election.leader.value()};
-      });
+      return ConvertAll(rows, [](const Row& row) { return LeadershipOf(ToElection(row)).value(); });
     });
   }
 
@@ -394,23 +461,23 @@ class MySqlStore final : public Store {
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
     return Read(query::Feed(lane, after, until), [](const Rows& rows) {
       return ConvertAll(rows, [](const Row& row) {
-        return FeedEntry{Unsigned(row[11]), ToEvent(row)};
+        return FeedEntry{Unsigned(row[kEventColumns]), ToEvent(row)};
       });
     });
   }
 
-  Result<DueSessions> FindDueSessions(size_t limit) override {
+  Result<DueWork> FindDueWork(size_t limit) override {
     return WithConnection([&](Pool::Loan& loan) {
-      const std::vector<Rows> results =
-          loan.connection().Run({query::kClock, query::ExpiredSessions(limit),
-                                 query::UnsettledSessions(limit), query::NextExpiry()});
+      const std::vector<Rows> results = loan.connection().Run(
+          {query::kClock, query::ExpiredSessions(limit), query::UnsettledSessions(limit),
+           query::DueElections(limit), query::NextDue()});
       const auto to_id = [](const Row& row) { return Id(row[0]); };
-      DueSessions due;
+      DueWork due;
       due.now = Time(results[0].at(0).at(0));
       due.expired = ConvertAll(results[1], to_id);
       due.unsettled = ConvertAll(results[2], to_id);
-      const Cell& next = results[3].at(0).at(0);
-      if (next) due.next_expiry = Time(next);
+      due.elections = ConvertAll(results[3], ToName);
+      due.next = OptionalTime(results[4].at(0).at(0));
       return due;
     });
   }
@@ -433,6 +500,112 @@ class MySqlStore final : public Store {
           loan.connection().Run({query::ForgetWriters(kWriterAgeMax, limit),
                                  query::ForgetSessions(age, limit), query::kRowCount});
       return static_cast<size_t>(Unsigned(results[2].at(0).at(0)));
+    });
+  }
+
+  Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
+                              size_t limit) override {
+    return WithConnection([&](Pool::Loan& loan) {
+      Connection& connection = loan.connection();
+      const bool first = after.bytes.empty();
+      std::vector<std::string> statements = {query::kClock,
+                                             query::OldestEvents(after, kElectionsPerTrim)};
+      if (first) {
+        statements.push_back(query::TrimAdminChanges(retention.age_max, limit));
+        statements.push_back(query::TrimCoolDowns(limit));
+      }
+      const std::vector<Rows> results = connection.Run(statements);
+      const HistoryTrimmer trimmer(retention, Time(results[0].at(0).at(0)));
+
+      Trimmed trimmed{0, after};
+      for (const Row& row : results[1]) {
+        if (trimmed.deleted >= limit) return trimmed;
+        const ElectionName name = ToName(row);
+        const Revision latest{Unsigned(row[1])};
+        const auto cut =
+            row[3] ? trimmer.CutOf(latest, {Unsigned(row[2])}, {Unsigned(row[3])}, Time(row[4]))
+                   : std::nullopt;
+        if (cut) {
+          const std::vector<Rows> counts = connection.Run(
+              {query::TrimEvents(name, latest, cut->below, cut->before, cut->protected_from, limit),
+               query::kRowCount});
+          const size_t deleted = Unsigned(counts[1].at(0).at(0));
+          trimmed.deleted += deleted;
+          if (deleted == limit) return trimmed;  // there may be more of this one
+        }
+        trimmed.last = name;
+      }
+      if (results[1].size() < kElectionsPerTrim) trimmed.last = {};
+      return trimmed;
+    });
+  }
+
+  Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
+                                            size_t limit) override {
+    return Read(query::Queue(election, skip, limit), [](const Rows& rows) {
+      return ConvertAll(rows, [](const Row& row) {
+        QueueEntry entry{ToCandidacy(row), Span(row[kCandidacyColumns + 1]),
+                         OptionalTime(row[kCandidacyColumns + 2])};
+        entry.candidacy.lease_ttl = Span(row[kCandidacyColumns]);
+        return entry;
+      });
+    });
+  }
+
+  Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
+                                            size_t limit) override {
+    return Read(query::Terms(election, before, limit), [](const Rows& rows) {
+      return ConvertAll(rows, [](const Row& row) {
+        return TermRecord{{Unsigned(row[0])},
+                          row[1].value(),
+                          Time(row[2]),
+                          OptionalTime(row[3]),
+                          static_cast<Cause>(Unsigned(row[4]))};
+      });
+    });
+  }
+
+  Result<std::vector<AdminRecord>> ReadAdminChanges(const std::optional<ElectionName>& election,
+                                                    uint64_t before, size_t limit) override {
+    return Read(query::AdminChanges(election, before, limit), [](const Rows& rows) {
+      return ConvertAll(rows, [](const Row& row) {
+        return AdminRecord{Unsigned(row[0]),
+                           {ElectionName{row[1].value()},
+                            static_cast<AdminAction>(Unsigned(row[2])),
+                            {Unsigned(row[3])},
+                            Time(row[4]),
+                            row[5].value(),
+                            {row[6].value(), row[7].value()}}};
+      });
+    });
+  }
+
+  Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
+                                                const SessionId& after, size_t limit) override {
+    return WithConnection([&](Pool::Loan& loan) {
+      Connection& connection = loan.connection();
+      std::vector<SessionView> sessions;
+      std::vector<SessionId> ids;
+      std::map<SessionId, SessionView*> by_id;
+      for (const Row& row :
+           connection.Run({query::LiveSessions(candidate_prefix, after, limit)})[0]) {
+        sessions.push_back({ToSession(row), Span(row[kSessionColumns]), {}, {}});
+        ids.push_back(sessions.back().session.id);
+      }
+      if (ids.empty()) return sessions;
+      for (SessionView& session : sessions) by_id[session.session.id] = &session;
+      const std::vector<Rows> places =
+          connection.Run({query::SessionsLead(ids), query::SessionsWait(ids)});
+      for (const Row& row : places[0]) by_id.at(Id(row[1]))->leads.push_back(ToName(row));
+      for (const Row& row : places[1]) by_id.at(Id(row[1]))->waits.push_back(ToName(row));
+      return sessions;
+    });
+  }
+
+  Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
+    const auto [first, last] = SessionIdsOf(handle);
+    return Read(query::FindSession(first, last), [](const Rows& rows) {
+      return rows.empty() ? std::nullopt : std::optional(Id(rows[0][0]));
     });
   }
 
@@ -469,6 +642,7 @@ class MySqlStore final : public Store {
   }
 
  private:
+  static ElectionName ToName(const Row& row) { return {row[0].value()}; }
   static PlaceKey ToPlace(const Row& row) { return {ElectionName{row[0].value()}, Id(row[1])}; }
 
   // One statement of a migration. What it makes may be there: another run made it.
@@ -478,6 +652,7 @@ class MySqlStore final : public Store {
     } catch (const MySqlError& error) {
       switch (error.code) {
         case 1050:  // the view
+        case 1060:  // the columns
         case 1304:  // the procedure
           return;
         case 1044:
@@ -486,8 +661,8 @@ class MySqlStore final : public Store {
           throw MySqlError(
               error.kind, error.code,
               std::string("the schema cannot be brought up to date: ") + error.what() +
-                  ". This needs the rights CREATE, CREATE VIEW and CREATE ROUTINE; another user"
-                  " that has them may run: tenured migrate");
+                  ". This needs the rights CREATE, ALTER, INDEX, CREATE VIEW and CREATE ROUTINE;"
+                  " another user that has them may run: tenured migrate");
         default: throw;
       }
     }

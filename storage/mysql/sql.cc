@@ -12,12 +12,20 @@ constexpr char kNow[] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(
 
 constexpr char kElectionColumns[] =
     "e.name, e.term, e.revision, e.next_ticket, e.waiting, e.leader_session, e.leader_candidate,"
-    " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt";
+    " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"
+    " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"
+    " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"
+    " e.cooling_until_us, e.wake_at_us, e.history_from";
 constexpr char kCandidacyColumns[] =
-    "c.election, c.session, c.ticket, c.precedence, c.value, c.attempt";
+    "c.election, c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again";
+constexpr char kSessionColumns[] =
+    "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us,"
+    " lease_ttl_since_us";
 constexpr char kEventColumns[] =
     "election, revision, type, cause, term, session, candidate, lease_ttl_us, value,"
-    " elected_at_us, at_us";
+    " elected_at_us, at_us, successor";
+// Of one answer about many sessions.
+constexpr size_t kPlacesMax = 100'000;
 
 std::string Literal(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -59,12 +67,35 @@ std::string IsPlace(const PlaceKey& place) {
                      Literal(place.session));
 }
 
-// Joins the leader's session only while it is alive: `s.id IS NOT NULL` says that it is.
+// With what is left of the leader's lease.
 std::string ElectionViews(std::string_view where) {
   return fmt::format(
-      "SELECT {}, s.id IS NOT NULL FROM elections e LEFT JOIN sessions s"
-      " ON s.id = e.leader_session AND s.state = 0 AND s.expires_at_us > {} WHERE {}",
+      "SELECT {}, COALESCE(s.expires_at_us - {}, 0) FROM elections e LEFT JOIN sessions s"
+      " ON s.id = e.leader_session AND s.state = 0 WHERE {}",
       kElectionColumns, kNow, where);
+}
+
+template <typename T>
+std::string Nullable(const std::optional<T>& value) {
+  return value ? fmt::format("{}", Literal(*value)) : "NULL";
+}
+
+std::string SettingsValues(const Settings& settings) {
+  return fmt::format("{}, {}, {}, {}, {}", Literal(settings.lock_delay), Literal(settings.min_hold),
+                     Literal(settings.lease_ttl_default), Literal(settings.lease_ttl_max),
+                     settings.queue_max);
+}
+
+// "a = VALUES(a), b = VALUES(b)" of "a, b".
+std::string Overwrite(std::string_view columns) {
+  std::string all;
+  while (!columns.empty()) {
+    const size_t comma = columns.find(", ");
+    const std::string_view column = columns.substr(0, comma);
+    all += fmt::format("{}{} = VALUES({})", all.empty() ? "" : ", ", column, column);
+    columns.remove_prefix(comma == columns.npos ? columns.size() : comma + 2);
+  }
+  return all;
 }
 
 std::string LeaderValues(const std::optional<Leader>& leader) {
@@ -96,8 +127,8 @@ std::string ExistingElections(const std::vector<ElectionName>& names) {
 }
 
 std::string CreateElections(const std::vector<ElectionName>& names) {
-  return "INSERT IGNORE INTO elections (name) VALUES " +
-         Join(names, ", ", [](const auto& name) { return "(" + Literal(name) + ")"; });
+  return "INSERT IGNORE INTO elections (name, deleted) VALUES " +
+         Join(names, ", ", [](const auto& name) { return "(" + Literal(name) + ", 1)"; });
 }
 
 std::string DeleteElections(const std::vector<ElectionName>& names) {
@@ -109,22 +140,42 @@ std::string LoadPlaces(const std::vector<PlaceKey>& places) {
                      Join(places, " OR ", IsPlace));
 }
 
-std::string LoadHeads(const std::vector<std::pair<ElectionName, size_t>>& heads) {
-  return Join(heads, " UNION ALL ", [](const auto& head) {
+std::string LoadHeads(const std::vector<Head>& heads) {
+  return Join(heads, " UNION ALL ", [](const Head& head) {
+    const std::string kept_out = fmt::format(
+        " AND NOT EXISTS (SELECT 1 FROM cool_downs d WHERE d.election = c.election"
+        " AND d.candidate = c.candidate AND d.until_us > {})",
+        kNow);
     return fmt::format(
         "(SELECT {} FROM candidacies c FORCE INDEX (queue) STRAIGHT_JOIN sessions s FORCE INDEX "
         "(PRIMARY)"
-        " ON s.id = c.session WHERE c.election = {}"
-        " AND s.state = 0 AND s.expires_at_us > {} ORDER BY c.precedence, c.ticket LIMIT {})",
-        kCandidacyColumns, Literal(head.first), kNow, head.second);
+        " ON s.id = c.session WHERE c.election = {} AND c.precedence < 0"
+        " AND s.state = 0 AND s.expires_at_us > {}{} ORDER BY c.precedence, c.ticket LIMIT {})",
+        kCandidacyColumns, Literal(head.election), kNow, head.cooling ? kept_out : "", head.size);
   });
 }
 
-std::string LockSessions(const std::vector<SessionId>& ids) {
+std::string LoadNamed(const std::vector<std::pair<ElectionName, std::string>>& candidates,
+                      size_t limit) {
+  return Join(candidates, " UNION ALL ", [&](const auto& it) {
+    return fmt::format(
+        "(SELECT {} FROM candidacies c FORCE INDEX (by_candidate) STRAIGHT_JOIN sessions s"
+        " FORCE INDEX (PRIMARY) ON s.id = c.session WHERE c.election = {} AND c.candidate = {}"
+        " AND s.state = 0 AND s.expires_at_us > {} ORDER BY c.precedence, c.ticket LIMIT {})",
+        kCandidacyColumns, Literal(it.first), Literal(it.second), kNow, limit);
+  });
+}
+
+std::string LoadCoolDowns(const std::vector<ElectionName>& names) {
   return fmt::format(
-      "SELECT id, candidate, lease_ttl_us, expires_at_us, cause FROM sessions WHERE id IN ({})"
-      " ORDER BY id FOR UPDATE SKIP LOCKED",
-      Literals(ids));
+      "SELECT election, candidate, until_us FROM cool_downs WHERE election IN ({}) AND until_us >"
+      " {}",
+      Literals(names), kNow);
+}
+
+std::string LockSessions(const std::vector<SessionId>& ids) {
+  return fmt::format("SELECT {} FROM sessions WHERE id IN ({}) ORDER BY id FOR UPDATE SKIP LOCKED",
+                     kSessionColumns, Literals(ids));
 }
 
 std::string ExistingSessions(const std::vector<SessionId>& ids) {
@@ -132,37 +183,47 @@ std::string ExistingSessions(const std::vector<SessionId>& ids) {
 }
 
 std::string SaveElections(const std::vector<const Election*>& elections) {
+  static constexpr char kColumns[] =
+      "term, revision, next_ticket, waiting, leader_session, leader_candidate,"
+      " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us,"
+      " min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted,"
+      " vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us,"
+      " history_from";
   const auto row = [](const Election* it) {
-    return fmt::format("({}, {}, {}, {}, {}, {})", Literal(it->name), it->term.value,
-                       it->revision.value, it->next_ticket.value, it->waiting,
-                       LeaderValues(it->leader));
+    const auto& appointment = it->appointment;
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+                       Literal(it->name), it->term.value, it->revision.value, it->next_ticket.value,
+                       it->waiting, LeaderValues(it->leader), SettingsValues(it->settings),
+                       it->paused ? 1 : 0, it->deleted ? 1 : 0, Literal(it->vacant_until),
+                       appointment ? Literal(appointment->candidate) : "NULL",
+                       appointment ? Nullable(appointment->until) : "NULL",
+                       Literal(it->cooling_until), Nullable(it->wake_at), it->history_from.value);
   };
-  return fmt::format(
-      "INSERT INTO elections (name, term, revision, next_ticket, waiting, leader_session,"
-      " leader_candidate, leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt)"
-      " VALUES {} ON DUPLICATE KEY UPDATE term = VALUES(term), revision = VALUES(revision),"
-      " next_ticket = VALUES(next_ticket), waiting = VALUES(waiting),"
-      " leader_session = VALUES(leader_session), leader_candidate = VALUES(leader_candidate),"
-      " leader_lease_ttl_us = VALUES(leader_lease_ttl_us), leader_value = VALUES(leader_value),"
-      " leader_elected_at_us = VALUES(leader_elected_at_us),"
-      " leader_attempt = VALUES(leader_attempt)",
-      Join(elections, ", ", row));
+  return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
+                     kColumns, Join(elections, ", ", row), Overwrite(kColumns));
 }
 
 std::string OpenSessions(const std::vector<const Session*>& sessions) {
   const auto row = [](const Session* it) {
-    return fmt::format("({}, {}, {}, {}, {}, {})", Literal(it->id), Literal(it->candidate),
-                       Literal(it->lease_ttl), Literal(it->expires_at),
-                       it->ended == Cause::kNone ? 0 : 1, static_cast<int>(it->ended));
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id),
+                       Literal(it->candidate), Literal(it->lease_ttl), Literal(it->expires_at),
+                       static_cast<int>(it->ended), Literal(it->opened_at),
+                       Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
+                       it->ended == Cause::kNone ? 0 : 1);
   };
-  return "INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause) VALUES " +
-         Join(sessions, ", ", row);
+  return fmt::format("INSERT INTO sessions ({}, state) VALUES {}", kSessionColumns,
+                     Join(sessions, ", ", row));
 }
 
 std::string SaveSessions(const std::vector<const Session*>& sessions) {
-  return OpenSessions(sessions) +
-         " ON DUPLICATE KEY UPDATE expires_at_us = VALUES(expires_at_us), state = VALUES(state),"
-         " cause = VALUES(cause)";
+  return OpenSessions(sessions) + " ON DUPLICATE KEY UPDATE " +
+         Overwrite("expires_at_us, state, cause, lease_ttl_us, lease_ttl_since_us");
+}
+
+std::vector<std::string> EmptyElections(const std::vector<const ElectionName*>& names) {
+  const std::string all = Join(names, ", ", [](const auto* name) { return Literal(*name); });
+  return {fmt::format("DELETE FROM candidacies WHERE election IN ({})", all),
+          fmt::format("DELETE FROM cool_downs WHERE election IN ({})", all)};
 }
 
 std::string DeletePlaces(const std::vector<PlaceKey>& places) {
@@ -173,15 +234,36 @@ std::string SavePlaces(
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies) {
   const auto row = [](const auto& it) {
     const Candidacy& candidacy = *it.second;
-    return fmt::format("({}, {}, {}, {}, {}, {})", Literal(*it.first), Literal(candidacy.session),
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {})", Literal(*it.first),
+                       Literal(candidacy.session), Literal(candidacy.candidate),
                        candidacy.ticket.value, ~candidacy.priority, Literal(candidacy.value),
-                       candidacy.attempt.value);
+                       candidacy.attempt.value, candidacy.asked_again ? 1 : 0);
   };
   return fmt::format(
-      "INSERT INTO candidacies (election, session, ticket, precedence, value, attempt) VALUES {}"
-      " ON DUPLICATE KEY UPDATE ticket = VALUES(ticket), precedence = VALUES(precedence),"
-      " value = VALUES(value), attempt = VALUES(attempt)",
-      Join(candidacies, ", ", row));
+      "INSERT INTO candidacies (election, session, candidate, ticket, precedence, value, attempt,"
+      " asked_again) VALUES {} ON DUPLICATE KEY UPDATE {}",
+      Join(candidacies, ", ", row), Overwrite("ticket, precedence, value, attempt, asked_again"));
+}
+
+std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs) {
+  const auto row = [](const CoolDown& it) {
+    return fmt::format("({}, {}, {})", Literal(*it.election), Literal(*it.candidate),
+                       Literal(it.until));
+  };
+  return fmt::format(
+      "INSERT INTO cool_downs (election, candidate, until_us) VALUES {} ON DUPLICATE KEY UPDATE {}",
+      Join(cool_downs, ", ", row), Overwrite("until_us"));
+}
+
+std::string SaveAdminChanges(const std::vector<AdminChange>& changes) {
+  const auto row = [](const AdminChange& it) {
+    return fmt::format("({}, {}, {}, {}, {}, {}, {})", Literal(it.election),
+                       static_cast<int>(it.action), it.term.value, Literal(it.at),
+                       Literal(it.detail), Literal(it.asker.identity), Literal(it.asker.reason));
+  };
+  return "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
+         " VALUES " +
+         Join(changes, ", ", row);
 }
 
 std::string AdvanceLane(int lane) {
@@ -189,14 +271,14 @@ std::string AdvanceLane(int lane) {
                      lane);
 }
 
-std::string SaveEvents(int lane, const std::vector<Event>& events) {
-  const auto row = [&](const Event& it) {
-    const Leader& leader = it.leader;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, LAST_INSERT_ID())",
-                       Literal(it.election), it.revision.value, static_cast<int>(it.type),
-                       static_cast<int>(it.cause), it.term.value, Literal(leader.session),
+std::string SaveEvents(int lane, const std::vector<const Event*>& events) {
+  const auto row = [&](const Event* it) {
+    const Leader& leader = it->leader;
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, LAST_INSERT_ID())",
+                       Literal(it->election), it->revision.value, static_cast<int>(it->type),
+                       static_cast<int>(it->cause), it->term.value, Literal(leader.session),
                        Literal(leader.candidate), Literal(leader.lease_ttl), Literal(leader.value),
-                       Literal(leader.elected_at), Literal(it.at), lane);
+                       Literal(leader.elected_at), Literal(it->at), Literal(it->successor), lane);
   };
   return fmt::format("INSERT INTO events ({}, lane, position) VALUES {}", kEventColumns,
                      Join(events, ", ", row));
@@ -248,7 +330,8 @@ std::string Seats(const std::vector<SessionId>& sessions) {
 
 std::string Events(const ElectionName& election, Revision from, size_t limit) {
   return fmt::format(
-      "SELECT {} FROM events WHERE election = {} AND revision >= {} ORDER BY revision LIMIT {}",
+      "SELECT {0} FROM events WHERE election = {1} AND revision >= GREATEST({2}, COALESCE("
+      "(SELECT history_from FROM elections WHERE name = {1}), 0)) ORDER BY revision LIMIT {3}",
       kEventColumns, Literal(election), from.value, limit);
 }
 
@@ -270,11 +353,70 @@ std::string UnsettledSessions(size_t limit) {
   return fmt::format("SELECT id FROM sessions WHERE state = 1 LIMIT {}", limit);
 }
 
-std::string NextExpiry() {
+std::string DueElections(size_t limit) {
   return fmt::format(
-      "SELECT MIN(expires_at_us) FROM sessions WHERE state = 0"
-      " AND expires_at_us > {}",
+      "SELECT name FROM elections WHERE wake_at_us <= {} ORDER BY wake_at_us LIMIT {}", kNow,
+      limit);
+}
+
+std::string NextDue() {
+  return fmt::format(
+      "SELECT MIN(due.at_us) FROM"
+      " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > {0}"
+      " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > {0}) due",
       kNow);
+}
+
+std::string Queue(const ElectionName& election, size_t skip, size_t limit) {
+  return fmt::format(
+      "SELECT {}, s.lease_ttl_us, CASE s.state WHEN 0 THEN s.expires_at_us - {} ELSE 0 END,"
+      " d.until_us FROM candidacies c FORCE INDEX (queue) JOIN sessions s ON s.id = c.session"
+      " LEFT JOIN cool_downs d ON d.election = c.election AND d.candidate = c.candidate"
+      " AND d.until_us > {} WHERE c.election = {} ORDER BY c.precedence, c.ticket LIMIT {}, {}",
+      kCandidacyColumns, kNow, kNow, Literal(election), skip, limit);
+}
+
+std::string Terms(const ElectionName& election, Term before, size_t limit) {
+  return fmt::format(
+      "SELECT term, MAX(candidate), MAX(elected_at_us), MAX(CASE type WHEN 3 THEN at_us END),"
+      " MAX(CASE type WHEN 3 THEN cause END) FROM events WHERE election = {0} AND term < {1}"
+      " AND revision >= (SELECT history_from FROM elections WHERE name = {0})"
+      " GROUP BY term ORDER BY term DESC LIMIT {2}",
+      Literal(election), before.value, limit);
+}
+
+std::string AdminChanges(const std::optional<ElectionName>& election, uint64_t before,
+                         size_t limit) {
+  return fmt::format(
+      "SELECT number, election, action, term, at_us, detail, identity, reason FROM admin_changes"
+      " WHERE number < {}{} ORDER BY number DESC LIMIT {}",
+      before, election ? " AND election = " + Literal(*election) : "", limit);
+}
+
+std::string LiveSessions(std::string_view candidate_prefix, const SessionId& after, size_t limit) {
+  return fmt::format(
+      "SELECT {0}, expires_at_us - {1} FROM sessions WHERE state = 0 AND expires_at_us > {1}"
+      " AND candidate >= {2} AND candidate < {3} AND id > {4} ORDER BY id LIMIT {5}",
+      kSessionColumns, kNow, Literal(candidate_prefix), Literal(PrefixEnd(candidate_prefix)),
+      Literal(after), limit);
+}
+
+std::string SessionsLead(const std::vector<SessionId>& sessions) {
+  return fmt::format(
+      "SELECT name, leader_session FROM elections WHERE leader_session IN ({}) ORDER BY name LIMIT"
+      " {}",
+      Literals(sessions), kPlacesMax);
+}
+
+std::string SessionsWait(const std::vector<SessionId>& sessions) {
+  return fmt::format(
+      "SELECT election, session FROM candidacies WHERE session IN ({}) ORDER BY election LIMIT {}",
+      Literals(sessions), kPlacesMax);
+}
+
+std::string FindSession(const SessionId& first, const SessionId& last) {
+  return fmt::format("SELECT id FROM sessions WHERE id >= {} AND id <= {} LIMIT 1", Literal(first),
+                     Literal(last));
 }
 
 std::string Places(const std::vector<SessionId>& sessions) {
@@ -300,6 +442,33 @@ std::string ForgetSessions(Duration age, size_t limit) {
 std::string ForgetWriters(Duration age, size_t limit) {
   return fmt::format("DELETE FROM writers WHERE at_us < {} - {} LIMIT {}", kNow, Literal(age),
                      limit);
+}
+
+std::string OldestEvents(const ElectionName& after, size_t limit) {
+  return fmt::format(
+      "SELECT x.name, x.revision, x.history_from, o.revision, o.at_us FROM elections x"
+      " LEFT JOIN events o ON o.election = x.name"
+      " AND o.revision = (SELECT MIN(e.revision) FROM events e WHERE e.election = x.name)"
+      " WHERE x.name > {} ORDER BY x.name LIMIT {}",
+      Literal(after), limit);
+}
+
+std::string TrimEvents(const ElectionName& election, Revision latest, Revision below, DbTime before,
+                       DbTime protected_from, size_t limit) {
+  return fmt::format(
+      "DELETE FROM events WHERE election = {} AND revision < {} AND (revision < {} OR at_us < {})"
+      " AND at_us < {} ORDER BY revision LIMIT {}",
+      Literal(election), latest.value, below.value, Literal(before), Literal(protected_from),
+      limit);
+}
+
+std::string TrimAdminChanges(Duration age, size_t limit) {
+  return fmt::format("DELETE FROM admin_changes WHERE at_us < {} - {} LIMIT {}", kNow, Literal(age),
+                     limit);
+}
+
+std::string TrimCoolDowns(size_t limit) {
+  return fmt::format("DELETE FROM cool_downs WHERE until_us < {} LIMIT {}", kNow, limit);
 }
 
 std::string SetSchemaVersion(int version) {

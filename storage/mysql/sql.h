@@ -5,6 +5,7 @@
 // reads it with a statement of its own (kClock).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,20 +32,33 @@ inline constexpr char kClock[] =
 [[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string LoadPlaces(const std::vector<PlaceKey>& places);
-// The first live candidacies of each election, as many as is said.
-[[nodiscard]] std::string LoadHeads(const std::vector<std::pair<ElectionName, size_t>>& heads);
+// The first live candidacies of those that may be elected.
+struct Head {
+  ElectionName election;
+  size_t size = 0;
+  bool cooling = false;  // some candidates are kept out
+};
+[[nodiscard]] std::string LoadHeads(const std::vector<Head>& heads);
+// Live candidacies of candidates, at most `limit` of each.
+[[nodiscard]] std::string LoadNamed(
+    const std::vector<std::pair<ElectionName, std::string>>& candidates, size_t limit);
+[[nodiscard]] std::string LoadCoolDowns(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string LockSessions(const std::vector<SessionId>& ids);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
 // Of sessions that are not there. One that is after all is a conflict.
 [[nodiscard]] std::string OpenSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
+[[nodiscard]] std::vector<std::string> EmptyElections(
+    const std::vector<const ElectionName*>& names);
 [[nodiscard]] std::string DeletePlaces(const std::vector<PlaceKey>& places);
 [[nodiscard]] std::string SavePlaces(
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
+[[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
+[[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
 // The lane's next position becomes LAST_INSERT_ID(), for SaveEvents and kLastInsertId.
 [[nodiscard]] std::string AdvanceLane(int lane);
-[[nodiscard]] std::string SaveEvents(int lane, const std::vector<Event>& events);
+[[nodiscard]] std::string SaveEvents(int lane, const std::vector<const Event*>& events);
 inline constexpr char kRowCount[] = "SELECT ROW_COUNT()";
 inline constexpr char kLastInsertId[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
@@ -62,14 +76,35 @@ inline constexpr char kLastInsertId[] = "SELECT LAST_INSERT_ID()";
 inline constexpr char kLanePositions[] = "SELECT lane, position FROM lanes";
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
-// The end of sessions.
+// What operators see.
+[[nodiscard]] std::string Queue(const ElectionName& election, size_t skip, size_t limit);
+[[nodiscard]] std::string Terms(const ElectionName& election, Term before, size_t limit);
+[[nodiscard]] std::string AdminChanges(const std::optional<ElectionName>& election, uint64_t before,
+                                       size_t limit);
+[[nodiscard]] std::string LiveSessions(std::string_view candidate_prefix, const SessionId& after,
+                                       size_t limit);
+[[nodiscard]] std::string SessionsLead(const std::vector<SessionId>& sessions);
+[[nodiscard]] std::string SessionsWait(const std::vector<SessionId>& sessions);
+[[nodiscard]] std::string FindSession(const SessionId& first, const SessionId& last);
+
+// What time brings about.
 [[nodiscard]] std::string ExpiredSessions(size_t limit);
 [[nodiscard]] std::string UnsettledSessions(size_t limit);
-[[nodiscard]] std::string NextExpiry();
+[[nodiscard]] std::string DueElections(size_t limit);
+[[nodiscard]] std::string NextDue();
 [[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string MarkSettled(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
 [[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
+
+// History.
+[[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
+// Those of revisions lower than `latest` that are of a lower revision than `below` or from before
+// `before`, and not from after `protected_from`.
+[[nodiscard]] std::string TrimEvents(const ElectionName& election, Revision latest, Revision below,
+                                     DbTime before, DbTime protected_from, size_t limit);
+[[nodiscard]] std::string TrimAdminChanges(Duration age, size_t limit);
+[[nodiscard]] std::string TrimCoolDowns(size_t limit);
 
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =

@@ -144,7 +144,60 @@ constexpr const char* kPlainSql[] = {
        END)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}};
+// What operators do. MySQL has no IF NOT EXISTS for columns and keys: each ALTER adds all or none.
+constexpr const char* kAdministration[] = {
+    // Settings and control of one election. deleted: not brought into being (again) since. wake_at:
+    // when time alone may allow a grant. history_from: events before this revision were deleted.
+    R"(ALTER TABLE elections
+         ADD COLUMN lock_delay_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN min_hold_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN lease_ttl_default_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN lease_ttl_max_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN queue_max BIGINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD COLUMN paused TINYINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD COLUMN deleted TINYINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD COLUMN vacant_until_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN appointed_candidate VARBINARY(255) NULL,
+         ADD COLUMN appointed_until_us BIGINT NULL,
+         ADD COLUMN cooling_until_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN wake_at_us BIGINT NULL,
+         ADD COLUMN history_from BIGINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD KEY by_wake (wake_at_us))",
+    R"(ALTER TABLE sessions
+         ADD COLUMN opened_at_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN lease_ttl_asked_us BIGINT NOT NULL DEFAULT 0,
+         ADD COLUMN lease_ttl_since_us BIGINT NOT NULL DEFAULT 0)",
+    R"(ALTER TABLE candidacies
+         ADD COLUMN candidate VARBINARY(255) NOT NULL DEFAULT '',
+         ADD COLUMN asked_again TINYINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD KEY by_candidate (election, candidate))",
+    R"(UPDATE candidacies c JOIN sessions s ON s.id = c.session
+         SET c.candidate = s.candidate WHERE c.candidate = '')",
+    "ALTER TABLE events ADD COLUMN successor VARBINARY(255) NOT NULL DEFAULT ''",
+    // Deposed candidates, and until when they are not elected.
+    R"(CREATE TABLE IF NOT EXISTS cool_downs (
+         election VARBINARY(255) NOT NULL,
+         candidate VARBINARY(255) NOT NULL,
+         until_us BIGINT NOT NULL,
+         PRIMARY KEY (election, candidate),
+         KEY by_end (until_us)
+       ) ENGINE = InnoDB)",
+    // What operators changed. The numbers are in no order that matters.
+    R"(CREATE TABLE IF NOT EXISTS admin_changes (
+         number BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+         election VARBINARY(255) NOT NULL,
+         action TINYINT UNSIGNED NOT NULL,
+         term BIGINT UNSIGNED NOT NULL,
+         at_us BIGINT NOT NULL,
+         detail VARBINARY(1024) NOT NULL,
+         identity VARBINARY(255) NOT NULL,
+         reason VARBINARY(255) NOT NULL,
+         KEY by_election (election, number),
+         KEY by_time (at_us)
+       ) ENGINE = InnoDB)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}};
 
 }  // namespace
 

@@ -99,7 +99,50 @@ constexpr const char* kPlainSql[] = {
          FROM events GROUP BY election, term)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}};
+constexpr const char* kAdministration[] = {
+    "ALTER TABLE elections ADD COLUMN lock_delay_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN min_hold_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN lease_ttl_default_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN lease_ttl_max_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN queue_max INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN paused INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN vacant_until_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN appointed_candidate BLOB",
+    "ALTER TABLE elections ADD COLUMN appointed_until_us INTEGER",
+    "ALTER TABLE elections ADD COLUMN cooling_until_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN wake_at_us INTEGER",
+    "ALTER TABLE elections ADD COLUMN history_from INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX IF NOT EXISTS elections_by_wake ON elections (wake_at_us)",
+    "ALTER TABLE sessions ADD COLUMN opened_at_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN lease_ttl_asked_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN lease_ttl_since_us INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE candidacies ADD COLUMN candidate BLOB NOT NULL DEFAULT x''",
+    "ALTER TABLE candidacies ADD COLUMN asked_again INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX IF NOT EXISTS candidacies_by_candidate ON candidacies (election, candidate)",
+    R"(UPDATE candidacies SET candidate =
+         COALESCE((SELECT s.candidate FROM sessions s WHERE s.id = candidacies.session), x''))",
+    "ALTER TABLE events ADD COLUMN successor BLOB NOT NULL DEFAULT x''",
+    R"(CREATE TABLE IF NOT EXISTS cool_downs (
+         election BLOB NOT NULL,
+         candidate BLOB NOT NULL,
+         until_us INTEGER NOT NULL,
+         PRIMARY KEY (election, candidate)
+       ) WITHOUT ROWID)",
+    R"(CREATE TABLE IF NOT EXISTS admin_changes (
+         number INTEGER PRIMARY KEY AUTOINCREMENT,
+         election BLOB NOT NULL,
+         action INTEGER NOT NULL,
+         term INTEGER NOT NULL,
+         at_us INTEGER NOT NULL,
+         detail BLOB NOT NULL,
+         identity BLOB NOT NULL,
+         reason BLOB NOT NULL
+       ))",
+    "CREATE INDEX IF NOT EXISTS admin_changes_by_election ON admin_changes (election, number)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}};
 
 }  // namespace
 

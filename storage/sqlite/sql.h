@@ -5,11 +5,18 @@ namespace tenure::sqlite::query {
 
 #define TENURE_ELECTION_COLUMNS                                                                 \
   "e.name, e.term, e.revision, e.next_ticket, e.waiting, e.leader_session, e.leader_candidate," \
-  " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt"
-#define TENURE_CANDIDACY_COLUMNS "c.session, c.ticket, c.precedence, c.value, c.attempt"
+  " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"           \
+  " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"   \
+  " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"       \
+  " e.cooling_until_us, e.wake_at_us, e.history_from"
+#define TENURE_CANDIDACY_COLUMNS \
+  "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
+#define TENURE_SESSION_COLUMNS                                                           \
+  "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us," \
+  " lease_ttl_since_us"
 #define TENURE_EVENT_COLUMNS                                                        \
   "election, revision, type, cause, term, session, candidate, lease_ttl_us, value," \
-  " elected_at_us, at_us"
+  " elected_at_us, at_us, successor"
 
 // Transactions.
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
@@ -20,47 +27,81 @@ inline constexpr char kLoadElection[] =
     "SELECT " TENURE_ELECTION_COLUMNS " FROM elections e WHERE e.name = ?";
 inline constexpr char kLoadPlace[] =
     "SELECT " TENURE_CANDIDACY_COLUMNS " FROM candidacies c WHERE c.election = ? AND c.session = ?";
-inline constexpr char kLoadHead[] = "SELECT " TENURE_CANDIDACY_COLUMNS
-                                    " FROM candidacies c JOIN sessions s ON s.id = c.session"
-                                    " WHERE c.election = ? AND s.state = 0 AND s.expires_at_us > ?"
-                                    " ORDER BY c.precedence, c.ticket LIMIT ?";
+// The first live candidacies of those that may be elected.
+inline constexpr char kLoadHead[] =
+    "SELECT " TENURE_CANDIDACY_COLUMNS
+    " FROM candidacies c JOIN sessions s ON s.id = c.session"
+    " WHERE c.election = ?1 AND c.precedence < 0 AND s.state = 0 AND s.expires_at_us > ?2"
+    " AND NOT EXISTS (SELECT 1 FROM cool_downs d WHERE d.election = c.election"
+    " AND d.candidate = c.candidate AND d.until_us > ?2)"
+    " ORDER BY c.precedence, c.ticket LIMIT ?3";
+// Live candidacies of one candidate.
+inline constexpr char kLoadNamed[] =
+    "SELECT " TENURE_CANDIDACY_COLUMNS
+    " FROM candidacies c JOIN sessions s ON s.id = c.session"
+    " WHERE c.election = ?1 AND c.candidate = ?2 AND s.state = 0 AND s.expires_at_us > ?3"
+    " ORDER BY c.precedence, c.ticket LIMIT ?4";
+inline constexpr char kLoadCoolDowns[] =
+    "SELECT candidate, until_us FROM cool_downs WHERE election = ? AND until_us > ?";
 inline constexpr char kLoadSession[] =
-    "SELECT candidate, lease_ttl_us, expires_at_us, cause FROM sessions WHERE id = ?";
+    "SELECT " TENURE_SESSION_COLUMNS " FROM sessions WHERE id = ?";
 inline constexpr char kSaveElection[] =
-    "INSERT INTO elections (name, term, revision, next_ticket, waiting, leader_session,"
-    " leader_candidate, leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (name) DO UPDATE SET term = excluded.term, revision = excluded.revision,"
-    " next_ticket = excluded.next_ticket, waiting = excluded.waiting,"
-    " leader_session = excluded.leader_session, leader_candidate = excluded.leader_candidate,"
-    " leader_lease_ttl_us = excluded.leader_lease_ttl_us, leader_value = excluded.leader_value,"
-    " leader_elected_at_us = excluded.leader_elected_at_us,"
-    " leader_attempt = excluded.leader_attempt";
+    "INSERT INTO elections (name,"
+    " term, revision, next_ticket, waiting, leader_session, leader_candidate, "
+    "leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us, "
+    "min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted, "
+    "vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us, "
+    "history_from"
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (name) DO UPDATE SET"
+    " term = excluded.term, revision = excluded.revision, "
+    "next_ticket = excluded.next_ticket, waiting = excluded.waiting, "
+    "leader_session = excluded.leader_session, leader_candidate = excluded.leader_candidate, "
+    "leader_lease_ttl_us = excluded.leader_lease_ttl_us, "
+    "leader_value = excluded.leader_value, "
+    "leader_elected_at_us = excluded.leader_elected_at_us, "
+    "leader_attempt = excluded.leader_attempt, lock_delay_us = excluded.lock_delay_us, "
+    "min_hold_us = excluded.min_hold_us, "
+    "lease_ttl_default_us = excluded.lease_ttl_default_us, "
+    "lease_ttl_max_us = excluded.lease_ttl_max_us, queue_max = excluded.queue_max, "
+    "paused = excluded.paused, deleted = excluded.deleted, "
+    "vacant_until_us = excluded.vacant_until_us, "
+    "appointed_candidate = excluded.appointed_candidate, "
+    "appointed_until_us = excluded.appointed_until_us, "
+    "cooling_until_us = excluded.cooling_until_us, wake_at_us = excluded.wake_at_us, "
+    "history_from = excluded.history_from";
 inline constexpr char kSaveSession[] =
-    "INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)"
-    " VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO sessions (" TENURE_SESSION_COLUMNS
+    ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (id) DO UPDATE SET expires_at_us = excluded.expires_at_us,"
-    " state = excluded.state, cause = excluded.cause";
+    " state = excluded.state, cause = excluded.cause, lease_ttl_us = excluded.lease_ttl_us,"
+    " lease_ttl_since_us = excluded.lease_ttl_since_us";
+inline constexpr char kEmptyQueue[] = "DELETE FROM candidacies WHERE election = ?";
+inline constexpr char kEmptyCoolDowns[] = "DELETE FROM cool_downs WHERE election = ?";
 inline constexpr char kDeletePlace[] = "DELETE FROM candidacies WHERE election = ? AND session = ?";
 inline constexpr char kSavePlace[] =
-    "INSERT OR REPLACE INTO candidacies (election, session, ticket, precedence, value, attempt)"
-    " VALUES (?, ?, ?, ?, ?, ?)";
+    "INSERT OR REPLACE INTO candidacies (election, session, ticket, precedence, value, attempt,"
+    " candidate, asked_again) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr char kSaveCoolDown[] =
+    "INSERT OR REPLACE INTO cool_downs (election, candidate, until_us) VALUES (?, ?, ?)";
+inline constexpr char kSaveAdminChange[] =
+    "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr char kAdvanceLane[] = "UPDATE lanes SET position = position + 1 WHERE lane = ?";
 inline constexpr char kLanePosition[] = "SELECT position FROM lanes WHERE lane = ?";
 inline constexpr char kSaveEvent[] = "INSERT INTO events (" TENURE_EVENT_COLUMNS
                                      ", lane, position)"
-                                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+                                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 // Reads.
 inline constexpr char kViewElection[] =
     "SELECT " TENURE_ELECTION_COLUMNS
-    ", s.id IS NOT NULL FROM elections e"
-    " LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = 0 AND s.expires_at_us > ?2"
-    " WHERE e.name = ?1";
+    ", COALESCE(s.expires_at_us - ?2, 0) FROM elections e"
+    " LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = 0 WHERE e.name = ?1";
 inline constexpr char kListElections[] =
     "SELECT " TENURE_ELECTION_COLUMNS
-    ", s.id IS NOT NULL FROM elections e"
-    " LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = 0 AND s.expires_at_us > ?1"
+    ", COALESCE(s.expires_at_us - ?1, 0) FROM elections e"
+    " LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = 0"
     " WHERE e.name >= ?2 AND e.name < ?3 AND e.name > ?4 ORDER BY e.name LIMIT ?5";
 inline constexpr char kPosition[] =
     "SELECT COUNT(*) FROM candidacies me JOIN candidacies c ON c.election = me.election"
@@ -70,19 +111,56 @@ inline constexpr char kSeats[] =
     "SELECT " TENURE_ELECTION_COLUMNS " FROM elections e WHERE e.leader_session = ?";
 inline constexpr char kEvents[] =
     "SELECT " TENURE_EVENT_COLUMNS
-    " FROM events WHERE election = ? AND revision >= ? ORDER BY revision LIMIT ?";
+    " FROM events WHERE election = ?1 AND revision >= MAX(?2,"
+    " COALESCE((SELECT history_from FROM elections WHERE name = ?1), 0))"
+    " ORDER BY revision LIMIT ?3";
 inline constexpr char kFeed[] =
     "SELECT " TENURE_EVENT_COLUMNS
     ", position FROM events WHERE lane = ? AND position > ? AND position <= ?"
     " ORDER BY position, election, revision";
 inline constexpr char kLanePositions[] = "SELECT lane, position FROM lanes";
 
-// The end of sessions.
+// What operators see.
+inline constexpr char kQueue[] =
+    "SELECT " TENURE_CANDIDACY_COLUMNS
+    ", s.lease_ttl_us, CASE s.state WHEN 0 THEN s.expires_at_us - ?2 ELSE 0 END, d.until_us"
+    " FROM candidacies c JOIN sessions s ON s.id = c.session"
+    " LEFT JOIN cool_downs d ON d.election = c.election AND d.candidate = c.candidate"
+    " AND d.until_us > ?2"
+    " WHERE c.election = ?1 ORDER BY c.precedence, c.ticket LIMIT ?4 OFFSET ?3";
+inline constexpr char kTerms[] =
+    "SELECT term, MAX(candidate), MAX(elected_at_us), MAX(CASE type WHEN 3 THEN at_us END),"
+    " MAX(CASE type WHEN 3 THEN cause END) FROM events WHERE election = ?1 AND term < ?2"
+    " AND revision >= (SELECT history_from FROM elections WHERE name = ?1)"
+    " GROUP BY term ORDER BY term DESC LIMIT ?3";
+#define TENURE_ADMIN_COLUMNS "number, election, action, term, at_us, detail, identity, reason"
+inline constexpr char kAdminChanges[] = "SELECT " TENURE_ADMIN_COLUMNS
+                                        " FROM admin_changes WHERE number < ?"
+                                        " ORDER BY number DESC LIMIT ?";
+inline constexpr char kAdminChangesOf[] = "SELECT " TENURE_ADMIN_COLUMNS
+                                          " FROM admin_changes WHERE number < ? AND election = ?"
+                                          " ORDER BY number DESC LIMIT ?";
+#undef TENURE_ADMIN_COLUMNS
+inline constexpr char kLiveSessions[] =
+    "SELECT " TENURE_SESSION_COLUMNS
+    ", expires_at_us - ?1 FROM sessions WHERE state = 0 AND expires_at_us > ?1"
+    " AND candidate >= ?2 AND candidate < ?3 AND id > ?4 ORDER BY id LIMIT ?5";
+inline constexpr char kSessionLeads[] =
+    "SELECT name FROM elections WHERE leader_session = ? ORDER BY name LIMIT ?";
+inline constexpr char kSessionWaits[] =
+    "SELECT election FROM candidacies WHERE session = ? ORDER BY election LIMIT ?";
+inline constexpr char kFindSession[] = "SELECT id FROM sessions WHERE id BETWEEN ? AND ? LIMIT 1";
+
+// What time brings about.
 inline constexpr char kExpired[] =
     "SELECT id FROM sessions WHERE state = 0 AND expires_at_us <= ? ORDER BY expires_at_us LIMIT ?";
 inline constexpr char kUnsettled[] = "SELECT id FROM sessions WHERE state = 1 LIMIT ?";
-inline constexpr char kNextExpiry[] =
-    "SELECT MIN(expires_at_us) FROM sessions WHERE state = 0 AND expires_at_us > ?";
+inline constexpr char kDueElections[] =
+    "SELECT name FROM elections WHERE wake_at_us <= ? ORDER BY wake_at_us LIMIT ?";
+inline constexpr char kNextDue[] =
+    "SELECT MIN(at_us) FROM"
+    " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > ?1"
+    " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > ?1)";
 inline constexpr char kPlaces[] =
     "SELECT name FROM elections WHERE leader_session = ?1"
     " UNION SELECT election FROM candidacies WHERE session = ?1";
@@ -93,6 +171,21 @@ inline constexpr char kMarkSettled[] =
 inline constexpr char kForgetSessions[] =
     "DELETE FROM sessions WHERE id IN"
     " (SELECT id FROM sessions WHERE state = 2 AND expires_at_us < ? LIMIT ?)";
+
+// History.
+inline constexpr char kOldestEvents[] =
+    "SELECT x.name, x.revision, x.history_from, o.revision, o.at_us FROM elections x"
+    " LEFT JOIN events o ON o.election = x.name"
+    " AND o.revision = (SELECT MIN(e.revision) FROM events e WHERE e.election = x.name)"
+    " WHERE x.name > ? ORDER BY x.name LIMIT ?";
+inline constexpr char kTrimEvents[] =
+    "DELETE FROM events WHERE election = ?1 AND revision IN"
+    " (SELECT revision FROM events WHERE election = ?1 AND revision < ?2"
+    " AND (revision < ?3 OR at_us < ?4) AND at_us < ?5 ORDER BY revision LIMIT ?6)";
+inline constexpr char kTrimAdminChanges[] =
+    "DELETE FROM admin_changes WHERE number IN"
+    " (SELECT number FROM admin_changes WHERE at_us < ? LIMIT ?)";
+inline constexpr char kTrimCoolDowns[] = "DELETE FROM cool_downs WHERE until_us < ?";
 
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =
@@ -106,6 +199,7 @@ inline constexpr char kSetSchemaVersion[] =
 
 #undef TENURE_ELECTION_COLUMNS
 #undef TENURE_CANDIDACY_COLUMNS
+#undef TENURE_SESSION_COLUMNS
 #undef TENURE_EVENT_COLUMNS
 
 }  // namespace tenure::sqlite::query

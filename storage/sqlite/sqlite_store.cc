@@ -26,6 +26,12 @@ namespace query = sqlite::query;
 constexpr auto kBusyPause = std::chrono::milliseconds(1);
 constexpr int kBusyPausesMax = 8000;
 
+// Sessions of one candidate in one election that one transaction takes notice of.
+constexpr int64_t kNamedMax = 16;
+// Elections that are told of one session.
+constexpr int64_t kPlacesMax = 1000;
+constexpr size_t kElectionsPerTrim = 1000;
+
 // What can be bound to a parameter: nothing is NULL, bytes are a BLOB.
 using Value = std::variant<std::monostate, int64_t, std::string_view>;
 
@@ -126,37 +132,69 @@ SessionId ToSessionId(const std::string& bytes) {
   return id;
 }
 
+uint64_t Unsigned(SQLite::Statement& row, int column) {
+  return static_cast<uint64_t>(Number(row, column));
+}
+DbTime Time(SQLite::Statement& row, int column) { return {Duration(Number(row, column))}; }
+std::optional<DbTime> OptionalTime(SQLite::Statement& row, int column) {
+  return row.isColumnNull(column) ? std::nullopt : std::optional(Time(row, column));
+}
+Duration Span(SQLite::Statement& row, int column) { return Duration(Number(row, column)); }
+ElectionName ToName(SQLite::Statement& row) { return {Blob(row, 0)}; }
+
 Election ToElection(SQLite::Statement& row) {
   Election election;
-  election.name.bytes = Blob(row, 0);
-  election.term.value = static_cast<uint64_t>(Number(row, 1));
-  election.revision.value = static_cast<uint64_t>(Number(row, 2));
-  election.next_ticket.value = static_cast<uint64_t>(Number(row, 3));
-  election.waiting = static_cast<uint64_t>(Number(row, 4));
+  election.name = ToName(row);
+  election.term.value = Unsigned(row, 1);
+  election.revision.value = Unsigned(row, 2);
+  election.next_ticket.value = Unsigned(row, 3);
+  election.waiting = Unsigned(row, 4);
   if (!row.isColumnNull(5)) {
     election.leader =
-        Leader{ToSessionId(Blob(row, 5)),        Blob(row, 6),
-               Duration(Number(row, 7)),         Blob(row, 8),
-               DbTime{Duration(Number(row, 9))}, Attempt{static_cast<uint64_t>(Number(row, 10))}};
+        Leader{ToSessionId(Blob(row, 5)), Blob(row, 6), Span(row, 7), Blob(row, 8), Time(row, 9),
+               Attempt{Unsigned(row, 10)}};
   }
+  election.settings = {Span(row, 11), Span(row, 12), Span(row, 13), Span(row, 14),
+                       Unsigned(row, 15)};
+  election.paused = Number(row, 16) != 0;
+  election.deleted = Number(row, 17) != 0;
+  election.vacant_until = Time(row, 18);
+  if (!row.isColumnNull(19)) {
+    election.appointment = Appointment{Blob(row, 19), OptionalTime(row, 20)};
+  }
+  election.cooling_until = Time(row, 21);
+  election.wake_at = OptionalTime(row, 22);
+  election.history_from.value = Unsigned(row, 23);
   return election;
 }
+constexpr int kElectionColumns = 24;
 
 ElectionView ToView(SQLite::Statement& row) {
-  ElectionView view{ToElection(row)};
-  view.leader_alive = !view.election.leader || Number(row, 11) != 0;
-  return view;
+  return {ToElection(row), Span(row, kElectionColumns)};
 }
 
 Candidacy ToCandidacy(SQLite::Statement& row) {
   Candidacy candidacy;
   candidacy.session = ToSessionId(Blob(row, 0));
-  candidacy.ticket.value = static_cast<uint64_t>(Number(row, 1));
+  candidacy.ticket.value = Unsigned(row, 1);
   candidacy.priority = ~static_cast<int32_t>(Number(row, 2));
   candidacy.value = Blob(row, 3);
-  candidacy.attempt.value = static_cast<uint64_t>(Number(row, 4));
+  candidacy.attempt.value = Unsigned(row, 4);
+  candidacy.candidate = Blob(row, 5);
+  candidacy.asked_again = Number(row, 6) != 0;
   return candidacy;
 }
+constexpr int kCandidacyColumns = 7;
+
+Session ToSession(SQLite::Statement& row) {
+  Session session{ToSessionId(Blob(row, 0)), Blob(row, 1), Span(row, 2), Time(row, 3)};
+  session.ended = static_cast<Cause>(Number(row, 4));
+  session.opened_at = Time(row, 5);
+  session.lease_ttl_asked = Span(row, 6);
+  session.lease_ttl_since = Time(row, 7);
+  return session;
+}
+constexpr int kSessionColumns = 8;
 
 Event ToEvent(SQLite::Statement& row) {
   Event event;
@@ -168,9 +206,11 @@ Event ToEvent(SQLite::Statement& row) {
   event.leader = Leader{ToSessionId(Blob(row, 5)),        Blob(row, 6),
                         Duration(Number(row, 7)),         Blob(row, 8),
                         DbTime{Duration(Number(row, 9))}, {}};
-  event.at = DbTime{Duration(Number(row, 10))};
+  event.at = Time(row, 10);
+  event.successor = Blob(row, 11);
   return event;
 }
+constexpr int kEventColumns = 12;
 
 template <typename Convert>
 std::vector<std::invoke_result_t<Convert, SQLite::Statement&>> Collect(SQLite::Statement& rows,
@@ -257,9 +297,7 @@ class SqliteStore final : public Store {
       std::vector<Leadership> seats;
       for (const SessionId& session : sessions) {
         const auto led = Collect(connection_.Query(query::kSeats, {Bytes(session)}), ToElection);
-        for (const Election& election : led) {
-          seats.push_back({election.name, election.term, *election.leader});
-        }
+        for (const Election& election : led) seats.push_back(*LeadershipOf(election));
       }
       return seats;
     });
@@ -289,22 +327,22 @@ class SqliteStore final : public Store {
     return Guarded([&] {
       return Collect(connection_.Query(query::kFeed, {int64_t{lane}, Int(after), Int(until)}),
                      [](SQLite::Statement& row) {
-                       return FeedEntry{static_cast<uint64_t>(Number(row, 11)), ToEvent(row)};
+                       return FeedEntry{Unsigned(row, kEventColumns), ToEvent(row)};
                      });
     });
   }
 
-  Result<DueSessions> FindDueSessions(size_t limit) override {
+  Result<DueWork> FindDueWork(size_t limit) override {
     return Guarded([&] {
       const auto to_id = [](SQLite::Statement& row) { return ToSessionId(Blob(row, 0)); };
-      DueSessions due;
+      DueWork due;
       due.now = clock_();
       due.expired = Collect(connection_.Query(query::kExpired, {Int(due.now), Int(limit)}), to_id);
       due.unsettled = Collect(connection_.Query(query::kUnsettled, {Int(limit)}), to_id);
-      SQLite::Statement& next = connection_.Query(query::kNextExpiry, {Int(due.now)});
-      if (next.executeStep() && !next.isColumnNull(0)) {
-        due.next_expiry = DbTime{Duration(Number(next, 0))};
-      }
+      due.elections =
+          Collect(connection_.Query(query::kDueElections, {Int(due.now), Int(limit)}), ToName);
+      SQLite::Statement& next = connection_.Query(query::kNextDue, {Int(due.now)});
+      if (next.executeStep()) due.next = OptionalTime(next, 0);
       next.reset();
       return due;
     });
@@ -334,6 +372,99 @@ class SqliteStore final : public Store {
     return Guarded([&] {
       connection_.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
       return connection_.Changes();
+    });
+  }
+
+  Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
+                              size_t limit) override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBegin);
+      const DbTime now = clock_();
+      if (after.bytes.empty()) {
+        connection_.Execute(query::kTrimAdminChanges,
+                            {Int(now.since_epoch - retention.age_max), Int(limit)});
+        connection_.Execute(query::kTrimCoolDowns, {Int(now)});
+      }
+      const Trimmed trimmed = TrimEvents(HistoryTrimmer(retention, now), after, limit);
+      transaction.Commit();
+      return trimmed;
+    });
+  }
+
+  Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
+                                            size_t limit) override {
+    return Guarded([&] {
+      return Collect(
+          connection_.Query(query::kQueue, {election.bytes, Int(clock_()), Int(skip), Int(limit)}),
+          [](SQLite::Statement& row) {
+            QueueEntry entry{ToCandidacy(row), Span(row, kCandidacyColumns + 1),
+                             OptionalTime(row, kCandidacyColumns + 2)};
+            entry.candidacy.lease_ttl = Span(row, kCandidacyColumns);
+            return entry;
+          });
+    });
+  }
+
+  Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
+                                            size_t limit) override {
+    return Guarded([&] {
+      return Collect(
+          connection_.Query(query::kTerms, {election.bytes, Int(before.value), Int(limit)}),
+          [](SQLite::Statement& row) {
+            return TermRecord{{Unsigned(row, 0)},
+                              Blob(row, 1),
+                              Time(row, 2),
+                              OptionalTime(row, 3),
+                              static_cast<Cause>(Number(row, 4))};
+          });
+    });
+  }
+
+  Result<std::vector<AdminRecord>> ReadAdminChanges(const std::optional<ElectionName>& election,
+                                                    uint64_t before, size_t limit) override {
+    return Guarded([&] {
+      SQLite::Statement& rows =
+          election ? connection_.Query(query::kAdminChangesOf,
+                                       {Int(before), election->bytes, Int(limit)})
+                   : connection_.Query(query::kAdminChanges, {Int(before), Int(limit)});
+      return Collect(rows, [](SQLite::Statement& row) {
+        return AdminRecord{Unsigned(row, 0),
+                           {ElectionName{Blob(row, 1)},
+                            static_cast<AdminAction>(Number(row, 2)),
+                            {Unsigned(row, 3)},
+                            Time(row, 4),
+                            Blob(row, 5),
+                            {Blob(row, 6), Blob(row, 7)}}};
+      });
+    });
+  }
+
+  Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
+                                                const SessionId& after, size_t limit) override {
+    return Guarded([&] {
+      const std::string end = PrefixEnd(candidate_prefix);
+      auto sessions = Collect(
+          connection_.Query(query::kLiveSessions,
+                            {Int(clock_()), candidate_prefix, end, Bytes(after), Int(limit)}),
+          [](SQLite::Statement& row) {
+            return SessionView{ToSession(row), Span(row, kSessionColumns), {}, {}};
+          });
+      for (SessionView& view : sessions) {
+        const std::string_view id = Bytes(view.session.id);
+        view.leads = Collect(connection_.Query(query::kSessionLeads, {id, kPlacesMax}), ToName);
+        view.waits = Collect(connection_.Query(query::kSessionWaits, {id, kPlacesMax}), ToName);
+      }
+      return sessions;
+    });
+  }
+
+  Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
+    return Guarded([&]() -> std::optional<SessionId> {
+      const auto [first, last] = SessionIdsOf(handle);
+      const auto found =
+          Collect(connection_.Query(query::kFindSession, {Bytes(first), Bytes(last)}),
+                  [](SQLite::Statement& row) { return ToSessionId(Blob(row, 0)); });
+      return found.empty() ? std::nullopt : std::optional(found.front());
     });
   }
 
@@ -417,9 +548,7 @@ class SqliteStore final : public Store {
     for (const SessionId& id : sessions) {
       SQLite::Statement& row = connection_.Query(query::kLoadSession, {Bytes(id)});
       if (row.executeStep()) {
-        docket.sessions.emplace(
-            id, Session{id, Blob(row, 0), Duration(Number(row, 1)),
-                        DbTime{Duration(Number(row, 2))}, static_cast<Cause>(Number(row, 3))});
+        docket.sessions.emplace(id, ToSession(row));
       }
       row.reset();
     }
@@ -431,10 +560,14 @@ class SqliteStore final : public Store {
     Contest contest;
     contest.election.name = name;
     SQLite::Statement& row = connection_.Query(query::kLoadElection, {name.bytes});
-    contest.exists = row.executeStep();
-    if (contest.exists) contest.election = ToElection(row);
+    if (row.executeStep()) {
+      contest.election = ToElection(row);
+      contest.exists = !contest.election.deleted;
+    }
     row.reset();
-    if (contest.election.waiting == 0) return contest;
+    const Election& election = contest.election;
+    if (election.cooling_until > DbTime{}) contest.cool_downs = LoadCoolDowns(name, now);
+    if (election.waiting == 0) return contest;
 
     const size_t head_size = item.departures + 1;
     contest.queue = Collect(
@@ -445,7 +578,56 @@ class SqliteStore final : public Store {
           Collect(connection_.Query(query::kLoadPlace, {name.bytes, Bytes(session)}), ToCandidacy);
       std::ranges::move(place, std::back_inserter(contest.queue));
     }
+    std::set<std::string> named = item.candidates;
+    if (election.appointment) named.insert(election.appointment->candidate);
+    for (const std::string& candidate : named) {
+      auto places = Collect(
+          connection_.Query(query::kLoadNamed, {name.bytes, candidate, Int(now), kNamedMax}),
+          ToCandidacy);
+      std::ranges::move(places, std::back_inserter(contest.queue));
+    }
     return contest;
+  }
+
+  std::map<std::string, DbTime> LoadCoolDowns(const ElectionName& name, DbTime now) {
+    std::map<std::string, DbTime> cool_downs;
+    SQLite::Statement& row = connection_.Query(query::kLoadCoolDowns, {name.bytes, Int(now)});
+    while (row.executeStep()) cool_downs.emplace(Blob(row, 0), Time(row, 1));
+    row.reset();
+    return cool_downs;
+  }
+
+  Trimmed TrimEvents(const HistoryTrimmer& trimmer, const ElectionName& after, size_t limit) {
+    struct Oldest {
+      ElectionName name;
+      Revision latest;
+      std::optional<HistoryTrimmer::Cut> cut;
+    };
+    const auto page =
+        Collect(connection_.Query(query::kOldestEvents, {after.bytes, Int(kElectionsPerTrim)}),
+                [&](SQLite::Statement& row) {
+                  Oldest oldest{ToName(row), {Unsigned(row, 1)}, {}};
+                  if (row.isColumnNull(3)) return oldest;
+                  oldest.cut = trimmer.CutOf(oldest.latest, {Unsigned(row, 2)}, {Unsigned(row, 3)},
+                                             Time(row, 4));
+                  return oldest;
+                });
+    Trimmed trimmed{0, after};
+    for (const Oldest& oldest : page) {
+      if (trimmed.deleted >= limit) return trimmed;
+      if (oldest.cut) {
+        connection_.Execute(
+            query::kTrimEvents,
+            {oldest.name.bytes, Int(oldest.latest.value), Int(oldest.cut->below.value),
+             Int(oldest.cut->before), Int(oldest.cut->protected_from), Int(limit)});
+        const size_t deleted = connection_.Changes();
+        trimmed.deleted += deleted;
+        if (deleted == limit) return trimmed;  // there may be more of this one
+      }
+      trimmed.last = oldest.name;
+    }
+    if (page.size() < kElectionsPerTrim) trimmed.last = {};
+    return trimmed;
   }
 
   Committed Save(const Docket& loaded, const Docket& decided) {
@@ -453,6 +635,10 @@ class SqliteStore final : public Store {
     for (const Election* election : changes.elections) SaveElection(*election);
     for (const Session* session : changes.opened) SaveSession(*session);
     for (const Session* session : changes.sessions) SaveSession(*session);
+    for (const ElectionName* name : changes.emptied) {
+      connection_.Execute(query::kEmptyQueue, {name->bytes});
+      connection_.Execute(query::kEmptyCoolDowns, {name->bytes});
+    }
     for (const PlaceKey& place : changes.departed) {
       connection_.Execute(query::kDeletePlace, {place.election.bytes, Bytes(place.session)});
     }
@@ -460,7 +646,18 @@ class SqliteStore final : public Store {
       connection_.Execute(
           query::kSavePlace,
           {election->bytes, Bytes(candidacy->session), Int(candidacy->ticket.value),
-           int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->attempt.value)});
+           int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->attempt.value),
+           candidacy->candidate, int64_t{candidacy->asked_again}});
+    }
+    for (const CoolDown& cool_down : changes.cool_downs) {
+      connection_.Execute(query::kSaveCoolDown,
+                          {cool_down.election->bytes, *cool_down.candidate, Int(cool_down.until)});
+    }
+    for (const AdminChange& change : decided.admin_changes) {
+      connection_.Execute(
+          query::kSaveAdminChange,
+          {change.election.bytes, static_cast<int64_t>(change.action), Int(change.term.value),
+           Int(change.at), change.detail, change.asker.identity, change.asker.reason});
     }
     return SaveEvents(decided.events);
   }
@@ -469,40 +666,67 @@ class SqliteStore final : public Store {
     connection_.Execute(
         query::kSaveSession,
         {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
-         int64_t{session.ended == Cause::kNone ? 0 : 1}, static_cast<int64_t>(session.ended)});
+         static_cast<int64_t>(session.ended), Int(session.opened_at), Int(session.lease_ttl_asked),
+         Int(session.lease_ttl_since), int64_t{session.ended == Cause::kNone ? 0 : 1}});
   }
 
   void SaveElection(const Election& election) {
     const auto& leader = election.leader;
+    const Settings& settings = election.settings;
+    const auto& appointment = election.appointment;
     const auto null = std::monostate();
-    connection_.Execute(
-        query::kSaveElection,
-        {election.name.bytes, Int(election.term.value), Int(election.revision.value),
-         Int(election.next_ticket.value), Int(election.waiting),
-         leader ? Value(Bytes(leader->session)) : null, leader ? Value(leader->candidate) : null,
-         leader ? Value(Int(leader->lease_ttl)) : null, leader ? Value(leader->value) : null,
-         leader ? Value(Int(leader->elected_at)) : null,
-         leader ? Value(Int(leader->attempt.value)) : null});
+    const auto time_or_null = [&](const std::optional<DbTime>& time) {
+      return time ? Value(Int(*time)) : null;
+    };
+    connection_.Execute(query::kSaveElection,
+                        {election.name.bytes,
+                         Int(election.term.value),
+                         Int(election.revision.value),
+                         Int(election.next_ticket.value),
+                         Int(election.waiting),
+                         leader ? Value(Bytes(leader->session)) : null,
+                         leader ? Value(leader->candidate) : null,
+                         leader ? Value(Int(leader->lease_ttl)) : null,
+                         leader ? Value(leader->value) : null,
+                         leader ? Value(Int(leader->elected_at)) : null,
+                         leader ? Value(Int(leader->attempt.value)) : null,
+                         Int(settings.lock_delay),
+                         Int(settings.min_hold),
+                         Int(settings.lease_ttl_default),
+                         Int(settings.lease_ttl_max),
+                         Int(settings.queue_max),
+                         int64_t{election.paused},
+                         int64_t{election.deleted},
+                         Int(election.vacant_until),
+                         appointment ? Value(appointment->candidate) : null,
+                         appointment ? time_or_null(appointment->until) : null,
+                         Int(election.cooling_until),
+                         time_or_null(election.wake_at),
+                         Int(election.history_from.value)});
   }
 
-  Committed SaveEvents(const std::vector<Event>& events) {
-    if (events.empty()) return std::nullopt;
-    const int lane = LaneOf(events.front().election);
-    connection_.Execute(query::kAdvanceLane, {int64_t{lane}});
-    SQLite::Statement& row = connection_.Query(query::kLanePosition, {int64_t{lane}});
-    row.executeStep();
-    const int64_t position = Number(row, 0);
-    row.reset();
-    for (const Event& event : events) {
-      const Leader& leader = event.leader;
-      connection_.Execute(
-          query::kSaveEvent,
-          {event.election.bytes, Int(event.revision.value), static_cast<int64_t>(event.type),
-           static_cast<int64_t>(event.cause), Int(event.term.value), Bytes(leader.session),
-           leader.candidate, Int(leader.lease_ttl), leader.value, Int(leader.elected_at),
-           Int(event.at), int64_t{lane}, position});
+  Committed SaveEvents(const std::vector<Event>& all) {
+    Committed committed;
+    for (const auto& [lane, events] : EventsByLane(all)) {
+      connection_.Execute(query::kAdvanceLane, {int64_t{lane}});
+      SQLite::Statement& row = connection_.Query(query::kLanePosition, {int64_t{lane}});
+      row.executeStep();
+      const uint64_t position = Unsigned(row, 0);
+      row.reset();
+      for (const Event* event : events) SaveEvent(*event, lane, position);
+      committed.push_back({lane, position});
     }
-    return LanePosition{lane, static_cast<uint64_t>(position)};
+    return committed;
+  }
+
+  void SaveEvent(const Event& event, int lane, uint64_t position) {
+    const Leader& leader = event.leader;
+    connection_.Execute(
+        query::kSaveEvent,
+        {event.election.bytes, Int(event.revision.value), static_cast<int64_t>(event.type),
+         static_cast<int64_t>(event.cause), Int(event.term.value), Bytes(leader.session),
+         leader.candidate, Int(leader.lease_ttl), leader.value, Int(leader.elected_at),
+         Int(event.at), event.successor, int64_t{lane}, Int(position)});
   }
 
   const DbClock clock_;

@@ -65,13 +65,8 @@ class SqlSurface {
 
   // Nothing if the election is locked by another transaction.
   std::optional<Result<Answer>> Try(const Command& command) {
-    Agenda agenda;
-    Agenda::Item& item = agenda.elections[ElectionOf(command)];
-    if (const auto session = SessionOf(command)) item.sessions.push_back(*session);
-    item.create = Creates(command);
-    item.departures = item.create ? 0 : 1;
     std::optional<Result<Answer>> answer;
-    const auto committed = store_->Transact(agenda, [&](Docket& docket) {
+    const auto committed = store_->Transact(AgendaFor({&command}), [&](Docket& docket) {
       answer.reset();
       if (docket.busy.empty()) answer = Apply(docket, {}, command);
     });
@@ -108,7 +103,7 @@ class SqlSurface {
   }
 
   bool IsLate(const std::string& election) {
-    return !store_->ReadElections({{election}}).value().at({election}).leader_alive;
+    return !store_->ReadElections({{election}}).value().at({election}).LeaderAlive();
   }
 
  private:
@@ -426,11 +421,10 @@ TEST_F(FenceTest, AGuardWaitsForATakeoverThatIsUnderWay) {
   SqlApplication application(surface_.url());
   application.Run("START TRANSACTION");
   std::future<std::string> refusal;
-  Agenda agenda;
-  agenda.elections[{"e"}] = {{leader_}, 1, false};
+  const Command resign = Resign{{"e"}, leader_, {}};
 
-  const auto committed = surface_.store().Transact(agenda, [&](Docket& docket) {
-    ASSERT_TRUE(Apply(docket, {}, Resign{{"e"}, leader_, {}}));
+  const auto committed = surface_.store().Transact(AgendaFor({&resign}), [&](Docket& docket) {
+    ASSERT_TRUE(Apply(docket, {}, resign));
     refusal = std::async(std::launch::async, [&] { return application.Guard("'e'", "1"); });
     ASSERT_TRUE(Eventually([&] {
       return Server()

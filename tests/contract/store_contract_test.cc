@@ -49,14 +49,9 @@ SessionId NewSessionId() {
 }
 
 Agenda AgendaFor(const std::vector<Command>& commands) {
-  Agenda agenda;
-  for (const Command& command : commands) {
-    Agenda::Item& item = agenda.elections[ElectionOf(command)];
-    if (const auto session = SessionOf(command)) item.sessions.push_back(*session);
-    item.create |= Creates(command);
-    if (!Creates(command)) ++item.departures;
-  }
-  return agenda;
+  std::vector<const Command*> all;
+  for (const Command& command : commands) all.push_back(&command);
+  return tenure::AgendaFor(all);
 }
 
 class StoreContract : public ::testing::TestWithParam<Kind> {
@@ -80,7 +75,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
     const auto committed = store.Transact(AgendaFor(commands), [&](Docket& docket) {
       answers.clear();
       for (const Command& command : commands) {
-        if (docket.busy.contains(ElectionOf(command))) {
+        if (docket.busy.contains(NeedsOf(command).elections.front())) {
           answers.emplace_back(Fail(Reason::kOverloaded, "busy"));
         } else {
           answers.push_back(Apply(docket, limits_, command));
@@ -253,23 +248,23 @@ TEST_P(StoreContract, AnExpiredLeaderIsFoundMarkedAndReplaced) {
   Stand("f", brief, "brief", 50ms);
   Stand("e", next, "next");
 
-  ASSERT_TRUE(Eventually([&] { return !View("e").leader_alive; }));
-  const DueSessions due = store_->FindDueSessions(10).value();
+  ASSERT_TRUE(Eventually([&] { return !View("e").LeaderAlive(); }));
+  const DueWork due = store_->FindDueWork(10).value();
   EXPECT_THAT(due.expired, ElementsAre(brief));
-  ASSERT_TRUE(due.next_expiry.has_value());
-  EXPECT_GT(*due.next_expiry, due.now);
+  ASSERT_TRUE(due.next.has_value());
+  EXPECT_GT(*due.next, due.now);
   Run(Settle{{"e"}, brief});
 
   EXPECT_THAT(History("e"),
               ElementsAre("1 ELECTED brief 1 ", "2 VACATED brief 1 EXPIRED", "3 ELECTED next 2 "));
-  EXPECT_THAT(store_->FindDueSessions(10).value().expired, IsEmpty());
-  EXPECT_THAT(store_->FindDueSessions(10).value().unsettled, ElementsAre(brief));
+  EXPECT_THAT(store_->FindDueWork(10).value().expired, IsEmpty());
+  EXPECT_THAT(store_->FindDueWork(10).value().unsettled, ElementsAre(brief));
   EXPECT_THAT(store_->FindPlaces({brief}).value(), ElementsAre(PlaceKey{{"f"}, brief}));
   ASSERT_TRUE(store_->MarkSettled({brief}));
-  EXPECT_THAT(store_->FindDueSessions(10).value().unsettled, ElementsAre(brief));
+  EXPECT_THAT(store_->FindDueWork(10).value().unsettled, ElementsAre(brief));
   Run(Settle{{"f"}, brief});
   ASSERT_TRUE(store_->MarkSettled({brief}));
-  EXPECT_THAT(store_->FindDueSessions(10).value().unsettled, IsEmpty());
+  EXPECT_THAT(store_->FindDueWork(10).value().unsettled, IsEmpty());
 }
 
 TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
@@ -331,15 +326,15 @@ TEST_P(StoreContract, TheFeedTellsEveryCommitOfALaneInOrder) {
   const int lane = LaneOf({"e"});
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
-  ASSERT_EQ(committed_->lane, lane);
-  const uint64_t start = committed_->position;
+  ASSERT_EQ(committed_.at(0).lane, lane);
+  const uint64_t start = committed_.at(0).position;
 
   Run(Proclaim{{"e"}, session, {1}, "w"});
-  EXPECT_EQ(committed_->position, start + 1);
+  EXPECT_EQ(committed_.at(0).position, start + 1);
   Run(Resign{{"e"}, session, {}});
-  EXPECT_EQ(committed_->position, start + 2);
+  EXPECT_EQ(committed_.at(0).position, start + 2);
   Run(Resign{{"e"}, session, {}});
-  EXPECT_FALSE(committed_.has_value());
+  EXPECT_THAT(committed_, IsEmpty());
 
   EXPECT_EQ(store_->ReadLanePositions().value().at(static_cast<size_t>(lane)), start + 2);
   const auto feed = store_->ReadFeed(lane, start, start + 5).value();

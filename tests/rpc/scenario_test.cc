@@ -137,7 +137,9 @@ TEST_P(ScenarioTest, AWaiterWhoseCandidacyWasWithdrawnElsewhereIsTold) {
   Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(A(), {"e", "waiter", "", "", 0ms, 3s});
   const std::string session = waiter.session().session_id();
-  WaitingCampaign waiting(A(), {"e", "waiter", session});
+  WaitingCampaign waiting(A(), {"e", "waiter", session, "waits now"});
+  ASSERT_TRUE(Eventually([&] { return Describe(B(), "e").queue(0).value() == "waits now"; }));
+
   EXPECT_EQ(Resign(B(), session, "e").outcome(), v1::ResignResponse::OUTCOME_WITHDRAWN);
 
   EXPECT_EQ(ReasonOf(waiting.Status()), "CANDIDACY_WITHDRAWN");

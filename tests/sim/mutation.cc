@@ -243,7 +243,7 @@ std::vector<Mutation> MakeMutations() {
   add("lose-unsettled", "vacant", "a seat that could not be filled is forgotten").after_law =
       SettleNothing;
   add("no-search", "over and not marked", "nobody looks for due sessions").after_due =
-      [](DueSessions& due) {
+      [](DueWork& due) {
         due.expired.clear();
         due.unsettled.clear();
       };

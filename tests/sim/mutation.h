@@ -22,7 +22,7 @@ struct Mutation {
   std::function<void(Agenda&, const World&)> before_load;
   std::function<void(Docket&, const World&)> before_law;
   std::function<void(const Docket& before, Docket&, const World&)> after_law;
-  std::function<void(DueSessions&)> after_due;
+  std::function<void(DueWork&)> after_due;
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;
   bool answers_before_commit = false;  // and then some transactions are rolled back

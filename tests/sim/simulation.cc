@@ -220,7 +220,7 @@ class Simulation {
   void CheckTheEnd() {
     if (world_.violation) return;
     auditor_.AuditAll();
-    const auto due = truth_->FindDueSessions(1000);
+    const auto due = truth_->FindDueWork(1000);
     if (!due->expired.empty() || !due->unsettled.empty()) {
       world_.Violate("{} sessions are over and not marked, {} not settled", due->expired.size(),
                      due->unsettled.size());

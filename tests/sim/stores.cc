@@ -41,8 +41,10 @@ Result<Committed> MutantStore::Transact(const Agenda& agenda,
   if (mutation.answers_before_commit && !agenda.elections.empty() && world_.random.OneIn(20)) {
     return PretendToCommit(agenda, decide);
   }
-  world_.settling_only = std::ranges::all_of(
-      agenda.elections, [](const auto& election) { return election.second.sessions.empty(); });
+  world_.settling_only =
+      !agenda.elections.empty() && std::ranges::all_of(agenda.elections, [](const auto& election) {
+        return election.second.sessions.empty();
+      });
   Agenda changed = agenda;
   if (mutation.before_load) mutation.before_load(changed, world_);
   return next_.Transact(changed, [&](Docket& docket) {
@@ -64,7 +66,7 @@ Result<Committed> MutantStore::PretendToCommit(const Agenda& agenda,
   if (!done || !events) return done;
   const int lane = LaneOf(agenda.elections.begin()->first);
   const auto positions = next_.ReadLanePositions();
-  return LanePosition{lane, (*positions)[static_cast<size_t>(lane)] + 1};
+  return Committed{{lane, (*positions)[static_cast<size_t>(lane)] + 1}};
 }
 
 Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
@@ -73,8 +75,8 @@ Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int lane, uint64_t after, u
   return entries;
 }
 
-Result<DueSessions> MutantStore::FindDueSessions(size_t limit) {
-  auto due = next_.FindDueSessions(limit);
+Result<DueWork> MutantStore::FindDueWork(size_t limit) {
+  auto due = next_.FindDueWork(limit);
   if (due && world_.mutation.after_due) world_.mutation.after_due(*due);
   return due;
 }

@@ -48,9 +48,7 @@ class Delegating : public Store {
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
     return next_.ReadFeed(lane, after, until);
   }
-  Result<DueSessions> FindDueSessions(size_t limit) override {
-    return next_.FindDueSessions(limit);
-  }
+  Result<DueWork> FindDueWork(size_t limit) override { return next_.FindDueWork(limit); }
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     return next_.FindPlaces(sessions);
   }
@@ -59,6 +57,29 @@ class Delegating : public Store {
   }
   Result<size_t> ForgetSessions(Duration age, size_t limit) override {
     return next_.ForgetSessions(age, limit);
+  }
+  Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
+                              size_t limit) override {
+    return next_.TrimHistory(retention, after, limit);
+  }
+  Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
+                                            size_t limit) override {
+    return next_.ReadQueue(election, skip, limit);
+  }
+  Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
+                                            size_t limit) override {
+    return next_.ReadTerms(election, before, limit);
+  }
+  Result<std::vector<AdminRecord>> ReadAdminChanges(const std::optional<ElectionName>& election,
+                                                    uint64_t before, size_t limit) override {
+    return next_.ReadAdminChanges(election, before, limit);
+  }
+  Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
+                                                const SessionId& after, size_t limit) override {
+    return next_.ReadSessions(candidate_prefix, after, limit);
+  }
+  Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
+    return next_.FindSession(handle);
   }
   Result<void> Ping() override { return next_.Ping(); }
   Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }
@@ -84,7 +105,7 @@ class MutantStore final : public Delegating {
   Result<Committed> Transact(const Agenda& agenda,
                              const std::function<void(Docket&)>& decide) override;
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override;
-  Result<DueSessions> FindDueSessions(size_t limit) override;
+  Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
 
  private:

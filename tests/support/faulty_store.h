@@ -115,9 +115,8 @@ class FaultyStore final : public Store {
     return Call<std::vector<FeedEntry>>(
         "ReadFeed", [&](Store& store) { return store.ReadFeed(lane, after, until); });
   }
-  Result<DueSessions> FindDueSessions(size_t limit) override {
-    return Call<DueSessions>("FindDueSessions",
-                             [&](Store& store) { return store.FindDueSessions(limit); });
+  Result<DueWork> FindDueWork(size_t limit) override {
+    return Call<DueWork>("FindDueWork", [&](Store& store) { return store.FindDueWork(limit); });
   }
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     return Call<std::vector<PlaceKey>>("FindPlaces",
@@ -129,6 +128,37 @@ class FaultyStore final : public Store {
   Result<size_t> ForgetSessions(Duration age, size_t limit) override {
     return Call<size_t>("ForgetSessions",
                         [&](Store& store) { return store.ForgetSessions(age, limit); });
+  }
+  Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
+                              size_t limit) override {
+    return Call<Trimmed>("TrimHistory",
+                         [&](Store& store) { return store.TrimHistory(retention, after, limit); });
+  }
+  Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
+                                            size_t limit) override {
+    return Call<std::vector<QueueEntry>>(
+        "ReadQueue", [&](Store& store) { return store.ReadQueue(election, skip, limit); });
+  }
+  Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,
+                                            size_t limit) override {
+    return Call<std::vector<TermRecord>>(
+        "ReadTerms", [&](Store& store) { return store.ReadTerms(election, before, limit); });
+  }
+  Result<std::vector<AdminRecord>> ReadAdminChanges(const std::optional<ElectionName>& election,
+                                                    uint64_t before, size_t limit) override {
+    return Call<std::vector<AdminRecord>>("ReadAdminChanges", [&](Store& store) {
+      return store.ReadAdminChanges(election, before, limit);
+    });
+  }
+  Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
+                                                const SessionId& after, size_t limit) override {
+    return Call<std::vector<SessionView>>("ReadSessions", [&](Store& store) {
+      return store.ReadSessions(candidate_prefix, after, limit);
+    });
+  }
+  Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
+    return Call<std::optional<SessionId>>("FindSession",
+                                          [&](Store& store) { return store.FindSession(handle); });
   }
   Result<void> Ping() override {
     return Call<void>("Ping", [&](Store& store) { return store.Ping(); });

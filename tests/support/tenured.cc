@@ -14,14 +14,13 @@ namespace {
 
 using google::protobuf::util::TimeUtil;
 
-std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) {
+std::shared_ptr<grpc::Channel> Connect(const std::string& endpoint) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 20);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
-  return v1::ElectionService::NewStub(
-      grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments));
+  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
 void SetPatience(grpc::ClientContext& context) {
@@ -54,7 +53,9 @@ void Tenured::StartWithoutWaiting() {
                                       store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(std::move(command));
-  stub_ = Connect(endpoint());
+  const auto channel = Connect(endpoint());
+  stub_ = v1::ElectionService::NewStub(channel);
+  admin_ = v1::AdminService::NewStub(channel);
 }
 
 void Tenured::Start() {
@@ -130,6 +131,16 @@ v1::LeaderResponse Leader(Tenured& server, const std::string& election) {
   request.set_election(election);
   v1::LeaderResponse response;
   ExpectOk(server.stub().Leader(&context, request, &response));
+  return response;
+}
+
+v1::DescribeElectionResponse Describe(Tenured& server, const std::string& election) {
+  grpc::ClientContext context;
+  SetPatience(context);
+  v1::DescribeElectionRequest request;
+  request.set_election(election);
+  v1::DescribeElectionResponse response;
+  ExpectOk(server.admin().DescribeElection(&context, request, &response));
   return response;
 }
 

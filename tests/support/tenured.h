@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
 #include "tests/support/process.h"
 
@@ -32,6 +33,7 @@ class Tenured {
 
   [[nodiscard]] std::string endpoint() const;
   [[nodiscard]] v1::ElectionService::Stub& stub() { return *stub_; }
+  [[nodiscard]] v1::AdminService::Stub& admin() { return *admin_; }
   // The status and body of an HTTP page; status 0 if there was no answer.
   [[nodiscard]] std::pair<int, std::string> Get(const std::string& path) const;
   [[nodiscard]] int threads() const;
@@ -44,6 +46,7 @@ class Tenured {
   const int http_port_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<v1::ElectionService::Stub> stub_;
+  std::unique_ptr<v1::AdminService::Stub> admin_;
 };
 
 // Nothing unless the call succeeded; then the test goes on with a failure noted.
@@ -66,6 +69,7 @@ v1::ResignResponse Resign(Tenured& server, const std::string& session_id,
 v1::LeaderResponse Leader(Tenured& server, const std::string& election);
 v1::Leadership Proclaim(Tenured& server, const std::string& session_id, const std::string& election,
                         uint64_t term, const std::string& value);
+v1::DescribeElectionResponse Describe(Tenured& server, const std::string& election);
 // What one renewal on a stream of its own says of a session.
 v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
 

@@ -1,0 +1,435 @@
+// Appoint: the seat goes to whom an operator wants, when it is vacant next, or now.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/law_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+// --- The leader is asked to make way ---
+
+TEST(AppointTest, AsksTheLeaderToMakeWayAndLeavesItInItsSeat) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+
+  const auto answer = Do(docket, Appointing("b", Term{7}));
+
+  EXPECT_THAT(answer, AnswersChanged());
+  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  EXPECT_THAT(docket.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14})));
+  EXPECT_EQ(LeadershipOf(ElectionIn(docket))->successor, "b");
+  EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(docket));
+}
+
+// How a term may end while another candidate is wanted.
+const std::map<std::string, Command>& Departures() {
+  static const std::map<std::string, Command> departures = {
+      {"Resignation", ResignBy("a")},
+      {"Withdrawal", WithdrawalBy("a", Attempt{5})},
+      {"Deposition", Deposing(Term{7})},
+      {"Successor", Superseding(FirstCampaignBy("a/2"))},
+  };
+  return departures;
+}
+
+class AppointedTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
+
+TEST_P(AppointedTest, IsElectedWhenTheLeaderGoesWhateverTheQueueSays) {
+  auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("c", {.priority = 9}),
+                      Waiting("b"), Appointed("b"));
+
+  (void)Do(docket, GetParam().second);
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, AppointedTest, ::testing::ValuesIn(Departures()),
+                         [](const auto& info) { return info.param.first; });
+
+TEST(AppointTest, MovesTheSeatOfALeaderWhoseLeaseIsOver) {
+  auto docket =
+      Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"), Expired("a"));
+
+  (void)Do(docket, Settlement());
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(AppointTest, IsFulfilledOnce) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"));
+
+  (void)Do(docket, ResignBy("a"));
+  (void)Do(docket, CampaignBy("a"));
+  (void)Do(docket, ResignBy("b"));
+  EXPECT_THAT(docket, IsLedBy("c", Term{9}));
+
+  (void)Do(docket, CampaignBy("b"));
+  (void)Do(docket, ResignBy("c"));
+  EXPECT_THAT(docket, IsLedBy("a", Term{10}));
+}
+
+TEST(AppointTest, OfAVacantSeatElectsAtOnceAndAsksNobody) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+
+  const auto answer = Do(docket, Appointing("b", Term{7}));
+
+  EXPECT_THAT(answer, AnswersChanged());
+  EXPECT_THAT(docket.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
+}
+
+TEST(AppointTest, RepeatedAsksTheLeaderOnce) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+
+  (void)Do(docket, Appointing("b", Term{7}));
+  (void)Do(docket, Appointing("b", Term{7}, 30s));
+
+  EXPECT_THAT(docket.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14})));
+  EXPECT_EQ(ElectionIn(docket).appointment, (Appointment{"b", kNow + 30s}));
+}
+
+TEST(AppointTest, RepeatedIsRecordedOnce) {
+  auto led = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
+
+  for (auto* docket : {&led, &vacant}) {
+    EXPECT_THAT(Do(*docket, Appointing("b", Term{7})), AnswersChanged());
+    const auto once = *docket;
+    docket->now = kNow + 1s;
+    EXPECT_THAT(Do(*docket, Appointing("b", Term{7})), AnswersUnchanged());
+    EXPECT_EQ(docket->admin_changes, once.admin_changes);
+  }
+}
+
+TEST(AppointTest, ThenByForceIsAChange) {
+  auto led = Given(LedBy("a", Term{7}), Waiting("b"), Appointed("b"));
+  auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s), Appointed("b"));
+
+  for (auto* docket : {&led, &vacant}) {
+    EXPECT_THAT(Do(*docket, AppointingByForce("b", Term{7})), AnswersChanged());
+    EXPECT_THAT(*docket, IsLedBy("b", Term{8}));
+  }
+}
+
+TEST(AppointTest, OfAnotherCandidateAsksAgain) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+
+  (void)Do(docket, Appointing("b", Term{7}));
+  (void)Do(docket, Appointing("c", Term{7}));
+
+  EXPECT_THAT(docket.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14}),
+                                         HandoverAsked("a", "c", Term{7}, Revision{15})));
+  EXPECT_EQ(ElectionIn(docket).appointment, Appointment{"c"});
+}
+
+TEST(AppointTest, OfTheLeaderCallsOffTheAppointmentOfAnother) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
+
+  EXPECT_THAT(Do(docket, Appointing("a", Term{7})), AnswersChanged());
+  EXPECT_THAT(docket.admin_changes,
+              ElementsAre(Recorded(AdminAction::kAppointed, Term{7}, "'a' instead of 'c'")));
+
+  (void)Do(docket, ResignBy("a"));
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(AppointTest, OfTheLeaderIsNothingNew) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, Appointing("a", Term{7})), AnswersUnchanged());
+  EXPECT_THAT(Do(docket, AppointingByForce("a", Term{7})), AnswersUnchanged());
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(AppointTest, OfACandidateOfSeveralSessionsMeansTheFirstOfThem) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b/1"),
+                      Waiting("b/2", {.priority = 1}), Appointed("b"));
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_THAT(docket, IsLedBy("b/2", Term{8}));
+}
+
+TEST(AppointTest, OfACandidateBehindTheHorizonCounts) {
+  auto docket =
+      Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), HorizonAt("c"), Appointed("b"));
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+// --- By force ---
+
+TEST(AppointByForceTest, MovesTheSeatNow) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"));
+
+  const auto answer = Do(docket, AppointingByForce("b", Term{7}));
+
+  EXPECT_THAT(answer, AnswersChanged());
+  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kAppointedAway, Term{7}, Revision{14}),
+                                         Elected("b", Term{8}, Revision{15})));
+}
+
+TEST(AppointByForceTest, LeavesTheSessionOfTheLeaderAlive) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+
+  (void)Do(docket, AppointingByForce("b", Term{7}));
+
+  EXPECT_EQ(SessionIn(docket, "a"), SessionOfCandidate("a"));
+  EXPECT_THAT(docket.ended, IsEmpty());
+}
+
+TEST(AppointByForceTest, WaitsForNoLockDelayAndNoMinimalHold) {
+  auto led = Given(LedBy("a", Term{7}), Waiting("b"),
+                   WithSettings({.lock_delay = 5s, .min_hold = 1h}), ElectedAt(kNow));
+  auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
+
+  (void)Do(led, AppointingByForce("b", Term{7}));
+  (void)Do(vacant, AppointingByForce("b", Term{7}));
+
+  EXPECT_THAT(led, IsLedBy("b", Term{8}));
+  EXPECT_THAT(vacant, IsLedBy("b", Term{8}));
+  EXPECT_EQ(ElectionIn(vacant).wake_at, std::nullopt);
+}
+
+TEST(AppointByForceTest, OfOneThatDoesNotStandEndsTheTermAndKeepsTheSeat) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("c"));
+
+  (void)Do(docket, AppointingByForce("b", Term{7}, 30s));
+
+  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_THAT(docket.events,
+              ElementsAre(Vacated("a", Cause::kAppointedAway, Term{7}, Revision{14})));
+  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+}
+
+TEST(AppointByForceTest, IsRefusedWhileTheElectionIsPaused) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Paused());
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, AppointingByForce("b", Term{7})), FailsWith(Reason::kElectionPaused));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+// --- What stands against it ---
+
+TEST(AppointTest, WithoutForceWaitsUntilTheSeatMayBeFilled) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c", {.priority = 9}),
+                      VacantUntil(kNow + 5s));
+
+  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), AnswersChanged());
+  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+
+  docket.now = kNow + 5s;
+  (void)Do(docket, Settlement());
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(AppointTest, WhileTheElectionIsPausedCountsWhenItIsResumed) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("c"), Waiting("b"), Paused());
+
+  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), AnswersChanged());
+  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+
+  (void)Do(docket, Resuming());
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(AppointTest, IsTheLaterWordOfAnOperatorThanACoolDown) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), KeptOut("b", kNow + 30s));
+
+  (void)Do(docket, Appointing("b", Term{7}));
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(AppointTest, InAnotherTermIsStaleAndChangesNothing) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  const auto before = docket;
+
+  for (const Term term : {Term{6}, Term{8}}) {
+    EXPECT_THAT(Do(docket, Appointing("b", term)),
+                FailsWith(Reason::kStaleTerm, "current_term", "7"));
+    EXPECT_THAT(Do(docket, AppointingByForce("b", term, 30s)),
+                FailsWith(Reason::kStaleTerm, "current_term", "7"));
+  }
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(AppointTest, ThatWasSentTwiceFindsItsCandidateInTheSeat) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  (void)Do(docket, AppointingByForce("b", Term{7}));
+  const auto once = docket;
+
+  EXPECT_THAT(Do(docket, AppointingByForce("b", Term{7})), AnswersUnchanged());
+  EXPECT_THAT(docket, IsSameAs(once));
+}
+
+TEST(AppointTest, OfOneThatDoesNotStandIsRefused) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("b"));
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
+  EXPECT_THAT(Do(docket, AppointingByForce("b", Term{7})),
+              FailsWith(Reason::kCandidateNotStanding));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(AppointTest, OfOneWhosePlaceIsThatOfADeadSessionIsRefused) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
+
+  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
+  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+}
+
+TEST(AppointTest, InAnUnknownElectionIsRefused) {
+  auto docket = Given();
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, Appointing("b", Term{0}, 30s)), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+// --- It does not come ---
+
+TEST(AppointTest, OfOneThatLeavesTheQueueIsVoid) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"));
+
+  (void)Do(docket, ResignBy("b"));
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+}
+
+TEST(AppointTest, OfOneThatDiesIsVoid) {
+  auto docket =
+      Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"), Expired("b"));
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+}
+
+TEST(AppointTest, OfOneThatLeftAnEmptyElectionHindersNobody) {
+  auto docket = Given(VacantAfter(Term{7}), Appointed("b"));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
+  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+}
+
+// --- Reservations ---
+
+const Fact kReservedForB = Appointed("b", kNow + 30s);
+
+TEST(ReservationTest, KeepsTheSeatEmptyForACandidateThatDoesNotStand) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("c", {.priority = 9}), kReservedForB);
+
+  (void)Do(docket, ResignBy("a"));
+  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("d", {.priority = 10})), AnswersStanding());
+}
+
+TEST(ReservationTest, GivesTheSeatToItsCandidateAsSoonAsItCampaigns) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("c", {.priority = 9}), kReservedForB,
+                      Now(kNow + 30s + -kInstant));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("b", {.priority = -1})), AnswersElected());
+  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+}
+
+TEST(ReservationTest, IsOverAtItsLastInstant) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("c"), Alive("c", kNow + 1h), kReservedForB);
+  (void)Do(docket, Settlement());
+  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+
+  docket.now = kNow + 30s;
+  (void)Do(docket, Settlement());
+
+  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+}
+
+TEST(ReservationTest, IsOverForANewcomerToo) {
+  auto docket = Given(VacantAfter(Term{7}), kReservedForB);
+  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
+
+  docket.now = kNow + 30s;
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("d")), AnswersElected());
+}
+
+TEST(ReservationTest, GivesTheSeatToItsCandidateThoughItStandsOnlyAfterTheTermHasEnded) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + 1h), kReservedForB, Now(kNow + 40s));
+  (void)Do(docket, FirstCampaignBy("c", {.priority = 9}));
+  (void)Do(docket, FirstCampaignBy("b"));
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+}
+
+TEST(ReservationTest, OfACandidateThatStandsOutlivesItsLeaving) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  (void)Do(docket, Appointing("b", Term{7}, 30s));
+
+  (void)Do(docket, ResignBy("b"));
+  (void)Do(docket, ResignBy("a"));
+  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+
+  EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
+}
+
+TEST(ReservationTest, OfAnEmptyElectionNeedsNoWakeUp) {
+  auto docket = Given(VacantAfter(Term{7}));
+
+  EXPECT_THAT(Do(docket, Appointing("b", Term{7}, 30s)), AnswersChanged());
+
+  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
+  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+}
+
+// --- Records ---
+
+struct AppointRecord {
+  std::string name;
+  Appoint command;
+  std::string detail;
+};
+
+class AppointRecordTest : public ::testing::TestWithParam<AppointRecord> {};
+
+TEST_P(AppointRecordTest, SaysWhatWasAskedFor) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+
+  (void)Do(docket, GetParam().command);
+
+  EXPECT_THAT(docket.admin_changes,
+              ElementsAre(Recorded(AdminAction::kAppointed, Term{7}, GetParam().detail)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, AppointRecordTest,
+    ::testing::Values(AppointRecord{"Handover", Appointing("b", Term{7}), "'b'"},
+                      AppointRecord{"Force", AppointingByForce("b", Term{7}), "'b', by force"},
+                      AppointRecord{"Reservation", Appointing("b", Term{7}, 90s),
+                                    "'b', reserved for 90s"},
+                      AppointRecord{"ForceAndReservation", AppointingByForce("d", Term{7}, 500ms),
+                                    "'d', by force, reserved for 500ms"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tenure::testing

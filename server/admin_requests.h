@@ -1,0 +1,30 @@
+// What operators ask for, read and checked. Each function's errors are those of its RPC in the
+// proto that are INVALID_ARGUMENT.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/law.h"
+#include "tenure/v1/admin.pb.h"
+
+namespace tenure {
+
+// `identity` is who asks, as the connection tells.
+[[nodiscard]] Result<Appoint> Parse(const v1::AppointRequest& request, std::string identity);
+[[nodiscard]] Result<Depose> Parse(const v1::DeposeRequest& request, std::string identity);
+[[nodiscard]] Result<Pause> Parse(const v1::PauseRequest& request, std::string identity);
+[[nodiscard]] Result<Pause> Parse(const v1::ResumeRequest& request, std::string identity);
+[[nodiscard]] Result<Configure> Parse(const v1::UpdateElectionRequest& request,
+                                      std::string identity);
+[[nodiscard]] Result<Delete> Parse(const v1::DeleteElectionRequest& request, std::string identity);
+
+// How much to read: 100 for 0, at most 1000. kInvalidPage.
+[[nodiscard]] Result<size_t> ParsePageSize(int32_t page_size);
+// The number that a page begins with: `first` without a token. kInvalidPage.
+[[nodiscard]] Result<uint64_t> ParsePageNumber(std::string_view page_token, uint64_t first);
+
+}  // namespace tenure

@@ -1,0 +1,39 @@
+// What a Campaign call asks for, read and checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/law.h"
+#include "core/limits.h"
+#include "tenure/v1/election.pb.h"
+
+namespace tenure {
+
+// Who stands: a session that the caller has, or one that is made for this call.
+struct Stander {
+  SessionId session;
+  std::optional<Campaign::Opening> opening;
+  std::optional<std::string> candidate;
+};
+
+struct CampaignRequest {
+  Campaign campaign;
+  std::optional<Duration> wait;  // nothing: until the deadline
+};
+
+struct CampaignForAllRequest {
+  CampaignForAll campaign;
+  std::optional<Duration> wait;
+};
+
+// Errors: those of Campaign in the proto that are INVALID_ARGUMENT.
+[[nodiscard]] Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request,
+                                                    const Limits& limits);
+// REQUIRES: `elections` is set.
+[[nodiscard]] Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
+                                                                const Limits& limits);
+
+}  // namespace tenure
