@@ -89,6 +89,14 @@ Session& Open(Docket& docket, const Limits& limits, const SessionId& id,
   return docket.sessions.insert_or_assign(id, opened).first->second;
 }
 
+// Whether this candidate would be elected at once. REQUIRES: the election is in line, so that
+// nobody who waits may have the seat now.
+bool IsFreeFor(Docket& docket, const Contest& contest, const std::string& candidate,
+               int32_t priority) {
+  return !contest.election.leader && !docket.unsettled.contains(contest.election.name) &&
+         IsOpenTo(docket, contest, candidate, priority);
+}
+
 // What a candidate takes over from its older sessions.
 struct Inheritance {
   std::vector<SessionId> from;
@@ -150,8 +158,7 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
     const auto allowed = CheckLeaseTtl(election, ttl_asked, limits);
     if (!allowed) return tl::unexpected(allowed.error());
     const bool elected_at_once =
-        inherits_seat || (!election.leader && election.waiting == 0 &&
-                          IsOpenTo(docket, contest, candidate, command.priority));
+        inherits_seat || IsFreeFor(docket, contest, candidate, command.priority);
     const bool needs_room = !elected_at_once && !inheritance.ticket;
     const uint64_t queue_max = election.settings.queue_max > 0
                                    ? std::min(election.settings.queue_max, limits.queue_max)
@@ -221,9 +228,7 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, const CampaignForAll
     }
     ttl_max = std::min(ttl_max, LeaseTtlMax(contest.election, limits));
     if (Leads(contest, command.session)) continue;
-    const bool open = !contest.election.leader && IsOpenTo(docket, contest, candidate, 0) &&
-                      !docket.unsettled.contains(name);
-    if (!open) answer.blocked.push_back(name);
+    if (!IsFreeFor(docket, contest, candidate, 0)) answer.blocked.push_back(name);
   }
   for (const ElectionName& name : command.elections) {
     const Contest& contest = docket.contests.at(name);

@@ -387,5 +387,31 @@ TEST(FullQueueTest, AnEmptySeatNeedsNoPlace) {
   EXPECT_THAT(Do(docket, FirstCampaignBy("b"), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
 }
 
+TEST(FullQueueTest, OfThoseWhoMayNotLeadIsNotInTheWayOfWhoMay) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Waiting("c"),
+                      KeptOut("c", kNow + 5s));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
+}
+
+TEST(FullQueueTest, OfTheDeadIsNotInTheWayOfTheLiving) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"), Expired("c"));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
+}
+
+TEST(FullQueueTest, IsNotInTheWayOfWhomTheSeatIsKeptFor) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Appointed("d", kNow + 5s));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
+}
+
+TEST(FullQueueTest, ThatWasNotReadToItsEndRefusesThoughTheSeatIsVacant) {
+  auto docket =
+      Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), HorizonAt("b"), Expired("b"));
+
+  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), FailsWith(Reason::kQueueFull));
+}
+
 }  // namespace
 }  // namespace tenure::testing
