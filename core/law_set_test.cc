@@ -1,0 +1,336 @@
+// CampaignForAll: the seats of several elections, all or none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/law_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Names = std::vector<ElectionName>;
+
+const ElectionName kEurope{"orders/eu"};
+const ElectionName kAsia{"orders/asia"};
+
+// Nobody has ever campaigned in it.
+const Fact kUnknown = [](Docket&) {};
+
+// --- All ---
+
+TEST(SetTest, TakesTheSeatsOfAllElectionsIfAllAreFree) {
+  auto docket = Given(VacantAfter(Term{7}), In(kEurope, VacantAfter(Term{3})), In(kAsia, kUnknown));
+  const Names all{kAsia, kElection, kEurope};
+
+  const auto answer = Do(docket, FirstCampaignForAllBy("a", all, {.value = "v", .attempt = {5}}));
+
+  EXPECT_THAT(answer, AnswersElectedInAll(all));
+  for (const auto& [name, term] : std::map{
+           std::pair(kElection, Term{8}), std::pair(kEurope, Term{4}), std::pair(kAsia, Term{1})}) {
+    const Election& election = docket.contests.at(name).election;
+    EXPECT_EQ(election.leader, (Leader{Id("a"), "a", kLease, "v", kNow, Attempt{5}}));
+    EXPECT_EQ(election.term, term);
+    EXPECT_EQ(election.waiting, 0);
+    EXPECT_TRUE(docket.contests.at(name).exists);
+  }
+  EXPECT_THAT(docket.events, ::testing::SizeIs(3));
+}
+
+TEST(SetTest, AnswersWithTheSessionAndTheLeaderships) {
+  auto docket = Given(In(kEurope, kUnknown));
+
+  const auto answer = Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}));
+
+  ASSERT_THAT(answer, AnswersElectedInAll(Names{kElection, kEurope}));
+  const auto& all = std::get<CampaignForAllAnswer>(*answer);
+  EXPECT_EQ(all.session, SessionIn(docket, "a"));
+  EXPECT_EQ(all.leaderships[0], LeadershipOf(ElectionIn(docket)));
+  EXPECT_EQ(all.leaderships[1], LeadershipOf(docket.contests.at(kEurope).election));
+}
+
+TEST(SetTest, OfOneElectionIsElected) {
+  auto docket = Given();
+
+  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection})),
+              AnswersElectedInAll(Names{kElection}));
+  EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{1}, Revision{1})));
+}
+
+TEST(SetTest, TwiceIsDoneOnce) {
+  auto docket = Given(VacantAfter(Term{7}), In(kEurope, kUnknown));
+  const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}});
+  (void)Do(docket, campaign);
+  const auto once = docket;
+
+  EXPECT_THAT(Do(docket, campaign), AnswersElectedInAll(Names{kElection, kEurope}));
+  EXPECT_THAT(docket, IsSameAs(once));
+}
+
+// --- What is free ---
+
+struct Seat {
+  std::string name;
+  Fact fact;
+};
+
+constexpr auto kSeatName = [](const auto& info) { return info.param.name; };
+
+template <typename... Facts>
+Fact All(const Facts&... facts) {
+  return [=](Docket& docket) { (facts(docket), ...); };
+}
+
+class FreeSeatTest : public ::testing::TestWithParam<Seat> {};
+
+TEST_P(FreeSeatTest, IsTaken) {
+  auto docket = Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact));
+
+  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+              AnswersElectedInAll(Names{kElection, kEurope}));
+
+  EXPECT_THAT(docket, IsLedBy("a", Term{4}));
+  EXPECT_EQ(LeaderOf(docket, kEurope), "a");
+  const Election& election = docket.contests.at(kEurope).election;
+  EXPECT_EQ(election.appointment, std::nullopt);
+  EXPECT_EQ(election.wake_at, std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, FreeSeatTest,
+    ::testing::Values(
+        Seat{"Unknown", kUnknown}, Seat{"Vacant", VacantAfter(Term{7})},
+        Seat{"OfADeadLeader", All(LedBy("b", Term{7}), Expired("b"))},
+        Seat{"ItsOwn", LedBy("a", Term{7})},
+        Seat{"NotWantedByWhoWaits", All(VacantAfter(Term{7}), Waiting("b", {.priority = -1}))},
+        Seat{"NotWantedByItselfBefore", All(VacantAfter(Term{7}), Waiting("a", {.priority = -1}))},
+        Seat{"OnlyTheDeadWaitFor", All(VacantAfter(Term{7}), Waiting("b"), Expired("b"))},
+        Seat{"KeptForIt", All(VacantAfter(Term{7}), Waiting("b"), Appointed("a", kNow + 1s))},
+        Seat{"KeptForAnotherForTooLong", All(VacantAfter(Term{7}), Appointed("b", kNow))},
+        Seat{"VacantForLongEnough", All(VacantAfter(Term{7}), VacantUntil(kNow))},
+        Seat{"OfAnotherThatIsKeptOut", All(VacantAfter(Term{7}), KeptOut("b", kNow + 1s))}),
+    kSeatName);
+
+class BlockedSeatTest : public ::testing::TestWithParam<Seat> {};
+
+TEST_P(BlockedSeatTest, IsNamedAndNoOtherIsTaken) {
+  auto docket =
+      Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
+  (void)Do(docket, Settlement());
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope, kAsia})),
+              AnswersBlockedBy(Names{kEurope}));
+
+  EXPECT_THAT(docket, IsVacantAfter(Term{3}));
+  EXPECT_NE(LeaderOf(docket, kEurope), "a");
+  EXPECT_TRUE(SameContest(docket.contests.at(kElection), before.contests.at(kElection)));
+  EXPECT_TRUE(SameContest(docket.contests.at(kAsia), before.contests.at(kAsia)));
+}
+
+TEST_P(BlockedSeatTest, IsBlockedWhenAskedForAgainAndNothingMoreChanges) {
+  auto docket = Given(VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
+  const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope, kAsia});
+  (void)Do(docket, campaign);
+  const auto once = docket;
+
+  EXPECT_THAT(Do(docket, campaign), AnswersBlockedBy(Names{kEurope}));
+  EXPECT_THAT(docket, IsSameAs(once));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, BlockedSeatTest,
+    ::testing::Values(
+        Seat{"Led", LedBy("b", Term{7})},
+        Seat{"LedByAnotherSessionOfItsCandidate", LedBy("a/2", Term{7})},
+        Seat{"FilledByWhoWaits", All(VacantAfter(Term{7}), Waiting("b"))},
+        Seat{"OfADeadLeaderWithASuccessor", All(LedBy("b", Term{7}), Waiting("c"), Expired("b"))},
+        Seat{"Paused", All(VacantAfter(Term{7}), Paused())},
+        Seat{"InItsLockDelay", All(VacantAfter(Term{7}), VacantUntil(kNow + kInstant))},
+        Seat{"OfADeadLeaderWithALockDelay",
+             All(LedBy("b", Term{7}), Expired("b"), WithSettings({.lock_delay = 1s}))},
+        Seat{"KeptForAnother", All(VacantAfter(Term{7}), Appointed("b", kNow + kInstant))},
+        Seat{"OfWhichItIsKeptOut", All(VacantAfter(Term{7}), KeptOut("a", kNow + kInstant))},
+        Seat{"NotReadToTheEnd",
+             All(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"))}),
+    kSeatName);
+
+TEST(SetTest, NamesAllThatBlock) {
+  auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown), In(kAsia, LedBy("c", Term{3})));
+
+  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kAsia, kEurope, kElection})),
+              AnswersBlockedBy(Names{kAsia, kElection}));
+}
+
+TEST(SetTest, KeepsTheSeatsThatItsSessionHasThoughAnotherIsBlocked) {
+  auto docket = Given(LedBy("a", Term{7}), In(kEurope, LedBy("b", Term{3})));
+
+  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+              AnswersBlockedBy(Names{kEurope}));
+
+  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+}
+
+TEST(SetTest, NeverWaits) {
+  auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown));
+
+  (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}));
+
+  EXPECT_THAT(QueueIn(docket), IsEmpty());
+  EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{0});
+}
+
+TEST(SetTest, LeavesThePlaceThatAnotherCallAskedFor) {
+  auto docket = Given(LedBy("b", Term{7}), Waiting("a", {.attempt = {5}}));
+
+  (void)Do(docket, CampaignForAllBy("a", {kElection}, {.attempt = {6}}));
+
+  EXPECT_THAT(QueueIn(docket), ElementsAre("a"));
+  EXPECT_EQ(PlaceIn(docket, "a").attempt, Attempt{5});
+}
+
+TEST(SetTest, GivesUpThePlaceWhereItTakesTheSeat) {
+  auto docket =
+      Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1}), Waiting("b", {.priority = -1}));
+
+  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection})),
+              AnswersElectedInAll(Names{kElection}));
+
+  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
+  EXPECT_EQ(ElectionIn(docket).waiting, 1);
+}
+
+TEST(SetTest, NeedsNoRoomInAQueue) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+
+  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection}), {.queue_max = 1}),
+              AnswersElectedInAll(Names{kElection}));
+}
+
+// --- The session ---
+
+TEST(SetSessionTest, IsOpenedAndRenewedThoughASeatIsBlocked) {
+  auto docket = Given(LedBy("b", Term{7}), Alive("c", kNow + 1s));
+
+  const auto answer = Do(docket, FirstCampaignForAllBy("a", {kElection}));
+  (void)Do(docket, CampaignForAllBy("c", {kElection}));
+
+  EXPECT_EQ(std::get<CampaignForAllAnswer>(*answer).session, SessionIn(docket, "a"));
+  EXPECT_EQ(SessionIn(docket, "a"),
+            (Session{Id("a"), "a", kLease, kNow + kLease, Cause::kNone, kNow, kLease, kNow}));
+  EXPECT_EQ(SessionIn(docket, "c").expires_at, kNow + kLease);
+}
+
+TEST(SetSessionTest, ThatMayNotCampaignChangesNothing) {
+  auto docket = Given(VacantAfter(Term{7}), In(kEurope, kUnknown),
+                      Ended("b", Cause::kSessionClosed), Alive("c"));
+  const auto before = docket;
+  auto by_another_name = CampaignForAllBy("c", {kElection, kEurope});
+  by_another_name.candidate = "d";
+  auto opened_by_another_name = FirstCampaignForAllBy("c", {kElection, kEurope});
+  opened_by_another_name.opening->candidate = "d";
+
+  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+              FailsWith(Reason::kSessionNotFound));
+  EXPECT_THAT(Do(docket, CampaignForAllBy("b", {kElection, kEurope})),
+              FailsWith(Reason::kSessionEnded, "cause", "SESSION_CLOSED"));
+  EXPECT_THAT(Do(docket, by_another_name), FailsWith(Reason::kInvalidCandidate));
+  EXPECT_THAT(Do(docket, opened_by_another_name), FailsWith(Reason::kInvalidCandidate));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+struct SetLease {
+  std::string name;
+  Settings here;
+  Settings there;
+  Duration lease_ttl;
+};
+
+class SetLeaseTest : public ::testing::TestWithParam<SetLease> {};
+
+TEST_P(SetLeaseTest, IsThatOfTheStrictestElection) {
+  auto docket = Given(VacantAfter(Term{7}), WithSettings(GetParam().here),
+                      In(kEurope, VacantAfter(Term{3}), WithSettings(GetParam().there)));
+  auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope});
+  campaign.opening->lease_ttl.reset();
+
+  EXPECT_THAT(Do(docket, campaign), AnswersElectedInAll(Names{kElection, kEurope}));
+
+  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, GetParam().lease_ttl);
+  EXPECT_EQ(docket.contests.at(kEurope).election.leader->lease_ttl, GetParam().lease_ttl);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, SetLeaseTest,
+    ::testing::Values(
+        SetLease{"TheDefaultOfTheServer", {}, {}, 10s},
+        SetLease{"TheSmallerDefault", {.lease_ttl_default = 9s}, {.lease_ttl_default = 4s}, 4s},
+        SetLease{"TheSmallerDefaultWhereverItIs",
+                 {.lease_ttl_default = 4s},
+                 {.lease_ttl_default = 9s},
+                 4s},
+        SetLease{
+            "ALongerDefaultOfAll", {.lease_ttl_default = 30s}, {.lease_ttl_default = 40s}, 30s},
+        SetLease{"TheBound", {.lease_ttl_max = 3s}, {.lease_ttl_default = 9s}, 3s}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(SetLeaseTest, LongerThanOneElectionAllowsIsRefusedAndChangesNothing) {
+  auto docket = Given(VacantAfter(Term{7}), Alive("b"),
+                      In(kEurope, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 9s})));
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope})),
+              FailsWith(Reason::kInvalidLeaseTtl));
+  EXPECT_THAT(Do(docket, CampaignForAllBy("b", {kElection, kEurope})),
+              FailsWith(Reason::kInvalidLeaseTtl));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(SetLeaseTest, LongerThanAnElectionAllowsNowIsFineWhereItLeads) {
+  auto docket = Given(VacantAfter(Term{7}),
+                      In(kEurope, LedBy("a", Term{3}), WithSettings({.lease_ttl_max = 9s})));
+
+  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+              AnswersElectedInAll(Names{kElection, kEurope}));
+}
+
+// --- Taking it back ---
+
+TEST(SetWithdrawalTest, TakesBackEachSeatThatItsCallWasGranted) {
+  auto docket = Given(In(kEurope, kUnknown));
+  (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}}));
+  Withdraw in_europe = WithdrawalBy("a", Attempt{5});
+  in_europe.election = kEurope;
+
+  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
+  (void)Do(docket, in_europe);
+
+  EXPECT_THAT(docket, IsVacantAfter(Term{1}));
+  EXPECT_EQ(LeaderOf(docket, kEurope), "");
+}
+
+TEST(SetWithdrawalTest, LeavesTheSeatsThatItsSessionHadBefore) {
+  auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), In(kEurope, kUnknown));
+  (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.attempt = {6}}));
+
+  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
+  (void)Do(docket, WithdrawalBy("a", Attempt{6}));
+
+  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+}
+
+TEST(SetWithdrawalTest, LeavesTheSeatsThatALaterCallAskedForToo) {
+  auto docket = Given(In(kEurope, kUnknown));
+  (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}}));
+  (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.attempt = {6}}));
+
+  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
+  (void)Do(docket, WithdrawalBy("a", Attempt{6}));
+
+  EXPECT_THAT(docket, IsLedBy("a", Term{1}));
+}
+
+}  // namespace
+}  // namespace tenure::testing
