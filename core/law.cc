@@ -89,6 +89,36 @@ Session& Open(Docket& docket, const Limits& limits, const SessionId& id,
   return docket.sessions.insert_or_assign(id, opened).first->second;
 }
 
+void ChangeValue(Docket& docket, Election& election, const std::string& value) {
+  if (election.leader->value == value) return;
+  election.leader->value = value;
+  Record(docket, election, EventType::kProclaimed);
+}
+
+void CampaignAsLeader(Docket& docket, Election& election, const std::string& value,
+                      Attempt attempt) {
+  if (election.leader->attempt != attempt) election.leader->attempt = {};
+  ChangeValue(docket, election, value);
+}
+
+// With what a session stands from now on: in its old place, if it has one, and else in a new one.
+// It is out of the queue until it is inserted.
+Candidacy TakeCandidacy(Contest& contest, const Session& session, int32_t priority,
+                        const std::string& value, Attempt attempt) {
+  Candidacy candidacy{session.id, session.candidate, session.lease_ttl, {}, priority, value,
+                      attempt};
+  const auto place = InQueue(contest, session.id);
+  if (place != contest.queue.end()) {
+    candidacy.ticket = place->ticket;
+    candidacy.asked_again = place->asked_again || place->attempt != attempt;
+    RemoveFromQueue(contest, place);
+  } else {
+    Ticket& next = contest.election.next_ticket;
+    candidacy.ticket = std::exchange(next, next.Next());
+  }
+  return candidacy;
+}
+
 // Whether this candidate would be elected at once. REQUIRES: the election is in line, so that
 // nobody who waits may have the seat now.
 bool IsFreeFor(Docket& docket, const Contest& contest, const std::string& candidate,
@@ -143,8 +173,7 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
 
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
   const bool leads = Leads(contest, command.session);
-  const auto place = InQueue(contest, command.session);
-  const bool waits = place != contest.queue.end();
+  const bool waits = InQueue(contest, command.session) != contest.queue.end();
   const Duration ttl_asked =
       session ? session->lease_ttl : LeaseTtlAsked(election, *command.opening, limits);
   Inheritance inheritance;
@@ -180,25 +209,12 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
 
   if (leads) {
     EndOlderSessions(docket, contest, inheritance);
-    Leader& leader = *election.leader;
-    if (leader.attempt != command.attempt) leader.attempt = {};
-    if (leader.value != command.value) {
-      leader.value = command.value;
-      Record(docket, election, EventType::kProclaimed);
-    }
+    CampaignAsLeader(docket, election, command.value, command.attempt);
     return CampaignAnswer{*session, election, true};
   }
 
-  Candidacy candidacy{session->id,      session->candidate, session->lease_ttl, {},
-                      command.priority, command.value,      command.attempt};
-  if (waits) {
-    candidacy.ticket = place->ticket;
-    candidacy.asked_again = place->asked_again || place->attempt != command.attempt;
-    RemoveFromQueue(contest, place);
-  } else {
-    candidacy.ticket = election.next_ticket;
-    election.next_ticket = election.next_ticket.Next();
-  }
+  Candidacy candidacy =
+      TakeCandidacy(contest, *session, command.priority, command.value, command.attempt);
   EndOlderSessions(docket, contest, inheritance);
   candidacy.ticket = std::min(candidacy.ticket, inheritance.ticket.value_or(candidacy.ticket));
   InsertInQueue(contest, std::move(candidacy));
@@ -247,14 +263,10 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, const CampaignForAll
     Contest& contest = docket.contests.at(name);
     Election& election = contest.election;
     if (Leads(contest, session->id)) {
-      if (election.leader->attempt != command.attempt) election.leader->attempt = {};
+      CampaignAsLeader(docket, election, command.value, command.attempt);
     } else {
       BringIntoBeing(contest);
-      const auto place = InQueue(contest, session->id);
-      if (place != contest.queue.end()) RemoveFromQueue(contest, place);
-      InsertInQueue(contest, {session->id, session->candidate, session->lease_ttl,
-                              std::exchange(election.next_ticket, election.next_ticket.Next()), 0,
-                              command.value, command.attempt});
+      InsertInQueue(contest, TakeCandidacy(contest, *session, 0, command.value, command.attempt));
       Grant(docket, contest, InQueue(contest, session->id));
     }
     answer.leaderships.push_back(*LeadershipOf(election));
@@ -271,10 +283,7 @@ Result<Answer> Decide(Docket& docket, Contest& contest, const Proclaim& command)
   if (election.term != command.term) return NotLeaderInTerm(election, command.term);
 
   election.leader->attempt = {};
-  if (election.leader->value != command.value) {
-    election.leader->value = command.value;
-    Record(docket, election, EventType::kProclaimed);
-  }
+  ChangeValue(docket, election, command.value);
   return ProclaimAnswer{*LeadershipOf(election)};
 }
 

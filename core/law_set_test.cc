@@ -173,6 +173,26 @@ TEST(SetTest, KeepsTheSeatsThatItsSessionHasThoughAnotherIsBlocked) {
   EXPECT_THAT(docket, IsLedBy("a", Term{7}));
 }
 
+TEST(SetTest, ProclaimsItsValueWhereItLeadsAlready) {
+  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, kUnknown));
+
+  const auto answer = Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
+
+  ASSERT_THAT(answer, AnswersElectedInAll(Names{kElection, kEurope}));
+  EXPECT_EQ(std::get<CampaignForAllAnswer>(*answer).leaderships[0].leader.value, "w");
+  EXPECT_THAT(docket.events,
+              ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "w"), ::testing::_));
+}
+
+TEST(SetTest, ThatIsBlockedProclaimsNothing) {
+  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, LedBy("b", Term{3})));
+
+  (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
+
+  EXPECT_EQ(ElectionIn(docket).leader->value, "v");
+  EXPECT_THAT(docket.events, IsEmpty());
+}
+
 TEST(SetTest, NeverWaits) {
   auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown));
 
@@ -319,6 +339,17 @@ TEST(SetWithdrawalTest, LeavesTheSeatsThatItsSessionHadBefore) {
   (void)Do(docket, WithdrawalBy("a", Attempt{6}));
 
   EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+}
+
+// The call that waited there has told its caller, who believes.
+TEST(SetWithdrawalTest, LeavesASeatThatAnotherCallWaitedFor) {
+  auto docket = Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1, .attempt = {5}}));
+  (void)Do(docket, CampaignForAllBy("a", {kElection}, {.attempt = {6}}));
+
+  (void)Do(docket, WithdrawalBy("a", Attempt{6}));
+  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
+
+  EXPECT_THAT(docket, IsLedBy("a", Term{8}));
 }
 
 TEST(SetWithdrawalTest, LeavesTheSeatsThatALaterCallAskedForToo) {
