@@ -1,0 +1,277 @@
+// Adaptive leases: who lost its session while it lived gets a longer lease, until calm has lasted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/law_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const Limits kOff{.adaptive_leases = false};
+
+// A session of "a" that was lost, and what its lease was.
+Fact LostWithALeaseOf(Duration lease_ttl) {
+  return [=](Docket& docket) {
+    Ended("a", Cause::kExpired)(docket);
+    docket.sessions[Id("a")].lease_ttl = lease_ttl;
+  };
+}
+
+// The candidate's next session, after its last one was lost.
+Campaign NextCampaign(std::optional<Duration> lease_ttl = kLease) {
+  Campaign campaign = FirstCampaignBy("a/2");
+  campaign.opening->lease_ttl = lease_ttl;
+  campaign.opening->previous = Id("a");
+  return campaign;
+}
+
+// --- Growth ---
+
+struct Growth {
+  std::string name;
+  Duration lost;
+  Duration asked;
+  Duration given;
+};
+
+class GrowthTest : public ::testing::TestWithParam<Growth> {};
+
+TEST_P(GrowthTest, GivesALongerLeaseWithinBounds) {
+  auto docket = Given(LostWithALeaseOf(GetParam().lost));
+
+  EXPECT_THAT(Do(docket, NextCampaign(GetParam().asked)), AnswersElected());
+
+  const Session expected{Id("a/2"),    "a",  GetParam().given, kNow + GetParam().given,
+                         Cause::kNone, kNow, GetParam().asked, kNow};
+  EXPECT_EQ(SessionIn(docket, "a/2"), expected);
+  EXPECT_EQ(ElectionIn(docket).leader->lease_ttl, GetParam().given);
+  EXPECT_EQ(docket.premature_expirations, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, GrowthTest,
+    ::testing::Values(Growth{"TwiceAsLong", 10s, 10s, 20s}, Growth{"AndTwiceAgain", 20s, 10s, 40s},
+                      Growth{"ToEightTimesWhatWasAskedFor", 40s, 10s, 80s},
+                      Growth{"AndNoLonger", 80s, 10s, 80s},
+                      Growth{"OfAShorterOneToNoLessThanWhatIsAskedFor", 2s, 10s, 10s},
+                      Growth{"OfALongerOneToEightTimesWhatIsAskedForNow", 60s, 2s, 16s}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(GrowthTest, StaysWithinTheBoundOfTheServer) {
+  auto docket = Given(LostWithALeaseOf(kLease));
+
+  (void)Do(docket, NextCampaign(), {.lease_ttl_max = 15s});
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 15s);
+}
+
+TEST(GrowthTest, StaysWithinTheBoundOfTheElection) {
+  auto docket =
+      Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 12s}), LostWithALeaseOf(kLease));
+
+  (void)Do(docket, NextCampaign());
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 12s);
+}
+
+TEST(GrowthTest, OfASetStaysWithinTheBoundOfTheStrictestElection) {
+  const ElectionName other{"orders/eu"};
+  auto docket = Given(VacantAfter(Term{7}), LostWithALeaseOf(kLease),
+                      In(other, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 12s})));
+  auto campaign = FirstCampaignForAllBy("a/2", {kElection, other});
+  campaign.opening->previous = Id("a");
+
+  (void)Do(docket, campaign);
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 12s);
+  EXPECT_EQ(docket.premature_expirations, 1);
+}
+
+TEST(GrowthTest, BeginsWithTheDefaultForWhoAsksForNone) {
+  auto docket = Given(LostWithALeaseOf(3s));
+
+  (void)Do(docket, NextCampaign(std::nullopt), {.lease_ttl_default = 3s});
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 6s);
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl_asked, 3s);
+}
+
+TEST(GrowthTest, IsOffWhereItIsSwitchedOffButCounted) {
+  auto docket = Given(LostWithALeaseOf(kLease));
+
+  (void)Do(docket, NextCampaign(), kOff);
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(docket.premature_expirations, 1);
+}
+
+TEST(GrowthTest, OfARetriedCallIsCountedOnce) {
+  auto docket = Given(LostWithALeaseOf(kLease));
+  (void)Do(docket, NextCampaign());
+  const auto once = docket;
+
+  EXPECT_THAT(Do(docket, NextCampaign()), AnswersElected());
+  EXPECT_THAT(docket, IsSameAs(once));
+}
+
+TEST(GrowthTest, MakesAnExpiryThatNobodyHasNoticedAFact) {
+  auto docket = Given(LedBy("b", Term{7}), Expired("a"));
+
+  EXPECT_THAT(Do(docket, NextCampaign()), AnswersStanding());
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 2 * kLease);
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
+  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_EQ(PlaceIn(docket, "a/2").lease_ttl, 2 * kLease);
+}
+
+// --- No growth ---
+
+struct NoGrowth {
+  std::string name;
+  Fact fact;
+};
+
+class NoGrowthTest : public ::testing::TestWithParam<NoGrowth> {};
+
+TEST_P(NoGrowthTest, GivesTheLeaseThatWasAskedFor) {
+  auto docket = Given(GetParam().fact);
+
+  EXPECT_THAT(Do(docket, NextCampaign()), AnswersElected());
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(docket.premature_expirations, 0);
+  EXPECT_THAT(docket.ended, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, NoGrowthTest,
+    ::testing::Values(NoGrowth{"AfterASessionThatLives", Alive("a")},
+                      NoGrowth{"AfterASessionThatIsForgotten", Forgotten("a")},
+                      NoGrowth{"AfterASessionThatWasClosed", Ended("a", Cause::kSessionClosed)},
+                      NoGrowth{"AfterASessionThatWasDeposed", Ended("a", Cause::kDeposed)},
+                      NoGrowth{"AfterASessionThatWasSuperseded", Ended("a", Cause::kSuperseded)},
+                      NoGrowth{"AfterTheSessionOfAnother",
+                               [](Docket& docket) {
+                                 Ended("a", Cause::kExpired)(docket);
+                                 docket.sessions[Id("a")].candidate = "b";
+                               }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(NoGrowthTest, WithoutAPreviousSession) {
+  auto docket = Given(Ended("a", Cause::kExpired));
+
+  (void)Do(docket, FirstCampaignBy("a/2"));
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(docket.premature_expirations, 0);
+}
+
+TEST(NoGrowthTest, OfACampaignThatIsRefused) {
+  auto docket = Given(LedBy("b", Term{7}), Ended("a", Cause::kExpired));
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, NextCampaign(), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+// --- Calm ---
+
+// Its lease was made so many times longer than what it asked for, when the tests begin.
+Fact Longer(int times) {
+  return [=](Docket& docket) {
+    Alive("a", kNow + times * kLease)(docket);
+    Session& session = docket.sessions[Id("a")];
+    session.lease_ttl = times * kLease;
+    session.lease_ttl_since = kNow;
+  };
+}
+
+// As it renews, always in time, from now on.
+Duration LeaseAfter(Docket docket, Duration calm) {
+  const DbTime end = docket.now + calm;
+  while (docket.now < end) {
+    docket.now = std::min(docket.now + kLease / 2, end);
+    EXPECT_TRUE(Renew(docket, Id("a")));
+  }
+  return SessionIn(docket, "a").lease_ttl;
+}
+
+TEST(CalmTest, EachPeriodHalvesALongerLeaseUntilItIsWhatWasAskedFor) {
+  const auto docket = Given(Longer(8));
+
+  EXPECT_EQ(LeaseAfter(docket, kCalmPeriod + -kInstant), 8 * kLease);
+  EXPECT_EQ(LeaseAfter(docket, kCalmPeriod), 4 * kLease);
+  EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod + -kInstant), 4 * kLease);
+  EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod), 2 * kLease);
+  EXPECT_EQ(LeaseAfter(docket, 3 * kCalmPeriod), kLease);
+  EXPECT_EQ(LeaseAfter(docket, 9 * kCalmPeriod), kLease);
+}
+
+TEST(CalmTest, NeverMakesItShorterThanWhatWasAskedFor) {
+  auto docket = Given(Longer(3));
+
+  EXPECT_EQ(LeaseAfter(docket, kCalmPeriod), 3 * kLease / 2);
+  EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod), kLease);
+}
+
+TEST(CalmTest, LeavesALeaseThatWasNeverMadeLonger) {
+  auto docket = Given(Longer(1));
+
+  EXPECT_EQ(LeaseAfter(docket, 3 * kCalmPeriod), kLease);
+}
+
+TEST(CalmTest, BeginsAnewWithEachStep) {
+  auto docket = Given(Longer(8), Alive("b"));
+  docket.sessions[Id("a")].expires_at = kNow + 1h;
+  docket.now = kNow + 2 * kCalmPeriod;  // it did not need to renew meanwhile
+
+  (void)Renew(docket, Id("a"));
+  (void)Renew(docket, Id("a"));
+
+  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, 4 * kLease);
+  EXPECT_EQ(SessionIn(docket, "a").lease_ttl_since, docket.now);
+}
+
+TEST(CalmTest, TakesNothingFromTheLeaseThatRuns) {
+  auto docket = Given(Longer(8));
+  const DbTime promised = kNow + kCalmPeriod + 4 * kLease + 1s;
+  docket.sessions[Id("a")].expires_at = promised;
+  docket.now = kNow + kCalmPeriod;
+
+  const auto renewed = Renew(docket, Id("a"));
+
+  EXPECT_EQ(renewed->lease_ttl, 4 * kLease);
+  EXPECT_EQ(renewed->expires_at, promised);
+}
+
+TEST(CalmTest, CountsForWhoRenewsByCampaigningToo) {
+  auto docket = Given(LedBy("b", Term{7}), Longer(2));
+  docket.sessions[Id("a")].expires_at = kNow + kCalmPeriod + 1s;
+  docket.now = kNow + kCalmPeriod;
+  docket.sessions[Id("b")].expires_at = docket.now + 1s;
+
+  (void)Do(docket, CampaignBy("a"));
+
+  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, kLease);
+  EXPECT_EQ(SessionIn(docket, "a").expires_at, docket.now + kLease);
+  EXPECT_EQ(PlaceIn(docket, "a").lease_ttl, kLease);
+}
+
+TEST(CalmTest, EndsWhatTheServerNoLongerMakesLonger) {
+  auto docket = Given(LostWithALeaseOf(kLease));
+  (void)Do(docket, NextCampaign());
+  docket.sessions[Id("a/2")].expires_at = kNow + kCalmPeriod + 1s;
+  docket.now = kNow + kCalmPeriod;
+
+  (void)Do(docket, CampaignBy("a/2"), kOff);
+
+  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
+}
+
+}  // namespace
+}  // namespace tenure::testing
