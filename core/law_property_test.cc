@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdlib>
 #include <random>
-#include <set>
 
 #include "core/law_testing.h"
+#include "core/law_witness.h"
 
 namespace tenure::testing {
 namespace {
@@ -31,22 +31,23 @@ class Dice {
   std::mt19937_64 random_;
 };
 
-// Draws what several candidates may do, sensible or not.
+// Draws what several candidates and an operator may do, sensible or not.
 class Commands {
  public:
   explicit Commands(Dice& dice) : dice_(dice) {}
 
-  // A candidate whose session is over opens another one, most of the time.
+  // A candidate whose session is over opens another one, most of the time. Now and then one starts
+  // again while its session lives.
   Command Draw(const Docket& docket) {
     const auto candidate = static_cast<size_t>(dice_.Below(kCandidates));
     std::string& session = sessions_[candidate];
     const auto found = docket.sessions.find(Id(session));
     const bool over = found != docket.sessions.end() && found->second.ended != Cause::kNone;
-    if (over && !dice_.OneIn(4)) session = NewSession(candidate);
+    if (over ? !dice_.OneIn(4) : dice_.OneIn(12)) session = NewSession(candidate);
 
-    const Term term{ElectionIn(docket).term.value + static_cast<uint64_t>(dice_.Below(3)) - 1};
+    const Term term = AboutTheTermOf(docket);
     const Attempt attempt{static_cast<uint64_t>(1 + dice_.Below(3))};
-    switch (dice_.Below(10)) {
+    switch (dice_.Below(17)) {
       case 0: return ProclaimBy(session, term, Value());
       case 1: return ResignBy(session);
       case 2: return ResignBy(session, term);
@@ -54,6 +55,9 @@ class Commands {
       case 4: return Settlement();
       case 5: return SettlementOf(session);
       case 6: return Settle{kElection, SomebodyInQueue(docket)};
+      case 7:
+      case 8: return DrawOfOperator(docket, CandidateOf(session), term);
+      case 9: return DrawForAll(candidate, session, attempt);
       default: return DrawCampaign(candidate, session, attempt);
     }
   }
@@ -62,6 +66,10 @@ class Commands {
   SessionId AnySession() { return Id(sessions_[static_cast<size_t>(dice_.Below(kCandidates))]); }
 
  private:
+  Term AboutTheTermOf(const Docket& docket) {
+    return {ElectionIn(docket).term.value + static_cast<uint64_t>(dice_.Below(3)) - 1};
+  }
+
   // The dead keep their places until they are settled one by one.
   std::optional<SessionId> SomebodyInQueue(const Docket& docket) {
     const auto& queue = ContestIn(docket).queue;
@@ -69,16 +77,56 @@ class Commands {
     return queue[static_cast<size_t>(dice_.Below(static_cast<int>(queue.size())))].session;
   }
 
-  Command DrawCampaign(size_t candidate, const std::string& session, Attempt attempt) {
-    Campaign campaign = CampaignBy(session, {dice_.Below(3) - 1, Value(), attempt});
-    if (!dice_.OneIn(8)) {
-      campaign.opening = {"candidate " + std::to_string(candidate),
-                          Duration(1s) * (2 + static_cast<int>(candidate))};
+  Command DrawOfOperator(const Docket& docket, const std::string& candidate, Term term) {
+    if (ElectionIn(docket).paused && dice_.OneIn(2)) return Resuming();
+    switch (dice_.Below(8)) {
+      case 0:
+      case 1: return Appointing(candidate, term, Perhaps(500ms));
+      case 2: return AppointingByForce(candidate, term, Perhaps(500ms));
+      case 3:
+      case 4: return Deposing(term, Perhaps(1s).value_or(0s));
+      case 5: return Pausing();
+      case 6: return DrawConfigure();
+      default: return Deleting(term);
     }
+  }
+
+  Command DrawConfigure() {
+    Configure configure = dice_.OneIn(2) ? Creating() : Configuring();
+    configure.lock_delay = Perhaps(300ms).value_or(0s);
+    configure.min_hold = Perhaps(500ms).value_or(0s);
+    configure.lease_ttl_default = Perhaps(3s);
+    if (dice_.OneIn(2)) configure.queue_max = static_cast<uint64_t>(dice_.Below(6));
+    return configure;
+  }
+
+  std::optional<Duration> Perhaps(Duration duration) {
+    if (dice_.OneIn(2)) return std::nullopt;
+    return duration;
+  }
+
+  Command DrawCampaign(size_t candidate, const std::string& session, Attempt attempt) {
+    Campaign campaign = CampaignBy(session, {dice_.Below(4) - 1, Value(), attempt});
+    if (!dice_.OneIn(8)) campaign.opening = DrawOpening(candidate, session);
+    if (dice_.OneIn(4)) return Superseding(campaign);
     return campaign;
   }
 
+  Command DrawForAll(size_t candidate, const std::string& session, Attempt attempt) {
+    CampaignForAll campaign = CampaignForAllBy(session, {kElection}, {0, Value(), attempt});
+    if (!dice_.OneIn(8)) campaign.opening = DrawOpening(candidate, session);
+    return campaign;
+  }
+
+  Campaign::Opening DrawOpening(size_t candidate, const std::string& session) {
+    Campaign::Opening opening{CandidateOf(session), std::nullopt};
+    if (!dice_.OneIn(4)) opening.lease_ttl = 1s * (2 + static_cast<int>(candidate));
+    if (dice_.OneIn(2)) opening.previous = Id(last_sessions_[candidate]);
+    return opening;
+  }
+
   std::string NewSession(size_t candidate) {
+    last_sessions_[candidate] = sessions_[candidate];
     return std::to_string(candidate) + "/" + std::to_string(++opened_);
   }
 
@@ -86,110 +134,9 @@ class Commands {
 
   Dice& dice_;
   std::array<std::string, kCandidates> sessions_{"0", "1", "2", "3", "4", "5"};
+  std::array<std::string, kCandidates> last_sessions_ = sessions_;
   int opened_ = 0;
 };
-
-// Watches one election as an observer would, and knows what it has seen.
-class Witness {
- public:
-  // `before` is the docket without events; `after` what one step made of it.
-  void Check(const Docket& before, const Docket& after) {
-    for (const Event& event : after.events) CheckEvent(before, after, event);
-    CheckElection(ElectionIn(after));
-    CheckQueue(ContestIn(after));
-    CheckSessions(before, after);
-  }
-
-  uint64_t grants() const { return term_.value; }
-
- private:
-  void CheckEvent(const Docket& before, const Docket& after, const Event& event) {
-    EXPECT_EQ(event.election, kElection);
-    EXPECT_EQ(event.at, after.now);
-    EXPECT_EQ(event.revision, revision_.Next()) << "revisions have no gaps";
-    revision_ = event.revision;
-    switch (event.type) {
-      case EventType::kElected:
-        EXPECT_FALSE(leader_) << "at most one leader";
-        EXPECT_EQ(event.term, term_.Next()) << "terms rise by one";
-        EXPECT_EQ(event.cause, Cause::kNone);
-        EXPECT_TRUE(WasAlive(before, after, event.leader.session)) << "a grant proves life";
-        term_ = event.term;
-        leader_ = event.leader.session;
-        return;
-      case EventType::kProclaimed: EXPECT_EQ(event.cause, Cause::kNone); break;
-      case EventType::kVacated: EXPECT_NE(event.cause, Cause::kNone); break;
-      case EventType::kHandoverAsked: break;
-    }
-    EXPECT_EQ(event.term, term_);
-    EXPECT_EQ(leader_, event.leader.session);
-    if (event.type == EventType::kVacated) leader_.reset();
-  }
-
-  static bool WasAlive(const Docket& before, const Docket& after, const SessionId& id) {
-    const auto known = before.sessions.find(id);
-    const bool opened_now = known == before.sessions.end();
-    return (opened_now || known->second.AliveAt(after.now)) &&
-           after.sessions.at(id).AliveAt(after.now);
-  }
-
-  void CheckElection(const Election& election) const {
-    EXPECT_EQ(election.term, term_);
-    EXPECT_EQ(election.revision, revision_);
-    EXPECT_EQ(election.leader.has_value(), leader_.has_value());
-    if (election.leader) {
-      EXPECT_EQ(election.leader->session, leader_);
-    }
-  }
-
-  void CheckQueue(const Contest& contest) const {
-    EXPECT_EQ(contest.election.waiting, contest.queue.size());
-    EXPECT_LE(contest.election.waiting, kLimits.queue_max);
-    std::set<SessionId> sessions;
-    std::set<Ticket> tickets;
-    for (const Candidacy& candidacy : contest.queue) {
-      EXPECT_TRUE(sessions.insert(candidacy.session).second) << "one place for a session";
-      EXPECT_TRUE(tickets.insert(candidacy.ticket).second) << "one place for a ticket";
-      EXPECT_LT(candidacy.ticket, contest.election.next_ticket);
-      EXPECT_NE(candidacy.session, leader_) << "the leader does not wait";
-    }
-    EXPECT_TRUE(std::ranges::is_sorted(
-        contest.queue, [](const Candidacy& a, const Candidacy& b) { return a.Before(b); }));
-  }
-
-  // What has ended stays so, for its first cause; no lease is made shorter; each end is told once.
-  static void CheckSessions(const Docket& before, const Docket& after) {
-    for (const auto& [id, session] : before.sessions) {
-      const Session& now = after.sessions.at(id);
-      EXPECT_GE(now.expires_at, session.expires_at);
-      if (session.ended != Cause::kNone) {
-        EXPECT_EQ(now, session);
-      }
-      const bool ended_now = session.ended == Cause::kNone && now.ended != Cause::kNone;
-      EXPECT_EQ(std::ranges::count(after.ended, id), ended_now ? 1 : 0);
-    }
-  }
-
-  Term term_;
-  Revision revision_;
-  std::optional<SessionId> leader_;
-};
-
-// After a command no leader is dead, and no seat is vacant while a living candidate waits for it,
-// unless time is to pass first.
-void CheckInLine(const Docket& docket) {
-  const auto alive = [&](const SessionId& id) {
-    return docket.sessions.at(id).AliveAt(docket.now);
-  };
-  const Contest& contest = ContestIn(docket);
-  if (contest.election.leader) {
-    EXPECT_TRUE(alive(contest.election.leader->session));
-  } else if (!contest.election.wake_at) {
-    EXPECT_TRUE(std::ranges::none_of(contest.queue, [&](const Candidacy& candidacy) {
-      return candidacy.priority >= 0 && alive(candidacy.session);
-    }));
-  }
-}
 
 class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
  protected:
@@ -206,7 +153,7 @@ class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
 TEST_P(LawPropertyTest, HoldsAfterEveryStep) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   Docket docket = Given();
-  Witness witness;
+  Witness witness(kLimits);
 
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
@@ -214,17 +161,24 @@ TEST_P(LawPropertyTest, HoldsAfterEveryStep) {
     Tick(docket);
     const Docket before = docket;
 
-    switch (dice_.Below(12)) {
+    std::optional<Command> command;
+    switch (dice_.Below(24)) {
       case 0: (void)EndSession(docket, commands_.AnySession(), Cause::kSessionClosed); break;
-      case 1: ExpireIfDue(docket, commands_.AnySession()); break;
+      case 1: (void)DeposeSession(docket, commands_.AnySession(), kOperator); break;
       case 2:
-      case 3: (void)Renew(docket, commands_.AnySession()); break;
+      case 3: ExpireIfDue(docket, commands_.AnySession()); break;
+      case 4:
+      case 5:
+      case 6:
+      case 7: (void)Renew(docket, commands_.AnySession()); break;
       default:
-        (void)Do(docket, commands_.Draw(docket), kLimits);
-        if (ContestIn(docket).exists) CheckInLine(docket);
+        command = commands_.Draw(docket);
+        (void)Do(docket, *command, kLimits);
+        CheckInLine(docket);
+        CheckWakeUps(docket);
     }
 
-    witness.Check(before, docket);
+    witness.Check(before, docket, command);
   }
 
   EXPECT_GT(witness.grants(), kSteps / 50) << "too few grants to have proven anything";
@@ -253,23 +207,32 @@ TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
 // What a store would load for `command` from all that there is. Who lives is told by a clock that
 // was read before the locks were granted.
 Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
+  const Needs needs = NeedsOf(command);
+  const auto& appointment = ElectionIn(all).appointment;
+  const auto& cool_downs = ContestIn(all).cool_downs;
+  const DbTime read_at = all.now + -500ms;
+  const auto is_alive = [&](const Candidacy& it) {
+    return all.sessions.at(it.session).AliveAt(read_at);
+  };
+  const auto may_be_elected = [&](const Candidacy& it) {
+    const auto kept_out = cool_downs.find(it.candidate);
+    return it.priority >= 0 && (kept_out == cool_downs.end() || kept_out->second <= all.now);
+  };
+  const auto is_needed = [&](const Candidacy& it) {
+    const bool named = std::ranges::count(needs.candidates, it.candidate) > 0 ||
+                       (appointment && appointment->candidate == it.candidate);
+    return std::ranges::count(needs.sessions, it.session) > 0 || (named && is_alive(it));
+  };
+
   Docket head = all;
   Contest& contest = head.contests[kElection];
-  const DbTime read_at = all.now + -500ms;
   contest.queue.clear();
+  size_t places_left = head_size;
   for (const Candidacy& candidacy : ContestIn(all).queue) {
-    const bool eligible =
-        candidacy.priority >= 0 && all.sessions.at(candidacy.session).AliveAt(read_at);
-    if (contest.queue.size() < head_size && eligible) contest.queue.push_back(candidacy);
+    const bool in_head = places_left > 0 && is_alive(candidacy) && may_be_elected(candidacy);
+    if (in_head && --places_left == 0) contest.horizon = candidacy;
+    if (in_head || is_needed(candidacy)) contest.queue.push_back(candidacy);
   }
-  if (contest.queue.size() == head_size) contest.horizon = contest.queue.back();
-  for (const Candidacy& candidacy : ContestIn(all).queue) {
-    const bool spoken_for = std::ranges::count(NeedsOf(command).sessions, candidacy.session) > 0;
-    const bool read = std::ranges::count(contest.queue, candidacy) > 0;
-    if (spoken_for && !read) contest.queue.push_back(candidacy);
-  }
-  std::ranges::sort(contest.queue,
-                    [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });
   return head;
 }
 
@@ -278,6 +241,7 @@ Docket Saved(const Docket& all, const Docket& head, const Docket& decided) {
   Docket saved = decided;
   Contest& contest = saved.contests[kElection];
   contest.horizon.reset();
+  if (contest.emptied) return saved;
   for (const Candidacy& candidacy : ContestIn(all).queue) {
     const auto& read = ContestIn(head).queue;
     const bool was_read =
@@ -292,7 +256,7 @@ Docket Saved(const Docket& all, const Docket& head, const Docket& decided) {
 TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   Docket all = Given();
-  Witness witness;
+  Witness witness(kLimits);
 
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
@@ -308,7 +272,8 @@ TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
     (void)Do(whole, command, kLimits);
 
     all = Saved(all, head, decided);
-    witness.Check(before, all);
+    witness.Check(before, all, command);
+    CheckInLine(all);
     if (decided.unsettled.empty()) {
       EXPECT_EQ(ElectionIn(all), ElectionIn(whole));
       EXPECT_EQ(ContestIn(all).queue, ContestIn(whole).queue);

@@ -1,0 +1,261 @@
+// Who watches one election step by step, as an observer would, and knows by itself what may happen
+// in it: it is told each command, and keeps its own books of terms, delays and cool-downs.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/law_testing.h"
+
+namespace tenure::testing {
+
+class Witness {
+ public:
+  explicit Witness(const Limits& limits) : limits_(limits) {}
+
+  // `before` is the docket without events; `after` what one step made of it. Without a command the
+  // step was about a session.
+  void Check(const Docket& before, const Docket& after,
+             const std::optional<Command>& command = std::nullopt) {
+    const Step step{before, after, command};
+    for (const Event& event : after.events) CheckEvent(step, event);
+    LearnFromOperator(step);
+    LearnAttempts(step);
+    CheckElection(ElectionIn(after));
+    CheckQueue(ContestIn(after));
+    CheckSessions(before, after);
+  }
+
+  [[nodiscard]] uint64_t grants() const { return term_.value; }
+
+ private:
+  struct Step {
+    const Docket& before;
+    const Docket& after;
+    const std::optional<Command>& command;
+
+    // The command, if it is of this kind.
+    template <typename It>
+    [[nodiscard]] const It* Of() const {
+      return command ? std::get_if<It>(&*command) : nullptr;
+    }
+  };
+
+  void CheckEvent(const Step& step, const Event& event) {
+    EXPECT_EQ(event.election, kElection);
+    EXPECT_EQ(event.at, step.after.now);
+    EXPECT_EQ(event.revision, revision_.Next()) << "revisions have no gaps";
+    revision_ = event.revision;
+    if (event.type == EventType::kElected) return CheckGrant(step, event);
+
+    EXPECT_EQ(event.term, term_);
+    EXPECT_EQ(leader_, event.leader.session);
+    EXPECT_EQ(event.cause != Cause::kNone, event.type == EventType::kVacated);
+    EXPECT_EQ(!event.successor.empty(), event.type == EventType::kHandoverAsked);
+    if (event.type == EventType::kVacated) CheckEnd(step, event);
+  }
+
+  void CheckGrant(const Step& step, const Event& event) {
+    const Election& before = ElectionIn(step.before);
+    const std::string& candidate = event.leader.candidate;
+    const auto* appoint = step.Of<Appoint>();
+    const bool appointed_now = appoint != nullptr && appoint->candidate == candidate;
+    const bool appointed_before = before.appointment && before.appointment->candidate == candidate;
+    const bool reserved_for_another =
+        before.appointment && !appointed_before && before.appointment->until > event.at;
+    const auto kept_out_until = cool_downs_[candidate];
+
+    EXPECT_FALSE(leader_) << "at most one leader";
+    EXPECT_EQ(event.term, term_.Next()) << "terms rise by one";
+    EXPECT_EQ(event.cause, Cause::kNone);
+    EXPECT_TRUE(WasAlive(step, event.leader.session)) << "a grant proves life";
+    EXPECT_FALSE(before.paused && ElectionIn(step.after).paused) << "no grant while paused";
+    EXPECT_FALSE(reserved_for_another && appoint == nullptr) << "a reserved seat is kept";
+    EXPECT_TRUE(event.at >= reopens_at_ || (appointed_now && appoint->force))
+        << "the seat stays empty until the delay has passed";
+    EXPECT_TRUE(event.at >= kept_out_until || appointed_before || appointed_now)
+        << "who is kept out is not elected";
+    EXPECT_TRUE(WantedToLead(step, event.leader.session) || appointed_before || appointed_now)
+        << "a negative priority leads only if it is appointed";
+    term_ = event.term;
+    leader_ = event.leader.session;
+  }
+
+  // The same step may have superseded it since.
+  static bool WasAlive(const Step& step, const SessionId& id) {
+    const auto known = step.before.sessions.find(id);
+    const bool opened_now = known == step.before.sessions.end();
+    const Session& now = step.after.sessions.at(id);
+    return (opened_now || known->second.AliveAt(step.after.now)) &&
+           (now.AliveAt(step.after.now) || now.ended == Cause::kSuperseded);
+  }
+
+  static bool WantedToLead(const Step& step, const SessionId& id) {
+    const auto* campaign = step.Of<Campaign>();
+    const auto* for_all = step.Of<CampaignForAll>();
+    const auto& queue = ContestIn(step.before).queue;
+    const auto place = std::ranges::find(queue, id, &Candidacy::session);
+    return (campaign != nullptr && campaign->session == id && campaign->priority >= 0) ||
+           (for_all != nullptr && for_all->session == id) ||
+           (place != queue.end() && place->priority >= 0);
+  }
+
+  void CheckEnd(const Step& step, const Event& event) {
+    const Settings& settings = ElectionIn(step.before).settings;
+    const auto* withdrawal = step.Of<Withdraw>();
+    const bool withdrawn = withdrawal != nullptr && event.cause == Cause::kResigned;
+    const bool voluntary = event.cause == Cause::kResigned || event.cause == Cause::kSessionClosed;
+    const bool unclean = event.cause == Cause::kExpired || event.cause == Cause::kDeposed;
+    Duration delay{0};
+    if (unclean) delay = settings.lock_delay;
+    if (voluntary && !withdrawn) {
+      const Duration held = event.at - event.leader.elected_at;
+      delay = settings.min_hold - std::clamp(held, Duration(0), settings.min_hold);
+    }
+    reopens_at_ = delay > Duration(0) ? event.at + delay : DbTime{};
+    if (withdrawn) {
+      EXPECT_EQ(asked_[event.leader.session], std::set{withdrawal->attempt})
+          << "no other call has asked for this seat";
+    }
+    const auto* depose = step.Of<Depose>();
+    const bool deposed_now = depose != nullptr && event.cause == Cause::kDeposed &&
+                             event.term == depose->term && depose->cool_down > Duration(0);
+    if (deposed_now) cool_downs_[event.leader.candidate] = event.at + depose->cool_down;
+    leader_.reset();
+  }
+
+  void LearnFromOperator(const Step& step) {
+    const auto* appoint = step.Of<Appoint>();
+    const bool changed = !step.after.admin_changes.empty();
+    if (changed && appoint != nullptr && appoint->force) reopens_at_ = {};
+    if (changed && step.Of<Delete>() != nullptr) {
+      reopens_at_ = {};
+      cool_downs_.clear();
+      EXPECT_FALSE(ContestIn(step.after).exists);
+    }
+  }
+
+  // Which calls have asked for a seat or a place that a session has now, or have made use of it.
+  void LearnAttempts(const Step& step) {
+    const auto& queue = ContestIn(step.after).queue;
+    const auto stands = [&](const SessionId& id) {
+      return id == leader_ || std::ranges::find(queue, id, &Candidacy::session) != queue.end();
+    };
+    const auto* campaign = step.Of<Campaign>();
+    const auto* for_all = step.Of<CampaignForAll>();
+    const auto* proclaim = step.Of<Proclaim>();
+    if (campaign != nullptr) asked_[campaign->session].insert(campaign->attempt);
+    if (for_all != nullptr && for_all->session == leader_) {
+      asked_[for_all->session].insert(for_all->attempt);
+    }
+    const bool proclaimed =
+        proclaim != nullptr && proclaim->session == leader_ && proclaim->term == term_;
+    if (proclaimed) asked_[proclaim->session].insert(Attempt{});
+    std::erase_if(asked_, [&](const auto& entry) { return !stands(entry.first); });
+  }
+
+  void CheckElection(const Election& election) {
+    EXPECT_EQ(election.term, term_) << "a term never goes back";
+    EXPECT_EQ(election.revision, revision_);
+    EXPECT_GE(election.history_from, history_from_);
+    EXPECT_LE(election.history_from, revision_.Next());
+    history_from_ = election.history_from;
+    EXPECT_EQ(election.leader.has_value(), leader_.has_value());
+    if (election.leader) {
+      EXPECT_EQ(election.leader->session, leader_);
+    }
+  }
+
+  void CheckQueue(const Contest& contest) const {
+    EXPECT_EQ(contest.election.waiting, contest.queue.size());
+    EXPECT_LE(contest.election.waiting, limits_.queue_max);
+    std::set<SessionId> sessions;
+    std::set<Ticket> tickets;
+    for (const Candidacy& candidacy : contest.queue) {
+      EXPECT_TRUE(sessions.insert(candidacy.session).second) << "one place for a session";
+      EXPECT_TRUE(tickets.insert(candidacy.ticket).second) << "one place for a ticket";
+      EXPECT_LT(candidacy.ticket, contest.election.next_ticket);
+      EXPECT_NE(candidacy.session, leader_) << "the leader does not wait";
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(
+        contest.queue, [](const Candidacy& a, const Candidacy& b) { return a.Before(b); }));
+  }
+
+  // What has ended stays so, for its first cause; no lease is made shorter; each end is told once.
+  static void CheckSessions(const Docket& before, const Docket& after) {
+    for (const auto& [id, session] : before.sessions) {
+      const Session& now = after.sessions.at(id);
+      EXPECT_GE(now.expires_at, session.expires_at);
+      if (session.ended != Cause::kNone) {
+        EXPECT_EQ(now, session);
+      }
+      const bool ended_now = session.ended == Cause::kNone && now.ended != Cause::kNone;
+      EXPECT_EQ(std::ranges::count(after.ended, id), ended_now ? 1 : 0);
+    }
+  }
+
+  const Limits& limits_;
+  Term term_;
+  Revision revision_;
+  Revision history_from_;
+  std::optional<SessionId> leader_;
+  DbTime reopens_at_;
+  std::map<std::string, DbTime> cool_downs_;
+  std::map<SessionId, std::set<Attempt>> asked_;
+};
+
+// After a command no leader is dead, and no seat is vacant while a living candidate waits who may
+// have it: unless the election is paused, or wakes up later, or was not read to the end.
+inline void CheckInLine(const Docket& docket) {
+  const auto alive = [&](const SessionId& id) {
+    return docket.sessions.at(id).AliveAt(docket.now);
+  };
+  const Contest& contest = ContestIn(docket);
+  const Election& election = contest.election;
+  if (election.leader) {
+    EXPECT_TRUE(alive(election.leader->session));
+    EXPECT_EQ(election.wake_at, std::nullopt);
+    return;
+  }
+  EXPECT_TRUE(!election.wake_at || *election.wake_at > docket.now);
+  if (election.paused || election.wake_at || !docket.unsettled.empty()) return;
+  EXPECT_TRUE(std::ranges::none_of(contest.queue, [&](const Candidacy& candidacy) {
+    const bool appointed =
+        election.appointment && election.appointment->candidate == candidacy.candidate;
+    return (candidacy.priority >= 0 || appointed) && alive(candidacy.session);
+  })) << "somebody waits for a vacant seat, and nothing is going to happen";
+}
+
+// While nobody does anything, a vacant seat is filled when the election wakes up, and at no other
+// time.
+inline void CheckWakeUps(const Docket& docket) {
+  if (ElectionIn(docket).leader) return;
+  Docket later = Given(Now(docket.now));
+  later.contests = docket.contests;
+  for (const Candidacy& candidacy : ContestIn(docket).queue) {
+    Session& session = later.sessions[candidacy.session] = docket.sessions.at(candidacy.session);
+    if (session.AliveAt(docket.now)) session.expires_at = docket.now + std::chrono::hours(1000);
+  }
+  const auto settle_at = [&](DbTime now) {
+    later.now = now;
+    (void)Do(later, Settlement());
+  };
+  while (const auto wake_at = ElectionIn(later).wake_at) {
+    settle_at(*wake_at + -kInstant);
+    EXPECT_EQ(ElectionIn(later).leader, std::nullopt) << "elected before it woke up";
+    ASSERT_EQ(ElectionIn(later).wake_at, wake_at);
+    settle_at(*wake_at);
+    if (ElectionIn(later).leader) return;
+    ASSERT_NE(ElectionIn(later).wake_at, wake_at) << "woke up for nothing";
+  }
+  settle_at(later.now + std::chrono::hours(100));
+  EXPECT_EQ(ElectionIn(later).leader, std::nullopt) << "did not wake up in time";
+}
+
+}  // namespace tenure::testing
