@@ -1,20 +1,11 @@
 #include "core/types.h"
 
+#include "core/hex.h"
+
 namespace tenure {
-namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-}  // namespace
 
 std::string SessionId::Hex() const {
-  std::string hex;
-  hex.reserve(2 * bytes.size());
-  for (const uint8_t byte : bytes) {
-    hex.push_back(kDigits[byte >> 4]);
-    hex.push_back(kDigits[byte & 15]);
-  }
-  return hex;
+  return ToHex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string SessionId::Handle() const { return Hex().substr(0, bytes.size()); }
@@ -23,7 +14,7 @@ std::optional<SessionId> SessionId::FromHex(std::string_view hex) {
   SessionId id;
   if (hex.size() != 2 * id.bytes.size()) return std::nullopt;
   for (size_t i = 0; i < hex.size(); ++i) {
-    const size_t digit = kDigits.find(hex[i]);
+    const size_t digit = kHexDigits.find(hex[i]);
     if (digit == std::string_view::npos) return std::nullopt;
     id.bytes[i / 2] = static_cast<uint8_t>(id.bytes[i / 2] << 4 | digit);
   }

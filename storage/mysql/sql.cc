@@ -5,6 +5,8 @@
 
 #include <iterator>
 
+#include "core/hex.h"
+
 namespace tenure::mysql::query {
 namespace {
 
@@ -27,17 +29,7 @@ constexpr char kEventColumns[] =
 // Of one answer about many sessions.
 constexpr size_t kPlacesMax = 100'000;
 
-std::string Literal(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string literal = "x'";
-  literal.reserve(3 + 2 * bytes.size());
-  for (const char c : bytes) {
-    literal.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
-    literal.push_back(kDigits[static_cast<uint8_t>(c) & 15]);
-  }
-  literal.push_back('\'');
-  return literal;
-}
+std::string Literal(std::string_view bytes) { return "x'" + ToHex(bytes) + "'"; }
 
 std::string Literal(const SessionId& id) {
   return Literal(std::string_view(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()));
