@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the contract suites of the stores, and of what they show in plain SQL, on MySQL. Usage: scripts/test-engines.sh MYSQL_ROOT
+# Runs the contract suites of the stores, of what they show in plain SQL, and of the C++ fence, on MySQL.
+# Usage: scripts/test-engines.sh MYSQL_ROOT
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-engines.sh MYSQL_ROOT}
@@ -8,4 +9,4 @@ if [ "$(id -u)" -ne 0 ]; then
   exec sudo --preserve-env=TENURE_TEST_MYSQL_ROOT "$0" "$@"
 fi
 chroot "$TENURE_TEST_MYSQL_ROOT" mysqld --version
-ctest --test-dir build --output-on-failure --no-tests=error -R '^(store_contract|sql_surface)_test$'
+ctest --test-dir build --output-on-failure --no-tests=error -R '^(store_contract|sql_surface|guarded_transaction)_test$'

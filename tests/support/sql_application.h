@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "client/sql_fence.h"
 #include "storage/mysql/connection.h"
 #include "storage/open_store.h"
 
@@ -21,6 +22,16 @@ class SqlApplication {
 
   // Throws mysql::MySqlError.
   mysql::Rows Run(const std::string& sql) { return connection_.Run({sql})[0]; }
+
+  // The error as a value.
+  SqlResult Try(const std::string& sql) {
+    try {
+      Run(sql);
+      return {};
+    } catch (const mysql::MySqlError& error) {
+      return tl::unexpected(SqlError{error.code, error.what()});
+    }
+  }
 
   // "" if the guard lets through, or its error. The arguments are SQL.
   std::string Guard(const std::string& election, const std::string& term) {
