@@ -7,12 +7,12 @@ CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo demo-fencing test sim test-engines check fix clean
+.PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps:
 	@scripts/install-deps.sh build
@@ -45,6 +45,12 @@ test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/build.sh store_contract_test sql_surface_test guarded_transaction_test
 	@scripts/test-engines.sh $(MYSQL_ROOT)
+
+test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without: what is lost?
+	@scripts/install-deps.sh build test
+	@scripts/build.sh guarded_set
+	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1)
+	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1) --no-fence
 
 check: ## Check the style of the code
 	@scripts/install-deps.sh check

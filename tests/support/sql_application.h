@@ -24,13 +24,15 @@ class SqlApplication {
   mysql::Rows Run(const std::string& sql) { return connection_.Run({sql})[0]; }
 
   // The error as a value.
-  SqlResult Try(const std::string& sql) {
+  tl::expected<mysql::Rows, SqlError> Query(const std::string& sql) {
     try {
-      Run(sql);
-      return {};
+      return Run(sql);
     } catch (const mysql::MySqlError& error) {
       return tl::unexpected(SqlError{error.code, error.what()});
     }
+  }
+  SqlResult Try(const std::string& sql) {
+    return Query(sql).map([](const mysql::Rows&) {});
   }
 
   // "" if the guard lets through, or its error. The arguments are SQL.

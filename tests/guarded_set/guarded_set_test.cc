@@ -1,0 +1,30 @@
+// The short form of `make test-guarded-set`.
+#include <gtest/gtest.h>
+
+#include "tests/guarded_set/run.h"
+
+namespace tenure::testing {
+namespace {
+
+TEST(GuardedSetTest, WithTheFenceNoAcknowledgedInsertIsLost) {
+  const GuardedSetPlan plan{.inserts = 1'000};
+
+  const GuardedSetTally tally = RunGuardedSet(plan);
+
+  SCOPED_TRACE(Describe(plan, tally));
+  EXPECT_EQ(tally.lost, 0u);
+  EXPECT_GE(tally.acknowledged, plan.inserts);
+  EXPECT_GT(tally.pauses, 0u);
+  EXPECT_GT(tally.terms, 1u);
+}
+
+TEST(GuardedSetTest, AnAcknowledgedInsertThatIsNotThereIsLost) {
+  EXPECT_EQ(CountLost({}, ""), 0u);
+  EXPECT_EQ(CountLost({1, 2, 33}, "33,2,1,"), 0u);
+  EXPECT_EQ(CountLost({1, 2, 33}, "1,3,"), 2u);
+  EXPECT_EQ(CountLost({1}, ""), 1u);
+  EXPECT_EQ(CountLost({1}, "1,2,"), 0u);  // 2 was committed, but not acknowledged
+}
+
+}  // namespace
+}  // namespace tenure::testing
