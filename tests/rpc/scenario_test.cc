@@ -65,6 +65,27 @@ TEST_P(ScenarioTest, AnObserverSeesTenValuesOverTwoLeadersInOrder) {
   EXPECT_EQ(seen, expected);
 }
 
+// 3
+TEST_P(ScenarioTest, TheWaiterWinsWhenTheLeadersSessionIsClosed) {
+  const auto leader = Campaign(A(), {"e", "leader"});
+  const auto waiter = Campaign(B(), {"e", "waiter"});
+  WaitingCampaign waiting(B(), {"e", "waiter", waiter.session().session_id()});
+
+  EXPECT_EQ(Resign(A(), leader.session().session_id()).outcome(),
+            v1::ResignResponse::OUTCOME_SESSION_ENDED);
+
+  EXPECT_EQ(waiting.Response().elected().term(), 2u);
+  Observer fresh(B(), Election("e"));
+  fresh.WaitUntilOpen();
+  ASSERT_THAT(fresh.Messages(), SizeIs(1));
+  EXPECT_EQ(fresh.Messages()[0].snapshot().leader().candidate(), "waiter");
+  EXPECT_EQ(fresh.Messages()[0].snapshot().term(), 2u);
+  Observer from_the_start(A(), Election("e", 1));
+  EXPECT_THAT(
+      Texts(from_the_start.WaitForEvents(3)),
+      ElementsAre("ELECTED leader 1", "VACATED leader 1 SESSION_CLOSED", "ELECTED waiter 2"));
+}
+
 // 4
 TEST_P(ScenarioTest, TheSameSessionCampaignsTwice) {
   const auto first = Campaign(A(), {"e", "a", "", "one"});
@@ -194,18 +215,6 @@ TEST_P(ScenarioTest, ASessionOpenedOnOneReplicaIsKnownToTheOtherAtOnce) {
     ASSERT_TRUE(renewal.has_lease_ttl()) << renewal.ShortDebugString();
     Resign(B(), opened.session().session_id());
   }
-}
-
-// 12, as far as the server is concerned
-TEST_P(ScenarioTest, ARetryElsewhereAfterALostReplyFindsTheSessionThatItOpened) {
-  const std::string request_id = "0123456789abcdef";
-  const auto lost = Campaign(A(), {"e", "a", "", "", 0ms, 30s, 0, request_id});
-
-  const auto retried = Campaign(B(), {"e", "a", "", "", 0ms, 30s, 0, request_id});
-
-  EXPECT_EQ(retried.session().session_id(), lost.session().session_id());
-  EXPECT_EQ(retried.elected().term(), 1u);
-  EXPECT_EQ(Leader(B(), "e").revision(), 1u);
 }
 
 // 14

@@ -7,14 +7,12 @@
 #include <csignal>
 #include <filesystem>
 
-#include "google/rpc/error_details.pb.h"
-
 namespace tenure::testing {
 namespace {
 
 using google::protobuf::util::TimeUtil;
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& endpoint) {
+std::shared_ptr<grpc::Channel> ChannelTo(const std::string& endpoint) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
@@ -31,6 +29,10 @@ void SetPatience(grpc::ClientContext& context) {
 void ExpectOk(const grpc::Status& status) { EXPECT_TRUE(status.ok()) << status.error_message(); }
 
 }  // namespace
+
+std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) {
+  return v1::ElectionService::NewStub(ChannelTo(endpoint));
+}
 
 std::string Program(const std::string& name) { return std::string(TENURE_BIN_DIR) + "/" + name; }
 
@@ -53,7 +55,7 @@ void Tenured::StartWithoutWaiting() {
                                       store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(std::move(command));
-  const auto channel = Connect(endpoint());
+  const auto channel = ChannelTo(endpoint());
   stub_ = v1::ElectionService::NewStub(channel);
   admin_ = v1::AdminService::NewStub(channel);
 }
@@ -176,26 +178,35 @@ v1::SessionRenewal Renew(Tenured& server, const std::string& session_id) {
   return renewal;
 }
 
-std::string ReasonOf(const grpc::Status& status) {
+google::rpc::ErrorInfo InfoOf(const grpc::Status& status) {
   google::rpc::Status details;
   google::rpc::ErrorInfo info;
   details.ParseFromString(status.error_details());
   for (const auto& detail : details.details()) {
-    if (detail.UnpackTo(&info)) return info.reason();
+    if (detail.UnpackTo(&info)) return info;
   }
+  return {};
+}
+
+std::string ReasonOf(const grpc::Status& status) {
+  const std::string reason = InfoOf(status).reason();
+  if (!reason.empty()) return reason;
   return "code " + std::to_string(status.error_code()) + ": " + status.error_message();
 }
 
-WaitingCampaign::WaitingCampaign(Tenured& server, CampaignArguments arguments)
+WaitingCampaign::WaitingCampaign(Tenured& server, const CampaignArguments& arguments)
+    : WaitingCampaign(server.stub(), arguments) {}
+
+WaitingCampaign::WaitingCampaign(v1::ElectionService::Stub& client,
+                                 const CampaignArguments& arguments)
     : request_(ToRequest(arguments)) {
   if (arguments.wait == 0ms) request_.clear_wait();
   SetPatience(context_);
-  server.stub().async()->Campaign(&context_, &request_, &response_,
-                                  [this](const grpc::Status& status) {
-                                    const std::lock_guard lock(mutex_);
-                                    status_ = status;
-                                    changed_.notify_all();
-                                  });
+  client.async()->Campaign(&context_, &request_, &response_, [this](const grpc::Status& status) {
+    const std::lock_guard lock(mutex_);
+    status_ = status;
+    changed_.notify_all();
+  });
 }
 
 WaitingCampaign::~WaitingCampaign() {

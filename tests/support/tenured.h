@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "google/rpc/error_details.pb.h"
 #include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
 #include "tests/support/process.h"
@@ -18,6 +19,9 @@ namespace tenure::testing {
 
 // The path of a program of this build: "tenured" or "tenure".
 [[nodiscard]] std::string Program(const std::string& name);
+
+// A client of one server, on a connection of its own.
+[[nodiscard]] std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint);
 
 class Tenured {
  public:
@@ -73,13 +77,16 @@ v1::DescribeElectionResponse Describe(Tenured& server, const std::string& electi
 // What one renewal on a stream of its own says of a session.
 v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
 
-// The ErrorInfo reason of a status, or the code's name if it has none.
+// The ErrorInfo of a status; empty if it has none.
+[[nodiscard]] google::rpc::ErrorInfo InfoOf(const grpc::Status& status);
+// Its reason, or the code's name if it has none.
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
 
 // A Campaign that waits, on a call of its own.
 class WaitingCampaign {
  public:
-  WaitingCampaign(Tenured& server, CampaignArguments arguments);
+  WaitingCampaign(Tenured& server, const CampaignArguments& arguments);
+  WaitingCampaign(v1::ElectionService::Stub& client, const CampaignArguments& arguments);
   ~WaitingCampaign();
 
   void Cancel() { context_.TryCancel(); }

@@ -1,0 +1,159 @@
+// Scenario 12: the reply to a campaign is lost, and the client asks again elsewhere. What was
+// answered is found by the retry. What was not is taken back, and never from the retry.
+#include <nlohmann/json.hpp>
+
+#include "tests/rpc/service_fixture.h"
+#include "tests/support/relay.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using Json = nlohmann::json;
+
+class LostReplyTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    relay_ = std::make_unique<Relay>(A().endpoint());
+    client_ = Connect(relay_->endpoint());
+  }
+
+  // What candidate "a" asks for, each time that it tries.
+  static CampaignArguments Try(std::chrono::milliseconds wait = 0ms) {
+    return {"e", "a", "", "", wait, 30s, 0, "0123456789abcdef"};
+  }
+
+  void LoseTheAnswerAndBreak() {
+    relay_->WaitUntilAnAnswerIsLost();
+    relay_->BreakAndLeadTo(B().endpoint());
+  }
+
+  std::vector<std::string> History() {
+    Observer observer(B(), Election("e", 1));
+    return Texts(observer.WaitForEvents(Leader(B(), "e").revision()));
+  }
+
+  // How many candidates wait, as one more is told who comes after them. REQUIRES: somebody leads.
+  uint64_t Waiting() {
+    const auto last = Campaign(A(), {"e", "last"});
+    Resign(A(), last.session().session_id());
+    return last.standing().position() - 1;
+  }
+
+  std::unique_ptr<Process> Tool() {
+    return std::make_unique<Process>(std::vector<std::string>{Program("tenure"), "--json",
+                                                              "--endpoint", relay_->endpoint(),
+                                                              "campaign", "e", "--candidate", "a"});
+  }
+
+  std::unique_ptr<Relay> relay_;
+  std::unique_ptr<v1::ElectionService::Stub> client_;  // by way of the relay
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LostReplyTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(LostReplyTest, WhoWasElectedFindsItsTermElsewhere) {
+  relay_->LoseAnswers();
+  WaitingCampaign lost(*client_, Try());
+  LoseTheAnswerAndBreak();
+  EXPECT_EQ(lost.Status().error_code(), grpc::StatusCode::UNAVAILABLE);
+
+  const auto retried = Campaign(B(), Try());
+
+  EXPECT_EQ(retried.elected().term(), 1u);
+  EXPECT_THAT(History(), ElementsAre("ELECTED a 1"));
+  EXPECT_EQ(Waiting(), 0u);
+}
+
+TEST_P(LostReplyTest, WhoStandsFindsItsPlaceElsewhere) {
+  Campaign(A(), {"e", "leader"});
+  relay_->LoseAnswers();
+  WaitingCampaign lost(*client_, Try(1ms));
+  LoseTheAnswerAndBreak();
+  EXPECT_EQ(lost.Status().error_code(), grpc::StatusCode::UNAVAILABLE);
+  Campaign(A(), {"e", "behind"});
+
+  const auto retried = Campaign(B(), Try());
+
+  EXPECT_EQ(retried.standing().position(), 1u);
+  EXPECT_EQ(Waiting(), 2u);
+}
+
+TEST_P(LostReplyTest, WhoWasElectedWhileItWaitedFindsItsTermElsewhere) {
+  const auto leader = Campaign(A(), {"e", "leader"});
+  WaitingCampaign lost(*client_, Try());
+  ASSERT_TRUE(Eventually([&] { return Waiting() == 1; }));
+  relay_->LoseAnswers();
+  Resign(B(), leader.session().session_id(), "e");
+  LoseTheAnswerAndBreak();
+  EXPECT_EQ(lost.Status().error_code(), grpc::StatusCode::UNAVAILABLE);
+
+  const auto retried = Campaign(B(), Try());
+
+  EXPECT_EQ(retried.elected().term(), 2u);
+  EXPECT_THAT(History(),
+              ElementsAre("ELECTED leader 1", "VACATED leader 1 RESIGNED", "ELECTED a 2"));
+  EXPECT_EQ(Waiting(), 0u);
+}
+
+TEST_P(LostReplyTest, WhoIsNotAnsweredLosesItsPlaceAndStandsOnceWhenItTriesAgain) {
+  Campaign(A(), {"e", "leader"});
+  WaitingCampaign unanswered(*client_, Try());
+  ASSERT_TRUE(Eventually([&] { return Waiting() == 1; }));
+  Campaign(A(), {"e", "behind"});
+
+  relay_->BreakAndLeadTo(B().endpoint());
+
+  EXPECT_TRUE(Eventually([&] { return Waiting() == 1; }));
+  EXPECT_EQ(Campaign(B(), Try()).standing().position(), 2u);
+  EXPECT_EQ(Waiting(), 2u);
+}
+
+TEST_P(LostReplyTest, ARetryWhileTheFirstCallStillWaitsKeepsThePlaceWhenThatBreaks) {
+  const auto leader = Campaign(A(), {"e", "leader"});
+  WaitingCampaign unanswered(*client_, Try());
+  ASSERT_TRUE(Eventually([&] { return Waiting() == 1; }));
+  const auto retried = Campaign(B(), Try());
+  ASSERT_EQ(retried.standing().position(), 1u);
+
+  relay_->BreakAndLeadTo(B().endpoint());
+  ASSERT_TRUE(Eventually(
+      [&] { return A().Get("/metrics").second.find("tenure_watchers 0") != std::string::npos; }));
+
+  EXPECT_EQ(Waiting(), 1u);
+  Resign(B(), leader.session().session_id(), "e");
+  EXPECT_EQ(Campaign(B(), {"e", "", retried.session().session_id()}).elected().term(), 2u);
+}
+
+TEST_P(LostReplyTest, TheToolFindsItsTermElsewhere) {
+  relay_->LoseAnswers();
+  const auto tool = Tool();
+
+  LoseTheAnswerAndBreak();
+
+  const Json elected = Json::parse(tool->Line(1));
+  EXPECT_EQ(elected.at("event"), "elected");
+  EXPECT_EQ(elected.at("term"), 1);
+  EXPECT_THAT(History(), ElementsAre("ELECTED a 1"));
+  EXPECT_EQ(Waiting(), 0u);
+}
+
+TEST_P(LostReplyTest, TheToolFindsTheTermThatItWonWhileItWaited) {
+  const auto leader = Campaign(A(), {"e", "leader"});
+  const auto tool = Tool();
+  ASSERT_EQ(Json::parse(tool->Line(1)).at("event"), "standing");
+  relay_->LoseAnswers();
+  Resign(B(), leader.session().session_id(), "e");
+
+  LoseTheAnswerAndBreak();
+
+  EXPECT_EQ(Json::parse(tool->Line(2)).at("term"), 2);
+  EXPECT_THAT(History(),
+              ElementsAre("ELECTED leader 1", "VACATED leader 1 RESIGNED", "ELECTED a 2"));
+  EXPECT_EQ(Waiting(), 0u);
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,193 @@
+#include "tests/support/relay.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tests/support/process.h"
+
+namespace tenure::testing {
+namespace {
+
+// HTTP/2: a frame is a header and so many bytes as the header begins with.
+constexpr size_t kHeaderBytes = 9;
+constexpr size_t kTypeAt = 3;
+constexpr size_t kFlagsAt = 4;
+constexpr size_t kStreamAt = 5;
+constexpr uint8_t kData = 0;
+constexpr uint8_t kHeaders = 1;
+constexpr uint8_t kEndStream = 1;
+
+uint8_t ByteAt(const std::string& bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
+
+bool OfACall(const std::string& frame) {
+  return frame.substr(kStreamAt, 4) != std::string(4, '\0');  // stream 0 is the connection's own
+}
+
+bool EndsAnAnswer(const std::string& frame) {
+  const uint8_t type = ByteAt(frame, kTypeAt);
+  return (type == kData || type == kHeaders) && (ByteAt(frame, kFlagsAt) & kEndStream) != 0;
+}
+
+// Takes the first frame out of `bytes`, if it is complete.
+std::optional<std::string> TakeFrame(std::string& bytes) {
+  if (bytes.size() < kHeaderBytes) return std::nullopt;
+  const size_t payload = static_cast<size_t>(ByteAt(bytes, 0)) << 16 |
+                         static_cast<size_t>(ByteAt(bytes, 1)) << 8 | ByteAt(bytes, 2);
+  if (bytes.size() < kHeaderBytes + payload) return std::nullopt;
+  std::string frame = bytes.substr(0, kHeaderBytes + payload);
+  bytes.erase(0, frame.size());
+  return frame;
+}
+
+sockaddr_in Loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  return address;
+}
+
+int Listen() {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = Loopback(0);
+  bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  listen(listener, SOMAXCONN);
+  return listener;
+}
+
+// Nothing comes of a connection that is refused: it is at its end at once.
+int ConnectTo(const std::string& server) {
+  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = Loopback(std::stoi(server.substr(server.find(':') + 1)));
+  (void)connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return connection;
+}
+
+// Empty at the end of the connection.
+std::string Receive(int connection) {
+  std::string bytes(16'384, '\0');
+  const ssize_t size = recv(connection, bytes.data(), bytes.size(), 0);
+  bytes.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return bytes;
+}
+
+void SendAll(int connection, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+}
+
+}  // namespace
+
+// One connection of a client, and the one to the server that belongs to it.
+class Relay::Wire {
+ public:
+  Wire(Relay& relay, int client, int server)
+      : client_(client),
+        server_(server),
+        requests_([this] { PassRequests(); }),
+        answers_([this, &relay] { PassAnswers(relay); }) {}
+
+  // Waits until the server has closed its end, too.
+  ~Wire() {
+    Break();
+    requests_.join();
+    answers_.join();
+    close(client_);
+    close(server_);
+  }
+
+  void Break() const {
+    shutdown(client_, SHUT_RDWR);
+    shutdown(server_, SHUT_WR);
+  }
+
+ private:
+  void PassRequests() const {
+    for (std::string bytes; !(bytes = Receive(client_)).empty();) SendAll(server_, bytes);
+    Break();
+  }
+
+  void PassAnswers(Relay& relay) const {
+    std::string pending;
+    for (std::string bytes; !(bytes = Receive(server_)).empty();) {
+      pending += bytes;
+      while (const auto frame = TakeFrame(pending)) {
+        if (relay.Passes(*frame)) SendAll(client_, *frame);
+      }
+    }
+    Break();
+  }
+
+  const int client_;
+  const int server_;
+  std::thread requests_;
+  std::thread answers_;
+};
+
+Relay::Relay(const std::string& server)
+    : listener_(Listen()), server_(server), accepting_([this] { Accept(); }) {}
+
+Relay::~Relay() {
+  shutdown(listener_, SHUT_RDWR);
+  accepting_.join();
+  wires_.clear();
+  close(listener_);
+}
+
+std::string Relay::endpoint() const {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
+void Relay::LoseAnswers() {
+  const std::lock_guard lock(mutex_);
+  losing_ = true;
+  lost_an_answer_ = false;
+}
+
+void Relay::WaitUntilAnAnswerIsLost() {
+  std::unique_lock lock(mutex_);
+  EXPECT_TRUE(changed_.wait_for(lock, kPatience, [&] { return lost_an_answer_; }))
+      << "no answer came that could be lost";
+}
+
+void Relay::BreakAndLeadTo(const std::string& server) {
+  std::list<std::unique_ptr<Wire>> broken;  // waited for without the lock
+  const std::lock_guard lock(mutex_);
+  for (const auto& wire : wires_) wire->Break();
+  broken.swap(wires_);
+  server_ = server;
+  losing_ = false;
+}
+
+void Relay::Accept() {
+  for (int client; (client = accept(listener_, nullptr, nullptr)) >= 0;) {
+    const std::lock_guard lock(mutex_);
+    wires_.push_back(std::make_unique<Wire>(*this, client, ConnectTo(server_)));
+  }
+}
+
+bool Relay::Passes(const std::string& frame) {
+  const std::lock_guard lock(mutex_);
+  if (!losing_ || !OfACall(frame)) return true;
+  if (EndsAnAnswer(frame)) {
+    lost_an_answer_ = true;
+    changed_.notify_all();
+  }
+  return false;
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,47 @@
+// A wire between gRPC clients and a server that loses answers, or breaks, when a test says so.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace tenure::testing {
+
+// Passes on what comes to its own port of 127.0.0.1, and what is answered. Thread-safe.
+class Relay {
+ public:
+  explicit Relay(const std::string& server);  // "127.0.0.1:port", like all endpoints here
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  [[nodiscard]] std::string endpoint() const;
+
+  // From now on nothing that belongs to a call comes back. The connections live on: to a client the
+  // server is merely slow.
+  void LoseAnswers();
+  void WaitUntilAnAnswerIsLost();
+  // Waits until the server has noticed. Later connections lead to `server`, and lose nothing.
+  void BreakAndLeadTo(const std::string& server);
+
+ private:
+  class Wire;
+
+  void Accept();
+  // Whether a frame is to be passed on.
+  [[nodiscard]] bool Passes(const std::string& frame);
+
+  const int listener_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string server_;                      // guarded by mutex_
+  bool losing_ = false;                     // guarded by mutex_
+  bool lost_an_answer_ = false;             // guarded by mutex_
+  std::list<std::unique_ptr<Wire>> wires_;  // guarded by mutex_
+  std::thread accepting_;
+};
+
+}  // namespace tenure::testing
