@@ -29,6 +29,9 @@ constexpr size_t kReadsWaitingMax = 50'000;
 constexpr auto kBusyPatience = 8s;
 constexpr auto kBusyPauseMax = 50ms;
 
+// So often it is passed by before somebody queues for it at the database.
+constexpr int kTriesBeforePatience = 12;
+
 // A leader whose lease is over has to be gone before a read answers; so often that is tried.
 constexpr int kReadTriesMax = 5;
 
@@ -72,6 +75,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       feed_(store, scheduler, hub_, metrics, options_.feed_interval),
       sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
             [this](auto batch) { RunCommands(std::move(batch)); }),
+      patient_(scheduler, Work::kBackground, 1, kCommandsWaitingMax,
+               [this](auto batch) { RunCommands(std::move(batch), true); }),
       renewals_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
                 [this](auto batch) { RunRenewals(std::move(batch)); }),
       reads_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
@@ -194,8 +199,10 @@ std::string Engine::ExposeMetrics() {
 
 void Engine::Enqueue(PendingCommand pending) {
   const std::vector<ElectionName> elections = NeedsOf(pending.command).elections;
-  Batcher<PendingCommand>& batcher =
-      elections.size() == 1 ? *lanes_[static_cast<size_t>(LaneOf(elections.front()))] : sets_;
+  Batcher<PendingCommand>& batcher = elections.size() > 1 ? sets_
+                                     : pending.tries >= kTriesBeforePatience
+                                         ? patient_
+                                         : *lanes_[static_cast<size_t>(LaneOf(elections[0]))];
   if (!batcher.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
 
@@ -220,7 +227,7 @@ void Engine::TryAgain(Work work, Pending pending) {
                     [this, pending = std::move(pending)] { Enqueue(pending); });
 }
 
-void Engine::RunCommands(std::vector<PendingCommand> batch) {
+void Engine::RunCommands(std::vector<PendingCommand> batch, bool patient) {
   std::vector<const Command*> commands;
   for (const PendingCommand& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
@@ -228,7 +235,9 @@ void Engine::RunCommands(std::vector<PendingCommand> batch) {
   // Nothing for those whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
   Docket decided;
-  const auto committed = Transact(AgendaFor(commands), [&](Docket& docket) {
+  Agenda agenda = AgendaFor(commands);
+  agenda.patient = patient;
+  const auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
     for (const Command* command : commands) {
       const bool busy =

@@ -155,7 +155,7 @@ class Engine {
   // Fills a vacant seat for which candidates wait, should a transaction have left one.
   void FillIfVacant(const ElectionView& view);
   // Of one lane, or of several.
-  void RunCommands(std::vector<PendingCommand> batch);
+  void RunCommands(std::vector<PendingCommand> batch, bool patient = false);
   void RunRenewals(std::vector<PendingRenewal> batch);
   void RunReads(std::vector<PendingRead> batch);
   void RunPlaces(std::vector<PendingPlace> batch);
@@ -209,7 +209,8 @@ class Engine {
   WatchHub hub_;
   ChangeFeed feed_;
   std::vector<std::unique_ptr<Batcher<PendingCommand>>> lanes_;
-  Batcher<PendingCommand> sets_;  // commands for elections of several lanes
+  Batcher<PendingCommand> sets_;     // commands for elections of several lanes
+  Batcher<PendingCommand> patient_;  // commands whose election has been busy for long, one by one
   Batcher<PendingRenewal> renewals_;
   Batcher<PendingRead> reads_;
   Batcher<PendingPlace> places_;

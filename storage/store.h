@@ -40,6 +40,10 @@ struct Agenda {
 
   std::map<ElectionName, Item> elections;
   std::vector<SessionId> sessions;  // needed besides leaders and successors
+  // Queue for elections that are locked, for about a second, in place of passing them by: who holds
+  // them by ever new share locks, so that they are never free, lets a queue through.
+  // REQUIRES: one election.
+  bool patient = false;
 };
 // What these commands need together.
 [[nodiscard]] Agenda AgendaFor(const std::vector<const Command*>& commands);
@@ -147,7 +151,8 @@ class Store {
   // again, a bounded number of times. A commit whose reply was lost is looked up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions by id, passing by those that
-  // others hold, then lanes: no transaction waits for another's elections or sessions. What was
+  // others hold, then lanes: no transaction waits for another's elections or sessions, unless it is
+  // patient and so far holds none. What was
   // passed by is in `Docket::busy` and `Docket::busy_sessions`.
   //
   // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found

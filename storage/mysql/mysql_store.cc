@@ -22,6 +22,9 @@ using mysql::Pool;
 using mysql::Row;
 using mysql::Rows;
 namespace query = mysql::query;
+using query::Patience;
+
+constexpr int kLockWaitTimeout = 1205;  // InnoDB rolls back the statement, not the transaction
 
 constexpr int kTriesMax = 6;
 constexpr int kLookUpTriesMax = 3;
@@ -159,12 +162,25 @@ class Attempted {
     Pool::Slot& slot = loan_.slot();
     std::vector<std::string> statements = {query::kBegin,
                                            query::SaveWriter(slot.writer, ++slot.transaction)};
-    if (!names.empty()) statements.push_back(query::LockElections(names));
+    const bool patient = agenda_.patient;
+    if (!names.empty() && !patient) {
+      statements.push_back(query::LockElections(names, Patience::kSkipLocked));
+    }
     const std::vector<Rows> results = loan_.connection().Run(statements);
     if (names.empty()) return;
-    AddLocked(results.back());
+    AddLocked(patient ? QueueFor(names) : results.back());
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
+  }
+
+  // Nothing if others have held them for all the time that a lock may be waited for.
+  Rows QueueFor(const std::vector<ElectionName>& names) {
+    try {
+      return RunOne(query::LockElections(names, Patience::kWait));
+    } catch (const MySqlError& error) {
+      if (error.code != kLockWaitTimeout) throw;
+      return {};
+    }
   }
 
   void AddLocked(const Rows& rows) {
@@ -191,8 +207,8 @@ class Attempted {
     }
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (names.empty()) return;
-    AddLocked(
-        loan_.connection().Run({query::CreateElections(names), query::LockElections(names)})[1]);
+    AddLocked(loan_.connection().Run(
+        {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked)})[1]);
     for (const ElectionName& name : names) {
       if (!loaded_.contests.contains(name)) loaded_.busy.insert(name);
     }

@@ -108,10 +108,10 @@ std::vector<std::string> SetUpSession() {
           "SET SESSION wait_timeout = 5"};
 }
 
-std::string LockElections(const std::vector<ElectionName>& names) {
-  return fmt::format(
-      "SELECT {} FROM elections e WHERE e.name IN ({}) ORDER BY e.name FOR UPDATE SKIP LOCKED",
-      kElectionColumns, Literals(names));
+std::string LockElections(const std::vector<ElectionName>& names, Patience patience) {
+  return fmt::format("SELECT {} FROM elections e WHERE e.name IN ({}) ORDER BY e.name FOR UPDATE{}",
+                     kElectionColumns, Literals(names),
+                     patience == Patience::kWait ? "" : " SKIP LOCKED");
 }
 
 std::string ExistingElections(const std::vector<ElectionName>& names) {

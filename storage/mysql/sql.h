@@ -27,7 +27,9 @@ inline constexpr char kCommit[] = "COMMIT";
 inline constexpr char kRollback[] = "ROLLBACK";
 inline constexpr char kClock[] =
     "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-[[nodiscard]] std::string LockElections(const std::vector<ElectionName>& names);
+// Those that are free; or, patiently, all of them as soon as they are.
+enum class Patience { kSkipLocked, kWait };
+[[nodiscard]] std::string LockElections(const std::vector<ElectionName>& names, Patience patience);
 [[nodiscard]] std::string ExistingElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);

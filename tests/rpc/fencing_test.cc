@@ -149,6 +149,37 @@ TEST_P(FencingTest, ALeaderThatNeverPausesDoesNotHoldUpItsSuccessor) {
   EXPECT_EQ(work.back(), "2") << "work was committed in term 1 after term 2 had begun";
 }
 
+// The guarded transactions of a healthy leader may overlap without a gap.
+TEST_P(FencingTest, WorkersWhoseGuardedTransactionsOverlapDoNotKeepCandidatesOut) {
+  const auto leader = Campaign(A(), {"e", "busy"});
+  std::atomic<bool> stop = false;
+  std::atomic<int> committed = 0;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 8; ++i) {
+    workers.emplace_back([&] {
+      SqlApplication application(url_);
+      while (!stop) {
+        application.Run("START TRANSACTION");
+        EXPECT_EQ(application.Guard("'e'", "1"), "");
+        application.Run("INSERT INTO work (term) VALUES (1)");
+        std::this_thread::sleep_for(20ms);  // the work
+        application.Run("COMMIT");
+        ++committed;
+      }
+    });
+  }
+  ASSERT_TRUE(Eventually([&] { return committed > 8; }));
+
+  for (const char* candidate : {"one", "two", "three"}) {
+    const auto answer = Campaign(B(), {"e", candidate});
+    EXPECT_TRUE(answer.has_standing());
+  }
+
+  stop = true;
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(Leader(A(), "e").term(), 1u);
+}
+
 TEST_P(FencingTest, WhoAsksForTheLeaderOfAGuardedElectionIsNeverToldOfTheOneWhoseLeaseIsOver) {
   Campaign(A(), {"e", "leader", "", "", 0ms, 1s});
   SqlApplication application(url_);
