@@ -50,9 +50,15 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     membership_ = std::move(*joined);
     membership_.Add(WatchSession{campaign_.session});
     LimitAnswerTime();
-    engine_.Submit(campaign_, [self = shared_from_this()](Result<Answer> answer) {
-      self->OnAnswer(std::move(answer));
-    });
+    // Not applied once the call is finished: it could come after a later call of the same session,
+    // and take that one's place with it when it is withdrawn.
+    engine_.Submit(
+        campaign_,
+        [self = shared_from_this()](Result<Answer> answer) { self->OnAnswer(std::move(answer)); },
+        [self = shared_from_this()] {
+          const std::lock_guard lock(self->mutex_);
+          return self->state_ != State::kFinished;
+        });
   }
 
   // Watcher
@@ -82,7 +88,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   void OnCancel() override {
     const std::lock_guard lock(mutex_);
     if (state_ == State::kFinished) return;
-    // A command that is still on its way is withdrawn when it is answered. A caller whose deadline
+    // A command that is being applied is withdrawn when it is answered. A caller whose deadline
     // passes while its place is being read has not given it up.
     if (state_ == State::kWaiting) TakeBack();
     cancelled_ = state_ == State::kSubmitted;

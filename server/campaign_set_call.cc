@@ -107,9 +107,13 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
     const SteadyTime latest = engine_.scheduler().Now() + kAnswerPatience;
     At(std::min(answer_by_.value_or(latest), latest),
        [number](CampaignSetCall& call) { call.OnNoAnswer(number); });
-    engine_.Submit(campaign_, [self = shared_from_this()](Result<Answer> answer) {
-      self->OnAnswer(std::move(answer));
-    });
+    engine_.Submit(
+        campaign_,
+        [self = shared_from_this()](Result<Answer> answer) { self->OnAnswer(std::move(answer)); },
+        [self = shared_from_this()] {
+          const std::lock_guard lock(self->mutex_);
+          return self->state_ != State::kFinished;
+        });
   }
 
   void OnAnswer(Result<Answer> result) {

@@ -105,9 +105,10 @@ Result<void> Engine::Start() {
   return {};
 }
 
-void Engine::Submit(Command command, Done<Answer> done) {
+void Engine::Submit(Command command, Done<Answer> done, Wanted wanted) {
   if (!started_) return Refuse(std::move(done), Starting());
-  Enqueue(PendingCommand{std::move(command), std::move(done), scheduler_.Now() + kBusyPatience});
+  Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted),
+                         scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::Renew(const SessionId& session, Done<Session> done) {
@@ -228,6 +229,8 @@ void Engine::TryAgain(Work work, Pending pending) {
 }
 
 void Engine::RunCommands(std::vector<PendingCommand> batch, bool patient) {
+  std::erase_if(batch, [](const auto& pending) { return pending.wanted && !pending.wanted(); });
+  if (batch.empty()) return;
   std::vector<const Command*> commands;
   for (const PendingCommand& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));

@@ -59,6 +59,8 @@ class Engine {
  public:
   template <typename T>
   using Done = std::function<void(Result<T>)>;
+  // Whether somebody still waits for the answer. Called by tasks of the scheduler.
+  using Wanted = std::function<bool()>;
 
   // The store and the scheduler must outlive the engine's last task: stop the scheduler first.
   Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options);
@@ -68,7 +70,8 @@ class Engine {
   [[nodiscard]] Result<void> Start();
 
   // Applies a command to its election. Errors: those of the law, kOverloaded, kStoreUnavailable.
-  void Submit(Command command, Done<Answer> done);
+  // A command that is not wanted any more when its turn comes is dropped, and its `done` with it.
+  void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr);
   // Renews a session. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
   void Renew(const SessionId& session, Done<Session> done);
   // Ends a session, and gives up all its seats and places before it answers.
@@ -110,6 +113,7 @@ class Engine {
   struct PendingCommand {
     Command command;
     Done<Answer> done;
+    Wanted wanted;
     SteadyTime give_up_at;
     int tries = 0;
   };

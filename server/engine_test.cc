@@ -269,6 +269,23 @@ TEST_F(EngineTest, ALockedElectionHoldsUpNobodyElseInItsLane) {
   EXPECT_THAT(a_.Do(Stand(NameInLaneOf("orders", true), "b")), AnswersElected());
 }
 
+TEST_F(EngineTest, ACommandThatNobodyWantsAnyMoreWhenItsTurnComesIsDropped) {
+  a_.store.Lock({"orders"});
+  bool wanted = true;
+  const Reply<Answer> reply;
+  a_.engine.Submit(Stand("orders", "a"), reply, [&] { return wanted; });
+  world_.Advance(1s);
+  const double transactions = a_.metrics.transactions.Value();
+
+  wanted = false;
+  a_.store.Unlock({"orders"});
+  world_.Advance(50ms);
+
+  EXPECT_FALSE(reply.arrived());
+  EXPECT_THAT(History("orders"), IsEmpty());
+  EXPECT_EQ(a_.metrics.transactions.Value(), transactions);
+}
+
 // --- Telling ---
 
 TEST_F(EngineTest, TellsItsOwnChangesAtOnce) {

@@ -43,9 +43,10 @@ void ParkedCampaign::Start() {
        if (call.state_ != State::kSubmitted) return;
        call.Finish(Fail(Reason::kStoreUnavailable, "no answer in time"));
      });
-  engine_.Submit(campaign_, [self = shared_from_this()](Result<Answer> answer) {
-    self->OnAnswer(std::move(answer));
-  });
+  engine_.Submit(
+      campaign_,
+      [self = shared_from_this()](Result<Answer> answer) { self->OnAnswer(std::move(answer)); },
+      [self = shared_from_this()] { return self->state_ != State::kFinished; });
 }
 
 void ParkedCampaign::Cancel() {
