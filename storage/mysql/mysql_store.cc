@@ -603,8 +603,8 @@ class MySqlStore final : public Store {
       std::vector<SessionView> sessions;
       std::vector<SessionId> ids;
       std::map<SessionId, SessionView*> by_id;
-      for (const Row& row :
-           connection.Run({query::LiveSessions(candidate_prefix, after, limit)})[0]) {
+      const Rows live = connection.Run({query::LiveSessions(candidate_prefix, after, limit)})[0];
+      for (const Row& row : live) {
         sessions.push_back({ToSession(row), Span(row[kSessionColumns]), {}, {}});
         ids.push_back(sessions.back().session.id);
       }
