@@ -335,7 +335,7 @@ grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* 
         engine_.DeposeSession(**found, asker, [call](const Result<Closed>& closed) {
           if (!closed) return call->Fail(closed.error());
           call->Answer([&](v1::EndSessionResponse& it) {
-            it.set_ended(closed->now);
+            it.set_ended(closed->deposed);
             it.set_cause(ToProto(closed->session.ended));
           });
         });

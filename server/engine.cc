@@ -374,12 +374,12 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
         answers.emplace_back();
         continue;
       }
-      const size_t ended_before = docket.ended.size();
+      const size_t changes_before = docket.admin_changes.size();
       const auto ended = pending.asker
                              ? tenure::DeposeSession(docket, pending.session, *pending.asker)
                              : EndSession(docket, pending.session, Cause::kSessionClosed);
       if (ended) {
-        answers.emplace_back(Closed{*ended, docket.ended.size() > ended_before});
+        answers.emplace_back(Closed{*ended, docket.admin_changes.size() > changes_before});
       } else {
         answers.emplace_back(tl::unexpected(ended.error()));
       }

@@ -49,10 +49,10 @@ struct EngineOptions {
   uint32_t jitter_seed = 0;
 };
 
-// A session that was ended, and whether that was by this call.
+// A session that is over, and whether the operator's call that asked for it has ended it.
 struct Closed {
   Session session;
-  bool now = false;
+  bool deposed = false;
 };
 
 class Engine {

@@ -627,6 +627,21 @@ TEST_F(CloseSessionTest, TellsTheWatchersOfTheSessionAndOfItsSeats) {
   EXPECT_EQ(a_.metrics.sessions_ended.Value(), 1);
 }
 
+TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {
+  const auto depose = [&](const SessionId& session) {
+    return a_
+        .Ask<Closed>([&](auto reply) {
+          a_.engine.DeposeSession(session, {"operator", "why"}, reply);
+        })
+        .value();
+  };
+  world_.database().StepClock(kLease);  // nobody has marked the expiry of "a" yet
+
+  EXPECT_FALSE(depose(Id("a")).deposed);
+  EXPECT_TRUE(depose(Id("b")).deposed);
+  EXPECT_FALSE(depose(Id("b")).deposed);
+}
+
 TEST_F(CloseSessionTest, TwiceAnswersTheSame) {
   (void)a_.Close(Id("a"));
 
