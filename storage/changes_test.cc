@@ -86,6 +86,15 @@ TEST(CompareTest, AnElectionThatCameIntoBeingIsWritten) {
   EXPECT_THAT(changes.departed, IsEmpty());
 }
 
+TEST(CompareTest, AnElectionThatCameIntoBeingAsItWasLoadedIsWritten) {
+  auto loaded = Given();
+  loaded.contests.at(kElection).exists = false;
+  auto decided = loaded;
+  decided.contests.at(kElection).exists = true;
+
+  EXPECT_THAT(ElectionsIn(Compare(loaded, decided)), ElementsAre(kElection.bytes));
+}
+
 TEST(CompareTest, ARenewedSessionIsWrittenAlone) {
   const auto loaded = Given(Alive("a", kNow + 1s), Alive("b"));
   auto decided = loaded;
