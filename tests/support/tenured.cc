@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -101,6 +102,9 @@ v1::CampaignRequest ToRequest(const CampaignArguments& arguments) {
   request.set_value(arguments.value);
   request.set_priority(arguments.priority);
   request.set_request_id(arguments.request_id);
+  request.set_supersede(arguments.supersede);
+  request.set_previous_session_id(arguments.previous_session_id);
+  request.mutable_elections()->Add(arguments.elections.begin(), arguments.elections.end());
   *request.mutable_wait() = TimeUtil::MillisecondsToDuration(arguments.wait.count());
   *request.mutable_lease_ttl() = TimeUtil::MillisecondsToDuration(arguments.lease_ttl.count());
   return request;
@@ -192,6 +196,64 @@ std::string ReasonOf(const grpc::Status& status) {
   const std::string reason = InfoOf(status).reason();
   if (!reason.empty()) return reason;
   return "code " + std::to_string(status.error_code()) + ": " + status.error_message();
+}
+
+KeepAliveStream::KeepAliveStream(Tenured& server, const std::vector<std::string>& sessions) {
+  context_.set_wait_for_ready(true);
+  stream_ = server.stub().KeepAlive(&context_);
+  v1::KeepAliveRequest request;
+  request.set_sequence(1);
+  request.mutable_session_ids()->Add(sessions.begin(), sessions.end());
+  stream_->Write(request);
+  thread_ = std::thread([this] {
+    v1::KeepAliveResponse response;
+    while (stream_->Read(&response)) {
+      const std::lock_guard lock(mutex_);
+      messages_.push_back(response);
+      changed_.notify_all();
+    }
+    stream_->Finish();
+  });
+}
+
+KeepAliveStream::~KeepAliveStream() {
+  context_.TryCancel();
+  thread_.join();
+}
+
+v1::KeepAliveResponse KeepAliveStream::WaitFor(const Condition& condition) {
+  std::unique_lock lock(mutex_);
+  auto found = messages_.end();
+  const bool came = changed_.wait_for(lock, kPatience, [&] {
+    found = std::ranges::find_if(messages_, condition);
+    return found != messages_.end();
+  });
+  EXPECT_TRUE(came) << "the stream has told something else, " << messages_.size() << " times";
+  return came ? *found : v1::KeepAliveResponse();
+}
+
+v1::Renewal KeepAliveStream::WaitForRenewal() {
+  return WaitFor([](const auto& message) { return message.has_renewal(); }).renewal();
+}
+
+v1::SeatLost KeepAliveStream::WaitForLoss(const std::string& election) {
+  return WaitFor([&](const auto& message) {
+           return message.notice().election() == election && message.notice().has_lost();
+         })
+      .notice()
+      .lost();
+}
+
+v1::StepDown KeepAliveStream::WaitForStepDown(const std::string& election) {
+  return WaitFor([&](const auto& message) {
+           return message.notice().election() == election && message.notice().has_step_down();
+         })
+      .notice()
+      .step_down();
+}
+
+v1::SessionEnded KeepAliveStream::WaitForSessionEnded() {
+  return WaitFor([](const auto& message) { return message.has_session_ended(); }).session_ended();
 }
 
 WaitingCampaign::WaitingCampaign(Tenured& server, const CampaignArguments& arguments)

@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -55,14 +56,17 @@ class Tenured {
 
 // Nothing unless the call succeeded; then the test goes on with a failure noted.
 struct CampaignArguments {
-  std::string election;
-  std::string candidate;
+  std::string election = {};
+  std::string candidate = {};
   std::string session_id = {};
   std::string value = {};
   std::chrono::milliseconds wait = 0ms;
   std::chrono::milliseconds lease_ttl = 30s;
   int priority = 0;
   std::string request_id = {};
+  bool supersede = false;
+  std::string previous_session_id = {};
+  std::vector<std::string> elections = {};  // in place of `election`
 };
 [[nodiscard]] v1::CampaignRequest ToRequest(const CampaignArguments& arguments);
 
@@ -81,6 +85,32 @@ v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
 [[nodiscard]] google::rpc::ErrorInfo InfoOf(const grpc::Status& status);
 // Its reason, or the code's name if it has none.
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
+
+// A KeepAlive stream, read by a thread of its own, which renews its sessions once, at its
+// beginning.
+class KeepAliveStream {
+ public:
+  using Condition = std::function<bool(const v1::KeepAliveResponse&)>;
+
+  KeepAliveStream(Tenured& server, const std::vector<std::string>& sessions);
+  ~KeepAliveStream();
+
+  // The first message that fulfils the condition, now or later.
+  v1::KeepAliveResponse WaitFor(const Condition& condition);
+  v1::Renewal WaitForRenewal();
+  // The first notice of this election that a term is over.
+  v1::SeatLost WaitForLoss(const std::string& election);
+  v1::StepDown WaitForStepDown(const std::string& election);
+  v1::SessionEnded WaitForSessionEnded();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<v1::KeepAliveResponse> messages_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::KeepAliveRequest, v1::KeepAliveResponse>> stream_;
+  std::thread thread_;
+};
 
 // A Campaign that waits, on a call of its own.
 class WaitingCampaign {
