@@ -7,7 +7,7 @@ CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set check fix clean
+.PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set test-admin-storm check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -51,6 +51,11 @@ test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and with
 	@scripts/build.sh guarded_set
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1)
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1) --no-fence
+
+test-admin-storm: ## Operators and candidates do everything at once for SECONDS=60 (SEED=7)
+	@scripts/install-deps.sh build test
+	@scripts/build.sh admin_storm_test
+	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
 
 check: ## Check the style of the code
 	@scripts/install-deps.sh check
