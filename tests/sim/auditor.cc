@@ -15,6 +15,12 @@ bool AliveIn(const Docket& docket, const SessionId& id) {
   return found != docket.sessions.end() && found->second.AliveAt(docket.now);
 }
 
+// Its session was ended by a newer one of the same candidate.
+bool IsSuperseded(const Docket& docket, const SessionId& id) {
+  const auto found = docket.sessions.find(id);
+  return found != docket.sessions.end() && found->second.ended == Cause::kSuperseded;
+}
+
 const Candidacy* InQueue(const Contest& contest, const SessionId& id) {
   const auto found = std::ranges::find(contest.queue, id, &Candidacy::session);
   return found == contest.queue.end() ? nullptr : &*found;
@@ -22,11 +28,16 @@ const Candidacy* InQueue(const Contest& contest, const SessionId& id) {
 
 }  // namespace
 
-void Auditor::OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled) {
+void Auditor::OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled,
+                            bool put_off) {
   ++transactions_;
   world_.unsettled += unsettled.size();
   for (const ElectionName& name : unsettled) world_.Say("   {} is unsettled", name.bytes);
-  Audit(agenda, unsettled, false);
+  std::set<ElectionName> may_be_vacant = unsettled;
+  if (put_off) {
+    for (const auto& [name, item] : agenda.elections) may_be_vacant.insert(name);
+  }
+  Audit(agenda, may_be_vacant, false);
 }
 
 void Auditor::AuditAll() {
@@ -58,13 +69,16 @@ void Auditor::Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_v
   const auto read = truth_.Transact(wide, [&](Docket& docket) { now = docket; });
   if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
 
+  ledger_.BeginTransaction();
+  granted_.clear();
   for (const auto& [id, session] : now.sessions) AuditSession(Find(id), session);
   for (const auto& [name, contest] : now.contests) {
-    if (!contest.exists) continue;
+    if (!contest.exists && !elections_.contains(name) && !contest.election.deleted) continue;
     const auto item = agenda.elections.find(name);
     const bool campaigned = !everything && item != agenda.elections.end() && item->second.create;
     AuditElection(contest, now, campaigned, may_be_vacant);
   }
+  AuditSets(now);
   for (const auto& [id, session] : now.sessions) sessions_[id] = session;
   for (const SessionId& id : wide.sessions) {
     const bool lost = sessions_.contains(id) && !now.sessions.contains(id);
@@ -107,6 +121,12 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
   if (after.ended == Cause::kSessionClosed && !world_.asked.closed.contains(after.id)) {
     world_.Violate("session {} was closed, which nobody asked for", name);
   }
+  if (after.ended == Cause::kDeposed) ledger_.CheckSessionDeposed(after);
+  const bool heir = std::ranges::any_of(
+      world_.asked.superseding, [&](const auto& asked) { return asked.second == after.candidate; });
+  if (after.ended == Cause::kSuperseded && !heir) {
+    world_.Violate("session {} was superseded, which nobody asked for", name);
+  }
 }
 
 void Auditor::AuditElection(const Contest& contest, const Docket& now, bool campaigned,
@@ -117,10 +137,13 @@ void Auditor::AuditElection(const Contest& contest, const Docket& now, bool camp
   const auto events = truth_.ReadEvents(after.name, known.election.revision.Next(), kAll);
   if (!events) return world_.Violate("the store itself failed: {}", events.error().message);
 
+  ledger_.CheckRecords(known.election, after, *events);
   AuditEvents(known, contest, *events, now, campaigned);
   AuditQueue(known, contest, *events, now, campaigned);
-  const bool live_waiter = std::ranges::any_of(
-      contest.queue, [&](const Candidacy& waiter) { return AliveIn(now, waiter.session); });
+  ledger_.EndElection(after.name);
+  const bool live_waiter = std::ranges::any_of(contest.queue, [&](const Candidacy& waiter) {
+    return AliveIn(now, waiter.session) && ledger_.MayLead(after, waiter, now.now);
+  });
   if (!after.leader && live_waiter && !may_be_vacant.contains(after.name)) {
     world_.Violate("{} was left vacant while a live candidate waits", after.name.bytes);
   }
@@ -129,6 +152,9 @@ void Auditor::AuditElection(const Contest& contest, const Docket& now, bool camp
   known.queue.clear();
   for (const Candidacy& candidacy : contest.queue) known.queue[candidacy.session] = candidacy;
   known.events.insert(known.events.end(), events->begin(), events->end());
+  for (const Event& event : *events) {
+    if (event.type == EventType::kVacated) known.ends.emplace(event.term, event);
+  }
 }
 
 void Auditor::AuditEvents(const Known& before, const Contest& after,
@@ -157,6 +183,7 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
         world_.Violate("{} went from term {} to {}", name, walked.term.value, event.term.value);
       }
       AuditGrant(before, after, event, now, campaigned);
+      granted_[event.leader.session].insert(event.election);
       ++terms_;
       walked.term = event.term;
       walked.leader = event.leader;
@@ -170,8 +197,10 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
     }
     if (event.type == EventType::kProclaimed) {
       walked.leader = event.leader;
+    } else if (event.type == EventType::kHandoverAsked) {
+      ledger_.CheckHandover(event);
     } else {
-      AuditVacancy(before, event);
+      AuditVacancy(before, event, now);
       walked.leader.reset();
     }
   }
@@ -198,42 +227,70 @@ void Auditor::AuditGrant(const Known& before, const Contest& after, const Event&
   const auto session_before = sessions_.find(elected);
   const bool was_over =
       session_before != sessions_.end() && !session_before->second.AliveAt(now.now);
-  if (was_over || !AliveIn(now, elected)) {
+  // It may have been superseded since, in the same transaction.
+  const bool is_over = !AliveIn(now, elected) && !IsSuperseded(now, elected);
+  if (was_over || is_over) {
     world_.Violate("{} was given to {}, whose session is over", name, NameOf(elected));
   }
   const auto place = before.queue.find(elected);
   if (place == before.queue.end() && !campaigned) {
     world_.Violate("{} was given to {}, who did not stand", name, NameOf(elected));
   }
-  // Who waited before and waits still, and came first, was passed over.
+  ledger_.CheckGrant(before.election, event);
+  AuditOrder(before, after, event, now);
+}
+
+void Auditor::AuditOrder(const Known& before, const Contest& after, const Event& event,
+                         const Docket& now) {
+  const std::string& name = event.election.bytes;
+  const SessionId& elected = event.leader.session;
+  const std::string& candidate = event.leader.candidate;
+  if (ledger_.IsAppointed(before.election, candidate)) return;
+  // An heir has the seat, or the place, of the session that it ended.
+  const auto place = before.queue.find(elected);
   Candidacy mine;
   mine.priority = PriorityIn(event.leader.value);
   mine.ticket = place == before.queue.end() ? before.election.next_ticket : place->second.ticket;
+  const auto& led = before.election.leader;
+  if (led && led->candidate == candidate && IsSuperseded(now, led->session)) return;
+  for (const auto& [id, other] : before.queue) {
+    const bool inherited = other.candidate == candidate && IsSuperseded(now, id);
+    if (inherited) mine.ticket = std::min(mine.ticket, other.ticket);
+  }
+  // Who waited before and waits still, and came first, was passed over.
   for (const auto& [id, other] : before.queue) {
     const Candidacy* still = InQueue(after, id);
     const bool waited = still != nullptr && *still == other && AliveIn(now, id);
-    if (waited && other.Before(mine)) {
+    const bool kept_out = ledger_.IsKeptOut(event.election, other.candidate, event.at);
+    const bool appointed = before.election.appointment &&
+                           before.election.appointment == after.election.appointment &&
+                           before.election.appointment->candidate == other.candidate;
+    if (waited && (appointed || (other.Before(mine) && other.priority >= 0 && !kept_out))) {
       world_.Violate("{} was given to {} though {} comes first", name, NameOf(elected), NameOf(id));
     }
   }
 }
 
-void Auditor::AuditVacancy(const Known& before, const Event& event) {
+void Auditor::AuditVacancy(const Known& before, const Event& event, const Docket& now) {
   const std::string& name = event.election.bytes;
   const SessionId& session = event.leader.session;
+  // Who was elected in this very transaction has an attempt that is not known.
+  const bool led_before = before.election.leader && before.election.term == event.term;
+  const Attempt attempt = led_before ? before.election.leader->attempt : Attempt{};
+  const bool withdrawn = event.cause == Cause::kResigned && (!led_before || attempt != Attempt{}) &&
+                         AskedToWithdraw({event.election, session}, attempt);
+  const auto found = now.sessions.find(session);
+  ledger_.CheckVacancy(before.election, event, withdrawn,
+                       found == now.sessions.end() ? nullptr : &found->second);
   if (event.cause == Cause::kResigned) {
-    // Who was elected in this very transaction has an attempt that is not known.
-    const bool led_before = before.election.leader && before.election.term == event.term;
-    const Attempt attempt = led_before ? before.election.leader->attempt : Attempt{};
-    const bool withdrawn = (!led_before || attempt != Attempt{}) &&
-                           AskedToWithdraw({event.election, session}, attempt);
     if (!withdrawn && !AskedToResign({event.election, session}, event.term)) {
       world_.Violate("{}: term {} of {} was resigned, which nobody asked for", name,
                      event.term.value, NameOf(session));
     }
   }
   if (event.cause == Cause::kNone) world_.Violate("{}: a term ended without a cause", name);
-  if (world_.plan.LeasesHold() && believed_(event.election, session, event.term)) {
+  const bool may_overlap = MayEndWhileBelieved(event.cause);
+  if (world_.plan.LeasesHold() && !may_overlap && believed_(event.election, session, event.term)) {
     world_.Violate("{}: term {} ended ({}) while {} believes in it", name, event.term.value,
                    CauseName(event.cause), NameOf(session));
   }
@@ -259,7 +316,11 @@ void Auditor::AuditQueue(const Known& before, const Contest& after,
     const auto known = before.queue.find(candidacy.session);
     const bool kept = known != before.queue.end() && known->second.ticket == candidacy.ticket;
     const bool came = candidacy.ticket >= before.election.next_ticket;
-    if (!kept && !came) world_.Violate("{}: the ticket of {} was changed", name, who);
+    const bool inherited = std::ranges::any_of(before.queue, [&](const auto& entry) {
+      return entry.second.ticket == candidacy.ticket &&
+             entry.second.candidate == candidacy.candidate && IsSuperseded(now, entry.first);
+    });
+    if (!kept && !came && !inherited) world_.Violate("{}: the ticket of {} was changed", name, who);
     if (!kept && !campaigned) world_.Violate("{}: {} waits and did not stand", name, who);
   }
   for (const auto& [id, candidacy] : before.queue) {
@@ -269,10 +330,27 @@ void Auditor::AuditQueue(const Known& before, const Contest& after,
     });
     // Who campaigned in this very transaction has an attempt that is not known.
     const PlaceKey place{after.election.name, id};
-    const bool excused = elected || !AliveIn(now, id) || AskedToResign(place, {}) ||
+    const bool excused = elected || !AliveIn(now, id) || ledger_.WasDeleted(after.election.name) ||
+                         AskedToResign(place, {}) ||
                          AskedToWithdraw(place, campaigned ? Attempt{} : candidacy.attempt);
     if (!excused) {
       world_.Violate("{}: {} lost its place, which nobody asked for", name, NameOf(id));
+    }
+  }
+}
+
+void Auditor::AuditSets(const Docket& now) {
+  for (const auto& [id, granted] : granted_) {
+    const auto set = world_.asked.sets.find(id);
+    if (set == world_.asked.sets.end()) continue;
+    for (const ElectionName& name : set->second) {
+      const auto contest = now.contests.find(name);
+      const bool led = contest != now.contests.end() && contest->second.election.leader &&
+                       contest->second.election.leader->session == id;
+      if (!led && !granted.contains(name)) {
+        world_.Violate("{} was given {} of its set, and not {}", NameOf(id), granted.begin()->bytes,
+                       name.bytes);
+      }
     }
   }
 }
@@ -322,12 +400,21 @@ const Event* Auditor::EventOf(const ElectionName& name, Revision revision) const
   return revision.value > events.size() ? nullptr : &events[revision.value - 1];
 }
 
-std::optional<SessionId> Auditor::LiveWaiter(const ElectionName& name, DbTime alive_until) const {
+const Event* Auditor::EndOf(const ElectionName& name, Term term) const {
+  const auto found = elections_.find(name);
+  if (found == elections_.end()) return nullptr;
+  const auto end = found->second.ends.find(term);
+  return end == found->second.ends.end() ? nullptr : &end->second;
+}
+
+std::optional<SessionId> Auditor::LiveWaiter(const ElectionName& name, DbTime alive_until,
+                                             DbTime ready_since) const {
   const auto found = elections_.find(name);
   if (found == elections_.end()) return std::nullopt;
   for (const auto& [id, candidacy] : found->second.queue) {
     const Session* session = Find(id);
     if (session == nullptr || !session->AliveAt(world_.DbNow())) continue;
+    if (!ledger_.MayLead(found->second.election, candidacy, ready_since)) continue;
     if (session->expires_at >= alive_until) return id;
   }
   return std::nullopt;

@@ -13,9 +13,19 @@
 #include <vector>
 
 #include "storage/store.h"
+#include "tests/sim/ledger.h"
 #include "tests/sim/world.h"
 
 namespace tenure::sim {
+
+// Whether a term that ends so may end while its holder believes in it: others than the holder, and
+// not the clock, end it at once, and the holder believes until it is told, or until its lease is
+// over. So long another may believe, too, and the term alone protects what leaders write to. For
+// every other cause a holder has stopped before its term ends.
+[[nodiscard]] inline bool MayEndWhileBelieved(Cause cause) {
+  return cause == Cause::kDeposed || cause == Cause::kAppointedAway ||
+         cause == Cause::kSuperseded || cause == Cause::kDeleted;
+}
 
 class Auditor {
  public:
@@ -24,11 +34,12 @@ class Auditor {
 
   // `truth` is the store without anything around it.
   Auditor(World& world, Store& truth, Believed believed)
-      : world_(world), truth_(truth), believed_(std::move(believed)) {}
+      : world_(world), truth_(truth), believed_(std::move(believed)), ledger_(world, truth) {}
 
   // A transaction has ended, whatever it answered. `unsettled`: the elections whose seat the law
-  // said that it could not fill yet.
-  void OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled);
+  // said that it could not fill yet. `put_off`: some elections were locked elsewhere, and so
+  // commands that need several may have been put off without a look at the others.
+  void OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled, bool put_off);
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
 
@@ -40,18 +51,23 @@ class Auditor {
   // Who was granted a term.
   [[nodiscard]] std::optional<SessionId> GrantedTo(const ElectionName& name, Term term) const;
   [[nodiscard]] const Event* EventOf(const ElectionName& name, Revision revision) const;
-  // Anyone who waits, is alive, and will be until then, as far as is known.
-  [[nodiscard]] std::optional<SessionId> LiveWaiter(const ElectionName& name,
-                                                    DbTime alive_until) const;
+  // How a term ended; nothing if it has not.
+  [[nodiscard]] const Event* EndOf(const ElectionName& name, Term term) const;
+  // Anyone who waits, is alive, will be until `alive_until`, as far as is known, and might have
+  // been given a vacant seat since `ready_since`.
+  [[nodiscard]] std::optional<SessionId> LiveWaiter(const ElectionName& name, DbTime alive_until,
+                                                    DbTime ready_since) const;
   [[nodiscard]] size_t QueueSize(const ElectionName& name) const;
   [[nodiscard]] uint64_t terms() const { return terms_; }
   [[nodiscard]] uint64_t transactions() const { return transactions_; }
+  [[nodiscard]] uint64_t orders_done() const { return ledger_.records(); }
 
  private:
   struct Known {
     Election election;
     std::map<SessionId, Candidacy> queue;
     std::vector<Event> events;  // all, by revision
+    std::map<Term, Event> ends;
   };
 
   void Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_vacant, bool everything);
@@ -62,17 +78,23 @@ class Auditor {
                    const Docket& now, bool campaigned);
   void AuditGrant(const Known& before, const Contest& after, const Event& event, const Docket& now,
                   bool campaigned);
-  void AuditVacancy(const Known& before, const Event& event);
+  // Whoever was elected came first in the queue.
+  void AuditOrder(const Known& before, const Contest& after, const Event& event, const Docket& now);
+  void AuditVacancy(const Known& before, const Event& event, const Docket& now);
   void AuditQueue(const Known& before, const Contest& after, const std::vector<Event>& events,
                   const Docket& now, bool campaigned);
+  // Whoever asked for a set has all of it, once it has any of it.
+  void AuditSets(const Docket& now);
   [[nodiscard]] bool AskedToResign(const PlaceKey& place, Term term) const;
   [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, Attempt attempt) const;
 
   World& world_;
   Store& truth_;
   const Believed believed_;
+  Ledger ledger_;
   std::map<ElectionName, Known> elections_;
   std::map<SessionId, Session> sessions_;
+  std::map<SessionId, std::set<ElectionName>> granted_;  // in the transaction
   uint64_t terms_ = 0;
   uint64_t transactions_ = 0;
 };

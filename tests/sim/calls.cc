@@ -182,7 +182,7 @@ void KeepAliveStream::OnRequest(uint64_t sequence) {
 }
 
 void KeepAliveStream::OnRenewed(uint64_t sequence, Result<Session> renewed) {
-  StreamMessage message{sequence, renewed, {}, {}};
+  StreamMessage message{sequence, renewed, {}, {}, {}};
   if (!renewed) {
     const Reason reason = renewed.error().reason;
     const bool over = reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound;
@@ -212,9 +212,17 @@ void KeepAliveStream::Answer(StreamMessage message) {
 }
 
 void KeepAliveStream::HearEvent(const Event& event) {
-  if (finished || event.type != EventType::kVacated) return;
+  const bool told = event.type == EventType::kVacated || event.type == EventType::kHandoverAsked;
+  if (finished || !told) return;
   StreamMessage message;
-  message.vacated = event;
+  message.notice = event;
+  send_(std::move(message));
+}
+
+void KeepAliveStream::HearSessionEnded(const Session& session) {
+  if (finished) return;
+  StreamMessage message;
+  message.ended = session;
   send_(std::move(message));
 }
 

@@ -79,8 +79,10 @@ struct StreamMessage {
   uint64_t sequence = 0;
   std::optional<Result<Session>> renewed;
   std::vector<Leadership> seats;  // with the first answer on a stream
-  // Or else a notice: this term has ended.
-  std::optional<Event> vacated;
+  // Or else a notice: this term has ended, or its leader is asked to make way.
+  std::optional<Event> notice;
+  // Or else: this session has ended.
+  std::optional<Session> ended;
 };
 
 // One KeepAlive stream, for one session.
@@ -98,6 +100,7 @@ class KeepAliveStream final : public Resident,
 
  private:
   void HearEvent(const Event& event) override;
+  void HearSessionEnded(const Session& session) override;
   void OnRenewed(uint64_t sequence, Result<Session> renewed);
   void Answer(StreamMessage message);
 

@@ -15,6 +15,7 @@ Client::Client(World& world, Network& network, Resource& resource, const Auditor
       auditor_(auditor),
       number_(number),
       name_("c" + std::to_string(number)),
+      candidate_(world.plan.twins && number == 1 ? "c0" : name_),
       drift_(world.random.Between(-world.plan.drift_max, world.plan.drift_max)) {
   NewSession();
   MoveOn();
@@ -56,14 +57,28 @@ CampaignRequest Client::RequestFor(const ElectionName& election, int32_t priorit
   request.campaign.session = session_;
   request.campaign.priority = priority;
   request.campaign.value = ValueWith(priority, world_.random.Below(4));
-  if (!session_is_known_) request.campaign.opening = {name_, world_.plan.lease_ttl};
+  request.campaign.opening = Opening();
+  if (session_is_known_) request.campaign.candidate = candidate_;
+  request.campaign.supersede = supersedes_;
   return request;
 }
 
+std::optional<tenure::Campaign::Opening> Client::Opening() const {
+  if (session_is_known_) return std::nullopt;
+  return tenure::Campaign::Opening{candidate_, world_.plan.lease_ttl, previous_};
+}
+
 void Client::NewSession() {
+  if (world_.plan.names_previous && sessions_ > 0) previous_ = session_;
+  supersedes_ = false;
   session_ = SessionOf(number_, ++sessions_);
   session_is_known_ = false;
   world_.sessions.insert(session_);
+}
+
+void Client::NewSessionThatSupersedes() {
+  NewSession();
+  supersedes_ = true;
 }
 
 void Client::MoveOn() {
@@ -84,6 +99,9 @@ std::shared_ptr<Call> Client::Campaign(CampaignRequest request,
              request.campaign.election.bytes, request.campaign.priority);
   const auto serve = [this, request = std::move(request)](Replica& replica,
                                                           Respond<Stood> respond) {
+    if (request.campaign.supersede) {
+      world_.asked.superseding.insert({request.campaign.election, candidate_});
+    }
     const auto call =
         std::make_shared<ParkedCampaign>(world_, replica.engine(), request, std::move(respond));
     replica.TakeIn(call, {WatchSession{request.campaign.session}});

@@ -58,7 +58,10 @@ class Client {
   }
   // The session that a Campaign names; a new one is opened by it.
   [[nodiscard]] CampaignRequest RequestFor(const ElectionName& election, int32_t priority);
+  [[nodiscard]] std::optional<tenure::Campaign::Opening> Opening() const;
   void NewSession();
+  // The next session comes of a process that was started again: it ends the older ones.
+  void NewSessionThatSupersedes();
   void MoveOn();  // to another replica
   // An answer said that a term is ours: then it was granted to us.
   void CheckGrant(const Leadership& leadership);
@@ -76,9 +79,12 @@ class Client {
   const Auditor& auditor_;
   const int number_;
   const std::string name_;
-  const int64_t drift_;  // in millionths
+  const std::string candidate_;  // under which it stands
+  const int64_t drift_;          // in millionths
   SessionId session_;
   bool session_is_known_ = false;  // a replica has answered with it
+  bool supersedes_ = false;
+  std::optional<SessionId> previous_;
   int replica_ = 0;
 
  private:

@@ -20,21 +20,36 @@ void Holder::Rest() {
   After(world_.random.Between(1ms, 800ms), [this] { Stand(); });
 }
 
+int32_t Holder::ChoosePriority() {
+  if (!world_.random.OneIn(3)) return 0;
+  const bool may_be_negative = world_.plan.reluctant && !world_.ending;
+  return static_cast<int32_t>(world_.random.Between(may_be_negative ? -2 : 0, 2));
+}
+
 void Holder::Stand() {
   if (world_.quiet) return After(100ms, [this] { Stand(); });
   const bool other = election_.bytes.empty() || world_.random.OneIn(4);
-  if (other) {  // with a new session: whatever the old one may still hold ends with it
+  if (other &&
+      !supersedes_) {  // with a new session: whatever the old one may still hold ends with it
     election_ = world_.elections[world_.random.Below(world_.elections.size())];
-    NewSession();
+    const bool twin = !world_.ending && world_.plan.twins && candidate_ != name_;
+    if (twin && world_.random.OneIn(2)) {
+      NewSessionThatSupersedes();
+    } else {
+      NewSession();
+    }
   }
-  CampaignRequest request = RequestFor(
-      election_, world_.random.OneIn(3) ? static_cast<int32_t>(world_.random.Below(3)) : 0);
+  CampaignRequest request = RequestFor(election_, ChoosePriority());
   // Some calls wait for as long as it takes.
   if (!world_.plan.patient) {
     if (!world_.random.OneIn(3))
       request.timeout = world_.random.Between(200ms, world_.random.OneIn(2) ? 1s : 6s);
     if (world_.random.OneIn(3)) request.wait = world_.random.Between(0s, 3s);
   }
+
+  // Who does not want to lead may wait for ever.
+  if (request.campaign.priority < 0 && !request.timeout)
+    request.wait = world_.random.Between(0s, 3s);
 
   const uint64_t number = ++calls_;
   call_ = Campaign(request, [this, number](const Result<Stood>& stood) {
@@ -92,6 +107,7 @@ void Holder::Hold(const Leadership& leadership) {
   ++calls_;
   holding_ = true;
   confirmed_ = false;
+  obeys_ = world_.random.OneIn(2);
   term_ = leadership.term;
   lease_ = Lease();
   lease_.Renewed(Now(), world_.plan.lease_ttl);  // only until when to try
@@ -174,26 +190,41 @@ void Holder::Write() {
 
 void Holder::OnMessage(const StreamMessage& message) {
   if (!Believes(lease_)) return Lose("its lease is over");
-  if (message.vacated) {
-    const bool mine = message.vacated->election == election_ && message.vacated->term == term_;
-    return mine ? Lose("it is told so") : void();
-  }
+  if (message.ended) return Lose("its session has ended");
+  if (message.notice) return OnNotice(*message.notice);
   const auto sent = unanswered_.find(message.sequence);
   if (sent == unanswered_.end()) return;
   const Time sent_at = world_.mutation.lease_from_reply ? Now() : sent->second;
   unanswered_.erase(unanswered_.begin(), std::next(sent));
   if (!*message.renewed) return Lose("its session is over");
-  const bool holds = std::ranges::any_of(message.seats, [&](const Leadership& seat) {
+  const auto mine = std::ranges::find_if(message.seats, [&](const Leadership& seat) {
     return seat.election == election_ && seat.term == term_;
   });
-  if (std::exchange(first_on_stream_, false) && !holds) return Lose("the seat is not its own");
+  const bool first = std::exchange(first_on_stream_, false);
+  if (first && mine == message.seats.end()) return Lose("the seat is not its own");
   lease_.Renewed(sent_at, (*message.renewed)->lease_ttl);
   next_renewal_ = sent_at + lease_.RenewalInterval();
   if (!std::exchange(confirmed_, true)) {
     world_.Say("{} believes that it leads {} in term {}", NameOf(session_), election_.bytes,
                term_.value);
   }
+  if (first && !mine->successor.empty() && obeys_) return MakeWay(mine->successor);
   Tick();
+}
+
+void Holder::OnNotice(const Event& notice) {
+  if (notice.election != election_ || notice.term != term_) return;
+  if (notice.type == EventType::kVacated) return Lose("it is told so");
+  if (obeys_) MakeWay(notice.successor);
+}
+
+// First it stops, then it resigns.
+void Holder::MakeWay(const std::string& successor) {
+  world_.Say("{} makes way for {}", NameOf(session_), successor);
+  had_its_turn_ |= world_.ending && confirmed_;
+  holding_ = false;
+  CloseStream();
+  ResignSeat();
 }
 
 void Holder::Lose(const std::string& why) {
@@ -211,7 +242,11 @@ void Holder::Leave() {
   CloseStream();
   if (!world_.healed && world_.random.OneIn(4)) {
     world_.Say("{} vanishes", NameOf(session_));
-    NewSession();
+    if (world_.random.OneIn(2)) {
+      NewSession();
+    } else {
+      NewSessionThatSupersedes();
+    }
     return Rest();
   }
   if (world_.random.OneIn(3)) {
@@ -219,6 +254,10 @@ void Holder::Leave() {
     NewSession();
     return Rest();
   }
+  ResignSeat();
+}
+
+void Holder::ResignSeat() {
   world_.Say("{} resigns {} in term {}", NameOf(session_), election_.bytes, term_.value);
   Submit(Resign{election_, session_, term_}, [this](const Result<Answer>& resigned) {
     if (!resigned) {

@@ -18,6 +18,7 @@ class Holder final : public Client {
 
  private:
   void Rest();
+  [[nodiscard]] int32_t ChoosePriority();
   void Stand();
   void OnStood(const Result<Stood>& stood);
   void GiveUp();
@@ -29,8 +30,11 @@ class Holder final : public Client {
   void Renew();
   void Write();
   void OnMessage(const StreamMessage& message);
+  void OnNotice(const Event& notice);
+  void MakeWay(const std::string& successor);
   void Lose(const std::string& why);
   void Leave();
+  void ResignSeat();
 
   ElectionName election_;
   std::shared_ptr<Call> call_;
@@ -39,6 +43,7 @@ class Holder final : public Client {
 
   bool holding_ = false;
   bool confirmed_ = false;
+  bool obeys_ = false;  // makes way when it is asked to
   Term term_;
   Lease lease_;
   std::shared_ptr<Stream> stream_;

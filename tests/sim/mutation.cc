@@ -195,11 +195,107 @@ void ExpireEarly(Docket& docket, const World&) {
   }
 }
 
+// --- Of the law of operators ---
+
+bool Recorded(const Docket& docket, const ElectionName& name, AdminAction action) {
+  return std::ranges::any_of(docket.admin_changes, [&](const AdminChange& change) {
+    return change.election == name && change.action == action;
+  });
+}
+
+template <typename Do>
+void ForEachDeleted(Docket& docket, Do change) {
+  for (auto& [name, contest] : docket.contests) {
+    if (Recorded(docket, name, AdminAction::kDeleted)) change(contest.election);
+  }
+}
+
+// Whoever campaigns does not see that an election is paused.
+void ForgetPauses(Docket& docket, const World& world) {
+  if (world.settling_only) return;
+  for (auto& [name, contest] : docket.contests) contest.election.paused = false;
+}
+
+void RestorePauses(const Docket& before, Docket& docket, const World& world) {
+  if (world.settling_only) return;
+  for (auto& [name, contest] : docket.contests) {
+    contest.election.paused |= before.contests.at(name).election.paused;
+  }
+}
+
+void ForgetDelays(Docket& docket, const World&) {
+  for (auto& [name, contest] : docket.contests) contest.election.vacant_until = {};
+}
+
+void ForgetCoolDowns(Docket& docket, const World&) {
+  for (auto& [name, contest] : docket.contests) contest.cool_downs.clear();
+}
+
+void MakeAllWilling(Docket& docket, const World&) {
+  for (auto& [name, contest] : docket.contests) {
+    for (Candidacy& candidacy : contest.queue) {
+      candidacy.priority = std::max(candidacy.priority, 0);
+    }
+  }
+}
+
+void RestartTerms(const Docket&, Docket& docket, const World&) {
+  ForEachDeleted(docket, [](Election& election) { election.term = {}; });
+}
+
+void RestartRevisions(const Docket&, Docket& docket, const World&) {
+  ForEachDeleted(docket, [](Election& election) { election.revision = {}; });
+}
+
+void KeepTheSuperseded(const Docket& before, Docket& docket, const World&) {
+  for (auto& [id, session] : docket.sessions) {
+    const auto old = before.sessions.find(id);
+    const bool now = session.ended == Cause::kSuperseded && old != before.sessions.end() &&
+                     old->second.ended == Cause::kNone;
+    if (!now) continue;
+    session.ended = Cause::kNone;
+    std::erase(docket.ended, id);
+  }
+}
+
+// Of the seats that were granted to one session in several elections, the last is not granted.
+void GrantInPart(const Docket& before, Docket& docket, const World&) {
+  const auto last =
+      std::find_if(docket.events.rbegin(), docket.events.rend(), [&](const Event& event) {
+        return std::ranges::any_of(docket.events, [&](const Event& other) {
+          return Was(event, EventType::kElected) && Was(other, EventType::kElected) &&
+                 event.leader.session == other.leader.session && event.election != other.election;
+        });
+      });
+  if (last == docket.events.rend()) return;
+  const ElectionName name = last->election;
+  docket.contests.at(name) = before.contests.at(name);
+  std::erase_if(docket.events, [&](const Event& event) { return event.election == name; });
+}
+
+// As if it had been sent twice, and been new each time.
+void AskTwice(const Docket&, Docket& docket, const World&) {
+  for (auto& [name, contest] : docket.contests) {
+    const auto asked = std::ranges::find_if(docket.events, [&](const Event& event) {
+      return Was(event, EventType::kHandoverAsked) && event.election == name;
+    });
+    if (asked == docket.events.end() || LastOf(docket, name) != &*asked) continue;
+    Event again = *asked;
+    again.revision = contest.election.revision = again.revision.Next();
+    docket.events.push_back(std::move(again));
+    docket.admin_changes.push_back(docket.admin_changes.back());
+  }
+}
+
+void LoseRecord(const Docket&, Docket& docket, const World&) {
+  if (!docket.admin_changes.empty()) docket.admin_changes.pop_back();
+}
+
 // --- Of the engine and the store ---
 
 // A seat that could not be filled at once, or whose leader is over, is never looked at again.
 void SettleNothing(const Docket& before, Docket& docket, const World& world) {
-  if (!world.settling_only) return;
+  if (!world.settling_only || !docket.admin_changes.empty()) return;
   docket = before;
 }
 
@@ -259,6 +355,30 @@ std::vector<Mutation> MakeMutations() {
       [](std::vector<FeedEntry>& entries) {
         if (!entries.empty()) entries.push_back(entries.back());
       };
+  Mutation& paused = add("grant-while-paused", "while it is paused",
+                         "a candidate is elected in a paused election");
+  paused.before_law = ForgetPauses;
+  paused.after_law = RestorePauses;
+  add("no-delay", "before it may be", "a seat is granted before its delay is over").before_law =
+      ForgetDelays;
+  add("no-cool-down", "who is kept out", "a candidate is elected during its cool-down").before_law =
+      ForgetCoolDowns;
+  add("elect-unwilling", "who does not want it", "a candidate of negative priority is elected")
+      .before_law = MakeAllWilling;
+  add("no-wake-up", "stays vacant while", "nobody looks for elections that are ready for a grant")
+      .after_due = [](DueWork& due) { due.elections.clear(); };
+  add("restart-terms", "its events in", "the terms of a deleted election begin anew").after_law =
+      RestartTerms;
+  add("restart-revisions", "its last event at", "the revisions of a deleted election begin anew")
+      .after_law = RestartRevisions;
+  add("keep-superseded", "lives on", "who is superseded keeps its session").after_law =
+      KeepTheSuperseded;
+  add("set-in-part", "of its set", "a set of seats is granted in part").after_law = GrantInPart;
+  add("ask-twice", "took effect twice", "an Appoint takes effect twice").after_law = AskTwice;
+  add("lose-record", "no order's record", "what an operator did is not recorded").after_law =
+      LoseRecord;
+  add("any-term", "took effect in another one", "an order does not mind its term")
+      .orders_ignore_term = true;
   add("lease-from-reply", "believe", "a client counts its lease from the reply").lease_from_reply =
       true;
   add("never-stops", "believe", "a client believes on after its lease").forgets_to_stop = true;

@@ -27,6 +27,8 @@ struct Mutation {
   std::function<void(std::vector<PlaceKey>&)> after_places;
   bool answers_before_commit = false;  // and then some transactions are rolled back
 
+  bool orders_ignore_term = false;  // of the operators' service
+
   // Of clients, and of what they write to.
   bool lease_from_reply = false;
   bool believes_unconfirmed = false;

@@ -43,6 +43,12 @@ Plan PlanFor(uint64_t seed) {
   plan.drift_max = random.OneIn(6) ? 400'000 : random.OneIn(2) ? 50'000 : 0;
   plan.stale_heads = random.OneIn(2);
   plan.decided_twice = random.OneIn(3);
+  plan.operators = static_cast<int>(random.Between(0, 2));
+  plan.orders_every = random.Between(200ms, 2s);
+  plan.set_takers = plan.elections > 1 ? static_cast<int>(random.Between(0, 2)) : 0;
+  plan.reluctant = random.OneIn(2);
+  plan.twins = random.OneIn(3);
+  plan.names_previous = random.OneIn(3);
   return plan;
 }
 
@@ -51,19 +57,25 @@ std::string Describe(const Plan& plan) {
     return static_cast<double>(duration.count()) / 1e6;
   };
   return fmt::format(
-      "seed {}: {} replicas, {} elections, {}{} holders, {} pollers, lease {:.3f} s, feed {} ms, "
+      "seed {}: {} replicas, {} elections, {}{} holders, {} pollers, {} takers of sets, {} "
+      "operators "
+      "(an order each {:.1f} s), lease {:.3f} s, feed {} ms, "
       "{} rounds of trouble for {:.3f} s; lost {} and slow {} messages per million, up to {:.3f} "
       "s; busy for {:.3f} s; store fails "
       "{}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, outages {:.1f}, "
-      "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}; drift {} per million{}{}",
+      "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}; drift {} per "
+      "million{}{}{}{}{}",
       plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
-      plan.pollers, seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds,
-      seconds(plan.trouble), plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most),
+      plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
+      seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
+      plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most),
       seconds(plan.busy_at_most), plan.store_failures, plan.store_lost_replies, plan.store_kills,
       seconds(plan.kills_every), seconds(plan.outages_every), seconds(plan.pauses_every),
       seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
       plan.steps_forward ? " forward too" : "", plan.drift_max,
-      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "");
+      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
+      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
+      plan.names_previous ? ", previous sessions named" : "");
 }
 
 }  // namespace tenure::sim

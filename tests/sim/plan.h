@@ -16,8 +16,11 @@ struct Plan {
   int elections = 0;
   int holders = 0;  // clients like `tenure campaign`
   int pollers = 0;  // clients that campaign again and again, in several elections, with one session
-  bool patient = false;  // holders wait in one call for as long as it takes
-  Duration lease_ttl{0};
+  int operators = 0;
+  Duration orders_every{0};  // of each operator, on average
+  int set_takers = 0;        // clients that take the seats of several elections, all or none
+  bool patient = false;      // holders wait in one call for as long as it takes
+  Duration lease_ttl{0};     // what clients ask for
   std::chrono::milliseconds feed_interval{0};
   int rounds = 0;       // of trouble, with a lull after each
   Duration trouble{0};  // so long faults are planted in each round; then all of them end
@@ -47,6 +50,13 @@ struct Plan {
   bool stale_heads = false;
   bool decided_twice = false;
 
+  bool reluctant = false;       // some candidacies have a negative priority
+  bool twins = false;           // two holders have the same candidate's name, and supersede
+  bool names_previous = false;  // clients name the session that they had before: adaptive leases
+
+  // The longest lease that a session gets.
+  [[nodiscard]] Duration LeaseMax() const { return names_previous ? 2 * lease_ttl : lease_ttl; }
+  [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
   // Whether holders may trust their leases: clocks drift by less than a tenth, and the database's
   // is never set forward. Beyond that the term alone protects.
   [[nodiscard]] bool LeasesHold() const { return !steps_forward && drift_max < 100'000; }

@@ -70,6 +70,7 @@ void Replica::Start() {
   options.feed_interval = world_.plan.feed_interval;
   options.jitter_seed = static_cast<uint32_t>(world_.random.Next());
   options.limits.lease_ttl_min = 1s;
+  options.limits.lease_ttl_max = world_.plan.LeaseMax();
   process_ = std::make_unique<Process>(world_, database_, options);
   process_->scheduler.SetNow(world_.Now());
   process_->store.Before([this](const std::string& call) {

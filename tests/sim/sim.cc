@@ -28,9 +28,9 @@ int RunOne(uint64_t seed, const Mutation& mutation, bool trace) {
     return EXIT_FAILURE;
   }
   std::cout << "seed " << seed << ": " << outcome.steps << " steps, " << outcome.transactions
-            << " transactions, " << outcome.terms << " terms, " << outcome.writes << " writes, "
-            << outcome.kills << " kills in " << outcome.simulated_seconds
-            << " simulated seconds; all invariants held\n";
+            << " transactions, " << outcome.terms << " terms, " << outcome.orders << " orders, "
+            << outcome.writes << " writes, " << outcome.kills << " kills in "
+            << outcome.simulated_seconds << " simulated seconds; all invariants held\n";
   return EXIT_SUCCESS;
 }
 
@@ -44,6 +44,7 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
     all.transactions += outcome.transactions;
     all.terms += outcome.terms;
     all.unsettled += outcome.unsettled;
+    all.orders += outcome.orders;
     all.kills += outcome.kills;
     all.simulated_seconds += outcome.simulated_seconds;
     if (!outcome.violation) continue;
@@ -54,8 +55,9 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::cout << "seeds " << from << " to " << from + seeds - 1 << ": " << failed << " failed; "
             << all.steps << " steps, " << all.transactions << " transactions, " << all.terms
-            << " terms, " << all.unsettled << " unsettled, " << all.kills << " kills in "
-            << all.simulated_seconds << " simulated seconds, took " << took.count() << " s\n";
+            << " terms, " << all.orders << " orders, " << all.unsettled << " unsettled, "
+            << all.kills << " kills in " << all.simulated_seconds << " simulated seconds, took "
+            << took.count() << " s\n";
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

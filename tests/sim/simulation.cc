@@ -9,9 +9,11 @@
 #include "tests/sim/client.h"
 #include "tests/sim/holder.h"
 #include "tests/sim/network.h"
+#include "tests/sim/operator.h"
 #include "tests/sim/poller.h"
 #include "tests/sim/replica.h"
 #include "tests/sim/resource.h"
+#include "tests/sim/set_taker.h"
 #include "tests/sim/stores.h"
 #include "tests/sim/trouble.h"
 #include "tests/sim/world.h"
@@ -28,6 +30,8 @@ constexpr auto kAuditEvery = 1s;
 constexpr auto kPatience = 120s;
 // A waiting call that could not renew tries again after half of this.
 constexpr auto kTendingTime = 1s;
+// So long after an election may be granted again it is: within a search for what is due.
+constexpr Duration kWakingTime = 1s;
 // What is over then is settled within a search for due sessions, and told within a poll.
 constexpr auto kSettlingTime = 2s;
 
@@ -41,8 +45,9 @@ class Simulation {
     for (int i = 0; i < plan.replicas; ++i) {
       replicas_.push_back(std::make_unique<Replica>(world_, auditor_, audited_, i));
     }
-    for (int i = 0; i < plan.holders + plan.pollers; ++i) {
-      clients_.push_back(MakeClient(i));
+    for (int i = 0; i < plan.clients(); ++i) clients_.push_back(MakeClient(i));
+    for (int i = 0; i < plan.operators; ++i) {
+      operators_.push_back(std::make_unique<Operator>(world_, network_, auditor_, i));
     }
   }
   ~Simulation() {
@@ -54,6 +59,7 @@ class Simulation {
     if (!truth_->Migrate()) world_.Violate("the schema cannot be made");
     for (const auto& replica : replicas_) replica->Start();
     for (const auto& client : clients_) client->Start();
+    for (const auto& each : operators_) each->Start();
     AuditNowAndThen();
     AskNowAndThen();
     for (int round = 0; round < world_.plan.rounds && !world_.violation; ++round) {
@@ -69,7 +75,8 @@ class Simulation {
     }
     CheckAllRetired();
     // What was left behind by those who vanished.
-    RunUntil(world_.Now() + 2 * world_.plan.lease_ttl + kSettlingTime + trouble_.clock_went_back());
+    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime +
+             trouble_.clock_went_back());
     CheckTheEnd();
     return Result();
   }
@@ -79,7 +86,10 @@ class Simulation {
     if (number < world_.plan.holders) {
       return std::make_unique<Holder>(world_, network_, resource_, auditor_, number);
     }
-    return std::make_unique<Poller>(world_, network_, resource_, auditor_, number);
+    if (number < world_.plan.holders + world_.plan.pollers) {
+      return std::make_unique<Poller>(world_, network_, resource_, auditor_, number);
+    }
+    return std::make_unique<SetTaker>(world_, network_, resource_, auditor_, number);
   }
 
   // --- Time ---
@@ -130,7 +140,13 @@ class Simulation {
     for (const ElectionName& election : world_.elections) {
       const Client* believer = nullptr;
       for (const auto& client : clients_) {
-        if (!client->BelievedTerm(election)) continue;
+        const auto term = client->BelievedTerm(election);
+        if (!term) continue;
+        const Event* end = auditor_.EndOf(election, *term);
+        if (end != nullptr && MayEndWhileBelieved(end->cause)) {
+          ++overtaken_;
+          continue;
+        }
         if (believer != nullptr) {
           world_.Violate("{} and {} both believe that they lead {}", believer->name(),
                          client->name(), election.bytes);
@@ -189,13 +205,15 @@ class Simulation {
     world_.quiet = true;
     const DbTime begin = world_.DbNow();
     // Every call that waits looks after itself in this time, and renews its session.
-    RunUntil(world_.Now() + world_.plan.lease_ttl / 3 + kTendingTime);
+    RunUntil(world_.Now() + world_.plan.LeaseMax() / 3 + kTendingTime);
     if (trouble_.clock_went_back() == Duration(0)) {
-      CheckVacancies(begin + world_.plan.lease_ttl);
+      CheckVacancies(begin + world_.plan.LeaseMax());
     }
     // The sessions of those who do not are over in this time.
-    RunUntil(world_.Now() + 2 * world_.plan.lease_ttl + kSettlingTime + trouble_.clock_went_back());
+    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime +
+             trouble_.clock_went_back());
     CheckVacancies(DbTime{});
+    CheckNobodyLivesInThePast();
     world_.quiet = false;
     world_.Say("clients campaign again");
   }
@@ -205,8 +223,22 @@ class Simulation {
     for (const ElectionName& name : world_.elections) {
       const Election* election = auditor_.Find(name);
       if (election == nullptr || election->leader) continue;
-      const auto waiter = auditor_.LiveWaiter(name, alive_until);
+      const auto waiter = auditor_.LiveWaiter(name, alive_until, world_.DbNow() + -kWakingTime);
       if (waiter) world_.Violate("{} stays vacant while {} waits", name.bytes, NameOf(*waiter));
+    }
+  }
+
+  // Whoever's term was ended was told so by now, or has noticed.
+  void CheckNobodyLivesInThePast() {
+    for (const ElectionName& election : world_.elections) {
+      for (const auto& client : clients_) {
+        const auto term = client->BelievedTerm(election);
+        const Event* end = term ? auditor_.EndOf(election, *term) : nullptr;
+        if (end != nullptr && end->at + kSettlingTime < world_.DbNow()) {
+          world_.Violate("{} still believes that it leads {} in term {}, which ended ({})",
+                         client->name(), election.bytes, term->value, CauseName(end->cause));
+        }
+      }
     }
   }
 
@@ -247,6 +279,8 @@ class Simulation {
     outcome.transactions = auditor_.transactions();
     outcome.terms = auditor_.terms();
     outcome.unsettled = world_.unsettled;
+    outcome.orders = auditor_.orders_done();
+    outcome.overtaken = overtaken_;
     outcome.writes = resource_.writes;
     for (const auto& replica : replicas_) {
       outcome.kills += static_cast<uint64_t>(replica->incarnation()) - 1;
@@ -270,8 +304,10 @@ class Simulation {
   Network network_{world_, replicas_};
   Resource resource_{world_, auditor_};
   std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::unique_ptr<Operator>> operators_;
   Trouble trouble_{world_, replicas_, clients_};
   uint64_t steps_ = 0;
+  uint64_t overtaken_ = 0;
 };
 
 }  // namespace

@@ -54,6 +54,8 @@ TEST(SimulationOfManySeedsTest, DoesALot) {
     all.writes += outcome.writes;
     all.kills += outcome.kills;
     all.unsettled += outcome.unsettled;
+    all.orders += outcome.orders;
+    all.overtaken += outcome.overtaken;
     beyond_bounds |= !outcome.plan.LeasesHold();
   }
 
@@ -61,6 +63,8 @@ TEST(SimulationOfManySeedsTest, DoesALot) {
   EXPECT_GT(all.writes, 100u);
   EXPECT_GT(all.kills, 10u);
   EXPECT_GT(all.unsettled, 0u);
+  EXPECT_GT(all.orders, 100u);
+  EXPECT_GT(all.overtaken, 0u);
   EXPECT_TRUE(beyond_bounds);
 }
 
@@ -76,6 +80,22 @@ TEST(SimulationOfPatienceTest, EverySeatIsFilledByThoseWhoWait) {
     plan.pollers = 0;
     plan.stale_heads = true;
     plan.store_failures = 200'000;
+    ExpectNoViolation(plan);
+  }
+}
+
+// Orders come as fast as those whom they concern can follow, and answers to them are lost.
+TEST(SimulationOfOperatorsTest, KeepTheInvariants) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    Plan plan = PlanFor(seed);
+    plan.operators = 2;
+    plan.orders_every = 100ms;
+    plan.elections = 2;
+    plan.set_takers = 1;
+    plan.lost_messages = 50'000;
+    plan.store_lost_replies = 50'000;
+    plan.reluctant = true;
+    plan.twins = true;
     ExpectNoViolation(plan);
   }
 }

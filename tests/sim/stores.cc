@@ -13,7 +13,10 @@ std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
   if (contest.queue.empty()) return std::nullopt;
   const Candidacy head = contest.queue.front();
   const bool spoken_for = std::ranges::find(item.sessions, head.session) != item.sessions.end();
-  if (spoken_for) return std::nullopt;
+  const auto& appointment = contest.election.appointment;
+  const bool named = item.candidates.contains(head.candidate) ||
+                     (appointment && appointment->candidate == head.candidate);
+  if (spoken_for || named) return std::nullopt;
   contest.queue.erase(contest.queue.begin());
   contest.horizon = head;
   // The one that died, whose ticket was the one before.
@@ -27,11 +30,13 @@ std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
 Result<Committed> AuditedStore::Transact(const Agenda& agenda,
                                          const std::function<void(Docket&)>& decide) {
   std::set<ElectionName> unsettled;
+  bool put_off = false;
   auto committed = next_.Transact(agenda, [&](Docket& docket) {
     decide(docket);
     unsettled = docket.unsettled;
+    put_off = !docket.busy.empty();
   });
-  auditor_.OnTransaction(agenda, unsettled);
+  auditor_.OnTransaction(agenda, unsettled, put_off);
   return committed;
 }
 
@@ -104,7 +109,10 @@ Result<Committed> QuirkyStore::Transact(const Agenda& agenda,
       }
     }
     decide(docket);
-    for (const auto& [name, head] : hidden) docket.contests.at(name).queue.push_back(head);
+    for (const auto& [name, head] : hidden) {
+      Contest& contest = docket.contests.at(name);
+      if (!contest.emptied) contest.queue.push_back(head);
+    }
   });
 }
 

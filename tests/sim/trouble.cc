@@ -80,6 +80,7 @@ void Trouble::StepClock() {
   const bool forward = world_.plan.steps_forward && world_.random.OneIn(2);
   const Duration by = world_.random.Between(1ms, 2 * lease);
   world_.Say("the database's clock is set {} by {} us", forward ? "forward" : "back", by.count());
+  world_.latest_before_step = world_.LatestDbTime();
   world_.stepped += forward ? by : -by;
   if (!forward) clock_went_back_ += by;
 }

@@ -16,8 +16,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "core/law.h"
 #include "core/types.h"
 #include "server/manual_scheduler.h"
 #include "storage/store.h"
@@ -27,12 +29,21 @@
 
 namespace tenure::sim {
 
+// What an operator asked for, once, however often it was sent.
+struct Order {
+  std::variant<Command, SessionId> wish;  // a session: to end it
+  uint64_t records = 0;                   // how often the store says that it was done
+};
+
 // What was asked of replicas that takes a session out of an election, or ends it. Nobody may lose a
 // place, a seat or a session to a request that was never made.
 struct Asked {
   std::map<PlaceKey, std::set<uint64_t>> resigned;   // by term; 0 for whatever it holds there
   std::map<PlaceKey, std::set<uint64_t>> withdrawn;  // by attempt
   std::set<SessionId> closed;
+  std::set<std::pair<ElectionName, std::string>> superseding;  // candidates
+  std::map<SessionId, std::set<ElectionName>> sets;            // wanted all or none
+  std::vector<Order> orders;                                   // by number
 };
 
 struct World {
@@ -47,6 +58,8 @@ struct World {
            (std::chrono::duration_cast<Duration>(Now() - testing::ManualScheduler::kStart) +
             stepped);
   }
+  // The latest time that the database's clock has ever shown.
+  [[nodiscard]] DbTime LatestDbTime() const { return std::max(latest_before_step, DbNow()); }
   void After(Duration delay, testing::ManualScheduler::Task task) {
     scheduler.PostAt(Work::kBackground, Now() + delay, std::move(task));
   }
@@ -75,10 +88,11 @@ struct World {
   const Mutation& mutation;
   Random random;
   testing::ManualScheduler scheduler;
-  Duration stepped{0};  // of the database's clock
-  bool healed = false;  // nothing goes wrong, for now
-  bool ending = false;  // nor will it again: everybody has one more turn
-  bool quiet = false;   // no new campaigns for a while: those that are parked have to do
+  Duration stepped{0};        // of the database's clock
+  DbTime latest_before_step;  // that the database's clock has shown
+  bool healed = false;        // nothing goes wrong, for now
+  bool ending = false;        // nor will it again: everybody has one more turn
+  bool quiet = false;         // no new campaigns for a while: those that are parked have to do
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
   Asked asked;

@@ -1,0 +1,121 @@
+#include "tests/sim/set_taker.h"
+
+#include <algorithm>
+
+#include "tests/sim/values.h"
+
+namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
+std::optional<Term> SetTaker::BelievedTerm(const ElectionName& election) const {
+  const auto mine = std::ranges::find(held_, election, &Leadership::election);
+  return mine != held_.end() && Believes(lease_) ? std::optional(mine->term) : std::nullopt;
+}
+
+void SetTaker::BeginAnew() {
+  NewSession();
+  held_.clear();
+  lease_ = Lease();
+  set_.clear();
+  const auto& all = world_.elections;
+  const uint64_t left_out = world_.random.Below(all.size() + 1);  // or nothing is
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i != left_out || all.size() <= 2) set_.insert(all[i]);
+  }
+  world_.asked.sets[session_] = set_;
+  AskLater(world_.random.Between(10ms, 800ms));
+}
+
+void SetTaker::AskLater(Duration pause) {
+  const uint64_t number = ++calls_;
+  After(pause, [this, number] {
+    if (number == calls_) Ask();
+  });
+}
+
+void SetTaker::Ask() {
+  if (world_.quiet) return AskLater(100ms);
+  CampaignForAll command;
+  command.elections.assign(set_.begin(), set_.end());
+  command.session = session_;
+  command.opening = Opening();
+  if (session_is_known_) command.candidate = candidate_;
+  command.value = ValueWith(0, world_.random.Below(4));
+  world_.Say("{} asks r{} for a set of {}", NameOf(session_), replica_, set_.size());
+  const auto serve = [this, command](Replica& replica, Respond<CampaignForAllAnswer> respond) {
+    CampaignForAll attempted = command;
+    attempted.attempt = Attempt{world_.random.Next() | 1};
+    replica.engine().Submit(attempted, [respond = std::move(respond)](Result<Answer> answer) {
+      respond(answer.map([](const Answer& it) { return std::get<CampaignForAllAnswer>(it); }));
+    });
+    return nullptr;
+  };
+  const uint64_t number = ++calls_;
+  const Time sent_at = Now();
+  call_ = network_.Send<CampaignForAllAnswer>(
+      replica_, serve, Here<CampaignForAllAnswer>([=, this](const auto& answer) {
+        if (number == calls_) OnAnswer(sent_at, answer);
+      }));
+  After(world_.plan.lease_ttl / 2, [this, number, call = call_, sent_at] {
+    if (number != calls_ || call->over) return;
+    call->Cancel();
+    OnAnswer(sent_at, Fail(Reason::kStoreUnavailable, "no answer in time"));
+  });
+}
+
+void SetTaker::OnAnswer(Time sent_at, const Result<CampaignForAllAnswer>& answer) {
+  if (!answer) {
+    const Reason reason = answer.error().reason;
+    world_.Say("{} is answered about its set: {}", NameOf(session_), answer.error().message);
+    MoveOn();
+    if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) return BeginAnew();
+    return AskLater(world_.random.Between(20ms, 300ms));
+  }
+  session_is_known_ = true;
+  const bool had = !held_.empty();
+  held_ = answer->leaderships;
+  if (held_.empty()) {
+    // A seat was taken from it: it gives up the others, too.
+    if (had) return ResignAll();
+    return AskLater(world_.random.Between(50ms, 500ms));
+  }
+  for (const Leadership& leadership : held_) CheckGrant(leadership);
+  if (held_.size() != set_.size()) world_.Violate("{} was given a part of its set", name_);
+  if (!had) {
+    world_.Say("{} has its set of {}", NameOf(session_), set_.size());
+    lease_ = Lease();
+    resign_at_ = Now() + world_.random.Between(10ms, 3s);
+  }
+  lease_.Renewed(world_.mutation.lease_from_reply ? Now() : sent_at, answer->session.lease_ttl);
+  Write();
+  if (world_.healed || Now() >= resign_at_) return ResignAll();
+  AskLater(world_.plan.lease_ttl / 3);
+}
+
+void SetTaker::Write() {
+  if (!Believes(lease_)) return;
+  for (const Leadership& mine : held_) {
+    const auto transit = network_.Transit();
+    if (!transit) continue;
+    world_.After(*transit, [&resource = resource_, mine, session = session_] {
+      resource.Write(mine.election, mine.term, session);
+    });
+  }
+}
+
+void SetTaker::ResignAll() {
+  const bool had_its_turn = !held_.empty();
+  held_.clear();
+  world_.Say("{} resigns its set", NameOf(session_));
+  if (world_.ending && had_its_turn) {
+    ++calls_;
+    return Retire();
+  }
+  for (const ElectionName& election : set_) {
+    Submit(Resign{election, session_, {}}, [](const Result<Answer>&) {});
+  }
+  BeginAnew();
+}
+
+}  // namespace tenure::sim
