@@ -43,7 +43,7 @@ sim: ## Simulate SEEDS=200 runs with faults, or print all of one: SEED=7
 test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
 	@scripts/install-deps.sh build test engines
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
-	@scripts/build.sh store_contract_test sql_surface_test guarded_transaction_test
+	@scripts/build.sh store_contract_test admin_contract_test sql_surface_test guarded_transaction_test
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
 test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without: what is lost?

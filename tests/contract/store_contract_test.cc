@@ -1,123 +1,20 @@
-// What every store promises (storage/store.h), held against every store: SQLite in memory and in a
-// file, and the database server of tests/support/database_server.h.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+// What every store promises (storage/store.h), held against every store.
+#include "tests/contract/store_contract.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <random>
+#include <optional>
 #include <thread>
 
-#include "core/law.h"
 #include "storage/mysql/sql.h"
-#include "storage/open_store.h"
-#include "tests/support/database_server.h"
 
-namespace tenure {
+namespace tenure::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using ::tenure::testing::DatabaseServer;
-using ::tenure::testing::Eventually;
-using ::tenure::testing::TempDir;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
-
-DatabaseServer& Server() {
-  static DatabaseServer server;
-  return server;
-}
-
-enum class Kind { kSqliteMemory, kSqliteFile, kServer };
-
-std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
-  switch (info.param) {
-    case Kind::kSqliteMemory: return "SqliteMemory";
-    case Kind::kSqliteFile: return "SqliteFile";
-    case Kind::kServer: return std::getenv("TENURE_TEST_MYSQL_ROOT") ? "MySql" : "MariaDb";
-  }
-  return "";
-}
-
-SessionId NewSessionId() {
-  static std::mt19937_64 random{std::random_device{}()};
-  SessionId id;
-  for (uint8_t& byte : id.bytes) byte = static_cast<uint8_t>(random());
-  return id;
-}
-
-Agenda AgendaFor(const std::vector<Command>& commands) {
-  std::vector<const Command*> all;
-  for (const Command& command : commands) all.push_back(&command);
-  return tenure::AgendaFor(all);
-}
-
-class StoreContract : public ::testing::TestWithParam<Kind> {
- protected:
-  void SetUp() override {
-    switch (GetParam()) {
-      case Kind::kSqliteMemory: url_ = "sqlite::memory:"; break;
-      case Kind::kSqliteFile: url_ = "sqlite:" + (folder_.path() / "tenure.db").string(); break;
-      case Kind::kServer: url_ = Server().FreshDatabase("tenure"); break;
-    }
-    store_ = Open();
-    const auto migrated = store_->Migrate();
-    ASSERT_TRUE(migrated) << migrated.error().message;
-  }
-
-  std::unique_ptr<Store> Open() { return OpenStore(ParseStoreUrl(url_).value()).value(); }
-
-  // Applies the commands in one transaction.
-  std::vector<Result<Answer>> Run(Store& store, const std::vector<Command>& commands) {
-    std::vector<Result<Answer>> answers;
-    const auto committed = store.Transact(AgendaFor(commands), [&](Docket& docket) {
-      answers.clear();
-      for (const Command& command : commands) {
-        if (docket.busy.contains(NeedsOf(command).elections.front())) {
-          answers.emplace_back(Fail(Reason::kOverloaded, "busy"));
-        } else {
-          answers.push_back(Apply(docket, limits_, command));
-        }
-      }
-    });
-    EXPECT_TRUE(committed) << committed.error().message;
-    if (committed) committed_ = *committed;
-    return answers;
-  }
-
-  Result<Answer> Run(const Command& command) { return Run(*store_, {command})[0]; }
-
-  CampaignAnswer Stand(const std::string& election, const SessionId& session,
-                       const std::string& candidate, Duration ttl = 60s, int32_t priority = 0) {
-    Campaign campaign{{election}, session, Campaign::Opening{candidate, ttl}, {}, "v",
-                      priority,   {7}};
-    return std::get<CampaignAnswer>(Run(campaign).value());
-  }
-
-  ElectionView View(const std::string& election) {
-    return store_->ReadElections({{election}}).value().at({election});
-  }
-
-  std::vector<std::string> History(const std::string& election) {
-    std::vector<std::string> history;
-    const auto events = store_->ReadEvents({election}, {1}, 1000).value();
-    for (const Event& event : events) {
-      history.push_back(std::to_string(event.revision.value) + " " +
-                        std::string(EventTypeName(event.type)) + " " + event.leader.candidate +
-                        " " + std::to_string(event.term.value) + " " +
-                        std::string(CauseName(event.cause)));
-    }
-    return history;
-  }
-
-  Limits limits_;
-  TempDir folder_;
-  std::string url_;
-  std::unique_ptr<Store> store_;
-  Committed committed_;
-};
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
@@ -529,13 +426,74 @@ TEST_P(StoreContract, ACommitWhoseReplyIsLostIsLookedUp) {
   EXPECT_THAT(History("e"), SizeIs(2));
 }
 
+// What is read often reads the rows that it needs, whatever else the database holds.
+class QueryPlanTest : public ::testing::Test {
+ protected:
+  static constexpr int kRows = 10'000;
+
+  QueryPlanTest() : url_(Server().FreshDatabase("plans")) {
+    EXPECT_TRUE(OpenUrl(url_)->Migrate());
+    connection_.emplace(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
+  }
+
+  // Runs `sql` with each n of 0 to kRows - 1.
+  void Fill(const std::string& insert, const std::string& select) {
+    const std::string digits =
+        "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5"
+        " UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)";
+    connection_->Run({insert + " SELECT " + select +
+                      " FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n FROM " + digits +
+                      " a JOIN " + digits + " b JOIN " + digits + " c JOIN " + digits + " e) ns"});
+  }
+
+  // How many rows a statement makes the storage engine read.
+  uint64_t RowsReadBy(const std::string& sql) {
+    const auto results =
+        connection_->Run({"FLUSH STATUS", sql, "SHOW SESSION STATUS LIKE 'Handler_read%'"});
+    uint64_t rows = 0;
+    for (const mysql::Row& row : results[2]) {
+      // Reading what a temporary table holds is not meant.
+      if (row[0] != "Handler_read_rnd_deleted") rows += std::stoull(row[1].value());
+    }
+    return rows;
+  }
+
+  const std::string url_;
+  std::optional<mysql::Connection> connection_;
+};
+
+TEST_F(QueryPlanTest, WhoIsNamedIsFoundInALongQueue) {
+  Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)",
+       "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 9000000000000000, 0, 0");
+  Fill("INSERT INTO candidacies (election, session, ticket, precedence, value, attempt, candidate)",
+       "'e', UNHEX(LPAD(HEX(n), 32, '0')), n, -1, '', 0, CONCAT('c', n)");
+
+  EXPECT_LT(RowsReadBy(mysql::query::LoadNamed({{{"e"}, "c9000"}}, 16)), 20u);
+  EXPECT_LT(RowsReadBy(mysql::query::LoadHeads({{{"e"}, 2, true}})), 20u);
+}
+
+TEST_F(QueryPlanTest, DueElectionsAreFoundAmongMany) {
+  Fill("INSERT INTO elections (name, wake_at_us)", "CONCAT('e', n), NULL");
+  connection_->Run({"UPDATE elections SET wake_at_us = 5 WHERE name = 'e77'"});
+
+  EXPECT_LT(RowsReadBy(mysql::query::DueElections(10)), 10u);
+  EXPECT_LT(RowsReadBy(mysql::query::NextDue()), 10u);
+}
+
+TEST_F(QueryPlanTest, TheOldestEventsAreFoundWithoutReadingTheOthers) {
+  connection_->Run({"INSERT INTO elections (name, revision) VALUES ('e', 10000), ('f', 0)"});
+  Fill(
+      "INSERT INTO events (election, revision, type, cause, term, session, candidate,"
+      " lease_ttl_us, value, elected_at_us, at_us, lane, position)",
+      "'e', n + 1, 2, 0, 1, '', '', 0, '', 0, n, 0, n");
+
+  EXPECT_LT(RowsReadBy(mysql::query::OldestEvents({}, 1000)), 20u);
+  EXPECT_LT(RowsReadBy(mysql::query::TrimEvents({"e"}, {11}, {5}, {}, {1s}, 10)), 20u);
+}
+
 // The order of the index is the order of the queue: whatever else the database holds, finding the
 // next leader reads its first rows only.
-TEST(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
-  const std::string url = Server().FreshDatabase("plans");
-  const auto store = OpenStore(ParseStoreUrl(url).value()).value();
-  ASSERT_TRUE(store->Migrate());
-
+TEST_F(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
   const auto plan = Server().Query("USE plans; EXPLAIN FORMAT=JSON " +
                                    mysql::query::LoadHeads({{ElectionName{"e"}, 2}}));
 
@@ -548,4 +506,4 @@ TEST(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::testing

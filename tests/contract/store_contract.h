@@ -1,0 +1,129 @@
+// The fixture of the contract suites: every store behind storage/store.h in turn. SQLite in memory
+// and in a file, and the database server of tests/support/database_server.h.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/law.h"
+#include "storage/open_store.h"
+#include "tests/support/database_server.h"
+
+namespace tenure::testing {
+
+inline DatabaseServer& Server() {
+  static DatabaseServer server;
+  return server;
+}
+
+enum class Kind { kSqliteMemory, kSqliteFile, kServer };
+
+inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
+  switch (info.param) {
+    case Kind::kSqliteMemory: return "SqliteMemory";
+    case Kind::kSqliteFile: return "SqliteFile";
+    case Kind::kServer: return std::getenv("TENURE_TEST_MYSQL_ROOT") ? "MySql" : "MariaDb";
+  }
+  return "";
+}
+
+inline SessionId NewSessionId() {
+  static std::mt19937_64 random{std::random_device{}()};
+  SessionId id;
+  for (uint8_t& byte : id.bytes) byte = static_cast<uint8_t>(random());
+  return id;
+}
+
+inline Agenda AgendaFor(const std::vector<Command>& commands) {
+  std::vector<const Command*> all;
+  for (const Command& command : commands) all.push_back(&command);
+  return tenure::AgendaFor(all);
+}
+
+inline std::unique_ptr<Store> OpenUrl(const std::string& url) {
+  return OpenStore(ParseStoreUrl(url).value()).value();
+}
+
+class StoreContract : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    url_ = FreshUrl();
+    store_ = Open();
+    const auto migrated = store_->Migrate();
+    ASSERT_TRUE(migrated) << migrated.error().message;
+  }
+
+  // Of an empty database.
+  std::string FreshUrl() const {
+    switch (GetParam()) {
+      case Kind::kSqliteMemory: return "sqlite::memory:";
+      case Kind::kSqliteFile: return "sqlite:" + (folder_.path() / "tenure.db").string();
+      case Kind::kServer: return Server().FreshDatabase("tenure");
+    }
+    return "";
+  }
+
+  std::unique_ptr<Store> Open() { return OpenUrl(url_); }
+
+  // Applies the commands in one transaction.
+  std::vector<Result<Answer>> Run(Store& store, const std::vector<Command>& commands) {
+    std::vector<Result<Answer>> answers;
+    const auto committed = store.Transact(AgendaFor(commands), [&](Docket& docket) {
+      answers.clear();
+      for (const Command& command : commands) {
+        const bool busy = std::ranges::any_of(NeedsOf(command).elections, [&](const auto& name) {
+          return docket.busy.contains(name);
+        });
+        if (busy) {
+          answers.emplace_back(Fail(Reason::kOverloaded, "busy"));
+        } else {
+          answers.push_back(Apply(docket, limits_, command));
+        }
+      }
+    });
+    EXPECT_TRUE(committed) << committed.error().message;
+    if (committed) committed_ = *committed;
+    return answers;
+  }
+
+  Result<Answer> Run(const Command& command) { return Run(*store_, {command}).at(0); }
+
+  CampaignAnswer Stand(const std::string& election, const SessionId& session,
+                       const std::string& candidate, Duration ttl = std::chrono::seconds(60),
+                       int32_t priority = 0) {
+    Campaign campaign{{election}, session, Campaign::Opening{candidate, ttl}, {}, "v",
+                      priority,   {7}};
+    return std::get<CampaignAnswer>(Run(campaign).value());
+  }
+
+  ElectionView View(const std::string& election) {
+    return store_->ReadElections({{election}}).value().at({election});
+  }
+
+  std::vector<std::string> History(const std::string& election) {
+    std::vector<std::string> history;
+    const auto events = store_->ReadEvents({election}, {1}, 1000).value();
+    for (const Event& event : events) {
+      history.push_back(std::to_string(event.revision.value) + " " +
+                        std::string(EventTypeName(event.type)) + " " + event.leader.candidate +
+                        " " + std::to_string(event.term.value) + " " +
+                        std::string(CauseName(event.cause)));
+    }
+    return history;
+  }
+
+  Limits limits_;
+  TempDir folder_;
+  std::string url_;
+  std::unique_ptr<Store> store_;
+  Committed committed_;
+};
+
+}  // namespace tenure::testing
