@@ -188,12 +188,14 @@ class Attempted {
       Contest contest;
       contest.election = ToElection(row);
       contest.exists = !contest.election.deleted;
-      // Deleted, but by nobody: made for a campaign.
-      if (!contest.exists && contest.election.history_from == Revision{0}) {
-        created_.insert(contest.election.name);
-      }
+      if (IsPlaceholder(contest.election)) created_.insert(contest.election.name);
       loaded_.contests.insert_or_assign(contest.election.name, std::move(contest));
     }
+  }
+
+  // Deleted, but by nobody: made for a campaign.
+  static bool IsPlaceholder(const Election& election) {
+    return election.deleted && election.history_from == Revision{0};
   }
 
   // What could not be locked is either held by another transaction, or not there.
@@ -361,12 +363,14 @@ class Attempted {
     return committed;
   }
 
-  // Elections whose rows were made for a campaign that was then refused.
+  // Elections whose rows were made for a campaign that was then refused, or put off.
   std::vector<ElectionName> Unused(const Docket& decided) const {
     std::vector<ElectionName> unused;
     for (const ElectionName& name : created_) {
       const auto contest = decided.contests.find(name);
-      if (contest != decided.contests.end() && !contest->second.exists) unused.push_back(name);
+      const bool used =
+          contest != decided.contests.end() && !IsPlaceholder(contest->second.election);
+      if (!used) unused.push_back(name);
     }
     return unused;
   }
