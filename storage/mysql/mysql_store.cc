@@ -233,21 +233,22 @@ class Attempted {
       if (election.appointment) named.emplace_back(name, election.appointment->candidate);
     }
 
+    // Cool-downs first: whoever is kept out of the heads is known to be.
     std::vector<std::string> statements;
+    if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
     if (!heads.empty()) statements.push_back(query::LoadHeads(heads));
     if (!places.empty()) statements.push_back(query::LoadPlaces(places));
     if (!named.empty()) statements.push_back(query::LoadNamed(named, kNamedMax));
-    if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
     if (statements.empty()) return;
     const std::vector<Rows> results = loan_.connection().Run(statements);
     size_t next = 0;
+    if (!cooling.empty()) AddCoolDowns(results[next++]);
     if (!heads.empty()) {
       AddToQueues(results[next++]);
       SetHorizons(heads);
     }
     if (!places.empty()) AddToQueues(results[next++]);
-    if (!named.empty()) AddToQueues(results[next++]);
-    if (!cooling.empty()) AddCoolDowns(results[next]);
+    if (!named.empty()) AddToQueues(results[next]);
   }
 
   void SetHorizons(const std::vector<query::Head>& heads) {
@@ -279,6 +280,7 @@ class Attempted {
     statements.emplace_back(query::kClock);
     const std::vector<Rows> results = loan_.connection().Run(statements);
     loaded_.now = Time(results.back().at(0).at(0));
+    CheckCoolDowns();
     if (ids.empty()) return;
     for (const Row& row : results[0]) {
       const Session session = ToSession(row);
@@ -286,6 +288,16 @@ class Attempted {
       ids.erase(session.id);
     }
     if (!ids.empty()) PassByBusySessions({ids.begin(), ids.end()});
+  }
+
+  // A candidate whose cool-down has ended since the heads were read may be missing from them.
+  void CheckCoolDowns() const {
+    for (const auto& [name, contest] : loaded_.contests) {
+      for (const auto& [candidate, until] : contest.cool_downs) {
+        if (until > loaded_.now) continue;
+        throw MySqlError(MySqlError::Kind::kConflict, 0, "a cool-down ended during a transaction");
+      }
+    }
   }
 
   [[nodiscard]] std::set<SessionId> SessionsOf(const ElectionName& name,
