@@ -500,16 +500,17 @@ class MySqlStore final : public Store {
 
   Result<DueWork> FindDueWork(size_t limit) override {
     return WithConnection([&](Pool::Loan& loan) {
-      const std::vector<Rows> results = loan.connection().Run(
-          {query::kClock, query::ExpiredSessions(limit), query::UnsettledSessions(limit),
-           query::DueElections(limit), query::NextDue()});
+      // What is due next is read first: whatever falls due meanwhile is told once at least.
+      const std::vector<Rows> results =
+          loan.connection().Run({query::kClock, query::NextDue(), query::ExpiredSessions(limit),
+                                 query::UnsettledSessions(limit), query::DueElections(limit)});
       const auto to_id = [](const Row& row) { return Id(row[0]); };
       DueWork due;
       due.now = Time(results[0].at(0).at(0));
-      due.expired = ConvertAll(results[1], to_id);
-      due.unsettled = ConvertAll(results[2], to_id);
-      due.elections = ConvertAll(results[3], ToName);
-      due.next = OptionalTime(results[4].at(0).at(0));
+      due.next = OptionalTime(results[1].at(0).at(0));
+      due.expired = ConvertAll(results[2], to_id);
+      due.unsettled = ConvertAll(results[3], to_id);
+      due.elections = ConvertAll(results[4], ToName);
       return due;
     });
   }
