@@ -1,6 +1,7 @@
 // What a transaction has to write: how a decided docket differs from the one that was loaded.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,6 +50,11 @@ class HistoryTrimmer {
   };
 
   HistoryTrimmer(const Retention& retention, DbTime now) : retention_(retention), now_(now) {}
+
+  // Where a step ends that looks at no more than `limit` events: revisions have no gaps.
+  static Revision EndOfStep(Revision latest, Revision oldest, size_t limit) {
+    return {std::min<uint64_t>(latest.value, oldest.value + limit)};
+  }
 
   // Nothing if the oldest event may stay.
   [[nodiscard]] std::optional<Cut> CutOf(Revision latest, Revision history_from, Revision oldest,

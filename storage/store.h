@@ -102,7 +102,7 @@ struct Retention {
 // How far one step of trimming got.
 struct Trimmed {
   size_t deleted = 0;
-  ElectionName last;  // go on after this one; empty: that was the last
+  ElectionName last;  // go on after this one; empty: from the beginning, once there is more
 };
 
 // One who waits, as operators see it.
@@ -195,7 +195,8 @@ class Store {
   virtual Result<size_t> ForgetSessions(Duration age, size_t limit) = 0;
 
   // Deletes history that is older than it has to be, in the next elections after `after`: a bounded
-  // part of it, at most about `limit` events.
+  // part of it, at most about `limit` events. That was all if `last` is empty and fewer were
+  // deleted.
   virtual Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
                                       size_t limit) = 0;
 

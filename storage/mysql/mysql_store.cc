@@ -544,7 +544,8 @@ class MySqlStore final : public Store {
       std::vector<std::string> statements = {query::kClock,
                                              query::OldestEvents(after, kElectionsPerTrim)};
       if (first) {
-        statements.push_back(query::TrimAdminChanges(retention.age_max, limit));
+        const Duration age = std::max(retention.age_max, retention.age_min);
+        statements.push_back(query::TrimAdminChanges(age, limit));
         statements.push_back(query::TrimCoolDowns(limit));
       }
       const std::vector<Rows> results = connection.Run(statements);
@@ -555,12 +556,13 @@ class MySqlStore final : public Store {
         if (trimmed.deleted >= limit) return trimmed;
         const ElectionName name = ToName(row);
         const Revision latest{Unsigned(row[1])};
+        const Revision oldest{Unsigned(row[3])};
         const auto cut =
-            row[3] ? trimmer.CutOf(latest, {Unsigned(row[2])}, {Unsigned(row[3])}, Time(row[4]))
-                   : std::nullopt;
+            row[3] ? trimmer.CutOf(latest, {Unsigned(row[2])}, oldest, Time(row[4])) : std::nullopt;
         if (cut) {
+          const Revision end = HistoryTrimmer::EndOfStep(latest, oldest, limit);
           const std::vector<Rows> counts = connection.Run(
-              {query::TrimEvents(name, latest, cut->below, cut->before, cut->protected_from, limit),
+              {query::TrimEvents(name, end, cut->below, cut->before, cut->protected_from, limit),
                query::kRowCount});
           const size_t deleted = Unsigned(counts[1].at(0).at(0));
           trimmed.deleted += deleted;

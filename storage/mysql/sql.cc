@@ -438,10 +438,10 @@ std::string ForgetWriters(Duration age, size_t limit) {
 
 std::string OldestEvents(const ElectionName& after, size_t limit) {
   return fmt::format(
-      "SELECT x.name, x.revision, x.history_from, o.revision, o.at_us FROM elections x"
-      " LEFT JOIN events o ON o.election = x.name"
-      " AND o.revision = (SELECT MIN(e.revision) FROM events e WHERE e.election = x.name)"
-      " WHERE x.name > {} ORDER BY x.name LIMIT {}",
+      "SELECT x.name, x.revision, x.history_from,"
+      " (SELECT e.revision FROM events e WHERE e.election = x.name ORDER BY e.revision LIMIT 1),"
+      " (SELECT e.at_us FROM events e WHERE e.election = x.name ORDER BY e.revision LIMIT 1)"
+      " FROM elections x WHERE x.name > {} ORDER BY x.name LIMIT {}",
       Literal(after), limit);
 }
 

@@ -381,8 +381,8 @@ class SqliteStore final : public Store {
       Transaction transaction(connection_, query::kBegin);
       const DbTime now = clock_();
       if (after.bytes.empty()) {
-        connection_.Execute(query::kTrimAdminChanges,
-                            {Int(now.since_epoch - retention.age_max), Int(limit)});
+        const Duration age = std::max(retention.age_max, retention.age_min);
+        connection_.Execute(query::kTrimAdminChanges, {Int(now.since_epoch - age), Int(limit)});
         connection_.Execute(query::kTrimCoolDowns, {Int(now)});
       }
       const Trimmed trimmed = TrimEvents(HistoryTrimmer(retention, now), after, limit);
@@ -600,26 +600,27 @@ class SqliteStore final : public Store {
   Trimmed TrimEvents(const HistoryTrimmer& trimmer, const ElectionName& after, size_t limit) {
     struct Oldest {
       ElectionName name;
-      Revision latest;
+      Revision end;
       std::optional<HistoryTrimmer::Cut> cut;
     };
     const auto page =
         Collect(connection_.Query(query::kOldestEvents, {after.bytes, Int(kElectionsPerTrim)}),
                 [&](SQLite::Statement& row) {
-                  Oldest oldest{ToName(row), {Unsigned(row, 1)}, {}};
+                  Oldest oldest{ToName(row), {}, {}};
                   if (row.isColumnNull(3)) return oldest;
-                  oldest.cut = trimmer.CutOf(oldest.latest, {Unsigned(row, 2)}, {Unsigned(row, 3)},
-                                             Time(row, 4));
+                  const Revision latest{Unsigned(row, 1)};
+                  const Revision first{Unsigned(row, 3)};
+                  oldest.end = HistoryTrimmer::EndOfStep(latest, first, limit);
+                  oldest.cut = trimmer.CutOf(latest, {Unsigned(row, 2)}, first, Time(row, 4));
                   return oldest;
                 });
     Trimmed trimmed{0, after};
     for (const Oldest& oldest : page) {
       if (trimmed.deleted >= limit) return trimmed;
       if (oldest.cut) {
-        connection_.Execute(
-            query::kTrimEvents,
-            {oldest.name.bytes, Int(oldest.latest.value), Int(oldest.cut->below.value),
-             Int(oldest.cut->before), Int(oldest.cut->protected_from), Int(limit)});
+        connection_.Execute(query::kTrimEvents,
+                            {oldest.name.bytes, Int(oldest.end.value), Int(oldest.cut->below.value),
+                             Int(oldest.cut->before), Int(oldest.cut->protected_from), Int(limit)});
         const size_t deleted = connection_.Changes();
         trimmed.deleted += deleted;
         if (deleted == limit) return trimmed;  // there may be more of this one
