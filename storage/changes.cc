@@ -52,10 +52,8 @@ Changes Compare(const Docket& loaded, const Docket& decided) {
   Changes changes;
   for (const auto& [name, contest] : decided.contests) {
     const Contest& before = loaded.contests.at(name);
-    const bool came_into_being = contest.exists && !before.exists;
-    if (came_into_being || contest.election != before.election) {
-      changes.elections.push_back(&contest.election);
-    }
+    const bool changed = contest.election != before.election || contest.exists != before.exists;
+    if (changed) changes.elections.push_back(&contest.election);
     if (contest.emptied) changes.emptied.push_back(&contest.election.name);
     CompareQueues(before, contest, changes);
     CompareCoolDowns(before, contest, changes);

@@ -154,6 +154,169 @@ TEST(CompareTest, ASeatThatPassesMovesACandidacyToTheElection) {
   EXPECT_THAT(changes.departed, ElementsAre(PlaceKey{kElection, Id("b")}));
 }
 
+TEST(CompareTest, AnElectionThatWasMadeWithNothingToSetIsWritten) {
+  const auto loaded = Given();
+  auto decided = loaded;
+  (void)Do(decided, Creating());
+
+  EXPECT_THAT(ElectionsIn(Compare(loaded, decided)), ElementsAre("orders"));
+}
+
+std::vector<std::string> CoolDownsIn(const Changes& changes) {
+  std::vector<std::string> candidates;
+  for (const CoolDown& it : changes.cool_downs) candidates.push_back(*it.candidate);
+  return candidates;
+}
+
+TEST(CompareTest, NewAndChangedCoolDownsAreWritten) {
+  const auto loaded =
+      Given(LedBy("a", Term{7}), KeptOut("same", kNow + 1s), KeptOut("longer", kNow + 1s));
+  auto decided = loaded;
+  decided.contests.at(kElection).cool_downs["longer"] = kNow + 2s;
+  decided.contests.at(kElection).cool_downs["new"] = kNow + 3s;
+
+  const Changes changes = Compare(loaded, decided);
+
+  EXPECT_THAT(CoolDownsIn(changes), ElementsAre("longer", "new"));
+  EXPECT_EQ(changes.cool_downs[0].until, kNow + 2s);
+}
+
+TEST(CompareTest, CoolDownsThatAreOverNeedNoWrite) {
+  const auto loaded = Given(LedBy("a", Term{7}), KeptOut("over", kNow));
+  auto decided = loaded;
+  decided.contests.at(kElection).cool_downs.clear();
+
+  EXPECT_THAT(Compare(loaded, decided), WritesNothing());
+}
+
+TEST(CompareTest, OfAnEmptiedElectionEverythingThatIsThereIsWritten) {
+  const auto loaded =
+      Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), KeptOut("x", kNow + 1s));
+  auto decided = loaded;
+  Contest& contest = decided.contests.at(kElection);
+  contest.emptied = true;
+  contest.queue.pop_back();
+
+  const Changes changes = Compare(loaded, decided);
+
+  ASSERT_EQ(changes.emptied.size(), 1u);
+  EXPECT_EQ(*changes.emptied[0], kElection);
+  EXPECT_THAT(CandidaciesIn(changes), ElementsAre(Id("b")));
+  EXPECT_THAT(CoolDownsIn(changes), ElementsAre("x"));
+  EXPECT_THAT(changes.departed, IsEmpty());
+}
+
+// --- AgendaFor ---
+
+TEST(AgendaForTest, CommandsOfOneElectionNeedWhatEachOfThemNeeds) {
+  Campaign campaign = Superseding(FirstCampaignBy("s/2"));
+  campaign.opening->previous = Id("s/1");
+  const std::vector<Command> commands = {campaign, ResignBy("b"), Appointing("c", {1}),
+                                         Deposing({1})};
+
+  const Agenda agenda = AgendaFor({&commands[0], &commands[1], &commands[2], &commands[3]});
+
+  ASSERT_EQ(agenda.elections.size(), 1u);
+  const Agenda::Item& item = agenda.elections.at(kElection);
+  EXPECT_THAT(item.sessions, UnorderedElementsAre(Id("s/2"), Id("s/1"), Id("b")));
+  EXPECT_THAT(item.candidates, UnorderedElementsAre("s", "c"));
+  EXPECT_EQ(item.departures, 4u);
+  EXPECT_TRUE(item.create);
+}
+
+TEST(AgendaForTest, ASetNeedsEachOfItsElections) {
+  const Command set = FirstCampaignForAllBy("a", {{"x"}, {"y"}});
+  const Command settle = Settle{{"z"}, std::nullopt};
+
+  const Agenda agenda = AgendaFor({&set, &settle});
+
+  EXPECT_TRUE(agenda.elections.at({"x"}).create);
+  EXPECT_THAT(agenda.elections.at({"y"}).sessions, ElementsAre(Id("a")));
+  EXPECT_FALSE(agenda.elections.at({"z"}).create);
+  EXPECT_EQ(agenda.elections.at({"z"}).departures, 1u);
+}
+
+// --- EventsByLane ---
+
+TEST(EventsByLaneTest, EachLaneHasItsEventsInTheirOrder) {
+  std::vector<Event> events;
+  for (uint64_t i = 1; i <= 40; ++i) {
+    Event& event = events.emplace_back();
+    event.election = {"e" + std::to_string(i % 9)};
+    event.revision = {i};
+  }
+
+  const auto lanes = EventsByLane(events);
+
+  size_t all = 0;
+  for (const auto& [lane, of_lane] : lanes) {
+    EXPECT_FALSE(of_lane.empty());
+    Revision last;
+    for (const Event* event : of_lane) {
+      EXPECT_EQ(LaneOf(event->election), lane);
+      EXPECT_GT(event->revision, last);
+      last = event->revision;
+    }
+    all += of_lane.size();
+  }
+  EXPECT_EQ(all, events.size());
+  EXPECT_THAT(EventsByLane({}), IsEmpty());
+}
+
+// --- HistoryTrimmer ---
+
+constexpr Retention kRetention{100s, 10, 5s};
+
+bool Trims(const Retention& retention, Revision latest, Revision history_from, Revision oldest,
+           Duration age) {
+  return HistoryTrimmer(retention, kNow)
+      .CutOf(latest, history_from, oldest, kNow + -age)
+      .has_value();
+}
+
+TEST(HistoryTrimmerTest, OnlyWhatIsTooOldOrTooMuchOrHiddenMayGo) {
+  EXPECT_FALSE(Trims(kRetention, {10}, {}, {1}, 100s)) << "neither too old nor too many";
+  EXPECT_TRUE(Trims(kRetention, {10}, {}, {1}, 100s + kInstant)) << "too old";
+  EXPECT_TRUE(Trims(kRetention, {11}, {}, {1}, 50s)) << "too many";
+  EXPECT_FALSE(Trims(kRetention, {11}, {}, {2}, 50s)) << "as many as may be";
+  EXPECT_TRUE(Trims(kRetention, {5}, {3}, {2}, 50s)) << "hidden";
+  EXPECT_FALSE(Trims(kRetention, {5}, {3}, {3}, 50s)) << "the first that is shown";
+}
+
+TEST(HistoryTrimmerTest, WhatIsYoungOrTheLatestStays) {
+  EXPECT_FALSE(Trims(kRetention, {50}, {}, {1}, 5s));
+  EXPECT_TRUE(Trims(kRetention, {50}, {}, {1}, 5s + kInstant));
+  EXPECT_FALSE(Trims(kRetention, {7}, {8}, {7}, 1000s));
+}
+
+TEST(HistoryTrimmerTest, SaysWhereToCut) {
+  const auto cut = HistoryTrimmer(kRetention, kNow).CutOf({50}, {45}, {1}, {});
+
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->below, Revision{45});
+  EXPECT_EQ(cut->before, kNow + -100s);
+  EXPECT_EQ(cut->protected_from, kNow + -5s);
+  EXPECT_EQ(HistoryTrimmer(kRetention, kNow).CutOf({50}, {}, {1}, {})->below, Revision{41});
+}
+
+TEST(HistoryTrimmerTest, AStepLooksAtABoundedPartAndNeverAtTheLatest) {
+  EXPECT_EQ(HistoryTrimmer::EndOfStep({50}, {20}, 10), Revision{30});
+  EXPECT_EQ(HistoryTrimmer::EndOfStep({50}, {45}, 10), Revision{50});
+}
+
+// --- SessionIdsOf ---
+
+TEST(SessionIdsOfTest, AHandleIsBetweenTheFirstAndTheLast) {
+  const SessionId id = SessionId::FromHex("0123456789abcdef0f1e2d3c4b5a6978").value();
+
+  const auto [first, last] = SessionIdsOf(id.Handle());
+
+  EXPECT_EQ(first.Hex(), "0123456789abcdef0000000000000000");
+  EXPECT_EQ(last.Hex(), "0123456789abcdefffffffffffffffff");
+  EXPECT_LT(first, id);
+  EXPECT_LT(id, last);
+}
+
 // --- FinishLoading ---
 
 Candidacy Place(const std::string& name, uint64_t ticket, int32_t priority = 0) {
