@@ -159,6 +159,7 @@ void Grant(Docket& docket, Contest& contest, Place place) {
   election.vacant_until = {};
   election.wake_at.reset();
   election.appointment.reset();  // it is fulfilled, or void
+  if (election.cooling_until <= docket.now) election.cooling_until = {};
   RemoveFromQueue(contest, place);
   Record(docket, election, EventType::kElected);
 }

@@ -187,7 +187,7 @@ void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) c
         if (!found) return respond(tl::unexpected(found.error()));
         if (!*found) return respond(Fail(Reason::kSessionNotFound, "no session has this handle"));
         engine.DeposeSession(**found, asker, [respond](const Result<Closed>& closed) {
-          respond(closed.map([](const Closed& it) { return Answer(AdminAnswer{{}, it.now}); }));
+          respond(closed.map([](const Closed& it) { return Answer(AdminAnswer{{}, it.deposed}); }));
         });
       });
 }
