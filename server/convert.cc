@@ -1,35 +1,14 @@
 #include "server/convert.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace tenure {
 namespace {
 
-constexpr int64_t kMicrosPerSecond = 1'000'000;
-constexpr int64_t kNanosPerSecond = 1'000'000'000;
-constexpr int64_t kProtoSecondsMax = 315'576'000'000;  // google.protobuf.Duration's own bound
 constexpr int kHeartbeatsPerLease = 3;
 constexpr size_t kPlacesToldMax = 1000;
-constexpr Duration kDurationMax = std::chrono::hours(100 * 365 * 24);
-
-template <typename Message>
-Message SecondsAndNanos(Duration since) {
-  Message message;
-  message.set_seconds(since.count() / kMicrosPerSecond);
-  message.set_nanos(static_cast<int32_t>(since.count() % kMicrosPerSecond * 1000));
-  return message;
-}
 
 }  // namespace
-
-google::protobuf::Duration ToProto(Duration duration) {
-  return SecondsAndNanos<google::protobuf::Duration>(duration);
-}
-
-google::protobuf::Timestamp ToProto(DbTime time) {
-  return SecondsAndNanos<google::protobuf::Timestamp>(time.since_epoch);
-}
 
 v1::Cause ToProto(Cause cause) { return static_cast<v1::Cause>(cause); }
 
@@ -176,17 +155,6 @@ v1::SessionInfo ToProto(const SessionView& view) {
   add(view.leads, *message.mutable_leads());
   add(view.waits, *message.mutable_waits());
   return message;
-}
-
-std::optional<Duration> FromProto(const google::protobuf::Duration& duration) {
-  const int64_t seconds = duration.seconds();
-  const int64_t nanos = duration.nanos();
-  const bool signs_differ = (seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0);
-  const bool valid = seconds >= -kProtoSecondsMax && seconds <= kProtoSecondsMax &&
-                     std::abs(nanos) < kNanosPerSecond && !signs_differ;
-  if (!valid) return std::nullopt;
-  return std::clamp(Duration(seconds * kMicrosPerSecond + nanos / 1000), -kDurationMax,
-                    kDurationMax);
 }
 
 }  // namespace tenure

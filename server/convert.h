@@ -1,20 +1,17 @@
 // Between the contract's messages and the law's types. Pure.
 #pragma once
 
-#include <google/protobuf/duration.pb.h>
-
 #include <optional>
 
 #include "core/law.h"
 #include "core/types.h"
+#include "proto/time.h"
 #include "storage/store.h"
 #include "tenure/v1/admin.pb.h"
 #include "tenure/v1/election.pb.h"
 
 namespace tenure {
 
-[[nodiscard]] google::protobuf::Duration ToProto(Duration duration);
-[[nodiscard]] google::protobuf::Timestamp ToProto(DbTime time);
 [[nodiscard]] v1::Cause ToProto(Cause cause);
 [[nodiscard]] v1::Session ToProto(const Session& session);
 [[nodiscard]] v1::Leadership ToProto(const Leadership& leadership);
@@ -34,9 +31,5 @@ namespace tenure {
 [[nodiscard]] v1::TermRecord ToProto(const TermRecord& record);
 [[nodiscard]] v1::Change ToProto(const AdminChange& change);
 [[nodiscard]] v1::SessionInfo ToProto(const SessionView& session);
-
-// Nothing if the message is not a valid duration. Parts of a microsecond are dropped; more than 100
-// years are 100 years.
-[[nodiscard]] std::optional<Duration> FromProto(const google::protobuf::Duration& duration);
 
 }  // namespace tenure
