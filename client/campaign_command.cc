@@ -1,16 +1,18 @@
 #include <algorithm>
-#include <map>
 #include <random>
 #include <thread>
 #include <variant>
 
+#include "client/async_call.h"
+#include "client/campaign_mailbox.h"
 #include "client/commands.h"
 #include "client/connection.h"
-#include "client/keep_alive_stream.h"
-#include "client/mailbox.h"
+#include "client/exit_code.h"
+#include "client/moments.h"
 #include "client/output.h"
+#include "client/seat_holder.h"
 #include "client/signals.h"
-#include "core/lease.h"
+#include "proto/time.h"
 
 namespace tenure {
 namespace {
@@ -27,17 +29,6 @@ constexpr auto kTryPatience = 10s;  // of --try, while no replica answers
 constexpr auto kResignPatience = 5s;
 constexpr auto kResignCallPatience = 2s;
 
-google::protobuf::Duration ToProto(Duration duration) {
-  google::protobuf::Duration message;
-  message.set_seconds(duration.count() / 1'000'000);
-  message.set_nanos(static_cast<int32_t>(duration.count() % 1'000'000 * 1000));
-  return message;
-}
-
-Duration FromProto(const google::protobuf::Duration& message) {
-  return std::chrono::seconds(message.seconds()) + Duration(message.nanos() / 1000);
-}
-
 std::string NewRequestId() {
   std::random_device random;
   std::string id(16, '\0');
@@ -45,21 +36,11 @@ std::string NewRequestId() {
   return id;
 }
 
-// What the threads of gRPC and of the signals report.
-struct Interrupted {};
-struct CampaignDone {
-  uint64_t call;
-  grpc::Status status;
-  v1::CampaignResponse response;
-};
-struct StreamMessage {
-  uint64_t stream;
-  v1::KeepAliveResponse response;
-};
-struct StreamClosed {
-  uint64_t stream;
-};
-using Message = std::variant<Interrupted, CampaignDone, StreamMessage, StreamClosed>;
+std::string Join(const auto& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
 
 // One `tenure campaign`: stands, waits, holds, and resigns. All decisions are made on one thread.
 class CampaignRun {
@@ -67,8 +48,8 @@ class CampaignRun {
   CampaignRun(const CommonOptions& common, const CampaignOptions& options)
       : output_(common.json),
         options_(options),
-        mailbox_(std::make_shared<Mailbox<Message>>()),
-        signals_([mailbox = mailbox_] { mailbox->Put(Interrupted{}); }),
+        mailbox_(std::make_shared<CampaignMailbox>()),
+        signals_([mailbox = mailbox_](int) { mailbox->Put(Interrupted{}); }),
         connection_(common.endpoints) {}
 
   int Run() {
@@ -83,12 +64,9 @@ class CampaignRun {
       if (stood->ok()) {
         connection_.Succeeded();
         session_id_ = response_.session().session_id();
-        lease_ttl_ = FromProto(response_.session().lease_ttl());
-        if (response_.has_elected()) {
-          const auto held = Hold(response_.elected());
+        if (auto seats = Seats(); !seats.empty()) {
+          const auto held = Hold(std::move(seats));
           if (held) return *held;
-          // Lost, or never confirmed, before anybody was told of it: leave the seat to others.
-          ResignSeat();
           if (once || Over()) return Leave(kExitNotElected);
           connection_.MoveOn();
           if (!Pause(connection_.Backoff())) return Leave(kExitNotElected);
@@ -99,15 +77,19 @@ class CampaignRun {
         continue;
       }
       if (IsSessionGone(*stood)) {
+        const std::string cause = MetadataOf(*stood, "cause");
+        // Whoever took this one's place would be thrown out by another session.
+        if (cause == "SUPERSEDED") {
+          Output::Complain("a newer session of " + options_.candidate + " has taken the place");
+          return kExitNotElected;
+        }
+        previous_session_id_ = cause == "EXPIRED" ? session_id_ : "";
         session_id_.clear();
         request_id_ = NewRequestId();
         continue;
       }
       if (ReasonOf(*stood) == "CANDIDACY_WITHDRAWN") continue;
-      if (!IsTransient(*stood) || (once && Now() >= try_until)) {
-        Output::Complain(*stood);
-        return kExitError;
-      }
+      if (!IsTransient(*stood) || (once && Now() >= try_until)) return Output::Complain(*stood);
       if (!once && Over()) return Leave(kExitNotElected);
       connection_.MoveOn();
       if (!Pause(connection_.Backoff())) return Leave(kExitNotElected);
@@ -126,35 +108,39 @@ class CampaignRun {
     return std::chrono::duration_cast<Duration>(wait);
   }
 
-  // One Campaign call. Nothing if it was interrupted.
-  std::optional<grpc::Status> Campaign() {
-    const Duration wait = NextWait();
+  [[nodiscard]] v1::CampaignRequest Request(Duration wait) const {
     v1::CampaignRequest request;
-    request.set_election(options_.election);
+    if (options_.elections.size() == 1) {
+      request.set_election(options_.elections.front());
+    } else {
+      request.mutable_elections()->Add(options_.elections.begin(), options_.elections.end());
+    }
     request.set_session_id(session_id_);
     request.set_candidate(options_.candidate);
     request.set_value(options_.value);
     request.set_priority(options_.priority);
+    request.set_supersede(options_.supersede);
     *request.mutable_wait() = ToProto(wait);
     if (session_id_.empty()) {
       request.set_request_id(request_id_);
+      request.set_previous_session_id(previous_session_id_);
       if (options_.lease_ttl) *request.mutable_lease_ttl() = ToProto(*options_.lease_ttl);
     }
+    return request;
+  }
 
-    struct Call {
-      grpc::ClientContext context;
-      v1::CampaignRequest request;
-      v1::CampaignResponse response;
-    };
-    auto call = std::make_shared<Call>();
-    call->request = std::move(request);
+  // One Campaign call. Nothing if it was interrupted.
+  std::optional<grpc::Status> Campaign() {
+    using Call = AsyncCall<v1::ElectionService::Stub, v1::CampaignRequest, v1::CampaignResponse>;
+    const Duration wait = NextWait();
+    auto call = std::make_shared<Call>(connection_, connection_.stub());
+    call->request = Request(wait);
     call->context.set_deadline(std::chrono::system_clock::now() + wait + kCallPatience);
     const uint64_t number = ++calls_;
-    const auto stub = connection_.stub();
-    stub->async()->Campaign(&call->context, &call->request, &call->response,
-                            [call, stub, number, mailbox = mailbox_](const grpc::Status& status) {
-                              mailbox->Put(CampaignDone{number, status, call->response});
-                            });
+    call->stub->async()->Campaign(&call->context, &call->request, &call->response,
+                                  [call, number, mailbox = mailbox_](const grpc::Status& status) {
+                                    mailbox->Put(CampaignDone{number, status, call->response});
+                                  });
     while (auto message = mailbox_->Take(Time::max())) {
       if (std::holds_alternative<Interrupted>(*message)) {
         call->context.TryCancel();
@@ -168,160 +154,97 @@ class CampaignRun {
     return std::nullopt;
   }
 
+  // What the last call was granted.
+  [[nodiscard]] std::vector<v1::Leadership> Seats() const {
+    if (response_.has_elected()) return {response_.elected()};
+    const auto& all = response_.all_elected().leaderships();
+    return {all.begin(), all.end()};
+  }
+
   void ShowStanding() {
     if (std::exchange(standing_shown_, true)) return;
+    if (response_.has_blocked()) return ShowBlocked();
+    const std::string& election = options_.elections.front();
     const v1::Standing& standing = response_.standing();
     const bool led = standing.has_leader();
     output_.Line({{"event", "standing"},
-                  {"election", options_.election},
+                  {"election", election},
                   {"candidate", options_.candidate},
                   {"position", standing.position()},
                   {"leader", led ? Json(standing.leader().candidate()) : Json(nullptr)}},
-                 "standing for " + options_.election + " as number " +
-                     std::to_string(standing.position()) + "; " +
+                 "standing for " + election + " as number " + std::to_string(standing.position()) +
+                     "; " +
                      (led ? standing.leader().candidate() + " leads in term " +
                                 std::to_string(standing.leader().term())
                           : "nobody leads"));
   }
 
-  // Holds the seat until it is lost, or a signal comes. Answers with the exit code; nothing if the
-  // seat was lost before the first renewal confirmed it, so that nobody was told of it.
-  std::optional<int> Hold(const v1::Leadership& leadership) {
-    term_ = leadership.term();
-    lease_ = Lease();
-    lease_.Renewed(Now(), lease_ttl_);  // only until when to try
-    renewed_ = false;
-    bool confirmed = false;
-    OpenStream();
-    while (true) {
-      const Time next = std::min({lease_.believed_until(), next_renewal_, reopen_at_});
-      auto message = mailbox_->Take(next);
-      const Time now = Now();
-      if (!lease_.BelievedAt(now)) {
-        CloseStream();
-        return confirmed ? std::optional(Lost("EXPIRED")) : std::nullopt;
-      }
-      if (message && std::holds_alternative<Interrupted>(*message)) {
-        CloseStream();
-        ResignSeat();
-        return Leave(confirmed ? EXIT_SUCCESS : kExitNotElected);
-      }
-      if (message && std::holds_alternative<StreamClosed>(*message)) {
-        if (std::get<StreamClosed>(*message).stream == stream_number_) ReopenLater();
-      } else if (message && std::holds_alternative<StreamMessage>(*message)) {
-        const auto& told = std::get<StreamMessage>(*message);
-        if (told.stream != stream_number_) continue;
-        const auto cause = LossIn(told.response);
-        if (cause) {
-          CloseStream();
-          return confirmed ? std::optional(Lost(*cause)) : std::nullopt;
-        }
-        if (renewed_ && !std::exchange(confirmed, true)) ShowElected();
-      }
-      if (now >= reopen_at_) OpenStream();
-      if (now >= next_renewal_) Renew(now);
-    }
-  }
-
-  void ShowElected() const {
-    output_.Line({{"event", "elected"},
-                  {"election", options_.election},
-                  {"term", term_},
-                  {"candidate", options_.candidate}},
-                 "elected: " + options_.candidate + " leads " + options_.election + " in term " +
-                     std::to_string(term_));
-  }
-
-  int Lost(const std::string& cause) const {
-    output_.Line({{"event", "lost"},
-                  {"election", options_.election},
-                  {"term", term_},
+  void ShowBlocked() const {
+    const auto& blocked = response_.blocked().elections();
+    output_.Line({{"event", "blocked"},
                   {"candidate", options_.candidate},
-                  {"cause", cause}},
-                 "lost: " + options_.candidate + " does not lead " + options_.election +
-                     " any more (" + cause + ")");
-    return kExitLost;
+                  {"elections", std::vector<std::string>(blocked.begin(), blocked.end())}},
+                 "waiting for all of " + Join(options_.elections) + "; not free: " + Join(blocked));
   }
 
-  void OpenStream() {
-    reopen_at_ = Time::max();
-    const uint64_t number = ++stream_number_;
-    stream_ = KeepAliveStream::Open(
-        connection_.stub(),
-        [number, mailbox = mailbox_](const v1::KeepAliveResponse& response) {
-          mailbox->Put(StreamMessage{number, response});
-        },
-        [number, mailbox = mailbox_](const grpc::Status&) { mailbox->Put(StreamClosed{number}); });
-    first_on_stream_ = true;
-    unanswered_.clear();
-    Renew(Now());
-  }
-
-  void CloseStream() {
-    if (stream_ != nullptr) stream_->Close();
-    stream_.reset();
-    ++stream_number_;
-  }
-
-  void ReopenLater() {
-    CloseStream();
-    connection_.MoveOn();
-    reopen_at_ = Now() + connection_.Backoff();
-    next_renewal_ = Time::max();
-  }
-
-  void Renew(Time now) {
-    // Two renewals without an answer: this replica hangs.
-    if (unanswered_.size() >= 2) return ReopenLater();
-    v1::KeepAliveRequest request;
-    request.set_sequence(++sequence_);
-    request.add_session_ids(session_id_);
-    unanswered_[sequence_] = now;
-    stream_->Send(std::move(request));
-    next_renewal_ = now + lease_.RenewalInterval() / (unanswered_.size() > 1 ? 2 : 1);
-  }
-
-  // Takes in what the server says. If the seat is lost by it, the answer is the cause.
-  std::optional<std::string> LossIn(const v1::KeepAliveResponse& response) {
-    if (response.has_notice()) {
-      const v1::SeatNotice& notice = response.notice();
-      const bool mine = notice.election() == options_.election && notice.has_lost() &&
-                        notice.lost().term() == term_;
-      return mine ? std::optional(CauseName(notice.lost().cause())) : std::nullopt;
+  // Holds the seats until one is lost, an operator wants another leader, or a signal comes. Answers
+  // with the exit code; nothing if that was before the first renewal confirmed them, so that nobody
+  // was told of them.
+  std::optional<int> Hold(std::vector<v1::Leadership> seats) {
+    SeatHolder holder(connection_, mailbox_, session_id_,
+                      DurationOf(response_.session().lease_ttl()), seats,
+                      [&] { ShowElected(seats); });
+    const SeatHolder::Ending ending = holder.Hold();
+    const auto* lost = std::get_if<SeatHolder::Lost>(&ending);
+    if (lost != nullptr && holder.confirmed()) {
+      ShowLost(seats, *lost);
+      return lost->election.empty() ? kExitLost : Leave(kExitLost);
     }
-    if (response.has_session_ended()) return CauseName(response.session_ended().cause());
-    const v1::Renewal& renewal = response.renewal();
-    const auto sent = unanswered_.find(renewal.sequence());
-    if (sent == unanswered_.end() || renewal.sessions().empty()) return std::nullopt;
-    const Time sent_at = sent->second;
-    unanswered_.erase(unanswered_.begin(), std::next(sent));
-    const v1::SessionRenewal& session = renewal.sessions(0);
-    if (session.has_ended()) return CauseName(session.ended());
-    if (session.has_not_found()) return "EXPIRED";
-    if (std::exchange(first_on_stream_, false) && !Holds(session)) return "EXPIRED";
-    connection_.Succeeded();
-    renewed_ = true;
-    lease_.Renewed(sent_at, FromProto(session.lease_ttl()));
-    next_renewal_ = sent_at + lease_.RenewalInterval();
-    return std::nullopt;
+    if (const auto* asked = std::get_if<SeatHolder::AskedToStepDown>(&ending)) ShowStepDown(*asked);
+    // The seats first: should the end of the session be refused, they are free all the same.
+    for (const v1::Leadership& seat : seats) ResignSeat(seat);
+    if (lost != nullptr) return std::nullopt;
+    return Leave(holder.confirmed() ? EXIT_SUCCESS : kExitNotElected);
   }
 
-  [[nodiscard]] bool Holds(const v1::SessionRenewal& session) const {
-    return std::ranges::any_of(session.seats(), [&](const v1::Leadership& seat) {
-      return seat.election() == options_.election && seat.term() == term_;
-    });
+  void ShowElected(const std::vector<v1::Leadership>& seats) const {
+    for (const v1::Leadership& seat : seats) {
+      output_.Line({{"event", "elected"},
+                    {"election", seat.election()},
+                    {"term", seat.term()},
+                    {"candidate", options_.candidate}},
+                   "elected: " + options_.candidate + " leads " + seat.election() + " in term " +
+                       std::to_string(seat.term()));
+    }
   }
 
-  static std::string CauseName(v1::Cause cause) {
-    return v1::Cause_Name(cause).substr(std::string("CAUSE_").size());
+  void ShowLost(const std::vector<v1::Leadership>& seats, const SeatHolder::Lost& lost) const {
+    for (const v1::Leadership& seat : seats) {
+      if (!lost.election.empty() && lost.election != seat.election()) continue;
+      output_.Line({{"event", "lost"},
+                    {"election", seat.election()},
+                    {"term", seat.term()},
+                    {"candidate", options_.candidate},
+                    {"cause", lost.cause}},
+                   "lost: " + options_.candidate + " does not lead " + seat.election() +
+                       " any more (" + lost.cause + ")");
+    }
+  }
+
+  void ShowStepDown(const SeatHolder::AskedToStepDown& asked) const {
+    output_.Line({{"event", "step_down"},
+                  {"election", asked.election},
+                  {"candidate", options_.candidate},
+                  {"successor", asked.successor}},
+                 "stepping down: " + asked.successor + " is to lead " + asked.election + " next");
   }
 
   // Best effort: if it fails, ending the session gives up the seat as well.
-  void ResignSeat() {
+  void ResignSeat(const v1::Leadership& seat) {
     v1::ResignRequest request;
     request.set_session_id(session_id_);
-    request.set_election(options_.election);
-    request.set_term(term_);
+    request.set_election(seat.election());
+    request.set_term(seat.term());
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kResignCallPatience);
     v1::ResignResponse response;
@@ -342,10 +265,7 @@ class CampaignRun {
                                       ? connection_.stub()->Resign(&context, request, &response)
                                       : Unreachable();
       if (status.ok() || IsSessionGone(status)) return clean;
-      if (!IsTransient(status) || Now() >= until) {
-        Output::Complain(status);
-        return kExitError;
-      }
+      if (!IsTransient(status) || Now() >= until) return Output::Complain(status);
       connection_.MoveOn();
       std::this_thread::sleep_for(connection_.Backoff());
     }
@@ -362,30 +282,17 @@ class CampaignRun {
 
   const Output output_;
   const CampaignOptions& options_;
-  const std::shared_ptr<Mailbox<Message>> mailbox_;
+  const std::shared_ptr<CampaignMailbox> mailbox_;
   const Signals signals_;  // before gRPC starts its threads
   Connection connection_;
   std::optional<Time> give_up_at_;
 
-  // Standing.
   std::string request_id_ = NewRequestId();
   std::string session_id_;
-  Duration lease_ttl_{0};
+  std::string previous_session_id_;
   uint64_t calls_ = 0;
   v1::CampaignResponse response_;  // of the last call
   bool standing_shown_ = false;
-
-  // Holding.
-  uint64_t term_ = 0;
-  Lease lease_;
-  std::shared_ptr<KeepAliveStream> stream_;
-  uint64_t stream_number_ = 0;
-  bool first_on_stream_ = false;
-  bool renewed_ = false;  // this seat, at least once
-  uint64_t sequence_ = 0;
-  std::map<uint64_t, Time> unanswered_;  // renewals of this stream, and when they were sent
-  Time next_renewal_ = Time::max();
-  Time reopen_at_ = Time::max();
 };
 
 }  // namespace

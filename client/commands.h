@@ -1,4 +1,5 @@
-// The subcommands of `tenure`. Each runs to its end and answers with the exit code.
+// The subcommands of `tenure` that elect and look. Each runs to its end and answers with the exit
+// code.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,14 @@ struct CommonOptions {
   bool json = false;
 };
 
-// Exit codes; 0 is success.
-inline constexpr int kExitError = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitNotElected = 3;
-inline constexpr int kExitLost = 4;
-
 struct CampaignOptions {
-  std::string election;
+  std::vector<std::string> elections;  // all or none of them
   std::string candidate;
   std::string value;
   std::optional<Duration> lease_ttl;
   std::optional<Duration> wait;  // nothing: for ever; zero: try once
   int32_t priority = 0;
+  bool supersede = false;
 };
 int RunCampaign(const CommonOptions& common, const CampaignOptions& options);
 

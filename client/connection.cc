@@ -23,9 +23,21 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
+  // A full page of elections with long values is larger than gRPC's own limit.
+  arguments.SetMaxReceiveMessageSize(-1);
   // Each replica has a connection of its own: none waits for another's.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+}
+
+google::rpc::ErrorInfo InfoOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  google::rpc::ErrorInfo info;
+  if (!details.ParseFromString(status.error_details())) return info;
+  for (const auto& detail : details.details()) {
+    if (detail.UnpackTo(&info)) return info;
+  }
+  return info;
 }
 
 }  // namespace
@@ -35,10 +47,25 @@ Connection::Connection(const std::string& endpoints) {
   for (std::string endpoint; std::getline(list, endpoint, ',');) {
     if (endpoint.empty()) continue;
     const auto channel = OpenChannel(endpoint);
-    replicas_.push_back({channel, v1::ElectionService::NewStub(channel)});
+    replicas_.push_back({endpoint, channel, v1::ElectionService::NewStub(channel),
+                         v1::AdminService::NewStub(channel)});
   }
   in_use_ =
       std::uniform_int_distribution<size_t>(0, std::max<size_t>(replicas_.size(), 1) - 1)(random_);
+}
+
+Connection::~Connection() {
+  std::unique_lock lock(under_way_->mutex);
+  under_way_->none.wait(lock, [this] { return under_way_->calls == 0; });
+}
+
+std::shared_ptr<void> Connection::Mark() {
+  const std::lock_guard lock(under_way_->mutex);
+  ++under_way_->calls;
+  return {nullptr, [under_way = under_way_](void*) {
+            const std::lock_guard lock(under_way->mutex);
+            if (--under_way->calls == 0) under_way->none.notify_all();
+          }};
 }
 
 bool Connection::Connect() {
@@ -54,14 +81,12 @@ std::chrono::milliseconds Connection::Backoff() {
       std::uniform_int_distribution<int64_t>(longest / 2, longest)(random_));
 }
 
-std::string ReasonOf(const grpc::Status& status) {
-  google::rpc::Status details;
-  if (!details.ParseFromString(status.error_details())) return "";
-  for (const auto& detail : details.details()) {
-    google::rpc::ErrorInfo info;
-    if (detail.UnpackTo(&info)) return info.reason();
-  }
-  return "";
+std::string ReasonOf(const grpc::Status& status) { return InfoOf(status).reason(); }
+
+std::string MetadataOf(const grpc::Status& status, const std::string& key) {
+  const auto info = InfoOf(status);
+  const auto entry = info.metadata().find(key);
+  return entry == info.metadata().end() ? "" : entry->second;
 }
 
 bool IsTransient(const grpc::Status& status) {

@@ -4,12 +4,14 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "core/lease.h"
+#include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
 
 namespace tenure {
@@ -20,11 +22,21 @@ class Connection {
  public:
   // "host:port[,host:port...]". Nothing is connected to yet.
   explicit Connection(const std::string& endpoints);
+  // Waits until gRPC has let go of every call that holds a mark. Cancel them first.
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
-  // A stub for the replica in use.
+  // Stubs for the replica in use.
   [[nodiscard]] std::shared_ptr<v1::ElectionService::Stub> stub() {
     return replicas_[in_use_].stub;
   }
+  [[nodiscard]] std::shared_ptr<v1::AdminService::Stub> admin() { return replicas_[in_use_].admin; }
+  // Its "host:port".
+  [[nodiscard]] const std::string& endpoint() const { return replicas_[in_use_].endpoint; }
+  // To be held by each call that ends on one of gRPC's threads, and let go of last. Whoever lets go
+  // of a channel last ends those threads, so it must not be one of them.
+  [[nodiscard]] std::shared_ptr<void> Mark();
   // Waits a bounded time for the replica in use to take connections. Calls that block the thread
   // need this first: between their tries nothing else drives the connection.
   [[nodiscard]] bool Connect();
@@ -37,10 +49,20 @@ class Connection {
 
  private:
   struct Replica {
+    std::string endpoint;
     std::shared_ptr<grpc::Channel> channel;
     std::shared_ptr<v1::ElectionService::Stub> stub;
+    std::shared_ptr<v1::AdminService::Stub> admin;
   };
 
+  // Counts the marks; outlives the connection for as long as it takes to say that it is zero.
+  struct UnderWay {
+    std::mutex mutex;
+    std::condition_variable none;
+    int calls = 0;  // guarded by mutex
+  };
+
+  const std::shared_ptr<UnderWay> under_way_ = std::make_shared<UnderWay>();
   std::vector<Replica> replicas_;
   size_t in_use_ = 0;
   int failures_ = 0;
@@ -53,6 +75,8 @@ class Connection {
 }
 // The ErrorInfo reason of a status; empty if it has none.
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
+// An entry of its metadata; empty if there is none.
+[[nodiscard]] std::string MetadataOf(const grpc::Status& status, const std::string& key);
 // Whether the same request may go well later or elsewhere.
 [[nodiscard]] bool IsTransient(const grpc::Status& status);
 // Whether the session that was used is over or unknown.

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "client/exit_code.h"
 #include "server/status.h"
 
 namespace tenure {
@@ -19,7 +22,7 @@ using namespace std::chrono_literals;
 
 std::vector<Reason> AllReasons() {
   std::vector<Reason> all;
-  for (int i = 1; i <= static_cast<int>(Reason::kDraining); ++i) {
+  for (int i = 1; i <= static_cast<int>(Reason::kTooManyCoolDowns); ++i) {
     all.push_back(static_cast<Reason>(i));
   }
   return all;
@@ -35,6 +38,26 @@ INSTANTIATE_TEST_SUITE_P(Reasons, ServerErrorTest, ::testing::ValuesIn(AllReason
 
 TEST_P(ServerErrorTest, IsKnownByItsReason) {
   EXPECT_EQ(ReasonOf(status_), ReasonName(GetParam()));
+}
+
+TEST_P(ServerErrorTest, HasAnExitCodeOfItsOwnIfTheOperatorShouldLookAgain) {
+  const std::set<Reason> not_found = {Reason::kElectionNotFound, Reason::kSessionNotFound};
+  const std::set<Reason> refused = {Reason::kSessionEnded,       Reason::kNotLeader,
+                                    Reason::kStaleTerm,          Reason::kElectionPaused,
+                                    Reason::kCandidacyWithdrawn, Reason::kCandidateNotStanding,
+                                    Reason::kQueueFull,          Reason::kTooManyCoolDowns};
+
+  EXPECT_EQ(ExitCodeOf(status_), not_found.contains(GetParam()) ? kExitNotFound
+                                 : refused.contains(GetParam()) ? kExitRefused
+                                                                : kExitError);
+}
+
+TEST(MetadataTest, IsTheErrorsOwn) {
+  const auto status = ToStatus({Reason::kSessionEnded, "over", {{"cause", "EXPIRED"}}});
+
+  EXPECT_EQ(MetadataOf(status, "cause"), "EXPIRED");
+  EXPECT_EQ(MetadataOf(status, "other"), "");
+  EXPECT_EQ(MetadataOf(grpc::Status::OK, "cause"), "");
 }
 
 TEST_P(ServerErrorTest, IsTransientExactlyIfTheSameRequestMayGoWellLater) {
@@ -100,6 +123,23 @@ TEST(ConnectionTest, PassesOverEmptyEndpoints) {
   connection.MoveOn();
 
   EXPECT_EQ(connection.stub(), only);
+}
+
+TEST(ConnectionTest, EndsAfterTheLastOfItsCalls) {
+  auto connection = std::make_unique<Connection>("127.0.0.1:1");
+  auto first = connection->Mark();
+  auto last = connection->Mark();
+  bool ended = false;
+
+  first.reset();
+  std::thread call([&] {
+    ended = true;
+    last.reset();
+  });
+  connection.reset();
+
+  EXPECT_TRUE(ended);
+  call.join();
 }
 
 TEST(BackoffTest, GrowsToABoundAndStaysThere) {

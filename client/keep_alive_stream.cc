@@ -4,10 +4,10 @@
 
 namespace tenure {
 
-std::shared_ptr<KeepAliveStream> KeepAliveStream::Open(
-    std::shared_ptr<v1::ElectionService::Stub> stub, OnMessage message, OnClosed closed) {
+std::shared_ptr<KeepAliveStream> KeepAliveStream::Open(Connection& connection, OnMessage message,
+                                                       OnClosed closed) {
   std::shared_ptr<KeepAliveStream> stream(
-      new KeepAliveStream(std::move(stub), std::move(message), std::move(closed)));
+      new KeepAliveStream(connection, std::move(message), std::move(closed)));
   stream->self_ = stream;
   stream->stub_->async()->KeepAlive(&stream->context_, stream.get());
   stream->StartRead(&stream->response_);

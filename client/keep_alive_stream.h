@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "tenure/v1/election.grpc.pb.h"
+#include "client/connection.h"
 
 namespace tenure {
 
@@ -20,21 +20,24 @@ class KeepAliveStream : public grpc::ClientBidiReactor<v1::KeepAliveRequest, v1:
   using OnClosed = std::function<void(const grpc::Status&)>;
 
   // The stream lives until it is closed, by whichever side.
-  static std::shared_ptr<KeepAliveStream> Open(std::shared_ptr<v1::ElectionService::Stub> stub,
-                                               OnMessage message, OnClosed closed);
+  static std::shared_ptr<KeepAliveStream> Open(Connection& connection, OnMessage message,
+                                               OnClosed closed);
 
   void Send(v1::KeepAliveRequest request);
   void Close() { context_.TryCancel(); }
 
  private:
-  KeepAliveStream(std::shared_ptr<v1::ElectionService::Stub> stub, OnMessage message,
-                  OnClosed closed)
-      : stub_(std::move(stub)), message_(std::move(message)), closed_(std::move(closed)) {}
+  KeepAliveStream(Connection& connection, OnMessage message, OnClosed closed)
+      : mark_(connection.Mark()),
+        stub_(connection.stub()),
+        message_(std::move(message)),
+        closed_(std::move(closed)) {}
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
+  const std::shared_ptr<void> mark_;  // the first: it is let go of last
   const std::shared_ptr<v1::ElectionService::Stub> stub_;
   const OnMessage message_;
   const OnClosed closed_;

@@ -3,20 +3,48 @@
 #include <iostream>
 
 #include "client/connection.h"
+#include "client/exit_code.h"
+#include "client/text.h"
 
 namespace tenure {
+namespace {
 
-void Output::Line(const Json& object, const std::string& text) const {
-  // Values are bytes: what is not UTF-8 is shown as U+FFFD.
-  const auto replace = Json::error_handler_t::replace;
-  std::cout << (json_ ? object.dump(-1, ' ', false, replace) : text) << std::endl;
+// Values are bytes: what is not UTF-8 is shown as U+FFFD.
+std::string Dump(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void Output::Complain(const std::string& what) { std::cerr << "tenure: " << what << std::endl; }
+// gRPC's own errors say little.
+std::string Sentence(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::DEADLINE_EXCEEDED: return "no replica of the service answered in time";
+    case grpc::StatusCode::UNIMPLEMENTED: return "the server is too old for this command";
+    default: return status.error_message();
+  }
+}
 
-void Output::Complain(const grpc::Status& status) {
+}  // namespace
+
+void Output::Line(const Json& object, const std::string& text) const {
+  std::cout << (json_ ? Dump(object) : text) << std::endl;
+}
+
+void Output::Object(const Json& object) const { std::cout << Dump(object) << '\n'; }
+
+void Output::Text(const std::string& line) const { std::cout << line << '\n'; }
+
+void Output::Text(const Table& table) const {
+  for (const std::string& line : table.Lines()) Text(line);
+}
+
+void Output::Complain(const std::string& what) {
+  std::cerr << "tenure: " << Printable(what) << std::endl;
+}
+
+int Output::Complain(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
-  Complain(status.error_message() + (reason.empty() ? "" : " (" + reason + ")"));
+  Complain(Sentence(status) + (reason.empty() ? "" : " (" + reason + ")"));
+  return ExitCodeOf(status);
 }
 
 }  // namespace tenure

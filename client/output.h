@@ -1,10 +1,12 @@
-// What the command line tool prints: lines for people, or one JSON object per line for programs.
+// What the command line tool prints: text for people, or one JSON object per line for programs.
 #pragma once
+
+#include <grpcpp/support/status.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include <grpcpp/support/status.h>
+#include "client/table.h"
 
 namespace tenure {
 
@@ -14,11 +16,20 @@ class Output {
  public:
   explicit Output(bool json) : json_(json) {}
 
-  // One line on standard output, at once.
+  [[nodiscard]] bool json() const { return json_; }
+
+  // One line on standard output, at once: whichever is wanted.
   void Line(const Json& object, const std::string& text) const;
+  // REQUIRES: json().
+  void Object(const Json& object) const;
+  // REQUIRES: not json(). A line of text, or a table.
+  void Text(const std::string& line) const;
+  void Text(const Table& table) const;
+
   // One line on standard error.
   static void Complain(const std::string& what);
-  static void Complain(const grpc::Status& status);
+  // The same, of a call that failed. Answers with the exit code that says so.
+  static int Complain(const grpc::Status& status);
 
  private:
   const bool json_;

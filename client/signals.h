@@ -1,9 +1,10 @@
-// SIGINT and SIGTERM as a call, on a thread of its own.
+// SIGINT, SIGTERM and others as calls, on a thread of its own.
 #pragma once
 
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <initializer_list>
 #include <thread>
 
 namespace tenure {
@@ -11,15 +12,17 @@ namespace tenure {
 // Make it before any other thread: it blocks the signals in all that are started later.
 class Signals {
  public:
-  explicit Signals(std::function<void()> on_signal) : on_signal_(std::move(on_signal)) {
+  explicit Signals(std::function<void(int)> on_signal, std::initializer_list<int> others = {})
+      : on_signal_(std::move(on_signal)) {
     sigemptyset(&set_);
+    for (const int number : others) sigaddset(&set_, number);
     sigaddset(&set_, SIGINT);
     sigaddset(&set_, SIGTERM);
     sigaddset(&set_, SIGUSR2);  // ends the thread
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     thread_ = std::thread([this] {
       int number = 0;
-      while (sigwait(&set_, &number) == 0 && !stopping_) on_signal_();
+      while (sigwait(&set_, &number) == 0 && !stopping_) on_signal_(number);
     });
   }
   ~Signals() {
@@ -31,7 +34,7 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
  private:
-  const std::function<void()> on_signal_;
+  const std::function<void(int)> on_signal_;
   std::atomic<bool> stopping_ = false;
   sigset_t set_;
   std::thread thread_;

@@ -102,8 +102,7 @@ std::optional<Term> Seat::Stand() {
 void Seat::Hold(Term term) {
   const auto mailbox = std::make_shared<Mailbox<Message>>();
   const auto stream = KeepAliveStream::Open(
-      connection_.stub(),
-      [mailbox](const v1::KeepAliveResponse& response) { mailbox->Put(response); },
+      connection_, [mailbox](const v1::KeepAliveResponse& response) { mailbox->Put(response); },
       [mailbox](const grpc::Status&) { mailbox->Put(StreamClosed{}); });
   std::vector<Time> sent_at;  // by sequence
   // Whether the seat is held still, after what the server says.

@@ -91,7 +91,7 @@ std::string WorkerName(uint64_t number) { return "worker-" + std::to_string(numb
 
 int RunWorker(const WorkerOptions& options) {
   std::atomic<bool> stopping = false;
-  const Signals signals([&] { stopping = true; });  // before gRPC starts its threads
+  const Signals signals([&](int) { stopping = true; });  // before gRPC starts its threads
   Seat seat(options.endpoints, kGuardedElection, WorkerName(options.number), kLease);
   Worker worker(options);
   while (!stopping) worker.Work(seat);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/rpc/service_fixture.h"
+#include "tests/rpc/tool.h"
 
 namespace tenure::testing {
 namespace {
@@ -15,15 +16,11 @@ using Json = nlohmann::json;
 class ToolTest : public ::testing::Test {
  protected:
   Finished Run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), Program("tenure"));
-    return RunToEnd(std::move(arguments), {{"TENURE_ENDPOINTS", server_.endpoint()}});
+    return RunTool(server_, std::move(arguments));
   }
 
   std::unique_ptr<Process> Start(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), Program("tenure"));
-    return std::make_unique<Process>(
-        std::move(arguments),
-        std::map<std::string, std::string>{{"TENURE_ENDPOINTS", server_.endpoint()}});
+    return StartTool(server_, std::move(arguments));
   }
 
   Tenured server_{"sqlite::memory:"};
@@ -53,18 +50,33 @@ TEST_F(ToolTest, OptionsAreAcceptedBeforeAndAfterTheSubcommand) {
 }
 
 TEST_F(ToolTest, WrongUsageIsExitCode2) {
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{},
-                                             {"nonsense"},
-                                             {"leader"},
-                                             {"campaign"},
-                                             {"campaign", "e", "--ttl", "soon"},
-                                             {"campaign", "e", "--wait", "-1s"},
-                                             {"campaign", "e", "--try", "--wait", "1s"},
-                                             {"campaign", "e", "--priority", "high"},
-                                             {"observe", "e", "--count", "0"},
-                                             {"observe", "e", "--from-revision", "0"},
-                                             {"leader", "e", "--endpoint", ","}}) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {},
+           {"nonsense"},
+           {"leader"},
+           {"campaign"},
+           {"campaign", "e", "--ttl", "soon"},
+           {"campaign", "e", "--wait", "-1s"},
+           {"campaign", "e", "--try", "--wait", "1s"},
+           {"campaign", "e", "--priority", "high"},
+           {"campaign", "e", "f", "--priority", "1"},
+           {"campaign", "e", "--supersede"},
+           {"campaign", "e", "f", "--candidate", "a", "--supersede"},
+           {"list", "--limit", "some"},
+           {"describe"},
+           {"appoint", "e"},
+           {"appoint", "e", "c", "--reserve-for", "0s"},
+           {"depose", "e", "--cool-down", "-1s"},
+           {"depose", "e", "--term", "-1"},
+           {"pause"},
+           {"configure", "e"},
+           {"configure", "e", "--reason", "none"},
+           {"configure", "e", "--lock-delay", "10"},
+           {"delete"},
+           {"end-session"},
+           {"observe", "e", "--count", "0"},
+           {"observe", "e", "--from-revision", "0"},
+           {"leader", "e", "--endpoint", ","}}) {
     const auto finished = Run(arguments);
     EXPECT_EQ(finished.exit_code, 2) << finished.output << finished.errors;
     EXPECT_THAT(finished.errors, HasSubstr("tenure: "));
@@ -147,6 +159,17 @@ TEST_F(ToolTest, AHolderWhoseSeatIsTakenAwayIsExitCode4) {
   EXPECT_EQ(Json::parse(campaign->Line(2)).at("cause"), "EXPIRED");
 }
 
+TEST_F(ToolTest, AHolderThatIsDeposedIsExitCode4AndLeavesNoSession) {
+  const auto campaign = Start({"campaign", "e", "--candidate", "a", "--json"});
+  campaign->Line(1);
+
+  ASSERT_EQ(Run({"depose", "e"}).exit_code, 0);
+
+  EXPECT_EQ(campaign->Wait(), 4);
+  EXPECT_EQ(Json::parse(campaign->Line(2)).at("cause"), "DEPOSED");
+  EXPECT_EQ(Run({"sessions"}).output, "no sessions\n");
+}
+
 TEST_F(ToolTest, AHolderThatNoServerAnswersLosesTheSeatByItsOwnClock) {
   const auto campaign = Start({"campaign", "e", "--candidate", "a", "--ttl", "1s", "--json"});
   campaign->Line(1);
@@ -219,6 +242,144 @@ TEST_F(ToolTest, ObserveOfManyElectionsResumesAfterARestart) {
   Campaign(server, {"e7", "a"});
 
   EXPECT_THAT(observer.Line(kElections + 1), HasSubstr("e7 #1 ELECTED a"));
+}
+
+// --- Several elections ---
+
+Json Elected(const std::string& election, uint64_t term, const std::string& candidate) {
+  return {{"event", "elected"}, {"election", election}, {"term", term}, {"candidate", candidate}};
+}
+
+TEST_F(ToolTest, SeveralElectionsAreHeldTogetherAndResigned) {
+  const auto campaign = Start({"campaign", "b", "a", "--candidate", "x", "--json"});
+  EXPECT_EQ(Json::parse(campaign->Line(1)), Elected("b", 1, "x"));
+  EXPECT_EQ(Json::parse(campaign->Line(2)), Elected("a", 1, "x"));
+  EXPECT_EQ(Leader(server_, "a").leader().candidate(), "x");
+
+  campaign->Signal(SIGTERM);
+
+  EXPECT_EQ(campaign->Wait(), 0);
+  EXPECT_FALSE(Leader(server_, "a").has_leader());
+  EXPECT_FALSE(Leader(server_, "b").has_leader());
+}
+
+TEST_F(ToolTest, OfSeveralElectionsAllOrNoneAreTaken) {
+  const auto holder = Campaign(server_, {"b", "holder"}).session().session_id();
+  const auto campaign = Start({"campaign", "a", "b", "--candidate", "x", "--json"});
+  EXPECT_EQ(Json::parse(campaign->Line(1)),
+            Json::parse(R"({"event":"blocked","candidate":"x","elections":["b"]})"));
+  EXPECT_FALSE(Leader(server_, "a").has_leader());
+
+  Resign(server_, holder, "b");
+
+  EXPECT_EQ(Json::parse(campaign->Line(2)), Elected("a", 1, "x"));
+  EXPECT_EQ(Json::parse(campaign->Line(3)), Elected("b", 2, "x"));
+}
+
+TEST_F(ToolTest, ATryOnSeveralElectionsThatAreNotFreeIsExitCode3) {
+  Campaign(server_, {"b", "holder"});
+
+  EXPECT_EQ(Run({"campaign", "a", "b", "--try"}).exit_code, 3);
+}
+
+TEST_F(ToolTest, WhoLosesOneOfSeveralSeatsGivesUpAll) {
+  const auto campaign = Start({"campaign", "a", "b", "--candidate", "x", "--json"});
+  campaign->Line(2);
+
+  ASSERT_EQ(Run({"depose", "a"}).exit_code, 0);
+
+  EXPECT_EQ(campaign->Wait(), 4);
+  EXPECT_EQ(
+      Json::parse(campaign->Line(3)),
+      Json::parse(R"({"event":"lost","election":"a","term":1,"candidate":"x","cause":"DEPOSED"})"));
+  EXPECT_FALSE(Leader(server_, "b").has_leader());
+}
+
+// --- Making way ---
+
+TEST_F(ToolTest, AHolderThatIsAskedToMakeWaySaysForWhomAndResigns) {
+  const auto holder = Start({"campaign", "e", "--candidate", "a", "--json"});
+  holder->Line(1);
+  const auto successor = Start({"campaign", "e", "--candidate", "b", "--json"});
+  successor->Line(1);
+  const auto observer = Start({"observe", "e", "--json", "--count", "4"});
+  observer->Line(1);
+
+  ASSERT_EQ(Run({"appoint", "e", "b"}).exit_code, 0);
+
+  EXPECT_EQ(holder->Wait(), 0);
+  EXPECT_EQ(Json::parse(holder->Line(2)),
+            Json::parse(R"({"event":"step_down","election":"e","candidate":"a","successor":"b"})"));
+  EXPECT_EQ(Json::parse(successor->Line(2)), Elected("e", 2, "b"));
+  const Json asked = Json::parse(observer->Line(2));
+  EXPECT_EQ(asked.at("type"), "HANDOVER_ASKED");
+  EXPECT_EQ(asked.at("leader"), "a");
+  EXPECT_EQ(asked.at("successor"), "b");
+  EXPECT_EQ(Json::parse(observer->Line(3)).at("cause"), "RESIGNED");
+  EXPECT_EQ(Json::parse(observer->Line(4)).at("successor"), nullptr);
+}
+
+TEST_F(ToolTest, AHolderThatWasAwayLearnsThatItIsAskedToMakeWay) {
+  TempDir folder;
+  Tenured server("sqlite:" + (folder.path() / "tenure.db").string());
+  const auto holder = StartTool(server, {"campaign", "e", "--candidate", "a", "--ttl", "30s"});
+  holder->Line(1);
+  Campaign(server, {"e", "b"});
+  holder->Signal(SIGSTOP);
+  ASSERT_EQ(RunTool(server, {"appoint", "e", "b"}).exit_code, 0);
+  server.Kill();
+  server.Start();
+
+  holder->Signal(SIGCONT);
+
+  EXPECT_EQ(holder->Wait(), 0);
+  EXPECT_EQ(holder->Line(2), "stepping down: b is to lead e next");
+}
+
+TEST_F(ToolTest, ObserveTellsPeopleWhoIsToMakeWayForWhom) {
+  const auto leader = Campaign(server_, {"e", "a"});
+  Campaign(server_, {"e", "b"});
+  ASSERT_EQ(Run({"appoint", "e", "b"}).exit_code, 0);
+
+  EXPECT_EQ(Run({"observe", "e", "--count", "1"}).output,
+            "e #2 SNAPSHOT a leads in term 1, asked to make way for b\n");
+  EXPECT_THAT(Run({"observe", "e", "--from-revision", "2", "--count", "1"}).output,
+              "e #2 HANDOVER_ASKED a term 1, asked to make way for b\n");
+}
+
+// --- Superseding ---
+
+TEST_F(ToolTest, ARestartedCandidateSupersedesItsOlderSession) {
+  const auto older = Start({"campaign", "e", "--candidate", "a", "--json"});
+  older->Line(1);
+
+  const auto newer = Start({"campaign", "e", "--candidate", "a", "--supersede", "--json"});
+
+  EXPECT_EQ(Json::parse(newer->Line(1)), Elected("e", 2, "a"));
+  EXPECT_EQ(older->Wait(), 4);
+  EXPECT_EQ(Json::parse(older->Line(2)).at("cause"), "SUPERSEDED");
+}
+
+TEST_F(ToolTest, AWaiterThatIsSupersededDoesNotComeBack) {
+  Campaign(server_, {"e", "leader"});
+  const auto older = Start({"campaign", "e", "--candidate", "a", "--supersede", "--json"});
+  older->Line(1);
+
+  const auto newer = Start({"campaign", "e", "--candidate", "a", "--supersede", "--json"});
+
+  EXPECT_EQ(Json::parse(newer->Line(1)).at("position"), 1);
+  EXPECT_EQ(older->Wait(), 3);
+  EXPECT_THAT(older->Errors(), HasSubstr("a newer session of a"));
+}
+
+// --- What a terminal is not to be told ---
+
+TEST_F(ToolTest, ValuesAreShownWithoutTheirControlCharacters) {
+  Campaign(server_, {"e", "a", "", "\x1b[2Jv\n"});
+
+  const auto observed = Run({"observe", "e", "--from-revision", "1", "--count", "1"});
+
+  EXPECT_EQ(observed.output, "e #1 ELECTED a term 1 value '\\x1b[2Jv\\n'\n");
 }
 
 }  // namespace
