@@ -11,6 +11,9 @@ namespace {
 constexpr int kPingIntervalMs = 5'000;
 constexpr int kPingTimeoutMs = 3'000;
 constexpr int kReconnectMs = 200;
+// A connection may take longer than the pause between two: to another continent, or to a busy
+// server.
+constexpr int kConnectTimeoutMs = 3'000;
 constexpr auto kConnectPatience = std::chrono::milliseconds(500);
 constexpr int64_t kBackoffMinMs = 20;
 constexpr int64_t kBackoffMaxMs = 500;
@@ -21,7 +24,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
   // A full page of elections with long values is larger than gRPC's own limit.
   arguments.SetMaxReceiveMessageSize(-1);

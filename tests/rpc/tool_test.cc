@@ -4,6 +4,7 @@
 
 #include "tests/rpc/service_fixture.h"
 #include "tests/rpc/tool.h"
+#include "tests/support/relay.h"
 
 namespace tenure::testing {
 namespace {
@@ -47,6 +48,12 @@ TEST_F(ToolTest, OptionsAreAcceptedBeforeAndAfterTheSubcommand) {
   EXPECT_EQ(Run({"--endpoint", server_.endpoint(), "leader", "e"}).exit_code, 0);
   EXPECT_EQ(Run({"leader", "e", "--endpoint", nowhere + "," + server_.endpoint()}).exit_code, 0);
   EXPECT_EQ(Run({"leader", "e", "--endpoint", nowhere}).exit_code, 1);
+}
+
+TEST_F(ToolTest, AServerThatIsFarAwayIsReached) {
+  const Relay far_away(server_.endpoint(), 300ms);
+
+  EXPECT_EQ(Run({"leader", "e", "--endpoint", far_away.endpoint()}).exit_code, 0);
 }
 
 TEST_F(ToolTest, WrongUsageIsExitCode2) {

@@ -121,6 +121,7 @@ class Relay::Wire {
   void PassAnswers(Relay& relay) const {
     std::string pending;
     for (std::string bytes; !(bytes = Receive(server_)).empty();) {
+      std::this_thread::sleep_for(relay.delay_);
       pending += bytes;
       while (const auto frame = TakeFrame(pending)) {
         if (relay.Passes(*frame)) SendAll(client_, *frame);
@@ -135,8 +136,8 @@ class Relay::Wire {
   std::thread answers_;
 };
 
-Relay::Relay(const std::string& server)
-    : listener_(Listen()), server_(server), accepting_([this] { Accept(); }) {}
+Relay::Relay(const std::string& server, std::chrono::milliseconds delay)
+    : listener_(Listen()), delay_(delay), server_(server), accepting_([this] { Accept(); }) {}
 
 Relay::~Relay() {
   shutdown(listener_, SHUT_RDWR);

@@ -1,6 +1,7 @@
 // A wire between gRPC clients and a server that loses answers, or breaks, when a test says so.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -13,7 +14,8 @@ namespace tenure::testing {
 // Passes on what comes to its own port of 127.0.0.1, and what is answered. Thread-safe.
 class Relay {
  public:
-  explicit Relay(const std::string& server);  // "127.0.0.1:port", like all endpoints here
+  // `server` is "127.0.0.1:port", like all endpoints here. All that it says comes so much later.
+  explicit Relay(const std::string& server, std::chrono::milliseconds delay = {});
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
@@ -35,6 +37,7 @@ class Relay {
   [[nodiscard]] bool Passes(const std::string& frame);
 
   const int listener_;
+  const std::chrono::milliseconds delay_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string server_;                      // guarded by mutex_
