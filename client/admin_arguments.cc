@@ -26,6 +26,17 @@ class Commands {
     AddLimit(command, options->limit, "At most so many");
   }
 
+  void AddTop() {
+    auto options = std::make_shared<TopOptions>();
+    auto* command = Add("top", "Watch elections live", RunTop, options);
+    command->add_option("PREFIX", options->prefix, "Only elections whose names begin so");
+    command->footer(
+        "Keys: q quit; j, k, arrows, PgUp, PgDn, Home, End scroll; / filter by election or "
+        "leader,\n"
+        "Enter keeps the filter, Esc clears it. Where there is no terminal, or with --json, it\n"
+        "prints what `tenure list` prints.");
+  }
+
   void AddDescribe() {
     auto options = std::make_shared<DescribeOptions>();
     auto* command =
@@ -174,6 +185,7 @@ class Commands {
 
 void AddAdminCommands(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   Commands commands(app, common, chosen);
+  commands.AddTop();
   commands.AddList();
   commands.AddDescribe();
   commands.AddHistory();

@@ -18,6 +18,11 @@ struct ListOptions {
 int RunList(const CommonOptions& common, const ListOptions& options);
 int RunSessions(const CommonOptions& common, const ListOptions& options);
 
+struct TopOptions {
+  std::string prefix;
+};
+int RunTop(const CommonOptions& common, const TopOptions& options);
+
 struct DescribeOptions {
   std::string election;
   uint64_t limit = 20;  // of its queue

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -29,6 +30,14 @@ std::string ReadFile(const std::filesystem::path& path) {
 void Redirect(const std::filesystem::path& path, int descriptor) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   dup2(file, descriptor);
+}
+
+void TakeTerminal(int terminal) {
+  setsid();
+  ioctl(terminal, TIOCSCTTY, 0);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    dup2(terminal, descriptor);
+  }
 }
 
 }  // namespace
@@ -64,7 +73,8 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-Process::Process(std::vector<std::string> command, std::map<std::string, std::string> environment) {
+Process::Process(std::vector<std::string> command, std::map<std::string, std::string> environment,
+                 int terminal) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
@@ -74,8 +84,12 @@ Process::Process(std::vector<std::string> command, std::map<std::string, std::st
 
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  Redirect(files_.path() / "out", STDOUT_FILENO);
-  Redirect(files_.path() / "err", STDERR_FILENO);
+  if (terminal >= 0) {
+    TakeTerminal(terminal);
+  } else {
+    Redirect(files_.path() / "out", STDOUT_FILENO);
+    Redirect(files_.path() / "err", STDERR_FILENO);
+  }
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   execvp(arguments[0], arguments.data());
   _exit(127);

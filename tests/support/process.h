@@ -39,11 +39,12 @@ class TempDir {
 // A TCP port of 127.0.0.1 that nobody listens on now.
 [[nodiscard]] int FreePort();
 
-// One child process. Its output goes to memory; it dies with the test, whatever happens to that.
+// One child process. Its output is kept; it dies with the test, whatever happens to that.
 class Process {
  public:
+  // With a descriptor of a terminal, that is the child's input and output instead, and controls it.
   explicit Process(std::vector<std::string> command,
-                   std::map<std::string, std::string> environment = {});
+                   std::map<std::string, std::string> environment = {}, int terminal = -1);
   ~Process();  // SIGKILL, if it still runs
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
