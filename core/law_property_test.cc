@@ -47,7 +47,7 @@ class Commands {
 
     const Term term = AboutTheTermOf(docket);
     const Attempt attempt{static_cast<uint64_t>(1 + dice_.Below(3))};
-    switch (dice_.Below(17)) {
+    switch (dice_.Below(18)) {
       case 0: return ProclaimBy(session, term, Value());
       case 1: return ResignBy(session);
       case 2: return ResignBy(session, term);
@@ -56,8 +56,9 @@ class Commands {
       case 5: return SettlementOf(session);
       case 6: return Settle{kElection, SomebodyInQueue(docket)};
       case 7:
-      case 8: return DrawOfOperator(docket, CandidateOf(session), term);
-      case 9: return DrawForAll(candidate, session, attempt);
+      case 8:
+      case 9: return DrawOfOperator(docket, CandidateOf(session), term);
+      case 10: return DrawForAll(candidate, session, attempt);
       default: return DrawCampaign(candidate, session, attempt);
     }
   }
@@ -78,7 +79,7 @@ class Commands {
   }
 
   Command DrawOfOperator(const Docket& docket, const std::string& candidate, Term term) {
-    if (ElectionIn(docket).paused && dice_.OneIn(2)) return Resuming();
+    if (ElectionIn(docket).paused && !dice_.OneIn(3)) return Resuming();
     switch (dice_.Below(8)) {
       case 0:
       case 1: return Appointing(candidate, term, Perhaps(500ms));
@@ -210,7 +211,7 @@ Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
   const Needs needs = NeedsOf(command);
   const auto& appointment = ElectionIn(all).appointment;
   const auto& cool_downs = ContestIn(all).cool_downs;
-  const DbTime read_at = all.now + -500ms;
+  const DbTime read_at = all.now + -2s;
   const auto is_alive = [&](const Candidacy& it) {
     return all.sessions.at(it.session).AliveAt(read_at);
   };

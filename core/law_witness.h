@@ -124,9 +124,11 @@ class Witness {
           << "no other call has asked for this seat";
     }
     const auto* depose = step.Of<Depose>();
-    const bool deposed_now = depose != nullptr && event.cause == Cause::kDeposed &&
-                             event.term == depose->term && depose->cool_down > Duration(0);
-    if (deposed_now) cool_downs_[event.leader.candidate] = event.at + depose->cool_down;
+    const bool deposed =
+        depose != nullptr && depose->term == event.term && !step.after.admin_changes.empty();
+    if (deposed && depose->cool_down > Duration(0)) {
+      cool_downs_[event.leader.candidate] = event.at + depose->cool_down;
+    }
     leader_.reset();
   }
 
