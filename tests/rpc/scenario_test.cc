@@ -289,7 +289,7 @@ TEST_P(ScenarioTest, AKeepAliveStreamTellsOfSeatsWonAndLostOnAnotherReplica) {
   stream->Write(request);
   v1::KeepAliveResponse response;
   do {  // a notice of how the leader was elected may come first
-    ASSERT_TRUE(stream->Read(&response));
+    ASSERT_TRUE(stream->Read(&response)) << ReasonOf(stream->Finish());
   } while (!response.has_renewal());
   ASSERT_EQ(response.renewal().sequence(), 7u);
   ASSERT_THAT(response.renewal().sessions(0).seats(), SizeIs(1));
@@ -299,11 +299,11 @@ TEST_P(ScenarioTest, AKeepAliveStreamTellsOfSeatsWonAndLostOnAnotherReplica) {
   Resign(A(), leader.session().session_id(), "e");
 
   do {  // what the renewal has listed may be told again
-    ASSERT_TRUE(stream->Read(&response));
+    ASSERT_TRUE(stream->Read(&response)) << ReasonOf(stream->Finish());
   } while (response.notice().elected().term() == 1);
   EXPECT_EQ(response.notice().lost().term(), 1u);
   EXPECT_EQ(response.notice().lost().cause(), v1::CAUSE_RESIGNED);
-  ASSERT_TRUE(stream->Read(&response));
+  ASSERT_TRUE(stream->Read(&response)) << ReasonOf(stream->Finish());
   EXPECT_EQ(response.notice().session_id(), waiter.session().session_id());
   EXPECT_EQ(response.notice().elected().term(), 2u);
   context.TryCancel();
