@@ -24,7 +24,7 @@ struct Contest {
   // The last of the first live candidacies, if there may be more behind it that were not read:
   // beyond this place the order of the queue is not known.
   std::optional<Candidacy> horizon = {};
-  // Candidates that were deposed, and until when none of them is elected.
+  // Candidates that were deposed, and until when none of them is elected, unless it is appointed.
   std::map<std::string, DbTime> cool_downs = {};
   // Set by the law: the whole queue is to be deleted, with what was not read.
   bool emptied = false;
