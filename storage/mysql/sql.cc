@@ -439,8 +439,10 @@ std::string ForgetWriters(Duration age, size_t limit) {
 std::string OldestEvents(const ElectionName& after, size_t limit) {
   return fmt::format(
       "SELECT x.name, x.revision, x.history_from,"
-      " (SELECT e.revision FROM events e WHERE e.election = x.name ORDER BY e.revision LIMIT 1),"
-      " (SELECT e.at_us FROM events e WHERE e.election = x.name ORDER BY e.revision LIMIT 1)"
+      " (SELECT e.revision FROM events e FORCE INDEX (PRIMARY) WHERE e.election = x.name"
+      " ORDER BY e.election, e.revision LIMIT 1),"
+      " (SELECT e.at_us FROM events e FORCE INDEX (PRIMARY) WHERE e.election = x.name"
+      " ORDER BY e.election, e.revision LIMIT 1)"
       " FROM elections x WHERE x.name > {} ORDER BY x.name LIMIT {}",
       Literal(after), limit);
 }
