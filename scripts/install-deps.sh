@@ -6,9 +6,9 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
-  libmysqlcppconn-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
+  libmariadb-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev)
-test=(libgtest-dev libgmock-dev mariadb-server-core mariadb-client-core procps)
+test=(libgtest-dev libgmock-dev libmysqlcppconn-dev mariadb-server-core mariadb-client-core procps)
 engines=(debootstrap)
 check=(clang-format)
 

@@ -1,13 +1,9 @@
 #include "storage/mysql/connection.h"
 
-#include <cppconn/connection.h>
-#include <cppconn/driver.h>
-#include <cppconn/exception.h>
-#include <cppconn/resultset.h>
-#include <cppconn/resultset_metadata.h>
-#include <cppconn/statement.h>
+#include <mysql.h>
 
 #include <algorithm>
+#include <new>
 #include <random>
 
 #include "storage/mysql/sql.h"
@@ -15,8 +11,8 @@
 namespace tenure::mysql {
 namespace {
 
-constexpr int kConnectTimeoutSeconds = 2;
-constexpr int kReadTimeoutSeconds = 8;
+constexpr unsigned kConnectTimeoutSeconds = 2;
+constexpr unsigned kReadTimeoutSeconds = 8;
 constexpr auto kBorrowTimeout = std::chrono::seconds(5);
 
 // The error numbers are those of MySQL's and MariaDB's manuals.
@@ -29,7 +25,6 @@ MySqlError::Kind KindOf(int code) {
     case 3101:  // certification failure of Group Replication
     case 3572:  // NOWAIT
       return MySqlError::Kind::kConflict;
-    case 0:     // the connector's own: closed, impossible
     case 1040:  // too many connections
     case 1047:  // Galera: node is not ready
     case 1053:  // shutdown in progress
@@ -52,34 +47,42 @@ MySqlError::Kind KindOf(int code) {
   }
 }
 
-MySqlError Translate(const sql::SQLException& error) {
-  return {KindOf(error.getErrorCode()), error.getErrorCode(),
-          "MySQL error " + std::to_string(error.getErrorCode()) + ": " + error.what()};
+MySqlError LastError(MYSQL* handle) {
+  const auto code = static_cast<int>(mysql_errno(handle));
+  return {KindOf(code), code, "MySQL error " + std::to_string(code) + ": " + mysql_error(handle)};
 }
 
-std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& address) {
-  sql::ConnectOptionsMap options;
-  options["hostName"] = sql::SQLString("tcp://" + address.host);
-  options["port"] = static_cast<int>(address.port);
-  options["userName"] = sql::SQLString(config.user);
-  options["password"] = sql::SQLString(config.password);
-  options["schema"] = sql::SQLString(config.database);
-  options["OPT_CONNECT_TIMEOUT"] = kConnectTimeoutSeconds;
-  options["OPT_READ_TIMEOUT"] = kReadTimeoutSeconds;
-  options["OPT_WRITE_TIMEOUT"] = kReadTimeoutSeconds;
-  options["CLIENT_MULTI_STATEMENTS"] = true;
-  return std::unique_ptr<sql::Connection>(get_driver_instance()->connect(options));
+void Connect(MYSQL* handle, const Config& config, const Address& address) {
+  const unsigned protocol = MYSQL_PROTOCOL_TCP;
+  mysql_options(handle, MYSQL_OPT_PROTOCOL, &protocol);
+  mysql_options(handle, MYSQL_OPT_CONNECT_TIMEOUT, &kConnectTimeoutSeconds);
+  mysql_options(handle, MYSQL_OPT_READ_TIMEOUT, &kReadTimeoutSeconds);
+  mysql_options(handle, MYSQL_OPT_WRITE_TIMEOUT, &kReadTimeoutSeconds);
+  mysql_options(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  const MYSQL* connected =
+      mysql_real_connect(handle, address.host.c_str(), config.user.c_str(), config.password.c_str(),
+                         config.database.c_str(), address.port, nullptr, CLIENT_MULTI_STATEMENTS);
+  if (connected == nullptr) throw LastError(handle);
 }
 
-Rows Fetch(sql::Statement& statement) {
-  const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
+// What the server answered the statement that is next.
+Rows Fetch(MYSQL* handle) {
   Rows rows;
-  const unsigned columns = result->getMetaData()->getColumnCount();
-  while (result->next()) {
+  const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result(mysql_store_result(handle),
+                                                                        &mysql_free_result);
+  if (result == nullptr) {
+    if (mysql_field_count(handle) > 0) throw LastError(handle);
+    rows.affected = mysql_affected_rows(handle);
+    rows.insert_id = mysql_insert_id(handle);
+    return rows;
+  }
+  const unsigned columns = mysql_num_fields(result.get());
+  rows.reserve(mysql_num_rows(result.get()));
+  while (const MYSQL_ROW cells = mysql_fetch_row(result.get())) {
+    const unsigned long* lengths = mysql_fetch_lengths(result.get());
     Row& row = rows.emplace_back(columns);
-    for (unsigned i = 1; i <= columns; ++i) {
-      const sql::SQLString cell = result->getString(i);
-      if (!result->wasNull()) row[i - 1] = cell.asStdString();
+    for (unsigned i = 0; i < columns; ++i) {
+      if (cells[i] != nullptr) row[i].emplace(cells[i], lengths[i]);
     }
   }
   return rows;
@@ -94,16 +97,18 @@ std::string RandomBytes(size_t count) {
 
 }  // namespace
 
+void Connection::Close::operator()(st_mysql* handle) const { mysql_close(handle); }
+
 Connection::Connection(const Config& config) {
   std::optional<MySqlError> failure;
   for (const Address& address : config.addresses) {
     try {
-      connection_ = Connect(config, address);
+      handle_.reset(mysql_init(nullptr));
+      if (handle_ == nullptr) throw std::bad_alloc();
+      Connect(handle_.get(), config, address);
       Run(query::SetUpSession());
       if (!ReadOnly()) return;
       throw MySqlError(MySqlError::Kind::kAway, 1290, address.host + " is read-only");
-    } catch (const sql::SQLException& error) {
-      failure = Translate(error);
     } catch (const MySqlError& error) {
       failure = error;
     }
@@ -122,17 +127,14 @@ std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
   std::string message;
   for (const std::string& statement : statements) message.append(statement).append(";");
   if (!message.empty()) message.pop_back();
-  try {
-    const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
-    std::vector<Rows> results;
-    bool has_rows = statement->execute(message);
-    while (true) {
-      results.push_back(has_rows ? Fetch(*statement) : Rows());
-      if (results.size() == statements.size()) return results;
-      has_rows = statement->getMoreResults();
-    }
-  } catch (const sql::SQLException& error) {
-    throw Translate(error);
+  MYSQL* const handle = handle_.get();
+  if (mysql_real_query(handle, message.data(), message.size()) != 0) throw LastError(handle);
+  std::vector<Rows> results;
+  while (true) {
+    results.push_back(Fetch(handle));
+    const int more = mysql_next_result(handle);
+    if (more > 0) throw LastError(handle);
+    if (more < 0) return results;
   }
 }
 

@@ -14,9 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace sql {
-class Connection;
-}
+struct st_mysql;
 
 namespace tenure::mysql {
 
@@ -53,7 +51,11 @@ class MySqlError : public std::runtime_error {
 
 using Cell = std::optional<std::string>;
 using Row = std::vector<Cell>;
-using Rows = std::vector<Row>;
+// What one statement was answered.
+struct Rows : std::vector<Row> {
+  uint64_t affected = 0;
+  uint64_t insert_id = 0;  // what LAST_INSERT_ID(value) was given in it
+};
 
 class Connection {
  public:
@@ -72,7 +74,10 @@ class Connection {
   bool ReadOnly();
 
  private:
-  std::unique_ptr<sql::Connection> connection_;
+  struct Close {
+    void operator()(st_mysql* handle) const;
+  };
+  std::unique_ptr<st_mysql, Close> handle_;
 };
 
 class Pool {

@@ -351,10 +351,9 @@ class Attempted {
     const auto lanes = EventsByLane(decided.events);
     std::vector<size_t> position_results;
     for (const auto& [lane, events] : lanes) {
+      position_results.push_back(statements.size());
       statements.push_back(query::AdvanceLane(lane));
       statements.push_back(query::SaveEvents(lane, events));
-      position_results.push_back(statements.size());
-      statements.emplace_back(query::kLastInsertId);
     }
     statements.emplace_back(query::kCommit);
 
@@ -362,7 +361,7 @@ class Attempted {
     try {
       const std::vector<Rows> results = loan_.connection().Run(statements);
       for (const size_t result : position_results) {
-        positions.push_back(Unsigned(results[result].at(0).at(0)));
+        positions.push_back(results[result].insert_id);
       }
     } catch (const MySqlError& error) {
       if (error.kind != MySqlError::Kind::kAway) throw;
@@ -529,10 +528,9 @@ class MySqlStore final : public Store {
 
   Result<size_t> ForgetSessions(Duration age, size_t limit) override {
     return WithConnection([&](Pool::Loan& loan) {
-      const std::vector<Rows> results =
-          loan.connection().Run({query::ForgetWriters(kWriterAgeMax, limit),
-                                 query::ForgetSessions(age, limit), query::kRowCount});
-      return static_cast<size_t>(Unsigned(results[2].at(0).at(0)));
+      const std::vector<Rows> results = loan.connection().Run(
+          {query::ForgetWriters(kWriterAgeMax, limit), query::ForgetSessions(age, limit)});
+      return static_cast<size_t>(results[1].affected);
     });
   }
 
@@ -561,10 +559,10 @@ class MySqlStore final : public Store {
             row[3] ? trimmer.CutOf(latest, {Unsigned(row[2])}, oldest, Time(row[4])) : std::nullopt;
         if (cut) {
           const Revision end = HistoryTrimmer::EndOfStep(latest, oldest, limit);
-          const std::vector<Rows> counts = connection.Run(
-              {query::TrimEvents(name, end, cut->below, cut->before, cut->protected_from, limit),
-               query::kRowCount});
-          const size_t deleted = Unsigned(counts[1].at(0).at(0));
+          const size_t deleted = connection
+                                     .Run({query::TrimEvents(name, end, cut->below, cut->before,
+                                                             cut->protected_from, limit)})[0]
+                                     .affected;
           trimmed.deleted += deleted;
           if (deleted == limit) return trimmed;  // there may be more of this one
         }

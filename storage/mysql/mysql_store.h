@@ -1,4 +1,5 @@
-// The store on MySQL 8+ and MariaDB 10.6+, through MySQL Connector/C++.
+// The store on MySQL 8+ and MariaDB 10.6+, through the client library of MariaDB, which speaks to
+// both.
 //
 // One transaction is four messages to the server, whatever the size of the batch: lock the
 // elections, read the queues, lock the sessions and read the clock, save and commit. At most

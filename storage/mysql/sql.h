@@ -58,11 +58,9 @@ struct Head {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
-// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents and kLastInsertId.
+// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents.
 [[nodiscard]] std::string AdvanceLane(int lane);
 [[nodiscard]] std::string SaveEvents(int lane, const std::vector<const Event*>& events);
-inline constexpr char kRowCount[] = "SELECT ROW_COUNT()";
-inline constexpr char kLastInsertId[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
 [[nodiscard]] std::string EventPosition(const Event& event);
