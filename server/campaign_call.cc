@@ -8,6 +8,7 @@
 #include "server/campaign_set_call.h"
 #include "server/convert.h"
 #include "server/status.h"
+#include "server/timer.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -20,8 +21,6 @@ constexpr auto kTendPauseAfterFailure = std::chrono::milliseconds(500);
 
 // How long before it has to be answered a call stops waiting: the time to read where it stands.
 constexpr SteadyTime::duration kStandingMargin = std::chrono::milliseconds(200);
-// No plan is made for later than this: it would outlive a call that is cancelled.
-constexpr SteadyTime::duration kPlanAheadMax = std::chrono::seconds(10);
 
 class CampaignCall final : public grpc::ServerUnaryReactor,
                            public Watcher,
@@ -32,7 +31,10 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
         campaign_(std::move(parsed.campaign)),
         place_{campaign_.election, campaign_.session},
         wait_(parsed.wait),
-        response_(response) {}
+        response_(response),
+        no_answer_(engine.scheduler(), Work::kReads),
+        wait_over_(engine.scheduler(), Work::kReads),
+        tend_(engine.scheduler(), Work::kReads) {}
 
   void Start(const grpc::ServerContextBase& context) {
     self_ = shared_from_this();
@@ -45,11 +47,11 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
       const SteadyTime wait_over = now + std::chrono::duration_cast<SteadyTime::duration>(*wait_);
       give_up_waiting_at_ = std::min(give_up_waiting_at_.value_or(wait_over), wait_over);
     }
+    LimitAnswerTime();  // before anybody else knows of this call
     auto joined = engine_.hub().Join(shared_from_this());
     if (!joined) return FinishWith(joined.error());
     membership_ = std::move(*joined);
     membership_.Add(WatchSession{campaign_.session});
-    LimitAnswerTime();
     // Not applied once the call is finished: it could come after a later call of the same session,
     // and take that one's place with it when it is withdrawn.
     engine_.Submit(
@@ -75,7 +77,8 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   void OnSessionEnded(const Session& session) override { StopWaiting(SessionEndedError(session)); }
 
   void OnReset() override {
-    At(engine_.scheduler().Now(), [](CampaignCall& call) { call.Tend(); });
+    const std::lock_guard lock(mutex_);
+    Set(tend_, engine_.scheduler().Now(), [](CampaignCall& call) { call.Tend(); });
   }
 
   void OnDrain() override {
@@ -103,11 +106,10 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
  private:
   enum class State { kSubmitted, kWaiting, kAnswering, kFinished };
 
-  void At(SteadyTime when, std::function<void(CampaignCall&)> task) {
-    engine_.scheduler().PostAt(Work::kReads, when,
-                               [weak = weak_from_this(), task = std::move(task)] {
-                                 if (const auto call = weak.lock()) task(*call);
-                               });
+  void Set(Timer& timer, SteadyTime when, void (*task)(CampaignCall&)) {
+    timer.Set(when, [weak = weak_from_this(), task] {
+      if (const auto call = weak.lock()) task(*call);
+    });
   }
 
   // Also for a call that has not begun to wait yet.
@@ -133,15 +135,17 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     if (stop_waiting_) return FinishWith(*stop_waiting_);
     const SteadyTime now = engine_.scheduler().Now();
     if (give_up_waiting_at_ && *give_up_waiting_at_ <= now) return AnswerStanding();
-    PlanToGiveUp(now);
+    if (give_up_waiting_at_) {
+      Set(wait_over_, *give_up_waiting_at_, [](CampaignCall& call) { call.OnWaitOver(); });
+    }
     PlanToTend();
   }
 
   // From now on the store has only so long to answer.
   void LimitAnswerTime() {
     const SteadyTime latest = engine_.scheduler().Now() + kAnswerPatience;
-    At(std::min(answer_by_.value_or(latest), latest),
-       [](CampaignCall& call) { call.OnNoAnswer(); });
+    Set(no_answer_, std::min(answer_by_.value_or(latest), latest),
+        [](CampaignCall& call) { call.OnNoAnswer(); });
   }
 
   // What became of a command is then not known; it is safe to repeat. A place is kept.
@@ -151,18 +155,9 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     if (expected) FinishWith(AnswerTookTooLong());
   }
 
-  void PlanToGiveUp(SteadyTime now) {
-    if (!give_up_waiting_at_) return;
-    At(std::min(*give_up_waiting_at_, now + kPlanAheadMax),
-       [](CampaignCall& call) { call.OnWaitOver(); });
-  }
-
   void OnWaitOver() {
     const std::lock_guard lock(mutex_);
-    if (state_ != State::kWaiting) return;
-    const SteadyTime now = engine_.scheduler().Now();
-    if (now < *give_up_waiting_at_) return PlanToGiveUp(now);
-    AnswerStanding();
+    if (state_ == State::kWaiting) AnswerStanding();
   }
 
   // REQUIRES for all below: the lock.
@@ -199,8 +194,8 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   void PlanToTend() {
     const auto third =
         std::chrono::duration_cast<SteadyTime::duration>(session_.lease_ttl) / kRenewalsPerLease;
-    At(engine_.scheduler().Now() + std::min(kTendPauseMax, third),
-       [](CampaignCall& call) { call.Tend(); });
+    Set(tend_, engine_.scheduler().Now() + std::min(kTendPauseMax, third),
+        [](CampaignCall& call) { call.Tend(); });
   }
 
   void Tend() {
@@ -215,8 +210,8 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
       const Reason reason = renewed.error().reason;
       const bool over = reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound;
       if (over) return self->FinishWith(renewed.error());
-      self->At(self->engine_.scheduler().Now() + kTendPauseAfterFailure,
-               [](CampaignCall& call) { call.Tend(); });
+      self->Set(self->tend_, self->engine_.scheduler().Now() + kTendPauseAfterFailure,
+                [](CampaignCall& call) { call.Tend(); });
     });
   }
 
@@ -281,6 +276,9 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   Session session_;
   Term term_when_standing_;
   std::shared_ptr<const Event> latest_election_;
+  Timer no_answer_;
+  Timer wait_over_;
+  Timer tend_;
 };
 
 }  // namespace
@@ -295,8 +293,7 @@ grpc::ServerUnaryReactor* StartCampaign(Engine& engine, grpc::CallbackServerCont
     reactor->Finish(ToStatus(parsed.error()));
     return reactor;
   }
-  // Not make_shared: plans that outlive the call shall not keep its memory.
-  const std::shared_ptr<CampaignCall> call(new CampaignCall(engine, *std::move(parsed), response));
+  const auto call = std::make_shared<CampaignCall>(engine, *std::move(parsed), response);
   call->Start(*context);
   return call.get();
 }

@@ -7,6 +7,7 @@
 #include "server/campaign_request.h"
 #include "server/convert.h"
 #include "server/status.h"
+#include "server/timer.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -28,7 +29,9 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
       : engine_(engine),
         campaign_(std::move(request.campaign)),
         wait_(request.wait),
-        response_(response) {}
+        response_(response),
+        no_answer_(engine.scheduler(), Work::kReads),
+        next_try_(engine.scheduler(), Work::kReads) {}
 
   void Start(const grpc::ServerContextBase& context) {
     self_ = shared_from_this();
@@ -88,25 +91,22 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
     return {Reason::kDraining, "this replica is shutting down; nothing was taken"};
   }
 
-  void At(SteadyTime when, std::function<void(CampaignSetCall&)> task) {
-    engine_.scheduler().PostAt(Work::kReads, when,
-                               [weak = weak_from_this(), task = std::move(task)] {
-                                 if (const auto call = weak.lock()) task(*call);
-                               });
+  void Set(Timer& timer, SteadyTime when, std::function<void(CampaignSetCall&)> task) {
+    timer.Set(when, [weak = weak_from_this(), task = std::move(task)] {
+      if (const auto call = weak.lock()) task(*call);
+    });
   }
 
   void Try() {
-    uint64_t number = 0;
     {
       const std::lock_guard lock(mutex_);
       if (state_ == State::kFinished) return;
       state_ = State::kTrying;
       try_again_ = false;
-      number = ++tries_;
+      const SteadyTime latest = engine_.scheduler().Now() + kAnswerPatience;
+      Set(no_answer_, std::min(answer_by_.value_or(latest), latest),
+          [number = ++tries_](CampaignSetCall& call) { call.OnNoAnswer(number); });
     }
-    const SteadyTime latest = engine_.scheduler().Now() + kAnswerPatience;
-    At(std::min(answer_by_.value_or(latest), latest),
-       [number](CampaignSetCall& call) { call.OnNoAnswer(number); });
     engine_.Submit(
         campaign_,
         [self = shared_from_this()](Result<Answer> answer) { self->OnAnswer(std::move(answer)); },
@@ -146,7 +146,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   void PlanTry(SteadyTime::duration pause) {
     SteadyTime when = engine_.scheduler().Now() + pause;
     if (give_up_at_) when = std::min(when, *give_up_at_);
-    At(when, [tries = tries_](CampaignSetCall& call) {
+    Set(next_try_, when, [tries = tries_](CampaignSetCall& call) {
       {
         const std::lock_guard lock(call.mutex_);
         if (call.state_ != State::kWaiting || call.tries_ != tries) return;  // another was sooner
@@ -199,6 +199,8 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   bool cancelled_ = false;
   bool draining_ = false;
   Session session_;
+  Timer no_answer_;
+  Timer next_try_;
 };
 
 }  // namespace
@@ -212,9 +214,7 @@ grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine, grpc::CallbackServ
     reactor->Finish(ToStatus(parsed.error()));
     return reactor;
   }
-  // Not make_shared: plans that outlive the call shall not keep its memory.
-  const std::shared_ptr<CampaignSetCall> call(
-      new CampaignSetCall(engine, *std::move(parsed), response));
+  const auto call = std::make_shared<CampaignSetCall>(engine, *std::move(parsed), response);
   call->Start(*context);
   return call.get();
 }

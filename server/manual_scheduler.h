@@ -42,10 +42,16 @@ class ManualScheduler final : public Scheduler {
     return now_;
   }
   void Post(Work work, Task task) override { PostAt(work, SteadyTime::min(), std::move(task)); }
-  void PostAt(Work work, SteadyTime when, Task task) override {
+  Plan PostAt(Work work, SteadyTime when, Task task) override {
     const std::lock_guard lock(mutex_);
-    if (dead_) return;
-    tasks_.emplace(Key{std::max(when, now_), posted_++}, Planned{work, std::move(task)});
+    const Plan plan{std::max(when, now_), posted_++};
+    if (!dead_) tasks_.emplace(plan, Planned{work, std::move(task)});
+    return plan;
+  }
+  void Cancel(const Plan& plan) override {
+    decltype(tasks_)::node_type cancelled;  // released without the lock
+    const std::lock_guard lock(mutex_);
+    cancelled = tasks_.extract(plan);
   }
 
   // Runs one task whose time has come. False if there is none.
@@ -72,7 +78,7 @@ class ManualScheduler final : public Scheduler {
 
   // The process is killed: no task runs any more, and none is taken.
   void Die() {
-    std::map<Key, Planned> dropped;  // released without the lock
+    std::map<Plan, Planned> dropped;  // released without the lock
     const std::lock_guard lock(mutex_);
     dead_ = true;
     dropped.swap(tasks_);
@@ -99,7 +105,6 @@ class ManualScheduler final : public Scheduler {
   }
 
  private:
-  using Key = std::pair<SteadyTime, uint64_t>;  // when, and in what order it was posted
   struct Planned {
     Work work;
     Task task;
@@ -107,7 +112,7 @@ class ManualScheduler final : public Scheduler {
 
   Task TakeReady() {
     const std::lock_guard lock(mutex_);
-    std::vector<std::map<Key, Planned>::iterator> ready;
+    std::vector<std::map<Plan, Planned>::iterator> ready;
     for (auto it = tasks_.begin(); it != tasks_.end() && it->first.first <= now_; ++it) {
       if (!IsHeld(it->second.work)) ready.push_back(it);
     }
@@ -127,7 +132,7 @@ class ManualScheduler final : public Scheduler {
   uint64_t posted_ = 0;                  // guarded by mutex_
   bool dead_ = false;                    // guarded by mutex_
   std::array<bool, kWorkKinds> held_{};  // guarded by mutex_
-  std::map<Key, Planned> tasks_;         // guarded by mutex_
+  std::map<Plan, Planned> tasks_;        // guarded by mutex_
 };
 
 // Moves the time of several processes as one: whichever task of any of them is due first runs

@@ -57,6 +57,16 @@ TEST_F(ManualSchedulerTest, RunsEachPlannedTaskAtItsOwnMoment) {
   EXPECT_EQ(scheduler_.Now(), start + 4s);
 }
 
+TEST_F(ManualSchedulerTest, ForgetsAPlanThatIsCancelled) {
+  const auto plan = scheduler_.PostAt(Work::kReads, scheduler_.Now() + 1s, Note("cancelled"));
+  scheduler_.PostAt(Work::kReads, scheduler_.Now() + 1s, Note("kept"));
+
+  scheduler_.Cancel(plan);
+  scheduler_.Advance(2s);
+
+  EXPECT_THAT(ran_, ElementsAre("kept"));
+}
+
 TEST_F(ManualSchedulerTest, RunsATaskOfThePastNow) {
   scheduler_.PostAt(Work::kReads, SteadyTime(), Note("a"));
 

@@ -12,6 +12,7 @@
 #include "core/validation.h"
 #include "server/convert.h"
 #include "server/status.h"
+#include "server/timer.h"
 
 namespace tenure {
 namespace {
@@ -74,7 +75,10 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
                           public std::enable_shared_from_this<ObserveCall> {
  public:
   ObserveCall(Engine& engine, std::vector<ParsedSelector> selectors, const ObserveOptions& options)
-      : engine_(engine), selectors_(std::move(selectors)), options_(options) {}
+      : engine_(engine),
+        selectors_(std::move(selectors)),
+        options_(options),
+        progress_(engine.scheduler(), Work::kReads) {}
 
   void Start() {
     self_ = shared_from_this();
@@ -213,18 +217,17 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   }
 
   void PlanProgress() {
-    Scheduler& scheduler = engine_.scheduler();
-    scheduler.PostAt(Work::kReads, scheduler.Now() + options_.progress_interval,
-                     [weak = weak_from_this()] {
-                       const auto call = weak.lock();
-                       if (call == nullptr) return;
-                       {
-                         const std::lock_guard lock(call->mutex_);
-                         if (call->finished_) return;
-                         if (call->AllIsSent()) call->SendProgress();
-                       }
-                       call->PlanProgress();
-                     });
+    progress_.Set(engine_.scheduler().Now() + options_.progress_interval,
+                  [weak = weak_from_this()] {
+                    const auto call = weak.lock();
+                    if (call == nullptr) return;
+                    {
+                      const std::lock_guard lock(call->mutex_);
+                      if (call->finished_) return;
+                      if (call->AllIsSent()) call->SendProgress();
+                    }
+                    call->PlanProgress();
+                  });
   }
 
   // REQUIRES for all below: the lock.
@@ -365,6 +368,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   Engine& engine_;
   const std::vector<ParsedSelector> selectors_;
   const ObserveOptions options_;
+  Timer progress_;                     // set at the start, and then by its own task
   std::shared_ptr<ObserveCall> self_;  // until OnDone
   WatchHub::Membership membership_;    // used by Start and OnDone only
 

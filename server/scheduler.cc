@@ -27,15 +27,24 @@ void ThreadScheduler::Post(Work work, Task task) {
   queue.ready.notify_one();
 }
 
-void ThreadScheduler::PostAt(Work work, SteadyTime when, Task task) {
+Scheduler::Plan ThreadScheduler::PostAt(Work work, SteadyTime when, Task task) {
   bool earliest = false;
+  Plan plan{when, 0};
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    earliest = plan_.empty() || when < plan_.top().when;
-    plan_.push({when, planned_++, work, std::move(task)});
+    plan.second = planned_++;
+    if (stopping_) return plan;
+    earliest = plan_.empty() || plan < plan_.begin()->first;
+    plan_.emplace(plan, Planned{work, std::move(task)});
   }
   if (earliest) plan_changed_.notify_one();
+  return plan;
+}
+
+void ThreadScheduler::Cancel(const Plan& plan) {
+  decltype(plan_)::node_type cancelled;  // what it holds is released without the lock
+  const std::lock_guard lock(mutex_);
+  cancelled = plan_.extract(plan);
 }
 
 void ThreadScheduler::Stop() {
@@ -47,7 +56,7 @@ void ThreadScheduler::Stop() {
   plan_changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  plan_ = {};
+  std::exchange(plan_, {});  // what it holds may cancel others
 }
 
 void ThreadScheduler::RunQueue(Queue& queue) {
@@ -71,14 +80,14 @@ void ThreadScheduler::RunPlan() {
       plan_changed_.wait(lock);
       continue;
     }
-    const SteadyTime when = plan_.top().when;
+    const SteadyTime when = plan_.begin()->first.first;
     if (Now() < when) {
       plan_changed_.wait_until(lock, when);
       continue;
     }
-    Queue& queue = queues_[static_cast<int>(plan_.top().work)];
-    queue.tasks.push_back(std::move(const_cast<Planned&>(plan_.top()).task));
-    plan_.pop();
+    auto due = plan_.extract(plan_.begin());
+    Queue& queue = queues_[static_cast<int>(due.mapped().work)];
+    queue.tasks.push_back(std::move(due.mapped().task));
     queue.ready.notify_one();
   }
 }

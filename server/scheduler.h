@@ -9,10 +9,11 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <queue>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tenure {
@@ -28,6 +29,7 @@ inline constexpr int kWorkKinds = 5;
 class Scheduler {
  public:
   using Task = std::function<void()>;
+  using Plan = std::pair<SteadyTime, uint64_t>;  // when, and the order of those at one time
 
   virtual ~Scheduler() = default;
 
@@ -35,7 +37,9 @@ class Scheduler {
   // Runs the task soon. Thread-safe.
   virtual void Post(Work work, Task task) = 0;
   // Runs the task at `when` or soon after. Thread-safe.
-  virtual void PostAt(Work work, SteadyTime when, Task task) = 0;
+  virtual Plan PostAt(Work work, SteadyTime when, Task task) = 0;
+  // Forgets a task that has not been taken to run yet; otherwise nothing. Thread-safe.
+  virtual void Cancel(const Plan& plan) = 0;
 };
 
 // Fixed threads for each kind of work, and one for time. Tasks may block.
@@ -46,7 +50,8 @@ class ThreadScheduler final : public Scheduler {
 
   [[nodiscard]] SteadyTime Now() const override;
   void Post(Work work, Task task) override;
-  void PostAt(Work work, SteadyTime when, Task task) override;
+  Plan PostAt(Work work, SteadyTime when, Task task) override;
+  void Cancel(const Plan& plan) override;
 
   // Runs what was posted, drops what was only planned, and ends the threads. Tasks posted later are
   // dropped.
@@ -62,14 +67,8 @@ class ThreadScheduler final : public Scheduler {
     std::deque<Task> tasks;
   };
   struct Planned {
-    SteadyTime when;
-    uint64_t number;  // keeps the order of equal times
     Work work;
     Task task;
-
-    bool operator<(const Planned& other) const {  // the earliest is the greatest
-      return when != other.when ? when > other.when : number > other.number;
-    }
   };
 
   void RunQueue(Queue& queue);
@@ -79,8 +78,8 @@ class ThreadScheduler final : public Scheduler {
   bool stopping_ = false;     // guarded by mutex_
   Queue queues_[kWorkKinds];  // guarded by mutex_
   std::condition_variable plan_changed_;
-  std::priority_queue<Planned> plan_;  // guarded by mutex_
-  uint64_t planned_ = 0;               // guarded by mutex_
+  std::map<Plan, Planned> plan_;  // guarded by mutex_
+  uint64_t planned_ = 0;          // guarded by mutex_
   std::vector<std::thread> threads_;
 };
 

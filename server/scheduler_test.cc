@@ -112,6 +112,34 @@ TEST(ThreadSchedulerTest, StopReleasesWhatPlannedTasksHold) {
   EXPECT_TRUE(released);
 }
 
+TEST(ThreadSchedulerTest, ForgetsAPlanThatIsCancelledAndReleasesWhatItHolds) {
+  ThreadScheduler scheduler;
+  std::promise<void> later;
+  std::vector<std::string> ran;
+  bool released = false;
+  const SteadyTime soon = scheduler.Now() + 20ms;
+  const auto plan = scheduler.PostAt(
+      Work::kReads, soon,
+      [&, kept = WhenReleased([&] { released = true; })] { ran.push_back("cancelled"); });
+  scheduler.PostAt(Work::kReads, soon, [&] { later.set_value(); });
+
+  scheduler.Cancel(plan);
+
+  EXPECT_TRUE(released);
+  later.get_future().wait();
+  EXPECT_THAT(ran, IsEmpty());
+  scheduler.Cancel(plan);  // again: nothing
+}
+
+TEST(ThreadSchedulerTest, LetsWhatItDropsWhenItStopsCancelOtherPlans) {
+  ThreadScheduler scheduler;
+  const auto other = scheduler.PostAt(Work::kReads, scheduler.Now() + 2h, [] {});
+  scheduler.PostAt(Work::kReads, scheduler.Now() + 1h,
+                   [kept = WhenReleased([&] { scheduler.Cancel(other); })] {});
+
+  scheduler.Stop();
+}
+
 TEST(ThreadSchedulerTest, DropsWhatIsPostedAfterItWasStopped) {
   ThreadScheduler scheduler;
   std::vector<std::string> ran;

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "server/scheduler.h"
 #include "server/status.h"
+#include "server/timer.h"
 
 namespace tenure {
 
@@ -44,18 +45,17 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
  public:
   static std::shared_ptr<UnaryCall> Start(grpc::CallbackServerContext* context, Response* response,
                                           Scheduler& scheduler) {
-    // Not make_shared: the plan that outlives the call shall not keep its memory.
-    std::shared_ptr<UnaryCall> call(new UnaryCall(context->DefaultReactor(), response));
+    const auto call = std::make_shared<UnaryCall>(context->DefaultReactor(), response, scheduler);
     const SteadyTime latest = scheduler.Now() + kAnswerPatience;
     const SteadyTime answer_by = std::min(AnswerBy(*context, scheduler).value_or(latest), latest);
-    scheduler.PostAt(Work::kReads, answer_by, [weak = std::weak_ptr<UnaryCall>(call)] {
+    call->patience_.Set(answer_by, [weak = std::weak_ptr<UnaryCall>(call)] {
       if (const auto still_open = weak.lock()) still_open->Fail(AnswerTookTooLong());
     });
     return call;
   }
 
-  UnaryCall(grpc::ServerUnaryReactor* reactor, Response* response)
-      : reactor_(reactor), response_(response) {}
+  UnaryCall(grpc::ServerUnaryReactor* reactor, Response* response, Scheduler& scheduler)
+      : reactor_(reactor), response_(response), patience_(scheduler, Work::kReads) {}
 
   void Fail(const Error& error) {
     if (!finished_.exchange(true)) reactor_->Finish(ToStatus(error));
@@ -74,6 +74,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
   grpc::ServerUnaryReactor* const reactor_;  // valid until finished
   Response* const response_;                 // valid until finished
   std::atomic<bool> finished_ = false;
+  Timer patience_;
 };
 
 }  // namespace tenure
