@@ -19,9 +19,13 @@ namespace tenure {
 template <typename Item>
 class Batcher {
  public:
-  // `run` gets each batch on a thread of `work`, and may block.
+  // What is left to do for a batch when the next one may already run: to answer, say.
+  using After = std::function<void()>;
+
+  // `run` gets each batch on a thread of `work`, and may block. What it returns, if anything, is
+  // called on the same thread; with two threads, the next batch does not wait for it.
   Batcher(Scheduler& scheduler, Work work, size_t batch_max, size_t queue_max,
-          std::function<void(std::vector<Item>)> run)
+          std::function<After(std::vector<Item>)> run)
       : scheduler_(scheduler),
         work_(work),
         batch_max_(batch_max),
@@ -55,20 +59,21 @@ class Batcher {
       std::move(queue_.begin(), end, std::back_inserter(batch));
       queue_.erase(queue_.begin(), end);
     }
-    run_(std::move(batch));
+    const After after = run_(std::move(batch));
+    bool more = false;
     {
       const std::lock_guard lock(mutex_);
-      running_ = !queue_.empty();
-      if (!running_) return;
+      more = running_ = !queue_.empty();
     }
-    scheduler_.Post(work_, [this] { RunBatch(); });
+    if (more) scheduler_.Post(work_, [this] { RunBatch(); });
+    if (after) after();
   }
 
   Scheduler& scheduler_;
   const Work work_;
   const size_t batch_max_;
   const size_t queue_max_;
-  const std::function<void(std::vector<Item>)> run_;
+  const std::function<After(std::vector<Item>)> run_;
 
   mutable std::mutex mutex_;
   std::deque<Item> queue_;  // guarded by mutex_

@@ -24,6 +24,7 @@ class BatcherTest : public ::testing::Test {
     return {scheduler_, Work::kCommands, batch_max, queue_max, [this](Batch batch) {
               batches_.push_back(std::move(batch));
               if (on_run_) on_run_();
+              return after_;
             }};
   }
   static bool Add(Batcher<std::string>& batcher, std::string item) { return batcher.Add(item); }
@@ -31,6 +32,7 @@ class BatcherTest : public ::testing::Test {
   ManualScheduler scheduler_;
   std::vector<Batch> batches_;
   std::function<void()> on_run_;
+  std::function<void()> after_;
 };
 
 TEST_F(BatcherTest, RunsAnItemThatIsAloneAtOnce) {
@@ -76,6 +78,17 @@ TEST_F(BatcherTest, RunsOneBatchAtATime) {
   scheduler_.RunReady();
 
   EXPECT_THAT(batches_, ElementsAre(ElementsAre("a"), ElementsAre("b")));
+}
+
+TEST_F(BatcherTest, LetsTheNextBatchRunWhileOneIsAnswered) {
+  auto batcher = Make(1, 10);
+  std::vector<size_t> posted;
+  after_ = [&] { posted.push_back(scheduler_.Waiting()); };
+
+  for (const char* item : {"a", "b"}) EXPECT_TRUE(Add(batcher, item));
+  scheduler_.RunReady();
+
+  EXPECT_THAT(posted, ElementsAre(1u, 0u));
 }
 
 TEST_F(BatcherTest, BoundsABatch) {

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 // Bounds of the queues. A command carries at most one value of 4 KiB, so that a batch stays far
 // below the databases' longest message.
 constexpr size_t kCommandsPerBatch = 256;
-constexpr size_t kCommandsWaitingMax = 20'000;  // per lane
+constexpr size_t kCommandsWaitingMax = 20'000;
 constexpr size_t kSetsPerBatch = 8;
 constexpr size_t kSetsWaitingMax = 20'000;
 constexpr size_t kRenewalsPerBatch = 500;
@@ -58,10 +58,12 @@ constexpr size_t kTrimmedAtOnceMax = 1000;
 
 constexpr auto kStoreSilenceMax = 2s;
 
-// One error for all that wait in a batch.
+// Answers all of a batch with one error.
 template <typename Pending>
-void FailAll(const std::vector<Pending>& batch, const Error& error) {
-  for (const Pending& pending : batch) pending.done(tl::unexpected(error));
+std::function<void()> FailAll(std::vector<Pending> batch, Error error) {
+  return [batch = std::move(batch), error = std::move(error)] {
+    for (const Pending& pending : batch) pending.done(tl::unexpected(error));
+  };
 }
 
 }  // namespace
@@ -73,27 +75,23 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       options_(std::move(options)),
       hub_(options_.watchers_max),
       feed_(store, scheduler, hub_, metrics, options_.feed_interval),
+      commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
+                [this](auto batch) { return RunCommands(std::move(batch)); }),
       sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
-            [this](auto batch) { RunCommands(std::move(batch)); }),
+            [this](auto batch) { return RunCommands(std::move(batch)); }),
       patient_(scheduler, Work::kBackground, 1, kCommandsWaitingMax,
-               [this](auto batch) { RunCommands(std::move(batch), true); }),
+               [this](auto batch) { return RunCommands(std::move(batch), true); }),
       renewals_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
-                [this](auto batch) { RunRenewals(std::move(batch)); }),
+                [this](auto batch) { return RunRenewals(std::move(batch)); }),
       reads_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
-             [this](auto batch) { RunReads(std::move(batch)); }),
+             [this](auto batch) { return RunReads(std::move(batch)); }),
       places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
-              [this](auto batch) { RunPlaces(std::move(batch)); }),
+              [this](auto batch) { return RunPlaces(std::move(batch)); }),
       endings_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
-               [this](auto batch) { RunEndings(std::move(batch)); }),
+               [this](auto batch) { return RunEndings(std::move(batch)); }),
       closes_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
-              [this](auto batch) { RunCloses(std::move(batch)); }),
-      random_(options_.jitter_seed) {
-  for (int i = 0; i < kLaneCount; ++i) {
-    lanes_.push_back(std::make_unique<Batcher<PendingCommand>>(
-        scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
-        [this](auto batch) { RunCommands(std::move(batch)); }));
-  }
-}
+              [this](auto batch) { return RunCloses(std::move(batch)); }),
+      random_(options_.jitter_seed) {}
 
 Result<void> Engine::Start() {
   const auto started = feed_.Start();
@@ -199,11 +197,9 @@ std::string Engine::ExposeMetrics() {
 }
 
 void Engine::Enqueue(PendingCommand pending) {
-  const std::vector<ElectionName> elections = NeedsOf(pending.command).elections;
-  Batcher<PendingCommand>& batcher = elections.size() > 1 ? sets_
-                                     : pending.tries >= kTriesBeforePatience
-                                         ? patient_
-                                         : *lanes_[static_cast<size_t>(LaneOf(elections[0]))];
+  Batcher<PendingCommand>& batcher = NeedsOf(pending.command).elections.size() > 1 ? sets_
+                                     : pending.tries >= kTriesBeforePatience       ? patient_
+                                                                                   : commands_;
   if (!batcher.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
 
@@ -228,9 +224,23 @@ void Engine::TryAgain(Work work, Pending pending) {
                     [this, pending = std::move(pending)] { Enqueue(pending); });
 }
 
-void Engine::RunCommands(std::vector<PendingCommand> batch, bool patient) {
+template <typename Pending, typename T>
+Engine::After Engine::AnswerAll(Work work, std::vector<Pending> batch,
+                                std::vector<std::optional<Result<T>>> answers) {
+  return [this, work, batch = std::move(batch), answers = std::move(answers)]() mutable {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (answers[i]) {
+        batch[i].done(*std::move(answers[i]));
+      } else {
+        TryAgain(work, std::move(batch[i]));
+      }
+    }
+  };
+}
+
+Engine::After Engine::RunCommands(std::vector<PendingCommand> batch, bool patient) {
   std::erase_if(batch, [](const auto& pending) { return pending.wanted && !pending.wanted(); });
-  if (batch.empty()) return;
+  if (batch.empty()) return nullptr;
   std::vector<const Command*> commands;
   for (const PendingCommand& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
@@ -252,19 +262,13 @@ void Engine::RunCommands(std::vector<PendingCommand> batch, bool patient) {
     decided = docket;
   });
 
-  if (!committed) return FailAll(batch, committed.error());
-  for (size_t i = 0; i < batch.size(); ++i) {
-    PendingCommand& pending = batch[i];
-    if (answers[i]) {
-      pending.done(*std::move(answers[i]));
-    } else {
-      TryAgain(Work::kCommands, std::move(pending));
-    }
-  }
+  if (!committed) return FailAll(std::move(batch), committed.error());
+  // Told before the next batch runs, whose positions follow.
   Follow(*committed, std::move(decided));
+  return AnswerAll(Work::kCommands, std::move(batch), std::move(answers));
 }
 
-void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
+Engine::After Engine::RunRenewals(std::vector<PendingRenewal> batch) {
   Agenda agenda;
   for (const PendingRenewal& pending : batch) agenda.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
@@ -278,49 +282,46 @@ void Engine::RunRenewals(std::vector<PendingRenewal> batch) {
     }
     decided = docket;
   });
-  if (!committed) return FailAll(batch, committed.error());
+  if (!committed) return FailAll(std::move(batch), committed.error());
   metrics_.renewals.Increment(static_cast<double>(batch.size()));
-  for (size_t i = 0; i < batch.size(); ++i) {
-    if (answers[i]) {
-      batch[i].done(*std::move(answers[i]));
-    } else {
-      TryAgain(Work::kRenewals, std::move(batch[i]));
-    }
-  }
   Follow(*committed, std::move(decided));
+  return AnswerAll(Work::kRenewals, std::move(batch), std::move(answers));
 }
 
-void Engine::RunReads(std::vector<PendingRead> batch) {
+Engine::After Engine::RunReads(std::vector<PendingRead> batch) {
   std::set<ElectionName> unique;
   for (const PendingRead& pending : batch) unique.insert(pending.name);
   const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
-  const auto views = store_.ReadElections({unique.begin(), unique.end()});
-  if (!views) return FailAll(batch, views.error());
-  for (PendingRead& pending : batch) {
-    const auto view = views->find(pending.name);
-    if (view == views->end() || view->second.LeaderAlive()) {
-      const auto election =
-          view == views->end() ? std::nullopt : std::optional(view->second.election);
-      if (election) FillIfVacant(view->second);
-      Remember(pending.name, election, read_at);
-      pending.done(election);
-      continue;
-    }
-    if (pending.tries == kReadTriesMax) {
-      pending.done(Fail(Reason::kStoreUnavailable, "the end of a term could not be committed yet"));
-      continue;
-    }
-    // The lease is over: its end is committed first, and then it is read again.
-    ++pending.tries;
-    const ElectionName name = pending.name;
-    Submit(Settle{name, {}}, [this, pending = std::move(pending)](Result<Answer> settled) mutable {
-      if (!settled) return pending.done(tl::unexpected(settled.error()));
-      if (!reads_.Add(pending)) pending.done(tl::unexpected(Overloaded()));
-    });
-  }
+  auto views = store_.ReadElections({unique.begin(), unique.end()});
+  if (!views) return FailAll(std::move(batch), views.error());
+  return [this, batch = std::move(batch), views = *std::move(views), read_at]() mutable {
+    for (PendingRead& pending : batch) AnswerRead(std::move(pending), views, read_at);
+  };
 }
 
-void Engine::RunPlaces(std::vector<PendingPlace> batch) {
+void Engine::AnswerRead(PendingRead pending, const std::map<ElectionName, ElectionView>& views,
+                        SteadyTime read_at) {
+  const auto view = views.find(pending.name);
+  if (view == views.end() || view->second.LeaderAlive()) {
+    const auto election = view == views.end() ? std::nullopt : std::optional(view->second.election);
+    if (election) FillIfVacant(view->second);
+    Remember(pending.name, election, read_at);
+    return pending.done(election);
+  }
+  if (pending.tries == kReadTriesMax) {
+    return pending.done(
+        Fail(Reason::kStoreUnavailable, "the end of a term could not be committed yet"));
+  }
+  // The lease is over: its end is committed first, and then it is read again.
+  ++pending.tries;
+  const ElectionName name = pending.name;
+  Submit(Settle{name, {}}, [this, pending = std::move(pending)](Result<Answer> settled) mutable {
+    if (!settled) return pending.done(tl::unexpected(settled.error()));
+    if (!reads_.Add(pending)) pending.done(tl::unexpected(Overloaded()));
+  });
+}
+
+Engine::After Engine::RunPlaces(std::vector<PendingPlace> batch) {
   std::vector<PlaceKey> all;
   std::vector<PlaceKey> positioned;
   std::set<ElectionName> names;
@@ -336,7 +337,7 @@ void Engine::RunPlaces(std::vector<PendingPlace> batch) {
                        : !positions ? &positions.error()
                        : !views     ? &views.error()
                                     : nullptr;
-  if (error != nullptr) return FailAll(batch, *error);
+  if (error != nullptr) return FailAll(std::move(batch), *error);
   const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
   for (PendingPlace& pending : batch) {
     Place place;
@@ -350,6 +351,7 @@ void Engine::RunPlaces(std::vector<PendingPlace> batch) {
     pending.done(std::move(place));
   }
   for (const auto& [name, view] : *views) FillIfVacant(view);
+  return nullptr;
 }
 
 void Engine::FillIfVacant(const ElectionView& view) {
@@ -361,7 +363,7 @@ void Engine::FillIfVacant(const ElectionView& view) {
   }
 }
 
-void Engine::RunCloses(std::vector<PendingClose> batch) {
+Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
   Agenda agenda;
   for (const PendingClose& pending : batch) agenda.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
@@ -386,7 +388,7 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
     }
     decided = docket;
   });
-  if (!committed) return FailAll(batch, committed.error());
+  if (!committed) return FailAll(std::move(batch), committed.error());
   // Settled here, so as to answer when that is over; again for a session that had ended before.
   metrics_.sessions_ended.Increment(static_cast<double>(decided.ended.size()));
   decided.ended.clear();
@@ -409,6 +411,7 @@ void Engine::RunCloses(std::vector<PendingClose> batch) {
   }
   Follow(*committed, std::move(decided));
   SettleSessions(std::move(endings));
+  return nullptr;
 }
 
 Result<Committed> Engine::Transact(const Agenda& agenda,
@@ -510,11 +513,12 @@ void Engine::SettlePlaces(Ending ending, const std::vector<ElectionName>& electi
   one_done(Answer(tenure::Done{}));
 }
 
-void Engine::RunEndings(std::vector<Ending> batch) {
+Engine::After Engine::RunEndings(std::vector<Ending> batch) {
   std::vector<SessionId> ids;
   for (const Ending& ending : batch) ids.push_back(ending.session);
   const auto marked = store_.MarkSettled(ids);
   for (const Ending& ending : batch) FinishEnding(ending, marked);
+  return nullptr;
 }
 
 void Engine::FinishEnding(const Ending& ending, Result<void> settled) {

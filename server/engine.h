@@ -1,8 +1,8 @@
 // The engine: takes commands and questions from calls, and turns them into few transactions and
 // reads.
 //
-//   commands  -> one lane per hash of the election's name -> one transaction for all that wait
-//   renewals  -> a lane and a thread of their own
+//   commands  -> one transaction at a time, for all that wait
+//   renewals  -> the same, on a thread of their own
 //   questions -> one read, begun after they were asked, for all that wait
 //   time      -> by the store's clock: expiries, and elections that are ready for a grant
 //
@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -110,6 +111,7 @@ class Engine {
   [[nodiscard]] std::string ExposeMetrics();
 
  private:
+  using After = std::function<void()>;
   struct PendingCommand {
     Command command;
     Done<Answer> done;
@@ -158,12 +160,18 @@ class Engine {
   void TryAgain(Work work, Pending pending);
   // Fills a vacant seat for which candidates wait, should a transaction have left one.
   void FillIfVacant(const ElectionView& view);
-  // Of one lane, or of several.
-  void RunCommands(std::vector<PendingCommand> batch, bool patient = false);
-  void RunRenewals(std::vector<PendingRenewal> batch);
-  void RunReads(std::vector<PendingRead> batch);
-  void RunPlaces(std::vector<PendingPlace> batch);
-  void RunCloses(std::vector<PendingClose> batch);
+  // Each runs a batch, and returns what answers it.
+  After RunCommands(std::vector<PendingCommand> batch, bool patient = false);
+  After RunRenewals(std::vector<PendingRenewal> batch);
+  After RunReads(std::vector<PendingRead> batch);
+  After RunPlaces(std::vector<PendingPlace> batch);
+  After RunCloses(std::vector<PendingClose> batch);
+  // Nothing for what has to be tried again.
+  template <typename Pending, typename T>
+  After AnswerAll(Work work, std::vector<Pending> batch,
+                  std::vector<std::optional<Result<T>>> answers);
+  void AnswerRead(PendingRead pending, const std::map<ElectionName, ElectionView>& views,
+                  SteadyTime read_at);
   // Runs a read of its own, if not too many wait already.
   template <typename T>
   void PostRead(Done<T> done, std::function<Result<T>()> read) {
@@ -187,7 +195,7 @@ class Engine {
   void SettleSessions(std::vector<Ending> endings);
   void SettleSessions(const std::vector<SessionId>& sessions);
   void SettlePlaces(Ending ending, const std::vector<ElectionName>& elections);
-  void RunEndings(std::vector<Ending> batch);
+  After RunEndings(std::vector<Ending> batch);
   void FinishEnding(const Ending& ending, Result<void> settled);
   void SearchDueWork();
   // When to search again.
@@ -212,8 +220,8 @@ class Engine {
   const EngineOptions options_;
   WatchHub hub_;
   ChangeFeed feed_;
-  std::vector<std::unique_ptr<Batcher<PendingCommand>>> lanes_;
-  Batcher<PendingCommand> sets_;     // commands for elections of several lanes
+  Batcher<PendingCommand> commands_;
+  Batcher<PendingCommand> sets_;     // commands for several elections
   Batcher<PendingCommand> patient_;  // commands whose election has been busy for long, one by one
   Batcher<PendingRenewal> renewals_;
   Batcher<PendingRead> reads_;

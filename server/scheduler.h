@@ -58,8 +58,8 @@ class ThreadScheduler final : public Scheduler {
   void Stop();
 
   // How many tasks may block on the store at once.
-  static constexpr int kThreads[kWorkKinds] = {4, 1, 2, 1, 2};
-  static constexpr int kThreadsTotal = 10;
+  static constexpr int kThreads[kWorkKinds] = {2, 2, 2, 1, 2};
+  static constexpr int kThreadsTotal = 9;
 
  private:
   struct Queue {

@@ -60,7 +60,7 @@ TEST(ThreadSchedulerTest, RunsTheTasksOfOneThreadInTheOrderOfPosting) {
   ThreadScheduler scheduler;
   std::vector<int> order;
 
-  for (int i = 0; i < 5; ++i) scheduler.Post(Work::kRenewals, [&order, i] { order.push_back(i); });
+  for (int i = 0; i < 5; ++i) scheduler.Post(Work::kFeed, [&order, i] { order.push_back(i); });
   scheduler.Stop();
 
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4));
@@ -73,7 +73,7 @@ TEST(ThreadSchedulerTest, RunsPlannedTasksInTheOrderOfTheirTimesAndNoneTooEarly)
   std::atomic<bool> too_early = false;
   std::promise<void> last;
   const auto plan = [&](std::string name, SteadyTime when) {
-    scheduler.PostAt(Work::kRenewals, when, [&, name, when] {
+    scheduler.PostAt(Work::kFeed, when, [&, name, when] {
       if (scheduler.Now() < when) too_early = true;
       order.push_back(name);
       if (order.size() == 4) last.set_value();
@@ -93,8 +93,8 @@ TEST(ThreadSchedulerTest, RunsPlannedTasksInTheOrderOfTheirTimesAndNoneTooEarly)
 TEST(ThreadSchedulerTest, StopRunsWhatWasPostedAndDropsWhatWasPlanned) {
   ThreadScheduler scheduler;
   std::vector<std::string> ran;
-  scheduler.PostAt(Work::kRenewals, scheduler.Now() + 1h, [&] { ran.push_back("planned"); });
-  scheduler.Post(Work::kRenewals, [&] { ran.push_back("posted"); });
+  scheduler.PostAt(Work::kFeed, scheduler.Now() + 1h, [&] { ran.push_back("planned"); });
+  scheduler.Post(Work::kFeed, [&] { ran.push_back("posted"); });
 
   scheduler.Stop();
 
