@@ -270,6 +270,7 @@ Engine::After Engine::RunCommands(std::vector<PendingCommand> batch, bool patien
 
 Engine::After Engine::RunRenewals(std::vector<PendingRenewal> batch) {
   Agenda agenda;
+  agenda.repeatable = true;
   for (const PendingRenewal& pending : batch) agenda.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Session>>> answers;

@@ -44,6 +44,8 @@ struct Agenda {
   // them by ever new share locks, so that they are never free, lets a queue through.
   // REQUIRES: one election.
   bool patient = false;
+  // Done twice is done once: when the reply to the commit is lost, it is just done again.
+  bool repeatable = false;
 };
 // What these commands need together.
 [[nodiscard]] Agenda AgendaFor(const std::vector<const Command*>& commands);

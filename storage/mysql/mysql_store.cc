@@ -140,9 +140,10 @@ class Attempted {
   Attempted(Pool::Loan& loan, const Agenda& agenda) : loan_(loan), agenda_(agenda) {}
 
   Committed Run(const std::function<void(Docket&)>& decide) {
-    LockElections();
+    LockWhatIsKnown();
     LoadQueues();
     LockSessions();
+    CheckCoolDowns();
     FinishLoading(loaded_);
     Docket decided = loaded_;
     decide(decided);
@@ -154,21 +155,37 @@ class Attempted {
     return std::move(loan_.connection().Run({std::move(statement)})[0]);
   }
 
-  void LockElections() {
+  // The elections, and the sessions that are needed in any case: leaders and successors are known
+  // only when the elections are.
+  void LockWhatIsKnown() {
     std::vector<ElectionName> names;
-    for (const auto& [name, item] : agenda_.elections) names.push_back(name);
-    // The writer's row is locked from the first message on: whoever looks up what became of this
-    // transaction waits until it has ended, however long that takes.
-    Pool::Slot& slot = loan_.slot();
-    std::vector<std::string> statements = {query::kBegin,
-                                           query::SaveWriter(slot.writer, ++slot.transaction)};
-    const bool patient = agenda_.patient;
-    if (!names.empty() && !patient) {
-      statements.push_back(query::LockElections(names, Patience::kSkipLocked));
+    std::set<SessionId> sessions(agenda_.sessions.begin(), agenda_.sessions.end());
+    for (const auto& [name, item] : agenda_.elections) {
+      names.push_back(name);
+      sessions.insert(item.sessions.begin(), item.sessions.end());
     }
-    const std::vector<Rows> results = loan_.connection().Run(statements);
-    if (names.empty()) return;
-    AddLocked(patient ? QueueFor(names) : results.back());
+    std::vector<std::string> statements = {query::kBegin};
+    if (!agenda_.repeatable) {
+      // The writer's row is locked from the first message on: whoever looks up what became of this
+      // transaction waits until it has ended, however long that takes.
+      Pool::Slot& slot = loan_.slot();
+      statements.push_back(query::SaveWriter(slot.writer, ++slot.transaction));
+    }
+    if (agenda_.patient) {
+      loan_.connection().Run(statements);
+      AddLocked(QueueFor(names));
+    } else {
+      const bool with_sessions = !sessions.empty();
+      if (!names.empty()) {
+        statements.push_back(query::LockElections(names, Patience::kSkipLocked));
+      }
+      if (with_sessions)
+        statements.push_back(query::LockSessions({sessions.begin(), sessions.end()}));
+      const std::vector<Rows> results = loan_.connection().Run(statements);
+      if (with_sessions) AddSessions(results.back());
+      if (!names.empty()) AddLocked(results[results.size() - (with_sessions ? 2 : 1)]);
+      asked_for_ = std::move(sessions);
+    }
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
   }
@@ -272,22 +289,31 @@ class Attempted {
     }
   }
 
+  // Those that were not asked for yet. The clock is read after the last lock.
   void LockSessions() {
-    std::set<SessionId> ids(agenda_.sessions.begin(), agenda_.sessions.end());
-    for (const auto& [name, contest] : loaded_.contests) ids.merge(SessionsOf(name, contest));
+    std::set<SessionId> needed(agenda_.sessions.begin(), agenda_.sessions.end());
+    for (const auto& [name, contest] : loaded_.contests) needed.merge(SessionsOf(name, contest));
+    std::vector<SessionId> more;
+    std::ranges::set_difference(needed, asked_for_, std::back_inserter(more));
+    if (!more.empty()) AddSessions(RunOne(query::LockSessions(more)));
+
+    std::erase_if(needed, [&](const SessionId& id) { return loaded_.sessions.contains(id); });
     std::vector<std::string> statements;
-    if (!ids.empty()) statements.push_back(query::LockSessions({ids.begin(), ids.end()}));
-    statements.emplace_back(query::kClock);
+    if (!needed.empty())
+      statements.push_back(query::ExistingSessions({needed.begin(), needed.end()}));
+    if (!needed.empty() || loaded_.sessions.empty()) statements.emplace_back(query::kClock);
+    if (statements.empty()) return;
     const std::vector<Rows> results = loan_.connection().Run(statements);
     loaded_.now = Time(results.back().at(0).at(0));
-    CheckCoolDowns();
-    if (ids.empty()) return;
-    for (const Row& row : results[0]) {
+    if (!needed.empty()) PassByBusySessions(results[0]);
+  }
+
+  void AddSessions(const Rows& rows) {
+    for (const Row& row : rows) {
       const Session session = ToSession(row);
       loaded_.sessions.emplace(session.id, session);
-      ids.erase(session.id);
+      loaded_.now = std::max(loaded_.now, Time(row[kSessionColumns]));
     }
-    if (!ids.empty()) PassByBusySessions({ids.begin(), ids.end()});
   }
 
   // A candidate whose cool-down has ended since the heads were read may be missing from them.
@@ -311,10 +337,8 @@ class Attempted {
 
   // Of the sessions that could not be locked, those that exist are held by another transaction; the
   // elections that need them are put off.
-  void PassByBusySessions(const std::vector<SessionId>& missing) {
-    for (const Row& row : RunOne(query::ExistingSessions(missing))) {
-      loaded_.busy_sessions.insert(Id(row[0]));
-    }
+  void PassByBusySessions(const Rows& existing) {
+    for (const Row& row : existing) loaded_.busy_sessions.insert(Id(row[0]));
     if (loaded_.busy_sessions.empty()) return;
     std::erase_if(loaded_.contests, [&](const auto& entry) {
       const auto& [name, contest] = entry;
@@ -364,7 +388,7 @@ class Attempted {
         positions.push_back(results[result].insert_id);
       }
     } catch (const MySqlError& error) {
-      if (error.kind != MySqlError::Kind::kAway) throw;
+      if (error.kind != MySqlError::Kind::kAway || agenda_.repeatable) throw;
       positions = LookUpCommit(lanes);
     }
     Committed committed;
@@ -426,6 +450,7 @@ class Attempted {
   const Agenda& agenda_;
   Docket loaded_;
   std::set<ElectionName> created_;  // whose rows have never held a campaign
+  std::set<SessionId> asked_for_;   // sessions that were locked, passed by or not there
 };
 
 class MySqlStore final : public Store {

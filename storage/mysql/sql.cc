@@ -166,8 +166,10 @@ std::string LoadCoolDowns(const std::vector<ElectionName>& names) {
 }
 
 std::string LockSessions(const std::vector<SessionId>& ids) {
-  return fmt::format("SELECT {} FROM sessions WHERE id IN ({}) ORDER BY id FOR UPDATE SKIP LOCKED",
-                     kSessionColumns, Literals(ids));
+  return fmt::format(
+      "SELECT {}, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) FROM sessions"
+      " WHERE id IN ({}) ORDER BY id FOR UPDATE SKIP LOCKED",
+      kSessionColumns, Literals(ids));
 }
 
 std::string ExistingSessions(const std::vector<SessionId>& ids) {

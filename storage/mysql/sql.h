@@ -45,6 +45,7 @@ struct Head {
 [[nodiscard]] std::string LoadNamed(
     const std::vector<std::pair<ElectionName, std::string>>& candidates, size_t limit);
 [[nodiscard]] std::string LoadCoolDowns(const std::vector<ElectionName>& names);
+// With the time at which each was read, by SYSDATE: the latest of them is after the last lock.
 [[nodiscard]] std::string LockSessions(const std::vector<SessionId>& ids);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
