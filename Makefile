@@ -5,9 +5,11 @@
 JOBS ?= $(shell nproc)
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
+PEERS ?= $(HOME)/.cache/tenure/peers
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set test-admin-storm check fix clean
+.PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set \
+	test-admin-storm bench check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -56,6 +58,11 @@ test-admin-storm: ## Operators and candidates do everything at once for SECONDS=
 	@scripts/install-deps.sh build test
 	@scripts/build.sh admin_storm_test
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
+
+bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
+	@scripts/install-deps.sh build test bench
+	@scripts/install-peers.sh $(PEERS)
+	@scripts/bench.sh $(PEERS) $(if $(QUICK),--quick)
 
 check: ## Check the style of the code
 	@scripts/install-deps.sh check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building, running and testing Tenure need.
-# Usage: scripts/install-deps.sh [build|test|engines|check]...   (each group once; nothing to do is silent)
+# Usage: scripts/install-deps.sh [build|test|engines|bench|check]...   (each group once; nothing to do is silent)
 # shellcheck disable=SC2034  # the groups are used by name
 set -euo pipefail
 
@@ -10,6 +10,7 @@ build=(g++ cmake ninja-build pkg-config
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev)
 test=(libgtest-dev libgmock-dev libmysqlcppconn-dev mariadb-server-core mariadb-client-core procps)
 engines=(debootstrap)
+bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 check=(clang-format)
 
 wanted=()

@@ -1,0 +1,83 @@
+// The figures of one run: a row for each kind of work, a column for each system, and what the rows
+// are to reach.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tenure::bench {
+
+enum class Column { kTenure, kEtcd, kZooKeeper };
+inline constexpr std::array kColumns = {Column::kTenure, Column::kEtcd, Column::kZooKeeper};
+[[nodiscard]] std::string Name(Column column);
+
+enum class RowId {
+  kCycles1,
+  kCycles8,
+  kCycles32,
+  kReads,
+  kKeepAlives,
+  kHandOver,
+  kHandOverElsewhere,
+  kCrash,
+  kHandOverLongQueue,
+  kObservers,
+  kIdle,
+  kIdleWithMany,
+};
+
+// A bound on what Tenure measures in a row: so many times something.
+struct Goal {
+  enum class Sense { kAtLeast, kAtMost };
+  struct RowUnit {};  // of the row itself
+  Sense sense;
+  double times;
+  std::variant<RowUnit, Column, RowId> of;  // a column of the same row; Tenure in another row
+};
+
+struct Row {
+  // How the rounds become one figure.
+  enum class Summary { kMedian, kWorst };
+
+  RowId id;
+  std::string work;
+  std::string unit;
+  Summary summary = Summary::kMedian;  // kWorst is the largest: only where less is better
+  std::vector<Goal> goals;
+  std::map<Column, std::vector<double>> rounds = {};
+  // Other figures of the same rounds, by what they are: not judged.
+  std::map<std::string, std::map<Column, std::vector<double>>> also = {};
+
+  // Nothing if the system did not do this work.
+  [[nodiscard]] std::optional<double> Value(Column column) const;
+};
+
+struct Verdict {
+  std::string goal;                // "at least 2 x etcd"
+  std::optional<double> measured;  // in the goal's terms: the 1.4 of "1.4 x etcd"
+  bool met;                        // false where something was not measured
+};
+
+struct Results {
+  std::vector<Row> rows;
+
+  [[nodiscard]] Row& At(RowId id);
+  [[nodiscard]] const Row& At(RowId id) const;
+  [[nodiscard]] Verdict Judge(const Row& row, const Goal& goal) const;
+  // Whether all goals of this row are met. A row without goals has met them.
+  [[nodiscard]] bool Met(const Row& row) const;
+  [[nodiscard]] bool AllMet() const;
+};
+
+// All rows, with their goals and without figures.
+[[nodiscard]] Results NoResults();
+
+// A figure as people read it: "12,345", "12.3", "0.41".
+[[nodiscard]] std::string FigureText(double value);
+
+}  // namespace tenure::bench

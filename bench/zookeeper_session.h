@@ -1,0 +1,42 @@
+// One session with ZooKeeper. The C client's handle, and its results as values or exceptions.
+#pragma once
+
+#include <zookeeper/zookeeper.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace tenure::bench {
+
+// Throws std::runtime_error if a call failed.
+void Require(int result, const std::string& call);
+
+class ZooKeeperSession {
+ public:
+  // Returns when it is connected.
+  ZooKeeperSession(const std::string& endpoint, std::chrono::milliseconds timeout);
+  ~ZooKeeperSession();  // ends the session
+  ZooKeeperSession(const ZooKeeperSession&) = delete;
+  ZooKeeperSession& operator=(const ZooKeeperSession&) = delete;
+
+  [[nodiscard]] zhandle_t* handle() { return handle_; }
+  [[nodiscard]] bool closing() const { return closing_; }
+
+  // Makes a lasting node, unless it is there.
+  void EnsureNode(const std::string& path);
+  [[nodiscard]] std::vector<std::string> Children(const std::string& path);
+
+ private:
+  static void OnEvent(zhandle_t* handle, int type, int state, const char* path, void* session);
+
+  std::atomic<bool> closing_ = false;
+  std::atomic<bool> connected_ = false;
+  zhandle_t* handle_;
+};
+
+// The names in a reply. Does not free them.
+[[nodiscard]] std::vector<std::string> ToNames(const String_vector& strings);
+
+}  // namespace tenure::bench
