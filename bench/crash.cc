@@ -17,12 +17,36 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
+using namespace std::chrono_literals;
+
 constexpr int kRenewalsPerLease = 3;
+
+// Of whoever is to be told, and of a leader to renew.
+constexpr auto kPatience = 60s;
+
+// Waits until a leader has written so many lines. Throws, and says what it wrote, if it does not.
+std::vector<std::string> WaitForLines(testing::Process& leader, size_t count) {
+  std::vector<std::string> lines;
+  const auto written = [&] {
+    lines = leader.Lines();
+    return lines.size() >= count;
+  };
+  const bool ended = testing::Eventually([&] { return written() || !leader.Running(); }, kPatience);
+  if (written()) return lines;
+  const std::string what = ended ? "ended" : "is silent";
+  throw std::runtime_error("a leader's process " + what + "; it wrote: " + leader.Output() +
+                           leader.Errors());
+}
 
 // The first line of a leader holds the time, on the clock that all processes of the machine share;
 // each further line is a renewal.
 Clock::time_point WhenTold(testing::Process& leader) {
-  return Clock::time_point(Clock::duration(std::stoll(leader.Line(1))));
+  return Clock::time_point(Clock::duration(std::stoll(WaitForLines(leader, 1).front())));
+}
+
+void WaitForRenewal(testing::Process& leader) {
+  WaitForLines(leader, 1);
+  WaitForLines(leader, leader.Lines().size() + 1);
 }
 
 }  // namespace
@@ -52,7 +76,7 @@ std::vector<double> MeasureCrashes(const CrashPlan& plan) {
   std::vector<double> times;
   for (size_t number = 0; number < plan.count; ++number) {
     testing::Process& leader = *leaders[number];
-    leader.Line(leader.Lines().size() + 1);
+    WaitForRenewal(leader);
     const auto killed_at = Clock::now();
     leader.Signal(SIGKILL);
     times.push_back(Milliseconds(WhenTold(*leaders[number + 1]) - killed_at).count());
@@ -70,10 +94,11 @@ void RunLeader(const LeaderOptions& options) {
     told.set_value(Clock::now());
   });
   std::cout << told.get_future().get().time_since_epoch().count() << std::endl;
+  const auto pause = std::chrono::milliseconds(options.lease) / kRenewalsPerLease;
   while (true) {
     Await([&](Done renewed) { candidate->KeepAlive(std::move(renewed)); });
     std::cout << "renewed" << std::endl;
-    std::this_thread::sleep_for(options.lease / kRenewalsPerLease);
+    std::this_thread::sleep_for(pause);
   }
 }
 

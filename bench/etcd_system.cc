@@ -18,18 +18,10 @@ class EtcdCandidate : public Candidate {
       : options_(std::move(options)),
         election_service_(v3electionpb::Election::NewStub(channel)),
         lease_service_(etcdserverpb::Lease::NewStub(channel)),
-        leases_(leases) {
-    etcdserverpb::LeaseGrantRequest request;
-    request.set_ttl(options_.lease.count());
-    etcdserverpb::LeaseGrantResponse response;
-    MakeCall("LeaseGrant", [&](grpc::ClientContext& context) {
-      return lease_service_->LeaseGrant(&context, request, &response);
-    });
-    if (!response.error().empty()) throw std::runtime_error("LeaseGrant: " + response.error());
-    lease_ = response.id();
-  }
+        leases_(leases) {}
 
   ~EtcdCandidate() override {
+    if (lease_ == 0) return;
     leases_.Drop(lease_);
     waiting_.reset();
     renewals_.reset();
@@ -41,6 +33,7 @@ class EtcdCandidate : public Candidate {
   }
 
   void Campaign(const std::string& election, Done done) override {
+    EnsureLease();
     BeginCall<v3electionpb::CampaignResponse>(
         "Campaign", RequestFor(election),
         [&](auto... arguments) { election_service_->async()->Campaign(arguments...); },
@@ -52,6 +45,7 @@ class EtcdCandidate : public Candidate {
   }
 
   void Stand(const std::string& election, Done told) override {
+    EnsureLease();
     leases_.Keep(lease_, options_.lease);
     waiting_.emplace(
         RequestFor(election),
@@ -101,6 +95,19 @@ class EtcdCandidate : public Candidate {
   }
 
  private:
+  // Not before it stands: until many others are ready, a short lease would be over.
+  void EnsureLease() {
+    if (lease_ != 0) return;
+    etcdserverpb::LeaseGrantRequest request;
+    request.set_ttl(options_.lease.count());
+    etcdserverpb::LeaseGrantResponse response;
+    MakeCall("LeaseGrant", [&](grpc::ClientContext& context) {
+      return lease_service_->LeaseGrant(&context, request, &response);
+    });
+    if (!response.error().empty()) throw std::runtime_error("LeaseGrant: " + response.error());
+    lease_ = response.id();
+  }
+
   [[nodiscard]] v3electionpb::CampaignRequest RequestFor(const std::string& election) const {
     v3electionpb::CampaignRequest request;
     request.set_name(election);
@@ -113,7 +120,7 @@ class EtcdCandidate : public Candidate {
   const std::unique_ptr<v3electionpb::Election::Stub> election_service_;
   const std::unique_ptr<etcdserverpb::Lease::Stub> lease_service_;
   EtcdLeases& leases_;
-  int64_t lease_ = 0;
+  int64_t lease_ = 0;  // none yet
   v3electionpb::LeaderKey leader_key_;
   std::optional<
       Conversation<etcdserverpb::LeaseKeepAliveRequest, etcdserverpb::LeaseKeepAliveResponse>>

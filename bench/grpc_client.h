@@ -41,10 +41,12 @@ inline constexpr auto kCallPatience = std::chrono::seconds(30);
 // Throws if a call failed.
 void Require(const grpc::Status& status, const std::string& call);
 
-// Makes a call that returns when it is answered: `call(context)`. Throws if it fails.
+// Makes a call that returns when it is answered: `call(context)`. Waits for a connection, too.
+// Throws if it fails.
 template <typename Call>
 void MakeCall(const std::string& name, const Call& call) {
   grpc::ClientContext context;
+  context.set_wait_for_ready(true);
   context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
   Require(call(context), name);
 }

@@ -49,12 +49,19 @@ class Candidate {
   virtual void AskLeader(const std::string& election, Done done) = 0;
 };
 
+// How long an operation may take that is waited for.
+inline constexpr auto kAwaitPatience = std::chrono::seconds(60);
+
 // Waits for an operation: `begin(done)`. Throws std::runtime_error if it fails.
 template <typename Begin>
 void Await(const Begin& begin) {
   const auto ended = std::make_shared<std::promise<std::string>>();
   begin([ended](const std::string& error) { ended->set_value(error); });
-  const std::string error = ended->get_future().get();
+  auto answer = ended->get_future();
+  if (answer.wait_for(kAwaitPatience) != std::future_status::ready) {
+    throw std::runtime_error("an operation does not end");
+  }
+  const std::string error = answer.get();
   if (!error.empty()) throw std::runtime_error(error);
 }
 

@@ -1,19 +1,30 @@
 #include "bench/zookeeper_session.h"
 
 #include <stdexcept>
+#include <utility>
 
 namespace tenure::bench {
+namespace {
+
+constexpr auto kConnectPatience = std::chrono::seconds(30);
+
+}  // namespace
 
 void Require(int result, const std::string& call) {
   if (result != ZOK) throw std::runtime_error(call + ": " + zerror(result));
 }
 
-ZooKeeperSession::ZooKeeperSession(const std::string& endpoint, std::chrono::milliseconds timeout) {
+ZooKeeperSession::ZooKeeperSession(const std::string& endpoint, std::chrono::milliseconds timeout,
+                                   std::function<void()> lost)
+    : lost_(std::move(lost)) {
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   handle_ = zookeeper_init(endpoint.c_str(), &OnEvent, static_cast<int>(timeout.count()), nullptr,
                            this, 0);
   if (handle_ == nullptr) throw std::runtime_error("zookeeper_init failed");
-  connected_.wait(false);
+  if (first_connected_.get_future().wait_for(kConnectPatience) != std::future_status::ready) {
+    zookeeper_close(handle_);
+    throw std::runtime_error("ZooKeeper does not take a connection");
+  }
 }
 
 ZooKeeperSession::~ZooKeeperSession() {
@@ -23,10 +34,12 @@ ZooKeeperSession::~ZooKeeperSession() {
 
 void ZooKeeperSession::OnEvent(zhandle_t* /*handle*/, int type, int state, const char* /*path*/,
                                void* session) {
-  if (type != ZOO_SESSION_EVENT || state != ZOO_CONNECTED_STATE) return;
-  auto& connected = static_cast<ZooKeeperSession*>(session)->connected_;
-  connected = true;
-  connected.notify_all();
+  if (type != ZOO_SESSION_EVENT) return;
+  auto& self = *static_cast<ZooKeeperSession*>(session);
+  if (state == ZOO_CONNECTED_STATE && !self.connected_.exchange(true)) {
+    self.first_connected_.set_value();
+  }
+  if (state == ZOO_EXPIRED_SESSION_STATE) self.lost_();
 }
 
 void ZooKeeperSession::EnsureNode(const std::string& path) {

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,11 @@ void Require(int result, const std::string& call);
 
 class ZooKeeperSession {
  public:
-  // Returns when it is connected.
-  ZooKeeperSession(const std::string& endpoint, std::chrono::milliseconds timeout);
+  // Returns when it is connected. `lost` comes if the session is over before it is ended, on a
+  // thread of the client.
+  ZooKeeperSession(
+      const std::string& endpoint, std::chrono::milliseconds timeout,
+      std::function<void()> lost = [] {});
   ~ZooKeeperSession();  // ends the session
   ZooKeeperSession(const ZooKeeperSession&) = delete;
   ZooKeeperSession& operator=(const ZooKeeperSession&) = delete;
@@ -33,6 +38,8 @@ class ZooKeeperSession {
 
   std::atomic<bool> closing_ = false;
   std::atomic<bool> connected_ = false;
+  std::promise<void> first_connected_;
+  const std::function<void()> lost_;
   zhandle_t* handle_;
 };
 

@@ -16,7 +16,8 @@ std::string FolderOf(const std::string& election) { return "/" + election; }
 class ZooKeeperCandidate : public Candidate {
  public:
   ZooKeeperCandidate(const std::string& endpoint, CandidateOptions options)
-      : options_(std::move(options)), session_(endpoint, options_.lease) {}
+      : options_(std::move(options)),
+        session_(endpoint, options_.lease, [this] { Tell(ZSESSIONEXPIRED); }) {}
 
   void Campaign(const std::string& election, Done done) override {
     Stand(election, std::move(done));
