@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "bench/svg.h"
+
 namespace tenure::bench {
 namespace {
 
@@ -15,23 +17,6 @@ constexpr int kBarHeight = 18;
 constexpr int kBarPitch = 24;
 constexpr int kTitleHeight = 28;
 constexpr int kPanelGap = 20;
-
-constexpr char kStyle[] = R"(<style>
-    .page { fill: #ffffff; }
-    .title { fill: #1f2328; font-weight: 600; }
-    .note { fill: #57606a; font-size: 12px; }
-    .Tenure { fill: #1a7f37; } .etcd { fill: #6e7781; } .ZooKeeper { fill: #afb8c1; }
-    .range { stroke: #1f2328; stroke-width: 1.5; }
-    .goal { stroke: #cf222e; stroke-width: 1.5; stroke-dasharray: 4 3; }
-    @media (prefers-color-scheme: dark) {
-      .page { fill: #0d1117; }
-      .title { fill: #e6edf3; }
-      .note { fill: #9da7b1; }
-      .Tenure { fill: #3fb950; } .etcd { fill: #8b949e; } .ZooKeeper { fill: #57606a; }
-      .range { stroke: #e6edf3; }
-      .goal { stroke: #ff7b72; }
-    }
-  </style>)";
 
 // What Tenure has to reach, in the row's own unit.
 std::optional<double> Bound(const Results& results, const Row& row, const Goal& goal) {
@@ -114,17 +99,7 @@ std::string Plot(const Results& results) {
     panels += panel.Draw();
     top = panel.Bottom() + kPanelGap;
   }
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" "
-             "aria-labelledby=\"title\"\n"
-             "     font-family=\"system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif\" "
-             "font-size=\"14\">\n"
-             "  <title id=\"title\">Tenure beside etcd and ZooKeeper</title>\n  ",
-             kWidth, top) +
-         kStyle +
-         fmt::format("\n  <rect class=\"page\" width=\"{}\" height=\"{}\" rx=\"8\"/>\n", kWidth,
-                     top) +
-         panels + "</svg>\n";
+  return SvgDocument("Tenure beside etcd and ZooKeeper", kWidth, top, panels);
 }
 
 }  // namespace tenure::bench

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bench/gauges.h"
+
 namespace tenure::bench {
 namespace {
 
@@ -131,6 +133,25 @@ std::string TenureServer::configuration() {
 
 CpuTimes TenureServer::CpuTime() {
   return {{"tenured", CpuTimeOf(replica_.process())}, {"database", CpuTimeOf(database_.process())}};
+}
+
+double TenureServer::Metric(const std::string& name) const {
+  return MetricOnPage(replica_.Get("/metrics").second, name);
+}
+
+double TenureServer::ResidentBytes() {
+  return tenure::bench::ResidentBytes(replica_.process().pid());
+}
+
+std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
+                                    const std::string& name) {
+  switch (system) {
+    case Column::kTenure:
+      return std::make_unique<TenureServer>(source.database, source.database.FreshDatabase(name));
+    case Column::kEtcd: return std::make_unique<EtcdServer>(source.etcd);
+    case Column::kZooKeeper: return std::make_unique<ZooKeeperServer>();
+  }
+  throw std::invalid_argument("no such system");
 }
 
 }  // namespace tenure::bench

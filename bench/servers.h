@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 
+#include "bench/results.h"
 #include "tests/support/database_server.h"
 #include "tests/support/process.h"
 #include "tests/support/tenured.h"
@@ -63,10 +65,24 @@ class TenureServer : public Server {
   [[nodiscard]] std::string endpoint() const override;
   [[nodiscard]] std::string configuration() override;
   [[nodiscard]] CpuTimes CpuTime() override;
+  // What it states of itself for Prometheus: the sum of one metric over its labels.
+  [[nodiscard]] double Metric(const std::string& name) const;
+  // The memory that the process holds now.
+  [[nodiscard]] double ResidentBytes();
 
  private:
   testing::DatabaseServer& database_;
   testing::Tenured replica_;
 };
+
+// What servers are started from.
+struct ServerSource {
+  std::string etcd;                   // its program
+  testing::DatabaseServer& database;  // for Tenure
+};
+
+// Starts one that has no data. `name` is the one of its database, of which nothing is kept.
+[[nodiscard]] std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
+                                                  const std::string& name);
 
 }  // namespace tenure::bench

@@ -5,15 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 
 #include "bench/crash.h"
+#include "bench/figure_command.h"
 #include "bench/json.h"
 #include "bench/machine.h"
 #include "bench/plot.h"
+#include "bench/report_folder.h"
 #include "bench/run.h"
+#include "bench/scale_command.h"
 #include "bench/table.h"
 
 namespace tenure::bench {
@@ -25,7 +27,8 @@ struct Options {
   std::string etcd = "etcd";
   std::vector<Part> parts;
   std::vector<Column> systems;
-  std::string report;  // a folder; empty: none
+  std::string report;           // a folder; empty: none
+  std::vector<size_t> waiting;  // of the figure
 };
 
 // Every candidate of ZooKeeper has a connection and a pipe.
@@ -34,13 +37,6 @@ void AllowManyFiles() {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-void WriteFile(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + path.string());
 }
 
 int Run(const Options& options) {
@@ -56,13 +52,49 @@ int Run(const Options& options) {
   json.update(ToJson(outcome.results));
   if (!options.report.empty()) {
     const std::filesystem::path folder = options.report;
-    std::filesystem::create_directories(folder);
-    WriteFile(folder / "benchmarks.json", json.dump(2) + "\n");
-    WriteFile(folder / "benchmarks.md", MarkdownTable(outcome.results));
-    WriteFile(folder / "benchmarks.svg", Plot(outcome.results));
+    WriteReport(folder / "benchmarks.json", json.dump(2) + "\n");
+    WriteReport(folder / "benchmarks.md", MarkdownTable(outcome.results));
+    WriteReport(folder / "benchmarks.svg", Plot(outcome.results));
   }
   std::cout << (options.json ? json.dump(2) + "\n" : TextTable(outcome.results));
   return outcome.results.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+// Prints what a subcommand has measured, and leaves it in the report's folder under its name.
+template <typename Measured>
+void Publish(const Options& options, const std::string& name, const nlohmann::ordered_json& machine,
+             const Measured& measured) {
+  nlohmann::ordered_json json = {{"machine", machine}, {"quick", options.quick}};
+  json.update(ToJson(measured));
+  if (!options.report.empty()) {
+    const std::filesystem::path folder = options.report;
+    WriteReport(folder / (name + ".json"), json.dump(2) + "\n");
+    WriteReport(folder / (name + ".md"), MarkdownTable(measured));
+  }
+  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(measured));
+}
+
+int RunFigure(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  FigurePlan plan = options.quick ? QuickFigurePlan() : FullFigurePlan();
+  plan.etcd = options.etcd;
+  if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
+  if (!options.waiting.empty()) plan.waiting = options.waiting;
+  const CrashFigure figure = MeasureCrashFigure(plan);
+  Publish(options, "figure", machine, figure);
+  if (!options.report.empty()) {
+    WriteReport(std::filesystem::path(options.report) / "figure.svg", Plot(figure));
+  }
+  return figure.Complete() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int RunScale(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  const Figures figures = MeasureScale(options.quick ? QuickScalePlan() : FullScalePlan());
+  Publish(options, "scale", machine, figures);
+  return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace
@@ -95,6 +127,14 @@ int main(int argc, char** argv) {
   lead->add_option("--election", leader.election)->required();
   lead->add_option("--name", leader.name)->required();
   lead->add_option("--lease-seconds", lease_seconds)->required();
+  CLI::App* figure =
+      app.add_subcommand("figure",
+                         "Time from the leader's crash to the next leader, against the "
+                         "candidates that wait");
+  figure->fallthrough();
+  figure->add_option("--waiting", options.waiting, "So many; may be given more than once");
+  CLI::App* scale = app.add_subcommand("scale", "How much one replica of Tenure holds");
+  scale->fallthrough();
   CLI11_PARSE(app, argc, argv);
 
   ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
@@ -104,6 +144,8 @@ int main(int argc, char** argv) {
       leader.lease = std::chrono::seconds(lease_seconds);
       tenure::bench::RunLeader(leader);
     }
+    if (scale->parsed()) return tenure::bench::RunScale(options);
+    if (figure->parsed()) return tenure::bench::RunFigure(options);
     return tenure::bench::Run(options);
   } catch (const std::exception& error) {
     std::cerr << "tenure-bench: " << error.what() << std::endl;

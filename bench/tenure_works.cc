@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "bench/crowd.h"
-#include "bench/observers.h"
 
 namespace tenure::bench {
 namespace {
@@ -14,25 +13,24 @@ using namespace std::chrono_literals;
 constexpr auto kSettle = 500ms;
 constexpr auto kLongLease = 3600s;  // not renewed while anything is measured
 
+}  // namespace
+
 uint64_t CountStatements(const testing::DatabaseServer& database) {
   const auto status = database.Query("SHOW GLOBAL STATUS LIKE 'Questions'");
   return std::stoull(status.output.substr(status.output.find('\t') + 1));
 }
 
-}  // namespace
-
-std::vector<double> MeasureTelling(TenureSystem& system, const std::string& label, size_t observers,
-                                   size_t rounds) {
-  Observers all(system, label, observers);
-  const auto leader = system.NewCandidate({.name = label});
+std::vector<double> MeasureTelling(TenureSystem& system, Observers& observers,
+                                   const std::string& election, size_t rounds) {
+  const auto leader = system.NewCandidate({.name = "observed"});
   std::vector<double> times;
   uint64_t revision = 0;
   const auto wait_for_all = [&] {
-    const Telling telling = all.WaitForAll(++revision);
+    const Telling telling = observers.WaitForAll(++revision);
     times.push_back(Milliseconds(telling.last - telling.first).count());
   };
   for (size_t round = 0; round < rounds; ++round) {
-    Await([&](Done elected) { leader->Campaign(label, std::move(elected)); });
+    Await([&](Done elected) { leader->Campaign(election, std::move(elected)); });
     wait_for_all();
     Await([&](Done resigned) { leader->Resign(std::move(resigned)); });
     wait_for_all();

@@ -4,16 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "bench/observers.h"
 #include "bench/tenure_system.h"
 #include "tests/support/database_server.h"
 
 namespace tenure::bench {
 
-// In an election that so many observe, a leader is elected and resigns, `rounds` times. For each of
-// the events, the time in ms from the first observer that is told to the last. Throws if one misses
-// an event.
-[[nodiscard]] std::vector<double> MeasureTelling(TenureSystem& system, const std::string& label,
-                                                 size_t observers, size_t rounds);
+// In an election in which nobody has stood, and which these observe, a leader is elected and
+// resigns, `rounds` times. For each of the events, the time in ms from the first observer that is
+// told to the last. Throws if one misses an event.
+[[nodiscard]] std::vector<double> MeasureTelling(TenureSystem& system, Observers& observers,
+                                                 const std::string& election, size_t rounds);
+
+// The SQL statements that a database server was sent.
+[[nodiscard]] uint64_t CountStatements(const testing::DatabaseServer& database);
 
 // The SQL statements per second that a database server is sent, while this goes on.
 [[nodiscard]] double MeasureStatements(const testing::DatabaseServer& database,

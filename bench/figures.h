@@ -1,0 +1,33 @@
+// The figures of works that only Tenure is asked to do: what was measured, and what it may be at
+// most.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenure::bench {
+
+struct Figure {
+  std::string what;
+  std::string unit;
+  double value;
+  std::optional<double> at_most = {};  // the goal
+
+  [[nodiscard]] bool Met() const { return !at_most || value <= *at_most; }
+};
+
+struct Figures {
+  std::vector<Figure> list;
+  std::vector<std::string> remarks;  // for people: what the figures do not say
+
+  [[nodiscard]] bool AllMet() const;
+};
+
+// A table, and the remarks under it.
+[[nodiscard]] std::string TextTable(const Figures& figures);
+[[nodiscard]] std::string MarkdownTable(const Figures& figures);
+[[nodiscard]] nlohmann::ordered_json ToJson(const Figures& figures);
+
+}  // namespace tenure::bench

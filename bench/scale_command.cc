@@ -1,0 +1,236 @@
+#include "bench/scale_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <iostream>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/observers.h"
+#include "bench/parked_campaigns.h"
+#include "bench/servers.h"
+#include "bench/session_fleet.h"
+#include "bench/statistics.h"
+#include "bench/tenure_works.h"
+#include "bench/works.h"
+
+namespace tenure::bench {
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+using testing::Eventually;
+using namespace std::chrono_literals;
+
+constexpr double kKilobyte = 1024;
+constexpr double kMegabyte = 1024 * kKilobyte;
+constexpr double kP99 = 0.99;
+constexpr size_t kInFlight = 32;
+constexpr size_t kOpeningInFlight = 256;
+constexpr size_t kStreams = 4;
+constexpr auto kSessionLease = 10s;
+constexpr auto kPatience = 60s;
+constexpr auto kLeaderLease = 3600s;  // not renewed while anything is measured
+
+void WaitUntil(const std::function<bool()>& condition, const std::string& what) {
+  if (!Eventually(condition, kPatience)) throw std::runtime_error(what + ": not in time");
+}
+
+// A replica on an empty database, and its client.
+struct Alone {
+  explicit Alone(testing::DatabaseServer& database)
+      : server(database, database.FreshDatabase("scale")), system(server.endpoint()) {}
+
+  [[nodiscard]] double Failures() const {
+    return server.Metric("tenure_transactions_failed_total") +
+           server.Metric("tenure_refused_overloaded_total");
+  }
+
+  TenureServer server;
+  TenureSystem system;
+};
+
+class Scale {
+ public:
+  explicit Scale(const ScalePlan& plan) : plan_(plan) {}
+
+  Figures ToItsEnd() {
+    ParkAndCancel();
+    HandOver();
+    Observe();
+    HoldSessions();
+    CountStatementsOfAReplica();
+    return figures_;
+  }
+
+ private:
+  void Note(std::string what, std::string unit, double value,
+            std::optional<double> at_most = std::nullopt) {
+    std::cerr << fmt::format("tenure-bench: {}: {} {}", what, value, unit) << std::endl;
+    figures_.list.push_back({std::move(what), std::move(unit), value, at_most});
+  }
+
+  void ParkAndCancel() {
+    Alone alone(database_);
+    const std::string election = "parked";
+    const auto leader = alone.system.NewCandidate({.name = "leader", .lease = kLeaderLease});
+    Await([&](Done elected) { leader->Campaign(election, std::move(elected)); });
+    const double calls_before = alone.server.Metric("tenure_watchers");
+    const double before = alone.server.ResidentBytes();
+    ParkedCampaigns parked(alone.system, election, plan_.parked);
+    WaitUntil(
+        [&] {
+          const double calls = alone.server.Metric("tenure_watchers") - calls_before;
+          return calls >= static_cast<double>(plan_.parked) &&
+                 alone.system.CountStanding(election) == plan_.parked + 1;
+        },
+        "campaigns wait");
+    const double with_all = alone.server.ResidentBytes();
+    const auto count = static_cast<double>(plan_.parked);
+    Note("memory of a parked campaign", "KB", (with_all - before) / count / kKilobyte, 64);
+    Note("memory of tenured with all of them", "MB", with_all / kMegabyte);
+
+    const auto begun = Clock::now();
+    parked.Cancel();
+    Note("all are cancelled at once: the client knows", "ms",
+         Milliseconds(Clock::now() - begun).count());
+    WaitUntil([&] { return alone.system.CountStanding(election) == 1; }, "the queue empties");
+    Note("all are cancelled at once: the queue is empty", "ms",
+         Milliseconds(Clock::now() - begun).count());
+    Await([&](Done resigned) { leader->Resign(std::move(resigned)); });
+    const auto next = alone.system.NewCandidate({.name = "next"});
+    const auto asked = Clock::now();
+    Await([&](Done elected) { next->Campaign(election, std::move(elected)); });
+    Note("then a new campaign is elected in", "ms", Milliseconds(Clock::now() - asked).count(),
+         1000);
+    Note("memory of tenured after it", "MB", alone.server.ResidentBytes() / kMegabyte,
+         with_all / kMegabyte * 1.1);
+    Note("transactions failed, calls refused", "", alone.Failures(), 0);
+  }
+
+  void HandOver() {
+    double few_median = 0;
+    {
+      Alone alone(database_);
+      const auto few =
+          MeasureHandOvers({&alone.system}, "few", {plan_.parked_few, plan_.hand_overs, false});
+      few_median = Median(few);
+      Note(fmt::format("resign to next told, {} wait, median", plan_.parked_few), "ms", few_median);
+      Note("the same, p99", "ms", Percentile(few, kP99));
+    }
+    Alone alone(database_);
+    const auto many =
+        MeasureHandOvers({&alone.system}, "many", {plan_.parked, plan_.hand_overs, false});
+    Note(fmt::format("resign to next told, {} wait, median", plan_.parked), "ms", Median(many));
+    Note("the same, p99", "ms", Percentile(many, kP99));
+    Note("grows by a factor of", "", Median(many) / few_median, 2);
+  }
+
+  void Observe() {
+    Alone alone(database_);
+    const std::string election = "observed";
+    const double before = alone.server.ResidentBytes();
+    Observers observers(alone.system, election, plan_.observers);
+    const double with_all = alone.server.ResidentBytes();
+    Note("memory of an observer", "KB",
+         (with_all - before) / static_cast<double>(plan_.observers) / kKilobyte);
+    const auto telling = MeasureTelling(alone.system, observers, election, plan_.observed_rounds);
+    Note(fmt::format("{} observers: first to last told, worst", plan_.observers), "ms",
+         std::ranges::max(telling), 1000);
+    Note("events that an observer missed", "", 0, 0);  // one ends the run
+  }
+
+  void HoldSessions() {
+    Alone alone(database_);
+    const double before = alone.server.ResidentBytes();
+    SessionFleet fleet(alone.system, "held",
+                       {.sessions = plan_.sessions,
+                        .elections = plan_.session_elections,
+                        .lease = kSessionLease,
+                        .streams = kStreams,
+                        .in_flight = kOpeningInFlight});
+    Note("sessions opened, by a campaign each", "per s", fleet.opened_per_second());
+    std::this_thread::sleep_for(kSessionLease);  // the first renewals tell the seats, too
+    const Renewals opening = fleet.TakeRenewals();
+    const double ended_before = alone.server.Metric("tenure_sessions_ended_total");
+    const uint64_t statements_before = CountStatements(database_);
+    const CpuTimes cpu_before = alone.server.CpuTime();
+    const auto begun = Clock::now();
+    std::this_thread::sleep_for(plan_.held);
+    const Renewals held = fleet.TakeRenewals();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    const CpuTimes cpu = alone.server.CpuTime();
+    const uint64_t statements = CountStatements(database_);
+
+    const std::string of = fmt::format("{} sessions: ", plan_.sessions);
+    Note(of + "ended, by the server's count", "",
+         alone.server.Metric("tenure_sessions_ended_total"), 0);
+    Note(of + "of which while they were held", "",
+         alone.server.Metric("tenure_sessions_ended_total") - ended_before, 0);
+    Note(of + "renewals refused", "", static_cast<double>(opening.refused + held.refused), 0);
+    Note(of + "renewals", "per s", static_cast<double>(held.renewed) / seconds);
+    Note(of + "round trip of 500 renewals, median", "ms", Median(held.trips_ms));
+    Note(of + "round trip of 500 renewals, worst", "ms", std::ranges::max(held.trips_ms));
+    Note(of + "least that was left of a lease", "ms", held.least_margin_ms);
+    for (const auto& [program, time] : cpu) {
+      Note(of + "processors that " + program + " uses", "",
+           Milliseconds(time - cpu_before.at(program)).count() / 1000 / seconds);
+    }
+    Note(of + "database statements", "per s",
+         static_cast<double>(statements - statements_before) / seconds);
+    Note(of + "memory of tenured, for each", "KB",
+         (alone.server.ResidentBytes() - before) / static_cast<double>(plan_.sessions) / kKilobyte);
+    Note(of + "transactions failed, calls refused", "", alone.Failures(), 0);
+  }
+
+  void CountStatementsOfAReplica() {
+    Alone alone(database_);
+    Note("statements of an idle replica", "per s", MeasureStatements(database_, plan_.idle));
+    Note(fmt::format("with {} elections, waiters and observers, all idle", plan_.parked), "per s",
+         MeasureStatementsWithMany(alone.system, database_, "many", plan_.parked, plan_.idle));
+    const double before = static_cast<double>(CountStatements(database_));
+    const auto begun = Clock::now();
+    const Throughput done = MeasureCycles(alone.system, "busy", kInFlight, plan_.busy);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    const double statements = static_cast<double>(CountStatements(database_)) - before;
+    Note("busy: campaign + resign, 32 in flight", "cycles/s", done.per_second);
+    Note("busy: statements, about", "per s", statements / seconds);
+  }
+
+  const ScalePlan plan_;
+  testing::DatabaseServer database_;
+  Figures figures_;
+};
+
+}  // namespace
+
+ScalePlan FullScalePlan() {
+  return {.parked = 10'000,
+          .parked_few = 100,
+          .hand_overs = 200,
+          .observers = 10'000,
+          .observed_rounds = 5,
+          .sessions = 100'000,
+          .session_elections = 1'000,
+          .held = 30s,
+          .idle = 10s,
+          .busy = {500ms, 5s}};
+}
+
+ScalePlan QuickScalePlan() {
+  return {.parked = 1'000,
+          .parked_few = 10,
+          .hand_overs = 20,
+          .observers = 1'000,
+          .observed_rounds = 2,
+          .sessions = 10'000,
+          .session_elections = 100,
+          .held = 5s,
+          .idle = 1s,
+          .busy = {100ms, 500ms}};
+}
+
+Figures MeasureScale(const ScalePlan& plan) { return Scale(plan).ToItsEnd(); }
+
+}  // namespace tenure::bench
