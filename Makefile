@@ -9,7 +9,7 @@ PEERS ?= $(HOME)/.cache/tenure/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm bench bench-scale bench-figure check fix clean
+	test-admin-storm bench bench-scale bench-overload bench-figure check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -67,6 +67,10 @@ bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within t
 bench-scale: ## How much one replica holds: 10,000 who wait, 100,000 sessions (QUICK=1: a tenth)
 	@scripts/install-deps.sh build test bench
 	@scripts/bench.sh $(PEERS) scale $(if $(QUICK),--quick)
+
+bench-overload: ## Ten times more calls than one replica can answer: do leaders keep their seats?
+	@scripts/install-deps.sh build test bench
+	@scripts/bench.sh $(PEERS) overload $(if $(QUICK),--quick)
 
 bench-figure: ## Crash of the leader against 100 to 10,000 who wait, beside etcd and ZooKeeper
 	@scripts/install-deps.sh build test bench

@@ -10,12 +10,15 @@
 
 #include "bench/crash.h"
 #include "bench/figure_command.h"
+#include "bench/healthy_leaders.h"
 #include "bench/json.h"
 #include "bench/machine.h"
+#include "bench/overload_command.h"
 #include "bench/plot.h"
 #include "bench/report_folder.h"
 #include "bench/run.h"
 #include "bench/scale_command.h"
+#include "bench/storm.h"
 #include "bench/table.h"
 
 namespace tenure::bench {
@@ -28,6 +31,7 @@ struct Options {
   std::vector<Part> parts;
   std::vector<Column> systems;
   std::string report;           // a folder; empty: none
+  size_t in_flight = 0;         // of the overload; 0: ten times what saturates
   std::vector<size_t> waiting;  // of the figure
 };
 
@@ -97,6 +101,16 @@ int RunScale(const Options& options) {
   return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+int RunOverload(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  OverloadPlan plan = options.quick ? QuickOverloadPlan() : FullOverloadPlan();
+  if (options.in_flight > 0) plan.in_flight = options.in_flight;
+  const Figures figures = MeasureOverload(plan);
+  Publish(options, "overload", machine, figures);
+  return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 }  // namespace
 }  // namespace tenure::bench
 
@@ -135,6 +149,23 @@ int main(int argc, char** argv) {
   figure->add_option("--waiting", options.waiting, "So many; may be given more than once");
   CLI::App* scale = app.add_subcommand("scale", "How much one replica of Tenure holds");
   scale->fallthrough();
+  CLI::App* overload =
+      app.add_subcommand("overload", "Ten times as many calls as one replica of Tenure can answer");
+  overload->fallthrough();
+  overload->add_option("--in-flight", options.in_flight,
+                       "So many calls, in place of ten times what saturates");
+  tenure::bench::StormOptions storming{};
+  tenure::bench::HealthyOptions leading{};
+  int64_t seconds = 0;
+  CLI::App* storm = app.add_subcommand("storm", "The process that overloads")->group("");
+  storm->add_option("--endpoint", storming.endpoint)->required();
+  storm->add_option("--in-flight", storming.in_flight)->required();
+  storm->add_option("--seconds", seconds)->required();
+  CLI::App* healthy = app.add_subcommand("healthy", "The process of healthy leaders")->group("");
+  healthy->add_option("--endpoint", leading.endpoint)->required();
+  healthy->add_option("--count", leading.count)->required();
+  healthy->add_option("--lease-seconds", lease_seconds)->required();
+  healthy->add_option("--seconds", seconds)->required();
   CLI11_PARSE(app, argc, argv);
 
   ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
@@ -144,6 +175,18 @@ int main(int argc, char** argv) {
       leader.lease = std::chrono::seconds(lease_seconds);
       tenure::bench::RunLeader(leader);
     }
+    if (storm->parsed()) {
+      storming.duration = std::chrono::seconds(seconds);
+      tenure::bench::RunStorm(storming);
+      return EXIT_SUCCESS;
+    }
+    if (healthy->parsed()) {
+      leading.lease = std::chrono::seconds(lease_seconds);
+      leading.duration = std::chrono::seconds(seconds);
+      tenure::bench::RunHealthyLeaders(leading);
+      return EXIT_SUCCESS;
+    }
+    if (overload->parsed()) return tenure::bench::RunOverload(options);
     if (scale->parsed()) return tenure::bench::RunScale(options);
     if (figure->parsed()) return tenure::bench::RunFigure(options);
     return tenure::bench::Run(options);

@@ -1,0 +1,26 @@
+// A process that asks a replica of Tenure for more than it can do: so many calls are under way, and
+// each that has ended, however, is made again at once.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "bench/call_tally.h"
+
+namespace tenure::bench {
+
+struct StormOptions {
+  std::string endpoint;
+  size_t in_flight;  // half of them campaigns, half Leader reads
+  std::chrono::seconds duration;
+};
+
+// In this process. Prints the summary of its calls as a line of JSON.
+void RunStorm(const StormOptions& options);
+
+// In another process. Calls `meanwhile` again and again until it has ended. Throws if it fails.
+[[nodiscard]] TallySummary RunStormElsewhere(const StormOptions& options,
+                                             const std::function<void()>& meanwhile);
+
+}  // namespace tenure::bench
