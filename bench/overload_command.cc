@@ -67,11 +67,16 @@ class Overload {
     const double before = server_.ResidentBytes();
     double most = before;
     Leaders leaders(server_.endpoint(), plan_.storm + kLeadersOutlast);
-    const TallySummary calls = RunStormElsewhere({server_.endpoint(), in_flight, plan_.storm}, [&] {
+    const StormOutcome calls = RunStormElsewhere({server_.endpoint(), in_flight, plan_.storm}, [&] {
       most = std::max(most, server_.ResidentBytes());
     });
     Judge(leaders.Outcome());
-    Judge(calls);
+    Judge("campaigns", calls.campaigns);
+    Judge("Leader reads", calls.reads);
+    if (calls.campaigns.refused.count + calls.reads.refused.count == 0) {
+      figures_.remarks.push_back(
+          "Nothing was refused: the queues of tenured hold more than there were calls in flight.");
+    }
     const double bound =
         before / kMegabyte + static_cast<double>(in_flight) * kCallKilobytesMax / kKilobyte;
     Note("memory of tenured at the start", "MB", before / kMegabyte);
@@ -93,8 +98,9 @@ class Overload {
     std::map<size_t, double> per_second;
     for (const size_t in_flight : kProbed) {
       const auto calls = RunStormElsewhere({server_.endpoint(), in_flight, plan_.probe}, [] {});
-      per_second[in_flight] = static_cast<double>(calls.answered.count) /
-                              std::chrono::duration<double>(plan_.probe).count();
+      const size_t answered = calls.campaigns.answered.count + calls.reads.answered.count;
+      per_second[in_flight] =
+          static_cast<double>(answered) / std::chrono::duration<double>(plan_.probe).count();
       Note(fmt::format("answered with {} in flight", in_flight), "per s", per_second[in_flight]);
     }
     return SaturatingInFlight(per_second, kAsGoodAsTheBest);
@@ -110,25 +116,22 @@ class Overload {
     Note("healthy leaders: least that was left of a lease of 5 s", "ms", leaders.least_margin_ms);
   }
 
-  void Judge(const TallySummary& calls) {
+  void Judge(const std::string& what, const TallySummary& calls) {
     const double seconds = std::chrono::duration<double>(plan_.storm).count();
-    Note("calls answered", "", static_cast<double>(calls.answered.count));
-    Note("calls answered, about", "per s", static_cast<double>(calls.answered.count) / seconds);
-    Note("answers, median", "ms", calls.answered.median_ms);
-    Note("answers, p99", "ms", calls.answered.p99_ms);
-    Note("calls refused with RESOURCE_EXHAUSTED", "", static_cast<double>(calls.refused.count));
-    Note("refusals without RetryInfo", "", static_cast<double>(calls.refused_without_retry_info),
-         0);
+    Note(what + " answered", "", static_cast<double>(calls.answered.count));
+    Note(what + " answered, about", "per s", static_cast<double>(calls.answered.count) / seconds);
+    Note(what + ": answers, median", "ms", calls.answered.median_ms);
+    Note(what + ": answers, p99", "ms", calls.answered.p99_ms);
+    Note(what + " refused with RESOURCE_EXHAUSTED", "", static_cast<double>(calls.refused.count));
+    Note(what + ": refusals without RetryInfo", "",
+         static_cast<double>(calls.refused_without_retry_info), 0);
     if (calls.refused.count > 0) {
-      Note("refusals, median", "ms", calls.refused.median_ms);
-      Note("refusals, p99", "ms", calls.refused.p99_ms, kRefusalMsMax);
-    } else {
-      figures_.remarks.push_back(
-          "Nothing was refused: the queues of tenured hold more than there were calls in flight.");
+      Note(what + ": refusals, median", "ms", calls.refused.median_ms);
+      Note(what + ": refusals, p99", "ms", calls.refused.p99_ms, kRefusalMsMax);
     }
-    Note("calls failed otherwise", "", static_cast<double>(calls.FailedInAll()));
+    Note(what + " failed otherwise", "", static_cast<double>(calls.FailedInAll()));
     for (const auto& [reason, count] : calls.failed) {
-      figures_.remarks.push_back(fmt::format("Failed {} times: {}", count, reason));
+      figures_.remarks.push_back(fmt::format("{} failed {} times: {}", what, count, reason));
     }
   }
 

@@ -131,9 +131,10 @@ class Run {
 
   void CompareHandOvers() {
     for (const Contender& contender : contenders_) {
-      NoteHandOvers(RowId::kHandOver, contender.column,
-                    MeasureHandOvers({contender.system.get()}, Label(RowId::kHandOver),
-                                     {kWaiting, plan_.hand_overs, false}));
+      NoteHandOvers(
+          RowId::kHandOver, contender.column,
+          MeasureHandOvers({contender.system.get()}, Label(RowId::kHandOver),
+                           {.waiting = kWaiting, .count = plan_.hand_overs, .elsewhere = false}));
     }
     MeasureHandOversElsewhere();
   }
@@ -149,8 +150,8 @@ class Run {
       replicas.push_back(systems.back().get());
     }
     const size_t count = 2 * plan_.hand_overs;  // about two thirds of them go elsewhere
-    const auto times =
-        MeasureHandOvers(replicas, Label(RowId::kHandOverElsewhere), {kWaiting, count, true});
+    const auto times = MeasureHandOvers(replicas, Label(RowId::kHandOverElsewhere),
+                                        {.waiting = kWaiting, .count = count, .elsewhere = true});
     Note(RowId::kHandOverElsewhere, Column::kTenure, Percentile(times, kP99));
   }
 
@@ -187,9 +188,10 @@ class Run {
     Observers observers(system, observed, kObservers);
     const auto telling = MeasureTelling(system, observers, observed, kObservedRounds);
     Note(RowId::kObservers, Column::kTenure, std::ranges::max(telling));
-    NoteHandOvers(RowId::kHandOverLongQueue, Column::kTenure,
-                  MeasureHandOvers({&system}, Label(RowId::kHandOverLongQueue),
-                                   {kWaitingLong, plan_.hand_overs, false}));
+    NoteHandOvers(
+        RowId::kHandOverLongQueue, Column::kTenure,
+        MeasureHandOvers({&system}, Label(RowId::kHandOverLongQueue),
+                         {.waiting = kWaitingLong, .count = plan_.hand_overs, .elsewhere = false}));
   }
 
   const RunPlan plan_;

@@ -45,7 +45,7 @@ class Caller {
 
   void Begin() {
     begun_ = Clock::now();
-    if (number_ % 2 == 0) {
+    if (campaigns()) {
       v1::CampaignRequest request;
       request.set_election(Election());
       request.set_candidate("caller-" + std::to_string(number_));
@@ -62,6 +62,7 @@ class Caller {
     }
   }
 
+  [[nodiscard]] bool campaigns() const { return number_ % 2 == 0; }
   [[nodiscard]] const CallTally& tally() const { return tally_; }
 
  private:
@@ -120,12 +121,17 @@ void RunStorm(const StormOptions& options) {
   }
   for (const auto& caller : callers) caller->Begin();
   ended.wait();  // each call has a deadline
-  CallTally all;
-  for (const auto& caller : callers) all.Add(caller->tally());
-  std::cout << ToJson(Summarize(all)).dump() << std::endl;
+  CallTally campaigns;
+  CallTally reads;
+  for (const auto& caller : callers) {
+    (caller->campaigns() ? campaigns : reads).Add(caller->tally());
+  }
+  const nlohmann::json json = {{"campaigns", ToJson(Summarize(campaigns))},
+                               {"reads", ToJson(Summarize(reads))}};
+  std::cout << json.dump() << std::endl;
 }
 
-TallySummary RunStormElsewhere(const StormOptions& options,
+StormOutcome RunStormElsewhere(const StormOptions& options,
                                const std::function<void()>& meanwhile) {
   testing::Process storm({testing::Program("tenure-bench"), "storm", "--endpoint", options.endpoint,
                           "--in-flight", std::to_string(options.in_flight), "--seconds",
@@ -138,7 +144,8 @@ TallySummary RunStormElsewhere(const StormOptions& options,
   }
   const auto lines = storm.Lines();
   if (lines.empty()) throw std::runtime_error("the storm failed: " + storm.Errors());
-  return TallySummaryFromJson(nlohmann::json::parse(lines.back()));
+  const auto json = nlohmann::json::parse(lines.back());
+  return {TallySummaryFromJson(json.at("campaigns")), TallySummaryFromJson(json.at("reads"))};
 }
 
 }  // namespace tenure::bench

@@ -16,11 +16,17 @@ struct StormOptions {
   std::chrono::seconds duration;
 };
 
-// In this process. Prints the summary of its calls as a line of JSON.
+// In this process. Prints its outcome as a line of JSON.
 void RunStorm(const StormOptions& options);
 
+// What became of the calls, by what they ask for.
+struct StormOutcome {
+  TallySummary campaigns;
+  TallySummary reads;
+};
+
 // In another process. Calls `meanwhile` again and again until it has ended. Throws if it fails.
-[[nodiscard]] TallySummary RunStormElsewhere(const StormOptions& options,
+[[nodiscard]] StormOutcome RunStormElsewhere(const StormOptions& options,
                                              const std::function<void()>& meanwhile);
 
 }  // namespace tenure::bench

@@ -80,7 +80,8 @@ Throughput MeasureKeepAlives(System& system, const std::string& label, size_t in
 
 std::vector<double> MeasureHandOvers(const std::vector<System*>& replicas, const std::string& label,
                                      const HandOverPlan& plan) {
-  Crowd crowd(replicas, plan.waiting + plan.count + 1, {.name = label, .own_connection = false});
+  Crowd crowd(replicas, plan.waiting + plan.count + 1,
+              {.name = label, .lease = plan.lease, .own_connection = false});
   crowd.Stand(label);
   std::vector<double> times;
   Crowd::Told leader = crowd.NextTold();

@@ -27,6 +27,8 @@ struct HandOverPlan {
   size_t waiting;  // at least so many wait whenever a leader resigns
   size_t count;    // hand-overs
   bool elsewhere;  // count only those to a client of another system than the leader's
+  // Whoever leads does not renew: longer than the preparation takes.
+  std::chrono::seconds lease{60};
 };
 
 // In one election, each leader resigns as soon as it is told that it leads. The times in ms, from
