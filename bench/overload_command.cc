@@ -74,8 +74,7 @@ class Overload {
     Judge("campaigns", calls.campaigns);
     Judge("Leader reads", calls.reads);
     if (calls.campaigns.refused.count + calls.reads.refused.count == 0) {
-      figures_.remarks.push_back(
-          "Nothing was refused: the queues of tenured hold more than there were calls in flight.");
+      figures_.remarks.push_back("Nothing was refused: no queue of tenured was full.");
     }
     const double bound =
         before / kMegabyte + static_cast<double>(in_flight) * kCallKilobytesMax / kKilobyte;

@@ -34,14 +34,8 @@ class TenureCandidate : public Candidate {
         [this](const v1::CampaignResponse& response) { return Lead(response); }, std::move(done));
   }
 
+  // The open call keeps its session alive, from the transaction that opens it.
   void Stand(const std::string& election, Done told) override {
-    v1::CampaignRequest request = RequestFor(election);
-    *request.mutable_wait() = TimeUtil::SecondsToDuration(0);
-    v1::CampaignResponse response;
-    MakeCall("Campaign", [&](grpc::ClientContext& context) {
-      return stub_->Campaign(&context, request, &response);
-    });
-    session_id_ = response.session().session_id();
     waiting_.emplace(
         RequestFor(election), [&](auto... arguments) { stub_->async()->Campaign(arguments...); },
         [this, told = std::move(told)](const grpc::Status& status,
