@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <iterator>
+#include <set>
 
 #include "core/hex.h"
 
@@ -54,9 +55,12 @@ std::string Literals(const Items& items) {
   return Join(items, ", ", [](const auto& item) { return Literal(item); });
 }
 
-std::string IsPlace(const PlaceKey& place) {
-  return fmt::format("(election = {} AND session = {})", Literal(place.election),
-                     Literal(place.session));
+// As pairs, and not as one condition OR the other: to plan 500 of those takes MariaDB 160 ms.
+std::string ArePlaces(const std::vector<PlaceKey>& places) {
+  return fmt::format("(election, session) IN ({})", Join(places, ", ", [](const PlaceKey& place) {
+                       return fmt::format("({}, {})", Literal(place.election),
+                                          Literal(place.session));
+                     }));
 }
 
 // With what is left of the leader's lease.
@@ -128,8 +132,7 @@ std::string DeleteElections(const std::vector<ElectionName>& names) {
 }
 
 std::string LoadPlaces(const std::vector<PlaceKey>& places) {
-  return fmt::format("SELECT {} FROM candidacies c WHERE {}", kCandidacyColumns,
-                     Join(places, " OR ", IsPlace));
+  return fmt::format("SELECT {} FROM candidacies c WHERE {}", kCandidacyColumns, ArePlaces(places));
 }
 
 std::string LoadHeads(const std::vector<Head>& heads) {
@@ -221,7 +224,7 @@ std::vector<std::string> EmptyElections(const std::vector<const ElectionName*>& 
 }
 
 std::string DeletePlaces(const std::vector<PlaceKey>& places) {
-  return "DELETE FROM candidacies WHERE " + Join(places, " OR ", IsPlace);
+  return "DELETE FROM candidacies WHERE " + ArePlaces(places);
 }
 
 std::string SavePlaces(
@@ -307,14 +310,13 @@ std::string ListElections(std::string_view prefix, std::string_view after, size_
 }
 
 std::string Positions(const std::vector<PlaceKey>& places) {
-  return Join(places, " UNION ALL ", [](const PlaceKey& place) {
-    return fmt::format(
-        "SELECT me.election, me.session, COUNT(*) FROM candidacies me JOIN candidacies c"
-        " ON c.election = me.election AND (c.precedence < me.precedence"
-        " OR (c.precedence = me.precedence AND c.ticket <= me.ticket))"
-        " WHERE me.election = {} AND me.session = {} GROUP BY me.election, me.session",
-        Literal(place.election), Literal(place.session));
-  });
+  std::set<ElectionName> elections;
+  for (const PlaceKey& place : places) elections.insert(place.election);
+  return fmt::format(
+      "SELECT election, session, position FROM (SELECT election, session, ROW_NUMBER() OVER"
+      " (PARTITION BY election ORDER BY precedence, ticket) AS position FROM candidacies"
+      " WHERE election IN ({})) queues WHERE {}",
+      Literals(elections), ArePlaces(places));
 }
 
 std::string Seats(const std::vector<SessionId>& sessions) {
