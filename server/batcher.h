@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -37,7 +36,7 @@ class Batcher {
     {
       const std::lock_guard lock(mutex_);
       if (queue_.size() >= queue_max_) return false;
-      queue_.push_back(std::move(item));
+      queue_.push_back({scheduler_.Now(), std::move(item)});
       if (running_) return true;
       running_ = true;
     }
@@ -50,13 +49,24 @@ class Batcher {
     return queue_.size();
   }
 
+  // How long the item that is next has waited.
+  [[nodiscard]] SteadyTime::duration Delay() const {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() ? SteadyTime::duration::zero() : scheduler_.Now() - queue_.front().since;
+  }
+
  private:
+  struct Queued {
+    SteadyTime since;
+    Item item;
+  };
+
   void RunBatch() {
     std::vector<Item> batch;
     {
       const std::lock_guard lock(mutex_);
       const auto end = queue_.begin() + static_cast<ptrdiff_t>(std::min(batch_max_, queue_.size()));
-      std::move(queue_.begin(), end, std::back_inserter(batch));
+      for (auto it = queue_.begin(); it != end; ++it) batch.push_back(std::move(it->item));
       queue_.erase(queue_.begin(), end);
     }
     const After after = run_(std::move(batch));
@@ -76,8 +86,8 @@ class Batcher {
   const std::function<After(std::vector<Item>)> run_;
 
   mutable std::mutex mutex_;
-  std::deque<Item> queue_;  // guarded by mutex_
-  bool running_ = false;    // guarded by mutex_
+  std::deque<Queued> queue_;  // guarded by mutex_
+  bool running_ = false;      // guarded by mutex_
 };
 
 }  // namespace tenure

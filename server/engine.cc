@@ -25,6 +25,11 @@ constexpr size_t kClosesWaitingMax = 50'000;
 constexpr size_t kReadsPerBatch = 500;
 constexpr size_t kReadsWaitingMax = 50'000;
 
+// A campaign or a Leader read is refused at once if those before it have waited for so long: it
+// would be answered late, and those after it later. Nothing else is: it keeps or frees what is
+// held.
+constexpr auto kDelayMax = 1s;
+
 // An election that another transaction has locked is tried again, ever more rarely, for so long.
 constexpr auto kBusyPatience = 8s;
 constexpr auto kBusyPauseMax = 50ms;
@@ -105,6 +110,10 @@ Result<void> Engine::Start() {
 
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted) {
   if (!started_) return Refuse(std::move(done), Starting());
+  const bool late = std::holds_alternative<Campaign>(command) ? commands_.Delay() > kDelayMax
+                    : std::holds_alternative<CampaignForAll>(command) ? sets_.Delay() > kDelayMax
+                                                                      : false;
+  if (late) return Refuse(std::move(done), Overloaded());
   Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted),
                          scheduler_.Now() + kBusyPatience});
 }
@@ -143,7 +152,8 @@ void Engine::ReadElection(const ElectionName& name, bool stale_ok,
     }
   }
   PendingRead pending{name, std::move(done)};
-  if (!reads_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  if (reads_.Delay() > kDelayMax || !reads_.Add(pending))
+    Refuse(std::move(pending.done), Overloaded());
 }
 
 void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done) {
