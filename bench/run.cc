@@ -218,9 +218,9 @@ RunPlan FullPlan() {
           .parts = AllParts(),
           .systems = {kColumns.begin(), kColumns.end()},
           .rounds = 5,
-          .window = {500ms, 5s},
+          .window = {500ms, 3s},
           .hand_overs = 200,
-          .long_rounds = 5,
+          .long_rounds = 2,
           .crashes = 3,
           .idle = 10s};
 }
