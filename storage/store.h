@@ -44,7 +44,9 @@ struct Agenda {
   // them by ever new share locks, so that they are never free, lets a queue through.
   // REQUIRES: one election.
   bool patient = false;
-  // Done twice is done once: when the reply to the commit is lost, it is just done again.
+  // Done twice is done once: when the reply to the commit is lost, it is just done again. The
+  // docket then does not show what the first time did; sessions that ended in it are found by the
+  // search.
   bool repeatable = false;
 };
 // What these commands need together.

@@ -59,8 +59,10 @@ void Connect(MYSQL* handle, const Config& config, const Address& address) {
   mysql_options(handle, MYSQL_OPT_READ_TIMEOUT, &kReadTimeoutSeconds);
   mysql_options(handle, MYSQL_OPT_WRITE_TIMEOUT, &kReadTimeoutSeconds);
   mysql_options(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  std::string host = address.host;
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);  // IPv6
   const MYSQL* connected =
-      mysql_real_connect(handle, address.host.c_str(), config.user.c_str(), config.password.c_str(),
+      mysql_real_connect(handle, host.c_str(), config.user.c_str(), config.password.c_str(),
                          config.database.c_str(), address.port, nullptr, CLIENT_MULTI_STATEMENTS);
   if (connected == nullptr) throw LastError(handle);
 }
@@ -100,6 +102,8 @@ std::string RandomBytes(size_t count) {
 void Connection::Close::operator()(st_mysql* handle) const { mysql_close(handle); }
 
 Connection::Connection(const Config& config) {
+  static const int ready = mysql_library_init(0, nullptr, nullptr);  // once, by one thread
+  if (ready != 0) throw MySqlError(MySqlError::Kind::kOther, 0, "the client library fails");
   std::optional<MySqlError> failure;
   for (const Address& address : config.addresses) {
     try {

@@ -175,16 +175,18 @@ class Attempted {
       loan_.connection().Run(statements);
       AddLocked(QueueFor(names));
     } else {
-      const bool with_sessions = !sessions.empty();
+      const bool with_sessions = !sessions.empty() && !elections_first_;
       if (!names.empty()) {
         statements.push_back(query::LockElections(names, Patience::kSkipLocked));
       }
       if (with_sessions)
         statements.push_back(query::LockSessions({sessions.begin(), sessions.end()}));
       const std::vector<Rows> results = loan_.connection().Run(statements);
-      if (with_sessions) AddSessions(results.back());
+      if (with_sessions) {
+        AddSessions(results.back());
+        asked_for_ = std::move(sessions);
+      }
       if (!names.empty()) AddLocked(results[results.size() - (with_sessions ? 2 : 1)]);
-      asked_for_ = std::move(sessions);
     }
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
@@ -226,11 +228,23 @@ class Attempted {
     }
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (names.empty()) return;
+    if (!asked_for_.empty()) return StartAgain();
     AddLocked(loan_.connection().Run(
         {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked)})[1]);
     for (const ElectionName& name : names) {
       if (!loaded_.contests.contains(name)) loaded_.busy.insert(name);
     }
+  }
+
+  // To create an election may mean to wait for another transaction that creates it. No session is
+  // locked meanwhile, or it could not be renewed; and the clock is read when the wait is over.
+  void StartAgain() {
+    loan_.connection().Run({query::kRollback});
+    loaded_ = Docket();
+    created_.clear();
+    asked_for_.clear();
+    elections_first_ = true;
+    LockWhatIsKnown();
   }
 
   void LoadQueues() {
@@ -301,7 +315,11 @@ class Attempted {
     std::vector<std::string> statements;
     if (!needed.empty())
       statements.push_back(query::ExistingSessions({needed.begin(), needed.end()}));
-    if (!needed.empty() || loaded_.sessions.empty()) statements.emplace_back(query::kClock);
+    const bool cools = std::ranges::any_of(
+        loaded_.contests, [](const auto& it) { return !it.second.cool_downs.empty(); });
+    if (!needed.empty() || loaded_.sessions.empty() || cools) {
+      statements.emplace_back(query::kClock);
+    }
     if (statements.empty()) return;
     const std::vector<Rows> results = loan_.connection().Run(statements);
     loaded_.now = Time(results.back().at(0).at(0));
@@ -451,6 +469,7 @@ class Attempted {
   Docket loaded_;
   std::set<ElectionName> created_;  // whose rows have never held a campaign
   std::set<SessionId> asked_for_;   // sessions that were locked, passed by or not there
+  bool elections_first_ = false;    // lock them before any session
 };
 
 class MySqlStore final : public Store {

@@ -1,8 +1,9 @@
 // The store on MySQL 8+ and MariaDB 10.6+, through the client library of MariaDB, which speaks to
 // both.
 //
-// One transaction is four messages to the server, whatever the size of the batch: lock the
-// elections, read the queues, lock the sessions and read the clock, save and commit. At most
+// One transaction is two to four messages to the server, whatever the size of the batch: lock the
+// elections and the callers' sessions; read the queues, and lock leaders and successors, where
+// there are any; save and commit. The clock comes with the locked sessions. At most
 // `Config::connections_max` run at once; who finds all of them busy waits, a bounded time.
 //
 // A connection that breaks during COMMIT leaves open whether the commit happened. Every transaction

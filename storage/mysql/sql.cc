@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 
 #include "core/hex.h"
 
@@ -55,12 +57,24 @@ std::string Literals(const Items& items) {
   return Join(items, ", ", [](const auto& item) { return Literal(item); });
 }
 
-// As pairs, and not as one condition OR the other: to plan 500 of those takes MariaDB 160 ms.
+// As pairs, since to plan 500 conditions that are joined by OR takes MariaDB 160 ms. But it makes a
+// subquery of a list of 1,000 values or more, and reads the whole table to delete a list of one.
 std::string ArePlaces(const std::vector<PlaceKey>& places) {
-  return fmt::format("(election, session) IN ({})", Join(places, ", ", [](const PlaceKey& place) {
-                       return fmt::format("({}, {})", Literal(place.election),
-                                          Literal(place.session));
-                     }));
+  constexpr size_t kPairsMax = 400;
+  std::string all;
+  for (size_t begin = 0; begin < places.size(); begin += kPairsMax) {
+    const size_t end = std::min(places.size(), begin + kPairsMax);
+    const std::span<const PlaceKey> some(places.data() + begin, end - begin);
+    if (begin > 0) all += " OR ";
+    all += some.size() == 1
+               ? fmt::format("(election = {} AND session = {})", Literal(some[0].election),
+                             Literal(some[0].session))
+               : fmt::format("(election, session) IN ({})", Join(some, ", ", [](const auto& place) {
+                               return fmt::format("({}, {})", Literal(place.election),
+                                                  Literal(place.session));
+                             }));
+  }
+  return all;
 }
 
 // With what is left of the leader's lease.

@@ -1,8 +1,9 @@
 // Every statement that Tenure sends to MySQL and MariaDB, and nothing else. The tables are in
 // storage/schema. Bytes are written as hexadecimal literals, so nothing needs to be escaped.
 //
-// UTC_TIMESTAMP is the start of its statement. Whoever needs the time *after* a lock was granted
-// reads it with a statement of its own (kClock).
+// UTC_TIMESTAMP is the start of its statement; SYSDATE, which LockSessions uses, is the moment at
+// which it is evaluated, after the row was locked. Whoever needs the time after another lock reads
+// it with a statement of its own (kClock).
 #pragma once
 
 #include <optional>

@@ -474,6 +474,27 @@ TEST_F(QueryPlanTest, WhoIsNamedIsFoundInALongQueue) {
   EXPECT_LT(RowsReadBy(mysql::query::LoadHeads({{{"e"}, 2, true}})), 50u);
 }
 
+TEST_F(QueryPlanTest, PlacesAreFoundByTheirKeysHoweverManyTheyAre) {
+  Fill("INSERT INTO candidacies (election, session, ticket, precedence, value, attempt, candidate)",
+       "'e', UNHEX(LPAD(HEX(n), 32, '0')), n, -1, '', 0, CONCAT('c', n)");
+  for (const size_t count : {1u, 2u, 401u}) {
+    SCOPED_TRACE(count);
+    std::vector<PlaceKey> places;
+    for (size_t n = 0; n < count; ++n) {
+      PlaceKey place{{"e"}, {}};
+      place.session.bytes[14] = static_cast<uint8_t>(10 * n >> 8);
+      place.session.bytes[15] = static_cast<uint8_t>(10 * n);
+      places.push_back(place);
+    }
+
+    connection_->Run({"START TRANSACTION"});
+    EXPECT_LE(RowsReadBy(mysql::query::LoadPlaces(places)), 2 * count + 10);
+    EXPECT_LE(RowsReadBy(mysql::query::DeletePlaces(places)), 2 * count + 10);
+    EXPECT_EQ(connection_->Run({mysql::query::LoadPlaces(places)})[0].size(), 0u);
+    connection_->Run({"ROLLBACK"});
+  }
+}
+
 TEST_F(QueryPlanTest, DueElectionsAreFoundAmongMany) {
   Fill("INSERT INTO elections (name, wake_at_us)", "CONCAT('e', n), NULL");
   connection_->Run({"UPDATE elections SET wake_at_us = 5 WHERE name = 'e77'"});
