@@ -47,11 +47,18 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
       const SteadyTime wait_over = now + std::chrono::duration_cast<SteadyTime::duration>(*wait_);
       give_up_waiting_at_ = std::min(give_up_waiting_at_.value_or(wait_over), wait_over);
     }
-    LimitAnswerTime();  // before anybody else knows of this call
+    if (campaign_.opening) {
+      const auto admitted = engine_.AdmitCampaign();
+      if (!admitted) return FinishWith(admitted.error());
+    }
     auto joined = engine_.hub().Join(shared_from_this());
     if (!joined) return FinishWith(joined.error());
     membership_ = std::move(*joined);
     membership_.Add(WatchSession{campaign_.session});
+    {
+      const std::lock_guard lock(mutex_);
+      LimitAnswerTime();
+    }
     // Not applied once the call is finished: it could come after a later call of the same session,
     // and take that one's place with it when it is withdrawn.
     engine_.Submit(
@@ -131,6 +138,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
     term_when_standing_ = answer.election.term;
     if (answer.elected) return FinishElected(ToProto(*LeadershipOf(answer.election)));
     state_ = State::kWaiting;
+    no_answer_.Forget();
     if (FinishIfElected()) return;
     if (stop_waiting_) return FinishWith(*stop_waiting_);
     const SteadyTime now = engine_.scheduler().Now();

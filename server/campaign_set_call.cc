@@ -44,6 +44,11 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
       const SteadyTime wait_over = now + std::chrono::duration_cast<SteadyTime::duration>(*wait_);
       give_up_at_ = std::min(give_up_at_.value_or(wait_over), wait_over);
     }
+    if (campaign_.opening) {
+      const auto admitted = engine_.AdmitCampaign();
+      const std::lock_guard lock(mutex_);
+      if (!admitted) return FinishWith(admitted.error());
+    }
     auto joined = engine_.hub().Join(shared_from_this());
     if (!joined) {
       const std::lock_guard lock(mutex_);
@@ -103,6 +108,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
       if (state_ == State::kFinished) return;
       state_ = State::kTrying;
       try_again_ = false;
+      next_try_at_.reset();
       const SteadyTime latest = engine_.scheduler().Now() + kAnswerPatience;
       Set(no_answer_, std::min(answer_by_.value_or(latest), latest),
           [number = ++tries_](CampaignSetCall& call) { call.OnNoAnswer(number); });
@@ -146,6 +152,8 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   void PlanTry(SteadyTime::duration pause) {
     SteadyTime when = engine_.scheduler().Now() + pause;
     if (give_up_at_) when = std::min(when, *give_up_at_);
+    if (next_try_at_ && *next_try_at_ <= when) return;  // one vacancy after the other puts off none
+    next_try_at_ = when;
     Set(next_try_, when, [tries = tries_](CampaignSetCall& call) {
       {
         const std::lock_guard lock(call.mutex_);
@@ -201,6 +209,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   Session session_;
   Timer no_answer_;
   Timer next_try_;
+  std::optional<SteadyTime> next_try_at_;
 };
 
 }  // namespace

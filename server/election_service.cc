@@ -122,6 +122,11 @@ grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* c
     call->Fail(name.error());
     return reactor;
   }
+  const auto admitted = engine_.AdmitRead();
+  if (!admitted && !request->stale_ok()) {
+    call->Fail(admitted.error());
+    return reactor;
+  }
   engine_.ReadElection(*name, request->stale_ok(), [call](Result<std::optional<Election>> read) {
     if (!read) return call->Fail(read.error());
     call->Answer([&](v1::LeaderResponse& it) {

@@ -25,9 +25,7 @@ constexpr size_t kClosesWaitingMax = 50'000;
 constexpr size_t kReadsPerBatch = 500;
 constexpr size_t kReadsWaitingMax = 50'000;
 
-// A campaign or a Leader read is refused at once if those before it have waited for so long: it
-// would be answered late, and those after it later. Nothing else is: it keeps or frees what is
-// held.
+// So long those before it may have waited when a new request comes.
 constexpr auto kDelayMax = 1s;
 
 // An election that another transaction has locked is tried again, ever more rarely, for so long.
@@ -108,12 +106,18 @@ Result<void> Engine::Start() {
   return {};
 }
 
+Result<void> Engine::AdmitCampaign() {
+  if (std::max(commands_.Delay(), sets_.Delay()) > kDelayMax) return tl::unexpected(Overloaded());
+  return {};
+}
+
+Result<void> Engine::AdmitRead() {
+  if (reads_.Delay() > kDelayMax) return tl::unexpected(Overloaded());
+  return {};
+}
+
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted) {
   if (!started_) return Refuse(std::move(done), Starting());
-  const bool late = std::holds_alternative<Campaign>(command) ? commands_.Delay() > kDelayMax
-                    : std::holds_alternative<CampaignForAll>(command) ? sets_.Delay() > kDelayMax
-                                                                      : false;
-  if (late) return Refuse(std::move(done), Overloaded());
   Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted),
                          scheduler_.Now() + kBusyPatience});
 }
@@ -611,7 +615,8 @@ void Engine::Remember(const ElectionName& name, const std::optional<Election>& e
                       SteadyTime read_at) {
   const std::lock_guard lock(remembered_mutex_);
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
-  remembered_[name] = {election, read_at};
+  Remembered& remembered = remembered_[name];
+  if (remembered.read_at <= read_at) remembered = {election, read_at};
 }
 
 Error Engine::Starting() {

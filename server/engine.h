@@ -70,6 +70,12 @@ class Engine {
   // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 
+  // Refuse what is new as soon as it would be answered late. To be asked before a session is
+  // opened, and before somebody asks who leads; not before what keeps or frees what somebody has,
+  // and not for what an open call does. Error: kOverloaded.
+  [[nodiscard]] Result<void> AdmitCampaign();
+  [[nodiscard]] Result<void> AdmitRead();
+
   // Applies a command to its election. Errors: those of the law, kOverloaded, kStoreUnavailable.
   // A command that is not wanted any more when its turn comes is dropped, and its `done` with it.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr);

@@ -231,43 +231,36 @@ TEST_F(EngineTest, ARequestBeyondAFullQueueIsRefused) {
   EXPECT_EQ(a_.metrics.refused_overloaded.Value(), 1);
 }
 
-TEST_F(EngineTest, ACampaignThatWouldBeAnsweredLateIsRefusedAtOnce) {
-  (void)a_.Do(Stand("orders", "a"));
+TEST_F(EngineTest, NoCampaignIsAdmittedThatWouldBeAnsweredLate) {
   a_.scheduler.Hold(Work::kCommands);
   const Reply<Answer> first;
-  const Reply<Answer> second;
-  const Reply<Answer> resigned;
-  a_.engine.Submit(Stand("orders", "b"), first);
-  world_.Advance(1100ms);
+  a_.engine.Submit(Stand("orders", "a"), first);
+  world_.Advance(1s);
+  EXPECT_TRUE(a_.engine.AdmitCampaign().has_value());
 
-  a_.engine.Submit(Stand("orders", "c"), second);
-  a_.engine.Submit(Leave("orders", "a"), resigned);
-  a_.Run();
-
-  EXPECT_THAT(second.get(), FailsWith(Reason::kOverloaded));
-  EXPECT_FALSE(first.arrived());
-  EXPECT_FALSE(resigned.arrived());
+  world_.Advance(1ms);
+  EXPECT_THAT(a_.engine.AdmitCampaign(), FailsWith(Reason::kOverloaded));
 
   a_.scheduler.Release(Work::kCommands);
   a_.Run();
-  EXPECT_THAT(first.get(), AnswersStanding());
-  EXPECT_THAT(resigned.get(), AnswersResigned(Term{1}));
-  EXPECT_THAT(a_.Do(Stand("orders", "c")), AnswersStanding());
+  EXPECT_THAT(first.get(), AnswersElected());
+  EXPECT_TRUE(a_.engine.AdmitCampaign().has_value());
 }
 
-TEST_F(EngineTest, AReadThatWouldBeAnsweredLateIsRefusedAtOnce) {
+TEST_F(EngineTest, NoReadIsAdmittedThatWouldBeAnsweredLate) {
   a_.scheduler.Hold(Work::kReads);
   const Reply<std::optional<Election>> first;
-  const Reply<std::optional<Election>> second;
   a_.engine.ReadElection({"orders"}, false, first);
-  world_.Advance(1100ms);
+  world_.Advance(1s);
+  EXPECT_TRUE(a_.engine.AdmitRead().has_value());
 
-  a_.engine.ReadElection({"orders"}, false, second);
+  world_.Advance(1ms);
+  EXPECT_THAT(a_.engine.AdmitRead(), FailsWith(Reason::kOverloaded));
+
   a_.scheduler.Release(Work::kReads);
   a_.Run();
-
   EXPECT_TRUE(first.get().has_value());
-  EXPECT_THAT(second.get(), FailsWith(Reason::kOverloaded));
+  EXPECT_TRUE(a_.engine.AdmitRead().has_value());
 }
 
 // --- An election that another transaction has locked ---

@@ -111,6 +111,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
                           });
       }
     }
+    const std::lock_guard lock(mutex_);
     PlanProgress();
   }
 
@@ -216,21 +217,19 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     OneOpened();
   }
 
+  // REQUIRES for all below: the lock.
+
   void PlanProgress() {
     progress_.Set(engine_.scheduler().Now() + options_.progress_interval,
                   [weak = weak_from_this()] {
                     const auto call = weak.lock();
                     if (call == nullptr) return;
-                    {
-                      const std::lock_guard lock(call->mutex_);
-                      if (call->finished_) return;
-                      if (call->AllIsSent()) call->SendProgress();
-                    }
+                    const std::lock_guard lock(call->mutex_);
+                    if (call->finished_) return;
+                    if (call->AllIsSent()) call->SendProgress();
                     call->PlanProgress();
                   });
   }
-
-  // REQUIRES for all below: the lock.
 
   void OpenCursor(const ElectionName& name, std::optional<Revision> from) {
     Cursor& cursor = cursors_[name];

@@ -56,7 +56,9 @@ void ThreadScheduler::Stop() {
   plan_changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  std::exchange(plan_, {});  // what it holds may cancel others
+  decltype(plan_) dropped;  // released without the lock: what it holds may cancel others
+  const std::lock_guard lock(mutex_);
+  dropped.swap(plan_);
 }
 
 void ThreadScheduler::RunQueue(Queue& queue) {

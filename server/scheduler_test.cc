@@ -117,7 +117,7 @@ TEST(ThreadSchedulerTest, ForgetsAPlanThatIsCancelledAndReleasesWhatItHolds) {
   std::promise<void> later;
   std::vector<std::string> ran;
   bool released = false;
-  const SteadyTime soon = scheduler.Now() + 20ms;
+  const SteadyTime soon = scheduler.Now() + 200ms;
   const auto plan = scheduler.PostAt(
       Work::kReads, soon,
       [&, kept = WhenReleased([&] { released = true; })] { ran.push_back("cancelled"); });

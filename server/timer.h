@@ -19,16 +19,17 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
+  // What is planned is not begun any more, unless it has begun.
+  void Forget() {
+    if (plan_) scheduler_.Cancel(*std::exchange(plan_, std::nullopt));
+  }
+
   void Set(SteadyTime when, Scheduler::Task task) {
     Forget();
     plan_ = scheduler_.PostAt(work_, when, std::move(task));
   }
 
  private:
-  void Forget() {
-    if (plan_) scheduler_.Cancel(*std::exchange(plan_, std::nullopt));
-  }
-
   Scheduler& scheduler_;
   const Work work_;
   std::optional<Scheduler::Plan> plan_;
