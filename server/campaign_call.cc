@@ -47,7 +47,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
       const SteadyTime wait_over = now + std::chrono::duration_cast<SteadyTime::duration>(*wait_);
       give_up_waiting_at_ = std::min(give_up_waiting_at_.value_or(wait_over), wait_over);
     }
-    if (campaign_.opening) {
+    if (campaign_.opening && wait_) {  // who waits without limit for a seat can wait for this, too
       const auto admitted = engine_.AdmitCampaign();
       if (!admitted) return FinishWith(admitted.error());
     }
