@@ -44,7 +44,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
       const SteadyTime wait_over = now + std::chrono::duration_cast<SteadyTime::duration>(*wait_);
       give_up_at_ = std::min(give_up_at_.value_or(wait_over), wait_over);
     }
-    if (campaign_.opening) {
+    if (campaign_.opening && wait_) {
       const auto admitted = engine_.AdmitCampaign();
       const std::lock_guard lock(mutex_);
       if (!admitted) return FinishWith(admitted.error());

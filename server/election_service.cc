@@ -122,8 +122,8 @@ grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* c
     call->Fail(name.error());
     return reactor;
   }
-  const auto admitted = engine_.AdmitRead();
-  if (!admitted && !request->stale_ok()) {
+  const auto admitted = request->stale_ok() ? Result<void>() : engine_.AdmitRead();
+  if (!admitted) {
     call->Fail(admitted.error());
     return reactor;
   }

@@ -2,7 +2,7 @@
 // reads.
 //
 //   commands  -> one transaction at a time, for all that wait
-//   renewals  -> the same, on a thread of their own
+//   renewals  -> the same, on threads of their own
 //   questions -> one read, begun after they were asked, for all that wait
 //   time      -> by the store's clock: expiries, and elections that are ready for a grant
 //
@@ -70,9 +70,9 @@ class Engine {
   // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 
-  // Refuse what is new as soon as it would be answered late. To be asked before a session is
-  // opened, and before somebody asks who leads; not before what keeps or frees what somebody has,
-  // and not for what an open call does. Error: kOverloaded.
+  // Refuse what is new as soon as it would be answered late. To be asked before a session is opened
+  // by a campaign that limits its wait, and before somebody asks who leads; not before what keeps
+  // or frees what somebody has, and not for what an open call does. Error: kOverloaded.
   [[nodiscard]] Result<void> AdmitCampaign();
   [[nodiscard]] Result<void> AdmitRead();
 

@@ -367,7 +367,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   Engine& engine_;
   const std::vector<ParsedSelector> selectors_;
   const ObserveOptions options_;
-  Timer progress_;                     // set at the start, and then by its own task
+  Timer progress_;                     // guarded by mutex_
   std::shared_ptr<ObserveCall> self_;  // until OnDone
   WatchHub::Membership membership_;    // used by Start and OnDone only
 
