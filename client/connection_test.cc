@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/exit_code.h"
+#include "client/tool/exit_code.h"
 #include "server/status.h"
 
 namespace tenure {

@@ -7,8 +7,8 @@
 #include <random>
 #include <thread>
 
-#include "client/signals.h"
 #include "client/sql_fence.h"
+#include "client/tool/signals.h"
 #include "tests/guarded_set/seat.h"
 #include "tests/support/sql_application.h"
 

@@ -1,0 +1,79 @@
+// The subcommands of `tenure` for operators. Each runs to its end and answers with the exit code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "client/tool/commands.h"
+#include "core/types.h"
+
+namespace tenure {
+
+// What is shown of a list. 0: all of it.
+struct ListOptions {
+  std::string prefix;
+  uint64_t limit = 0;
+};
+int RunList(const CommonOptions& common, const ListOptions& options);
+int RunSessions(const CommonOptions& common, const ListOptions& options);
+
+struct TopOptions {
+  std::string prefix;
+};
+int RunTop(const CommonOptions& common, const TopOptions& options);
+
+struct DescribeOptions {
+  std::string election;
+  uint64_t limit = 20;  // of its queue
+};
+int RunDescribe(const CommonOptions& common, const DescribeOptions& options);
+
+struct HistoryOptions {
+  std::string election;  // empty: what operators changed, in all elections
+  uint64_t limit = 20;   // of its terms, and of its changes
+};
+int RunHistory(const CommonOptions& common, const HistoryOptions& options);
+
+// What every change is told.
+struct ChangeOptions {
+  std::string election;
+  std::string reason;
+  std::optional<uint64_t> term;  // nothing: as it is seen first
+};
+
+struct AppointOptions {
+  ChangeOptions change;
+  std::string candidate;
+  bool force = false;
+  std::optional<Duration> reserve_for;
+};
+int RunAppoint(const CommonOptions& common, const AppointOptions& options);
+
+struct DeposeOptions {
+  ChangeOptions change;
+  std::optional<Duration> cool_down;
+};
+int RunDepose(const CommonOptions& common, const DeposeOptions& options);
+
+int RunPause(const CommonOptions& common, const ChangeOptions& options);
+int RunResume(const CommonOptions& common, const ChangeOptions& options);
+int RunDelete(const CommonOptions& common, const ChangeOptions& options);
+
+struct ConfigureOptions {
+  ChangeOptions change;
+  std::optional<Duration> lock_delay;
+  std::optional<Duration> min_hold;
+  std::optional<Duration> default_ttl;
+  std::optional<Duration> max_ttl;
+  std::optional<uint64_t> max_candidates;
+};
+int RunConfigure(const CommonOptions& common, const ConfigureOptions& options);
+
+struct EndSessionOptions {
+  std::string handle;
+  std::string reason;
+};
+int RunEndSession(const CommonOptions& common, const EndSessionOptions& options);
+
+}  // namespace tenure

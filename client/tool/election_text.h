@@ -1,0 +1,28 @@
+// An election as operators are shown it. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/tool/output.h"
+#include "client/tool/table.h"
+#include "core/types.h"
+#include "tenure/v1/admin.pb.h"
+
+namespace tenure {
+
+[[nodiscard]] Json ToJson(const v1::Election& election);
+// Null for one that is not set.
+[[nodiscard]] Json TimeJson(bool set, const google::protobuf::Timestamp& time);
+
+// In a word or a few, what is out of the ordinary: "paused", "handover to bob", "vacant, kept for
+// bob (25s)". Empty if nothing is.
+[[nodiscard]] std::string StateText(const v1::Election& election, DbTime now);
+
+// Those that differ from zero, in the words of `tenure configure`.
+[[nodiscard]] std::string SettingsText(const v1::ElectionSettings& settings);
+// A row of a table of elections.
+[[nodiscard]] std::vector<Column> ElectionColumns();
+[[nodiscard]] std::vector<std::string> ElectionCells(const v1::Election& election, DbTime now);
+
+}  // namespace tenure

@@ -1,0 +1,50 @@
+#include "client/tool/output.h"
+
+#include <iostream>
+
+#include "client/connection.h"
+#include "client/tool/exit_code.h"
+#include "client/tool/text.h"
+
+namespace tenure {
+namespace {
+
+// Values are bytes: what is not UTF-8 is shown as U+FFFD.
+std::string Dump(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// gRPC's own errors say little.
+std::string Sentence(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::DEADLINE_EXCEEDED: return "no replica of the service answered in time";
+    case grpc::StatusCode::UNIMPLEMENTED: return "the server is too old for this command";
+    default: return status.error_message();
+  }
+}
+
+}  // namespace
+
+void Output::Line(const Json& object, const std::string& text) const {
+  std::cout << (json_ ? Dump(object) : text) << std::endl;
+}
+
+void Output::Object(const Json& object) const { std::cout << Dump(object) << '\n'; }
+
+void Output::Text(const std::string& line) const { std::cout << line << '\n'; }
+
+void Output::Text(const Table& table) const {
+  for (const std::string& line : table.Lines()) Text(line);
+}
+
+void Output::Complain(const std::string& what) {
+  std::cerr << "tenure: " << Printable(what) << std::endl;
+}
+
+int Output::Complain(const grpc::Status& status) {
+  const std::string reason = ReasonOf(status);
+  Complain(Sentence(status) + (reason.empty() ? "" : " (" + reason + ")"));
+  return ExitCodeOf(status);
+}
+
+}  // namespace tenure

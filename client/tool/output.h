@@ -1,0 +1,38 @@
+// What the command line tool prints: text for people, or one JSON object per line for programs.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "client/tool/table.h"
+
+namespace tenure {
+
+using Json = nlohmann::ordered_json;
+
+class Output {
+ public:
+  explicit Output(bool json) : json_(json) {}
+
+  [[nodiscard]] bool json() const { return json_; }
+
+  // One line on standard output, at once: whichever is wanted.
+  void Line(const Json& object, const std::string& text) const;
+  // REQUIRES: json().
+  void Object(const Json& object) const;
+  // REQUIRES: not json(). A line of text, or a table.
+  void Text(const std::string& line) const;
+  void Text(const Table& table) const;
+
+  // One line on standard error.
+  static void Complain(const std::string& what);
+  // The same, of a call that failed. Answers with the exit code that says so.
+  static int Complain(const grpc::Status& status);
+
+ private:
+  const bool json_;
+};
+
+}  // namespace tenure
