@@ -18,7 +18,8 @@ constexpr auto kConnectPatience = std::chrono::milliseconds(500);
 constexpr int64_t kBackoffMinMs = 20;
 constexpr int64_t kBackoffMaxMs = 500;
 
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
+std::shared_ptr<grpc::Channel> OpenChannel(
+    const std::string& endpoint, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingIntervalMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
@@ -30,26 +31,29 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   arguments.SetMaxReceiveMessageSize(-1);
   // Each replica has a connection of its own: none waits for another's.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(endpoint, credentials, arguments);
 }
 
-google::rpc::ErrorInfo InfoOf(const grpc::Status& status) {
+// A detail of a status; empty if it has none of this type.
+template <typename Detail>
+Detail DetailOf(const grpc::Status& status) {
   google::rpc::Status details;
-  google::rpc::ErrorInfo info;
-  if (!details.ParseFromString(status.error_details())) return info;
+  Detail found;
+  if (!details.ParseFromString(status.error_details())) return found;
   for (const auto& detail : details.details()) {
-    if (detail.UnpackTo(&info)) return info;
+    if (detail.UnpackTo(&found)) return found;
   }
-  return info;
+  return found;
 }
 
 }  // namespace
 
-Connection::Connection(const std::string& endpoints) {
+Connection::Connection(const std::string& endpoints,
+                       std::shared_ptr<grpc::ChannelCredentials> credentials) {
   std::istringstream list(endpoints);
   for (std::string endpoint; std::getline(list, endpoint, ',');) {
     if (endpoint.empty()) continue;
-    const auto channel = OpenChannel(endpoint);
+    const auto channel = OpenChannel(endpoint, credentials);
     replicas_.push_back({endpoint, channel, v1::ElectionService::NewStub(channel),
                          v1::AdminService::NewStub(channel)});
   }
@@ -84,12 +88,19 @@ std::chrono::milliseconds Connection::Backoff() {
       std::uniform_int_distribution<int64_t>(longest / 2, longest)(random_));
 }
 
-std::string ReasonOf(const grpc::Status& status) { return InfoOf(status).reason(); }
+std::string ReasonOf(const grpc::Status& status) {
+  return DetailOf<google::rpc::ErrorInfo>(status).reason();
+}
 
 std::string MetadataOf(const grpc::Status& status, const std::string& key) {
-  const auto info = InfoOf(status);
+  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
   const auto entry = info.metadata().find(key);
   return entry == info.metadata().end() ? "" : entry->second;
+}
+
+std::chrono::milliseconds RetryDelayOf(const grpc::Status& status) {
+  const auto& delay = DetailOf<google::rpc::RetryInfo>(status).retry_delay();
+  return std::chrono::milliseconds(delay.seconds() * 1'000 + delay.nanos() / 1'000'000);
 }
 
 bool IsTransient(const grpc::Status& status) {

@@ -21,7 +21,9 @@ namespace tenure {
 class Connection {
  public:
   // "host:port[,host:port...]". Nothing is connected to yet.
-  explicit Connection(const std::string& endpoints);
+  explicit Connection(
+      const std::string& endpoints,
+      std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials());
   // Waits until gRPC has let go of every call that holds a mark. Cancel them first.
   ~Connection();
   Connection(const Connection&) = delete;
@@ -77,6 +79,9 @@ class Connection {
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
 // An entry of its metadata; empty if there is none.
 [[nodiscard]] std::string MetadataOf(const grpc::Status& status, const std::string& key);
+// How long the service wants its caller to wait before the same request comes again; zero if it
+// does not say.
+[[nodiscard]] std::chrono::milliseconds RetryDelayOf(const grpc::Status& status);
 // Whether the same request may go well later or elsewhere.
 [[nodiscard]] bool IsTransient(const grpc::Status& status);
 // Whether the session that was used is over or unknown.

@@ -17,9 +17,18 @@ class Mailbox {
   void Put(Message message) {
     {
       const std::lock_guard lock(mutex_);
+      if (closed_) return;
       messages_.push_back(std::move(message));
     }
     arrived_.notify_one();
+  }
+
+  // Drops what is there, and whatever comes later.
+  void Close() {
+    std::deque<Message> dropped;
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    dropped.swap(messages_);
   }
 
   // The next message; nothing if none comes until then.
@@ -34,6 +43,7 @@ class Mailbox {
  private:
   std::mutex mutex_;
   std::condition_variable arrived_;
+  bool closed_ = false;           // guarded by mutex_
   std::deque<Message> messages_;  // guarded by mutex_
 };
 

@@ -19,6 +19,7 @@ class Lease {
   // A renewal that was sent at `sent_at` was answered. Answers may come in any order.
   void Renewed(Time sent_at, Duration lease_ttl) {
     lease_ttl_ = lease_ttl;
+    renewed_at_ = std::max(renewed_at_, sent_at);
     const auto trusted = lease_ttl - lease_ttl / kDriftDivisor;
     believed_until_ =
         std::max(believed_until_, sent_at + std::chrono::duration_cast<Time::duration>(trusted));
@@ -26,6 +27,11 @@ class Lease {
 
   [[nodiscard]] bool BelievedAt(Time now) const { return now < believed_until_; }
   [[nodiscard]] Time believed_until() const { return believed_until_; }
+  // When a renewal, and a second try of it, should have been answered.
+  [[nodiscard]] Time overdue_at() const {
+    return renewed_at_ + std::chrono::duration_cast<Time::duration>(lease_ttl_ / 2);
+  }
+  [[nodiscard]] Duration ttl() const { return lease_ttl_; }
   // How long to wait between two renewals: three fit into a lease.
   [[nodiscard]] Time::duration RenewalInterval() const {
     return std::chrono::duration_cast<Time::duration>(lease_ttl_ / kRenewalsPerLease);
@@ -36,6 +42,7 @@ class Lease {
   static constexpr int kRenewalsPerLease = 3;
 
   Duration lease_ttl_{0};
+  Time renewed_at_{};
   Time believed_until_{};
 };
 

@@ -1,0 +1,59 @@
+// Whether this process may act as the leader right now: for many readers, who pay nanoseconds, and
+// one writer. Pure: `now` is an argument.
+//
+// Once a reader was told "no" in a term, no reader is told "yes" in that term again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/lease.h"
+
+namespace tenure {
+
+class Belief {
+ public:
+  using Time = Lease::Time;
+
+  // Of the writer's thread.
+
+  // Of a later term than all before. REQUIRES: no belief stands.
+  void Begin(uint64_t term, Time until) noexcept {
+    term_ = term;
+    until_ = until.time_since_epoch().count();
+  }
+  // False, and nothing changes, if a reader has seen the belief end.
+  [[nodiscard]] bool Extend(Time until) noexcept {
+    int64_t before = until_;
+    const int64_t after = until.time_since_epoch().count();
+    return before != kNone && until_.compare_exchange_strong(before, after);
+  }
+  void End() noexcept { until_ = kNone; }
+
+  // From any thread.
+
+  [[nodiscard]] bool HoldsAt(Time now) const noexcept {
+    int64_t until = until_;
+    while (until != kNone) {
+      if (now.time_since_epoch().count() < until) return true;
+      if (until_.compare_exchange_weak(until, kNone)) return false;
+    }
+    return false;
+  }
+  // The term in which this process may act; 0 if it may not.
+  [[nodiscard]] uint64_t TermAt(Time now) const noexcept {
+    while (true) {
+      const uint64_t term = term_;
+      if (!HoldsAt(now)) return 0;
+      if (term == term_) return term;  // so the belief was this term's
+    }
+  }
+
+ private:
+  static constexpr int64_t kNone = 0;
+
+  std::atomic<uint64_t> term_ = 0;
+  mutable std::atomic<int64_t> until_ = kNone;  // in the holder's clock's ticks
+};
+
+}  // namespace tenure

@@ -1,0 +1,56 @@
+#include "client/belief.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Lease::Time kStart{std::chrono::hours(1)};
+
+TEST(BeliefTest, HoldsUntilItsEnd) {
+  Belief belief;
+  EXPECT_FALSE(belief.HoldsAt(kStart));
+
+  belief.Begin(7, kStart + 9s);
+
+  EXPECT_TRUE(belief.HoldsAt(kStart + 9s - 1ns));
+  EXPECT_EQ(belief.TermAt(kStart), 7);
+  EXPECT_FALSE(belief.HoldsAt(kStart + 9s));
+}
+
+TEST(BeliefTest, IsExtended) {
+  Belief belief;
+  belief.Begin(7, kStart + 9s);
+
+  EXPECT_TRUE(belief.Extend(kStart + 12s));
+
+  EXPECT_TRUE(belief.HoldsAt(kStart + 11s));
+}
+
+TEST(BeliefTest, ThatSomebodyHasSeenEndIsNotExtended) {
+  Belief belief;
+  belief.Begin(7, kStart + 9s);
+  EXPECT_FALSE(belief.HoldsAt(kStart + 9s));
+
+  EXPECT_FALSE(belief.Extend(kStart + 12s));
+
+  EXPECT_FALSE(belief.HoldsAt(kStart + 1s));
+  EXPECT_EQ(belief.TermAt(kStart + 1s), 0);
+}
+
+TEST(BeliefTest, ThatWasEndedBeginsAgainInALaterTerm) {
+  Belief belief;
+  belief.Begin(7, kStart + 9s);
+  belief.End();
+  EXPECT_EQ(belief.TermAt(kStart), 0);
+
+  belief.Begin(9, kStart + 19s);
+
+  EXPECT_EQ(belief.TermAt(kStart), 9);
+}
+
+}  // namespace
+}  // namespace tenure

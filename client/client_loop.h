@@ -1,0 +1,63 @@
+// The I/O of a client: carries out what its ClientSession decides, on one thread.
+//
+//   calls' answers, stream's messages, electors' wishes --mailbox--> [loop: ClientSession] -->
+//   calls, beliefs, news
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "client/belief.h"
+#include "client/client_session.h"
+#include "client/mailbox.h"
+#include "client/serial_executor.h"
+#include "tenure/client.h"
+
+namespace tenure {
+
+// One elector, as the loop sees it.
+class SeatListener {
+ public:
+  virtual ~SeatListener() = default;
+  // On the loop's thread: it must not wait for anything. The belief is up to date.
+  virtual void OnNews(const SeatEvent& event, SerialExecutor& callbacks) = 0;
+  [[nodiscard]] virtual Belief& belief() = 0;
+};
+
+// Thread-safe. When the last owner is gone, the session is ended: the destructor waits for that,
+// but not much longer than a second, and not on a thread of the client itself.
+class ClientLoop {
+ public:
+  using Seat = ClientSession::SeatNumber;
+  using Input = std::function<void(ClientSession&, Lease::Time now)>;
+
+  explicit ClientLoop(ClientOptions options);
+  ~ClientLoop();
+  ClientLoop(const ClientLoop&) = delete;
+  ClientLoop& operator=(const ClientLoop&) = delete;
+
+  // A number for a seat of this election. Throws std::invalid_argument if there is one already that
+  // was not removed.
+  [[nodiscard]] Seat Claim(const std::string& election);
+  void Add(Seat seat, SeatOptions options, std::shared_ptr<SeatListener> listener);
+  // The election is free for another elector of this client.
+  void Remove(const std::string& election);
+  // Where to leave what the session is to be told; from any thread, also when the loop has ended.
+  [[nodiscard]] std::function<void(Input)> mailbox() const;
+
+ private:
+  class Body;
+
+  std::shared_ptr<Body> body_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::set<std::string> elections_;  // guarded by mutex_
+  Seat last_seat_ = 0;               // guarded by mutex_
+};
+
+}  // namespace tenure

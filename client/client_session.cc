@@ -1,0 +1,430 @@
+#include "client/client_session.h"
+
+#include <algorithm>
+
+#include "client/connection.h"
+#include "proto/time.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kCallsMax = 64;  // under way at a time
+constexpr int kEndTriesMax = 3;
+constexpr auto kBackoffMin = 20ms;
+constexpr auto kBackoffMax = 500ms;
+// A place in a queue that an operator removed is noticed so late.
+constexpr auto kCheckMin = 20s;
+constexpr auto kCheckMax = 40s;
+// What only an operator, or other candidates, can change.
+constexpr auto kRefusedForNowMin = 1s;
+constexpr auto kRefusedForNowMax = 5s;
+// How long a replica may take to answer before another one is asked.
+constexpr Duration kAnswerPatienceMin = 100ms;
+constexpr Duration kAnswerPatienceMax = 3s;
+
+constexpr uint64_t kTheSession = 0;  // in place of a seat: the call is about the whole session
+
+v1::Cause CauseOf(const grpc::Status& status) {
+  v1::Cause cause = v1::CAUSE_EXPIRED;  // a session that is not known was forgotten since
+  (void)v1::Cause_Parse("CAUSE_" + MetadataOf(status, "cause"), &cause);
+  return cause;
+}
+
+bool IsRefusedForNow(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::UNKNOWN:
+    case grpc::StatusCode::INTERNAL: return true;
+    default: return ReasonOf(status) == "CANDIDACY_WITHDRAWN";
+  }
+}
+
+grpc::Status SupersededStatus(const std::string& candidate) {
+  return {grpc::StatusCode::ABORTED, "a newer session of " + candidate + " has taken the place"};
+}
+
+}  // namespace
+
+void ClientSession::Add(SeatNumber number, SeatOptions options) {
+  by_election_[options.election].push_back(number);
+  seats_.emplace(number, Entry{Seat(std::move(options))});
+}
+
+void ClientSession::Proclaim(SeatNumber number, std::string value, Time now) {
+  if (Seat* seat = Find(number)) seat->Proclaim(std::move(value), now);
+}
+
+void ClientSession::Leave(SeatNumber number, Time now) {
+  Pass(now);
+  if (Seat* seat = Find(number)) seat->Leave(now);
+}
+
+void ClientSession::Abandon(SeatNumber number, Time now) {
+  if (Seat* seat = Find(number)) seat->Abandon(now);
+}
+
+void ClientSession::BeliefEnded(SeatNumber number, Time now) {
+  if (Seat* seat = Find(number)) seat->BeliefEnded(now);
+}
+
+void ClientSession::WorkEnded(SeatNumber number, Time now) {
+  Pass(now);
+  if (Seat* seat = Find(number)) seat->WorkEnded(now);
+}
+
+void ClientSession::End(Time now) {
+  ending_ = true;
+  for (auto& [number, entry] : seats_) entry.seat.Abandon(now);
+}
+
+void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
+                                   const v1::CampaignResponse& response, Time now) {
+  Pass(now);
+  const auto call = TakeCall(number);
+  if (!call || call->session_id != session_id_) return;  // of a session that is over
+  if (status.ok()) {
+    failures_ = 0;
+    if (session_id_.empty()) OnOpened(response.session());
+    lease_.Renewed(call->sent_at, FromProto(response.session().lease_ttl()).value_or(Duration(0)));
+    if (stream_ == 0 && next_renewal_ == Time::max()) open_at_ = now;
+  }
+  Seat* const seat = Find(call->seat);
+  if (seat == nullptr) return;
+  if (status.ok()) {
+    if (response.has_elected()) return SeatElected(response.elected(), now);
+    return seat->OnStanding(now, Within(kCheckMin, kCheckMax, now));
+  }
+  if (IsSessionGone(status)) {
+    if (!session_id_.empty()) return SessionOver(CauseOf(status), now);
+    request_id_ = NewRequestId();  // it had opened one whose lease is over already
+    return seat->Unanswered(Backoff(now));
+  }
+  if (IsTransient(status)) {
+    ReplicaFailed(call->replica);
+    return seat->Unanswered(std::max(Backoff(now), now + RetryDelayOf(status)));
+  }
+  if (IsRefusedForNow(status)) {
+    return seat->Unanswered(Within(kRefusedForNowMin, kRefusedForNowMax, now));
+  }
+  seat->OnRefused(status, now);
+}
+
+void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Time now) {
+  Pass(now);
+  const auto call = TakeCall(number);
+  if (!call || call->session_id != session_id_) return;
+  const bool unanswered = !status.ok() && IsTransient(status);
+  if (unanswered) ReplicaFailed(call->replica);
+  if (call->seat == kTheSession) {
+    ended_ = !unanswered || end_tries_ >= kEndTriesMax;
+    return;
+  }
+  Seat* const seat = Find(call->seat);
+  if (seat == nullptr) return;
+  if (unanswered) return seat->Unanswered(Backoff(now));
+  seat->OnResigned(call->term, now + lease_.RenewalInterval());
+}
+
+void ClientSession::OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse& response,
+                                    Time now) {
+  Pass(now);
+  if (stream != stream_) return;
+  switch (response.message_case()) {
+    case v1::KeepAliveResponse::kNotice: return TakeIn(response.notice(), now);
+    case v1::KeepAliveResponse::kSessionEnded:
+      return SessionOver(response.session_ended().cause(), now);
+    case v1::KeepAliveResponse::kRenewal: {
+      const v1::Renewal& renewal = response.renewal();
+      if (renewal.sequence() != sequence_ || !renewal_sent_ || renewal.sessions_size() != 1) return;
+      const Time sent_at = *std::exchange(renewal_sent_, std::nullopt);
+      return TakeIn(renewal.sessions(0), sent_at, now);
+    }
+    case v1::KeepAliveResponse::MESSAGE_NOT_SET: return;
+  }
+}
+
+void ClientSession::OnStreamClosed(uint64_t stream, Time now) {
+  Pass(now);
+  if (stream != stream_) return;
+  ReplicaFailed(stream_replica_);
+  stream_ = 0;
+  open_at_ = Backoff(now);
+}
+
+std::vector<Effect> ClientSession::Decide(Time now) {
+  Pass(now);
+  Effects effects;
+  if (std::exchange(move_on_, false)) effects.push_back(UseAnotherReplica{});
+  if (dropped_stream_ != 0) effects.push_back(CloseStream{std::exchange(dropped_stream_, 0)});
+  if (ending_) {
+    DecideEnd(now, effects);
+    return effects;
+  }
+  DecideStream(now, effects);
+  for (auto& [number, entry] : seats_) DecideSeat(number, entry, now, effects);
+  return effects;
+}
+
+ClientSession::Time ClientSession::NextWake() const {
+  if (ending_) return Time::max();
+  Time next = Time::max();
+  if (!session_id_.empty()) {
+    if (stream_ == 0) {
+      next = open_at_;
+    } else {
+      next = renewal_sent_ ? *renewal_sent_ + AnswerPatience() : next_renewal_;
+    }
+  }
+  for (const auto& [number, entry] : seats_) {
+    next = std::min(next, entry.seat.NextWake(lease_));
+    if (MayCall(number, entry)) next = std::min(next, entry.seat.need_at());
+  }
+  return next;
+}
+
+std::vector<ClientSession::News> ClientSession::TakeNews() {
+  std::vector<News> news;
+  for (auto& [number, entry] : seats_) {
+    for (SeatEvent& event : entry.seat.TakeEvents()) news.push_back({number, std::move(event)});
+  }
+  return news;
+}
+
+ClientSession::Time ClientSession::BelievedUntil(SeatNumber number) const {
+  const auto entry = seats_.find(number);
+  return entry == seats_.end() ? Time{} : entry->second.seat.BelievedUntil(lease_);
+}
+
+uint64_t ClientSession::TermOf(SeatNumber number) const {
+  const auto entry = seats_.find(number);
+  return entry == seats_.end() ? 0 : entry->second.seat.term();
+}
+
+std::vector<ClientSession::SeatNumber> ClientSession::TakeGone() {
+  std::vector<SeatNumber> gone;
+  for (const auto& [number, entry] : seats_) {
+    if (entry.seat.Gone() && !entry.called) gone.push_back(number);
+  }
+  for (const SeatNumber number : gone) {
+    const auto election = by_election_.find(Find(number)->options().election);
+    std::erase(election->second, number);
+    if (election->second.empty()) by_election_.erase(election);
+    seats_.erase(number);
+  }
+  return gone;
+}
+
+// What time does.
+
+void ClientSession::Pass(Time now) {
+  for (auto& [number, entry] : seats_) entry.seat.Pass(now, lease_);
+  if (stream_ != 0 && renewal_sent_ && now >= *renewal_sent_ + AnswerPatience()) {
+    ReplicaFailed(stream_replica_);
+    DropStream();
+    open_at_ = Backoff(now);
+  }
+}
+
+void ClientSession::DecideStream(Time now, Effects& effects) {
+  if (session_id_.empty()) return;
+  if (stream_ != 0) {
+    if (!renewal_sent_ && now >= next_renewal_) Renew(now, effects);
+    return;
+  }
+  if (now < open_at_) return;
+  stream_ = ++last_number_;
+  stream_replica_ = replica_;
+  seats_listed_ = false;
+  effects.push_back(OpenStream{stream_});
+  Renew(now, effects);
+}
+
+void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects) {
+  Seat& seat = entry.seat;
+  if (!MayCall(number, entry) || now < seat.need_at()) return;
+  const uint64_t call = ++last_number_;
+  calls_[call] = {number, session_id_, seat.term(), replica_, now};
+  entry.called = true;
+  if (seat.need() == Seat::Need::kCampaign) {
+    seat.Asked();
+    effects.push_back(SendCampaign{call, Request(seat), AnswerPatience()});
+    return;
+  }
+  v1::ResignRequest request;
+  request.set_session_id(session_id_);
+  request.set_election(seat.options().election);
+  if (seat.term() != 0) request.set_term(seat.term());
+  effects.push_back(SendResign{call, std::move(request), AnswerPatience()});
+}
+
+// While no session is open, one call at a time: it opens the session for all of them.
+bool ClientSession::MayCall(SeatNumber number, const Entry& entry) const {
+  if (entry.called || entry.seat.need() == Seat::Need::kNothing) return false;
+  if (by_election_.at(entry.seat.options().election).front() != number) return false;
+  return calls_.size() < (session_id_.empty() ? 1 : kCallsMax);
+}
+
+void ClientSession::DecideEnd(Time now, Effects& effects) {
+  if (!calls_.empty()) return;
+  if (session_id_.empty()) ended_ = true;
+  if (ended_) return;
+  ++end_tries_;
+  const uint64_t call = ++last_number_;
+  calls_[call] = {kTheSession, session_id_, 0, replica_, now};
+  v1::ResignRequest request;
+  request.set_session_id(session_id_);
+  effects.push_back(SendResign{call, std::move(request), AnswerPatience()});
+}
+
+void ClientSession::Renew(Time now, Effects& effects) {
+  v1::KeepAliveRequest request;
+  request.set_sequence(++sequence_);
+  request.add_session_ids(session_id_);
+  renewal_sent_ = now;
+  effects.push_back(SendRenewal{stream_, std::move(request)});
+}
+
+void ClientSession::DropStream() {
+  dropped_stream_ = std::exchange(stream_, 0);
+  renewal_sent_.reset();
+}
+
+void ClientSession::ReplicaFailed(uint64_t replica) {
+  if (replica != replica_) return;  // it is not used any more
+  ++replica_;
+  ++failures_;
+  move_on_ = true;
+}
+
+// What the service says.
+
+void ClientSession::OnOpened(const v1::Session& session) {
+  session_id_ = session.session_id();
+  request_id_ = NewRequestId();  // for the next one
+  previous_session_id_.clear();
+}
+
+void ClientSession::SessionOver(v1::Cause cause, Time now) {
+  if (session_id_.empty()) return;
+  previous_session_id_ = cause == v1::CAUSE_EXPIRED ? session_id_ : "";
+  session_id_.clear();
+  lease_ = Lease();
+  DropStream();
+  for (auto& [number, entry] : seats_) {
+    entry.seat.OnSessionOver(cause, now);
+    // Whoever took over would be thrown out by another session.
+    if (cause == v1::CAUSE_SUPERSEDED) {
+      entry.seat.OnRefused(SupersededStatus(options_.candidate), now);
+    }
+  }
+}
+
+void ClientSession::SeatElected(const v1::Leadership& leadership, Time now) {
+  Entry* const entry = Find(leadership.election());
+  if (entry == nullptr) return;
+  const uint64_t term_before = entry->seat.term();
+  entry->seat.OnElected(leadership, now, lease_);
+  if (entry->seat.term() != term_before) entry->term_known_at = now;
+  if (!leadership.successor().empty()) entry->seat.OnStepDownAsked(leadership.term(), now);
+}
+
+void ClientSession::SeatsListed(const v1::SessionRenewal& session, Time asked_at, Time now) {
+  for (const v1::Leadership& seat : session.seats()) SeatElected(seat, now);
+  for (auto& [number, entry] : seats_) {
+    const uint64_t term = entry.seat.term();
+    // Of a seat that was granted since the question, the answer need not know.
+    if (term == 0 || entry.term_known_at >= asked_at) continue;
+    const bool listed = std::ranges::any_of(session.seats(), [&](const v1::Leadership& seat) {
+      return seat.election() == entry.seat.options().election && seat.term() >= term;
+    });
+    if (!listed) entry.seat.OnLost(term, v1::CAUSE_UNSPECIFIED, now);
+  }
+}
+
+void ClientSession::TakeIn(const v1::SeatNotice& notice, Time now) {
+  if (notice.has_elected()) return SeatElected(notice.elected(), now);
+  Entry* const entry = Find(notice.election());
+  if (entry == nullptr) return;
+  if (notice.has_lost()) entry->seat.OnLost(notice.lost().term(), notice.lost().cause(), now);
+  if (notice.has_step_down()) entry->seat.OnStepDownAsked(notice.step_down().term(), now);
+}
+
+void ClientSession::TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now) {
+  if (session.has_ended()) return SessionOver(session.ended(), now);
+  if (session.has_not_found()) return SessionOver(v1::CAUSE_EXPIRED, now);
+  failures_ = 0;
+  lease_.Renewed(sent_at, FromProto(session.lease_ttl()).value_or(Duration(0)));
+  next_renewal_ = sent_at + lease_.RenewalInterval();
+  if (!std::exchange(seats_listed_, true)) SeatsListed(session, sent_at, now);
+}
+
+// The rest.
+
+Seat* ClientSession::Find(SeatNumber number) {
+  const auto entry = seats_.find(number);
+  return entry == seats_.end() ? nullptr : &entry->second.seat;
+}
+
+ClientSession::Entry* ClientSession::Find(const std::string& election) {
+  const auto numbers = by_election_.find(election);
+  return numbers == by_election_.end() ? nullptr : &seats_.at(numbers->second.front());
+}
+
+std::optional<ClientSession::Call> ClientSession::TakeCall(uint64_t number) {
+  const auto call = calls_.extract(number);
+  if (call.empty()) return std::nullopt;
+  const auto entry = seats_.find(call.mapped().seat);
+  if (entry != seats_.end()) entry->second.called = false;
+  return std::move(call.mapped());
+}
+
+v1::CampaignRequest ClientSession::Request(const Seat& seat) const {
+  v1::CampaignRequest request;
+  request.set_election(seat.options().election);
+  request.set_candidate(options_.candidate);
+  request.set_value(seat.options().value);
+  request.set_priority(seat.options().priority);
+  request.set_supersede(options_.supersede);
+  request.mutable_wait();  // zero: the stream tells when it is elected
+  if (!session_id_.empty()) {
+    request.set_session_id(session_id_);
+    return request;
+  }
+  request.set_request_id(request_id_);
+  request.set_previous_session_id(previous_session_id_);
+  if (options_.lease_ttl) *request.mutable_lease_ttl() = ToProto(*options_.lease_ttl);
+  return request;
+}
+
+// Half of the time between two renewals: a replica that hangs costs less than a heartbeat.
+Duration ClientSession::AnswerPatience() const {
+  const Duration lease_ttl =
+      lease_.ttl() != Duration(0) ? lease_.ttl() : options_.lease_ttl.value_or(Duration::max());
+  return std::clamp(lease_ttl / 6, kAnswerPatienceMin, kAnswerPatienceMax);
+}
+
+ClientSession::Time ClientSession::Within(std::chrono::milliseconds least,
+                                          std::chrono::milliseconds most, Time now) {
+  using Microseconds = std::uniform_int_distribution<int64_t>;
+  return now + std::chrono::microseconds(
+                   Microseconds(Duration(least).count(), Duration(most).count())(random_));
+}
+
+ClientSession::Time ClientSession::Backoff(Time now) {
+  const int doublings = std::clamp(failures_ - 1, 0, 10);
+  const auto longest =
+      std::min<std::chrono::milliseconds>(kBackoffMax, kBackoffMin * (1 << doublings));
+  return Within(failures_ <= 1 ? 0ms : longest / 2, longest, now);
+}
+
+std::string ClientSession::NewRequestId() {
+  std::string id(16, '\0');
+  for (char& byte : id) byte = static_cast<char>(random_());
+  return id;
+}
+
+}  // namespace tenure

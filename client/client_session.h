@@ -1,0 +1,184 @@
+// One session and its electors' seats, as their process sees them: which calls to make, on which
+// stream to renew, and what the answers mean. Pure: no I/O, no clock, no threads; `now` is an
+// argument, and randomness comes from a seed.
+//
+// The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
+// number of elections. A place in a queue needs no open call: the stream tells who was elected. So
+// nothing is lost when a connection breaks, as long as the lease lasts.
+//
+// Usage: tell what happened, then Decide, and do what it answers. Of one thread.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "client/seat.h"
+#include "core/lease.h"
+#include "tenure/v1/election.pb.h"
+
+namespace tenure {
+
+// What is to be done, in this order. Calls and streams have numbers that are never used again.
+struct SendCampaign {
+  uint64_t call;
+  v1::CampaignRequest request;
+  Duration patience;  // the deadline of the call
+};
+struct SendResign {
+  uint64_t call;
+  v1::ResignRequest request;
+  Duration patience;
+};
+struct OpenStream {
+  uint64_t stream;
+};
+struct SendRenewal {
+  uint64_t stream;
+  v1::KeepAliveRequest request;
+};
+struct CloseStream {
+  uint64_t stream;
+};
+// The replica in use did not answer as it should: use another one from now on.
+struct UseAnotherReplica {};
+using Effect =
+    std::variant<SendCampaign, SendResign, OpenStream, SendRenewal, CloseStream, UseAnotherReplica>;
+
+struct ClientSessionOptions {
+  std::string candidate;
+  std::optional<Duration> lease_ttl;  // nothing: the election's or the server's
+  bool supersede = false;
+};
+
+class ClientSession {
+ public:
+  using Time = Lease::Time;
+  using SeatNumber = uint64_t;  // from 1
+
+  ClientSession(ClientSessionOptions options, uint64_t seed)
+      : options_(std::move(options)), random_(seed), request_id_(NewRequestId()) {}
+
+  // What this process wants and does. A seat that is gone, or was never added, is passed over.
+
+  // Numbers are never used again. A seat of an election that an earlier one has not left yet begins
+  // when that is gone.
+  void Add(SeatNumber number, SeatOptions options);
+  void Proclaim(SeatNumber number, std::string value, Time now);
+  void Leave(SeatNumber number, Time now);
+  void Abandon(SeatNumber number, Time now);
+  // Somebody has acted on the end of a belief that this session has not noticed yet.
+  void BeliefEnded(SeatNumber number, Time now);
+  void WorkEnded(SeatNumber number, Time now);
+  // Abandons all seats and ends the session.
+  void End(Time now);
+  // Nothing is left to do after End.
+  [[nodiscard]] bool Ended() const { return ended_; }
+
+  // What the service answers.
+
+  void OnCampaignDone(uint64_t call, const grpc::Status& status,
+                      const v1::CampaignResponse& response, Time now);
+  void OnResignDone(uint64_t call, const grpc::Status& status, Time now);
+  void OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse& response, Time now);
+  void OnStreamClosed(uint64_t stream, Time now);
+
+  // What to do now.
+  [[nodiscard]] std::vector<Effect> Decide(Time now);
+  // When to Decide again, if nothing happens before.
+  [[nodiscard]] Time NextWake() const;
+
+  // What each seat is to be told since it was last asked.
+  struct News {
+    SeatNumber seat;
+    SeatEvent event;
+  };
+  [[nodiscard]] std::vector<News> TakeNews();
+  // Until when a seat's process may act as the leader; Time{} if it does not lead.
+  [[nodiscard]] Time BelievedUntil(SeatNumber number) const;
+  [[nodiscard]] uint64_t TermOf(SeatNumber number) const;
+  // Forgets the seats for which nothing is left to do, and names them.
+  [[nodiscard]] std::vector<SeatNumber> TakeGone();
+
+ private:
+  struct Entry {
+    Seat seat;
+    Time term_known_at{};  // since when this process knows of the seat's term
+    bool called = false;   // a call for it is under way
+  };
+  struct Call {
+    SeatNumber seat;
+    std::string session_id;
+    uint64_t term;  // that is resigned from
+    uint64_t replica;
+    Time sent_at;
+  };
+
+  using Effects = std::vector<Effect>;
+
+  void Pass(Time now);
+  void DecideStream(Time now, Effects& effects);
+  void DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects);
+  void DecideEnd(Time now, Effects& effects);
+  [[nodiscard]] bool MayCall(SeatNumber number, const Entry& entry) const;
+  void Renew(Time now, Effects& effects);
+  // The stream is of no use any more.
+  void DropStream();
+  // A call or stream failed that was made on this replica, and should go well on another.
+  void ReplicaFailed(uint64_t replica);
+
+  void OnOpened(const v1::Session& session);
+  void SessionOver(v1::Cause cause, Time now);
+  void SeatElected(const v1::Leadership& leadership, Time now);
+  void SeatsListed(const v1::SessionRenewal& session, Time asked_at, Time now);
+  void TakeIn(const v1::SeatNotice& notice, Time now);
+  void TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now);
+
+  [[nodiscard]] Seat* Find(SeatNumber number);
+  [[nodiscard]] Entry* Find(const std::string& election);
+  [[nodiscard]] std::optional<Call> TakeCall(uint64_t call);
+  [[nodiscard]] v1::CampaignRequest Request(const Seat& seat) const;
+  [[nodiscard]] Duration AnswerPatience() const;
+  [[nodiscard]] Time Within(std::chrono::milliseconds least, std::chrono::milliseconds most,
+                            Time now);
+  [[nodiscard]] Time Backoff(Time now);
+  [[nodiscard]] std::string NewRequestId();
+
+  const ClientSessionOptions options_;
+  std::mt19937_64 random_;
+
+  std::string session_id_;  // empty: none is open
+  std::string request_id_;
+  std::string previous_session_id_;
+  Lease lease_;
+  std::map<SeatNumber, Entry> seats_;
+  std::map<std::string, std::deque<SeatNumber>> by_election_;  // the first one acts
+  std::map<uint64_t, Call> calls_;
+  uint64_t last_number_ = 0;  // of calls and streams
+
+  uint64_t replica_ = 0;  // rises whenever another one is used
+  bool move_on_ = false;
+  int failures_ = 0;  // of replicas, in a row
+
+  uint64_t stream_ = 0;  // 0: none is open
+  uint64_t stream_replica_ = 0;
+  uint64_t dropped_stream_ = 0;  // to be closed
+  Time open_at_{};
+  Time next_renewal_ = Time::max();
+  uint64_t sequence_ = 0;             // of the last renewal
+  std::optional<Time> renewal_sent_;  // of the renewal that is not answered yet
+  bool seats_listed_ = false;         // by the stream's first renewal
+
+  bool ending_ = false;
+  bool ended_ = false;
+  int end_tries_ = 0;
+};
+
+}  // namespace tenure

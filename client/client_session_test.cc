@@ -1,0 +1,513 @@
+#include "client/client_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "google/rpc/error_details.pb.h"
+#include "proto/time.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr Lease::Time kStart{std::chrono::hours(1)};
+
+grpc::Status Failure(grpc::StatusCode code, const std::string& reason,
+                     const std::string& cause = "") {
+  google::rpc::ErrorInfo info;
+  info.set_reason(reason);
+  if (!cause.empty()) (*info.mutable_metadata())["cause"] = cause;
+  google::rpc::Status details;
+  details.add_details()->PackFrom(info);
+  return {code, reason, details.SerializeAsString()};
+}
+const grpc::Status kUnreachable = {grpc::StatusCode::UNAVAILABLE, "connection refused"};
+
+v1::Leadership Seat7(const std::string& election, uint64_t term = 7) {
+  v1::Leadership leadership;
+  leadership.set_election(election);
+  leadership.set_term(term);
+  return leadership;
+}
+
+// A session as its process sees it. Leases are 9 s, so that it renews every 3 s, and takes a
+// replica that does not answer within 1.5 s for one that hangs.
+class ClientSessionTest : public ::testing::Test {
+ protected:
+  // What was sent by the last Decide, each in a few words.
+  std::vector<std::string> Decide() {
+    std::vector<std::string> texts;
+    for (const Effect& effect : session_.Decide(now_)) {
+      texts.push_back(std::visit([this](const auto& what) { return Sent(what); }, effect));
+    }
+    // Whoever acts on it and waits until it wants to be woken does not spin.
+    EXPECT_GT(session_.NextWake(), now_);
+    return texts;
+  }
+  std::string Sent(const SendCampaign& send) {
+    calls_.push_back(send.call);
+    campaign_ = send.request;
+    return "campaign " + send.request.election();
+  }
+  std::string Sent(const SendResign& send) {
+    calls_.push_back(send.call);
+    resign_ = send.request;
+    return "resign " + send.request.election();
+  }
+  std::string Sent(const OpenStream& open) {
+    stream_ = open.stream;
+    return "open";
+  }
+  std::string Sent(const SendRenewal& renewal) {
+    EXPECT_EQ(renewal.stream, stream_);
+    sequence_ = renewal.request.sequence();
+    return "renew";
+  }
+  static std::string Sent(const CloseStream&) { return "close"; }
+  static std::string Sent(const UseAnotherReplica&) { return "another replica"; }
+
+  // Answers to the oldest call that is not answered.
+  uint64_t TakeCall() {
+    const uint64_t call = calls_.front();
+    calls_.erase(calls_.begin());
+    return call;
+  }
+  v1::CampaignResponse Answer() const {
+    v1::CampaignResponse response;
+    response.mutable_session()->set_session_id("s1");
+    *response.mutable_session()->mutable_lease_ttl() = ToProto(9s);
+    return response;
+  }
+  void AnswerStanding() {
+    auto response = Answer();
+    response.mutable_standing()->set_position(1);
+    session_.OnCampaignDone(TakeCall(), grpc::Status::OK, response, now_);
+  }
+  void AnswerElected(const std::string& election) {
+    auto response = Answer();
+    *response.mutable_elected() = Seat7(election);
+    session_.OnCampaignDone(TakeCall(), grpc::Status::OK, response, now_);
+  }
+  void FailCampaign(const grpc::Status& status) {
+    session_.OnCampaignDone(TakeCall(), status, {}, now_);
+  }
+  void AnswerResign(const grpc::Status& status = grpc::Status::OK) {
+    session_.OnResignDone(TakeCall(), status, now_);
+  }
+  void AnswerRenewal(const std::vector<v1::Leadership>& seats = {}) {
+    v1::KeepAliveResponse response;
+    response.mutable_renewal()->set_sequence(sequence_);
+    auto& session = *response.mutable_renewal()->add_sessions();
+    session.set_session_id("s1");
+    *session.mutable_lease_ttl() = ToProto(9s);
+    session.mutable_seats()->Add(seats.begin(), seats.end());
+    session_.OnStreamMessage(stream_, response, now_);
+  }
+  void EndSession(v1::Cause cause) {
+    v1::KeepAliveResponse response;
+    response.mutable_session_ended()->set_cause(cause);
+    session_.OnStreamMessage(stream_, response, now_);
+  }
+  void NoticeElected(const v1::Leadership& seat) {
+    v1::KeepAliveResponse response;
+    response.mutable_notice()->set_election(seat.election());
+    *response.mutable_notice()->mutable_elected() = seat;
+    session_.OnStreamMessage(stream_, response, now_);
+  }
+  void NoticeLost(const std::string& election, uint64_t term, v1::Cause cause) {
+    v1::KeepAliveResponse response;
+    response.mutable_notice()->set_election(election);
+    response.mutable_notice()->mutable_lost()->set_term(term);
+    response.mutable_notice()->mutable_lost()->set_cause(cause);
+    session_.OnStreamMessage(stream_, response, now_);
+  }
+
+  // Waits for `election` in an open session with an open stream.
+  void Stand(const std::string& election = "orders") {
+    session_.Add(1, {election, "", 0, false, std::nullopt});
+    (void)Decide();
+    AnswerStanding();
+    (void)Decide();
+    AnswerRenewal();
+    (void)session_.TakeNews();
+  }
+  void Lead(const std::string& election = "orders") {
+    Stand(election);
+    NoticeElected(Seat7(election));
+    (void)session_.TakeNews();
+    (void)Decide();
+  }
+  [[nodiscard]] bool Believes(uint64_t seat = 1) const {
+    return now_ < session_.BelievedUntil(seat);
+  }
+  std::vector<std::string> News() {
+    std::vector<std::string> texts;
+    for (const auto& [seat, event] : session_.TakeNews()) {
+      const std::string number = std::to_string(seat);
+      if (std::holds_alternative<Elected>(event)) texts.push_back(number + " elected");
+      if (const auto* lost = std::get_if<Lost>(&event)) {
+        texts.push_back(number + " lost " + v1::Cause_Name(lost->cause).substr(6));
+      }
+      if (std::holds_alternative<Refused>(event)) texts.push_back(number + " refused");
+    }
+    return texts;
+  }
+
+  ClientSession session_{{"a", 9s, false}, 1};
+  Lease::Time now_ = kStart;
+  std::vector<uint64_t> calls_;
+  v1::CampaignRequest campaign_;
+  v1::ResignRequest resign_;
+  uint64_t stream_ = 0;
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(ClientSessionTest, IsOpenedByTheFirstCampaignAndRenewedOnOneStreamForAll) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+
+  EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+  EXPECT_EQ(campaign_.request_id().size(), 16);
+  AnswerStanding();
+  EXPECT_THAT(Decide(), ElementsAre("open", "renew", "campaign mail"));
+
+  EXPECT_EQ(campaign_.session_id(), "s1");
+  EXPECT_EQ(campaign_.request_id(), "");
+}
+
+TEST_F(ClientSessionTest, IsRenewedEveryThirdOfItsLease) {
+  Stand();
+  EXPECT_THAT(Decide(), IsEmpty());
+
+  EXPECT_EQ(session_.NextWake(), kStart + 3s);
+  now_ = kStart + 3s;
+
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+}
+
+TEST_F(ClientSessionTest, IsOpenedByTheSameRequestIfTheAnswerWasLost) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+  const std::string request_id = campaign_.request_id();
+
+  FailCampaign(kUnreachable);
+  now_ += 1s;
+
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "campaign orders"));
+  EXPECT_EQ(campaign_.request_id(), request_id);
+}
+
+TEST_F(ClientSessionTest, AReplicaThatDoesNotAnswerARenewalInHalfAHeartbeatIsLeft) {
+  Stand();
+  now_ = kStart + 3s;
+  (void)Decide();
+  EXPECT_EQ(session_.NextWake(), kStart + 4500ms);
+
+  now_ = kStart + 4500ms;
+  auto decided = Decide();
+  EXPECT_THAT(decided, ElementsAre("another replica", "close"));
+  now_ += 20ms;
+
+  EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
+}
+
+TEST_F(ClientSessionTest, AStreamThatBreaksIsOpenedOnAnotherReplica) {
+  Stand();
+
+  session_.OnStreamClosed(stream_, now_);
+  EXPECT_THAT(Decide(), ElementsAre("another replica"));
+  now_ += 20ms;
+
+  EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
+}
+
+TEST_F(ClientSessionTest, WaitsLongerAfterEachFailureInARow) {
+  Stand();
+
+  for (int failures = 0; failures < 10; ++failures) {
+    session_.OnStreamClosed(stream_, now_);
+    (void)Decide();
+    now_ = session_.NextWake();
+    (void)Decide();
+  }
+  const auto before = now_;
+  session_.OnStreamClosed(stream_, now_);
+  (void)Decide();
+
+  EXPECT_GE(session_.NextWake() - before, 250ms);
+  EXPECT_LE(session_.NextWake() - before, 500ms);
+}
+
+TEST_F(ClientSessionTest, ManyCallsThatFailOnOneReplicaMakeItLeftOnce) {
+  Stand();
+  for (uint64_t seat = 2; seat <= 40; ++seat) {
+    session_.Add(seat, {"e" + std::to_string(seat), "", 0, false, std::nullopt});
+  }
+  (void)Decide();
+
+  while (!calls_.empty()) FailCampaign(kUnreachable);
+
+  const auto decided = session_.Decide(now_);
+  ASSERT_FALSE(decided.empty());
+  EXPECT_TRUE(std::holds_alternative<UseAnotherReplica>(decided.front()));
+  EXPECT_EQ(std::ranges::count_if(decided,
+                                  [](const Effect& effect) {
+                                    return std::holds_alternative<UseAnotherReplica>(effect);
+                                  }),
+            1);
+}
+
+TEST_F(ClientSessionTest, HasABoundedNumberOfCallsUnderWay) {
+  Stand();
+  for (uint64_t seat = 2; seat <= 1'001; ++seat) {
+    session_.Add(seat, {"e" + std::to_string(seat), "", 0, false, std::nullopt});
+  }
+
+  EXPECT_EQ(Decide().size(), 64);
+  AnswerStanding();
+
+  EXPECT_EQ(Decide().size(), 1);
+}
+
+TEST_F(ClientSessionTest, LeadsAsSoonAsTheStreamTellsSo) {
+  Stand();
+
+  NoticeElected(Seat7("orders"));
+
+  EXPECT_THAT(News(), ElementsAre("1 elected"));
+  EXPECT_TRUE(Believes());
+  EXPECT_EQ(session_.BelievedUntil(1), kStart + 8100ms);
+}
+
+TEST_F(ClientSessionTest, CountsTheLeaseFromBeforeTheRenewalWasSent) {
+  Lead();
+  now_ = kStart + 3s;
+  (void)Decide();
+
+  now_ = kStart + 4s;
+  AnswerRenewal();
+
+  EXPECT_EQ(session_.BelievedUntil(1), kStart + 3s + 8100ms);
+}
+
+TEST_F(ClientSessionTest, ASeatThatANewStreamDoesNotListIsLost) {
+  Lead();
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+
+  AnswerRenewal();
+
+  EXPECT_THAT(News(), ElementsAre("1 lost UNSPECIFIED"));
+}
+
+TEST_F(ClientSessionTest, ASeatThatWasGrantedSinceTheStreamAskedNeedNotBeListed) {
+  Stand();
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+  NoticeElected(Seat7("orders"));
+
+  AnswerRenewal();
+
+  EXPECT_TRUE(Believes());
+  EXPECT_THAT(News(), ElementsAre("1 elected"));
+}
+
+TEST_F(ClientSessionTest, ASeatOfWhichNobodyToldIsLearnedFromANewStream) {
+  Stand();
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+
+  AnswerRenewal({Seat7("orders")});
+
+  EXPECT_THAT(News(), ElementsAre("1 elected"));
+}
+
+TEST_F(ClientSessionTest, WhatAnOldStreamSaysLateIsPassedOver) {
+  Stand();
+  const uint64_t old_stream = stream_;
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+  stream_ = old_stream;
+
+  EndSession(v1::CAUSE_EXPIRED);
+
+  EXPECT_THAT(Decide(), IsEmpty());
+}
+
+TEST_F(ClientSessionTest, ASessionThatExpiredIsFollowedByOneThatNamesIt) {
+  Lead();
+
+  EndSession(v1::CAUSE_EXPIRED);
+
+  EXPECT_THAT(News(), ElementsAre("1 lost EXPIRED"));
+  EXPECT_THAT(Decide(), ElementsAre("close", "campaign orders"));
+  EXPECT_EQ(campaign_.session_id(), "");
+  EXPECT_EQ(campaign_.previous_session_id(), "s1");
+}
+
+TEST_F(ClientSessionTest, ASessionThatAnOperatorEndedIsFollowedByOneThatDoesNotNameIt) {
+  Stand();
+
+  EndSession(v1::CAUSE_DEPOSED);
+  (void)Decide();
+
+  EXPECT_EQ(campaign_.previous_session_id(), "");
+}
+
+TEST_F(ClientSessionTest, ASessionThatIsNotKnownAnyMoreIsFollowedByAnother) {
+  Stand();
+  v1::KeepAliveResponse response;
+  now_ = kStart + 3s;
+  (void)Decide();
+  response.mutable_renewal()->set_sequence(sequence_);
+  response.mutable_renewal()->add_sessions()->set_not_found(true);
+
+  session_.OnStreamMessage(stream_, response, now_);
+
+  EXPECT_THAT(Decide(), ElementsAre("close", "campaign orders"));
+}
+
+TEST_F(ClientSessionTest, WhoWasSupersededDoesNotComeBack) {
+  Lead();
+
+  EndSession(v1::CAUSE_SUPERSEDED);
+
+  EXPECT_THAT(News(), ElementsAre("1 lost SUPERSEDED", "1 refused"));
+  EXPECT_THAT(Decide(), ElementsAre("close"));
+}
+
+TEST_F(ClientSessionTest, AnAnswerToACallOfAnEarlierSessionIsPassedOver) {
+  Lead();
+  session_.Proclaim(1, "new", now_);
+  (void)Decide();
+  EndSession(v1::CAUSE_EXPIRED);
+
+  AnswerElected("orders");
+
+  EXPECT_FALSE(Believes());
+}
+
+TEST_F(ClientSessionTest, ACampaignThatMustNotBeRepeatedIsRefused) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+
+  FailCampaign(Failure(grpc::StatusCode::INVALID_ARGUMENT, "INVALID_LEASE_TTL"));
+
+  EXPECT_THAT(News(), ElementsAre("1 refused"));
+}
+
+TEST_F(ClientSessionTest, AFullQueueIsTriedAgainLater) {
+  Stand();
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  (void)Decide();
+
+  FailCampaign(Failure(grpc::StatusCode::RESOURCE_EXHAUSTED, "QUEUE_FULL"));
+  EXPECT_THAT(Decide(), IsEmpty());
+  now_ += 5s;
+
+  EXPECT_THAT(Decide(), ElementsAre("renew", "campaign mail"));
+  EXPECT_THAT(News(), IsEmpty());
+}
+
+TEST_F(ClientSessionTest, ACampaignToldThatTheSessionIsOverEndsIt) {
+  Stand();
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  (void)Decide();
+
+  FailCampaign(Failure(grpc::StatusCode::FAILED_PRECONDITION, "SESSION_ENDED", "EXPIRED"));
+
+  EXPECT_THAT(Decide(), ElementsAre("close", "campaign orders"));
+  EXPECT_EQ(campaign_.previous_session_id(), "s1");
+}
+
+TEST_F(ClientSessionTest, AResignationThatWasNotAnsweredIsSentAgainAndTheTermNeverBelievedIn) {
+  Lead();
+  session_.Abandon(1, now_);
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+  EXPECT_EQ(resign_.term(), 7);
+
+  AnswerResign(kUnreachable);
+  NoticeElected(Seat7("orders"));
+  EXPECT_FALSE(Believes());
+  now_ += 1s;
+
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "resign orders"));
+  AnswerResign();
+  EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
+}
+
+TEST_F(ClientSessionTest, AResignationWaitsForTheCampaignThatIsUnderWay) {
+  Stand();
+  session_.Proclaim(1, "new", now_);
+  EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+
+  session_.Abandon(1, now_);
+  EXPECT_THAT(Decide(), IsEmpty());
+  AnswerStanding();
+
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+}
+
+TEST_F(ClientSessionTest, ANewElectorOfAnElectionBeginsWhenTheOldOneHasLeft) {
+  Lead();
+  session_.Abandon(1, now_);
+  session_.Add(2, {"orders", "", 0, false, std::nullopt});
+
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+  AnswerResign();
+  (void)session_.TakeGone();
+
+  EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+}
+
+TEST_F(ClientSessionTest, EndsItsSessionWhenAllIsOver) {
+  Lead();
+
+  session_.End(now_);
+  EXPECT_THAT(Decide(), ElementsAre("resign "));
+  EXPECT_FALSE(Believes());
+  EXPECT_FALSE(session_.Ended());
+  AnswerResign();
+
+  EXPECT_TRUE(session_.Ended());
+}
+
+TEST_F(ClientSessionTest, HasNothingToEndIfNoSessionWasOpened) {
+  session_.End(now_);
+  (void)session_.Decide(now_);
+
+  EXPECT_TRUE(session_.Ended());
+}
+
+TEST_F(ClientSessionTest, TriesToEndItsSessionOnSeveralReplicas) {
+  Stand();
+  session_.End(now_);
+
+  for (int tries = 0; tries < 3; ++tries) {
+    EXPECT_FALSE(session_.Ended());
+    (void)Decide();
+    AnswerResign(kUnreachable);
+  }
+
+  EXPECT_TRUE(session_.Ended());
+}
+
+TEST_F(ClientSessionTest, ASeatThatWasTakenAwayWithATermIsLost) {
+  Lead();
+
+  NoticeLost("orders", 7, v1::CAUSE_DEPOSED);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(News(), ElementsAre("1 lost DEPOSED"));
+  EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+}
+
+}  // namespace
+}  // namespace tenure

@@ -1,0 +1,209 @@
+#include "client/seat.h"
+
+#include <algorithm>
+
+namespace tenure {
+namespace {
+
+constexpr int kGraceDivisor = 4;
+
+}  // namespace
+
+void Seat::Proclaim(std::string value, Time now) {
+  options_.value = std::move(value);
+  proclaiming_ = true;
+  if (phase_ == Phase::kStanding || phase_ == Phase::kLeading) need_at_ = now;
+}
+
+void Seat::Leave(Time now) {
+  wanted_ = false;
+  if (phase_ == Phase::kLeading) AskToStop(now);
+  if (phase_ == Phase::kStanding || (phase_ == Phase::kOutside && maybe_placed_)) GiveUp(now);
+}
+
+void Seat::Abandon(Time now) {
+  wanted_ = false;
+  working_ = false;
+  if (phase_ == Phase::kEnding) phase_ = Phase::kOutside;
+  if (phase_ != Phase::kOutside || maybe_placed_) GiveUp(now);
+}
+
+void Seat::WorkEnded(Time now) {
+  working_ = false;
+  if (phase_ == Phase::kLeading || phase_ == Phase::kStopping) return GiveUp(now);
+  if (phase_ != Phase::kEnding) return;
+  phase_ = Phase::kOutside;
+  need_at_ = now;
+}
+
+void Seat::BeliefEnded(Time now) {
+  if (!believes_) return;
+  if (working_ && !std::exchange(overran_, true)) events_.push_back(Overrun{});
+  StopBelieving(v1::CAUSE_EXPIRED);
+  if (!working_) return GiveUp(now);
+  if (phase_ == Phase::kLeading) events_.push_back(StopWork{});
+  phase_ = Phase::kStopping;
+}
+
+void Seat::Asked() {
+  asked_in_term_ = leadership_.term();
+  maybe_placed_ = true;
+  proclaiming_ = false;
+}
+
+void Seat::Unanswered(Time retry_at) {
+  proclaiming_ = true;
+  need_at_ = retry_at;
+}
+
+void Seat::OnStanding(Time now, Time check_at) {
+  const bool held = phase_ == Phase::kLeading || phase_ == Phase::kStopping;
+  // Elected since it was asked: the answer is older than that.
+  if (held && asked_in_term_ != leadership_.term()) return;
+  if (held) Over(v1::CAUSE_UNSPECIFIED, now);
+  if (phase_ != Phase::kOutside && phase_ != Phase::kStanding) return;
+  phase_ = Phase::kStanding;
+  if (!wanted_) return GiveUp(now);
+  need_at_ = proclaiming_ ? now : check_at;
+}
+
+void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& lease) {
+  if (leadership.term() <= std::max(closed_term_, leadership_.term())) return;
+  if (leadership_.term() != 0) Over(v1::CAUSE_UNSPECIFIED, now);
+  leadership_ = leadership;
+  if (working_) {  // still for an earlier term: this one is given up after it
+    phase_ = Phase::kStopping;
+    return;
+  }
+  if (!wanted_ || !lease.BelievedAt(now)) return GiveUp(now);
+  phase_ = Phase::kLeading;
+  believes_ = true;
+  working_ = options_.has_work;
+  suspended_ = false;
+  overran_ = false;
+  proclaiming_ = leadership.value() != options_.value;
+  need_at_ = now;
+  events_.push_back(Elected{leadership});
+}
+
+void Seat::OnLost(uint64_t term, v1::Cause cause, Time now) {
+  if (term <= closed_term_ || term < leadership_.term()) return;
+  closed_term_ = term;
+  if (leadership_.term() != 0) return Over(cause, now);
+  if (phase_ != Phase::kStanding) return;
+  phase_ = Phase::kOutside;  // elected and lost before anybody here knew of it
+  need_at_ = now;
+}
+
+void Seat::OnStepDownAsked(uint64_t term, Time now) {
+  if (phase_ == Phase::kLeading && term == leadership_.term()) AskToStop(now);
+}
+
+void Seat::OnSessionOver(v1::Cause cause, Time now) {
+  maybe_placed_ = false;
+  Over(cause, now);
+}
+
+void Seat::OnRefused(const grpc::Status& status, Time now) {
+  events_.push_back(Refused{status});
+  if (phase_ == Phase::kLeading || phase_ == Phase::kStopping) return;  // only the value is
+  Leave(now);
+}
+
+void Seat::OnResigned(uint64_t term, Time again_at) {
+  if (phase_ != Phase::kResigning || term != leadership_.term()) return;
+  closed_term_ = std::max(closed_term_, term);
+  leadership_.Clear();
+  maybe_placed_ = false;
+  phase_ = Phase::kOutside;
+  need_at_ = again_at;
+}
+
+void Seat::Pass(Time now, const Lease& lease) {
+  if (believes_ && !lease.BelievedAt(now)) BeliefEnded(now);
+  if (believes_) {
+    if (suspended_ != (now >= lease.overdue_at())) {
+      suspended_ = !suspended_;
+      suspended_ ? events_.push_back(Suspended{}) : events_.push_back(Resumed{});
+    }
+    const bool ends_soon = now >= lease.believed_until() - Grace(lease);
+    if (phase_ == Phase::kLeading && options_.has_work && ends_soon) AskToStop(now);
+  }
+  if (phase_ != Phase::kStopping && phase_ != Phase::kEnding) return;
+  if (now < OverrunAt(lease)) return;
+  if (!working_) return GiveUp(now);
+  if (!std::exchange(overran_, true)) events_.push_back(Overrun{});
+}
+
+Seat::Time Seat::NextWake(const Lease& lease) const {
+  Time next = Time::max();
+  if (believes_) {
+    next = lease.believed_until();
+    if (!suspended_) next = std::min(next, lease.overdue_at());
+    if (phase_ == Phase::kLeading && options_.has_work) {
+      next = std::min(next, lease.believed_until() - Grace(lease));
+    }
+  }
+  const bool ends = phase_ == Phase::kStopping || phase_ == Phase::kEnding;
+  if (ends && !overran_) next = std::min(next, OverrunAt(lease));
+  return next;
+}
+
+Seat::Need Seat::need() const {
+  switch (phase_) {
+    case Phase::kOutside: return wanted_ ? Need::kCampaign : Need::kNothing;
+    case Phase::kStanding: return Need::kCampaign;
+    case Phase::kLeading: return proclaiming_ ? Need::kCampaign : Need::kNothing;
+    case Phase::kResigning: return Need::kResign;
+    case Phase::kStopping:
+    case Phase::kEnding: return Need::kNothing;
+  }
+  return Need::kNothing;
+}
+
+Seat::Time Seat::BelievedUntil(const Lease& lease) const {
+  return believes_ ? lease.believed_until() : Time{};
+}
+
+void Seat::StopBelieving(v1::Cause cause) {
+  if (!std::exchange(believes_, false)) return;
+  suspended_ = false;
+  events_.push_back(Lost{cause});
+}
+
+void Seat::AskToStop(Time now) {
+  phase_ = Phase::kStopping;
+  stop_asked_at_ = now;
+  overran_ = false;
+  options_.has_work ? events_.push_back(StopWork{}) : StopBelieving(v1::CAUSE_RESIGNED);
+}
+
+void Seat::GiveUp(Time now) {
+  StopBelieving(v1::CAUSE_RESIGNED);
+  phase_ = Phase::kResigning;
+  need_at_ = now;
+}
+
+void Seat::Over(v1::Cause cause, Time now) {
+  StopBelieving(cause);
+  if (phase_ == Phase::kLeading && working_) {
+    stop_asked_at_ = now;
+    events_.push_back(StopWork{});
+  }
+  closed_term_ = std::max(closed_term_, leadership_.term());
+  leadership_.Clear();
+  phase_ = working_ ? Phase::kEnding : Phase::kOutside;
+  need_at_ = now;
+}
+
+Seat::Time::duration Seat::Grace(const Lease& lease) const {
+  const Duration grace = options_.stop_grace.value_or(lease.ttl() / kGraceDivisor);
+  return std::min(grace, lease.ttl() / 2);
+}
+
+Seat::Time Seat::OverrunAt(const Lease& lease) const {
+  const Time patience_ends = stop_asked_at_ + Grace(lease);
+  return believes_ ? std::min(patience_ends, lease.believed_until()) : patience_ends;
+}
+
+}  // namespace tenure

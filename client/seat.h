@@ -1,0 +1,151 @@
+// One elector's stand in its election, as its own process sees it: what to ask of the service, what
+// to believe, and what to tell. Pure: no I/O, no clock, no threads; `now` is an argument.
+//
+//   outside --campaign--> standing --elected--> leading --asked to stop--> stopping
+//      ^                                           |                          | the work has ended
+//      |                                           | lost                     v
+//      +---------- the work has ended ----------- ending                   resigning --> outside
+//
+// What it keeps to:
+// - It believes in a term only while the session's lease is believed in, and never again in a term
+//   in which it has ceased to believe.
+// - It gives up a seat only when the work that needs it has ended.
+// - A resignation that may be on its way ends the belief for good.
+// - It tells of each term once that it begins and once that it ends, in this order.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/lease.h"
+#include "tenure/v1/election.pb.h"
+
+namespace tenure {
+
+// What the process is told of its seat.
+struct Elected {
+  v1::Leadership leadership;
+};
+// The lease is not renewed as it should be. The seat is still held.
+struct Suspended {};
+struct Resumed {};
+// The work has to end. Only for who has work.
+struct StopWork {};
+// The work has not ended in time, and the seat may soon be another's.
+struct Overrun {};
+struct Lost {
+  v1::Cause cause;
+};
+// The service refuses this campaign for a reason that does not pass; the elector stands no more.
+struct Refused {
+  grpc::Status status;
+};
+using SeatEvent = std::variant<Elected, Suspended, Resumed, StopWork, Overrun, Lost, Refused>;
+
+struct SeatOptions {
+  std::string election;
+  std::string value;
+  int32_t priority = 0;
+  // There is work that has to be asked to end, and that says when it has ended. If not, whatever
+  // was begun in belief ends within the grace.
+  bool has_work = false;
+  // How long the work may take to end, at most half of the lease. Nothing: a quarter of it.
+  std::optional<Duration> stop_grace;
+};
+
+class Seat {
+ public:
+  using Time = Lease::Time;
+  // What the service has to be asked next.
+  enum class Need { kNothing, kCampaign, kResign };
+
+  explicit Seat(SeatOptions options) : options_(std::move(options)) {}
+
+  // What this process wants and does.
+
+  // The value to advertise from now on.
+  void Proclaim(std::string value, Time now);
+  // Stands no more: the work is asked to end, then the seat is given up.
+  void Leave(Time now);
+  // The same for who is not there any more to be told; the work has ended.
+  void Abandon(Time now);
+  void WorkEnded(Time now);
+  // The deadline has passed for somebody, if not at `now`.
+  void BeliefEnded(Time now);
+
+  // What becomes of the need.
+
+  // A campaign is on its way. One at a time, and none beside a resignation.
+  void Asked();
+  // It was not answered, or it was refused for a while: to be asked again at `retry_at`.
+  void Unanswered(Time retry_at);
+
+  // What the service says.
+
+  // The campaign that was asked last was answered: this session waits. To be asked again at
+  // `check_at`, because a place that is taken away is not told.
+  void OnStanding(Time now, Time check_at);
+  void OnElected(const v1::Leadership& leadership, Time now, const Lease& lease);
+  void OnLost(uint64_t term, v1::Cause cause, Time now);
+  void OnStepDownAsked(uint64_t term, Time now);
+  // The session is over, and with it whatever it held.
+  void OnSessionOver(v1::Cause cause, Time now);
+  // The campaign that was asked last will not be granted, ever.
+  void OnRefused(const grpc::Status& status, Time now);
+  // A resignation from `term`, or, with 0, from the queue, was answered. To stand again not before
+  // `again_at`.
+  void OnResigned(uint64_t term, Time again_at);
+
+  // What time does. Call it before anything else is told, and when NextWake has come.
+  void Pass(Time now, const Lease& lease);
+  [[nodiscard]] Time NextWake(const Lease& lease) const;
+
+  [[nodiscard]] Need need() const;
+  // The earliest time for the need.
+  [[nodiscard]] Time need_at() const { return need_at_; }
+  // Until when this process may act as the leader; Time{} if it does not lead.
+  [[nodiscard]] Time BelievedUntil(const Lease& lease) const;
+  // The term that is held, or may be; 0 if none.
+  [[nodiscard]] uint64_t term() const { return leadership_.term(); }
+  // Nothing is left to do for this elector, now or later.
+  [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
+  [[nodiscard]] const SeatOptions& options() const { return options_; }
+  // What has happened since it was last asked.
+  [[nodiscard]] std::vector<SeatEvent> TakeEvents() { return std::exchange(events_, {}); }
+
+ private:
+  enum class Phase { kOutside, kStanding, kLeading, kStopping, kEnding, kResigning };
+
+  void StopBelieving(v1::Cause cause);
+  void AskToStop(Time now);
+  // The seat, or the place, is to be given up now that nothing needs it.
+  void GiveUp(Time now);
+  // For the service the term is over: nothing is left to give up.
+  void Over(v1::Cause cause, Time now);
+  [[nodiscard]] Time::duration Grace(const Lease& lease) const;
+  [[nodiscard]] Time OverrunAt(const Lease& lease) const;
+
+  SeatOptions options_;
+  bool wanted_ = true;
+  Phase phase_ = Phase::kOutside;
+  v1::Leadership leadership_;   // of the term that is held, or may be
+  uint64_t closed_term_ = 0;    // what is told of terms up to this one does not count any more
+  uint64_t asked_in_term_ = 0;  // the term that was held when the last campaign was asked
+  bool maybe_placed_ = false;   // a campaign of this session is under way or may have been heard
+  bool proclaiming_ = false;    // the service may not know the value yet
+  bool believes_ = false;
+  bool working_ = false;
+  bool suspended_ = false;
+  bool overran_ = false;
+  Time stop_asked_at_{};
+  Time need_at_{};
+  std::vector<SeatEvent> events_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,422 @@
+#include "client/seat.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr Lease::Time kStart{std::chrono::hours(1)};
+
+std::string Text(const SeatEvent& event) {
+  struct Texter {
+    std::string operator()(const Elected& e) {
+      return "elected " + std::to_string(e.leadership.term());
+    }
+    std::string operator()(const Suspended&) { return "suspended"; }
+    std::string operator()(const Resumed&) { return "resumed"; }
+    std::string operator()(const StopWork&) { return "stop work"; }
+    std::string operator()(const Overrun&) { return "overrun"; }
+    std::string operator()(const Lost& e) { return "lost " + v1::Cause_Name(e.cause).substr(6); }
+    std::string operator()(const Refused& e) { return "refused " + e.status.error_message(); }
+  };
+  return std::visit(Texter(), event);
+}
+
+// A seat with a lease of 10 s that is renewed at each second that a test names. It is believed in
+// for 9 s, overdue after 5 s, and its work may take 2.5 s to end.
+class SeatTest : public ::testing::Test {
+ protected:
+  static SeatOptions Options(bool has_work) { return {"orders", "a:1", 0, has_work, std::nullopt}; }
+
+  // To a moment; time passes for the seat.
+  void At(std::chrono::milliseconds when) {
+    now_ = kStart + when;
+    seat_.Pass(now_, lease_);
+  }
+  void Renewed() { lease_.Renewed(now_, 10s); }
+  void Elect(uint64_t term) {
+    v1::Leadership leadership;
+    leadership.set_election("orders");
+    leadership.set_term(term);
+    leadership.set_value("a:1");
+    seat_.OnElected(leadership, now_, lease_);
+  }
+  void Lead(uint64_t term = 1) {
+    At(0s);
+    Renewed();
+    seat_.Asked();
+    Elect(term);
+    (void)Events();
+  }
+  std::vector<std::string> Events() {
+    std::vector<std::string> texts;
+    for (const SeatEvent& event : seat_.TakeEvents()) texts.push_back(Text(event));
+    return texts;
+  }
+  [[nodiscard]] bool Believes() const { return now_ < seat_.BelievedUntil(lease_); }
+
+  Lease lease_;
+  Lease::Time now_ = kStart;
+  Seat seat_{Options(true)};
+};
+
+class SeatWithoutWorkTest : public SeatTest {
+ protected:
+  SeatWithoutWorkTest() { seat_ = Seat(Options(false)); }
+};
+
+TEST_F(SeatTest, StandsUntilItIsElected) {
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  Renewed();
+  seat_.Asked();
+
+  seat_.OnStanding(now_, now_ + 30s);
+  EXPECT_EQ(seat_.need_at(), now_ + 30s);
+  Elect(7);
+
+  EXPECT_THAT(Events(), ElementsAre("elected 7"));
+  EXPECT_TRUE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+}
+
+TEST_F(SeatTest, IsToldOfATermOnce) {
+  Lead(7);
+
+  Elect(7);
+  Elect(6);
+
+  EXPECT_THAT(Events(), IsEmpty());
+  EXPECT_EQ(seat_.term(), 7);
+}
+
+TEST_F(SeatTest, IsNotBelievedInIfTheLeaseIsOverWhenItIsElected) {
+  Renewed();
+  At(9s);
+
+  Elect(7);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), IsEmpty());
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatTest, IsSuspendedWhenNoRenewalWasAnsweredForHalfALeaseAndResumedByOne) {
+  Lead();
+
+  At(5s);
+  EXPECT_THAT(Events(), ElementsAre("suspended"));
+  EXPECT_TRUE(Believes());
+  Renewed();
+  At(5001ms);
+
+  EXPECT_THAT(Events(), ElementsAre("resumed"));
+}
+
+TEST_F(SeatTest, EndsItsWorkBeforeTheLeaseAndResignsWhenItHasEnded) {
+  Lead();
+  At(6499ms);
+  EXPECT_THAT(Events(), ElementsAre("suspended"));
+
+  At(6500ms);
+  EXPECT_THAT(Events(), ElementsAre("stop work"));
+  EXPECT_TRUE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+  At(7s);
+  seat_.WorkEnded(now_);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatTest, WorkThatDoesNotEndOverrunsAtTheDeadlineAndKeepsTheSeatFromBeingResigned) {
+  Lead();
+  At(6500ms);
+  (void)Events();
+
+  At(9s);
+  EXPECT_THAT(Events(), ElementsAre("overrun", "lost EXPIRED"));
+  EXPECT_FALSE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+  At(20s);
+  EXPECT_THAT(Events(), IsEmpty());
+  seat_.WorkEnded(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_THAT(Events(), IsEmpty());
+}
+
+TEST_F(SeatTest, AProcessThatWasPausedPastItsLeaseIsToldAtOnce) {
+  Lead();
+
+  At(60s);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("overrun", "lost EXPIRED", "stop work"));
+}
+
+TEST_F(SeatTest, ARenewalAfterTheDeadlineDoesNotReviveTheBelief) {
+  Lead();
+  At(9s);
+
+  Renewed();
+  At(9001ms);
+
+  EXPECT_FALSE(Believes());
+}
+
+TEST_F(SeatTest, AStopThatWasAskedIsNotTakenBackByARenewal) {
+  Lead();
+  At(6500ms);
+
+  Renewed();
+  At(6600ms);
+  seat_.WorkEnded(now_);
+
+  EXPECT_THAT(Events(), ElementsAre("suspended", "stop work", "resumed", "lost RESIGNED"));
+}
+
+TEST_F(SeatTest, AnOperatorsWishEndsTheWorkThenTheSeatIsResigned) {
+  Lead(7);
+  At(1s);
+  Renewed();
+
+  seat_.OnStepDownAsked(7, now_);
+  EXPECT_THAT(Events(), ElementsAre("stop work"));
+  EXPECT_TRUE(Believes());
+  seat_.WorkEnded(now_);
+
+  EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  seat_.OnResigned(7, now_ + 3s);
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  EXPECT_EQ(seat_.need_at(), now_ + 3s);
+}
+
+TEST_F(SeatTest, WorkThatIgnoresAnOperatorOverrunsButLeadsOnWhileItIsRenewed) {
+  Lead(7);
+  seat_.OnStepDownAsked(7, now_);
+  (void)Events();
+
+  At(2s);
+  Renewed();
+  At(2500ms);
+
+  EXPECT_THAT(Events(), ElementsAre("overrun"));
+  EXPECT_TRUE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+}
+
+TEST_F(SeatTest, ATermThatTheServiceEndedIsOverAtOnceAndCampaignedForWhenTheWorkHasEnded) {
+  Lead(7);
+
+  seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("lost DEPOSED", "stop work"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+  seat_.WorkEnded(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+}
+
+TEST_F(SeatTest, WhoIsElectedAgainWhileTheOldWorkEndsGivesThatTermUp) {
+  Lead(7);
+  seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+  (void)Events();
+
+  Elect(8);
+  EXPECT_FALSE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+  seat_.WorkEnded(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.term(), 8);
+  EXPECT_THAT(Events(), IsEmpty());
+}
+
+TEST_F(SeatTest, ALateWordOfATermThatWasResignedCountsForNothing) {
+  Lead(7);
+  seat_.WorkEnded(now_);
+  seat_.OnResigned(7, now_);
+  (void)Events();
+
+  Elect(7);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+}
+
+TEST_F(SeatTest, ATermThatEndedUnnoticedIsToldBeforeTheNextOne) {
+  seat_ = Seat(Options(false));
+  Lead(7);
+
+  Elect(9);
+
+  EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "elected 9"));
+}
+
+TEST_F(SeatTest, TheEndOfTheSessionEndsTheTerm) {
+  Lead(7);
+
+  seat_.OnSessionOver(v1::CAUSE_EXPIRED, now_);
+  seat_.WorkEnded(now_);
+
+  EXPECT_THAT(Events(), ElementsAre("lost EXPIRED", "stop work"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+}
+
+TEST_F(SeatTest, AnAnswerThatIsOlderThanTheGrantDoesNotEndIt) {
+  Renewed();
+  seat_.Asked();
+  Elect(7);
+
+  seat_.OnStanding(now_, now_ + 30s);
+
+  EXPECT_TRUE(Believes());
+}
+
+TEST_F(SeatTest, AnAnswerToALeaderThatItWaitsEndsTheTerm) {
+  Lead(7);
+  seat_.Proclaim("b:2", now_);
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  seat_.Asked();
+
+  seat_.OnStanding(now_, now_ + 30s);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "stop work"));
+}
+
+TEST_F(SeatTest, AValueThatIsProclaimedWhileACampaignIsUnderWayIsToldAfterIt) {
+  Renewed();
+  seat_.Asked();
+  seat_.Proclaim("b:2", now_);
+
+  seat_.OnStanding(now_, now_ + 30s);
+
+  EXPECT_EQ(seat_.need_at(), now_);
+}
+
+TEST_F(SeatTest, WhoLeavesStopsItsWorkResignsAndIsGone) {
+  Lead(7);
+
+  seat_.Leave(now_);
+  EXPECT_THAT(Events(), ElementsAre("stop work"));
+  EXPECT_FALSE(seat_.Gone());
+  seat_.WorkEnded(now_);
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  seat_.OnResigned(7, now_);
+
+  EXPECT_TRUE(seat_.Gone());
+  EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
+}
+
+TEST_F(SeatTest, WhoLeavesTheQueueGivesUpItsPlace) {
+  Renewed();
+  seat_.Asked();
+  seat_.OnStanding(now_, now_ + 30s);
+
+  seat_.Leave(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  seat_.OnResigned(0, now_);
+  EXPECT_TRUE(seat_.Gone());
+}
+
+TEST_F(SeatTest, WhoLeavesBeforeItsCampaignWasAnsweredGivesUpWhatItMayHaveBeenGiven) {
+  Renewed();
+  seat_.Asked();
+
+  seat_.Leave(now_);
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  Elect(7);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.term(), 7);
+}
+
+TEST_F(SeatTest, AResignationFromTheQueueIsNoneFromTheTermThatWasGrantedMeanwhile) {
+  Renewed();
+  seat_.Asked();
+  seat_.OnStanding(now_, now_ + 30s);
+  seat_.Leave(now_);
+  Elect(7);
+
+  seat_.OnResigned(0, now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  seat_.OnResigned(7, now_);
+  EXPECT_TRUE(seat_.Gone());
+}
+
+TEST_F(SeatTest, WhoNeverCampaignedIsGoneAtOnce) {
+  seat_.Leave(now_);
+
+  EXPECT_TRUE(seat_.Gone());
+}
+
+TEST_F(SeatTest, WhoIsRefusedIsToldAndStandsNoMore) {
+  seat_.Asked();
+
+  seat_.OnRefused({grpc::StatusCode::INVALID_ARGUMENT, "bad name"}, now_);
+
+  EXPECT_THAT(Events(), ElementsAre("refused bad name"));
+  EXPECT_NE(seat_.need(), Seat::Need::kCampaign);
+}
+
+TEST_F(SeatTest, WakesForWhateverTimeBrings) {
+  Lead();
+
+  EXPECT_EQ(seat_.NextWake(lease_), kStart + 5s);
+  At(5s);
+  EXPECT_EQ(seat_.NextWake(lease_), kStart + 6500ms);
+  At(6500ms);
+  EXPECT_EQ(seat_.NextWake(lease_), kStart + 9s);
+  At(9s);
+  EXPECT_EQ(seat_.NextWake(lease_), Lease::Time::max());
+}
+
+TEST_F(SeatWithoutWorkTest, EndsAtTheDeadlineAndResigns) {
+  Lead();
+  At(8999ms);
+  EXPECT_THAT(Events(), ElementsAre("suspended"));
+  EXPECT_TRUE(Believes());
+
+  At(9s);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("lost EXPIRED"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatWithoutWorkTest, StopsToBelieveWhenItLeavesAndResignsAfterTheGrace) {
+  Lead();
+
+  seat_.Leave(now_);
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
+  At(2499ms);
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+  EXPECT_EQ(seat_.NextWake(lease_), kStart + 2500ms);
+  At(2500ms);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatWithoutWorkTest, IsGivenUpAtOnceWhenItIsAbandoned) {
+  Lead();
+
+  seat_.Abandon(now_);
+
+  EXPECT_FALSE(Believes());
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+}  // namespace
+}  // namespace tenure

@@ -1,0 +1,381 @@
+// The C++ library's elector, against running servers.
+#include <future>
+#include <stdexcept>
+
+#include "tests/client/elector_fixture.h"
+#include "tests/support/administration.h"
+#include "tests/support/relay.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+INSTANTIATE_TEST_SUITE_P(Stores, ElectorTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(ElectorTest, LeadsAndSaysSo) {
+  Diary diary;
+  Elector elector(NewClient("a"), diary.Options("e"));
+
+  diary.WaitFor("elected 1");
+
+  EXPECT_TRUE(elector.IsLeader());
+  EXPECT_EQ(elector.term(), 1);
+  EXPECT_EQ(LeaderOf("e"), "a");
+}
+
+TEST_P(ElectorTest, TheSecondLeadsWhenTheFirstIsDestroyed) {
+  Diary diary_a, diary_b;
+  auto a = std::make_unique<Elector>(NewClient("a"), diary_a.Options("e"));
+  diary_a.WaitFor("elected 1");
+  Elector b(NewClient("b"), diary_b.Options("e"));
+  EXPECT_TRUE(Eventually([&] { return Describe(A(), "e").queue_size() == 1; }));
+  EXPECT_FALSE(b.IsLeader());
+
+  a.reset();
+
+  diary_b.WaitFor("elected 2");
+  EXPECT_TRUE(b.IsLeader());
+  EXPECT_THAT(diary_a.Lines(), ElementsAre("elected 1"));
+}
+
+TEST_P(ElectorTest, ManyElectorsShareOneSession) {
+  std::vector<Diary> diaries(100);
+  std::vector<std::unique_ptr<Elector>> electors;
+  const Client client = NewClient("a");
+  for (size_t i = 0; i < diaries.size(); ++i) {
+    electors.push_back(
+        std::make_unique<Elector>(client, diaries[i].Options("e" + std::to_string(i))));
+  }
+
+  for (Diary& diary : diaries) diary.WaitFor("elected 1");
+
+  v1::ListSessionsRequest request;
+  v1::ListSessionsResponse sessions;
+  grpc::ClientContext context;
+  ASSERT_TRUE(A().admin().ListSessions(&context, request, &sessions).ok());
+  ASSERT_EQ(sessions.sessions_size(), 1);
+  EXPECT_EQ(sessions.sessions(0).leads_size(), 100);
+}
+
+TEST_P(ElectorTest, TheSeatIsGivenUpOnlyWhenTheWorkHasEnded) {
+  Diary diary;
+  std::promise<void> may_end;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token& stop) {
+    Diary::WaitForStop(stop);
+    diary.Write("asked to stop");
+    may_end.get_future().wait();
+  };
+  Elector elector(NewClient("a"), std::move(options));
+  diary.WaitFor("elected 1");
+
+  elector.Resign();
+  diary.WaitFor("asked to stop");
+  EXPECT_EQ(LeaderOf("e"), "a");
+  EXPECT_TRUE(elector.IsLeader());
+  may_end.set_value();
+
+  diary.WaitFor("lost 1 RESIGNED");
+  EXPECT_FALSE(elector.IsLeader());
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+}
+
+TEST_P(ElectorTest, WorkThatEndsByItselfGivesUpTheSeatAndStandsAgain) {
+  Diary diary;
+  auto options = diary.Options("e");
+  options.lead = [](const v1::Leadership&, const std::stop_token&) {};
+  const Elector elector(NewClient("a", 1s), std::move(options));
+
+  diary.WaitFor("lost 1 RESIGNED");
+  diary.WaitFor("elected 2");
+}
+
+TEST_P(ElectorTest, ADeposedLeaderStopsAndStandsAgain) {
+  Diary diary;
+  Elector elector(NewClient("a"), diary.WorkingOptions("e"));
+  diary.WaitFor("works 1");
+
+  v1::DeposeRequest request;
+  request.set_election("e");
+  request.set_term(1);
+  v1::DeposeResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(B().admin().Depose(&context, request, &response).ok());
+
+  diary.WaitFor("lost 1 DEPOSED");
+  diary.WaitFor("stopped 1");
+  diary.WaitFor("works 2");
+}
+
+TEST_P(ElectorTest, WhoIsAskedToMakeWayStopsItsWorkThenTheSuccessorLeads) {
+  Diary diary_a, diary_b;
+  Elector a(NewClient("a"), diary_a.WorkingOptions("e"));
+  diary_a.WaitFor("works 1");
+  Elector b(NewClient("b"), diary_b.WorkingOptions("e"));
+  EXPECT_TRUE(Eventually([&] { return Describe(A(), "e").queue_size() == 1; }));
+
+  v1::AppointRequest request;
+  request.set_election("e");
+  request.set_term(1);
+  request.set_candidate("b");
+  v1::AppointResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(B().admin().Appoint(&context, request, &response).ok());
+
+  diary_b.WaitFor("works 2");
+  EXPECT_THAT(diary_a.Lines(), ElementsAre("elected 1", "works 1", "stopped 1", "lost 1 RESIGNED"));
+}
+
+TEST_P(ElectorTest, AdvertisesItsValueAndTheNextOne) {
+  Diary diary;
+  auto options = diary.Options("e");
+  options.value = "one";
+  Elector elector(NewClient("a"), std::move(options));
+  diary.WaitFor("elected 1");
+  EXPECT_EQ(Leader(A(), "e").leader().value(), "one");
+
+  elector.Proclaim("two");
+
+  EXPECT_TRUE(Eventually([&] { return Leader(B(), "e").leader().value() == "two"; }));
+  EXPECT_EQ(elector.term(), 1);
+}
+
+TEST_P(ElectorTest, WhatTheServiceDoesNotAllowIsRefused) {
+  Diary diary;
+  const Elector elector(NewClient("a", std::chrono::hours(48)), diary.Options("e"));
+
+  diary.WaitFor("refused INVALID_LEASE_TTL");
+}
+
+TEST_P(ElectorTest, WhoIsSupersededIsToldAndDoesNotComeBack) {
+  Diary diary;
+  Elector elector(NewClient("a"), diary.Options("e"));
+  diary.WaitFor("elected 1");
+  Diary diary_after;
+
+  const Elector restarted(
+      Client({.endpoints = BothEndpoints(), .candidate = "a", .supersede = true}),
+      diary_after.Options("e"));
+
+  diary_after.WaitFor("elected 2");
+  diary.WaitFor("lost 1 SUPERSEDED");
+  diary.WaitFor("refused code 10: a newer session of a has taken the place");
+}
+
+TEST_P(ElectorTest, ADeletedElectionIsStoodForAgain) {
+  Diary diary;
+  const Elector elector(NewClient("a"), diary.Options("e"));
+  diary.WaitFor("elected 1");
+
+  v1::DeleteElectionRequest request;
+  request.set_election("e");
+  request.set_term(1);
+  v1::DeleteElectionResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(B().admin().DeleteElection(&context, request, &response).ok());
+
+  diary.WaitFor("lost 1 DELETED");
+  diary.WaitFor("elected 2");
+}
+
+// Scenario 15.
+TEST_P(ElectorTest, AnElectorThatIsThereBeforeTheServiceWinsWhenItComesUp) {
+  for (auto& server : servers_) server->Kill();
+  Diary diary;
+  const Elector elector(NewClient("a"), diary.Options("e"));
+
+  for (auto& server : servers_) server->Start();
+
+  diary.WaitFor("elected 1");
+}
+
+// Scenario 12.
+TEST_P(ElectorTest, AnAnswerThatIsLostIsAskedForAgainElsewhereAndFindsTheSameTerm) {
+  Relay relay(A().endpoint());
+  relay.LoseAnswers();
+  Diary diary;
+  const Elector elector(NewClient("a", 30s, relay.endpoint() + "," + B().endpoint()),
+                        diary.Options("e"));
+
+  diary.WaitFor("elected 1");
+
+  EXPECT_THAT(Describe(B(), "e").queue(), IsEmpty());
+  EXPECT_EQ(Leader(B(), "e").term(), 1);
+}
+
+TEST_P(ElectorTest, KeepsItsSeatWhenEveryReplicaIsKilledAndRestarted) {
+  Diary diary;
+  const Elector elector(NewClient("a", 6s), diary.Options("e"));
+  diary.WaitFor("elected 1");
+
+  for (auto& server : servers_) server->Kill();
+  EXPECT_TRUE(elector.IsLeader());
+  for (auto& server : servers_) server->Start();
+  WaitForRenewals(A(), "e", 1);
+
+  EXPECT_TRUE(elector.IsLeader());
+  EXPECT_THAT(diary.Lines(), ElementsAre("elected 1"));
+}
+
+using ElectorOfTwoReplicasTest = ElectorTest;
+INSTANTIATE_TEST_SUITE_P(Stores, ElectorOfTwoReplicasTest, ::testing::Values(StoreKind::kMariaDb),
+                         StoreKindName);
+
+TEST_P(ElectorOfTwoReplicasTest, KeepsItsSeatWhenItsReplicaHangs) {
+  Diary diary;
+  const Elector elector(NewClient("a", 3s), diary.Options("e"));
+  diary.WaitFor("elected 1");
+
+  // Whichever it uses: for longer than the lease there is only the other one.
+  for (Tenured* hanging : {&A(), &B()}) {
+    hanging->process().Signal(SIGSTOP);
+    WaitForRenewals(hanging == &A() ? B() : A(), "e", 4);
+    hanging->process().Signal(SIGCONT);
+    hanging->WaitUntilReady();
+  }
+
+  EXPECT_TRUE(elector.IsLeader());
+  EXPECT_EQ(elector.term(), 1);
+}
+
+TEST_P(ElectorTest, WhoCannotRenewStopsBeforeItsLeaseIsOver) {
+  Diary diary;
+  Elector elector(NewClient("a", 2s), diary.WorkingOptions("e"));
+  diary.WaitFor("works 1");
+
+  for (auto& server : servers_) server->Kill();
+
+  diary.WaitFor("lost 1 RESIGNED");
+  EXPECT_FALSE(elector.IsLeader());
+  EXPECT_THAT(diary.Lines(),
+              ElementsAre("elected 1", "works 1", "suspended", "stopped 1", "lost 1 RESIGNED"));
+  for (auto& server : servers_) server->Start();
+  diary.WaitFor("works 2");
+}
+
+TEST_P(ElectorTest, TheWatchdogFiresWhenTheWorkDoesNotStop) {
+  Diary diary;
+  std::promise<void> barked;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token&) { barked.get_future().wait(); };
+  options.on_overrun = [&](const v1::Leadership& seat) {
+    diary.Write("overrun " + std::to_string(seat.term()));
+    barked.set_value();
+  };
+  auto elector = std::make_unique<Elector>(NewClient("a", 2s), std::move(options));
+  diary.WaitFor("elected 1");
+
+  elector->Resign();
+
+  diary.WaitFor("overrun 1");
+  diary.WaitFor("lost 1 RESIGNED");
+}
+
+TEST_P(ElectorTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
+  for (const std::string where : {"on_elected", "lead", "on_lost"}) {
+    Diary diary;
+    std::unique_ptr<Elector> elector;
+    std::promise<void> made;
+    const auto ready = made.get_future().share();
+    const auto destroy = [&, ready] {
+      ready.wait();
+      elector.reset();
+      diary.Write("destroyed");
+    };
+    auto options = diary.Options(where);
+    if (where == "on_elected") options.on_elected = [=](const v1::Leadership&) { destroy(); };
+    if (where == "on_lost") {
+      options.on_lost = [=](const v1::Leadership&, v1::Cause) { destroy(); };
+    }
+    options.lead = [=](const v1::Leadership&, const std::stop_token&) {
+      if (where == "lead") destroy();
+    };
+    elector = std::make_unique<Elector>(NewClient("a"), std::move(options));
+    made.set_value();
+
+    diary.WaitFor("destroyed");
+
+    EXPECT_TRUE(Eventually([&] { return LeaderOf(where).empty(); })) << where;
+  }
+}
+
+TEST_P(ElectorTest, MayBeDestroyedByItsWatchdog) {
+  Diary diary;
+  std::unique_ptr<Elector> elector;
+  std::promise<void> made, may_end;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token&) {
+    may_end.get_future().wait();
+  };
+  options.on_overrun = [&](const v1::Leadership&) {
+    may_end.set_value();
+    made.get_future().wait();
+    elector.reset();
+    diary.Write("destroyed");
+  };
+  elector = std::make_unique<Elector>(NewClient("a", 1s), std::move(options));
+  diary.WaitFor("elected 1");
+  elector->Resign();
+  made.set_value();
+
+  diary.WaitFor("destroyed");
+
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+}
+
+TEST_P(ElectorTest, MayBeDestroyedAtAnyMoment) {
+  for (int i = 0; i < 50; ++i) {
+    Diary diary;
+    Elector a(NewClient("a"), diary.WorkingOptions("e"));
+    const Elector b(NewClient("b"), diary.Options("e"));
+    if (i % 3 == 1) std::this_thread::yield();
+    if (i % 3 == 2) a.Resign();
+  }
+
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+  EXPECT_THAT(Describe(A(), "e").queue(), IsEmpty());
+}
+
+TEST_P(ElectorTest, IsDestroyedSoonThoughTheServiceHangs) {
+  Diary diary;
+  auto elector = std::make_unique<Elector>(NewClient("a"), diary.Options("e"));
+  diary.WaitFor("elected 1");
+
+  for (auto& server : servers_) server->process().Signal(SIGSTOP);
+  elector.reset();
+
+  for (auto& server : servers_) server->process().Signal(SIGCONT);
+}
+
+TEST_P(ElectorTest, MalformedOptionsAreAnErrorAtOnce) {
+  const Client client = NewClient("a");
+
+  EXPECT_THROW(Client({.candidate = ""}), std::invalid_argument);
+  EXPECT_THROW(Client({.endpoints = ",", .candidate = "a"}), std::invalid_argument);
+  EXPECT_THROW(Client({.candidate = "a", .lease_ttl = -1s}), std::invalid_argument);
+  EXPECT_THROW(Elector(client, {.election = ""}), std::invalid_argument);
+  EXPECT_THROW(Elector(client, {.election = "e", .value = std::string(4097, 'x')}),
+               std::invalid_argument);
+  EXPECT_THROW(Elector(client, {.election = "e", .stop_grace = -1ms}), std::invalid_argument);
+  Elector elector(client, {.election = "e"});
+  EXPECT_THROW(elector.Proclaim(std::string(4097, 'x')), std::invalid_argument);
+  EXPECT_THROW(Elector(client, {.election = "e"}), std::invalid_argument);
+}
+
+TEST_P(ElectorTest, AnElectorMayFollowAnotherOfTheSameElection) {
+  const Client client = NewClient("a");
+  Diary first, second;
+  auto elector = std::make_unique<Elector>(client, first.WorkingOptions("e"));
+  first.WaitFor("works 1");
+
+  elector.reset();
+  const Elector next(client, second.Options("e"));
+
+  second.WaitFor("elected 2");
+}
+
+}  // namespace
+}  // namespace tenure::testing
