@@ -9,7 +9,7 @@ PEERS ?= $(HOME)/.cache/tenure/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm bench bench-scale bench-overload bench-figure check fix clean
+	test-admin-storm test-stalls bench bench-scale bench-overload bench-figure check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -58,6 +58,11 @@ test-admin-storm: ## Operators and candidates do everything at once for SECONDS=
 	@scripts/install-deps.sh build test
 	@scripts/build.sh admin_storm_test
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
+
+test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7): does one believe on?
+	@scripts/install-deps.sh build test
+	@scripts/build.sh stall_test
+	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/stall_test
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "core/lease.h"
@@ -39,6 +40,10 @@ class Belief {
       if (until_.compare_exchange_weak(until, kNone)) return false;
     }
     return false;
+  }
+  // How long it still holds; not positive if it does not.
+  [[nodiscard]] std::chrono::nanoseconds Remaining(Time now) const noexcept {
+    return std::chrono::nanoseconds(until_) - now.time_since_epoch();
   }
   // The term in which this process may act; 0 if it may not.
   [[nodiscard]] uint64_t TermAt(Time now) const noexcept {

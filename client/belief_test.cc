@@ -18,7 +18,9 @@ TEST(BeliefTest, HoldsUntilItsEnd) {
 
   EXPECT_TRUE(belief.HoldsAt(kStart + 9s - 1ns));
   EXPECT_EQ(belief.TermAt(kStart), 7);
+  EXPECT_EQ(belief.Remaining(kStart + 2s), 7s);
   EXPECT_FALSE(belief.HoldsAt(kStart + 9s));
+  EXPECT_LE(belief.Remaining(kStart + 2s), 0s);
 }
 
 TEST(BeliefTest, IsExtended) {

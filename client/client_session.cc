@@ -96,19 +96,19 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
   if (seat == nullptr) return;
   if (status.ok()) {
     if (response.has_elected()) return SeatElected(response.elected(), now);
-    return seat->OnStanding(now, Within(kCheckMin, kCheckMax, now));
+    return seat->OnStanding(response.standing().position(), now, Within(kCheckMin, kCheckMax, now));
   }
   if (IsSessionGone(status)) {
     if (!session_id_.empty()) return SessionOver(CauseOf(status), now);
     request_id_ = NewRequestId();  // it had opened one whose lease is over already
-    return seat->Unanswered(Backoff(now));
+    return seat->Unanswered(status, Backoff(now));
   }
   if (IsTransient(status)) {
     ReplicaFailed(call->replica);
-    return seat->Unanswered(std::max(Backoff(now), now + RetryDelayOf(status)));
+    return seat->Unanswered(status, std::max(Backoff(now), now + RetryDelayOf(status)));
   }
   if (IsRefusedForNow(status)) {
-    return seat->Unanswered(Within(kRefusedForNowMin, kRefusedForNowMax, now));
+    return seat->Unanswered(status, Within(kRefusedForNowMin, kRefusedForNowMax, now));
   }
   seat->OnRefused(status, now);
 }
@@ -125,7 +125,7 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
   }
   Seat* const seat = Find(call->seat);
   if (seat == nullptr) return;
-  if (unanswered) return seat->Unanswered(Backoff(now));
+  if (unanswered) return seat->Unanswered(status, Backoff(now));
   seat->OnResigned(call->term, now + lease_.RenewalInterval());
 }
 
@@ -231,14 +231,19 @@ void ClientSession::Pass(Time now) {
 
 void ClientSession::DecideStream(Time now, Effects& effects) {
   if (session_id_.empty()) return;
-  if (stream_ != 0) {
-    if (!renewal_sent_ && now >= next_renewal_) Renew(now, effects);
-    return;
+  const bool due = stream_ != 0 && !renewal_sent_ && now >= next_renewal_;
+  if (due && AnyInDoubt()) {
+    DropStream();
+    effects.push_back(CloseStream{std::exchange(dropped_stream_, 0)});
+    open_at_ = now;
+  } else if (due) {
+    Renew(now, effects);
   }
-  if (now < open_at_) return;
+  if (stream_ != 0 || now < open_at_) return;
   stream_ = ++last_number_;
   stream_replica_ = replica_;
   seats_listed_ = false;
+  for (auto& [number, entry] : seats_) entry.term_asked = entry.seat.term();
   effects.push_back(OpenStream{stream_});
   Renew(now, effects);
 }
@@ -326,29 +331,41 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
 void ClientSession::SeatElected(const v1::Leadership& leadership, Time now) {
   Entry* const entry = Find(leadership.election());
   if (entry == nullptr) return;
-  const uint64_t term_before = entry->seat.term();
   entry->seat.OnElected(leadership, now, lease_);
-  if (entry->seat.term() != term_before) entry->term_known_at = now;
   if (!leadership.successor().empty()) entry->seat.OnStepDownAsked(leadership.term(), now);
 }
 
-void ClientSession::SeatsListed(const v1::SessionRenewal& session, Time asked_at, Time now) {
+// The stream tells what happens from before the list was read. So a seat that is not listed, and
+// that was held when the list was asked for, is lost. One that was granted since may have been
+// granted after the list was read: then the stream tells of the grant too. Or it was granted and
+// lost before.
+void ClientSession::SeatsListed(const v1::SessionRenewal& session, Time now) {
   for (const v1::Leadership& seat : session.seats()) SeatElected(seat, now);
   for (auto& [number, entry] : seats_) {
     const uint64_t term = entry.seat.term();
-    // Of a seat that was granted since the question, the answer need not know.
-    if (term == 0 || entry.term_known_at >= asked_at) continue;
     const bool listed = std::ranges::any_of(session.seats(), [&](const v1::Leadership& seat) {
       return seat.election() == entry.seat.options().election && seat.term() >= term;
     });
-    if (!listed) entry.seat.OnLost(term, v1::CAUSE_UNSPECIFIED, now);
+    if (term == 0 || listed || entry.noticed_on == stream_) continue;
+    entry.in_doubt = entry.term_asked != term;
+    if (!entry.in_doubt) entry.seat.OnLost(term, v1::CAUSE_UNSPECIFIED, now);
   }
 }
 
+bool ClientSession::AnyInDoubt() const {
+  return std::ranges::any_of(seats_, [this](const auto& seat) {
+    const Entry& entry = seat.second;
+    return entry.in_doubt && entry.seat.term() != 0 && entry.noticed_on != stream_;
+  });
+}
+
 void ClientSession::TakeIn(const v1::SeatNotice& notice, Time now) {
-  if (notice.has_elected()) return SeatElected(notice.elected(), now);
   Entry* const entry = Find(notice.election());
   if (entry == nullptr) return;
+  if (notice.has_elected()) {
+    entry->noticed_on = stream_;
+    return SeatElected(notice.elected(), now);
+  }
   if (notice.has_lost()) entry->seat.OnLost(notice.lost().term(), notice.lost().cause(), now);
   if (notice.has_step_down()) entry->seat.OnStepDownAsked(notice.step_down().term(), now);
 }
@@ -359,7 +376,7 @@ void ClientSession::TakeIn(const v1::SessionRenewal& session, Time sent_at, Time
   failures_ = 0;
   lease_.Renewed(sent_at, FromProto(session.lease_ttl()).value_or(Duration(0)));
   next_renewal_ = sent_at + lease_.RenewalInterval();
-  if (!std::exchange(seats_listed_, true)) SeatsListed(session, sent_at, now);
+  if (!std::exchange(seats_listed_, true)) SeatsListed(session, now);
 }
 
 // The rest.

@@ -110,8 +110,10 @@ class ClientSession {
  private:
   struct Entry {
     Seat seat;
-    Time term_known_at{};  // since when this process knows of the seat's term
-    bool called = false;   // a call for it is under way
+    uint64_t term_asked = 0;  // that was held when the stream asked for the list of seats
+    uint64_t noticed_on = 0;  // the last stream that told of a grant
+    bool in_doubt = false;    // the seat was not listed, and was granted before or after that
+    bool called = false;      // a call for it is under way
   };
   struct Call {
     SeatNumber seat;
@@ -129,6 +131,8 @@ class ClientSession {
   void DecideEnd(Time now, Effects& effects);
   [[nodiscard]] bool MayCall(SeatNumber number, const Entry& entry) const;
   void Renew(Time now, Effects& effects);
+  // Asks anew which seats are held, if that is in doubt.
+  [[nodiscard]] bool AnyInDoubt() const;
   // The stream is of no use any more.
   void DropStream();
   // A call or stream failed that was made on this replica, and should go well on another.
@@ -137,7 +141,7 @@ class ClientSession {
   void OnOpened(const v1::Session& session);
   void SessionOver(v1::Cause cause, Time now);
   void SeatElected(const v1::Leadership& leadership, Time now);
-  void SeatsListed(const v1::SessionRenewal& session, Time asked_at, Time now);
+  void SeatsListed(const v1::SessionRenewal& session, Time now);
   void TakeIn(const v1::SeatNotice& notice, Time now);
   void TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now);
 

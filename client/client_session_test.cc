@@ -304,6 +304,51 @@ TEST_F(ClientSessionTest, ASeatThatANewStreamDoesNotListIsLost) {
   EXPECT_THAT(News(), ElementsAre("1 lost UNSPECIFIED"));
 }
 
+TEST_F(ClientSessionTest, ASeatThatWasLostBeforeTheFirstStreamAskedIsLost) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+  AnswerElected("orders");
+  EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
+
+  AnswerRenewal();
+
+  EXPECT_THAT(News(), ElementsAre("1 elected", "1 lost UNSPECIFIED"));
+}
+
+TEST_F(ClientSessionTest, ASeatThatWasGrantedBeforeOrAfterTheListWasReadIsAskedForAnew) {
+  Stand();
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "open", "renew", "campaign mail"));
+  AnswerElected("mail");
+  AnswerRenewal();
+  EXPECT_TRUE(Believes(2));
+  (void)Decide();
+
+  now_ += 3s;
+  EXPECT_THAT(Decide(), ElementsAre("close", "open", "renew"));
+  AnswerRenewal();
+
+  EXPECT_FALSE(Believes(2));
+}
+
+TEST_F(ClientSessionTest, ASeatOfWhichTheStreamTellsIsNotInDoubt) {
+  Stand();
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+  AnswerElected("mail");
+  AnswerRenewal();
+  (void)Decide();
+
+  NoticeElected(Seat7("mail"));
+  now_ += 3s;
+
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+}
+
 TEST_F(ClientSessionTest, ASeatThatWasGrantedSinceTheStreamAskedNeedNotBeListed) {
   Stand();
   session_.OnStreamClosed(stream_, now_);

@@ -81,10 +81,10 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 
   // No callback is called any more, and the work has ended.
   void Close() {
+    callbacks_.Close();
     Tell([](ClientSession& session, ClientLoop::Seat seat, Lease::Time now) {
       session.Leave(seat, now);
     });
-    callbacks_.Close();
     if (work_.joinable()) {
       const bool within = work_.get_id() == std::this_thread::get_id();
       within ? work_.detach() : work_.join();
@@ -99,6 +99,9 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
  private:
   // All of these on the loop's thread.
 
+  void On(const Standing& standing, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_standing, standing.position);
+  }
   void On(const Elected& elected, SerialExecutor& callbacks) {
     leadership_ = elected.leadership;
     stop_ = std::stop_source();
@@ -112,27 +115,31 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
       if (!began) self->WorkEnded();
     });
   }
-  void On(const Suspended&, SerialExecutor& callbacks) { Call(callbacks, options_.on_suspended); }
-  void On(const Resumed&, SerialExecutor& callbacks) { Call(callbacks, options_.on_resumed); }
+  void On(const Suspended&, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_suspended, leadership_);
+  }
+  void On(const Resumed&, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_resumed, leadership_);
+  }
   void On(const StopWork&, SerialExecutor&) { stop_.request_stop(); }
   void On(const Overrun&, SerialExecutor&) {
     if (options_.on_overrun) watchdog_.Pass([this] { options_.on_overrun(leadership_); });
   }
   void On(const Lost& lost, SerialExecutor& callbacks) {
-    Call(callbacks, options_.on_lost, lost.cause);
+    Run(callbacks, options_.on_lost, leadership_, lost.cause);
+  }
+  void On(const Troubled& troubled, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_trouble, troubled.status);
   }
   void On(const Refused& refused, SerialExecutor& callbacks) {
-    if (!options_.on_refused) return;
-    callbacks.Run([self = shared_from_this(), status = refused.status] {
-      self->callbacks_.Pass([&] { self->options_.on_refused(status); });
-    });
+    Run(callbacks, options_.on_refused, refused.status);
   }
 
   template <typename Callback, typename... Arguments>
-  void Call(SerialExecutor& callbacks, const Callback& callback, Arguments... arguments) {
+  void Run(SerialExecutor& callbacks, const Callback& callback, Arguments... arguments) {
     if (!callback) return;
-    callbacks.Run([self = shared_from_this(), &callback, seat = leadership_, arguments...] {
-      self->callbacks_.Pass([&] { callback(seat, arguments...); });
+    callbacks.Run([self = shared_from_this(), &callback, arguments...] {
+      self->callbacks_.Pass([&] { callback(arguments...); });
     });
   }
 
@@ -191,6 +198,10 @@ Elector::~Elector() {
 bool Elector::IsLeader() const noexcept { return state_->belief().HoldsAt(HolderNow()); }
 
 uint64_t Elector::term() const noexcept { return state_->belief().TermAt(HolderNow()); }
+
+std::chrono::nanoseconds Elector::remaining() const noexcept {
+  return state_->belief().Remaining(HolderNow());
+}
 
 void Elector::Proclaim(std::string value) {
   Check(ParseValue(value));

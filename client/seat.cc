@@ -51,19 +51,22 @@ void Seat::Asked() {
   proclaiming_ = false;
 }
 
-void Seat::Unanswered(Time retry_at) {
+void Seat::Unanswered(const grpc::Status& status, Time retry_at) {
+  if (!std::exchange(troubled_, true)) events_.push_back(Troubled{status});
   proclaiming_ = true;
   need_at_ = retry_at;
 }
 
-void Seat::OnStanding(Time now, Time check_at) {
+void Seat::OnStanding(uint64_t position, Time now, Time check_at) {
+  troubled_ = false;
   const bool held = phase_ == Phase::kLeading || phase_ == Phase::kStopping;
   // Elected since it was asked: the answer is older than that.
   if (held && asked_in_term_ != leadership_.term()) return;
   if (held) Over(v1::CAUSE_UNSPECIFIED, now);
   if (phase_ != Phase::kOutside && phase_ != Phase::kStanding) return;
-  phase_ = Phase::kStanding;
+  const bool stood = std::exchange(phase_, Phase::kStanding) == Phase::kStanding;
   if (!wanted_) return GiveUp(now);
+  if (!stood) events_.push_back(Standing{position});
   need_at_ = proclaiming_ ? now : check_at;
 }
 
@@ -71,6 +74,7 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
   if (leadership.term() <= std::max(closed_term_, leadership_.term())) return;
   if (leadership_.term() != 0) Over(v1::CAUSE_UNSPECIFIED, now);
   leadership_ = leadership;
+  troubled_ = false;
   if (working_) {  // still for an earlier term: this one is given up after it
     phase_ = Phase::kStopping;
     return;

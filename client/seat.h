@@ -29,6 +29,9 @@
 namespace tenure {
 
 // What the process is told of its seat.
+struct Standing {
+  uint64_t position;  // 1 is the next leader
+};
 struct Elected {
   v1::Leadership leadership;
 };
@@ -42,11 +45,17 @@ struct Overrun {};
 struct Lost {
   v1::Cause cause;
 };
+// A campaign was not answered, or refused for a while; it is tried again. Told once until one is
+// answered.
+struct Troubled {
+  grpc::Status status;
+};
 // The service refuses this campaign for a reason that does not pass; the elector stands no more.
 struct Refused {
   grpc::Status status;
 };
-using SeatEvent = std::variant<Elected, Suspended, Resumed, StopWork, Overrun, Lost, Refused>;
+using SeatEvent =
+    std::variant<Standing, Elected, Suspended, Resumed, StopWork, Overrun, Lost, Troubled, Refused>;
 
 struct SeatOptions {
   std::string election;
@@ -84,13 +93,13 @@ class Seat {
   // A campaign is on its way. One at a time, and none beside a resignation.
   void Asked();
   // It was not answered, or it was refused for a while: to be asked again at `retry_at`.
-  void Unanswered(Time retry_at);
+  void Unanswered(const grpc::Status& status, Time retry_at);
 
   // What the service says.
 
   // The campaign that was asked last was answered: this session waits. To be asked again at
   // `check_at`, because a place that is taken away is not told.
-  void OnStanding(Time now, Time check_at);
+  void OnStanding(uint64_t position, Time now, Time check_at);
   void OnElected(const v1::Leadership& leadership, Time now, const Lease& lease);
   void OnLost(uint64_t term, v1::Cause cause, Time now);
   void OnStepDownAsked(uint64_t term, Time now);
@@ -143,6 +152,7 @@ class Seat {
   bool working_ = false;
   bool suspended_ = false;
   bool overran_ = false;
+  bool troubled_ = false;
   Time stop_asked_at_{};
   Time need_at_{};
   std::vector<SeatEvent> events_;

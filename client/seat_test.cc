@@ -14,6 +14,7 @@ constexpr Lease::Time kStart{std::chrono::hours(1)};
 
 std::string Text(const SeatEvent& event) {
   struct Texter {
+    std::string operator()(const Standing& e) { return "standing " + std::to_string(e.position); }
     std::string operator()(const Elected& e) {
       return "elected " + std::to_string(e.leadership.term());
     }
@@ -22,6 +23,7 @@ std::string Text(const SeatEvent& event) {
     std::string operator()(const StopWork&) { return "stop work"; }
     std::string operator()(const Overrun&) { return "overrun"; }
     std::string operator()(const Lost& e) { return "lost " + v1::Cause_Name(e.cause).substr(6); }
+    std::string operator()(const Troubled& e) { return "trouble " + e.status.error_message(); }
     std::string operator()(const Refused& e) { return "refused " + e.status.error_message(); }
   };
   return std::visit(Texter(), event);
@@ -75,8 +77,12 @@ TEST_F(SeatTest, StandsUntilItIsElected) {
   Renewed();
   seat_.Asked();
 
-  seat_.OnStanding(now_, now_ + 30s);
+  seat_.OnStanding(3, now_, now_ + 30s);
+  EXPECT_THAT(Events(), ElementsAre("standing 3"));
   EXPECT_EQ(seat_.need_at(), now_ + 30s);
+  seat_.Asked();
+  seat_.OnStanding(2, now_, now_ + 30s);
+  EXPECT_THAT(Events(), IsEmpty());
   Elect(7);
 
   EXPECT_THAT(Events(), ElementsAre("elected 7"));
@@ -275,7 +281,7 @@ TEST_F(SeatTest, AnAnswerThatIsOlderThanTheGrantDoesNotEndIt) {
   seat_.Asked();
   Elect(7);
 
-  seat_.OnStanding(now_, now_ + 30s);
+  seat_.OnStanding(3, now_, now_ + 30s);
 
   EXPECT_TRUE(Believes());
 }
@@ -286,7 +292,7 @@ TEST_F(SeatTest, AnAnswerToALeaderThatItWaitsEndsTheTerm) {
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
   seat_.Asked();
 
-  seat_.OnStanding(now_, now_ + 30s);
+  seat_.OnStanding(3, now_, now_ + 30s);
 
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "stop work"));
@@ -297,7 +303,7 @@ TEST_F(SeatTest, AValueThatIsProclaimedWhileACampaignIsUnderWayIsToldAfterIt) {
   seat_.Asked();
   seat_.Proclaim("b:2", now_);
 
-  seat_.OnStanding(now_, now_ + 30s);
+  seat_.OnStanding(3, now_, now_ + 30s);
 
   EXPECT_EQ(seat_.need_at(), now_);
 }
@@ -319,7 +325,7 @@ TEST_F(SeatTest, WhoLeavesStopsItsWorkResignsAndIsGone) {
 TEST_F(SeatTest, WhoLeavesTheQueueGivesUpItsPlace) {
   Renewed();
   seat_.Asked();
-  seat_.OnStanding(now_, now_ + 30s);
+  seat_.OnStanding(3, now_, now_ + 30s);
 
   seat_.Leave(now_);
 
@@ -344,7 +350,7 @@ TEST_F(SeatTest, WhoLeavesBeforeItsCampaignWasAnsweredGivesUpWhatItMayHaveBeenGi
 TEST_F(SeatTest, AResignationFromTheQueueIsNoneFromTheTermThatWasGrantedMeanwhile) {
   Renewed();
   seat_.Asked();
-  seat_.OnStanding(now_, now_ + 30s);
+  seat_.OnStanding(3, now_, now_ + 30s);
   seat_.Leave(now_);
   Elect(7);
 
@@ -359,6 +365,19 @@ TEST_F(SeatTest, WhoNeverCampaignedIsGoneAtOnce) {
   seat_.Leave(now_);
 
   EXPECT_TRUE(seat_.Gone());
+}
+
+TEST_F(SeatTest, TroubleIsToldOnceUntilItIsOver) {
+  const grpc::Status unreachable(grpc::StatusCode::UNAVAILABLE, "unreachable");
+  seat_.Asked();
+
+  seat_.Unanswered(unreachable, now_);
+  seat_.Unanswered(unreachable, now_);
+  EXPECT_THAT(Events(), ElementsAre("trouble unreachable"));
+  seat_.OnStanding(1, now_, now_ + 30s);
+  seat_.Unanswered(unreachable, now_);
+
+  EXPECT_THAT(Events(), ElementsAre("standing 1", "trouble unreachable"));
 }
 
 TEST_F(SeatTest, WhoIsRefusedIsToldAndStandsNoMore) {

@@ -66,6 +66,8 @@ struct ElectorOptions {
   // the lease.
   std::chrono::milliseconds stop_grace{0};
 
+  // This process waits, as number `position` of those who do.
+  std::function<void(uint64_t position)> on_standing = {};
   // This process leads. Before `lead` begins.
   std::function<void(const v1::Leadership&)> on_elected = {};
   // The lease was not renewed for half of it. The seat is still held. Then either it is renewed
@@ -75,6 +77,9 @@ struct ElectorOptions {
   // The term is over, for RESIGNED if this process gave it up, and CAUSE_UNSPECIFIED if nobody has
   // told why. IsLeader() is false already. If the lease has ended, `lead` may still have to return.
   std::function<void(const v1::Leadership&, v1::Cause)> on_lost = {};
+  // A call was not answered, or the service will not let this process stand for now: an outage, a
+  // full queue. The elector goes on to try. Once until it succeeds.
+  std::function<void(const grpc::Status&)> on_trouble = {};
   // The service will not let this process stand: a malformed option, or a newer session of the same
   // candidate (ABORTED). The elector does not try again.
   std::function<void(const grpc::Status&)> on_refused = {};
@@ -102,6 +107,10 @@ class Elector {
   [[nodiscard]] bool IsLeader() const noexcept;
   // The fencing token of the term in which it leads now; 0 if it does not.
   [[nodiscard]] uint64_t term() const noexcept;
+
+  // How long it may still act, if no renewal is answered from now on; not positive if it does not
+  // lead. With each renewal it becomes nine tenths of a lease again.
+  [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
 
   // Advertises another value, now or as soon as this process leads. Throws std::invalid_argument if
   // it is longer than 4096 bytes.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 namespace tenure::testing {
@@ -35,7 +36,10 @@ std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) 
   return v1::ElectionService::NewStub(ChannelTo(endpoint));
 }
 
-std::string Program(const std::string& name) { return std::string(TENURE_BIN_DIR) + "/" + name; }
+std::string Program(const std::string& name) {
+  const char* elsewhere = std::getenv("TENURE_TEST_PROGRAMS");
+  return std::string(elsewhere != nullptr ? elsewhere : TENURE_BIN_DIR) + "/" + name;
+}
 
 Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wait_until_ready)
     : store_url_(std::move(store_url)),

@@ -18,7 +18,8 @@
 
 namespace tenure::testing {
 
-// The path of a program of this build: "tenured" or "tenure".
+// The path of a program, "tenured" or "tenure": of this build, or from the folder that the
+// environment names in TENURE_TEST_PROGRAMS.
 [[nodiscard]] std::string Program(const std::string& name);
 
 // A client of one server, on a connection of its own.
