@@ -28,6 +28,22 @@ struct CampaignOptions {
 };
 int RunCampaign(const CommonOptions& common, const CampaignOptions& options);
 
+struct RunOptions {
+  std::string election;
+  std::string candidate;
+  std::string value;
+  std::optional<Duration> lease_ttl;
+  std::optional<Duration> wait;  // nothing: for ever; zero: try once
+  int32_t priority = 0;
+  bool supersede = false;
+  std::optional<Duration> grace;  // nothing: a quarter of the lease
+  bool restart = false;
+  std::string on_elected;  // shell commands; empty: none
+  std::string on_lost;
+  std::vector<std::string> command;
+};
+int RunRun(const CommonOptions& common, const RunOptions& options);
+
 int RunLeader(const CommonOptions& common, const std::string& election);
 
 struct ObserveCommandOptions {

@@ -17,6 +17,14 @@ std::string DefaultCandidate() {
   return std::string(name) + ":" + std::to_string(getpid());
 }
 
+void AddWait(CLI::App& command, std::optional<Duration>& wait) {
+  auto* try_once = command.add_flag_callback(
+      "--try", [&wait] { wait = Duration(0); }, "Do not wait for the seat");
+  AddDuration(command, "--wait", wait, Duration(0),
+              "Wait for the seat so long (default: for ever)");
+  command.get_option("--wait")->excludes(try_once);
+}
+
 void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto options = std::make_shared<CampaignOptions>();
   options->candidate = DefaultCandidate();
@@ -41,11 +49,7 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   command->add_option("--value", options->value, "What to advertise as the leader");
   AddDuration(*command, "--ttl", options->lease_ttl, Duration(1),
               "The lease (default: the election's or the server's)");
-  auto* try_once = command->add_flag_callback(
-      "--try", [options] { options->wait = Duration(0); }, "Do not wait for the seat");
-  AddDuration(*command, "--wait", options->wait, Duration(0),
-              "Wait for the seat so long (default: for ever)");
-  command->get_option("--wait")->excludes(try_once);
+  AddWait(*command, options->wait);
   command->add_option("--priority", options->priority,
                       "Higher is elected first; below 0 only if an operator wants it");
   command
@@ -59,6 +63,58 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
     }
     chosen = [=, &common] { return RunCampaign(common, *options); };
   });
+}
+
+void AddRun(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
+  auto options = std::make_shared<RunOptions>();
+  options->candidate = DefaultCandidate();
+  auto* command = app.add_subcommand(
+      "run", "Run a command while this process leads an election, and only then");
+  command->group(kGroup);
+  command->footer(
+      "tenure run ELECTION [OPTIONS] -- COMMAND [ARGUMENTS]\n\n"
+      "COMMAND is started when this process is elected, with TENURE_ELECTION, TENURE_TERM and\n"
+      "TENURE_CANDIDATE in its environment. When it ends, the seat is resigned. When the seat is "
+      "lost,\n"
+      "about to be lost, or wanted for another candidate, COMMAND is sent TERM, and, when the "
+      "grace\n"
+      "is over, KILL: before the lease ends, so before anybody else is elected. That goes to\n"
+      "all of its process group, and happens too when this process is stopped or killed.\n\n"
+      "Signals are forwarded to COMMAND. TERM, INT, HUP and QUIT also end this process, when\n"
+      "COMMAND has ended.\n\n"
+      "Exit codes: COMMAND's own, 128 + the signal that ended it, 127 if there is no such command; "
+      "3\n"
+      "not elected; 4 the seat was lost; others as with every command.");
+  command->add_option("ELECTION", options->election, "The election")->required()->default_str("");
+  auto* candidate =
+      command->add_option("--candidate", options->candidate, "Who stands (default: HOST:PID)");
+  candidate->default_str("");
+  command->add_option("--value", options->value, "What to advertise as the leader");
+  AddDuration(*command, "--ttl", options->lease_ttl, Duration(1),
+              "The lease (default: the election's or the server's)");
+  AddDuration(
+      *command, "--grace", options->grace, Duration(1),
+      "How long COMMAND may take to end after TERM; at most half of the lease, a quarter of\n"
+      "it by default");
+  AddWait(*command, options->wait);
+  command->add_option("--priority", options->priority,
+                      "Higher is elected first; below 0 only if an operator wants it");
+  command
+      ->add_flag("--supersede", options->supersede,
+                 "Take over from older sessions of the same candidate: after a restart")
+      ->needs(candidate);
+  command->add_flag("--restart", options->restart,
+                    "Stand again when COMMAND has ended or the seat was lost, for ever");
+  command->add_option("--on-elected", options->on_elected,
+                      "A shell command to run before COMMAND, in its environment");
+  command->add_option(
+      "--on-lost", options->on_lost,
+      "A shell command to run after the term, with TENURE_CAUSE too; for at most 10 s");
+  command->add_option("COMMAND", options->command, "What to run, after --")
+      ->required()
+      ->default_str("");
+  command->callback(
+      [=, &common, &chosen] { chosen = [=, &common] { return RunRun(common, *options); }; });
 }
 
 void AddLeader(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
@@ -107,6 +163,7 @@ void AddDuration(CLI::App& app, const std::string& flag, std::optional<Duration>
 
 void AddElectionCommands(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   AddCampaign(app, common, chosen);
+  AddRun(app, common, chosen);
   AddLeader(app, common, chosen);
   AddObserve(app, common, chosen);
 }

@@ -11,6 +11,9 @@ inline constexpr int kExitNotElected = 3;
 inline constexpr int kExitLost = 4;
 inline constexpr int kExitNotFound = 5;
 inline constexpr int kExitRefused = 6;  // as things stand; look again
+// Of a command that cannot be run, as shells have it.
+inline constexpr int kExitCannotRun = 126;
+inline constexpr int kExitNoCommand = 127;
 
 // Of a call that failed.
 [[nodiscard]] int ExitCodeOf(const grpc::Status& status);

@@ -18,7 +18,7 @@ class Signals {
     for (const int number : others) sigaddset(&set_, number);
     sigaddset(&set_, SIGINT);
     sigaddset(&set_, SIGTERM);
-    sigaddset(&set_, SIGUSR2);  // ends the thread
+    sigaddset(&set_, SIGRTMIN);  // ends the thread
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     thread_ = std::thread([this] {
       int number = 0;
@@ -27,7 +27,7 @@ class Signals {
   }
   ~Signals() {
     stopping_ = true;
-    pthread_kill(thread_.native_handle(), SIGUSR2);
+    pthread_kill(thread_.native_handle(), SIGRTMIN);
     thread_.join();
   }
   Signals(const Signals&) = delete;

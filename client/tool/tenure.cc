@@ -16,8 +16,8 @@ Exit codes:
   0  done
   1  any other error
   2  wrong usage
-  3  campaign: not elected
-  4  campaign: the seat was lost
+  3  campaign, run: not elected
+  4  campaign, run: the seat was lost
   5  there is no such election or session
   6  refused as things stand (STALE_TERM, CANDIDATE_NOT_STANDING, ELECTION_PAUSED, ...):
      look again, and decide anew)";

@@ -1,0 +1,179 @@
+#include "client/tool/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <system_error>
+
+#include "client/holder_clock.h"
+
+namespace tenure {
+namespace {
+
+[[noreturn]] void Throw(const std::string& what, int error = errno) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+// What the guard is told.
+struct Order {
+  pid_t group;
+  int64_t deadline;  // of the holder's clock, in ns
+};
+
+int64_t NowNs() { return HolderNow().time_since_epoch().count(); }
+
+// The guard's whole life. It has one thread, and was forked from a process that had one.
+[[noreturn]] void GuardUntilClosed(int pipe) {
+  setsid();  // a terminal's signals are not for it
+  Order order{0, 0};
+  while (true) {
+    int timeout_ms = -1;
+    if (order.group != 0) {
+      const int64_t left_ms = (order.deadline - NowNs()) / 1'000'000 + 1;
+      // Not too long: the deadline's clock may run on while this one stands still.
+      timeout_ms = static_cast<int>(std::clamp<int64_t>(left_ms, 0, 1'000));
+    }
+    pollfd ready{pipe, POLLIN, 0};
+    if (poll(&ready, 1, timeout_ms) > 0) {
+      Order next{0, 0};
+      const ssize_t size = read(pipe, &next, sizeof next);
+      if (size == sizeof next) {
+        order = next;
+      } else if (size >= 0 || errno != EINTR) {
+        if (order.group != 0) kill(-order.group, SIGKILL);
+        _exit(0);
+      }
+    }
+    if (order.group != 0 && NowNs() >= order.deadline) {
+      kill(-order.group, SIGKILL);
+      order.group = 0;
+    }
+  }
+}
+
+std::vector<std::string> Merged(const std::map<std::string, std::string>& additional) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!additional.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : additional) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// A terminal goes to whoever is in its foreground.
+void GiveTerminal(pid_t group) {
+  if (isatty(STDIN_FILENO) == 0) return;
+  const auto before = signal(SIGTTOU, SIG_IGN);
+  tcsetpgrp(STDIN_FILENO, group);
+  signal(SIGTTOU, before);
+}
+
+}  // namespace
+
+Guard::Guard() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) Throw("pipe");
+  pid_ = fork();
+  if (pid_ < 0) Throw("fork");
+  if (pid_ == 0) {
+    close(ends[1]);
+    GuardUntilClosed(ends[0]);
+  }
+  close(ends[0]);
+  pipe_ = ends[1];
+}
+
+Guard::~Guard() {
+  close(pipe_);
+  waitpid(pid_, nullptr, 0);
+}
+
+void Guard::Watch(pid_t group, std::chrono::nanoseconds left) const {
+  const Order order{group, NowNs() + left.count()};
+  // A pipe takes so few bytes at once or not at all; a guard that is gone guards nothing.
+  [[maybe_unused]] const ssize_t written = write(pipe_, &order, sizeof order);
+}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command,
+                           const std::map<std::string, std::string>& environment) {
+  // All that needs memory is made before the fork: other threads may hold the allocator's lock.
+  const auto variables = Merged(environment);
+  const auto argv = Pointers(command);
+  const auto envp = Pointers(variables);
+  int failure[2];  // closed by a successful exec, or told the error
+  if (pipe2(failure, O_CLOEXEC) != 0) Throw("pipe");
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) Throw("fork");
+  if (pid_ == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (getppid() == parent) execvpe(argv[0], argv.data(), envp.data());
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = write(failure[1], &error, sizeof error);
+    _exit(127);
+  }
+  setpgid(pid_, pid_);
+  close(failure[1]);
+  int error = 0;
+  const bool failed = read(failure[0], &error, sizeof error) == sizeof error;
+  close(failure[0]);
+  if (failed) {
+    waitpid(pid_, nullptr, 0);
+    Throw(command.front(), error);
+  }
+  pidfd_ =
+      static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));  // glibc 2.36 does not declare it as C
+  if (pidfd_ < 0) Throw("pidfd_open");
+  GiveTerminal(pid_);
+}
+
+ChildProcess::~ChildProcess() {
+  if (!ended_) {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  close(pidfd_);
+  GiveTerminal(getpgrp());
+}
+
+void ChildProcess::Signal(int number) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) kill(-pid_, number);
+}
+
+std::optional<int> ChildProcess::WaitFor(std::chrono::milliseconds patience) {
+  pollfd ready{pidfd_, POLLIN, 0};
+  if (poll(&ready, 1, static_cast<int>(std::min<int64_t>(patience.count(), INT_MAX))) <= 0) {
+    return std::nullopt;
+  }
+  // Once it is waited for, its number may be another process's.
+  const std::lock_guard lock(mutex_);
+  kill(-pid_, SIGKILL);
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  ended_ = true;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace tenure

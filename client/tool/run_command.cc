@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "client/tool/child_process.h"
+#include "client/tool/commands.h"
+#include "client/tool/exit_code.h"
+#include "client/tool/output.h"
+#include "client/tool/signals.h"
+#include "tenure/elector.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kHookPatience = 10s;  // of what is run after a term
+constexpr auto kTryPatience = 10s;   // of --try, while no replica answers
+// How often the guard is told of the deadline: renewals put it off.
+constexpr auto kTick = 50ms;
+
+bool Ends(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+// One `tenure run`. The elector's own thread runs the command; its callbacks, the signals' thread
+// and the main one only look on, and tell it to end.
+class CommandRun {
+ public:
+  CommandRun(const CommonOptions& common, const RunOptions& options)
+      : options_(options),
+        signals_([this](int number) { OnSignal(number); },
+                 {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT}),
+        elector_(Client({.endpoints = common.endpoints,
+                         .candidate = options.candidate,
+                         .lease_ttl = Millis(options.lease_ttl),
+                         .supersede = options.supersede}),
+                 Callbacks()) {}
+
+  int Run() {
+    std::unique_lock lock(mutex_);
+    if (options_.wait) {
+      const auto patience = std::max<Duration>(
+          *options_.wait, options_.wait == Duration(0) ? kTryPatience : Duration(0));
+      changed_.wait_for(lock, patience, [this] { return elected_ || exit_code_; });
+      if (!elected_ && !exit_code_) exit_code_ = kExitNotElected;
+    }
+    changed_.wait(lock, [this] { return exit_code_ && !at_work_; });
+    return *exit_code_;
+  }
+
+ private:
+  static std::chrono::milliseconds Millis(const std::optional<Duration>& duration) {
+    return std::chrono::ceil<std::chrono::milliseconds>(duration.value_or(Duration(0)));
+  }
+
+  ElectorOptions Callbacks() {
+    ElectorOptions elector{.election = options_.election};
+    elector.value = options_.value;
+    elector.priority = options_.priority;
+    elector.stop_grace = Millis(options_.grace);
+    elector.lead = [this](const v1::Leadership& seat, const std::stop_token& stop) {
+      Lead(seat, stop);
+    };
+    elector.on_standing = [this](uint64_t position) { OnStanding(position); };
+    elector.on_lost = [this](const v1::Leadership& seat, v1::Cause cause) { OnLost(seat, cause); };
+    elector.on_trouble = [](const grpc::Status& status) { (void)Output::Complain(status); };
+    elector.on_refused = [this](const grpc::Status& status) { Exit(Output::Complain(status)); };
+    elector.on_overrun = [this](const v1::Leadership&) { SignalChild(SIGKILL); };
+    return elector;
+  }
+
+  // On the elector's working thread.
+
+  void Lead(const v1::Leadership& seat, const std::stop_token& stop) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (exit_code_) return elector_.Resign();
+      elected_ = at_work_ = true;
+      changed_.notify_all();
+    }
+    Say(options_.candidate + " leads " + seat.election() + " in term " +
+        std::to_string(seat.term()));
+    std::optional<int> code;
+    if (!options_.on_elected.empty()) {
+      code = RunChild({"/bin/sh", "-c", options_.on_elected}, Environment(seat), stop);
+    }
+    if (code.value_or(0) == 0) code = RunChild(options_.command, Environment(seat), stop);
+    // The command of a process that was stopped may have ended before the elector knows why.
+    const bool lost = stop.stop_requested() || !elector_.IsLeader();
+    const std::lock_guard lock(mutex_);
+    at_work_ = false;
+    // Before this function ends: so the elector does not stand again meanwhile.
+    if (!options_.restart || ending_) elector_.Resign();
+    if (ending_ || (!options_.restart && !lost)) ends_with_ = code.value_or(EXIT_SUCCESS);
+    if (!ending_ && !options_.restart && lost) ends_with_ = kExitLost;
+    changed_.notify_all();
+  }
+
+  // Until it ends or is ended. Nothing if it was not started.
+  std::optional<int> RunChild(const std::vector<std::string>& command,
+                              const std::map<std::string, std::string>& environment,
+                              const std::stop_token& stop) {
+    std::optional<ChildProcess> child;
+    try {
+      const std::lock_guard lock(mutex_);
+      if (ending_ || stop.stop_requested()) return std::nullopt;
+      child.emplace(command, environment);
+      child_ = &*child;
+    } catch (const std::system_error& error) {
+      Output::Complain("cannot run " + command.front() + ": " + error.code().message());
+      return error.code().value() == ENOENT ? kExitNoCommand : kExitCannotRun;
+    }
+    const std::stop_callback terminate(stop, [this] { SignalChild(SIGTERM); });
+    std::optional<int> code;
+    while (!code) {
+      if (elector_.IsLeader()) guard_.Watch(child->group(), elector_.remaining());
+      code = child->WaitFor(kTick);
+    }
+    guard_.Watch(0, 0ns);
+    const std::lock_guard lock(mutex_);
+    child_ = nullptr;
+    return code;
+  }
+
+  // On the callbacks' thread.
+
+  void OnStanding(uint64_t position) {
+    Say("waits for " + options_.election + " as number " + std::to_string(position));
+    if (options_.wait == Duration(0)) Exit(kExitNotElected);
+  }
+
+  void OnLost(const v1::Leadership& seat, v1::Cause cause) {
+    const std::string name = v1::Cause_Name(cause).substr(sizeof("CAUSE_") - 1);
+    Say("does not lead " + seat.election() + " any more (" + name + ")");
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !at_work_; });
+    }
+    if (!options_.on_lost.empty()) {
+      auto environment = Environment(seat);
+      environment["TENURE_CAUSE"] = name;
+      ChildProcess hook({"/bin/sh", "-c", options_.on_lost}, environment);
+      (void)hook.WaitFor(kHookPatience);
+    }
+    const std::lock_guard lock(mutex_);
+    if (ends_with_ && !exit_code_) exit_code_ = ends_with_;
+    changed_.notify_all();
+  }
+
+  // On any thread.
+
+  void OnSignal(int number) {
+    const std::lock_guard lock(mutex_);
+    if (child_ != nullptr) child_->Signal(number);
+    if (!Ends(number)) return;
+    ending_ = true;
+    if (!at_work_ && !exit_code_) exit_code_ = kExitNotElected;
+    changed_.notify_all();
+  }
+
+  void SignalChild(int number) {
+    const std::lock_guard lock(mutex_);
+    if (child_ != nullptr) child_->Signal(number);
+  }
+
+  void Exit(int code) {
+    const std::lock_guard lock(mutex_);
+    if (!exit_code_) exit_code_ = code;
+    changed_.notify_all();
+  }
+
+  [[nodiscard]] std::map<std::string, std::string> Environment(const v1::Leadership& seat) const {
+    return {{"TENURE_ELECTION", seat.election()},
+            {"TENURE_TERM", std::to_string(seat.term())},
+            {"TENURE_CANDIDATE", options_.candidate}};
+  }
+
+  // Standard output is the command's.
+  static void Say(const std::string& what) { Output::Complain(what); }
+
+  const RunOptions& options_;
+  const Guard guard_;  // the first: it forks, and there are no threads yet
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool elected_ = false;           // guarded by mutex_; once
+  bool at_work_ = false;           // guarded by mutex_
+  bool ending_ = false;            // guarded by mutex_; a signal wants it
+  std::optional<int> ends_with_;   // guarded by mutex_; when the term has ended
+  std::optional<int> exit_code_;   // guarded by mutex_
+  ChildProcess* child_ = nullptr;  // guarded by mutex_
+  const Signals signals_;          // before gRPC starts its threads
+  Elector elector_;
+};
+
+}  // namespace
+
+int RunRun(const CommonOptions& common, const RunOptions& options) try {
+  return CommandRun(common, options).Run();
+} catch (const std::invalid_argument& error) {
+  Output::Complain(error.what());
+  return kExitUsage;
+}
+
+}  // namespace tenure

@@ -1,0 +1,249 @@
+// Scenario 21: `tenure run` starts a command only while it leads, and ends it before anybody else
+// is elected.
+#include <csignal>
+
+#include "tests/client/elector_fixture.h"
+#include "tests/rpc/tool.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Writes the time in ns, again and again.
+constexpr char kClock[] = "while :; do date +%s%N; sleep 0.02; done";
+constexpr char kStubbornClock[] = "trap '' TERM; while :; do date +%s%N; sleep 0.02; done";
+
+class RunTest : public ElectorTest {
+ protected:
+  std::unique_ptr<Process> Start(Tenured& server, const std::string& candidate,
+                                 std::vector<std::string> flags, const std::string& script) {
+    std::vector<std::string> arguments = {"run", "e", "--candidate", candidate};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", script});
+    return StartTool(server, std::move(arguments));
+  }
+  void WaitUntilOneWaits() {
+    EXPECT_TRUE(Eventually([&] { return Describe(B(), "e").queue_size() == 1; }));
+  }
+  void Depose(uint64_t term) {
+    v1::DeposeRequest request;
+    request.set_election("e");
+    request.set_term(term);
+    v1::DeposeResponse response;
+    grpc::ClientContext context;
+    EXPECT_TRUE(B().admin().Depose(&context, request, &response).ok());
+  }
+  static bool Lives(const std::string& pid) { return kill(std::stoi(pid), 0) == 0; }
+  static int64_t LastTime(const Process& process) { return std::stoll(process.Lines().back()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, RunTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(RunTest, TheCommandKnowsItsTermAndItsExitCodeIsReturned) {
+  const auto run =
+      Start(A(), "a", {}, "echo $TENURE_ELECTION $TENURE_TERM $TENURE_CANDIDATE; exit 5");
+
+  EXPECT_EQ(run->Wait(), 5);
+
+  EXPECT_THAT(run->Lines(), ElementsAre("e 1 a"));
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+}
+
+TEST_P(RunTest, TheSecondRunsWhenTheFirstHasEnded) {
+  const auto first = Start(A(), "a", {}, "echo begins; sleep 1000");
+  first->Line(1);
+  const auto second = Start(B(), "b", {}, "echo $TENURE_TERM");
+  WaitUntilOneWaits();
+  EXPECT_THAT(second->Lines(), IsEmpty());
+
+  first->Signal(SIGTERM);
+
+  EXPECT_EQ(first->Wait(), 128 + SIGTERM);
+  EXPECT_EQ(second->Wait(), 0);
+  EXPECT_THAT(second->Lines(), ElementsAre("2"));
+}
+
+TEST_P(RunTest, SignalsAreForwarded) {
+  const auto run =
+      Start(A(), "a", {},
+            "trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'echo term; exit 7' TERM;"
+            "echo ready; while :; do sleep 0.02; done");
+  run->Line(1);
+
+  run->Signal(SIGUSR1);
+  EXPECT_EQ(run->Line(2), "usr1");
+  run->Signal(SIGUSR2);
+  EXPECT_EQ(run->Line(3), "usr2");
+  run->Signal(SIGTERM);
+
+  EXPECT_EQ(run->Wait(), 7);
+  EXPECT_EQ(run->Line(4), "term");
+}
+
+TEST_P(RunTest, WhoIsDeposedEndsItsCommandAndSaysSo) {
+  const auto run = Start(A(), "a", {},
+                         "trap 'echo term; exit 7' TERM; echo ready; while :; do sleep 0.02; done");
+  run->Line(1);
+
+  Depose(1);
+
+  EXPECT_EQ(run->Wait(), 4);
+  EXPECT_THAT(run->Lines(), ElementsAre("ready", "term"));
+  EXPECT_THAT(run->Errors(), HasSubstr("DEPOSED"));
+}
+
+TEST_P(RunTest, WithRestartItStandsAgain) {
+  const auto run = Start(A(), "a", {"--restart", "--ttl", "1s"}, "echo $TENURE_TERM");
+
+  EXPECT_EQ(run->Line(1), "1");
+  EXPECT_EQ(run->Line(2), "2");
+  run->Signal(SIGTERM);
+
+  (void)run->Wait();
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+}
+
+TEST_P(RunTest, TheCommandOfWhoIsDeposedIsKilledIfItIgnoresTerm) {
+  const auto first = Start(A(), "a", {"--ttl", "2s"}, kStubbornClock);
+  first->Line(1);
+
+  Depose(1);
+
+  EXPECT_EQ(first->Wait(), 4);
+}
+
+TEST_P(RunTest, TheHooksRunBeforeTheCommandAndAfterTheTerm) {
+  const auto run = Start(A(), "a",
+                         {"--on-elected", "echo before $TENURE_TERM", "--on-lost",
+                          "echo after $TENURE_TERM $TENURE_CAUSE"},
+                         "echo during");
+
+  EXPECT_EQ(run->Wait(), 0);
+
+  EXPECT_THAT(run->Lines(), ElementsAre("before 1", "during", "after 1 RESIGNED"));
+}
+
+TEST_P(RunTest, ACommandIsNotRunIfItsHookFails) {
+  const auto run = Start(A(), "a", {"--on-elected", "exit 9"}, "echo during");
+
+  EXPECT_EQ(run->Wait(), 9);
+
+  EXPECT_THAT(run->Lines(), IsEmpty());
+}
+
+TEST_P(RunTest, WhoOnlyTriesEndsIfAnotherLeads) {
+  Campaign(A(), {"e", "other"});
+
+  const auto tries = Start(A(), "a", {"--try"}, "echo during");
+  const auto waits = Start(B(), "b", {"--wait", "100ms"}, "echo during");
+
+  EXPECT_EQ(tries->Wait(), 3);
+  EXPECT_EQ(waits->Wait(), 3);
+  EXPECT_THAT(tries->Lines(), IsEmpty());
+  EXPECT_THAT(waits->Lines(), IsEmpty());
+  EXPECT_TRUE(Eventually([&] { return Describe(A(), "e").queue_size() == 0; }));
+}
+
+TEST_P(RunTest, WhoOnlyTriesRunsIfNobodyLeads) {
+  const auto run = Start(A(), "a", {"--try"}, "echo during");
+
+  EXPECT_EQ(run->Wait(), 0);
+  EXPECT_THAT(run->Lines(), ElementsAre("during"));
+}
+
+TEST_P(RunTest, WhoWaitsLeavesTheQueueAfterASignal) {
+  Campaign(A(), {"e", "other"});
+  const auto run = Start(A(), "a", {}, "echo during");
+  WaitUntilOneWaits();
+
+  run->Signal(SIGTERM);
+
+  EXPECT_EQ(run->Wait(), 3);
+  EXPECT_TRUE(Eventually([&] { return Describe(A(), "e").queue_size() == 0; }));
+}
+
+TEST_P(RunTest, ACommandThatCannotBeRunIsAnErrorAndTheSeatIsFree) {
+  EXPECT_EQ(RunTool(A(), {"run", "e", "--", "no-such-command"}).exit_code, 127);
+  EXPECT_EQ(RunTool(A(), {"run", "e", "--", "/etc/passwd"}).exit_code, 126);
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+}
+
+TEST_P(RunTest, WrongUsageIsAnError) {
+  EXPECT_EQ(RunTool(A(), {"run", "e"}).exit_code, 2);
+  EXPECT_EQ(RunTool(A(), {"run", "", "--", "true"}).exit_code, 2);
+  EXPECT_EQ(RunTool(A(), {"run", "e", "--ttl", "nonsense", "--", "true"}).exit_code, 2);
+}
+
+TEST_P(RunTest, NothingOfItsCommandOutlivesIt) {
+  const auto run = Start(A(), "a", {}, "sleep 1000 & echo $$; echo $!; wait");
+  const std::string child = run->Line(1);
+  const std::string grandchild = run->Line(2);
+
+  run->Signal(SIGKILL);
+
+  EXPECT_TRUE(Eventually([&] { return !Lives(child) && !Lives(grandchild); }));
+}
+
+TEST_P(RunTest, WhatTheCommandLeavesBehindEndsWithIt) {
+  const auto run = Start(A(), "a", {}, "sleep 1000 & echo $!");
+  const std::string left = run->Line(1);
+
+  EXPECT_EQ(run->Wait(), 0);
+
+  EXPECT_TRUE(Eventually([&] { return !Lives(left); }));
+}
+
+TEST_P(RunTest, ItsCommandIsEndedWhileItIsStoppedItself) {
+  const auto first = Start(A(), "a", {"--ttl", "2s"}, kStubbornClock);
+  first->Line(1);
+  const auto second = Start(B(), "b", {"--ttl", "2s"}, kClock);
+  WaitUntilOneWaits();
+
+  first->Signal(SIGSTOP);
+  const int64_t second_began = std::stoll(second->Line(1));
+  EXPECT_LT(LastTime(*first), second_began);
+  first->Signal(SIGCONT);
+
+  EXPECT_EQ(first->Wait(), 4);
+  EXPECT_LT(LastTime(*first), second_began);
+}
+
+using RunOnTwoReplicasTest = RunTest;
+INSTANTIATE_TEST_SUITE_P(Stores, RunOnTwoReplicasTest, ::testing::Values(StoreKind::kMariaDb),
+                         StoreKindName);
+
+TEST_P(RunOnTwoReplicasTest, ACommandThatIgnoresTermIsKilledBeforeTheLeaseEnds) {
+  const auto first = Start(A(), "a", {"--ttl", "2s"}, kStubbornClock);
+  first->Line(1);
+  const auto second = Start(B(), "b", {"--ttl", "2s"}, kClock);
+  WaitUntilOneWaits();
+
+  A().Kill();
+
+  const int64_t second_began = std::stoll(second->Line(1));
+  EXPECT_EQ(first->Wait(), 4);
+  EXPECT_LT(LastTime(*first), second_began);
+}
+
+TEST_P(RunOnTwoReplicasTest, GoesOnWhenItsReplicaIsKilled) {
+  const auto run = std::make_unique<Process>(
+      ToolCommand({"run", "e", "--ttl", "3s", "--", "sh", "-c", kClock}),
+      std::map<std::string, std::string>{{"TENURE_ENDPOINTS", BothEndpoints()}});
+  run->Line(1);
+
+  for (Tenured* killed : {&A(), &B()}) {
+    killed->Kill();
+    WaitForRenewals(killed == &A() ? B() : A(), "e", 4);
+    killed->Start();
+  }
+
+  EXPECT_TRUE(run->Running());
+  EXPECT_EQ(Leader(A(), "e").term(), 1);
+}
+
+}  // namespace
+}  // namespace tenure::testing
