@@ -44,7 +44,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  public:
   explicit Body(const ClientOptions& options)
       : session_(SessionOptions(options), NewSeed()),
-        connection_(options.endpoints, options.credentials) {}
+        connection_(options.endpoints, options.credentials, HealthCheck::kOn) {}
 
   void Run() {
     while (!session_.Ended() && HolderNow() < give_up_at_) {

@@ -15,11 +15,15 @@ constexpr int kReconnectMs = 200;
 // server.
 constexpr int kConnectTimeoutMs = 3'000;
 constexpr auto kConnectPatience = std::chrono::milliseconds(500);
+// The health of the server as a whole.
+constexpr char kHealthChecked[] =
+    R"({"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}})";
 constexpr int64_t kBackoffMinMs = 20;
 constexpr int64_t kBackoffMaxMs = 500;
 
 std::shared_ptr<grpc::Channel> OpenChannel(
-    const std::string& endpoint, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+    const std::string& endpoint, const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+    HealthCheck health_check) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingIntervalMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
@@ -27,6 +31,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
+  if (health_check == HealthCheck::kOn) arguments.SetServiceConfigJSON(kHealthChecked);
   // A full page of elections with long values is larger than gRPC's own limit.
   arguments.SetMaxReceiveMessageSize(-1);
   // Each replica has a connection of its own: none waits for another's.
@@ -49,11 +54,12 @@ Detail DetailOf(const grpc::Status& status) {
 }  // namespace
 
 Connection::Connection(const std::string& endpoints,
-                       std::shared_ptr<grpc::ChannelCredentials> credentials) {
+                       std::shared_ptr<grpc::ChannelCredentials> credentials,
+                       HealthCheck health_check) {
   std::istringstream list(endpoints);
   for (std::string endpoint; std::getline(list, endpoint, ',');) {
     if (endpoint.empty()) continue;
-    const auto channel = OpenChannel(endpoint, credentials);
+    const auto channel = OpenChannel(endpoint, credentials, health_check);
     replicas_.push_back({endpoint, channel, v1::ElectionService::NewStub(channel),
                          v1::AdminService::NewStub(channel)});
   }

@@ -16,6 +16,11 @@
 
 namespace tenure {
 
+// Whether replicas are asked how they are, by the standard health service. One that says that it
+// does not serve is as good as unreachable, and of several behind one name only those that serve
+// are used.
+enum class HealthCheck { kOff, kOn };
+
 // The replicas of one service, one of them in use. Any will do; whoever meets a broken one moves
 // on. Not thread-safe.
 class Connection {
@@ -23,7 +28,8 @@ class Connection {
   // "host:port[,host:port...]". Nothing is connected to yet.
   explicit Connection(
       const std::string& endpoints,
-      std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials());
+      std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials(),
+      HealthCheck health_check = HealthCheck::kOff);
   // Waits until gRPC has let go of every call that holds a mark. Cancel them first.
   ~Connection();
   Connection(const Connection&) = delete;

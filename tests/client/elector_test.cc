@@ -2,6 +2,7 @@
 #include <future>
 #include <stdexcept>
 
+#include "client/connection.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/administration.h"
 #include "tests/support/relay.h"
@@ -95,9 +96,10 @@ TEST_P(ElectorTest, WorkThatEndsByItselfGivesUpTheSeatAndStandsAgain) {
 
 TEST_P(ElectorTest, ADeposedLeaderStopsAndStandsAgain) {
   Diary diary;
-  Elector elector(NewClient("a"), diary.WorkingOptions("e"));
+  Elector elector(NewClient("a", 3s), diary.WorkingOptions("e"));
   diary.WaitFor("works 1");
 
+  WaitForRenewals(A(), "e", 1);  // so the stream is open, and tells the cause
   v1::DeposeRequest request;
   request.set_election("e");
   request.set_term(1);
@@ -167,9 +169,10 @@ TEST_P(ElectorTest, WhoIsSupersededIsToldAndDoesNotComeBack) {
 
 TEST_P(ElectorTest, ADeletedElectionIsStoodForAgain) {
   Diary diary;
-  const Elector elector(NewClient("a"), diary.Options("e"));
+  const Elector elector(NewClient("a", 3s), diary.Options("e"));
   diary.WaitFor("elected 1");
 
+  WaitForRenewals(A(), "e", 1);  // so the stream is open, and tells the cause
   v1::DeleteElectionRequest request;
   request.set_election("e");
   request.set_term(1);
@@ -348,6 +351,24 @@ TEST_P(ElectorTest, IsDestroyedSoonThoughTheServiceHangs) {
   elector.reset();
 
   for (auto& server : servers_) server->process().Signal(SIGCONT);
+}
+
+TEST_P(ElectorTest, AReplicaThatIsNotHealthyIsNotUsed) {
+  Tenured without_store("mysql://nobody@127.0.0.1:" + std::to_string(FreePort()) + "/none", {},
+                        false);
+  const auto connects = [](const std::string& endpoint) {
+    Connection connection(endpoint, grpc::InsecureChannelCredentials(), HealthCheck::kOn);
+    return connection.Connect();
+  };
+  EXPECT_TRUE(Eventually([&] { return Connection(without_store.endpoint()).Connect(); }));
+
+  EXPECT_TRUE(Eventually([&] { return connects(A().endpoint()); }));
+  EXPECT_FALSE(connects(without_store.endpoint()));
+  Diary diary;
+  const Elector elector(NewClient("a", 30s, without_store.endpoint() + "," + A().endpoint()),
+                        diary.Options("e"));
+
+  diary.WaitFor("elected 1");
 }
 
 TEST_P(ElectorTest, MalformedOptionsAreAnErrorAtOnce) {

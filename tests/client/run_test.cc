@@ -85,9 +85,10 @@ TEST_P(RunTest, SignalsAreForwarded) {
 }
 
 TEST_P(RunTest, WhoIsDeposedEndsItsCommandAndSaysSo) {
-  const auto run = Start(A(), "a", {},
+  const auto run = Start(A(), "a", {"--ttl", "3s"},
                          "trap 'echo term; exit 7' TERM; echo ready; while :; do sleep 0.02; done");
   run->Line(1);
+  WaitForRenewals(A(), "e", 1);  // so its stream is open, and tells the cause
 
   Depose(1);
 

@@ -40,10 +40,12 @@ class StalledElection {
     leader.Signal(SIGSTOP);
     std::this_thread::sleep_for(Random(kLease, kLease * 3 / 2));
     const uint64_t next_term = ++term_;
-    EXPECT_TRUE(Eventually([&] { return Leader(server_, name_).term() >= next_term; })) << name_;
+    EXPECT_TRUE(Eventually([&] { return Leader(server_, name_).term() >= next_term; }))
+        << name_ << ": no term " << next_term << Told();
     leader.Signal(SIGCONT);
     const std::string end = "led " + std::to_string(next_term - 1) + " ";
-    EXPECT_TRUE(Eventually([&] { return HasLine(leader, end); })) << name_ << ": no " << end;
+    EXPECT_TRUE(Eventually([&] { return HasLine(leader, end); }))
+        << name_ << ": no " << end << Told();
   }
 
   // Every answer "yes" in a term was given before the next term began.
@@ -83,6 +85,13 @@ class StalledElection {
       return leader != nullptr && Leader(server_, name_).term() == term_;
     })) << name_;
     return *leader;
+  }
+  [[nodiscard]] std::string Told() const {
+    std::string text;
+    for (const auto& probe : probes_) {
+      text += "\nprobe " + std::to_string(probe->pid()) + ":\n" + probe->Output() + probe->Errors();
+    }
+    return text;
   }
   static bool HasLine(const Process& probe, const std::string& beginning) {
     const auto lines = probe.Lines();
