@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/async_call.h"
+#include "client/client_metrics.h"
 #include "client/connection.h"
 #include "client/holder_clock.h"
 #include "client/keep_alive_stream.h"
@@ -43,7 +44,8 @@ uint64_t NewSeed() {
 class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  public:
   explicit Body(const ClientOptions& options)
-      : session_(SessionOptions(options), NewSeed()),
+      : metrics_(options.registry),
+        session_(SessionOptions(options), NewSeed()),
         connection_(options.endpoints, options.credentials, HealthCheck::kOn) {}
 
   void Run() {
@@ -66,8 +68,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
 
   [[nodiscard]] std::thread::id callbacks_thread() const { return callbacks_.thread(); }
 
-  void Listen(Seat seat, std::shared_ptr<SeatListener> listener) {
-    listeners_[seat] = {std::move(listener)};
+  void Listen(Seat seat, const std::string& election, std::shared_ptr<SeatListener> listener) {
+    listeners_.emplace(seat, Listener{std::move(listener), {metrics_, election}});
   }
 
   const std::shared_ptr<Mailbox<Input>> mailbox_ = std::make_shared<Mailbox<Input>>();
@@ -75,6 +77,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  private:
   struct Listener {
     std::shared_ptr<SeatListener> listener;
+    ClientMetrics::Election metrics;
     uint64_t published_term = 0;  // 0: no belief stands
     Lease::Time published_until{};
   };
@@ -86,9 +89,11 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     // The belief ends before anything is sent that gives up the seat.
     for (auto& [seat, listener] : listeners_) Publish(seat, listener, now);
     for (const auto& [seat, event] : session_.TakeNews()) {
-      const auto listener = listeners_.find(seat);
-      if (listener != listeners_.end()) listener->second.listener->OnNews(event, callbacks_);
+      Listener& listener = listeners_.at(seat);
+      listener.metrics.Count(event);
+      listener.listener->OnNews(event, callbacks_);
     }
+    for (const auto& renewal : session_.TakeRenewals()) metrics_.Count(renewal);
     for (const Effect& effect : effects) {
       std::visit([this](const auto& what) { Do(what); }, effect);
     }
@@ -169,8 +174,12 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     stream_->Close();
     stream_.reset();
   }
-  void Do(const UseAnotherReplica&) { connection_.MoveOn(); }
+  void Do(const UseAnotherReplica&) {
+    connection_.MoveOn();
+    metrics_.CountReplicaChange();
+  }
 
+  ClientMetrics metrics_;
   ClientSession session_;
   Connection connection_;
   std::map<Seat, Listener> listeners_;
@@ -206,7 +215,7 @@ ClientLoop::Seat ClientLoop::Claim(const std::string& election) {
 void ClientLoop::Add(Seat seat, SeatOptions options, std::shared_ptr<SeatListener> listener) {
   body_->mailbox_->Put([body = body_.get(), seat, options = std::move(options),
                         listener = std::move(listener)](ClientSession& session, Lease::Time) {
-    body->Listen(seat, listener);
+    body->Listen(seat, options.election, listener);
     session.Add(seat, options);
   });
 }

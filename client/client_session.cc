@@ -90,7 +90,6 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
     failures_ = 0;
     if (session_id_.empty()) OnOpened(response.session());
     lease_.Renewed(call->sent_at, FromProto(response.session().lease_ttl()).value_or(Duration(0)));
-    if (stream_ == 0 && next_renewal_ == Time::max()) open_at_ = now;
   }
   Seat* const seat = Find(call->seat);
   if (seat == nullptr) return;
@@ -152,6 +151,7 @@ void ClientSession::OnStreamClosed(uint64_t stream, Time now) {
   if (stream != stream_) return;
   ReplicaFailed(stream_replica_);
   stream_ = 0;
+  renewal_sent_.reset();
   open_at_ = Backoff(now);
 }
 
@@ -374,6 +374,7 @@ void ClientSession::TakeIn(const v1::SessionRenewal& session, Time sent_at, Time
   if (session.has_ended()) return SessionOver(session.ended(), now);
   if (session.has_not_found()) return SessionOver(v1::CAUSE_EXPIRED, now);
   failures_ = 0;
+  renewals_.push_back({now - sent_at, lease_.believed_until() - now});
   lease_.Renewed(sent_at, FromProto(session.lease_ttl()).value_or(Duration(0)));
   next_renewal_ = sent_at + lease_.RenewalInterval();
   if (!std::exchange(seats_listed_, true)) SeatsListed(session, now);

@@ -101,6 +101,12 @@ class ClientSession {
     SeatEvent event;
   };
   [[nodiscard]] std::vector<News> TakeNews();
+  // The renewals that were answered since it was last asked.
+  struct Renewal {
+    Time::duration round_trip;
+    Time::duration margin;  // what was left until the deadline, had it not been answered
+  };
+  [[nodiscard]] std::vector<Renewal> TakeRenewals() { return std::exchange(renewals_, {}); }
   // Until when a seat's process may act as the leader; Time{} if it does not lead.
   [[nodiscard]] Time BelievedUntil(SeatNumber number) const;
   [[nodiscard]] uint64_t TermOf(SeatNumber number) const;
@@ -178,7 +184,8 @@ class ClientSession {
   Time next_renewal_ = Time::max();
   uint64_t sequence_ = 0;             // of the last renewal
   std::optional<Time> renewal_sent_;  // of the renewal that is not answered yet
-  bool seats_listed_ = false;         // by the stream's first renewal
+  std::vector<Renewal> renewals_;
+  bool seats_listed_ = false;  // by the stream's first renewal
 
   bool ending_ = false;
   bool ended_ = false;

@@ -16,6 +16,9 @@
 namespace grpc {
 class ChannelCredentials;
 }
+namespace prometheus {
+class Registry;
+}
 
 namespace tenure {
 
@@ -35,6 +38,8 @@ struct ClientOptions {
   bool supersede = false;
   // Null: a connection without TLS.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
+  // Where to count, if anywhere; docs/clients.md lists the metrics. One client for each registry.
+  std::shared_ptr<prometheus::Registry> registry = nullptr;
 };
 
 // Thread-safe. Copies are the same client. It has two threads of its own, beside gRPC's.

@@ -32,8 +32,11 @@ class ServiceTest : public ::testing::TestWithParam<StoreKind> {
     url_ = sqlite ? "sqlite:" + (folder_.path() / "tenure.db").string()
                   : Database().FreshDatabase("tenure");
     const int replicas = sqlite ? 1 : 2;
-    for (int i = 0; i < replicas; ++i) servers_.push_back(std::make_unique<Tenured>(url_));
+    for (int i = 0; i < replicas; ++i) servers_.push_back(std::make_unique<Tenured>(url_, Flags()));
   }
+
+  // Of the servers.
+  [[nodiscard]] virtual std::vector<std::string> Flags() const { return {}; }
 
   // Two replicas, where there are two.
   Tenured& A() { return *servers_.front(); }

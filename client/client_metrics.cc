@@ -1,0 +1,84 @@
+#include "client/client_metrics.h"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+namespace tenure {
+namespace {
+
+constexpr size_t kCausePrefix = sizeof("CAUSE_") - 1;
+
+prometheus::Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const char* name,
+                                                  const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+prometheus::Histogram& Seconds(prometheus::Registry& registry, const char* name, const char* help,
+                               prometheus::Histogram::BucketBoundaries bounds) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(
+      {}, std::move(bounds));
+}
+
+double InSeconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+ClientMetrics::ClientMetrics(std::shared_ptr<prometheus::Registry> registry)
+    : registry_(registry != nullptr ? std::move(registry)
+                                    : std::make_shared<prometheus::Registry>()),
+      master_status_(
+          prometheus::BuildGauge()
+              .Name("leader_election_master_status")
+              .Help("1 if this process leads the election of this name, 0 if it does not.")
+              .Register(*registry_)),
+      slow_path_(Counters(*registry_, "leader_election_slowpath_total",
+                          "Times that a leader's lease was not renewed for half of it.")),
+      elected_(Counters(*registry_, "tenure_client_elected_total",
+                        "Terms in which this process has led.")),
+      overruns_(Counters(*registry_, "tenure_client_overruns_total",
+                         "Times that a leader's work had not ended when it had to.")),
+      lost_(Counters(*registry_, "tenure_client_lost_total",
+                     "Terms of this process that ended, by cause.")),
+      renewal_seconds_(Seconds(*registry_, "tenure_client_renewal_seconds",
+                               "From sending a renewal to its answer.",
+                               {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5})),
+      renewal_margin_seconds_(
+          Seconds(*registry_, "tenure_client_renewal_margin_seconds",
+                  "How long before the process's own deadline a renewal was answered.",
+                  {0, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 30, 60})),
+      replica_changes_(Counters(*registry_, "tenure_client_replica_changes_total",
+                                "Times that another replica was used, because one had failed.")
+                           .Add({})) {}
+
+void ClientMetrics::Count(const ClientSession::Renewal& renewal) {
+  renewal_seconds_.Observe(InSeconds(renewal.round_trip));
+  renewal_margin_seconds_.Observe(InSeconds(renewal.margin));
+}
+
+ClientMetrics::Election::Election(ClientMetrics& metrics, const std::string& election)
+    : master_status_(metrics.master_status_.Add({{"name", election}})),
+      slow_path_(metrics.slow_path_.Add({{"name", election}})),
+      elected_(metrics.elected_.Add({{"name", election}})),
+      overruns_(metrics.overruns_.Add({{"name", election}})),
+      lost_(metrics.lost_),
+      election_(election) {}
+
+void ClientMetrics::Election::Count(const SeatEvent& event) {
+  if (std::holds_alternative<Elected>(event)) {
+    elected_.Increment();
+    master_status_.Set(1);
+  } else if (const auto* lost = std::get_if<Lost>(&event)) {
+    lost_.Add({{"name", election_}, {"cause", v1::Cause_Name(lost->cause).substr(kCausePrefix)}})
+        .Increment();
+    master_status_.Set(0);
+  } else if (std::holds_alternative<Suspended>(event)) {
+    slow_path_.Increment();
+  } else if (std::holds_alternative<Overrun>(event)) {
+    overruns_.Increment();
+  }
+}
+
+}  // namespace tenure
