@@ -9,7 +9,7 @@ PEERS ?= $(HOME)/.cache/tenure/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-stalls bench bench-scale bench-overload bench-figure check fix clean
+	test-admin-storm test-stalls test-sanitizers bench bench-scale bench-overload bench-figure check fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -63,6 +63,11 @@ test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7): does
 	@scripts/install-deps.sh build test
 	@scripts/build.sh stall_test
 	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/stall_test
+
+test-sanitizers: ## Run the C++ library's tests under the address and the thread sanitizer
+	@scripts/install-deps.sh build test
+	@scripts/build.sh tenured tenure
+	@scripts/test-sanitizers.sh
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 namespace tenure::testing {
@@ -37,8 +36,7 @@ std::unique_ptr<v1::ElectionService::Stub> Connect(const std::string& endpoint) 
 }
 
 std::string Program(const std::string& name) {
-  const char* elsewhere = std::getenv("TENURE_TEST_PROGRAMS");
-  return std::string(elsewhere != nullptr ? elsewhere : TENURE_BIN_DIR) + "/" + name;
+  return std::string(TENURE_TEST_PROGRAMS) + "/" + name;
 }
 
 Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wait_until_ready)

@@ -18,8 +18,8 @@
 
 namespace tenure::testing {
 
-// The path of a program, "tenured" or "tenure": of this build, or from the folder that the
-// environment names in TENURE_TEST_PROGRAMS.
+// The path of a program that is tested, "tenured" or "tenure": of this build unless CMake was told
+// otherwise.
 [[nodiscard]] std::string Program(const std::string& name);
 
 // A client of one server, on a connection of its own.
