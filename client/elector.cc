@@ -2,12 +2,12 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "client/client_loop.h"
+#include "client/gate.h"
 #include "client/holder_clock.h"
 #include "core/validation.h"
 
@@ -30,27 +30,6 @@ SeatOptions ToSeatOptions(const ElectorOptions& options) {
   if (options.stop_grace != 0ms) seat.stop_grace = options.stop_grace;
   return seat;
 }
-
-// Lets calls through until it is closed. Whoever closes it waits for a call that is under way,
-// unless that is what closes it.
-class Gate {
- public:
-  // False if the gate is closed.
-  bool Pass(const std::function<void()>& call) {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return false;
-    call();
-    return true;
-  }
-  void Close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-
- private:
-  std::recursive_mutex mutex_;
-  bool closed_ = false;  // guarded by mutex_
-};
 
 }  // namespace
 
