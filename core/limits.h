@@ -14,7 +14,9 @@ inline constexpr size_t kValueBytesMax = 4096;
 inline constexpr size_t kRequestIdBytesMin = 16;
 inline constexpr size_t kRequestIdBytesMax = 64;
 inline constexpr size_t kSessionsPerRenewalMax = 500;
-inline constexpr size_t kSelectorsMax = 1000;
+inline constexpr size_t kObservedMax = 10'000;  // elections on one stream
+// So that each of them can be resumed by name, and a thousand prefixes beside them.
+inline constexpr size_t kSelectorsMax = kObservedMax + 1'000;
 inline constexpr size_t kElectionsPerCampaignMax = 32;
 inline constexpr size_t kReasonBytesMax = 255;
 inline constexpr size_t kCoolDownsMax = 100;  // of one election

@@ -17,7 +17,6 @@
 namespace tenure {
 namespace {
 
-constexpr size_t kElectionsMax = 10'000;
 constexpr size_t kUnsentMax = 1'000;     // then cursors fall back to the store
 constexpr size_t kUnsentToResume = 250;  // and go on when so few are left
 constexpr size_t kEventsPerRead = 250;
@@ -105,7 +104,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     // many.
     for (const ParsedSelector& selector : selectors_) {
       if (std::holds_alternative<std::string>(selector.by)) {
-        engine_.ReadNames(std::get<std::string>(selector.by), kElectionsMax,
+        engine_.ReadNames(std::get<std::string>(selector.by), kObservedMax,
                           [self = shared_from_this(), from = selector.from](auto names) {
                             self->OnListed(std::move(names), from);
                           });
@@ -121,7 +120,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     const std::lock_guard lock(mutex_);
     if (finished_) return;
     const auto [found, added] = cursors_.try_emplace(event->election);
-    if (cursors_.size() > kElectionsMax) return FinishWith(TooWide());
+    if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
     const auto& name = found->first;
     Cursor& cursor = found->second;
     // An election that was not there when its prefix was listed is told from its beginning.
@@ -197,8 +196,8 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
 
   static Error TooWide() {
     return {Reason::kObserveTooWide,
-            "one stream watches at most " + std::to_string(kElectionsMax) + " elections",
-            {{"limit", std::to_string(kElectionsMax)}}};
+            "one stream watches at most " + std::to_string(kObservedMax) + " elections",
+            {{"limit", std::to_string(kObservedMax)}}};
   }
 
   // A selector's elections are known.
@@ -207,7 +206,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     if (finished_) return;
     if (!names) return FinishWith(names.error());
     for (const ElectionName& name : *names) OpenCursor(name, from);
-    if (cursors_.size() > kElectionsMax) return FinishWith(TooWide());
+    if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
     if (--unlisted_ == 0) {
       // What was heard of and not listed came later.
       for (auto& [name, cursor] : cursors_) {

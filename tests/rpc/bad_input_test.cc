@@ -151,7 +151,7 @@ TEST_P(BadInputTest, Selectors) {
   v1::ObserveRequest nothing_selected;
   nothing_selected.add_selectors();
   v1::ObserveRequest too_many;
-  for (int i = 0; i < 1001; ++i) too_many.add_selectors()->set_election("e");
+  for (int i = 0; i < 11'001; ++i) too_many.add_selectors()->set_election("e");
 
   EXPECT_EQ(TryObserve({}), refused);
   EXPECT_EQ(TryObserve(nothing_selected), refused);
