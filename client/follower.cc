@@ -1,29 +1,46 @@
 #include "client/follower.h"
 
+#include "client/observe_stream.h"
+
 namespace tenure {
 namespace {
 
-constexpr size_t kResumedByNameMax = 900;  // the contract allows 1000 selectors
+grpc::Status Silent(std::chrono::milliseconds patience) {
+  return {grpc::StatusCode::UNAVAILABLE,
+          "the stream said nothing for " + std::to_string(patience.count()) + " ms"};
+}
+
+grpc::Status Gap(const v1::ObserveResponse& response) {
+  const bool event = response.has_event();
+  const std::string& election =
+      event ? response.event().election() : response.snapshot().election();
+  const uint64_t revision = event ? response.event().revision() : response.snapshot().revision();
+  return {grpc::StatusCode::UNAVAILABLE, "the stream left out changes of " + election +
+                                             " before revision " + std::to_string(revision)};
+}
 
 }  // namespace
 
 grpc::Status Follower::Run() {
-  Connection connection(endpoints_);
+  Connection connection(options_.endpoints, options_.credentials != nullptr
+                                                ? options_.credentials
+                                                : grpc::InsecureChannelCredentials());
   while (true) {
     const grpc::Status status = FollowOneStream(connection);
     if (Stopped()) return grpc::Status::OK;
-    if (!status.ok() && !IsTransient(status)) return status;
+    if (!IsTransient(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
     std::unique_lock lock(mutex_);
     stop_.wait_for(lock, connection.Backoff(), [this] { return stopped_; });
+    if (stopped_) return grpc::Status::OK;
   }
 }
 
 void Follower::Stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  if (context_ != nullptr) context_->TryCancel();
+  if (stream_ != nullptr) stream_->Cancel();
   stop_.notify_all();
 }
 
@@ -33,62 +50,34 @@ bool Follower::Stopped() {
 }
 
 grpc::Status Follower::FollowOneStream(Connection& connection) {
-  if (!connection.Connect()) return Unreachable();
-  grpc::ClientContext context;
+  const auto stream = ObserveStream::Open(connection, observation_.Request());
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return grpc::Status::CANCELLED;
-    context_ = &context;
+    stream_ = stream;
+    if (stopped_) stream->Cancel();
   }
-  const auto reader = connection.stub()->Observe(&context, Request());
-  v1::ObserveResponse response;
-  while (reader->Read(&response)) {
+  const grpc::Status met = Follow(*stream, connection);
+  {
+    const std::lock_guard lock(mutex_);
+    stream_.reset();
+  }
+  const grpc::Status status = stream->Finish();
+  if (!met.ok()) return met;
+  return status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the stream was ended") : status;
+}
+
+// OK: the stream ended by itself, and knows why.
+grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection) {
+  while (true) {
+    const auto read = stream.Read(options_.silence_max);
+    if (read.outcome == ObserveStream::Outcome::kSilent) return Silent(options_.silence_max);
+    if (read.outcome == ObserveStream::Outcome::kEnded || Stopped()) return grpc::Status::OK;
     connection.Succeeded();
-    Note(response);
-    listener_.told(response);
-    if (Stopped()) break;
-  }
-  if (Stopped()) context.TryCancel();
-  const grpc::Status status = reader->Finish();
-  const std::lock_guard lock(mutex_);
-  context_ = nullptr;
-  return status;
-}
-
-v1::ObserveRequest Follower::Request() const {
-  v1::ObserveRequest request;
-  const bool resume_by_name = seen_.size() <= kResumedByNameMax;
-  if (resume_by_name) {
-    for (const auto& [election, revision] : seen_) {
-      auto& selector = *request.add_selectors();
-      selector.set_election(election);
-      selector.set_from_revision(revision + 1);
+    switch (observation_.Note(read.response)) {
+      case Observation::Verdict::kNews: listener_.told(read.response); break;
+      case Observation::Verdict::kKnown: break;
+      case Observation::Verdict::kGap: return Gap(read.response);
     }
-  }
-  for (const std::string& name : wish_.names) {
-    const bool resumed = !wish_.prefix && resume_by_name && seen_.contains(name);
-    if (resumed) continue;
-    auto& selector = *request.add_selectors();
-    wish_.prefix ? selector.set_prefix(name) : selector.set_election(name);
-    if (wish_.from_revision) {
-      selector.set_from_revision(*wish_.from_revision);
-    } else if (wish_.prefix && opened_ && resume_by_name) {
-      selector.set_from_revision(1);  // what came into being since: from its beginning
-    }
-  }
-  return request;
-}
-
-void Follower::Note(const v1::ObserveResponse& response) {
-  switch (response.message_case()) {
-    case v1::ObserveResponse::kSnapshot:
-      seen_[response.snapshot().election()] = response.snapshot().revision();
-      return;
-    case v1::ObserveResponse::kEvent:
-      seen_[response.event().election()] = response.event().revision();
-      return;
-    case v1::ObserveResponse::kProgress: opened_ = true; return;
-    case v1::ObserveResponse::MESSAGE_NOT_SET: return;
   }
 }
 

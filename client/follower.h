@@ -1,62 +1,66 @@
-// Observes elections, from one replica to the next, without a gap.
+// Observes elections, from one replica to the next, without a gap: what `Observer` and the command
+// line tool run.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "client/connection.h"
+#include "client/observation.h"
 
 namespace tenure {
 
+class ObserveStream;
+
+// Three times as long as the contract lets a stream be silent.
+inline constexpr std::chrono::seconds kSilenceMax{30};
+
 class Follower {
  public:
-  struct Wish {
-    std::vector<std::string> names;  // of elections, or their prefixes
-    bool prefix = false;
-    std::optional<uint64_t> from_revision = {};
+  struct Options {
+    std::string endpoints;
+    std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;  // null: without TLS
+    Observation::Wish wish;
+    std::chrono::milliseconds silence_max = kSilenceMax;
   };
   // Called on the thread that runs.
   struct Listener {
+    // News only: what a stream repeats is left out.
     std::function<void(const v1::ObserveResponse&)> told;
     // A stream broke, or could not be opened, and will be tried again.
     std::function<void(const grpc::Status&)> broken = [](const grpc::Status&) {};
   };
 
-  // Starts no thread.
-  Follower(std::string endpoints, Wish wish, Listener listener)
-      : endpoints_(std::move(endpoints)), wish_(std::move(wish)), listener_(std::move(listener)) {}
+  // Starts no thread, and none of gRPC's.
+  Follower(Options options, Listener listener)
+      : options_(std::move(options)), listener_(std::move(listener)), observation_(options_.wish) {}
 
   // Until it is stopped (OK), or an error does not pass by itself.
   [[nodiscard]] grpc::Status Run();
-  // From any thread, before or while it runs.
+  // From any thread, before or while it runs. Does not wait.
   void Stop();
 
  private:
   [[nodiscard]] bool Stopped();
+  // Why the stream in use is over, which is never OK.
   [[nodiscard]] grpc::Status FollowOneStream(Connection& connection);
-  [[nodiscard]] v1::ObserveRequest Request() const;
-  void Note(const v1::ObserveResponse& response);
+  [[nodiscard]] grpc::Status Follow(ObserveStream& stream, Connection& connection);
 
-  const std::string endpoints_;
-  const Wish wish_;
+  const Options options_;
   const Listener listener_;
 
   std::mutex mutex_;
   std::condition_variable stop_;
-  bool stopped_ = false;                    // guarded by mutex_
-  grpc::ClientContext* context_ = nullptr;  // guarded by mutex_; of the open stream
+  bool stopped_ = false;                   // guarded by mutex_
+  std::shared_ptr<ObserveStream> stream_;  // guarded by mutex_; while one is open
 
-  // Of the thread that runs.
-  std::map<std::string, uint64_t> seen_;  // the last revision of each election
-  bool opened_ = false;                   // everything there is has been told once
+  Observation observation_;  // of the thread that runs
 };
 
 }  // namespace tenure

@@ -14,7 +14,8 @@ class ObserveRun {
   ObserveRun(const CommonOptions& common, const ObserveCommandOptions& options)
       : output_(common.json),
         options_(options),
-        follower_(common.endpoints, {options.elections, options.prefix, options.from_revision},
+        follower_({.endpoints = common.endpoints,
+                   .wish = {options.elections, options.prefix, options.from_revision}},
                   {.told = [this](const v1::ObserveResponse& response) { Show(response); }}),
         signals_([this](int) { follower_.Stop(); }) {}
 

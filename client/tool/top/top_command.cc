@@ -49,7 +49,8 @@ class Watched {
  public:
   Watched(std::string endpoints, std::string prefix, std::function<void()> on_change)
       : on_change_(std::move(on_change)),
-        follower_(std::move(endpoints), {.names = {std::move(prefix)}, .prefix = true},
+        follower_({.endpoints = std::move(endpoints),
+                   .wish = {.names = {std::move(prefix)}, .prefix = true}},
                   {.told = [this](const v1::ObserveResponse& response) { Told(response); }}),
         thread_([this] { Ended(follower_.Run()); }) {}
   ~Watched() {

@@ -1,0 +1,92 @@
+#include "tenure/observer.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "client/follower.h"
+#include "client/gate.h"
+#include "core/validation.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kPrefixesMax = kSelectorsMax - kObservedMax;
+
+void Check(bool fulfilled, const std::string& what_is_wrong) {
+  if (!fulfilled) throw std::invalid_argument(what_is_wrong);
+}
+
+Follower::Options ToFollowerOptions(const ObserverOptions& options) {
+  Check(options.endpoints.find_first_not_of(',') != std::string::npos, "endpoints names none");
+  Check(!options.names.empty(), "names is empty");
+  const size_t names_max = options.prefix ? kPrefixesMax : kObservedMax;
+  Check(options.names.size() <= names_max, "names has more than " + std::to_string(names_max));
+  for (const std::string& name : options.names) {
+    if (options.prefix && name.empty()) continue;
+    const auto parsed = ParseElectionName(name);
+    Check(parsed.has_value(), parsed ? "" : parsed.error().message);
+  }
+  Check(options.from_revision != 0, "revisions begin with 1");
+  Check(options.silence_max > 0ms, "silence_max is not positive");
+  return {.endpoints = options.endpoints,
+          .credentials = options.credentials,
+          .wish = {options.names, options.prefix, options.from_revision},
+          .silence_max = options.silence_max};
+}
+
+}  // namespace
+
+// Of the observer and of its thread: whoever lives longer.
+class Observer::State {
+ public:
+  explicit State(ObserverOptions options)
+      : options_(std::move(options)),
+        follower_(
+            ToFollowerOptions(options_),
+            {.told = [this](const v1::ObserveResponse& response) { Tell(response); },
+             .broken = [this](const grpc::Status& status) { Call(options_.on_broken, status); }}) {}
+
+  static void Start(const std::shared_ptr<State>& state) {
+    state->thread_ = std::thread([state] {
+      const grpc::Status status = state->follower_.Run();
+      if (!status.ok()) state->Call(state->options_.on_failed, status);
+    });
+  }
+
+  void Close() {
+    follower_.Stop();
+    callbacks_.Close();
+    const bool within = thread_.get_id() == std::this_thread::get_id();
+    within ? thread_.detach() : thread_.join();
+  }
+
+ private:
+  void Tell(const v1::ObserveResponse& response) {
+    if (response.has_snapshot()) Call(options_.on_snapshot, response.snapshot());
+    if (response.has_event()) Call(options_.on_event, response.event());
+    if (response.has_progress()) Call(options_.on_progress, response.progress());
+  }
+
+  template <typename Callback, typename Argument>
+  void Call(const Callback& callback, const Argument& argument) {
+    if (callback) callbacks_.Pass([&] { callback(argument); });
+  }
+
+  const ObserverOptions options_;
+  Gate callbacks_;
+  Follower follower_;
+  std::thread thread_;
+};
+
+Observer::Observer(ObserverOptions options) : state_(std::make_shared<State>(std::move(options))) {
+  State::Start(state_);
+}
+
+Observer::~Observer() { state_->Close(); }
+
+}  // namespace tenure

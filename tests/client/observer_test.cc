@@ -1,0 +1,273 @@
+// The C++ library's observer, against running servers.
+#include "tenure/observer.h"
+
+#include <future>
+#include <stdexcept>
+
+#include "tests/client/elector_fixture.h"
+#include "tests/support/administration.h"
+#include "tests/support/relay.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
+
+// Options of an observer that writes into a diary, but for progress.
+ObserverOptions Writing(Diary& diary, const std::string& endpoints,
+                        const std::vector<std::string>& names, bool prefix = false) {
+  ObserverOptions options{.endpoints = endpoints, .names = names, .prefix = prefix};
+  options.on_snapshot = [&](const v1::Snapshot& it) {
+    const bool resync = it.reason() == v1::Snapshot::REASON_RESYNC;
+    diary.Write(it.election() + " " + std::to_string(it.revision()) +
+                (resync ? " RESYNC " : " SNAPSHOT ") +
+                (it.has_leader() ? it.leader().candidate() : "nobody"));
+  };
+  options.on_event = [&](const v1::Event& it) {
+    diary.Write(it.election() + " " + std::to_string(it.revision()) + " " + Text(it));
+  };
+  options.on_failed = [&](const grpc::Status& status) {
+    diary.Write("failed " + ReasonOf(status));
+  };
+  return options;
+}
+
+class ObserverTest : public ElectorTest {
+ protected:
+  // Everything goes through `relay_`, as far as it leads.
+  void SetUp() override {
+    ElectorTest::SetUp();
+    relay_ = std::make_unique<Relay>(A().endpoint());
+  }
+  // Nothing can be reached until Mend.
+  void Break() { relay_->BreakAndLeadTo("127.0.0.1:" + std::to_string(FreePort())); }
+  void Mend() { relay_->BreakAndLeadTo(B().endpoint()); }
+
+  std::unique_ptr<Relay> relay_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, ObserverTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(ObserverTest, BeginsWithASnapshotAndTellsEachEventThatFollows) {
+  const auto session = Campaign(A(), {"e", "a"}).session().session_id();
+  Diary diary;
+  auto options = Writing(diary, BothEndpoints(), {"e", "f"});
+  options.on_progress = [&](const v1::Progress&) { diary.Write("progress"); };
+  const tenure::Observer observer(options);
+  diary.WaitFor("progress");
+
+  Proclaim(A(), session, "e", 1, "v");
+  Campaign(A(), {"f", "b"});
+  Resign(B(), session);
+
+  diary.WaitFor("e 3 VACATED a 1 SESSION_CLOSED");
+  diary.WaitFor("f 1 ELECTED b 1");
+  EXPECT_THAT(diary.Lines(),
+              IsSupersetOf({"e 1 SNAPSHOT a", "f 0 SNAPSHOT nobody", "e 2 PROCLAIMED a 1"}));
+}
+
+TEST_P(ObserverTest, GoesOnAfterABreakWithoutAGapOrARepetition) {
+  const auto session = Campaign(A(), {"e", "a"}).session().session_id();
+  Diary diary;
+  auto options = Writing(diary, relay_->endpoint(), {"e"});
+  options.on_broken = [&](const grpc::Status&) { diary.Write("broken"); };
+  const tenure::Observer observer(options);
+  diary.WaitFor("e 1 SNAPSHOT a");
+
+  std::vector<std::string> expected{"e 1 SNAPSHOT a"};
+  for (int i = 2; i <= 9; ++i) {
+    if (i % 3 == 0) Break();
+    Proclaim(A(), session, "e", 1, std::to_string(i));
+    if (i % 3 == 1) Mend();
+    expected.push_back("e " + std::to_string(i) + " PROCLAIMED a 1");
+  }
+  Mend();
+
+  diary.WaitFor("e 9 PROCLAIMED a 1");
+  diary.WaitFor("broken");
+  auto lines = diary.Lines();
+  std::erase(lines, "broken");
+  EXPECT_EQ(lines, expected);
+}
+
+TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsThatCameIntoBeingInABreak) {
+  Campaign(A(), {"jobs/1", "a"});
+  Diary diary;
+  auto options = Writing(diary, relay_->endpoint(), {"jobs/"}, true);
+  options.on_progress = [&](const v1::Progress&) { diary.Write("progress"); };
+  const tenure::Observer observer(options);
+  diary.WaitFor("progress");
+
+  Break();
+  const auto session = Campaign(A(), {"jobs/2", "b"}).session().session_id();
+  Resign(A(), session, "jobs/2");
+  Mend();
+
+  diary.WaitFor("jobs/2 2 VACATED b 1 RESIGNED");
+  auto lines = diary.Lines();
+  std::erase(lines, "progress");
+  EXPECT_THAT(lines, ElementsAre("jobs/1 1 SNAPSHOT a", "jobs/2 1 ELECTED b 1",
+                                 "jobs/2 2 VACATED b 1 RESIGNED"));
+}
+
+TEST_P(ObserverTest, GoesOnWithMoreThanAThousandElections) {
+  constexpr int kElections = 1'100;
+  const auto name = [](int i) { return "e" + std::to_string(i); };
+  const auto session =
+      Campaign(A(), {.election = "e0", .candidate = "a", .lease_ttl = 300s}).session().session_id();
+  for (int i = 1; i < kElections; ++i) Campaign(A(), {name(i), "a", session});
+  Diary diary;
+  const tenure::Observer observer(Writing(diary, relay_->endpoint(), {"e"}, true));
+  for (int i = 0; i < kElections; ++i) diary.WaitFor(name(i) + " 1 SNAPSHOT a");
+
+  Break();
+  for (int i = 0; i < kElections; i += 10) {
+    Proclaim(A(), session, name(i), 1, "one");
+    Proclaim(A(), session, name(i), 1, "two");
+  }
+  Mend();
+
+  for (int i = 0; i < kElections; i += 10) diary.WaitFor(name(i) + " 3 PROCLAIMED a 1");
+  for (int i = 0; i < kElections; i += 10) diary.WaitFor(name(i) + " 2 PROCLAIMED a 1");
+  EXPECT_EQ(diary.Lines().size(), kElections + 2 * kElections / 10);
+}
+
+TEST_P(ObserverTest, TellsWhenWhatWasBeforeIsVoid) {
+  const auto session = Campaign(A(), {"e", "a"}).session().session_id();
+  Diary diary;
+  const tenure::Observer observer(Writing(diary, relay_->endpoint(), {"e"}));
+  diary.WaitFor("e 1 SNAPSHOT a");
+
+  Break();
+  Proclaim(A(), session, "e", 1, "v");
+  v1::DeleteElectionRequest request;  // with its history
+  request.set_election("e");
+  request.set_term(1);
+  Ask(A(), &AdminStub::DeleteElection, request);
+  Mend();
+
+  diary.WaitFor("e 3 RESYNC nobody");
+  Campaign(A(), {"e", "b"});
+  diary.WaitFor("e 4 ELECTED b 2");
+}
+
+TEST_P(ObserverTest, AStreamThatIsSilentIsGivenUp) {
+  Diary diary;
+  auto options = Writing(diary, relay_->endpoint(), {"e"});
+  options.silence_max = 500ms;
+  options.on_broken = [&](const grpc::Status& status) { diary.Write(status.error_message()); };
+  relay_->LoseAnswers();
+  const tenure::Observer observer(options);
+
+  diary.WaitFor("the stream said nothing for 500 ms", 2);
+  Mend();
+
+  diary.WaitFor("e 0 SNAPSHOT nobody");
+  Campaign(A(), {"e", "a"});
+  diary.WaitFor("e 1 ELECTED a 1");
+}
+
+using ObserverOfTwoReplicasTest = ObserverTest;
+INSTANTIATE_TEST_SUITE_P(Stores, ObserverOfTwoReplicasTest, ::testing::Values(StoreKind::kMariaDb),
+                         StoreKindName);
+
+TEST_P(ObserverOfTwoReplicasTest, TellsEachEventOnceWhileOneReplicaAfterTheOtherIsKilled) {
+  const auto session = Campaign(A(), {"e", "a"}).session().session_id();
+  Diary diary;
+  const tenure::Observer observer(Writing(diary, BothEndpoints(), {"e"}));
+  diary.WaitFor("e 1 SNAPSHOT a");
+
+  std::vector<std::string> expected{"e 1 SNAPSHOT a"};
+  for (int i = 2; i <= 9; ++i) {
+    Tenured& killed = i % 2 == 0 ? A() : B();
+    Tenured& other = i % 2 == 0 ? B() : A();
+    killed.Kill();
+    Proclaim(other, session, "e", 1, std::to_string(i));
+    expected.push_back("e " + std::to_string(i) + " PROCLAIMED a 1");
+    diary.WaitFor(expected.back());
+    killed.Start();
+  }
+
+  EXPECT_EQ(diary.Lines(), expected);
+}
+
+TEST_P(ObserverTest, WhatIsNoTenureServiceFails) {
+  int port = 0;
+  grpc::CallbackGenericService without_methods;
+  grpc::ServerBuilder builder;
+  builder.RegisterCallbackGenericService(&without_methods);
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  const auto server = builder.BuildAndStart();
+  Diary diary;
+
+  const tenure::Observer observer(Writing(diary, "127.0.0.1:" + std::to_string(port), {"e"}));
+
+  diary.WaitFor("failed code 12: ");
+}
+
+TEST_P(ObserverTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
+  for (const std::string where : {"snapshot", "event", "progress", "broken"}) {
+    Diary diary;
+    std::unique_ptr<tenure::Observer> observer;
+    std::promise<void> made;
+    const auto ready = made.get_future().share();
+    const auto destroy = [&, ready](const auto&) {
+      ready.wait();
+      observer.reset();
+      diary.Write("destroyed");
+    };
+    ObserverOptions options{.endpoints = relay_->endpoint(), .names = {where}};
+    if (where == "snapshot") options.on_snapshot = destroy;
+    if (where == "event") {
+      options.from_revision = 1;
+      options.on_event = destroy;
+    }
+    if (where == "progress") options.on_progress = destroy;
+    if (where == "broken") options.on_broken = destroy;
+    observer = std::make_unique<tenure::Observer>(options);
+    made.set_value();
+
+    Campaign(A(), {where, "a"});
+    if (where == "broken") Break();
+
+    diary.WaitFor("destroyed");
+    EXPECT_THAT(diary.Lines(), ElementsAre("destroyed")) << where;
+  }
+}
+
+TEST_P(ObserverTest, MayBeDestroyedAtAnyMoment) {
+  for (int i = 0; i < 50; ++i) {
+    Diary diary;
+    const tenure::Observer observer(Writing(diary, BothEndpoints(), {"e"}));
+    if (i % 3 == 1) std::this_thread::yield();
+    if (i % 3 == 2) diary.WaitFor("e 0 SNAPSHOT nobody");
+  }
+}
+
+TEST_P(ObserverTest, IsDestroyedThoughTheServiceHangs) {
+  Diary diary;
+  auto observer = std::make_unique<tenure::Observer>(Writing(diary, BothEndpoints(), {"e"}));
+  diary.WaitFor("e 0 SNAPSHOT nobody");
+
+  for (auto& server : servers_) server->process().Signal(SIGSTOP);
+  observer.reset();
+
+  for (auto& server : servers_) server->process().Signal(SIGCONT);
+}
+
+TEST(ObserverOptionsTest, MalformedOnesAreAnErrorAtOnce) {
+  const auto observe = [](const ObserverOptions& options) { const tenure::Observer it(options); };
+
+  EXPECT_THROW(observe({}), std::invalid_argument);
+  EXPECT_THROW(observe({.endpoints = ",", .names = {"e"}}), std::invalid_argument);
+  EXPECT_THROW(observe({.names = {""}}), std::invalid_argument);
+  EXPECT_THROW(observe({.names = std::vector<std::string>(1'001, "e"), .prefix = true}),
+               std::invalid_argument);
+  EXPECT_THROW(observe({.names = {"e"}, .from_revision = 0}), std::invalid_argument);
+  EXPECT_THROW(observe({.names = {"e"}, .silence_max = 0ms}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tenure::testing
