@@ -1,0 +1,129 @@
+// The C++ library's cache of leaders, against running servers.
+#include "tenure/leader_cache.h"
+
+#include <future>
+
+#include "tests/client/elector_fixture.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+class LeaderCacheTest : public ElectorTest {
+ protected:
+  [[nodiscard]] LeaderCacheOptions Of(std::vector<std::string> names, bool prefix = false) {
+    return {.endpoints = BothEndpoints(), .names = std::move(names), .prefix = prefix};
+  }
+  static std::string LeaderIn(const LeaderCache& cache, const std::string& election) {
+    const CachedSeat seat = cache.Get(election);
+    if (!seat.known) return "unknown";
+    return (seat.leader ? seat.leader->candidate() : "nobody") + " " + std::to_string(seat.term);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LeaderCacheTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(LeaderCacheTest, KnowsWhoLeadsWhenItIsReady) {
+  Campaign(A(), {.election = "e", .candidate = "a", .value = "10.0.0.1:80"});
+  const LeaderCache cache(Of({"e", "f"}));
+
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+
+  EXPECT_EQ(LeaderIn(cache, "e"), "a 1");
+  EXPECT_EQ(cache.Get("e").leader->value(), "10.0.0.1:80");
+  EXPECT_EQ(LeaderIn(cache, "f"), "nobody 0");
+  EXPECT_EQ(LeaderIn(cache, "g"), "unknown");
+}
+
+TEST_P(LeaderCacheTest, FollowsEveryChange) {
+  const LeaderCache cache(Of({"e"}));
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+
+  const auto session = Campaign(A(), {"e", "a"}).session().session_id();
+  EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "e") == "a 1"; }));
+  Proclaim(B(), session, "e", 1, "v");
+  EXPECT_TRUE(Eventually([&] { return cache.Get("e").leader->value() == "v"; }));
+  Resign(B(), session);
+  EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "e") == "nobody 1"; }));
+  Campaign(A(), {"e", "b"});
+  EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "e") == "b 2"; }));
+}
+
+TEST_P(LeaderCacheTest, OfAPrefixKnowsAlsoWhatNobodyHasStoodFor) {
+  Campaign(A(), {"shards/1", "a"});
+  const LeaderCache cache(Of({"shards/"}, true));
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+
+  EXPECT_EQ(LeaderIn(cache, "shards/1"), "a 1");
+  EXPECT_EQ(LeaderIn(cache, "shards/2"), "nobody 0");
+  EXPECT_EQ(LeaderIn(cache, "shard"), "unknown");
+
+  Campaign(A(), {"shards/2", "b"});
+  EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "shards/2") == "b 1"; }));
+}
+
+TEST_P(LeaderCacheTest, TellsChanges) {
+  Diary diary;
+  auto options = Of({"e"});
+  options.on_change = [&](const std::string& election, const CachedSeat& seat) {
+    diary.Write(election + " " + std::to_string(seat.revision) + " " +
+                (seat.leader ? seat.leader->candidate() : "nobody"));
+  };
+  const LeaderCache cache(options);
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+
+  Resign(A(), Campaign(A(), {"e", "a"}).session().session_id());
+
+  diary.WaitFor("e 2 nobody");
+  EXPECT_THAT(diary.Lines(), ElementsAre("e 0 nobody", "e 1 a", "e 2 nobody"));
+}
+
+TEST_P(LeaderCacheTest, GrowsOldWhileTheServiceIsAwayAndYoungAgain) {
+  Campaign(A(), {"e", "a"});
+  const LeaderCache cache(Of({"e"}));
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+
+  for (auto& server : servers_) server->Kill();
+  const auto young = cache.age();
+  EXPECT_TRUE(Eventually([&] { return cache.age() > young + 1s; }));
+  EXPECT_EQ(LeaderIn(cache, "e"), "a 1");
+  const auto old = cache.age();
+  for (auto& server : servers_) server->Start();
+
+  EXPECT_TRUE(Eventually([&] { return cache.age() < old; }));
+}
+
+TEST_P(LeaderCacheTest, IsNotReadyBeforeTheServiceWasReached) {
+  for (auto& server : servers_) server->Kill();
+  const LeaderCache cache(Of({"e"}));
+
+  EXPECT_FALSE(cache.WaitUntilReady(10ms));
+  EXPECT_EQ(LeaderIn(cache, "e"), "unknown");
+  for (auto& server : servers_) server->Start();
+
+  EXPECT_TRUE(cache.WaitUntilReady(kPatience));
+}
+
+TEST_P(LeaderCacheTest, MayBeUsedAndDestroyedFromItsCallback) {
+  Diary diary;
+  std::unique_ptr<LeaderCache> cache;
+  std::promise<void> made;
+  auto options = Of({"e"});
+  options.on_change = [&](const std::string& election, const CachedSeat&) {
+    made.get_future().wait();
+    diary.Write(LeaderIn(*cache, election));
+    cache.reset();
+    diary.Write("destroyed");
+  };
+  cache = std::make_unique<LeaderCache>(options);
+  made.set_value();
+
+  diary.WaitFor("destroyed");
+
+  EXPECT_THAT(diary.Lines(), ElementsAre("nobody 0", "destroyed"));
+}
+
+}  // namespace
+}  // namespace tenure::testing
