@@ -1,15 +1,10 @@
 #include "server/status.h"
 
-#include <google/protobuf/util/time_util.h>
-
-#include <optional>
-
-#include "google/rpc/error_details.pb.h"
+#include "proto/rich_status.h"
 
 namespace tenure {
 namespace {
 
-constexpr char kDomain[] = "tenure.v1";
 constexpr std::string_view kReasonPrefix = "ERROR_REASON_";
 
 struct Row {
@@ -84,22 +79,8 @@ std::string ReasonName(Reason reason) {
 
 grpc::Status ToStatus(const Error& error) {
   const Row row = RowOf(error.reason);
-  google::rpc::ErrorInfo info;
-  info.set_domain(kDomain);
-  info.set_reason(ReasonName(error.reason));
-  info.mutable_metadata()->insert(error.metadata.begin(), error.metadata.end());
-
-  google::rpc::Status details;
-  details.set_code(row.code);
-  details.set_message(error.message);
-  details.add_details()->PackFrom(info);
-  if (row.retry_delay_ms > 0) {
-    google::rpc::RetryInfo retry;
-    *retry.mutable_retry_delay() =
-        google::protobuf::util::TimeUtil::MillisecondsToDuration(row.retry_delay_ms);
-    details.add_details()->PackFrom(retry);
-  }
-  return {row.code, error.message, details.SerializeAsString()};
+  return RichStatus(row.code, error.message, ReasonName(error.reason), error.metadata,
+                    std::chrono::milliseconds(row.retry_delay_ms));
 }
 
 }  // namespace tenure
