@@ -1,4 +1,4 @@
-#include "client/sql_fence.h"
+#include "tenure/sql_fence.h"
 
 #include <string_view>
 
@@ -34,8 +34,8 @@ SqlErrorMeaning MeaningOf(const SqlError& error) {
 }
 
 std::string SqlFence::Statement() const {
-  return "CALL " + Identifier(database) + ".tenure_fence(_utf8mb4 x'" + ToHex(election.bytes) +
-         "', " + std::to_string(term.value) + ")";
+  return "CALL " + Identifier(database) + ".tenure_fence(_utf8mb4 x'" + ToHex(election) + "', " +
+         std::to_string(term) + ")";
 }
 
 }  // namespace tenure

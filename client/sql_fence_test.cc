@@ -1,6 +1,6 @@
 // The statement, the meaning of errors, and the order of what is sent. What a database makes of it
 // is told by tests/rpc/guarded_transaction_test.cc.
-#include "client/sql_fence.h"
+#include "tenure/sql_fence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,25 +23,25 @@ const SqlError kDuplicate{1062, "Duplicate entry"};
 // --- The statement ---
 
 TEST(SqlFenceTest, CallsTheProcedureWithTheTerm) {
-  const SqlFence fence{{"e"}, {7}};
+  const SqlFence fence{"e", 7};
 
   EXPECT_EQ(fence.Statement(), "CALL `tenure`.tenure_fence(_utf8mb4 x'65', 7)");
 }
 
 TEST(SqlFenceTest, WritesAnyNameWithoutEscaping) {
-  const SqlFence fence{{"a'b\\\xc3\xa9"}, {7}};
+  const SqlFence fence{"a'b\\\xc3\xa9", 7};
 
   EXPECT_EQ(fence.Statement(), "CALL `tenure`.tenure_fence(_utf8mb4 x'6127625cc3a9', 7)");
 }
 
 TEST(SqlFenceTest, TakesTheLargestTerm) {
-  const SqlFence fence{{"e"}, {UINT64_MAX}};
+  const SqlFence fence{"e", UINT64_MAX};
 
   EXPECT_EQ(fence.Statement(), "CALL `tenure`.tenure_fence(_utf8mb4 x'65', 18446744073709551615)");
 }
 
 TEST(SqlFenceTest, QuotesTheNameOfTheDatabase) {
-  const SqlFence fence{{"e"}, {7}, "my `own`"};
+  const SqlFence fence{"e", 7, "my `own`"};
 
   EXPECT_EQ(fence.Statement(), "CALL `my ``own```.tenure_fence(_utf8mb4 x'65', 7)");
 }
@@ -100,7 +100,7 @@ class GuardedTest : public ::testing::Test {
     return Guarded(run_, fence_, [&] { return Run("WORK"); });
   }
 
-  const SqlFence fence_{{"e"}, {7}};
+  const SqlFence fence_{"e", 7};
   const std::string guard_ = fence_.Statement();
   const std::function<SqlResult(const std::string&)> run_ = [&](const auto& statement) {
     return Run(statement);

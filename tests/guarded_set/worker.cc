@@ -7,8 +7,8 @@
 #include <random>
 #include <thread>
 
-#include "client/sql_fence.h"
 #include "client/tool/signals.h"
+#include "tenure/sql_fence.h"
 #include "tests/guarded_set/seat.h"
 #include "tests/support/sql_application.h"
 
@@ -55,7 +55,7 @@ class Worker {
 
   // Reads the whole set, and writes it back with one element more.
   SqlResult Add(uint64_t element, Term term) {
-    const SqlFence fence{{kGuardedElection}, term};
+    const SqlFence fence{kGuardedElection, term.value};
     const std::string guard = fence.Statement();
     const auto run = [&](const std::string& statement) -> SqlResult {
       if (!options_.fenced && statement == guard) return {};  // the same transaction, but for this

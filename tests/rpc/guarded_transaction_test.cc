@@ -1,5 +1,5 @@
-// The C++ side of docs/fencing.md (client/sql_fence.h), against two replicas and the database that
-// they keep their tables in: the example of that page, and what the database says.
+// The C++ side of docs/fencing.md (client/tenure/sql_fence.h), against two replicas and the
+// database that they keep their tables in: the example of that page, and what the database says.
 #include <cppconn/connection.h>
 #include <cppconn/driver.h>
 #include <cppconn/exception.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "client/sql_fence.h"
+#include "tenure/sql_fence.h"
 #include "tests/rpc/service_fixture.h"
 #include "tests/support/sql_application.h"
 
@@ -32,12 +32,12 @@ SqlResult Run(sql::Connection& connection, const std::string& statement) {
 }
 
 // Sells one piece. False if this process does not lead `shop` in `term` any more: it has to stop.
-bool SellOne(sql::Connection& connection, Term term) {
+bool SellOne(sql::Connection& connection, uint64_t term) {
   const auto run = [&](const std::string& statement) { return Run(connection, statement); };
-  const SqlFence fence{.election = {"shop"}, .term = term};
+  const SqlFence fence{.election = "shop", .term = term};
   const SqlResult sold = Guarded(run, fence, [&] {
     return run("UPDATE stock SET pieces = pieces - 1").and_then([&] {
-      return run("INSERT INTO sales (term) VALUES (" + std::to_string(term.value) + ")");
+      return run("INSERT INTO sales (term) VALUES (" + std::to_string(term) + ")");
     });
   });
   if (sold) return true;
@@ -87,14 +87,14 @@ TEST_P(GuardedTransactionTest, TheExampleSellsWhileItsTermStands) {
   Campaign(B(), {"shop", "bob"});
   const auto connection = Connect();
 
-  EXPECT_TRUE(SellOne(*connection, Term{1}));
-  EXPECT_TRUE(SellOne(*connection, Term{1}));
+  EXPECT_TRUE(SellOne(*connection, 1));
+  EXPECT_TRUE(SellOne(*connection, 1));
   Resign(A(), alice, "shop");
-  EXPECT_FALSE(SellOne(*connection, Term{1}));
+  EXPECT_FALSE(SellOne(*connection, 1));
   EXPECT_EQ(Read("SELECT pieces FROM stock"), "98");
   EXPECT_EQ(Read("SELECT COUNT(*) FROM sales"), "2");
 
-  EXPECT_TRUE(SellOne(*connection, Term{2}));
+  EXPECT_TRUE(SellOne(*connection, 2));
 }
 
 TEST_P(GuardedTransactionTest, TheExampleLeavesOtherErrorsToItsCaller) {
@@ -102,7 +102,7 @@ TEST_P(GuardedTransactionTest, TheExampleLeavesOtherErrorsToItsCaller) {
   application_->Run("DROP TABLE sales");
   const auto connection = Connect();
 
-  EXPECT_THROW(SellOne(*connection, Term{1}), std::runtime_error);
+  EXPECT_THROW(SellOne(*connection, 1), std::runtime_error);
 
   EXPECT_EQ(Read("SELECT pieces FROM stock"), "100");
 }
@@ -140,7 +140,7 @@ TEST_P(GuardedTransactionTest, ALockWaitThatTimesOutIsTriedAgain) {
     return result;
   };
 
-  const SqlResult sold = Guarded(run, SqlFence{{"shop"}, {1}}, [&] {
+  const SqlResult sold = Guarded(run, SqlFence{"shop", 1}, [&] {
     return run("INSERT INTO sales VALUES (1)").and_then([&] {
       return run("UPDATE stock SET pieces = pieces - 1");
     });

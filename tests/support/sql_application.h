@@ -4,9 +4,9 @@
 #include <string>
 #include <variant>
 
-#include "client/sql_fence.h"
 #include "storage/mysql/connection.h"
 #include "storage/open_store.h"
+#include "tenure/sql_fence.h"
 
 namespace tenure::testing {
 

@@ -9,10 +9,9 @@
 // leaves the database.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
-
-#include "core/types.h"
 
 namespace tenure {
 
@@ -35,8 +34,8 @@ enum class SqlErrorMeaning {
 [[nodiscard]] SqlErrorMeaning MeaningOf(const SqlError& error);
 
 struct SqlFence {
-  ElectionName election;
-  Term term;                        // the one in which this process leads
+  std::string election;
+  uint64_t term = 0;                // the one in which this process leads
   std::string database = "tenure";  // that holds Tenure's tables
 
   // The first statement of a transaction: after START TRANSACTION, before all that you read. Any
