@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "proto/rich_status.h"
+#include "tenure/fence.h"
+
+namespace tenure {
+namespace {
+
+using Deadline = std::chrono::system_clock::time_point;
+
+grpc::Status Stale(const Fence& fence, uint64_t highest) {
+  return RichStatus(grpc::StatusCode::FAILED_PRECONDITION,
+                    "term " + std::to_string(fence.term) + " of election '" + fence.election +
+                        "' is over: term " + std::to_string(highest) + " was seen",
+                    "STALE_TERM", {{"current_term", std::to_string(highest)}});
+}
+
+}  // namespace
+
+class TermGuard::State : public std::enable_shared_from_this<State> {
+ public:
+  explicit State(TermGuardOptions options) : options_(std::move(options)) {}
+
+  Entry Enter(const Fence& fence, Deadline deadline) {
+    deadline = std::min(deadline, std::chrono::system_clock::now() + options_.wait_max);
+    std::unique_lock lock(mutex_);
+    Seat* seat = Find(fence.election);
+    if (seat == nullptr) {
+      return Refused({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                      "the guard knows " + std::to_string(options_.elections_max) +
+                          " elections already, and takes no other one"});
+    }
+    const auto is_stale = [&] { return fence.term < seat->highest; };
+    const auto is_new = [&] { return fence.term > seat->kept; };
+    while (true) {
+      const bool in_time = changed_.wait_until(lock, deadline, [&] {
+        return is_stale() || (is_new() ? !seat->raising : seat->within_before == 0);
+      });
+      if (!in_time) {
+        return Refused(
+            {grpc::StatusCode::UNAVAILABLE,
+             "calls of a lower term of election '" + fence.election + "' have not ended yet"});
+      }
+      if (is_stale()) return Refused(Stale(fence, seat->highest));
+      if (!is_new()) return Within(*seat);
+      const grpc::Status kept = Keep(*seat, fence, lock);
+      if (!kept.ok()) return Refused(kept);
+    }
+  }
+
+  void Raise(const Fence& fence) {
+    const std::lock_guard lock(mutex_);
+    Seat* seat = Find(fence.election);
+    if (seat != nullptr) SetHighest(*seat, fence.term);
+  }
+
+  uint64_t highest(const std::string& election) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = seats_.find(election);
+    return found == seats_.end() ? 0 : found->second.highest;
+  }
+
+ private:
+  struct Seat {
+    uint64_t highest = 0;        // that was seen
+    uint64_t kept = 0;           // the highest that was let in, which `raise` knows of
+    bool raising = false;        // `raise` is under way
+    uint64_t within = 0;         // calls of the highest term
+    uint64_t within_before = 0;  // calls of lower ones
+  };
+
+  static Entry Refused(grpc::Status status) { return {std::move(status), nullptr}; }
+
+  // REQUIRES for all below: the lock.
+
+  // Null if there is none, and no room.
+  Seat* Find(const std::string& election) {
+    const auto found = seats_.find(election);
+    if (found != seats_.end()) return &found->second;
+    if (seats_.size() >= options_.elections_max) return nullptr;
+    return &seats_[election];
+  }
+
+  void SetHighest(Seat& seat, uint64_t term) {
+    if (term <= seat.highest) return;
+    seat.highest = term;
+    seat.within_before += std::exchange(seat.within, 0);
+    changed_.notify_all();
+  }
+
+  // The lock is let go of meanwhile.
+  grpc::Status Keep(Seat& seat, const Fence& fence, std::unique_lock<std::mutex>& lock) {
+    tl::expected<uint64_t, grpc::Status> kept = fence.term;
+    if (options_.raise) {
+      seat.raising = true;
+      lock.unlock();
+      kept = options_.raise(fence);
+      lock.lock();
+      seat.raising = false;
+      changed_.notify_all();
+    }
+    if (!kept) return kept.error();
+    seat.kept = std::max(seat.kept, *kept);
+    SetHighest(seat, *kept);
+    return grpc::Status::OK;
+  }
+
+  Entry Within(Seat& seat) {
+    ++seat.within;
+    return {grpc::Status::OK, std::shared_ptr<void>(nullptr, [self = shared_from_this(), &seat,
+                                                              term = seat.highest](void*) {
+              const std::lock_guard lock(self->mutex_);
+              term == seat.highest ? --seat.within : --seat.within_before;
+              self->changed_.notify_all();
+            })};
+  }
+
+  const TermGuardOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Seat> seats_;  // guarded by mutex_; a seat is never removed
+};
+
+TermGuard::TermGuard(TermGuardOptions options)
+    : state_(std::make_shared<State>(std::move(options))) {}
+
+TermGuard::~TermGuard() = default;
+
+TermGuard::Entry TermGuard::Enter(const grpc::ServerContextBase& context,
+                                  const std::string& election) {
+  const auto fence = FenceOf(context);
+  if (!fence) return {fence.error(), nullptr};
+  if (fence->election != election) {
+    return {RichStatus(grpc::StatusCode::INVALID_ARGUMENT,
+                       "a term of election '" + fence->election + "' says nothing of '" + election +
+                           "', which guards this",
+                       "INVALID_ELECTION_NAME"),
+            nullptr};
+  }
+  return Enter(*fence, context.deadline());
+}
+
+TermGuard::Entry TermGuard::Enter(const Fence& fence, Deadline deadline) {
+  return state_->Enter(fence, deadline);
+}
+
+grpc::Status TermGuard::Check(const grpc::ServerContextBase& context, const std::string& election) {
+  return Enter(context, election).status();
+}
+
+void TermGuard::Raise(const Fence& fence) { state_->Raise(fence); }
+
+uint64_t TermGuard::highest(const std::string& election) const { return state_->highest(election); }
+
+}  // namespace tenure
