@@ -1,0 +1,38 @@
+# What `cmake --install` installs: both programs, and the C++ library for applications, which find it by
+# find_package(tenure) or by pkg-config. Everything can be moved with its prefix.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# One archive, so that an application links one thing and sees nothing of the rooms within.
+set(rooms
+  tenure_client tenure_sql_fence tenure_core tenure_proto tenure_proto_status tenure_proto_time
+  google_rpc_proto)
+list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(tenure_package STATIC ${objects})
+set_target_properties(tenure_package PROPERTIES
+  ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib
+  OUTPUT_NAME tenure_client
+  EXPORT_NAME client
+  LINKER_LANGUAGE CXX)
+target_compile_features(tenure_package INTERFACE cxx_std_20)
+target_include_directories(tenure_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(tenure_package
+  INTERFACE gRPC::grpc++ protobuf::libprotobuf tl::expected Threads::Threads)
+
+install(TARGETS tenured tenure)
+install(TARGETS tenure_package EXPORT tenure)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/tenure ${CMAKE_BINARY_DIR}/proto/tenure
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
+install(EXPORT tenure FILE tenureTargets.cmake NAMESPACE tenure:: DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/tenureConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES cmake/tenureConfig.cmake ${CMAKE_BINARY_DIR}/tenureConfigVersion.cmake
+  DESTINATION ${package})
+
+set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig} /)
+configure_file(cmake/tenure-client.pc.in ${CMAKE_BINARY_DIR}/tenure-client.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/tenure-client.pc DESTINATION ${pkgconfig})

@@ -1,0 +1,6 @@
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(Protobuf)
+find_dependency(gRPC CONFIG)
+find_dependency(tl-expected)
+include(${CMAKE_CURRENT_LIST_DIR}/tenureTargets.cmake)
