@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "google/rpc/error_details.pb.h"
+#include "proto/rich_status.h"
 
 namespace tenure {
 namespace {
@@ -37,18 +37,6 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   // Each replica has a connection of its own: none waits for another's.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(endpoint, credentials, arguments);
-}
-
-// A detail of a status; empty if it has none of this type.
-template <typename Detail>
-Detail DetailOf(const grpc::Status& status) {
-  google::rpc::Status details;
-  Detail found;
-  if (!details.ParseFromString(status.error_details())) return found;
-  for (const auto& detail : details.details()) {
-    if (detail.UnpackTo(&found)) return found;
-  }
-  return found;
 }
 
 }  // namespace
@@ -94,19 +82,16 @@ std::chrono::milliseconds Connection::Backoff() {
       std::uniform_int_distribution<int64_t>(longest / 2, longest)(random_));
 }
 
-std::string ReasonOf(const grpc::Status& status) {
-  return DetailOf<google::rpc::ErrorInfo>(status).reason();
-}
+std::string ReasonOf(const grpc::Status& status) { return DetailsOf(status).reason; }
 
 std::string MetadataOf(const grpc::Status& status, const std::string& key) {
-  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
-  const auto entry = info.metadata().find(key);
-  return entry == info.metadata().end() ? "" : entry->second;
+  const auto metadata = DetailsOf(status).metadata;
+  const auto entry = metadata.find(key);
+  return entry == metadata.end() ? "" : entry->second;
 }
 
 std::chrono::milliseconds RetryDelayOf(const grpc::Status& status) {
-  const auto& delay = DetailOf<google::rpc::RetryInfo>(status).retry_delay();
-  return std::chrono::milliseconds(delay.seconds() * 1'000 + delay.nanos() / 1'000'000);
+  return DetailsOf(status).retry_delay;
 }
 
 bool IsTransient(const grpc::Status& status) {

@@ -35,7 +35,7 @@ class FencingInterceptor final : public grpc::experimental::Interceptor {
       if (at(InterceptionHookPoints::PRE_RECV_STATUS)) {
         *methods->GetRecvStatus() =
             RichStatus(grpc::StatusCode::FAILED_PRECONDITION,
-                       "this process does not lead '" + election_ + "'", "NOT_LEADER");
+                       "this process does not lead '" + election_ + "'", {"NOT_LEADER"});
       }
     }
     methods->Proceed();
@@ -78,7 +78,7 @@ uint64_t ParseDecimal(const std::string& text) {
 }
 
 grpc::Status Invalid(const std::string& message, const std::string& reason) {
-  return RichStatus(grpc::StatusCode::INVALID_ARGUMENT, message, reason);
+  return RichStatus(grpc::StatusCode::INVALID_ARGUMENT, message, {reason});
 }
 
 }  // namespace

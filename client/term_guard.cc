@@ -16,7 +16,7 @@ grpc::Status Stale(const Fence& fence, uint64_t highest) {
   return RichStatus(grpc::StatusCode::FAILED_PRECONDITION,
                     "term " + std::to_string(fence.term) + " of election '" + fence.election +
                         "' is over: term " + std::to_string(highest) + " was seen",
-                    "STALE_TERM", {{"current_term", std::to_string(highest)}});
+                    {"STALE_TERM", {{"current_term", std::to_string(highest)}}});
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ TermGuard::Entry TermGuard::Enter(const grpc::ServerContextBase& context,
     return {RichStatus(grpc::StatusCode::INVALID_ARGUMENT,
                        "a term of election '" + fence->election + "' says nothing of '" + election +
                            "', which guards this",
-                       "INVALID_ELECTION_NAME"),
+                       {"INVALID_ELECTION_NAME"}),
             nullptr};
   }
   return Enter(*fence, context.deadline());

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # One archive, so that an application links one thing and sees nothing of the rooms within.
 set(rooms
   tenure_client tenure_sql_fence tenure_core tenure_proto tenure_proto_status tenure_proto_time
-  google_rpc_proto)
+  tenure_rich_error)
 list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(tenure_package STATIC ${objects})
 set_target_properties(tenure_package PROPERTIES
@@ -21,8 +21,8 @@ target_link_libraries(tenure_package
 
 install(TARGETS tenured tenure)
 install(TARGETS tenure_package EXPORT tenure)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/tenure ${CMAKE_BINARY_DIR}/proto/tenure
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/tenure/ ${CMAKE_BINARY_DIR}/proto/tenure/v1
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure
   FILES_MATCHING PATTERN "*.h")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)

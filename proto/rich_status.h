@@ -9,11 +9,16 @@
 
 namespace tenure {
 
-// `reason` is the name of a v1::ErrorReason without its prefix. Without a retry delay, sending the
-// same request again does not help.
+struct ErrorDetails {
+  std::string reason;  // the name of a v1::ErrorReason without its prefix
+  std::map<std::string, std::string> metadata = {};
+  // Zero: sending the same request again does not help.
+  std::chrono::milliseconds retry_delay{0};
+};
+
 [[nodiscard]] grpc::Status RichStatus(grpc::StatusCode code, const std::string& message,
-                                      const std::string& reason,
-                                      const std::map<std::string, std::string>& metadata = {},
-                                      std::chrono::milliseconds retry_delay = {});
+                                      const ErrorDetails& details);
+// Empty as far as the status has none.
+[[nodiscard]] ErrorDetails DetailsOf(const grpc::Status& status);
 
 }  // namespace tenure

@@ -79,8 +79,9 @@ std::string ReasonName(Reason reason) {
 
 grpc::Status ToStatus(const Error& error) {
   const Row row = RowOf(error.reason);
-  return RichStatus(row.code, error.message, ReasonName(error.reason), error.metadata,
-                    std::chrono::milliseconds(row.retry_delay_ms));
+  return RichStatus(
+      row.code, error.message,
+      {ReasonName(error.reason), error.metadata, std::chrono::milliseconds(row.retry_delay_ms)});
 }
 
 }  // namespace tenure
