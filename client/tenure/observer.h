@@ -59,7 +59,8 @@ struct ObserverOptions {
   // The first event that is wanted of each election, in place of a snapshot: 1 tells all that the
   // service still has.
   std::optional<uint64_t> from_revision = {};
-  // A stream that says nothing for so long is dead. The service speaks at least every ten seconds.
+  // A stream that says nothing for so long is given up. The service speaks at least every ten
+  // seconds: less than that gives up healthy ones, too.
   std::chrono::milliseconds silence_max{30'000};
 
   std::function<void(const v1::Snapshot&)> on_snapshot = {};
