@@ -189,7 +189,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   SerialExecutor callbacks_;  // the first to end: callbacks may use everything else
 };
 
-ClientLoop::ClientLoop(ClientOptions options) : body_(std::make_shared<Body>(options)) {
+ClientLoop::ClientLoop(ClientOptions options)
+    : options_(std::move(options)), body_(std::make_shared<Body>(options_)) {
   thread_ = std::thread([body = body_] { body->Run(); });
 }
 

@@ -41,6 +41,7 @@ class ClientLoop {
   ClientLoop(const ClientLoop&) = delete;
   ClientLoop& operator=(const ClientLoop&) = delete;
 
+  [[nodiscard]] const ClientOptions& options() const { return options_; }
   // A number for a seat of this election. Throws std::invalid_argument if there is one already that
   // was not removed.
   [[nodiscard]] Seat Claim(const std::string& election);
@@ -53,6 +54,7 @@ class ClientLoop {
  private:
   class Body;
 
+  const ClientOptions options_;
   std::shared_ptr<Body> body_;
   std::thread thread_;
   std::mutex mutex_;

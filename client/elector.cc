@@ -10,6 +10,7 @@
 #include "client/gate.h"
 #include "client/holder_clock.h"
 #include "core/validation.h"
+#include "tenure/observer.h"
 
 namespace tenure {
 namespace {
@@ -163,13 +164,37 @@ Client::Client(ClientOptions options) {
   loop_ = std::make_shared<ClientLoop>(std::move(options));
 }
 
+namespace {
+
+// Tells of leaders; not of the values and the wishes that change meanwhile.
+std::unique_ptr<Observer> ObserveLeaders(
+    const ClientOptions& client, const std::string& election,
+    std::function<void(const std::optional<v1::Leadership>&)> told) {
+  ObserverOptions options{.endpoints = client.endpoints, .credentials = client.credentials};
+  options.names = {election};
+  options.on_snapshot = [told](const v1::Snapshot& snapshot) {
+    told(snapshot.has_leader() ? std::optional(snapshot.leader()) : std::nullopt);
+  };
+  options.on_event = [told](const v1::Event& event) {
+    if (event.type() == v1::Event::TYPE_ELECTED) told(event.leadership());
+    if (event.type() == v1::Event::TYPE_VACATED) told(std::nullopt);
+  };
+  return std::make_unique<Observer>(std::move(options));
+}
+
+}  // namespace
+
 Elector::Elector(Client client, ElectorOptions options) : loop_(std::move(client.loop_)) {
   SeatOptions seat = ToSeatOptions(options);
   state_ = std::make_shared<State>(std::move(options), loop_);
   loop_->Add(state_->seat(), std::move(seat), state_);
+  if (const auto& told = state_->options().on_leader_changed) {
+    observer_ = ObserveLeaders(loop_->options(), state_->options().election, told);
+  }
 }
 
 Elector::~Elector() {
+  observer_.reset();
   state_->Close();
   loop_->Remove(state_->options().election);
 }

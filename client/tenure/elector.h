@@ -45,6 +45,8 @@ class Status;
 
 namespace tenure {
 
+class Observer;
+
 // Callbacks. Each is called once for what it tells, in the order in which it happened, on one
 // thread of the client that does nothing else: a slow one delays other callbacks, and no renewal.
 // They may use and destroy the elector. They must not throw.
@@ -77,6 +79,10 @@ struct ElectorOptions {
   // The term is over, for RESIGNED if this process gave it up, and CAUSE_UNSPECIFIED if nobody has
   // told why. IsLeader() is false already. If the lease has ended, `lead` may still have to return.
   std::function<void(const v1::Leadership&, v1::Cause)> on_lost = {};
+  // Who leads the election now, this process or another; nothing if nobody does. First where it
+  // stands, then every change. From a stream of its own and on a thread of its own, so in no order
+  // with the other callbacks: for your information, not to act on.
+  std::function<void(const std::optional<v1::Leadership>&)> on_leader_changed = {};
   // A call was not answered, or the service will not let this process stand for now: an outage, a
   // full queue. The elector goes on to try. Once until it succeeds.
   std::function<void(const grpc::Status&)> on_trouble = {};
@@ -123,6 +129,7 @@ class Elector {
  private:
   std::shared_ptr<ClientLoop> loop_;
   std::shared_ptr<State> state_;
+  std::unique_ptr<Observer> observer_;  // null if nobody wants to know of other leaders
 };
 
 }  // namespace tenure

@@ -39,7 +39,7 @@ struct LeaderCacheOptions {
   // As an observer's.
   std::string endpoints = "127.0.0.1:7070";
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
-  std::vector<std::string> names;
+  std::vector<std::string> names = {};
   bool prefix = false;
   std::chrono::milliseconds silence_max{30'000};
 

@@ -54,7 +54,7 @@ struct ObserverOptions {
 
   // Elections, whether or not they exist yet, at most 10,000. With `prefix`: what their names begin
   // with, at most 1000 of those; an empty one selects all elections.
-  std::vector<std::string> names;
+  std::vector<std::string> names = {};
   bool prefix = false;
   // The first event that is wanted of each election, in place of a snapshot: 1 tells all that the
   // service still has.

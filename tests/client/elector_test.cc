@@ -145,6 +145,23 @@ TEST_P(ElectorTest, AdvertisesItsValueAndTheNextOne) {
   EXPECT_EQ(elector.term(), 1);
 }
 
+TEST_P(ElectorTest, TellsWhoElseLeads) {
+  Diary diary;
+  auto options = diary.Options("e");
+  options.on_leader_changed = [&](const std::optional<v1::Leadership>& leader) {
+    diary.Write(leader ? leader->candidate() + " leads in " + std::to_string(leader->term())
+                       : "nobody leads");
+  };
+  const auto other = Campaign(A(), {"e", "other"});
+  const Elector elector(NewClient("a"), std::move(options));
+
+  diary.WaitFor("other leads in 1");
+  Resign(A(), other.session().session_id());
+
+  diary.WaitFor("nobody leads");
+  diary.WaitFor("a leads in 2");
+}
+
 TEST_P(ElectorTest, WhatTheServiceDoesNotAllowIsRefused) {
   Diary diary;
   const Elector elector(NewClient("a", std::chrono::hours(48)), diary.Options("e"));
@@ -278,7 +295,7 @@ TEST_P(ElectorTest, TheWatchdogFiresWhenTheWorkDoesNotStop) {
 }
 
 TEST_P(ElectorTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
-  for (const std::string where : {"on_elected", "lead", "on_lost"}) {
+  for (const std::string where : {"on_elected", "lead", "on_lost", "on_leader_changed"}) {
     Diary diary;
     std::unique_ptr<Elector> elector;
     std::promise<void> made;
@@ -293,9 +310,13 @@ TEST_P(ElectorTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
     if (where == "on_lost") {
       options.on_lost = [=](const v1::Leadership&, v1::Cause) { destroy(); };
     }
-    options.lead = [=](const v1::Leadership&, const std::stop_token&) {
-      if (where == "lead") destroy();
-    };
+    if (where == "on_leader_changed") {
+      options.on_leader_changed = [=](const std::optional<v1::Leadership>&) { destroy(); };
+    } else {
+      options.lead = [=](const v1::Leadership&, const std::stop_token&) {
+        if (where == "lead") destroy();
+      };
+    }
     elector = std::make_unique<Elector>(NewClient("a"), std::move(options));
     made.set_value();
 
