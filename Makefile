@@ -6,10 +6,12 @@ JOBS ?= $(shell nproc)
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 PEERS ?= $(HOME)/.cache/tenure/peers
+PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-stalls test-sanitizers bench bench-scale bench-overload bench-figure check fix clean
+.PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
+	test-admin-storm test-stalls test-sanitizers bench bench-scale bench-overload bench-figure \
+	check check-proto fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -21,6 +23,10 @@ deps:
 
 build: deps ## Build build/bin/tenured and build/bin/tenure (release)
 	@scripts/build.sh tenured tenure
+
+install: deps ## Install both programs and the C++ library under PREFIX=/usr/local
+	@scripts/build.sh tenured tenure tenure_package
+	@cmake --install build --prefix $(PREFIX)
 
 run: build ## Build, and serve on the embedded store, 127.0.0.1:7070
 	@scripts/run.sh
@@ -90,6 +96,11 @@ bench-figure: ## Crash of the leader against 100 to 10,000 who wait, beside etcd
 check: ## Check the style of the code
 	@scripts/install-deps.sh check
 	@clang-format --dry-run --Werror $(CODE)
+
+check-proto: ## Lint the contract with buf, and generate stubs into build/stubs
+	@scripts/install-deps.sh build
+	@command -v npm >/dev/null || scripts/install-deps.sh proto
+	@scripts/check-proto.sh
 
 fix: ## Mend the style of the code
 	@scripts/install-deps.sh check
