@@ -10,7 +10,7 @@ PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-stalls test-sanitizers bench bench-scale bench-overload bench-figure \
+	test-admin-storm test-polyglot test-stalls test-sanitizers bench bench-scale bench-overload bench-figure \
 	check check-proto fix clean
 
 help: ## Print this help
@@ -74,6 +74,12 @@ test-sanitizers: ## Run the C++ library's tests under the address and the thread
 	@scripts/install-deps.sh build test
 	@scripts/build.sh tenured tenure
 	@scripts/test-sanitizers.sh
+
+test-polyglot: ## Clients in six languages contend for one election, and each is killed
+	@scripts/install-polyglot.sh
+	@scripts/build-polyglot.sh
+	@scripts/build.sh polyglot_test
+	@build/bin/polyglot_test
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

@@ -67,9 +67,9 @@ void Candidate::Kill() {
   process_.Wait();
 }
 
-int Candidate::Terminate() {
+void Candidate::Terminate() {
   process_.Signal(SIGTERM);
-  return process_.Wait();
+  process_.Wait();
 }
 
 std::vector<Line> Candidate::Lines() const {

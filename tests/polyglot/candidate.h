@@ -36,8 +36,8 @@ class Candidate {
   Candidate(const Language& language, int number, const std::string& election,
             const std::string& endpoints);
 
-  void Kill();      // kill -9
-  int Terminate();  // SIGTERM; the exit code
+  void Kill();       // kill -9
+  void Terminate();  // SIGTERM; each language has an exit code of its own for that
   void Stop() const { process_.Signal(SIGSTOP); }
   void Continue() const { process_.Signal(SIGCONT); }
 

@@ -98,7 +98,7 @@ class PolyglotTest : public ::testing::Test {
   }
 
   void Terminate(Candidate& leader, uint64_t term) {
-    EXPECT_EQ(leader.Terminate(), 0);
+    leader.Terminate();
     leader.WaitFor("resigned", term);
 
     EXPECT_EQ(WaitForAnotherLeader(term).candidate->WaitForVacated(term), "RESIGNED");
