@@ -116,7 +116,8 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
   Pass(now);
   const auto call = TakeCall(number);
   if (!call || call->session_id != session_id_) return;
-  const bool unanswered = !status.ok() && IsTransient(status);
+  const bool refused = !status.ok() && !IsSessionGone(status) && IsRefusedForNow(status);
+  const bool unanswered = refused || (!status.ok() && IsTransient(status));
   if (unanswered) ReplicaFailed(call->replica);
   if (call->seat == kTheSession) {
     ended_ = !unanswered || end_tries_ >= kEndTriesMax;
@@ -124,6 +125,9 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
   }
   Seat* const seat = Find(call->seat);
   if (seat == nullptr) return;
+  if (refused) {
+    return seat->Unanswered(status, Within(kRefusedForNowMin, kRefusedForNowMax, now));
+  }
   if (unanswered) return seat->Unanswered(status, Backoff(now));
   seat->OnResigned(call->term, now + lease_.RenewalInterval());
 }
@@ -251,6 +255,11 @@ void ClientSession::DecideStream(Time now, Effects& effects) {
 void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects) {
   Seat& seat = entry.seat;
   if (!MayCall(number, entry) || now < seat.need_at()) return;
+  if (session_id_.empty() && seat.need() == Seat::Need::kResign) {
+    // What it may have been given belongs to a session that nobody here will ever know, or renew.
+    request_id_ = NewRequestId();
+    return seat.OnResigned(seat.term(), now);
+  }
   const uint64_t call = ++last_number_;
   calls_[call] = {number, session_id_, seat.term(), replica_, now};
   entry.called = true;
@@ -294,7 +303,7 @@ void ClientSession::Renew(Time now, Effects& effects) {
 }
 
 void ClientSession::DropStream() {
-  dropped_stream_ = std::exchange(stream_, 0);
+  if (stream_ != 0) dropped_stream_ = std::exchange(stream_, 0);
   renewal_sent_.reset();
 }
 

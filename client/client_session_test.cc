@@ -488,6 +488,32 @@ TEST_F(ClientSessionTest, AResignationThatWasNotAnsweredIsSentAgainAndTheTermNev
   EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
 }
 
+TEST_F(ClientSessionTest, AResignationThatFailsSomewhereOnTheWayIsSentAgain) {
+  Lead();
+  session_.Abandon(1, now_);
+  (void)Decide();
+
+  AnswerResign({grpc::StatusCode::INTERNAL, "stream reset by a proxy"});
+  EXPECT_THAT(session_.TakeGone(), IsEmpty());
+  now_ += 5s;
+
+  EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
+}
+
+TEST_F(ClientSessionTest, WhoLeavesBeforeASessionIsKnownLeavesNothingForTheNextOne) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+  const std::string request_id = campaign_.request_id();
+  FailCampaign(kUnreachable);
+
+  session_.Abandon(1, now_);
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "campaign mail"));
+
+  EXPECT_NE(campaign_.request_id(), request_id);
+  EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
+}
+
 TEST_F(ClientSessionTest, AResignationWaitsForTheCampaignThatIsUnderWay) {
   Stand();
   session_.Proclaim(1, "new", now_);

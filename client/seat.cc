@@ -34,14 +34,15 @@ void Seat::WorkEnded(Time now) {
   if (phase_ != Phase::kEnding) return;
   phase_ = Phase::kOutside;
   need_at_ = now;
+  if (!wanted_ && maybe_placed_) GiveUp(now);
 }
 
 void Seat::BeliefEnded(Time now) {
   if (!believes_) return;
+  if (working_ && phase_ == Phase::kLeading) events_.push_back(StopWork{});
   if (working_ && !std::exchange(overran_, true)) events_.push_back(Overrun{});
   StopBelieving(v1::CAUSE_EXPIRED);
   if (!working_) return GiveUp(now);
-  if (phase_ == Phase::kLeading) events_.push_back(StopWork{});
   phase_ = Phase::kStopping;
 }
 
@@ -82,6 +83,7 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
   if (!wanted_ || !lease.BelievedAt(now)) return GiveUp(now);
   phase_ = Phase::kLeading;
   believes_ = true;
+  lease_ttl_ = lease.ttl();
   working_ = options_.has_work;
   suspended_ = false;
   overran_ = false;
@@ -93,6 +95,7 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
 void Seat::OnLost(uint64_t term, v1::Cause cause, Time now) {
   if (term <= closed_term_ || term < leadership_.term()) return;
   closed_term_ = term;
+  if (phase_ == Phase::kResigning && term == leadership_.term()) return;  // the answer ends it
   if (leadership_.term() != 0) return Over(cause, now);
   if (phase_ != Phase::kStanding) return;
   phase_ = Phase::kOutside;  // elected and lost before anybody here knew of it
@@ -201,8 +204,9 @@ void Seat::Over(v1::Cause cause, Time now) {
 }
 
 Seat::Time::duration Seat::Grace(const Lease& lease) const {
-  const Duration grace = options_.stop_grace.value_or(lease.ttl() / kGraceDivisor);
-  return std::min(grace, lease.ttl() / 2);
+  // A session that is over has no lease any more.
+  const Duration ttl = lease.ttl() != Duration(0) ? lease.ttl() : lease_ttl_;
+  return std::min(options_.stop_grace.value_or(ttl / kGraceDivisor), ttl / 2);
 }
 
 Seat::Time Seat::OverrunAt(const Lease& lease) const {

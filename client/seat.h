@@ -153,6 +153,7 @@ class Seat {
   bool suspended_ = false;
   bool overran_ = false;
   bool troubled_ = false;
+  Duration lease_ttl_{0};  // when the term began
   Time stop_asked_at_{};
   Time need_at_{};
   std::vector<SeatEvent> events_;

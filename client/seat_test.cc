@@ -163,7 +163,7 @@ TEST_F(SeatTest, AProcessThatWasPausedPastItsLeaseIsToldAtOnce) {
   At(60s);
 
   EXPECT_FALSE(Believes());
-  EXPECT_THAT(Events(), ElementsAre("overrun", "lost EXPIRED", "stop work"));
+  EXPECT_THAT(Events(), ElementsAre("stop work", "overrun", "lost EXPIRED"));
 }
 
 TEST_F(SeatTest, ARenewalAfterTheDeadlineDoesNotReviveTheBelief) {
@@ -274,6 +274,41 @@ TEST_F(SeatTest, TheEndOfTheSessionEndsTheTerm) {
 
   EXPECT_THAT(Events(), ElementsAre("lost EXPIRED", "stop work"));
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+}
+
+TEST_F(SeatTest, TheEndOfTheSessionLeavesTheWorkItsGrace) {
+  Lead(7);
+  seat_.OnSessionOver(v1::CAUSE_EXPIRED, now_);
+  lease_ = Lease();
+
+  At(2499ms);
+  EXPECT_THAT(Events(), ElementsAre("lost EXPIRED", "stop work"));
+  At(2500ms);
+
+  EXPECT_THAT(Events(), ElementsAre("overrun"));
+}
+
+TEST_F(SeatTest, StandsAgainLaterThoughItLearnsOfItsResignationBeforeThatIsAnswered) {
+  Lead(7);
+  seat_.WorkEnded(now_);
+
+  seat_.OnLost(7, v1::CAUSE_RESIGNED, now_);
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  seat_.OnResigned(7, now_ + 3s);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  EXPECT_EQ(seat_.need_at(), now_ + 3s);
+}
+
+TEST_F(SeatTest, WhoLeavesWhileItsOldWorkEndsGivesUpThePlaceThatItMayHave) {
+  Lead(7);
+  seat_.Asked();
+  seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+  seat_.Leave(now_);
+
+  seat_.WorkEnded(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
 TEST_F(SeatTest, AnAnswerThatIsOlderThanTheGrantDoesNotEndIt) {

@@ -33,7 +33,10 @@ int64_t NowNs() { return HolderNow().time_since_epoch().count(); }
 
 // The guard's whole life. It has one thread, and was forked from a process that had one.
 [[noreturn]] void GuardUntilClosed(int pipe) {
-  setsid();  // a terminal's signals are not for it
+  setsid();  // a terminal's signals are not for it, nor those that a supervisor sends to all
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    signal(number, SIG_IGN);
+  }
   Order order{0, 0};
   while (true) {
     int timeout_ms = -1;
@@ -77,9 +80,9 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// A terminal goes to whoever is in its foreground.
-void GiveTerminal(pid_t group) {
-  if (isatty(STDIN_FILENO) == 0) return;
+// Whoever has the terminal's foreground gives it to another group.
+void GiveTerminal(pid_t from, pid_t group) {
+  if (isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) != from) return;
   const auto before = signal(SIGTTOU, SIG_IGN);
   tcsetpgrp(STDIN_FILENO, group);
   signal(SIGTTOU, before);
@@ -98,6 +101,9 @@ Guard::Guard() {
   }
   close(ends[0]);
   pipe_ = ends[1];
+  // Whoever tells it something must not hang, or die, because it is stopped or gone.
+  fcntl(pipe_, F_SETFL, O_NONBLOCK);
+  signal(SIGPIPE, SIG_IGN);
 }
 
 Guard::~Guard() {
@@ -128,6 +134,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    signal(SIGPIPE, SIG_DFL);
     if (getppid() == parent) execvpe(argv[0], argv.data(), envp.data());
     const int error = errno;
     [[maybe_unused]] const ssize_t written = write(failure[1], &error, sizeof error);
@@ -144,8 +151,13 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
   }
   pidfd_ =
       static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));  // glibc 2.36 does not declare it as C
-  if (pidfd_ < 0) Throw("pidfd_open");
-  GiveTerminal(pid_);
+  if (pidfd_ < 0) {
+    const int reason = errno;
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    Throw("pidfd_open", reason);
+  }
+  GiveTerminal(getpgrp(), pid_);
 }
 
 ChildProcess::~ChildProcess() {
@@ -154,7 +166,7 @@ ChildProcess::~ChildProcess() {
     waitpid(pid_, nullptr, 0);
   }
   close(pidfd_);
-  GiveTerminal(getpgrp());
+  GiveTerminal(pid_, getpgrp());
 }
 
 void ChildProcess::Signal(int number) {

@@ -67,6 +67,11 @@ class CommandRun {
     elector.lead = [this](const v1::Leadership& seat, const std::stop_token& stop) {
       Lead(seat, stop);
     };
+    // On the callbacks' thread, so before on_lost whatever becomes of the term.
+    elector.on_elected = [this](const v1::Leadership&) {
+      const std::lock_guard lock(mutex_);
+      at_work_ = true;
+    };
     elector.on_standing = [this](uint64_t position) { OnStanding(position); };
     elector.on_lost = [this](const v1::Leadership& seat, v1::Cause cause) { OnLost(seat, cause); };
     elector.on_trouble = [](const grpc::Status& status) { (void)Output::Complain(status); };
@@ -80,9 +85,10 @@ class CommandRun {
   void Lead(const v1::Leadership& seat, const std::stop_token& stop) {
     {
       const std::lock_guard lock(mutex_);
-      if (exit_code_) return elector_.Resign();
-      elected_ = at_work_ = true;
+      elected_ = !exit_code_;
+      at_work_ = elected_;
       changed_.notify_all();
+      if (!elected_) return elector_.Resign();
     }
     Say(options_.candidate + " leads " + seat.election() + " in term " +
         std::to_string(seat.term()));
@@ -109,7 +115,7 @@ class CommandRun {
     std::optional<ChildProcess> child;
     try {
       const std::lock_guard lock(mutex_);
-      if (ending_ || stop.stop_requested()) return std::nullopt;
+      if (ending_ || stop.stop_requested() || !elector_.IsLeader()) return std::nullopt;
       child.emplace(command, environment);
       child_ = &*child;
     } catch (const std::system_error& error) {
@@ -142,15 +148,21 @@ class CommandRun {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !at_work_; });
     }
-    if (!options_.on_lost.empty()) {
-      auto environment = Environment(seat);
-      environment["TENURE_CAUSE"] = name;
-      ChildProcess hook({"/bin/sh", "-c", options_.on_lost}, environment);
-      (void)hook.WaitFor(kHookPatience);
-    }
+    if (!options_.on_lost.empty()) RunOnLost(seat, name);
     const std::lock_guard lock(mutex_);
     if (ends_with_ && !exit_code_) exit_code_ = ends_with_;
     changed_.notify_all();
+  }
+
+  void RunOnLost(const v1::Leadership& seat, const std::string& cause) {
+    auto environment = Environment(seat);
+    environment["TENURE_CAUSE"] = cause;
+    try {
+      ChildProcess hook({"/bin/sh", "-c", options_.on_lost}, environment);
+      (void)hook.WaitFor(kHookPatience);
+    } catch (const std::system_error& error) {
+      Output::Complain(std::string("cannot run the hook: ") + error.what());
+    }
   }
 
   // On any thread.
@@ -160,7 +172,7 @@ class CommandRun {
     if (child_ != nullptr) child_->Signal(number);
     if (!Ends(number)) return;
     ending_ = true;
-    if (!at_work_ && !exit_code_) exit_code_ = kExitNotElected;
+    if (!at_work_ && !exit_code_) exit_code_ = ends_with_.value_or(kExitNotElected);
     changed_.notify_all();
   }
 
