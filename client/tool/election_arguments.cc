@@ -25,6 +25,24 @@ void AddWait(CLI::App& command, std::optional<Duration>& wait) {
   command.get_option("--wait")->excludes(try_once);
 }
 
+// How to stand for an election: the same for whoever does.
+template <typename Options>
+void AddStanding(CLI::App& command, Options& options) {
+  auto* candidate =
+      command.add_option("--candidate", options.candidate, "Who stands (default: HOST:PID)");
+  candidate->default_str("");
+  command.add_option("--value", options.value, "What to advertise as the leader");
+  AddDuration(command, "--ttl", options.lease_ttl, Duration(1),
+              "The lease (default: the election's or the server's)");
+  AddWait(command, options.wait);
+  command.add_option("--priority", options.priority,
+                     "Higher is elected first; below 0 only if an operator wants it");
+  command
+      .add_flag("--supersede", options.supersede,
+                "Take over from older sessions of the same candidate: after a restart")
+      ->needs(candidate);
+}
+
 void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto options = std::make_shared<CampaignOptions>();
   options->candidate = DefaultCandidate();
@@ -43,19 +61,7 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
           ->add_option("ELECTION", options->elections, "The election, or several to take together")
           ->required()
           ->default_str("");
-  auto* candidate =
-      command->add_option("--candidate", options->candidate, "Who stands (default: HOST:PID)");
-  candidate->default_str("");
-  command->add_option("--value", options->value, "What to advertise as the leader");
-  AddDuration(*command, "--ttl", options->lease_ttl, Duration(1),
-              "The lease (default: the election's or the server's)");
-  AddWait(*command, options->wait);
-  command->add_option("--priority", options->priority,
-                      "Higher is elected first; below 0 only if an operator wants it");
-  command
-      ->add_flag("--supersede", options->supersede,
-                 "Take over from older sessions of the same candidate: after a restart")
-      ->needs(candidate);
+  AddStanding(*command, *options);
   command->callback([=, &common, &chosen] {
     if (elections->count() > 1 && (options->supersede || options->priority != 0)) {
       throw CLI::ValidationError("campaign",
@@ -86,23 +92,11 @@ void AddRun(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
       "3\n"
       "not elected; 4 the seat was lost; others as with every command.");
   command->add_option("ELECTION", options->election, "The election")->required()->default_str("");
-  auto* candidate =
-      command->add_option("--candidate", options->candidate, "Who stands (default: HOST:PID)");
-  candidate->default_str("");
-  command->add_option("--value", options->value, "What to advertise as the leader");
-  AddDuration(*command, "--ttl", options->lease_ttl, Duration(1),
-              "The lease (default: the election's or the server's)");
+  AddStanding(*command, *options);
   AddDuration(
       *command, "--grace", options->grace, Duration(1),
       "How long COMMAND may take to end after TERM; at most half of the lease, a quarter of\n"
       "it by default");
-  AddWait(*command, options->wait);
-  command->add_option("--priority", options->priority,
-                      "Higher is elected first; below 0 only if an operator wants it");
-  command
-      ->add_flag("--supersede", options->supersede,
-                 "Take over from older sessions of the same candidate: after a restart")
-      ->needs(candidate);
   command->add_flag("--restart", options->restart,
                     "Stand again when COMMAND has ended or the seat was lost, for ever");
   command->add_option("--on-elected", options->on_elected,
