@@ -305,7 +305,7 @@ Result<Answer> Decide(Docket& docket, Contest& contest, const Resign& command) {
   }
   const auto place = InQueue(contest, command.session);
   if (place != contest.queue.end()) {
-    if (command.term) return NotLeaderInTerm(contest.election, *command.term);
+    if (command.term > Term{0}) return NotLeaderInTerm(contest.election, *command.term);
     RemoveFromQueue(contest, place);
     return ResignAnswer{ResignOutcome::kWithdrawn, {}};
   }

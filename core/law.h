@@ -82,7 +82,8 @@ struct ProclaimAnswer {
   Leadership leadership;
 };
 
-// Leaves an election.
+// Leaves an election: as the leader of `term`; with term 0, only from the queue; without a term,
+// whatever the session is there.
 struct Resign {
   ElectionName election;
   SessionId session;

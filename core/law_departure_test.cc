@@ -80,6 +80,21 @@ TEST(ResignTest, ByAWaiterInATermIsStaleAndKeepsItsPlace) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
+TEST(ResignTest, InNoTermTakesAWaiterOutOfTheQueue) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+
+  EXPECT_THAT(Do(docket, ResignBy("b", Term{0})), Answers(ResignOutcome::kWithdrawn));
+}
+
+TEST(ResignTest, InNoTermByTheLeaderIsStaleAndChangesNothing) {
+  auto docket = Given(LedBy("a", Term{7}));
+  const auto before = docket;
+
+  EXPECT_THAT(Do(docket, ResignBy("a", Term{0})),
+              FailsWith(Reason::kStaleTerm, "current_term", "7"));
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
 TEST(ResignTest, ByAStrangerIsNotStanding) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   const auto before = docket;

@@ -34,11 +34,7 @@ Result<ResignCommand> Parse(const v1::ResignRequest& request) {
   const auto session = ParseSessionId(request.session_id());
   if (!session) return tl::unexpected(session.error());
   ResignCommand command{*session, {}, {}};
-  if (request.has_term()) {
-    const auto term = ParseTerm(request.term());
-    if (!term) return tl::unexpected(term.error());
-    command.term = *term;
-  }
+  if (request.has_term()) command.term = Term{request.term()};
   if (request.election().empty()) {
     if (!command.term) return command;
     return Fail(Reason::kInvalidTerm, "a term needs an election that it is the term of");
@@ -101,14 +97,16 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
     return reactor;
   }
   const tenure::Resign resign{*command->election, command->session, command->term};
-  engine_.Submit(resign, [call](Result<Answer> answer) {
+  const auto answer = [call](Result<Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     call->Answer([&](v1::ResignResponse& it) {
       const auto& resigned = std::get<ResignAnswer>(*answer);
       it.set_outcome(ToProto(resigned.outcome));
       it.set_term(resigned.term.value);
     });
-  });
+  };
+  // A resignation that was answered for is not made afterwards: the session may lead again by then.
+  engine_.Submit(resign, answer, [call] { return call->open(); });
   return reactor;
 }
 

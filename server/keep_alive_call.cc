@@ -66,6 +66,12 @@ class KeepAliveCall final
     Send(std::move(response));
   }
 
+  // The seats that the client was told of may be others' by now: a new stream asks for them anew.
+  void OnReset() override {
+    const std::lock_guard lock(mutex_);
+    FinishWith({Reason::kStoreUnavailable, "the database was replaced or restored"});
+  }
+
   void OnDrain() override {
     const std::lock_guard lock(mutex_);
     FinishWith({Reason::kDraining, "this replica is shutting down; sessions live on"});

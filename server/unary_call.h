@@ -68,6 +68,8 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
     reactor_->Finish(grpc::Status::OK);
   }
 
+  // Whether it waits for its answer.
+  [[nodiscard]] bool open() const { return !finished_; }
   [[nodiscard]] grpc::ServerUnaryReactor* reactor() const { return reactor_; }
 
  private:

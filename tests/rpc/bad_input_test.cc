@@ -126,6 +126,7 @@ TEST_P(BadInputTest, StaleTerms) {
 
   EXPECT_EQ(TryProclaim(leader_, "e", 2), refused);
   EXPECT_EQ(TryResign(leader_, "e", 2), refused);
+  EXPECT_EQ(TryResign(leader_, "e", 0), refused);
   EXPECT_EQ(TryResign(waiter_, "e", 1), refused);
 }
 
@@ -133,7 +134,7 @@ TEST_P(BadInputTest, TermsOfZero) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_TERM");
 
   EXPECT_EQ(TryProclaim(leader_, "e", 0), refused);
-  EXPECT_EQ(TryResign(leader_, "e", 0), refused);
+  EXPECT_EQ(TryResign(leader_, "", 0), refused);
   EXPECT_EQ(TryResign(leader_, "", 1), refused);
 }
 

@@ -91,6 +91,27 @@ TEST_P(FencingTest, ALongGuardedTransactionCostsNeitherTheSeatNorOtherElections)
 }
 
 // 13
+TEST_P(FencingTest, AResignationThatWasHeldUpUntilItsCallWasOverIsNotMadeAfterwards) {
+  const auto leader = Campaign(A(), {"e", "leader"});
+  const auto waiter = Campaign(B(), {"e", "waiter"});
+  SqlApplication application(url_);
+  application.Run("START TRANSACTION");
+  ASSERT_EQ(application.Guard("'e'", "1"), "");
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + 300ms);
+  v1::ResignRequest request;
+  request.set_session_id(leader.session().session_id());
+  request.set_election("e");
+  v1::ResignResponse response;
+  EXPECT_FALSE(A().stub().Resign(&context, request, &response).ok());
+
+  application.Run("COMMIT");
+
+  const auto later =
+      Campaign(B(), {.election = "e", .session_id = waiter.session().session_id(), .wait = 500ms});
+  EXPECT_EQ(later.standing().leader().candidate(), "leader");
+}
+
 TEST_P(FencingTest, AWorkerThatWasPausedPastItsLeaseWritesNothingAndSaysThatItLost) {
   Process worker({Program("tenure"), "--json", "--endpoint", A().endpoint() + "," + B().endpoint(),
                   "campaign", "e", "--candidate", "worker", "--ttl", "1s"});

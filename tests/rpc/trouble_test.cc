@@ -150,6 +150,24 @@ TEST_P(TroubleTest, AWipedDatabaseIsTakenUpAgain) {
   }));
 }
 
+TEST_P(TroubleTest, WhoRenewsIsToldToAskAnewWhatItHoldsWhenTheDatabaseIsAnother) {
+  if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
+  const auto leader = Campaign(A(), {"e", "leader"});
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  const auto stream = A().stub().KeepAlive(&context);
+  v1::KeepAliveRequest request;
+  request.add_session_ids(leader.session().session_id());
+  stream->Write(request);
+  v1::KeepAliveResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+
+  Database().FreshDatabase("tenure");
+
+  while (stream->Read(&response)) continue;
+  EXPECT_EQ(ReasonOf(stream->Finish()), "STORE_UNAVAILABLE");
+}
+
 // 15
 TEST_P(TroubleTest, AClientThatStartsBeforeTheServiceWinsWhenItComesUp) {
   for (const auto& server : servers_) server->Kill();
