@@ -129,7 +129,15 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
     return seat->Unanswered(status, Within(kRefusedForNowMin, kRefusedForNowMax, now));
   }
   if (unanswered) return seat->Unanswered(status, Backoff(now));
-  seat->OnResigned(call->term, now + lease_.RenewalInterval());
+  const bool stands = ReasonOf(status) == "STALE_TERM";  // but not as it was thought to
+  if (stands && call->term == 0) {
+    v1::Leadership leadership;  // the place in the queue had become the seat
+    leadership.set_election(seat->options().election);
+    leadership.set_term(std::strtoull(MetadataOf(status, "current_term").c_str(), nullptr, 10));
+    seat->OnElected(leadership, now, lease_);
+    return;
+  }
+  seat->OnResigned(call->term, stands, now + lease_.RenewalInterval());
 }
 
 void ClientSession::OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse& response,
@@ -193,7 +201,9 @@ ClientSession::Time ClientSession::NextWake() const {
 std::vector<ClientSession::News> ClientSession::TakeNews() {
   std::vector<News> news;
   for (auto& [number, entry] : seats_) {
-    for (SeatEvent& event : entry.seat.TakeEvents()) news.push_back({number, std::move(event)});
+    for (SeatEvent& event : entry.seat.TakeEvents()) {
+      if (number < kFirstStray) news.push_back({number, std::move(event)});
+    }
   }
   return news;
 }
@@ -258,7 +268,7 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
   if (session_id_.empty() && seat.need() == Seat::Need::kResign) {
     // What it may have been given belongs to a session that nobody here will ever know, or renew.
     request_id_ = NewRequestId();
-    return seat.OnResigned(seat.term(), now);
+    return seat.OnResigned(seat.term(), false, now);
   }
   const uint64_t call = ++last_number_;
   calls_[call] = {number, session_id_, seat.term(), replica_, now};
@@ -271,7 +281,7 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
   v1::ResignRequest request;
   request.set_session_id(session_id_);
   request.set_election(seat.options().election);
-  if (seat.term() != 0) request.set_term(seat.term());
+  request.set_term(seat.term());  // 0: it waits
   effects.push_back(SendResign{call, std::move(request), AnswerPatience()});
 }
 
@@ -338,10 +348,16 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
 }
 
 void ClientSession::SeatElected(const v1::Leadership& leadership, Time now) {
+  if (Find(leadership.election()) == nullptr) AddStray(leadership.election(), now);
   Entry* const entry = Find(leadership.election());
-  if (entry == nullptr) return;
   entry->seat.OnElected(leadership, now, lease_);
   if (!leadership.successor().empty()) entry->seat.OnStepDownAsked(leadership.term(), now);
+}
+
+void ClientSession::AddStray(const std::string& election, Time now) {
+  const SeatNumber number = next_stray_++;
+  Add(number, {election, "", 0, false, std::nullopt});
+  Abandon(number, now);
 }
 
 // The stream tells what happens from before the list was read. So a seat that is not listed, and
@@ -369,12 +385,10 @@ bool ClientSession::AnyInDoubt() const {
 }
 
 void ClientSession::TakeIn(const v1::SeatNotice& notice, Time now) {
+  if (notice.has_elected()) SeatElected(notice.elected(), now);
   Entry* const entry = Find(notice.election());
   if (entry == nullptr) return;
-  if (notice.has_elected()) {
-    entry->noticed_on = stream_;
-    return SeatElected(notice.elected(), now);
-  }
+  if (notice.has_elected()) entry->noticed_on = stream_;
   if (notice.has_lost()) entry->seat.OnLost(notice.lost().term(), notice.lost().cause(), now);
   if (notice.has_step_down()) entry->seat.OnStepDownAsked(notice.step_down().term(), now);
 }

@@ -114,6 +114,9 @@ class ClientSession {
   [[nodiscard]] std::vector<SeatNumber> TakeGone();
 
  private:
+  // Seats from this number on are the session's own, and of no concern to anybody else.
+  static constexpr SeatNumber kFirstStray = SeatNumber{1} << 63;
+
   struct Entry {
     Seat seat;
     uint64_t term_asked = 0;  // that was held when the stream asked for the list of seats
@@ -147,6 +150,8 @@ class ClientSession {
   void OnOpened(const v1::Session& session);
   void SessionOver(v1::Cause cause, Time now);
   void SeatElected(const v1::Leadership& leadership, Time now);
+  // A seat of this session in an election in which nobody here stands: it is given up.
+  void AddStray(const std::string& election, Time now);
   void SeatsListed(const v1::SessionRenewal& session, Time now);
   void TakeIn(const v1::SeatNotice& notice, Time now);
   void TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now);
@@ -172,6 +177,7 @@ class ClientSession {
   std::map<std::string, std::deque<SeatNumber>> by_election_;  // the first one acts
   std::map<uint64_t, Call> calls_;
   uint64_t last_number_ = 0;  // of calls and streams
+  SeatNumber next_stray_ = kFirstStray;
 
   uint64_t replica_ = 0;  // rises whenever another one is used
   bool move_on_ = false;

@@ -16,10 +16,10 @@ using ::testing::IsEmpty;
 constexpr Lease::Time kStart{std::chrono::hours(1)};
 
 grpc::Status Failure(grpc::StatusCode code, const std::string& reason,
-                     const std::string& cause = "") {
+                     const std::map<std::string, std::string>& metadata = {}) {
   google::rpc::ErrorInfo info;
   info.set_reason(reason);
-  if (!cause.empty()) (*info.mutable_metadata())["cause"] = cause;
+  info.mutable_metadata()->insert(metadata.begin(), metadata.end());
   google::rpc::Status details;
   details.add_details()->PackFrom(info);
   return {code, reason, details.SerializeAsString()};
@@ -466,7 +466,8 @@ TEST_F(ClientSessionTest, ACampaignToldThatTheSessionIsOverEndsIt) {
   session_.Add(2, {"mail", "", 0, false, std::nullopt});
   (void)Decide();
 
-  FailCampaign(Failure(grpc::StatusCode::FAILED_PRECONDITION, "SESSION_ENDED", "EXPIRED"));
+  FailCampaign(
+      Failure(grpc::StatusCode::FAILED_PRECONDITION, "SESSION_ENDED", {{"cause", "EXPIRED"}}));
 
   EXPECT_THAT(Decide(), ElementsAre("close", "campaign orders"));
   EXPECT_EQ(campaign_.previous_session_id(), "s1");
@@ -512,6 +513,54 @@ TEST_F(ClientSessionTest, WhoLeavesBeforeASessionIsKnownLeavesNothingForTheNextO
 
   EXPECT_NE(campaign_.request_id(), request_id);
   EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
+}
+
+TEST_F(ClientSessionTest, AResignationFromTheQueueIsNeverOneFromATerm) {
+  Stand();
+  session_.Abandon(1, now_);
+
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+
+  EXPECT_TRUE(resign_.has_term());
+  EXPECT_EQ(resign_.term(), 0);
+}
+
+TEST_F(ClientSessionTest, APlaceThatHadBecomeTheSeatIsGivenUpAsTheSeat) {
+  Stand();
+  session_.Abandon(1, now_);
+  (void)Decide();
+
+  AnswerResign(
+      Failure(grpc::StatusCode::FAILED_PRECONDITION, "STALE_TERM", {{"current_term", "7"}}));
+
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+  EXPECT_EQ(resign_.term(), 7);
+  AnswerResign();
+  EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
+}
+
+TEST_F(ClientSessionTest, ASeatInAnElectionWhereNobodyStandsIsGivenUp) {
+  Stand();
+
+  NoticeElected(Seat7("mail"));
+
+  EXPECT_THAT(Decide(), ElementsAre("resign mail"));
+  EXPECT_EQ(resign_.term(), 7);
+  EXPECT_THAT(News(), IsEmpty());
+  AnswerResign();
+  (void)session_.TakeGone();
+  EXPECT_THAT(Decide(), IsEmpty());
+}
+
+TEST_F(ClientSessionTest, ASeatThatIsListedThoughNobodyStandsThereIsGivenUp) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+  AnswerStanding();
+  (void)Decide();
+
+  AnswerRenewal({Seat7("mail")});
+
+  EXPECT_THAT(Decide(), ElementsAre("resign mail"));
 }
 
 TEST_F(ClientSessionTest, AResignationWaitsForTheCampaignThatIsUnderWay) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "proto/rich_status.h"
 
@@ -43,13 +44,11 @@ std::shared_ptr<grpc::Channel> OpenChannel(
 
 Connection::Connection(const std::string& endpoints,
                        std::shared_ptr<grpc::ChannelCredentials> credentials,
-                       HealthCheck health_check) {
+                       HealthCheck health_check)
+    : credentials_(std::move(credentials)), health_check_(health_check) {
   std::istringstream list(endpoints);
   for (std::string endpoint; std::getline(list, endpoint, ',');) {
-    if (endpoint.empty()) continue;
-    const auto channel = OpenChannel(endpoint, credentials, health_check);
-    replicas_.push_back({endpoint, channel, v1::ElectionService::NewStub(channel),
-                         v1::AdminService::NewStub(channel)});
+    if (!endpoint.empty()) replicas_.push_back(Open(endpoint));
   }
   in_use_ =
       std::uniform_int_distribution<size_t>(0, std::max<size_t>(replicas_.size(), 1) - 1)(random_);
@@ -74,7 +73,19 @@ bool Connection::Connect() {
                                                       kConnectPatience);
 }
 
-void Connection::MoveOn() { in_use_ = (in_use_ + 1) % replicas_.size(); }
+Connection::Replica Connection::Open(const std::string& endpoint) const {
+  const auto channel = OpenChannel(endpoint, credentials_, health_check_);
+  return {endpoint, channel, v1::ElectionService::NewStub(channel),
+          v1::AdminService::NewStub(channel)};
+}
+
+void Connection::MoveOn() {
+  std::erase_if(retired_, [](const Replica& replica) {
+    return replica.stub.use_count() == 1 && replica.admin.use_count() == 1;
+  });
+  retired_.push_back(std::exchange(replicas_[in_use_], Open(std::string(endpoint()))));
+  in_use_ = (in_use_ + 1) % replicas_.size();
+}
 
 std::chrono::milliseconds Connection::Backoff() {
   const int64_t longest = std::min(kBackoffMaxMs, kBackoffMinMs << std::min(failures_++, 10));

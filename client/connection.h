@@ -48,7 +48,8 @@ class Connection {
   // Waits a bounded time for the replica in use to take connections. Calls that block the thread
   // need this first: between their tries nothing else drives the connection.
   [[nodiscard]] bool Connect();
-  // Uses the next replica from now on.
+  // Uses the next replica from now on, and connects to this one anew if it is ever used again: its
+  // connection may be one on which nothing comes back.
   void MoveOn();
   // How long to wait before the next try: longer with each one in a row, with jitter.
   [[nodiscard]] std::chrono::milliseconds Backoff();
@@ -70,8 +71,13 @@ class Connection {
     int calls = 0;  // guarded by mutex
   };
 
+  [[nodiscard]] Replica Open(const std::string& endpoint) const;
+
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const HealthCheck health_check_;
   const std::shared_ptr<UnderWay> under_way_ = std::make_shared<UnderWay>();
   std::vector<Replica> replicas_;
+  std::vector<Replica> retired_;  // until the last of their calls has let go of its stub
   size_t in_use_ = 0;
   int failures_ = 0;
   std::minstd_rand random_{std::random_device{}()};

@@ -105,24 +105,32 @@ TEST(GrpcErrorTest, SaysNothingOfTheSession) {
 
 TEST(ConnectionTest, UsesItsReplicasInTurn) {
   Connection connection("127.0.0.1:1,127.0.0.1:2,127.0.0.1:3");
-  std::set<void*> used;
+  std::set<std::string> used;
 
   for (int i = 0; i < 3; ++i) {
-    used.insert(connection.stub().get());
+    used.insert(connection.endpoint());
     connection.MoveOn();
   }
 
   EXPECT_EQ(used.size(), 3u);
-  EXPECT_TRUE(used.contains(connection.stub().get()));
+  EXPECT_TRUE(used.contains(connection.endpoint()));
 }
 
 TEST(ConnectionTest, PassesOverEmptyEndpoints) {
   Connection connection(",127.0.0.1:1,,");
 
-  const auto only = connection.stub();
   connection.MoveOn();
 
-  EXPECT_EQ(connection.stub(), only);
+  EXPECT_EQ(connection.endpoint(), "127.0.0.1:1");
+}
+
+TEST(ConnectionTest, ConnectsAnewToAReplicaThatItHasMovedOnFrom) {
+  Connection connection("127.0.0.1:1");
+  const auto before = connection.stub();
+
+  connection.MoveOn();
+
+  EXPECT_NE(connection.stub(), before);
 }
 
 TEST(ConnectionTest, EndsAfterTheLastOfItsCalls) {

@@ -186,11 +186,11 @@ std::unique_ptr<Observer> ObserveLeaders(
 
 Elector::Elector(Client client, ElectorOptions options) : loop_(std::move(client.loop_)) {
   SeatOptions seat = ToSeatOptions(options);
+  if (const auto& told = options.on_leader_changed) {
+    observer_ = ObserveLeaders(loop_->options(), options.election, told);
+  }
   state_ = std::make_shared<State>(std::move(options), loop_);
   loop_->Add(state_->seat(), std::move(seat), state_);
-  if (const auto& told = state_->options().on_leader_changed) {
-    observer_ = ObserveLeaders(loop_->options(), state_->options().election, told);
-  }
 }
 
 Elector::~Elector() {

@@ -1,4 +1,4 @@
-// One KeepAlive stream, as a source of messages. Internal to the command line tool.
+// One KeepAlive stream, as a source of messages.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -72,7 +72,13 @@ void Seat::OnStanding(uint64_t position, Time now, Time check_at) {
 }
 
 void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& lease) {
-  if (leadership.term() <= std::max(closed_term_, leadership_.term())) return;
+  if (leadership.term() <= leadership_.term()) return;
+  if (leadership.term() <= closed_term_) {
+    // Older news; or else the service takes for the leader who must never act in this term again.
+    if (leadership_.term() != 0 || phase_ == Phase::kEnding) return;
+    leadership_ = leadership;
+    return GiveUp(now);
+  }
   if (leadership_.term() != 0) Over(v1::CAUSE_UNSPECIFIED, now);
   leadership_ = leadership;
   troubled_ = false;
@@ -117,13 +123,14 @@ void Seat::OnRefused(const grpc::Status& status, Time now) {
   Leave(now);
 }
 
-void Seat::OnResigned(uint64_t term, Time again_at) {
+void Seat::OnResigned(uint64_t term, bool waits, Time again_at) {
   if (phase_ != Phase::kResigning || term != leadership_.term()) return;
   closed_term_ = std::max(closed_term_, term);
   leadership_.Clear();
-  maybe_placed_ = false;
+  maybe_placed_ = waits;
   phase_ = Phase::kOutside;
   need_at_ = again_at;
+  if (!wanted_ && maybe_placed_) GiveUp(again_at);
 }
 
 void Seat::Pass(Time now, const Lease& lease) {

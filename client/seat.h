@@ -107,9 +107,9 @@ class Seat {
   void OnSessionOver(v1::Cause cause, Time now);
   // The campaign that was asked last will not be granted, ever.
   void OnRefused(const grpc::Status& status, Time now);
-  // A resignation from `term`, or, with 0, from the queue, was answered. To stand again not before
-  // `again_at`.
-  void OnResigned(uint64_t term, Time again_at);
+  // A resignation from `term`, or, with 0, from the queue, was answered; the session may yet be in
+  // the queue if it `waits`. To stand again not before `again_at`.
+  void OnResigned(uint64_t term, bool waits, Time again_at);
 
   // What time does. Call it before anything else is told, and when NextWake has come.
   void Pass(Time now, const Lease& lease);

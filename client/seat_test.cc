@@ -199,7 +199,7 @@ TEST_F(SeatTest, AnOperatorsWishEndsTheWorkThenTheSeatIsResigned) {
 
   EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
-  seat_.OnResigned(7, now_ + 3s);
+  seat_.OnResigned(7, false, now_ + 3s);
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
   EXPECT_EQ(seat_.need_at(), now_ + 3s);
 }
@@ -245,15 +245,18 @@ TEST_F(SeatTest, WhoIsElectedAgainWhileTheOldWorkEndsGivesThatTermUp) {
   EXPECT_THAT(Events(), IsEmpty());
 }
 
-TEST_F(SeatTest, ALateWordOfATermThatWasResignedCountsForNothing) {
+TEST_F(SeatTest, ALateWordOfATermThatWasResignedIsNotBelieved) {
   Lead(7);
   seat_.WorkEnded(now_);
-  seat_.OnResigned(7, now_);
+  seat_.OnResigned(7, false, now_);
   (void)Events();
 
   Elect(7);
 
   EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), IsEmpty());
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  seat_.OnResigned(7, false, now_);
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
 }
 
@@ -294,7 +297,7 @@ TEST_F(SeatTest, StandsAgainLaterThoughItLearnsOfItsResignationBeforeThatIsAnswe
 
   seat_.OnLost(7, v1::CAUSE_RESIGNED, now_);
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
-  seat_.OnResigned(7, now_ + 3s);
+  seat_.OnResigned(7, false, now_ + 3s);
 
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
   EXPECT_EQ(seat_.need_at(), now_ + 3s);
@@ -351,7 +354,7 @@ TEST_F(SeatTest, WhoLeavesStopsItsWorkResignsAndIsGone) {
   EXPECT_FALSE(seat_.Gone());
   seat_.WorkEnded(now_);
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
-  seat_.OnResigned(7, now_);
+  seat_.OnResigned(7, false, now_);
 
   EXPECT_TRUE(seat_.Gone());
   EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
@@ -365,7 +368,7 @@ TEST_F(SeatTest, WhoLeavesTheQueueGivesUpItsPlace) {
   seat_.Leave(now_);
 
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
-  seat_.OnResigned(0, now_);
+  seat_.OnResigned(0, false, now_);
   EXPECT_TRUE(seat_.Gone());
 }
 
@@ -389,11 +392,37 @@ TEST_F(SeatTest, AResignationFromTheQueueIsNoneFromTheTermThatWasGrantedMeanwhil
   seat_.Leave(now_);
   Elect(7);
 
-  seat_.OnResigned(0, now_);
+  seat_.OnResigned(0, false, now_);
 
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
-  seat_.OnResigned(7, now_);
+  seat_.OnResigned(7, false, now_);
   EXPECT_TRUE(seat_.Gone());
+}
+
+TEST_F(SeatTest, ATermThatIsOverForItIsGivenUpIfTheServiceSaysThatItLeadsInIt) {
+  Lead(7);
+  seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+  seat_.WorkEnded(now_);
+  (void)Events();
+
+  seat_.Asked();
+  Elect(7);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.term(), 7);
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), IsEmpty());
+}
+
+TEST_F(SeatTest, APlaceThatAResignationFromATermHasLeftIsGivenUpByWhoLeaves) {
+  Lead(7);
+  seat_.Leave(now_);
+  seat_.WorkEnded(now_);
+
+  seat_.OnResigned(7, true, now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.term(), 0);
 }
 
 TEST_F(SeatTest, WhoNeverCampaignedIsGoneAtOnce) {

@@ -61,7 +61,8 @@ struct ElectorOptions {
   // The work of a leader, on a thread of its own. It has to return soon after `stop` is requested:
   // before the lease ends, when an operator asks this process to make way, when the seat is lost,
   // and when the elector resigns. If it returns by itself, the seat is resigned; the elector stands
-  // again a heartbeat later.
+  // again a heartbeat later. A std::stop_callback of yours runs on the thread that renews the
+  // lease: it has to return at once.
   std::function<void(const v1::Leadership&, std::stop_token stop)> lead = {};
   // How long `lead` may take to return, at most half of the lease. Without `lead`: how long what
   // was begun while IsLeader() was true may take, before the seat is resigned. Zero: a quarter of

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -107,6 +108,7 @@ class Relay::Wire {
     close(server_);
   }
 
+  void Silence() { silent_ = true; }
   void Break() const {
     shutdown(client_, SHUT_RDWR);
     shutdown(server_, SHUT_WR);
@@ -124,6 +126,7 @@ class Relay::Wire {
       std::this_thread::sleep_for(relay.delay_);
       pending += bytes;
       while (const auto frame = TakeFrame(pending)) {
+        if (silent_ && OfACall(*frame)) continue;
         if (relay.Passes(*frame)) SendAll(client_, *frame);
       }
     }
@@ -132,6 +135,7 @@ class Relay::Wire {
 
   const int client_;
   const int server_;
+  std::atomic<bool> silent_ = false;
   std::thread requests_;
   std::thread answers_;
 };
@@ -163,6 +167,11 @@ void Relay::WaitUntilAnAnswerIsLost() {
   std::unique_lock lock(mutex_);
   EXPECT_TRUE(changed_.wait_for(lock, kPatience, [&] { return lost_an_answer_; }))
       << "no answer came that could be lost";
+}
+
+void Relay::SilenceOpenConnections() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& wire : wires_) wire->Silence();
 }
 
 void Relay::BreakAndLeadTo(const std::string& server) {

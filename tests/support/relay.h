@@ -26,6 +26,8 @@ class Relay {
   // server is merely slow.
   void LoseAnswers();
   void WaitUntilAnAnswerIsLost();
+  // The same, but only of the connections that are open now.
+  void SilenceOpenConnections();
   // Waits until the server has noticed. Later connections lead to `server`, and lose nothing.
   void BreakAndLeadTo(const std::string& server);
 
