@@ -118,19 +118,24 @@ void Guard::Watch(pid_t group, std::chrono::nanoseconds left) const {
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command,
-                           const std::map<std::string, std::string>& environment) {
+                           const std::map<std::string, std::string>& environment,
+                           const std::function<void(pid_t group)>& prepare) {
   // All that needs memory is made before the fork: other threads may hold the allocator's lock.
   const auto variables = Merged(environment);
   const auto argv = Pointers(command);
   const auto envp = Pointers(variables);
   int failure[2];  // closed by a successful exec, or told the error
-  if (pipe2(failure, O_CLOEXEC) != 0) Throw("pipe");
+  int start[2];    // told when it may begin, or closed
+  if (pipe2(failure, O_CLOEXEC) != 0 || pipe2(start, O_CLOEXEC) != 0) Throw("pipe");
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) Throw("fork");
   if (pid_ == 0) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(start[1]);
+    char go = 0;
+    if (read(start[0], &go, sizeof go) != sizeof go) _exit(127);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -142,6 +147,10 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
   }
   setpgid(pid_, pid_);
   close(failure[1]);
+  close(start[0]);
+  prepare(pid_);
+  [[maybe_unused]] const ssize_t told = write(start[1], "", 1);
+  close(start[1]);
   int error = 0;
   const bool failed = read(failure[0], &error, sizeof error) == sizeof error;
   close(failure[0]);
@@ -174,18 +183,34 @@ void ChildProcess::Signal(int number) {
   if (!ended_) kill(-pid_, number);
 }
 
-std::optional<int> ChildProcess::WaitFor(std::chrono::milliseconds patience) {
+bool ChildProcess::WaitForEnd(std::chrono::milliseconds patience) const {
   pollfd ready{pidfd_, POLLIN, 0};
   if (poll(&ready, 1, static_cast<int>(std::min<int64_t>(patience.count(), INT_MAX))) <= 0) {
-    return std::nullopt;
+    return false;
   }
-  // Once it is waited for, its number may be another process's.
-  const std::lock_guard lock(mutex_);
   kill(-pid_, SIGKILL);
+  return true;
+}
+
+int ChildProcess::Reap() {
+  const std::lock_guard lock(mutex_);
   int status = 0;
   waitpid(pid_, &status, 0);
   ended_ = true;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool ChildProcess::WasSuspended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) == 0 &&
+         info.si_pid == pid_ && info.si_status == SIGTSTP;
+}
+
+void ChildProcess::SuspendWithIt() const {
+  GiveTerminal(pid_, getpgrp());
+  kill(getpid(), SIGSTOP);
+  GiveTerminal(getpgrp(), pid_);
+  kill(-pid_, SIGCONT);
 }
 
 }  // namespace tenure

@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +35,12 @@ class Guard {
 
 class ChildProcess {
  public:
-  // Starts it, with the signals as they were before any was blocked. It is killed when the thread
-  // that starts it ends. Throws std::system_error if it cannot be started.
+  // Starts it, with the signals as they were before any was blocked, after `prepare` has returned,
+  // which is told its group. It is killed when the thread that starts it ends. Throws
+  // std::system_error if it cannot be started.
   ChildProcess(const std::vector<std::string>& command,
-               const std::map<std::string, std::string>& environment);
+               const std::map<std::string, std::string>& environment,
+               const std::function<void(pid_t group)>& prepare);
   // Kills its group, if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -47,9 +49,16 @@ class ChildProcess {
   [[nodiscard]] pid_t group() const { return pid_; }
   // To all of its group. From any thread; passes by one that has ended.
   void Signal(int number);
-  // The exit code, or 128 + the signal that ended it; what is left of its group is killed then.
-  // Nothing if it still runs after `patience`. Not to be called again after an exit code.
-  [[nodiscard]] std::optional<int> WaitFor(std::chrono::milliseconds patience);
+  // Whether it has ended, within `patience`; what is left of its group is killed then. Its number
+  // is no other process's until it is reaped.
+  [[nodiscard]] bool WaitForEnd(std::chrono::milliseconds patience) const;
+  // The exit code, or 128 + the signal that ended it. REQUIRES: it has ended. Once.
+  [[nodiscard]] int Reap();
+  // Whether somebody at the terminal, or with its signal, has suspended it since this was last
+  // asked.
+  [[nodiscard]] bool WasSuspended() const;
+  // Suspends this process too, as its shell expects, and gives the terminal back meanwhile.
+  void SuspendWithIt() const;
 
  private:
   std::mutex mutex_;

@@ -96,14 +96,18 @@ class CommandRun {
     if (!options_.on_elected.empty()) {
       code = RunChild({"/bin/sh", "-c", options_.on_elected}, Environment(seat), stop);
     }
-    if (code.value_or(0) == 0) code = RunChild(options_.command, Environment(seat), stop);
+    if (code.value_or(EXIT_SUCCESS) == EXIT_SUCCESS) {
+      code = RunChild(options_.command, Environment(seat), stop);
+    }
     // The command of a process that was stopped may have ended before the elector knows why.
     const bool lost = stop.stop_requested() || !elector_.IsLeader();
     const std::lock_guard lock(mutex_);
     at_work_ = false;
     // Before this function ends: so the elector does not stand again meanwhile.
     if (!options_.restart || ending_) elector_.Resign();
-    if (ending_ || (!options_.restart && !lost)) ends_with_ = code.value_or(EXIT_SUCCESS);
+    // Not started, because a signal came first: as if that had ended it.
+    if (ending_) ends_with_ = code.value_or(128 + *ending_);
+    if (!ending_ && !options_.restart && !lost) ends_with_ = code.value_or(EXIT_SUCCESS);
     if (!ending_ && !options_.restart && lost) ends_with_ = kExitLost;
     changed_.notify_all();
   }
@@ -116,22 +120,24 @@ class CommandRun {
     try {
       const std::lock_guard lock(mutex_);
       if (ending_ || stop.stop_requested() || !elector_.IsLeader()) return std::nullopt;
-      child.emplace(command, environment);
+      child.emplace(command, environment,
+                    [this](pid_t group) { guard_.Watch(group, elector_.remaining()); });
       child_ = &*child;
     } catch (const std::system_error& error) {
+      guard_.Watch(0, 0ns);
       Output::Complain("cannot run " + command.front() + ": " + error.code().message());
       return error.code().value() == ENOENT ? kExitNoCommand : kExitCannotRun;
     }
     const std::stop_callback terminate(stop, [this] { SignalChild(SIGTERM); });
-    std::optional<int> code;
-    while (!code) {
+    while (!child->WaitForEnd(kTick)) {
+      // While it is suspended nothing is renewed, so that another may lead.
+      if (child->WasSuspended()) child->SuspendWithIt();
       if (elector_.IsLeader()) guard_.Watch(child->group(), elector_.remaining());
-      code = child->WaitFor(kTick);
     }
     guard_.Watch(0, 0ns);
     const std::lock_guard lock(mutex_);
     child_ = nullptr;
-    return code;
+    return child->Reap();
   }
 
   // On the callbacks' thread.
@@ -158,8 +164,8 @@ class CommandRun {
     auto environment = Environment(seat);
     environment["TENURE_CAUSE"] = cause;
     try {
-      ChildProcess hook({"/bin/sh", "-c", options_.on_lost}, environment);
-      (void)hook.WaitFor(kHookPatience);
+      ChildProcess hook({"/bin/sh", "-c", options_.on_lost}, environment, [](pid_t) {});
+      if (hook.WaitForEnd(kHookPatience)) (void)hook.Reap();
     } catch (const std::system_error& error) {
       Output::Complain(std::string("cannot run the hook: ") + error.what());
     }
@@ -171,7 +177,7 @@ class CommandRun {
     const std::lock_guard lock(mutex_);
     if (child_ != nullptr) child_->Signal(number);
     if (!Ends(number)) return;
-    ending_ = true;
+    ending_ = number;
     if (!at_work_ && !exit_code_) exit_code_ = ends_with_.value_or(kExitNotElected);
     changed_.notify_all();
   }
@@ -202,7 +208,7 @@ class CommandRun {
   std::condition_variable changed_;
   bool elected_ = false;           // guarded by mutex_; once
   bool at_work_ = false;           // guarded by mutex_
-  bool ending_ = false;            // guarded by mutex_; a signal wants it
+  std::optional<int> ending_;      // guarded by mutex_; the signal that wants it
   std::optional<int> ends_with_;   // guarded by mutex_; when the term has ended
   std::optional<int> exit_code_;   // guarded by mutex_
   ChildProcess* child_ = nullptr;  // guarded by mutex_

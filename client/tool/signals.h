@@ -9,15 +9,16 @@
 
 namespace tenure {
 
-// Make it before any other thread: it blocks the signals in all that are started later.
+// Make it before any other thread: it blocks the signals in all that are started later. Those that
+// this process was started to ignore, as `nohup` and shells' background jobs are, stay ignored.
 class Signals {
  public:
   explicit Signals(std::function<void(int)> on_signal, std::initializer_list<int> others = {})
       : on_signal_(std::move(on_signal)) {
     sigemptyset(&set_);
-    for (const int number : others) sigaddset(&set_, number);
-    sigaddset(&set_, SIGINT);
-    sigaddset(&set_, SIGTERM);
+    for (const int number : others) Add(number);
+    Add(SIGINT);
+    Add(SIGTERM);
     sigaddset(&set_, SIGRTMIN);  // ends the thread
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     thread_ = std::thread([this] {
@@ -34,6 +35,12 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
  private:
+  void Add(int number) {
+    struct sigaction now {};
+    sigaction(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) sigaddset(&set_, number);
+  }
+
   const std::function<void(int)> on_signal_;
   std::atomic<bool> stopping_ = false;
   sigset_t set_;

@@ -1,6 +1,7 @@
 // Scenario 21: `tenure run` starts a command only while it leads, and ends it before anybody else
 // is elected.
 #include <csignal>
+#include <fstream>
 
 #include "tests/client/elector_fixture.h"
 #include "tests/rpc/tool.h"
@@ -37,6 +38,11 @@ class RunTest : public ElectorTest {
     EXPECT_TRUE(B().admin().Depose(&context, request, &response).ok());
   }
   static bool Lives(const std::string& pid) { return kill(std::stoi(pid), 0) == 0; }
+  static bool Stopped(pid_t pid) {
+    std::string text;
+    std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), text);
+    return text.find(") T ") != std::string::npos;
+  }
   static int64_t LastTime(const Process& process) { return std::stoll(process.Lines().back()); }
 };
 
@@ -134,6 +140,45 @@ TEST_P(RunTest, ACommandIsNotRunIfItsHookFails) {
   EXPECT_EQ(run->Wait(), 9);
 
   EXPECT_THAT(run->Lines(), IsEmpty());
+}
+
+TEST_P(RunTest, ASignalDuringTheHookCountsAsOneThatEndsTheCommand) {
+  const auto run = Start(
+      A(), "a", {"--on-elected", "trap 'exit 0' TERM; echo hook; while :; do sleep 0.05; done"},
+      "echo command");
+  run->Line(1);
+
+  run->Signal(SIGTERM);
+
+  EXPECT_EQ(run->Wait(), 128 + SIGTERM);
+  EXPECT_THAT(run->Lines(), ElementsAre("hook"));
+}
+
+TEST_P(RunTest, ASignalThatItWasStartedToIgnoreIsIgnored) {
+  Process run({"sh", "-c", "trap '' HUP; exec \"$0\" --endpoint \"$1\" run e -- sh -c \"$2\"",
+               Program("tenure"), A().endpoint(),
+               "trap 'echo usr1' USR1; echo begins; while :; do sleep 0.05; done"});
+  run.Line(1);
+
+  run.Signal(SIGHUP);
+  run.Signal(SIGUSR1);
+
+  EXPECT_EQ(run.Line(2), "usr1");
+  run.Signal(SIGTERM);
+  EXPECT_EQ(run.Wait(), 128 + SIGTERM);
+}
+
+TEST_P(RunTest, IsSuspendedAndGoesOnWithItsCommand) {
+  const auto run = Start(A(), "a", {}, "echo $$; while :; do sleep 0.05; done");
+  const pid_t command = std::stoi(run->Line(1));
+
+  kill(command, SIGTSTP);
+  EXPECT_TRUE(Eventually([&] { return Stopped(run->pid()); }));
+  run->Signal(SIGCONT);
+
+  EXPECT_TRUE(Eventually([&] { return !Stopped(run->pid()) && !Stopped(command); }));
+  run->Signal(SIGTERM);
+  EXPECT_EQ(run->Wait(), 128 + SIGTERM);
 }
 
 TEST_P(RunTest, WhoOnlyTriesEndsIfAnotherLeads) {
