@@ -11,8 +11,8 @@ first_commands() { awk '/^```/ { if (inside) exit; inside = ($0 == "```sh"); nex
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-[ $# -gt 0 ] || set -- *
-for language in "$@"; do
+[ $# -gt 0 ] || set -- */
+for language in "${@%/}"; do
   SECONDS=0
   commands=$(first_commands "$language/README.md")
   if ! (cd "$language" && nice bash -euo pipefail -c "$commands") >"$log" 2>&1; then

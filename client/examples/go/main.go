@@ -54,7 +54,7 @@ type replicas struct {
 
 func newReplicas(endpoints string) *replicas {
 	reconnect := grpc.ConnectParams{Backoff: backoff.Config{
-		BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}
+		BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 200 * time.Millisecond}}
 	r := &replicas{}
 	for _, endpoint := range strings.Split(endpoints, ",") {
 		connection, err := grpc.NewClient("passthrough:///"+endpoint,

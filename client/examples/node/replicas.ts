@@ -11,7 +11,7 @@ export class Replicas {
     const plain = credentials.createInsecure();
     const options = {
       "grpc.initial_reconnect_backoff_ms": 50,
-      "grpc.max_reconnect_backoff_ms": 1000,
+      "grpc.max_reconnect_backoff_ms": 200,
     };
     this.clients = endpoints
       .split(",")

@@ -19,6 +19,10 @@ import io.tenure.v1.ResignRequest;
 import io.tenure.v1.ResignResponse;
 import io.tenure.v1.SeatNotice;
 import io.tenure.v1.SessionRenewal;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.TreeMap;
@@ -35,8 +39,6 @@ final class Candidate {
   private static final int UNANSWERED_MAX = 2;
   /** How often to see that the place in the queue is still there. */
   private static final long CHECK_PLACE = 30 * SECOND;
-
-  private static final long START = System.nanoTime();
 
   private final String election;
   private final String name;
@@ -80,11 +82,16 @@ final class Candidate {
   }
 
   /**
-   * The time that leases are counted by. On Linux it stands still while the machine is suspended,
-   * and a lease does not: one more reason to pass the term along.
+   * The time that leases are counted by, to a hundredth of a second. A lease goes on while the
+   * machine is suspended, and so does this clock of Linux; System.nanoTime() does not.
    */
   private static long now() {
-    return System.nanoTime() - START;
+    try {
+      String uptime = Files.readString(Path.of("/proc/uptime"));
+      return (long) (Double.parseDouble(uptime.substring(0, uptime.indexOf(' '))) * SECOND);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private void newSession(String previousSession) {
