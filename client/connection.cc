@@ -45,7 +45,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(
 Connection::Connection(const std::string& endpoints,
                        std::shared_ptr<grpc::ChannelCredentials> credentials,
                        HealthCheck health_check)
-    : credentials_(std::move(credentials)), health_check_(health_check) {
+    : credentials_(credentials != nullptr ? std::move(credentials)
+                                          : grpc::InsecureChannelCredentials()),
+      health_check_(health_check) {
   std::istringstream list(endpoints);
   for (std::string endpoint; std::getline(list, endpoint, ',');) {
     if (!endpoint.empty()) replicas_.push_back(Open(endpoint));

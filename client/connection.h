@@ -25,11 +25,10 @@ enum class HealthCheck { kOff, kOn };
 // on. Not thread-safe.
 class Connection {
  public:
-  // "host:port[,host:port...]". Nothing is connected to yet.
-  explicit Connection(
-      const std::string& endpoints,
-      std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials(),
-      HealthCheck health_check = HealthCheck::kOff);
+  // "host:port[,host:port...]". Nothing is connected to yet. Null credentials: without TLS.
+  explicit Connection(const std::string& endpoints,
+                      std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr,
+                      HealthCheck health_check = HealthCheck::kOff);
   // Waits until gRPC has let go of every call that holds a mark. Cancel them first.
   ~Connection();
   Connection(const Connection&) = delete;

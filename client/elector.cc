@@ -160,7 +160,6 @@ Client::Client(ClientOptions options) {
     throw std::invalid_argument("endpoints names none");
   }
   if (options.lease_ttl < 0ms) throw std::invalid_argument("lease_ttl is negative");
-  if (options.credentials == nullptr) options.credentials = grpc::InsecureChannelCredentials();
   loop_ = std::make_shared<ClientLoop>(std::move(options));
 }
 

@@ -21,10 +21,8 @@ grpc::Status Gap(const v1::ObserveResponse& response) {
 
 }  // namespace
 
-grpc::Status Follower::Run() {
-  Connection connection(options_.endpoints, options_.credentials != nullptr
-                                                ? options_.credentials
-                                                : grpc::InsecureChannelCredentials());
+grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials) {
+  Connection connection(options_.endpoints, std::move(credentials));
   while (true) {
     const grpc::Status status = FollowOneStream(connection);
     if (Stopped()) return grpc::Status::OK;

@@ -25,7 +25,6 @@ class Follower {
  public:
   struct Options {
     std::string endpoints;
-    std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;  // null: without TLS
     Observation::Wish wish;
     std::chrono::milliseconds silence_max = kSilenceMax;
   };
@@ -41,8 +40,8 @@ class Follower {
   Follower(Options options, Listener listener)
       : options_(std::move(options)), listener_(std::move(listener)), observation_(options_.wish) {}
 
-  // Until it is stopped (OK), or an error does not pass by itself.
-  [[nodiscard]] grpc::Status Run();
+  // Until it is stopped (OK), or an error does not pass by itself. Null credentials: without TLS.
+  [[nodiscard]] grpc::Status Run(std::shared_ptr<grpc::ChannelCredentials> credentials);
   // From any thread, before or while it runs. Does not wait.
   void Stop();
 

@@ -34,7 +34,6 @@ Follower::Options ToFollowerOptions(const ObserverOptions& options) {
   Check(options.from_revision != 0, "revisions begin with 1");
   Check(options.silence_max > 0ms, "silence_max is not positive");
   return {.endpoints = options.endpoints,
-          .credentials = options.credentials,
           .wish = {options.names, options.prefix, options.from_revision},
           .silence_max = options.silence_max};
 }
@@ -53,7 +52,7 @@ class Observer::State {
 
   static void Start(const std::shared_ptr<State>& state) {
     state->thread_ = std::thread([state] {
-      const grpc::Status status = state->follower_.Run();
+      const grpc::Status status = state->follower_.Run(state->options_.credentials);
       if (!status.ok()) state->Call(state->options_.on_failed, status);
     });
   }

@@ -50,7 +50,7 @@ class CampaignRun {
         options_(options),
         mailbox_(std::make_shared<CampaignMailbox>()),
         signals_([mailbox = mailbox_](int) { mailbox->Put(Interrupted{}); }),
-        connection_(common.endpoints) {}
+        connection_(common.endpoints, common.Credentials()) {}
 
   int Run() {
     const Time now = Now();

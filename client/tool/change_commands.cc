@@ -20,7 +20,9 @@ using Admin = v1::AdminService::Stub;
 class Change {
  public:
   Change(const CommonOptions& common, const ChangeOptions& options)
-      : options_(options), output_(common.json), connection_(common.endpoints) {}
+      : options_(options),
+        output_(common.json),
+        connection_(common.endpoints, common.Credentials()) {}
 
   // The term for which the change is meant: the given one, or the one that the election is in.
   [[nodiscard]] tl::expected<uint64_t, grpc::Status> Term() {
@@ -186,7 +188,7 @@ int RunDelete(const CommonOptions& common, const ChangeOptions& options) {
 }
 
 int RunEndSession(const CommonOptions& common, const EndSessionOptions& options) {
-  Connection connection(common.endpoints);
+  Connection connection(common.endpoints, common.Credentials());
   v1::EndSessionRequest request;
   request.set_handle(options.handle);
   request.set_reason(options.reason);

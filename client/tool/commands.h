@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/types.h"
+#include "tenure/credentials.h"
 
 namespace tenure {
 
@@ -15,6 +17,13 @@ namespace tenure {
 struct CommonOptions {
   std::string endpoints = "127.0.0.1:7070";
   bool json = false;
+  bool tls = false;
+  TlsOptions tls_files;
+
+  // Null: without TLS. Starts threads, so that the signals have to be blocked before.
+  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const {
+    return tls ? TlsCredentials(tls_files) : nullptr;
+  }
 };
 
 struct CampaignOptions {

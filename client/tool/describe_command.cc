@@ -99,7 +99,7 @@ class Sheet {
 
 int RunDescribe(const CommonOptions& common, const DescribeOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints);
+  Connection connection(common.endpoints, common.Credentials());
   v1::DescribeElectionRequest request;
   request.set_election(options.election);
   v1::Election election;

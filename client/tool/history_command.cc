@@ -84,7 +84,7 @@ grpc::Status LookFor(const std::string& election, Connection& connection) {
 
 int RunHistory(const CommonOptions& common, const HistoryOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints);
+  Connection connection(common.endpoints, common.Credentials());
   const bool of_all = options.election.empty();
 
   Listing<v1::TermRecord> terms(

@@ -6,7 +6,7 @@ namespace tenure {
 
 int RunLeader(const CommonOptions& common, const std::string& election) {
   const Output output(common.json);
-  Connection connection(common.endpoints);
+  Connection connection(common.endpoints, common.Credentials());
   v1::LeaderRequest request;
   request.set_election(election);
   v1::LeaderResponse response;

@@ -47,7 +47,7 @@ std::vector<std::string> SessionCells(const v1::SessionInfo& session) {
 
 int RunList(const CommonOptions& common, const ListOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints);
+  Connection connection(common.endpoints, common.Credentials());
   v1::ListElectionsRequest request;
   request.set_prefix(options.prefix);
   Listing<v1::Election> elections(
@@ -65,7 +65,7 @@ int RunList(const CommonOptions& common, const ListOptions& options) {
 
 int RunSessions(const CommonOptions& common, const ListOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints);
+  Connection connection(common.endpoints, common.Credentials());
   v1::ListSessionsRequest request;
   request.set_candidate_prefix(options.prefix);
   Listing<v1::SessionInfo> sessions(output,

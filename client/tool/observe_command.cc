@@ -12,7 +12,8 @@ namespace {
 class ObserveRun {
  public:
   ObserveRun(const CommonOptions& common, const ObserveCommandOptions& options)
-      : output_(common.json),
+      : common_(common),
+        output_(common.json),
         options_(options),
         follower_({.endpoints = common.endpoints,
                    .wish = {options.elections, options.prefix, options.from_revision}},
@@ -20,7 +21,7 @@ class ObserveRun {
         signals_([this](int) { follower_.Stop(); }) {}
 
   int Run() {
-    const grpc::Status status = follower_.Run();
+    const grpc::Status status = follower_.Run(common_.Credentials());
     return status.ok() ? EXIT_SUCCESS : Output::Complain(status);
   }
 
@@ -87,6 +88,7 @@ class ObserveRun {
     if (options_.count && ++lines_ == *options_.count) follower_.Stop();
   }
 
+  const CommonOptions& common_;
   const Output output_;
   const ObserveCommandOptions& options_;
   uint64_t lines_ = 0;

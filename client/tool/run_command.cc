@@ -39,7 +39,8 @@ class CommandRun {
         elector_(Client({.endpoints = common.endpoints,
                          .candidate = options.candidate,
                          .lease_ttl = Millis(options.lease_ttl),
-                         .supersede = options.supersede}),
+                         .supersede = options.supersede,
+                         .credentials = common.Credentials()}),
                  Callbacks()) {}
 
   int Run() {
@@ -218,11 +219,8 @@ class CommandRun {
 
 }  // namespace
 
-int RunRun(const CommonOptions& common, const RunOptions& options) try {
+int RunRun(const CommonOptions& common, const RunOptions& options) {
   return CommandRun(common, options).Run();
-} catch (const std::invalid_argument& error) {
-  Output::Complain(error.what());
-  return kExitUsage;
 }
 
 }  // namespace tenure

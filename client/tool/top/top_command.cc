@@ -47,12 +47,12 @@ Time Now() { return std::chrono::steady_clock::now(); }
 // What the stream of events tells, on its own thread, until it is drawn.
 class Watched {
  public:
-  Watched(std::string endpoints, std::string prefix, std::function<void()> on_change)
+  Watched(const CommonOptions& common, std::string prefix, std::function<void()> on_change)
       : on_change_(std::move(on_change)),
-        follower_({.endpoints = std::move(endpoints),
-                   .wish = {.names = {std::move(prefix)}, .prefix = true}},
-                  {.told = [this](const v1::ObserveResponse& response) { Told(response); }}),
-        thread_([this] { Ended(follower_.Run()); }) {}
+        follower_(
+            {.endpoints = common.endpoints, .wish = {.names = {std::move(prefix)}, .prefix = true}},
+            {.told = [this](const v1::ObserveResponse& response) { Told(response); }}),
+        thread_([this, &common] { Ended(follower_.Run(common.Credentials())); }) {}
   ~Watched() {
     follower_.Stop();
     thread_.join();
@@ -110,8 +110,8 @@ class TopRun {
               mailbox->Put(number == SIGWINCH ? Message(Resized{}) : Message(Quit{}));
             },
             {SIGWINCH, SIGHUP, SIGQUIT}),
-        connection_(common.endpoints),
-        watched_(common.endpoints, prefix_, [mailbox = mailbox_] { mailbox->Put(Changed{}); }),
+        connection_(common.endpoints, common.Credentials()),
+        watched_(common, prefix_, [mailbox = mailbox_] { mailbox->Put(Changed{}); }),
         keyboard_([mailbox = mailbox_](Key key) { mailbox->Put(std::move(key)); },
                   [mailbox = mailbox_] { mailbox->Put(Quit{}); }) {}
 

@@ -1,0 +1,69 @@
+#include "tenure/credentials.h"
+
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+namespace tenure {
+namespace {
+
+constexpr unsigned kRefreshSeconds = 1;
+
+void RequireReadable(const std::string& path) {
+  if (!path.empty() && !std::ifstream(path)) throw std::invalid_argument("cannot read " + path);
+}
+
+class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
+ public:
+  explicit TokenOfFile(std::string path) : path_(std::move(path)) {}
+
+  [[nodiscard]] bool IsBlocking() const override { return false; }
+  [[nodiscard]] const char* GetType() const override { return "tenure-token"; }
+  // Not the token itself.
+  std::string DebugString() override { return "token of " + path_; }
+
+  grpc::Status GetMetadata(grpc::string_ref, grpc::string_ref, const grpc::AuthContext&,
+                           std::multimap<std::string, std::string>* metadata) override {
+    std::ifstream file(path_);
+    std::string token;
+    if (!std::getline(file, token) || token.empty()) {
+      return {grpc::StatusCode::UNAUTHENTICATED, "there is no token in " + path_};
+    }
+    if (token.ends_with('\r')) token.pop_back();
+    metadata->emplace("authorization", "Bearer " + token);
+    return grpc::Status::OK;
+  }
+
+ private:
+  const std::string path_;
+};
+
+}  // namespace
+
+std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& options) {
+  if (options.certificate.empty() != options.key.empty()) {
+    throw std::invalid_argument("a certificate and its key go together");
+  }
+  for (const auto& path : {options.ca, options.certificate, options.key, options.token}) {
+    RequireReadable(path);
+  }
+  grpc::experimental::TlsChannelCredentialsOptions tls;
+  if (!options.ca.empty() || !options.key.empty()) {
+    tls.set_certificate_provider(
+        std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+            options.key, options.certificate, options.ca, kRefreshSeconds));
+  }
+  if (!options.ca.empty()) tls.watch_root_certs();
+  if (!options.key.empty()) tls.watch_identity_key_cert_pairs();
+  auto credentials = grpc::experimental::TlsCredentials(tls);
+  if (options.token.empty()) return credentials;
+  return grpc::CompositeChannelCredentials(
+      credentials,
+      grpc::MetadataCredentialsFromPlugin(std::make_unique<TokenOfFile>(options.token)));
+}
+
+}  // namespace tenure
