@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 std::vector<Reason> AllReasons() {
   std::vector<Reason> all;
-  for (int i = 1; i <= static_cast<int>(Reason::kTooManyCoolDowns); ++i) {
+  for (int i = 1; i <= static_cast<int>(Reason::kLimitReached); ++i) {
     all.push_back(static_cast<Reason>(i));
   }
   return all;

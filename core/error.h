@@ -40,6 +40,8 @@ enum class Reason {
   kElectionPaused,
   kCandidateNotStanding,
   kTooManyCoolDowns,
+  kPermissionDenied,
+  kLimitReached,
 };
 
 // `message` is one sentence for people, without secrets; `metadata` is for programs.

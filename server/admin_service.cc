@@ -7,25 +7,17 @@
 #include "core/validation.h"
 #include "server/admin_requests.h"
 #include "server/convert.h"
+#include "server/refused.h"
 #include "server/unary_call.h"
 
 namespace tenure {
 namespace {
 
-constexpr size_t kIdentityBytesMax = 255;
 // The greatest number that every database can compare with.
 constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
-// Who asks: the authenticated name of the peer, or else its address.
-std::string IdentityOf(const grpc::CallbackServerContext& context) {
-  std::string identity = context.peer();
-  const auto auth = context.auth_context();
-  if (auth != nullptr && auth->IsPeerAuthenticated() && !auth->GetPeerIdentity().empty()) {
-    const grpc::string_ref name = auth->GetPeerIdentity().front();
-    identity.assign(name.data(), name.size());
-  }
-  return identity.substr(0, kIdentityBytesMax);
-}
+// Whatever concerns no single election concerns all.
+const Target kEverything{{}, {""}};
 
 template <typename Page>
 using ReadPage = std::function<Result<Page>(Store&)>;
@@ -45,9 +37,11 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
                                                const Request& request, Response* response,
                                                void (*fill)(const AdminAnswer&, const Request&,
                                                             Response&)) {
+  const auto caller = access_.Admit(*context, Verb::kAdminister, {{request.election()}});
+  if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
-  auto command = Parse(request, IdentityOf(*context));
+  auto command = Parse(request, NameOf(*caller, *context));
   if (!command) {
     call->Fail(command.error());
     return reactor;
@@ -61,8 +55,11 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
 
 template <typename Page, typename Response>
 grpc::ServerUnaryReactor* AdminService::Show(
-    grpc::CallbackServerContext* context, Response* response, Result<ReadPage<Page>> read,
+    grpc::CallbackServerContext* context, const Target& target, Response* response,
+    Result<ReadPage<Page>> read,
     std::type_identity_t<std::function<void(const Page&, Response&)>> fill) {
+  const auto caller = access_.Admit(*context, Verb::kInspect, target);
+  if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
   if (!read) {
@@ -97,7 +94,7 @@ grpc::ServerUnaryReactor* AdminService::ListElections(grpc::CallbackServerContex
       return page;
     };
   });
-  return Show<Page>(context, response, std::move(read),
+  return Show<Page>(context, {{}, {request->prefix()}}, response, std::move(read),
                     [](const Page& page, v1::ListElectionsResponse& it) {
                       for (const ElectionView& view : page.elections) {
                         *it.add_elections() = ToProto(view);
@@ -139,7 +136,7 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
       return page;
     };
   };
-  return Show<Page>(context, response, parse(),
+  return Show<Page>(context, {{request->election()}}, response, parse(),
                     [](const Page& page, v1::DescribeElectionResponse& it) {
                       *it.mutable_election() = ToProto(page.election);
                       uint64_t position = page.skipped;
@@ -174,10 +171,11 @@ grpc::ServerUnaryReactor* AdminService::ListTerms(grpc::CallbackServerContext* c
       return page;
     };
   };
-  return Show<Page>(context, response, parse(), [](const Page& page, v1::ListTermsResponse& it) {
-    for (const TermRecord& term : page.terms) *it.add_terms() = ToProto(term);
-    it.set_next_page_token(page.next);
-  });
+  return Show<Page>(context, {{request->election()}}, response, parse(),
+                    [](const Page& page, v1::ListTermsResponse& it) {
+                      for (const TermRecord& term : page.terms) *it.add_terms() = ToProto(term);
+                      it.set_next_page_token(page.next);
+                    });
 }
 
 grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext* context,
@@ -208,10 +206,13 @@ grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext*
       return page;
     };
   };
-  return Show<Page>(context, response, parse(), [](const Page& page, v1::ListChangesResponse& it) {
-    for (const AdminRecord& record : page.changes) *it.add_changes() = ToProto(record.change);
-    it.set_next_page_token(page.next);
-  });
+  return Show<Page>(context,
+                    request->election().empty() ? kEverything : Target{{request->election()}},
+                    response, parse(), [](const Page& page, v1::ListChangesResponse& it) {
+                      for (const AdminRecord& record : page.changes)
+                        *it.add_changes() = ToProto(record.change);
+                      it.set_next_page_token(page.next);
+                    });
 }
 
 grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext* context,
@@ -242,10 +243,12 @@ grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext
       return page;
     };
   };
-  return Show<Page>(context, response, parse(), [](const Page& page, v1::ListSessionsResponse& it) {
-    for (const SessionView& session : page.sessions) *it.add_sessions() = ToProto(session);
-    it.set_next_page_token(page.next);
-  });
+  return Show<Page>(context, kEverything, response, parse(),
+                    [](const Page& page, v1::ListSessionsResponse& it) {
+                      for (const SessionView& session : page.sessions)
+                        *it.add_sessions() = ToProto(session);
+                      it.set_next_page_token(page.next);
+                    });
 }
 
 grpc::ServerUnaryReactor* AdminService::Appoint(grpc::CallbackServerContext* context,
@@ -318,6 +321,8 @@ grpc::ServerUnaryReactor* AdminService::DeleteElection(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* context,
                                                    const v1::EndSessionRequest* request,
                                                    v1::EndSessionResponse* response) {
+  const auto caller = access_.Admit(*context, Verb::kAdminister, kEverything);
+  if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::EndSessionResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
   const auto handle = ParseHandle(request->handle());
@@ -326,7 +331,7 @@ grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* 
     call->Fail(handle ? reason.error() : handle.error());
     return reactor;
   }
-  const Asker asker{IdentityOf(*context), *reason};
+  const Asker asker{NameOf(*caller, *context), *reason};
   engine_.Read<std::optional<SessionId>>(
       [handle = *handle](Store& store) { return store.FindSession(handle); },
       [this, call, asker](const Result<std::optional<SessionId>>& found) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <type_traits>
 
+#include "server/access.h"
 #include "server/engine.h"
 #include "tenure/v1/admin.grpc.pb.h"
 
@@ -13,7 +14,7 @@ namespace tenure {
 
 class AdminService final : public v1::AdminService::CallbackService {
  public:
-  explicit AdminService(Engine& engine) : engine_(engine) {}
+  AdminService(Engine& engine, Access& access) : engine_(engine), access_(access) {}
 
   grpc::ServerUnaryReactor* ListElections(grpc::CallbackServerContext* context,
                                           const v1::ListElectionsRequest* request,
@@ -61,11 +62,12 @@ class AdminService final : public v1::AdminService::CallbackService {
   // Reads one page and fills the answer with it, unless the request was refused.
   template <typename Page, typename Response>
   grpc::ServerUnaryReactor* Show(
-      grpc::CallbackServerContext* context, Response* response,
+      grpc::CallbackServerContext* context, const Target& target, Response* response,
       Result<std::function<Result<Page>(Store&)>> read,
       std::type_identity_t<std::function<void(const Page&, Response&)>> fill);
 
   Engine& engine_;
+  Access& access_;
 };
 
 }  // namespace tenure

@@ -7,6 +7,7 @@
 #include "server/campaign_request.h"
 #include "server/campaign_set_call.h"
 #include "server/convert.h"
+#include "server/refused.h"
 #include "server/status.h"
 #include "server/timer.h"
 #include "server/unary_call.h"
@@ -296,11 +297,7 @@ grpc::ServerUnaryReactor* StartCampaign(Engine& engine, grpc::CallbackServerCont
                                         v1::CampaignResponse* response) {
   if (!request.elections().empty()) return StartCampaignForAll(engine, context, request, response);
   auto parsed = ParseCampaign(request, engine.limits());
-  if (!parsed) {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(ToStatus(parsed.error()));
-    return reactor;
-  }
+  if (!parsed) return Refused(*context, parsed.error());
   const auto call = std::make_shared<CampaignCall>(engine, *std::move(parsed), response);
   call->Start(*context);
   return call.get();

@@ -6,6 +6,7 @@
 
 #include "server/campaign_request.h"
 #include "server/convert.h"
+#include "server/refused.h"
 #include "server/status.h"
 #include "server/timer.h"
 #include "server/unary_call.h"
@@ -218,11 +219,7 @@ grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine, grpc::CallbackServ
                                               const v1::CampaignRequest& request,
                                               v1::CampaignResponse* response) {
   auto parsed = ParseCampaignForAll(request, engine.limits());
-  if (!parsed) {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(ToStatus(parsed.error()));
-    return reactor;
-  }
+  if (!parsed) return Refused(*context, parsed.error());
   const auto call = std::make_shared<CampaignSetCall>(engine, *std::move(parsed), response);
   call->Start(*context);
   return call.get();

@@ -72,6 +72,22 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   app.add_option("--http-listen", config.http_listen,
                  "Where to serve /metrics, /healthz and /readyz")
       ->envname("TENURE_HTTP_LISTEN");
+  app.add_option("--tls-cert", config.tls.certificate, "The certificate's chain (PEM): serve TLS")
+      ->envname("TENURE_TLS_CERT");
+  app.add_option("--tls-key", config.tls.key, "Its key (PEM)")->envname("TENURE_TLS_KEY");
+  app.add_option("--tls-client-ca", config.tls.client_ca,
+                 "Who signs the clients' certificates (PEM)")
+      ->envname("TENURE_TLS_CLIENT_CA");
+  app.add_option("--tls-client-certs", config.tls.client_certificates,
+                 "With --tls-client-ca: whether each client needs a certificate")
+      ->transform(CLI::Transformer(
+          std::map<std::string, ClientCertificates>{{"required", ClientCertificates::kRequired},
+                                                    {"optional", ClientCertificates::kOptional}}))
+      ->default_str("required")
+      ->envname("TENURE_TLS_CLIENT_CERTS");
+  app.add_option("--policy", config.policy,
+                 "Who may do what (YAML); otherwise everybody everything")
+      ->envname("TENURE_POLICY");
   app.add_option("--store", config.store_url,
                  "sqlite:PATH, sqlite::memory: or mysql://user@host[:port][,host2...]/database")
       ->envname("TENURE_STORE");
@@ -129,6 +145,12 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
     return tl::unexpected(
         Complain("--lease-ttl-default is not between --lease-ttl-min and "
                  "--lease-ttl-max"));
+  }
+  if (config.tls.certificate.empty() != config.tls.key.empty()) {
+    return tl::unexpected(Complain("--tls-cert and --tls-key go together"));
+  }
+  if (config.tls.certificate.empty() && !config.tls.client_ca.empty()) {
+    return tl::unexpected(Complain("--tls-client-ca needs --tls-cert and --tls-key"));
   }
   auto location = ParseStoreUrl(config.store_url);
   if (!location) return tl::unexpected(Complain(location.error()));

@@ -7,6 +7,7 @@
 
 #include "core/limits.h"
 #include "server/engine.h"
+#include "server/tls.h"
 #include "storage/open_store.h"
 
 namespace tenure {
@@ -16,6 +17,8 @@ struct ServerConfig {
   bool migrate = true;        // at start
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
+  TlsFiles tls;
+  std::string policy;  // a path; empty: everybody may do everything
   std::string store_url = "sqlite:tenure.db";
   StoreLocation store;
   Limits limits;

@@ -6,6 +6,7 @@
 #include "server/campaign_call.h"
 #include "server/convert.h"
 #include "server/keep_alive_call.h"
+#include "server/refused.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -45,22 +46,53 @@ Result<ResignCommand> Parse(const v1::ResignRequest& request) {
   return command;
 }
 
+// What the calls are about, as the policy sees it.
+
+Target TargetOf(const v1::CampaignRequest& request) {
+  Target target{{request.elections().begin(), request.elections().end()}};
+  if (request.elections().empty()) target.elections.push_back(request.election());
+  return target;
+}
+
+Target TargetOf(const v1::ResignRequest& request) {
+  if (request.election().empty()) return {};  // the session, with all that it holds
+  return {{request.election()}};
+}
+
+Target TargetOf(const v1::ObserveRequest& request) {
+  Target target;
+  for (const v1::Selector& selector : request.selectors()) {
+    if (selector.has_election()) target.elections.push_back(selector.election());
+    if (selector.has_prefix()) target.prefixes.push_back(selector.prefix());
+  }
+  return target;
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext* context,
                                                     const v1::CampaignRequest* request,
                                                     v1::CampaignResponse* response) {
+  const auto caller = access_.Admit(*context, Verb::kCampaign, TargetOf(*request));
+  if (!caller) return Refused(*context, caller.error());
   return StartCampaign(engine_, context, *request, response);
 }
 
 grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionService::KeepAlive(
-    grpc::CallbackServerContext*) {
+    grpc::CallbackServerContext* context) {
+  const auto caller = access_.Allow(*context, Verb::kCampaign, {});
+  if (!caller) {
+    return RefusedStream<grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>>(
+        caller.error());
+  }
   return StartKeepAlive(engine_);
 }
 
 grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext* context,
                                                     const v1::ProclaimRequest* request,
                                                     v1::ProclaimResponse* response) {
+  const auto caller = access_.Admit(*context, Verb::kCampaign, {{request->election()}});
+  if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::ProclaimResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
   auto command = Parse(*request);
@@ -80,6 +112,8 @@ grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* context,
                                                   const v1::ResignRequest* request,
                                                   v1::ResignResponse* response) {
+  const auto caller = access_.Allow(*context, Verb::kCampaign, TargetOf(*request));
+  if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::ResignResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
   const auto command = Parse(*request);
@@ -113,6 +147,8 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* context,
                                                   const v1::LeaderRequest* request,
                                                   v1::LeaderResponse* response) {
+  const auto caller = access_.Admit(*context, Verb::kObserve, {{request->election()}});
+  if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::LeaderResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
   const auto name = ParseElectionName(request->election());
@@ -138,7 +174,11 @@ grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* c
 }
 
 grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
-    grpc::CallbackServerContext*, const v1::ObserveRequest* request) {
+    grpc::CallbackServerContext* context, const v1::ObserveRequest* request) {
+  const auto caller = access_.Admit(*context, Verb::kObserve, TargetOf(*request));
+  if (!caller) {
+    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(caller.error());
+  }
   return StartObserve(engine_, *request, observe_);
 }
 

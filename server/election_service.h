@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "server/access.h"
 #include "server/engine.h"
 #include "server/observe_call.h"
 #include "tenure/v1/election.grpc.pb.h"
@@ -11,7 +12,8 @@ namespace tenure {
 
 class ElectionService final : public v1::ElectionService::CallbackService {
  public:
-  ElectionService(Engine& engine, ObserveOptions observe) : engine_(engine), observe_(observe) {}
+  ElectionService(Engine& engine, Access& access, ObserveOptions observe)
+      : engine_(engine), access_(access), observe_(observe) {}
 
   grpc::ServerUnaryReactor* Campaign(grpc::CallbackServerContext* context,
                                      const v1::CampaignRequest* request,
@@ -32,6 +34,7 @@ class ElectionService final : public v1::ElectionService::CallbackService {
 
  private:
   Engine& engine_;
+  Access& access_;
   const ObserveOptions observe_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "core/validation.h"
 #include "server/convert.h"
+#include "server/refused.h"
 #include "server/status.h"
 #include "server/timer.h"
 
@@ -388,13 +389,10 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
 grpc::ServerWriteReactor<v1::ObserveResponse>* StartObserve(Engine& engine,
                                                             const v1::ObserveRequest& request,
                                                             const ObserveOptions& options) {
-  class Refused final : public grpc::ServerWriteReactor<v1::ObserveResponse> {
-   public:
-    explicit Refused(const grpc::Status& status) { Finish(status); }
-    void OnDone() override { delete this; }
-  };
   auto selectors = Parse(request);
-  if (!selectors) return new Refused(ToStatus(selectors.error()));
+  if (!selectors) {
+    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(selectors.error());
+  }
   const auto call = std::make_shared<ObserveCall>(engine, *std::move(selectors), options);
   call->Start();
   return call.get();

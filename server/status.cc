@@ -63,6 +63,10 @@ Row RowOf(Reason reason) {
       return {v1::ERROR_REASON_CANDIDATE_NOT_STANDING, StatusCode::FAILED_PRECONDITION};
     case Reason::kTooManyCoolDowns:
       return {v1::ERROR_REASON_TOO_MANY_COOL_DOWNS, StatusCode::RESOURCE_EXHAUSTED};
+    case Reason::kPermissionDenied:
+      return {v1::ERROR_REASON_PERMISSION_DENIED, StatusCode::PERMISSION_DENIED};
+    case Reason::kLimitReached:
+      return {v1::ERROR_REASON_LIMIT_REACHED, StatusCode::RESOURCE_EXHAUSTED};
   }
   return {v1::ERROR_REASON_UNSPECIFIED, StatusCode::UNKNOWN};
 }

@@ -19,7 +19,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 constexpr auto kFirst = Reason::kInvalidElectionName;
-constexpr auto kLast = Reason::kTooManyCoolDowns;
+constexpr auto kLast = Reason::kLimitReached;
 
 std::vector<Reason> AllReasons() {
   std::vector<Reason> all;

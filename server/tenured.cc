@@ -110,12 +110,13 @@ int Migrate(Store& store, const ServerConfig& config) {
 }
 
 std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
+                                        const std::shared_ptr<grpc::ServerCredentials>& credentials,
                                         const std::vector<grpc::Service*>& services) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(address, credentials, &port);
   // Two servers on one port would share its calls silently.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
@@ -130,7 +131,7 @@ std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
 
 // Until a signal comes: brings the engine up, and tells the health service how the store is.
 // The exit code, if it has to end by itself.
-std::optional<int> Serve(Store& store, Engine& engine, const ServerConfig& config,
+std::optional<int> Serve(Store& store, Engine& engine, Access& access, const ServerConfig& config,
                          grpc::HealthCheckServiceInterface& health, Signals& signals) {
   StoreComplaints complaints;
   while (true) {
@@ -140,11 +141,13 @@ std::optional<int> Serve(Store& store, Engine& engine, const ServerConfig& confi
     if (prepared && started) break;
     complaints.Away(prepared ? started.error().message : prepared.error().message);
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
+    access.Refresh();
   }
   spdlog::info("ready");
   health.SetServingStatus(true);
   bool answers = true;
   while (!signals.Arrived(kWatchPause)) {
+    access.Refresh();
     const bool answered = std::exchange(answers, engine.StoreAnswers());
     if (answered != answers) health.SetServingStatus(answers);
     if (answers) {
@@ -165,8 +168,12 @@ int Run(const ServerConfig& config, Signals& signals) {
   if (!store) return Complain(store.error().message);
   if (config.migrate_only) return Migrate(**store, config);
 
+  const auto credentials = ToCredentials(config.tls);
+  if (!credentials) return Complain(credentials.error());
   Metrics metrics;
   ThreadScheduler scheduler;
+  const auto access = Access::Open(config.policy, [&] { return scheduler.Now(); });
+  if (!access) return Complain(access.error());
   EngineOptions options;
   options.limits = config.limits;
   options.retention = config.retention;
@@ -178,9 +185,9 @@ int Run(const ServerConfig& config, Signals& signals) {
       config.http_listen,
       {[&] { return engine.ExposeMetrics(); }, [&] { return engine.StoreAnswers() && !draining; }});
   if (!http) return Complain(http.error());
-  ElectionService elections(engine, {});
-  AdminService administration(engine);
-  const auto server = StartGrpc(config.listen, {&elections, &administration});
+  ElectionService elections(engine, **access, {});
+  AdminService administration(engine, **access);
+  const auto server = StartGrpc(config.listen, *credentials, {&elections, &administration});
   if (server == nullptr) {
     return Complain("cannot listen on " + config.listen + " (gRPC): is the port taken?");
   }
@@ -189,7 +196,7 @@ int Run(const ServerConfig& config, Signals& signals) {
   spdlog::info("listening on {}, http on {}, store {}", config.listen, config.http_listen,
                config.store_url);
 
-  const auto exit_code = Serve(**store, engine, config, health, signals);
+  const auto exit_code = Serve(**store, engine, **access, config, health, signals);
 
   spdlog::info("draining");
   draining = true;

@@ -374,6 +374,13 @@ TEST_F(LonelyTest, BadConfigurationIsOneLine) {
                 "cannot read the password file '/nowhere'");
   ExpectOneLine(RunTenured({"--lease-ttl-min", "soon"}), "'soon' is not a duration");
   ExpectOneLine(RunTenured({"--no-such-flag"}), "--no-such-flag");
+  ExpectOneLine(RunTenured({"--tls-cert", "/nowhere"}), "--tls-cert and --tls-key go together");
+  ExpectOneLine(RunTenured({"--tls-client-ca", "/nowhere"}), "--tls-client-ca needs --tls-cert");
+  ExpectOneLine(
+      RunTenured({"--store", "sqlite::memory:", "--tls-cert", "/nowhere", "--tls-key", "/nowhere"}),
+      "cannot read /nowhere");
+  ExpectOneLine(RunTenured({"--store", "sqlite::memory:", "--policy", "/nowhere"}),
+                "cannot read /nowhere");
   ExpectOneLine(
       RunToEnd({Program("tenured"), "--store", "sqlite::memory:", "--http-listen", "nonsense"}),
       "'nonsense' is not host:port");

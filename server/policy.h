@@ -1,0 +1,85 @@
+// Who may do what: identities, how they prove themselves, and what each may do in which elections.
+// Whoever is not named may do nothing. Pure; docs/permissions.md shows the file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace tenure {
+
+enum class Verb {
+  kCampaign,    // Campaign, KeepAlive, Proclaim, Resign
+  kObserve,     // Leader, Observe
+  kInspect,     // what operators read
+  kAdminister,  // what operators change
+};
+[[nodiscard]] std::string_view VerbName(Verb verb);
+
+// Verbs in some elections: those named, and those whose names begin with one of the prefixes.
+struct Rule {
+  std::set<Verb> verbs;
+  std::set<std::string, std::less<>> elections;
+  std::vector<std::string> prefixes;
+};
+
+// What one identity may take on. Nothing: as much as it likes.
+struct IdentityLimits {
+  std::optional<uint64_t> requests_per_second;  // of each replica
+  std::optional<uint64_t> sessions;
+  std::optional<uint64_t> candidacies;  // seats and places in queues
+
+  bool operator==(const IdentityLimits&) const = default;
+};
+
+struct Identity {
+  std::string name;
+  std::vector<Rule> rules;
+  IdentityLimits limits;
+
+  [[nodiscard]] bool May(Verb verb, std::string_view election) const;
+  // In every election whose name begins so.
+  [[nodiscard]] bool MayInAll(Verb verb, std::string_view prefix) const;
+  // In some election.
+  [[nodiscard]] bool MaySomewhere(Verb verb) const;
+};
+
+// How a caller proves who it is.
+struct Credentials {
+  std::optional<std::string> token = {};    // decides alone, if there is one
+  std::vector<std::string> san = {};        // of the certificate: subject alternative names
+  std::optional<std::string> subject = {};  // of the certificate, as RFC 2253 writes it
+};
+
+class Policy {
+ public:
+  // `text` is YAML; `read` reads a file of tokens that it names. The error is one sentence for
+  // whoever wrote it.
+  using ReadFile = std::function<tl::expected<std::string, std::string>(const std::string&)>;
+  [[nodiscard]] static tl::expected<Policy, std::string> Parse(const std::string& text,
+                                                               const ReadFile& read);
+
+  // Null if nobody is known by these.
+  [[nodiscard]] std::shared_ptr<const Identity> Find(const Credentials& credentials) const;
+  [[nodiscard]] const std::vector<std::shared_ptr<const Identity>>& identities() const {
+    return identities_;
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Identity>> identities_;
+  // Values are indexes of identities_. Tokens are kept as their SHA-256.
+  std::map<std::string, size_t, std::less<>> by_token_;
+  std::map<std::string, size_t, std::less<>> by_san_;
+  std::map<std::string, size_t, std::less<>> by_subject_;
+
+  friend class PolicyReader;
+};
+
+}  // namespace tenure

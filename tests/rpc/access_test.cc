@@ -1,0 +1,336 @@
+// TLS, client certificates, tokens and the policy: who is let in, and what goes on when
+// certificates and policies change. Scenario 25 is the last of these.
+#include <grpcpp/generic/generic_stub.h>
+
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "tenure/credentials.h"
+#include "tests/rpc/service_fixture.h"
+#include "tests/support/certificates.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
+
+constexpr char kPolicy[] = R"(
+identities:
+  - name: orders
+    sans: ["spiffe://prod/orders"]
+    rules: [{verbs: [campaign, observe], prefixes: ["orders/"]}]
+  - name: reports
+    subjects: ["CN=reports"]
+    token_files: [%/tokens]
+    rules: [{verbs: [observe], prefixes: [""]}]
+    limits: {requests_per_second: 3}
+  - name: operators
+    sans: [operators.prod.svc]
+    rules: [{verbs: [inspect, administer], prefixes: [""]}]
+  - name: nobody
+    sans: [nobody.prod.svc]
+)";
+constexpr char kToken[] = "a-token-of-the-reports";
+
+// One replica that serves TLS, asks for certificates, and has a policy.
+class AccessTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    PublishTls();
+    PublishPolicy(kPolicy);
+    std::ofstream(folder_.path() / "tokens") << kToken << "\n";
+    server_ = std::make_unique<Tenured>(
+        "sqlite::memory:",
+        std::vector<std::string>{"--tls-cert", Tls("tls.crt"), "--tls-key", Tls("tls.key"),
+                                 "--tls-client-ca", Tls("ca.crt"), "--tls-client-certs", "optional",
+                                 "--policy", File("policy.yaml")});
+  }
+
+  [[nodiscard]] std::string File(const std::string& name) const {
+    return (folder_.path() / name).string();
+  }
+  [[nodiscard]] std::string Tls(const std::string& name) const { return File("tls/" + name); }
+
+  // A new certificate for the server.
+  void PublishTls() {
+    const KeyPair pair = authority_.Issue("tenured", "IP:127.0.0.1");
+    PublishFiles(File("tls"), {{"tls.crt", pair.certificate},
+                               {"tls.key", pair.key},
+                               {"ca.crt", authority_.certificate()}});
+  }
+  void PublishPolicy(std::string text) {
+    if (const size_t at = text.find('%'); at != std::string::npos) {
+      text.replace(at, 1, folder_.path().string());
+    }
+    std::ofstream(File("policy.new")) << text;
+    std::filesystem::rename(File("policy.new"), File("policy.yaml"));
+  }
+
+  // Who shows a certificate of this name.
+  [[nodiscard]] Credentials With(const std::string& name, const std::string& san,
+                                 std::chrono::seconds valid_for = std::chrono::hours(1)) const {
+    return Showing(authority_.Issue(name, san, valid_for));
+  }
+  [[nodiscard]] Credentials Showing(const KeyPair& pair) const {
+    return grpc::SslCredentials({authority_.certificate(), pair.key, pair.certificate});
+  }
+  [[nodiscard]] Credentials Orders() const { return With("worker", "URI:spiffe://prod/orders"); }
+  [[nodiscard]] Credentials Operators() const { return With("op", "DNS:operators.prod.svc"); }
+  [[nodiscard]] Credentials Reports() const {
+    std::ofstream(File("token")) << kToken << "\n";
+    return TlsCredentials({.ca = Tls("ca.crt"), .token = File("token")});
+  }
+
+  // On a connection of its own.
+  [[nodiscard]] std::shared_ptr<grpc::Channel> Channel(const Credentials& credentials) const {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return grpc::CreateCustomChannel(server_->endpoint(), credentials, arguments);
+  }
+  // "OK", a reason, or, if the service has not answered, "UNREACHABLE".
+  static std::string Outcome(const grpc::Status& status) {
+    if (status.ok()) return "OK";
+    const bool answered = !InfoOf(status).reason().empty();
+    return status.error_code() == grpc::StatusCode::UNAVAILABLE && !answered ? "UNREACHABLE"
+                                                                             : ReasonOf(status);
+  }
+  [[nodiscard]] std::string Try(const Credentials& credentials, const std::string& election) const {
+    return TryOn(*v1::ElectionService::NewStub(Channel(credentials)), election);
+  }
+  static std::string TryOn(v1::ElectionService::Stub& stub, const std::string& election) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    v1::CampaignResponse response;
+    const auto status = stub.Campaign(
+        &context, ToRequest({.election = election, .candidate = "c", .lease_ttl = 30s}), &response);
+    return Outcome(status);
+  }
+  [[nodiscard]] std::string TryLeader(const Credentials& credentials) const {
+    const auto stub = v1::ElectionService::NewStub(Channel(credentials));
+    grpc::ClientContext context;
+    v1::LeaderRequest request;
+    request.set_election("orders/eu");
+    v1::LeaderResponse response;
+    const auto status = stub->Leader(&context, request, &response);
+    return Outcome(status);
+  }
+
+  const CertificateAuthority authority_{"the authority"};
+  TempDir folder_;
+  std::unique_ptr<Tenured> server_;
+};
+
+TEST_F(AccessTest, TheRightClientCampaignsAndTheWrongOneIsRefused) {
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+
+  EXPECT_EQ(Try(Orders(), "billing"), "PERMISSION_DENIED");
+  EXPECT_EQ(Try(Operators(), "orders/eu"), "PERMISSION_DENIED");
+  EXPECT_EQ(Try(With("stranger", "DNS:stranger.prod.svc"), "orders/eu"), "PERMISSION_DENIED");
+  EXPECT_EQ(Try(TlsCredentials({.ca = Tls("ca.crt")}), "orders/eu"), "PERMISSION_DENIED");
+}
+
+TEST_F(AccessTest, EveryRefusalIsLoggedAndNoTokenEver) {
+  (void)Try(Orders(), "billing");
+  (void)Try(Reports(), "orders/eu");
+
+  EXPECT_TRUE(Eventually([&] {
+    return server_->process().Errors().find(
+               "identity 'orders' may not campaign in election 'billing'") != std::string::npos &&
+           server_->process().Errors().find("identity 'reports' may not campaign") !=
+               std::string::npos;
+  })) << server_->process().Errors();
+  EXPECT_THAT(server_->process().Errors(), Not(HasSubstr(kToken)));
+}
+
+TEST_F(AccessTest, WhoMayDoNothingIsRefusedEveryCallThereIs) {
+  grpc::GenericStub stub(Channel(With("nobody", "DNS:nobody.prod.svc")));
+  int calls = 0;
+  for (const auto* file :
+       {v1::CampaignRequest::descriptor()->file(), v1::AppointRequest::descriptor()->file()}) {
+    const auto* service = file->service(0);
+    for (int i = 0; i < service->method_count(); ++i) {
+      const std::string method = "/" + service->full_name() + "/" + service->method(i)->name();
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + kPatience);
+      const grpc::Slice nothing;
+      const grpc::ByteBuffer request(&nothing, 1);
+      grpc::ByteBuffer response;
+      std::promise<grpc::Status> done;
+      stub.UnaryCall(&context, method, {}, &request, &response,
+                     [&](grpc::Status status) { done.set_value(std::move(status)); });
+      EXPECT_EQ(ReasonOf(done.get_future().get()), "PERMISSION_DENIED") << method;
+      ++calls;
+    }
+  }
+  EXPECT_EQ(calls, 18);
+}
+
+TEST_F(AccessTest, OperatorsAreKnownByTheirNameInThePolicy) {
+  ASSERT_EQ(Try(Orders(), "orders/eu"), "OK");
+  const auto admin = v1::AdminService::NewStub(Channel(Operators()));
+  grpc::ClientContext context;
+  v1::PauseRequest request;
+  request.set_election("orders/eu");
+  v1::PauseResponse response;
+  ASSERT_TRUE(admin->Pause(&context, request, &response).ok());
+
+  grpc::ClientContext next_context;
+  v1::ListChangesRequest list;
+  v1::ListChangesResponse changes;
+  ASSERT_TRUE(admin->ListChanges(&next_context, list, &changes).ok());
+
+  ASSERT_EQ(changes.changes_size(), 1);
+  EXPECT_EQ(changes.changes(0).identity(), "operators");
+}
+
+TEST_F(AccessTest, ACertificateThatIsOverOrSignedByAnotherIsRefused) {
+  const CertificateAuthority another("the authority");
+
+  EXPECT_EQ(Try(With("worker", "URI:spiffe://prod/orders", -1s), "orders/eu"), "UNREACHABLE");
+  EXPECT_EQ(Try(Showing(another.Issue("worker", "URI:spiffe://prod/orders")), "orders/eu"),
+            "UNREACHABLE");
+}
+
+TEST_F(AccessTest, ATokenIsEnough) { EXPECT_EQ(TryLeader(Reports()), "OK"); }
+
+TEST_F(AccessTest, ATokenThatIsWrongIsRefused) {
+  std::ofstream(File("wrong")) << "another-token-than-theirs\n";
+
+  EXPECT_EQ(TryLeader(TlsCredentials({.ca = Tls("ca.crt"), .token = File("wrong")})),
+            "PERMISSION_DENIED");
+}
+
+TEST_F(AccessTest, RequestsBeyondTheLimitAreRefused) {
+  const Credentials reports = Reports();
+  int refused = 0;
+  for (int i = 0; i < 50 && refused == 0; ++i) refused += TryLeader(reports) == "LIMIT_REACHED";
+
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(TryLeader(Orders()), "OK");
+}
+
+TEST_F(AccessTest, APolicyThatChangesIsReadAnew) {
+  ASSERT_EQ(Try(Orders(), "billing"), "PERMISSION_DENIED");
+
+  PublishPolicy(R"(
+identities:
+  - name: orders
+    sans: ["spiffe://prod/orders"]
+    rules: [{verbs: [campaign], prefixes: [billing]}]
+)");
+
+  EXPECT_TRUE(Eventually([&] { return Try(Orders(), "billing") == "OK"; }));
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "PERMISSION_DENIED");
+}
+
+TEST_F(AccessTest, APolicyThatCannotBeReadChangesNothing) {
+  PublishPolicy("identities: nonsense");
+
+  EXPECT_TRUE(Eventually([&] {
+    return server_->process().Errors().find("the policy stays as it was") != std::string::npos;
+  }));
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+}
+
+TEST_F(AccessTest, ATokenThatIsChangedInItsFileIsKnownAndTheOldOneIsNot) {
+  ASSERT_EQ(TryLeader(Reports()), "OK");
+
+  std::ofstream(File("tokens")) << "the-next-token-of-the-reports\n";
+
+  EXPECT_TRUE(Eventually([&] { return TryLeader(Reports()) == "PERMISSION_DENIED"; }));
+  const Credentials reports = Reports();  // whose file is read anew with each call
+  std::ofstream(File("token")) << "the-next-token-of-the-reports\n";
+  EXPECT_TRUE(Eventually([&] { return TryLeader(reports) == "OK"; }));
+}
+
+TEST_F(AccessTest, CertificatesAreExchangedUnderLoadAndNoCallFails) {
+  std::atomic<bool> stopping = false;
+  std::atomic<int> calls = 0;
+  std::vector<std::thread> load;
+  for (int i = 0; i < 4; ++i) {
+    load.emplace_back([&, i] {
+      const std::string election = "orders/" + std::to_string(i);
+      const auto kept = v1::ElectionService::NewStub(Channel(Orders()));
+      while (!stopping) {
+        EXPECT_EQ(TryOn(*kept, election), "OK");
+        EXPECT_EQ(Try(Orders(), election), "OK");  // by a handshake of its own
+        ++calls;
+      }
+    });
+  }
+  const auto certificate_of_the_server = [&] {
+    // The serial number, as a client sees it.
+    const auto finished = RunToEnd({"sh", "-c",
+                                    "openssl s_client -alpn h2 -connect " + server_->endpoint() +
+                                        " </dev/null 2>/dev/null | openssl x509 -noout -serial"});
+    return finished.output;
+  };
+
+  for (int rotation = 0; rotation < 3; ++rotation) {
+    const std::string before = certificate_of_the_server();
+    const int calls_before = calls;
+    PublishTls();
+    EXPECT_TRUE(Eventually([&] { return certificate_of_the_server() != before; }));
+    EXPECT_TRUE(Eventually([&] { return calls > calls_before + 20; }));
+  }
+
+  stopping = true;
+  for (std::thread& thread : load) thread.join();
+}
+
+TEST_F(AccessTest, TheToolShowsItsCertificate) {
+  const KeyPair pair = authority_.Issue("worker", "URI:spiffe://prod/orders");
+  std::ofstream(File("worker.crt")) << pair.certificate;
+  std::ofstream(File("worker.key")) << pair.key;
+  const std::vector<std::string> tool = {Program("tenure"),  "--endpoint",  server_->endpoint(),
+                                         "--tls-ca",         Tls("ca.crt"), "--tls-cert",
+                                         File("worker.crt"), "--tls-key",   File("worker.key")};
+  const auto with = [&](std::vector<std::string> more) {
+    auto command = tool;
+    command.insert(command.end(), more.begin(), more.end());
+    return RunToEnd(command);
+  };
+
+  const auto ran = with({"run", "orders/eu", "--", "echo", "leads"});
+  const auto refused = with({"leader", "billing"});
+
+  EXPECT_EQ(ran.output, "leads\n") << ran.errors;
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("may not observe in election 'billing'"));
+}
+
+// 25
+TEST_F(AccessTest, ACampaignOutlivesTheCertificateThatItWasAdmittedWith) {
+  const auto first = v1::ElectionService::NewStub(Channel(Orders()));
+  grpc::ClientContext context;
+  v1::CampaignResponse leader;
+  ASSERT_TRUE(
+      first->Campaign(&context, ToRequest({.election = "orders/eu", .candidate = "first"}), &leader)
+          .ok());
+  const Credentials brief = With("worker", "URI:spiffe://prod/orders", 5s);
+  const auto second = v1::ElectionService::NewStub(Channel(brief));
+  WaitingCampaign waiting(*second, {.election = "orders/eu", .candidate = "second", .wait = 60s});
+  ASSERT_TRUE(Eventually([&] {
+    return server_->Get("/metrics").second.find("tenure_watchers 1") != std::string::npos;
+  }));
+
+  EXPECT_TRUE(Eventually([&] { return Try(brief, "orders/other") == "UNREACHABLE"; }));
+  PublishPolicy("identities: []");
+  EXPECT_TRUE(Eventually([&] { return Try(Orders(), "orders/other") == "PERMISSION_DENIED"; }));
+  PublishPolicy(kPolicy);
+  EXPECT_TRUE(Eventually([&] { return Try(Orders(), "orders/other") == "OK"; }));
+  EXPECT_FALSE(waiting.Done());
+  grpc::ClientContext leave_context;
+  v1::ResignRequest leave;
+  leave.set_session_id(leader.session().session_id());
+  v1::ResignResponse left;
+  ASSERT_TRUE(first->Resign(&leave_context, leave, &left).ok());
+
+  EXPECT_EQ(waiting.Response().elected().term(), 2u);
+}
+
+}  // namespace
+}  // namespace tenure::testing
