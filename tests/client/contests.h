@@ -1,0 +1,145 @@
+// Candidates that never rest, and what an observer makes of them: for tests of what goes on while
+// something is restarted.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/client/elector_fixture.h"
+
+namespace tenure::testing {
+
+inline constexpr int kContests = 4;  // each between two candidates
+
+// What an observer is told of each election, which has to be every revision, in order, once. The
+// terms that begin rise by one. Thread-safe.
+class Chronicle {
+ public:
+  void Add(const v1::Event& event) {
+    const std::lock_guard lock(mutex_);
+    Story& story = stories_[event.election()];
+    if (event.revision() != ++story.revision) complaints_ += Text(event) + " is out of order\n";
+    if (event.type() != v1::Event::TYPE_ELECTED) return;
+    if (event.leadership().term() != ++story.term) complaints_ += Text(event) + " is no new term\n";
+  }
+  [[nodiscard]] uint64_t RevisionOf(const std::string& election) {
+    const std::lock_guard lock(mutex_);
+    return stories_[election].revision;
+  }
+  [[nodiscard]] std::string Complaints() {
+    const std::lock_guard lock(mutex_);
+    return complaints_;
+  }
+
+ private:
+  struct Story {
+    uint64_t revision = 0;
+    uint64_t term = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Story> stories_;
+  std::string complaints_;
+};
+
+// Candidates that take a seat and give it up again, as fast as they can. Thread-safe.
+class Load {
+ public:
+  explicit Load(const std::vector<std::unique_ptr<Tenured>>& servers) {
+    for (int i = 0; i < 2 * kContests; ++i) {
+      Tenured& server = *servers[static_cast<size_t>(i) % servers.size()];
+      threads_.emplace_back([this, i, &server] {
+        const auto stub = Connect(server.endpoint());
+        while (!stopping_) Cycle(*stub, ContestOf(i / 2), "c" + std::to_string(i));
+      });
+    }
+  }
+  ~Load() { Stop(); }
+
+  [[nodiscard]] static std::string ContestOf(int i) { return "contest " + std::to_string(i); }
+  // Until so many seats more were given up.
+  void WaitForCycles(int more) {
+    const int enough = cycles_ + more;
+    EXPECT_TRUE(Eventually([&] { return cycles_ >= enough; }));
+  }
+  void Stop() {
+    stopping_ = true;
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+  // How often each term was granted, as the candidates were told.
+  [[nodiscard]] std::map<std::pair<std::string, uint64_t>, int> Grants() {
+    const std::lock_guard lock(mutex_);
+    return grants_;
+  }
+
+ private:
+  void Cycle(v1::ElectionService::Stub& stub, const std::string& election,
+             const std::string& candidate) {
+    v1::CampaignRequest request =
+        ToRequest({.election = election,
+                   .candidate = candidate,
+                   .wait = 1s,
+                   .lease_ttl = 5s,
+                   .request_id = "request number " + std::to_string(++attempts_)});
+    v1::CampaignResponse campaigned;
+    const auto campaign = [&](grpc::ClientContext& context) {
+      return stub.Campaign(&context, request, &campaigned);
+    };
+    // Sent again as it is: what was granted to a call whose answer was lost is granted once.
+    while (!campaigned.has_elected()) {
+      const grpc::Status status = Call(campaign);
+      if (stopping_ || ReasonOf(status) == "SESSION_ENDED") return;
+      if (!status.ok()) continue;
+      request.set_session_id(campaigned.session().session_id());
+      request.clear_request_id();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      ++grants_[{election, campaigned.elected().term()}];
+    }
+    v1::ResignRequest leave;
+    leave.set_session_id(campaigned.session().session_id());
+    v1::ResignResponse left;
+    const auto resign = [&](grpc::ClientContext& context) {
+      return stub.Resign(&context, leave, &left);
+    };
+    while (!stopping_ && !Call(resign).ok()) continue;
+    ++cycles_;
+  }
+
+  static grpc::Status Call(const std::function<grpc::Status(grpc::ClientContext&)>& call) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + 3s);
+    context.set_wait_for_ready(true);
+    return call(context);
+  }
+
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int> cycles_ = 0;
+  std::atomic<int> attempts_ = 0;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, uint64_t>, int> grants_;  // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+// No term was granted twice, and the observer was told of every change, up to the last one.
+inline void ExpectNothingLost(Load& load, Chronicle& chronicle, Tenured& server) {
+  for (const auto& [term, times] : load.Grants()) {
+    EXPECT_EQ(times, 1) << term.first << " " << term.second;
+  }
+  for (int i = 0; i < kContests; ++i) {
+    const std::string contest = Load::ContestOf(i);
+    EXPECT_TRUE(Eventually(
+        [&] { return chronicle.RevisionOf(contest) == Leader(server, contest).revision(); }));
+  }
+  EXPECT_EQ(chronicle.Complaints(), "");
+}
+
+}  // namespace tenure::testing
