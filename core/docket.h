@@ -30,6 +30,14 @@ struct Contest {
   bool emptied = false;
 };
 
+// A seat that was filled, and how it had become vacant.
+struct Succession {
+  std::optional<Vacancy> vacancy;  // nothing: it was never held before, or not since a deletion
+  bool appointed = false;          // by an operator
+
+  bool operator==(const Succession&) const = default;
+};
+
 struct Docket {
   // The database's clock, read after the last lock was granted.
   DbTime now;
@@ -44,6 +52,8 @@ struct Docket {
 
   // Written by the law, in the order in which it happened.
   std::vector<Event> events;
+  // One for each grant, in the order of their events.
+  std::vector<Succession> successions;
   // Sessions that were found to be over, or were ended, in this transaction. Their seats and places
   // in other elections are still to be given up, one `Settle` each.
   std::vector<SessionId> ended;

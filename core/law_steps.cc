@@ -65,6 +65,13 @@ void PromoteFirst(Docket& docket, Contest& contest) {
   contest.election.wake_at = NextEndOfCoolDown(docket, contest);
 }
 
+// Since when nobody leads by right, once a term has ended at `now`.
+DbTime VacantSince(Docket& docket, const Leader& leader, Cause cause) {
+  const Session* session = Find(docket, leader.session);
+  const bool lapsed = cause == Cause::kExpired && session != nullptr;
+  return lapsed ? std::min(session->expires_at, docket.now) : docket.now;
+}
+
 DbTime ReopensAt(const Election& election, Cause cause, DbTime now) {
   switch (cause) {
     case Cause::kResigned:
@@ -152,6 +159,10 @@ void Record(Docket& docket, Election& election, EventType type, Cause cause) {
 
 void Grant(Docket& docket, Contest& contest, Place place) {
   Election& election = contest.election;
+  const bool appointed =
+      election.appointment && election.appointment->candidate == place->candidate;
+  docket.successions.push_back({election.vacancy, appointed});
+  election.vacancy.reset();
   election.term = election.term.Next();
   election.leader =
       Leader{place->session, place->candidate, place->lease_ttl,
@@ -185,9 +196,11 @@ void Promote(Docket& docket, Contest& contest) {
 }
 
 void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at) {
-  Record(docket, contest.election, EventType::kVacated, cause);
-  contest.election.leader.reset();
-  contest.election.vacant_until = reopens_at > docket.now ? reopens_at : DbTime{};
+  Election& election = contest.election;
+  Record(docket, election, EventType::kVacated, cause);
+  election.vacancy = Vacancy{cause, VacantSince(docket, *election.leader, cause)};
+  election.leader.reset();
+  election.vacant_until = reopens_at > docket.now ? reopens_at : DbTime{};
 }
 
 void Vacate(Docket& docket, Contest& contest, Cause cause) {

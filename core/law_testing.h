@@ -335,6 +335,7 @@ inline Result<Answer> Do(Docket& docket, const Command& command, const Limits& l
 // As the next transaction would load what this one has saved.
 inline void LoadAgain(Docket& docket) {
   docket.events.clear();
+  docket.successions.clear();
   docket.ended.clear();
   docket.unsettled.clear();
   docket.admin_changes.clear();
@@ -390,8 +391,9 @@ MATCHER_P(IsSameAs, before, "") {
   };
   return arg.now == before.now && arg.sessions == before.sessions &&
          std::ranges::equal(arg.contests, before.contests, same_entry) && arg.busy == before.busy &&
-         arg.events == before.events && arg.ended == before.ended &&
-         arg.unsettled == before.unsettled && arg.admin_changes == before.admin_changes &&
+         arg.events == before.events && arg.successions == before.successions &&
+         arg.ended == before.ended && arg.unsettled == before.unsettled &&
+         arg.admin_changes == before.admin_changes &&
          arg.premature_expirations == before.premature_expirations;
 }
 

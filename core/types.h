@@ -152,6 +152,14 @@ struct Appointment {
   bool operator==(const Appointment&) const = default;
 };
 
+// How and since when a seat is empty that somebody held before.
+struct Vacancy {
+  Cause cause = Cause::kNone;  // of the last term's end
+  DbTime since;                // the end of the term, or of the lease that was not renewed
+
+  bool operator==(const Vacancy&) const = default;
+};
+
 // One election's row.
 struct Election {
   ElectionName name;
@@ -166,9 +174,10 @@ struct Election {
   bool deleted = false;      // and not brought into being again since
   DbTime vacant_until = {};  // no grant is made before
   std::optional<Appointment> appointment = {};
-  DbTime cooling_until = {};           // the end of the last cool-down; 0 if there is none
-  std::optional<DbTime> wake_at = {};  // when the passing of time alone may allow a grant
-  Revision history_from = {};          // events before this one were deleted
+  DbTime cooling_until = {};            // the end of the last cool-down; 0 if there is none
+  std::optional<DbTime> wake_at = {};   // when the passing of time alone may allow a grant
+  Revision history_from = {};           // events before this one were deleted
+  std::optional<Vacancy> vacancy = {};  // nothing while somebody leads, or if nobody ever has
 
   bool operator==(const Election&) const = default;
 };

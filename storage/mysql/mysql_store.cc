@@ -74,9 +74,10 @@ Election ToElection(const Row& row) {
   election.cooling_until = Time(row[21]);
   election.wake_at = OptionalTime(row[22]);
   election.history_from.value = Unsigned(row[23]);
+  if (row[24]) election.vacancy = Vacancy{static_cast<Cause>(Unsigned(row[24])), Time(row[25])};
   return election;
 }
-constexpr size_t kElectionColumns = 24;
+constexpr size_t kElectionColumns = 26;
 
 ElectionView ToView(const Row& row) { return {ToElection(row), Span(row[kElectionColumns])}; }
 

@@ -20,7 +20,7 @@ constexpr char kElectionColumns[] =
     " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"
     " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"
     " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"
-    " e.cooling_until_us, e.wake_at_us, e.history_from";
+    " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us";
 constexpr char kCandidacyColumns[] =
     "c.election, c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again";
 constexpr char kSessionColumns[] =
@@ -115,6 +115,11 @@ std::string LeaderValues(const std::optional<Leader>& leader) {
                      Literal(leader->elected_at), leader->attempt.value);
 }
 
+std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
+  if (!vacancy) return "NULL, NULL";
+  return fmt::format("{}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since));
+}
+
 }  // namespace
 
 std::vector<std::string> SetUpSession() {
@@ -199,16 +204,17 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
       " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us,"
       " min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted,"
       " vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us,"
-      " history_from";
+      " history_from, vacant_cause, vacant_since_us";
   const auto row = [](const Election* it) {
     const auto& appointment = it->appointment;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
                        Literal(it->name), it->term.value, it->revision.value, it->next_ticket.value,
                        it->waiting, LeaderValues(it->leader), SettingsValues(it->settings),
                        it->paused ? 1 : 0, it->deleted ? 1 : 0, Literal(it->vacant_until),
                        appointment ? Literal(appointment->candidate) : "NULL",
                        appointment ? Nullable(appointment->until) : "NULL",
-                       Literal(it->cooling_until), Nullable(it->wake_at), it->history_from.value);
+                       Literal(it->cooling_until), Nullable(it->wake_at), it->history_from.value,
+                       VacancyValues(it->vacancy));
   };
   return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
                      kColumns, Join(elections, ", ", row), Overwrite(kColumns));

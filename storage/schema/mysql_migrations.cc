@@ -197,7 +197,15 @@ constexpr const char* kAdministration[] = {
        ) ENGINE = InnoDB)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}};
+// How and since when a seat is empty that somebody held before; null otherwise.
+constexpr const char* kVacancies[] = {
+    R"(ALTER TABLE elections
+         ADD COLUMN vacant_cause TINYINT UNSIGNED NULL,
+         ADD COLUMN vacant_since_us BIGINT NULL)",
+};
+
+constexpr Migration kMigrations[] = {
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}};
 
 }  // namespace
 

@@ -142,7 +142,13 @@ constexpr const char* kAdministration[] = {
     "CREATE INDEX IF NOT EXISTS admin_changes_by_election ON admin_changes (election, number)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}};
+constexpr const char* kVacancies[] = {
+    "ALTER TABLE elections ADD COLUMN vacant_cause INTEGER",
+    "ALTER TABLE elections ADD COLUMN vacant_since_us INTEGER",
+};
+
+constexpr Migration kMigrations[] = {
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}};
 
 }  // namespace
 

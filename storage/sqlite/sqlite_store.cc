@@ -165,9 +165,12 @@ Election ToElection(SQLite::Statement& row) {
   election.cooling_until = Time(row, 21);
   election.wake_at = OptionalTime(row, 22);
   election.history_from.value = Unsigned(row, 23);
+  if (!row.isColumnNull(24)) {
+    election.vacancy = Vacancy{static_cast<Cause>(Number(row, 24)), Time(row, 25)};
+  }
   return election;
 }
-constexpr int kElectionColumns = 24;
+constexpr int kElectionColumns = 26;
 
 ElectionView ToView(SQLite::Statement& row) {
   return {ToElection(row), Span(row, kElectionColumns)};
@@ -675,6 +678,7 @@ class SqliteStore final : public Store {
     const auto& leader = election.leader;
     const Settings& settings = election.settings;
     const auto& appointment = election.appointment;
+    const auto& vacancy = election.vacancy;
     const auto null = std::monostate();
     const auto time_or_null = [&](const std::optional<DbTime>& time) {
       return time ? Value(Int(*time)) : null;
@@ -703,7 +707,9 @@ class SqliteStore final : public Store {
                          appointment ? time_or_null(appointment->until) : null,
                          Int(election.cooling_until),
                          time_or_null(election.wake_at),
-                         Int(election.history_from.value)});
+                         Int(election.history_from.value),
+                         vacancy ? Value(static_cast<int64_t>(vacancy->cause)) : null,
+                         vacancy ? Value(Int(vacancy->since)) : null});
   }
 
   Committed SaveEvents(const std::vector<Event>& all) {

@@ -35,6 +35,7 @@ TEST_P(AdminContract, WhateverIsDecidedOfAnElectionIsKept) {
   all.history_from = {6};
   Election few{{"few"}, {1}, {2}, {3}, 0};
   few.appointment = Appointment{"c", std::nullopt};
+  few.vacancy = Vacancy{Cause::kExpired, {15s}};
   Election tombstone{{"tombstone"}, {4}, {5}, {6}, 0};
   tombstone.deleted = true;
   tombstone.history_from = {6};
@@ -61,6 +62,7 @@ TEST_P(AdminContract, WhateverIsDecidedOfAnElectionIsKept) {
     std::swap(all.vacant_until, few.vacant_until);
     std::swap(all.leader, few.leader);
     std::swap(all.wake_at, few.wake_at);
+    std::swap(all.vacancy, few.vacancy);
   }
 }
 

@@ -141,6 +141,18 @@ TEST_P(MigrationContract, ADatabaseOfTheSecondVersionKeepsAllThatItHolds) {
   ExpectItGoesOn();
 }
 
+TEST_P(MigrationContract, ADatabaseOfTheThirdVersionKeepsAllThatItHolds) {
+  MakeVersion(2);
+  AddElection();
+  RunMigration(3);
+  Query("UPDATE schema_version SET version = 3");
+  ASSERT_EQ(store_->CheckSchema().value(), SchemaState::kTooOld);
+
+  MigrateTwice();
+
+  ExpectItGoesOn();
+}
+
 TEST_P(MigrationContract, ReplicasMayMigrateAtOnce) {
   MakeVersion(2);
   AddElection();
