@@ -139,6 +139,31 @@ struct SessionView {
   std::vector<ElectionName> waits;
 };
 
+// How much there is.
+struct Census {
+  uint64_t elections = 0;
+  // Of those that are not paused: nobody leads, though one waits who wants to; or the leader's
+  // lease is over.
+  uint64_t leaderless = 0;
+  uint64_t vacant = 0;      // nobody leads, and nobody waits
+  uint64_t candidates = 0;  // who wait in queues
+  uint64_t sessions = 0;    // that are alive
+
+  bool operator==(const Census&) const = default;
+};
+
+// Why a store did a piece of work again.
+enum class RetryReason { kDeadlock, kLockTimeout, kConflict, kLostConnection, kLostReply };
+inline constexpr size_t kRetryReasons = 5;
+
+// What a store is doing, and what it has met since it was opened.
+struct StoreActivity {
+  std::array<uint64_t, kRetryReasons> retries{};
+  size_t connections_busy = 0;
+  size_t connections_idle = 0;  // open, and not in use
+  size_t connections_max = 0;
+};
+
 // The first bytes that sort after every name that begins with `prefix`: no UTF-8 text holds 0xff.
 [[nodiscard]] inline std::string PrefixEnd(std::string_view prefix) {
   return std::string(prefix) + '\xff';
@@ -222,6 +247,12 @@ class Store {
                                                         const SessionId& after, size_t limit) = 0;
   // The session of a public handle, alive or not.
   virtual Result<std::optional<SessionId>> FindSession(std::string_view handle) = 0;
+
+  // Counts what there is, at about one time. Its cost grows with the number of elections that
+  // nobody leads; those that are led are only counted.
+  virtual Result<Census> TakeCensus() = 0;
+  // Does not ask the database, and does not wait.
+  [[nodiscard]] virtual StoreActivity Activity() const = 0;
 
   // Whether the database can be reached and written to.
   virtual Result<void> Ping() = 0;

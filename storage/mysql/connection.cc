@@ -167,6 +167,15 @@ Connection& Pool::Loan::connection() {
   return *slot_.connection;
 }
 
+StoreActivity Pool::Activity() const {
+  const std::lock_guard lock(mutex_);
+  const auto idle =
+      std::ranges::count_if(free_, [](const Slot* slot) { return slot->connection != nullptr; });
+  return {.connections_busy = slots_.size() - free_.size(),
+          .connections_idle = static_cast<size_t>(idle),
+          .connections_max = slots_.size()};
+}
+
 void Pool::Return(Slot& slot) {
   {
     const std::lock_guard lock(mutex_);

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/store.h"
+
 struct st_mysql;
 
 namespace tenure::mysql {
@@ -36,10 +38,11 @@ struct Config {
 class MySqlError : public std::runtime_error {
  public:
   enum class Kind {
-    kConflict,  // deadlock, lock wait, certification: the transaction is to be tried again
-    kAway,      // the connection is of no more use
-    kInDoubt,   // the connection broke during a commit, and what became of it cannot be found out
-    kOther,     // the statement is wrong, or the user may not
+    kConflict,      // deadlock, lock wait, certification: the transaction is to be tried again
+    kAway,          // the connection is of no more use
+    kNotCommitted,  // the connection broke during a commit, which did not happen: to be tried again
+    kInDoubt,  // the connection broke during a commit, and what became of it cannot be found out
+    kOther,    // the statement is wrong, or the user may not
   };
 
   MySqlError(Kind kind, int code, const std::string& message)
@@ -113,11 +116,14 @@ class Pool {
   // Waits a bounded time for a slot. Throws kAway if none came free. Thread-safe.
   Loan Borrow();
 
+  // Of the connections. Thread-safe.
+  [[nodiscard]] StoreActivity Activity() const;
+
  private:
   void Return(Slot& slot);
 
   const Config config_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;  // guarded by mutex_; the last returned is lent first

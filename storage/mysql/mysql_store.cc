@@ -1,6 +1,8 @@
 #include "storage/mysql/mysql_store.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <random>
@@ -24,6 +26,7 @@ using mysql::Rows;
 namespace query = mysql::query;
 using query::Patience;
 
+constexpr int kDeadlock = 1213;
 constexpr int kLockWaitTimeout = 1205;  // InnoDB rolls back the statement, not the transaction
 
 constexpr int kTriesMax = 6;
@@ -432,8 +435,8 @@ class Attempted {
   using Lanes = std::map<int, std::vector<const Event*>>;
 
   // Looks up, on a new connection, whether the commit whose reply was lost has happened, and
-  // answers with each lane's position. Throws kConflict if it has not and never will, kInDoubt if
-  // that cannot be found out.
+  // answers with each lane's position. Throws kNotCommitted if it has not and never will, kInDoubt
+  // if that cannot be found out.
   std::vector<uint64_t> LookUpCommit(const Lanes& lanes) {
     for (int tries = 1;; ++tries) {
       loan_.Drop();
@@ -448,7 +451,7 @@ class Attempted {
       }
       Backoff(tries);
     }
-    throw MySqlError(MySqlError::Kind::kConflict, 0, "the connection broke before the commit");
+    throw MySqlError(MySqlError::Kind::kNotCommitted, 0, "the connection broke before the commit");
   }
 
   // Nothing if it did not happen. Waits for a transaction that has not ended yet; throws if that
@@ -687,6 +690,28 @@ class MySqlStore final : public Store {
     });
   }
 
+  Result<Census> TakeCensus() override {
+    return WithConnection([&](Pool::Loan& loan) {
+      const std::vector<Rows> results =
+          loan.connection().Run({query::kCountLed, query::kCountEmpty, query::CountLapsed(),
+                                 query::kCountCandidates, query::CountSessions()});
+      const auto count = [&](size_t result, size_t column = 0) {
+        return Unsigned(results[result].at(0).at(column));
+      };
+      return Census{.elections = count(0) + count(1, 0),
+                    .leaderless = count(1, 2) + count(2),
+                    .vacant = count(1, 1),
+                    .candidates = count(3),
+                    .sessions = count(4)};
+    });
+  }
+
+  StoreActivity Activity() const override {
+    StoreActivity activity = pool_.Activity();
+    std::ranges::copy(retries_, activity.retries.begin());
+    return activity;
+  }
+
   Result<void> Ping() override {
     return WithConnection([&](Pool::Loan& loan) {
       loan.connection().Run({query::kPing});
@@ -788,8 +813,10 @@ class MySqlStore final : public Store {
         }
       } catch (const MySqlError& error) {
         const bool again = error.kind == MySqlError::Kind::kConflict ||
+                           error.kind == MySqlError::Kind::kNotCommitted ||
                            (error.kind == MySqlError::Kind::kAway && !fresh);
         if (!again || tries == kTriesMax) return Fail(Reason::kStoreUnavailable, error.what());
+        ++retries_[static_cast<size_t>(ReasonOf(error))];
       }
       Backoff(tries);
     }
@@ -812,7 +839,16 @@ class MySqlStore final : public Store {
     }
   }
 
+  // REQUIRES: the work is to be done again.
+  static RetryReason ReasonOf(const MySqlError& error) {
+    if (error.kind == MySqlError::Kind::kAway) return RetryReason::kLostConnection;
+    if (error.kind == MySqlError::Kind::kNotCommitted) return RetryReason::kLostReply;
+    if (error.code == kDeadlock) return RetryReason::kDeadlock;
+    return error.code == kLockWaitTimeout ? RetryReason::kLockTimeout : RetryReason::kConflict;
+  }
+
   Pool pool_;
+  std::array<std::atomic<uint64_t>, kRetryReasons> retries_{};
 };
 
 }  // namespace

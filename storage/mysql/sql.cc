@@ -460,6 +460,17 @@ std::string ForgetWriters(Duration age, size_t limit) {
                      limit);
 }
 
+std::string CountLapsed() {
+  return fmt::format(
+      "SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
+      " WHERE (s.state = 1 OR (s.state = 0 AND s.expires_at_us <= {})) AND e.paused = 0",
+      kNow);
+}
+
+std::string CountSessions() {
+  return fmt::format("SELECT COUNT(*) FROM sessions WHERE state = 0 AND expires_at_us > {}", kNow);
+}
+
 std::string OldestEvents(const ElectionName& after, size_t limit) {
   return fmt::format(
       "SELECT x.name, x.revision, x.history_from,"

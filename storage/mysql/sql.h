@@ -99,6 +99,20 @@ inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
 [[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
 
+// How much there is, one statement each.
+// Elections that are led.
+inline constexpr char kCountLed[] =
+    "SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL";
+// Of the others: all, those for which nobody waits, and those that are wanted, and not paused.
+inline constexpr char kCountEmpty[] =
+    "SELECT COUNT(*), COALESCE(SUM(e.waiting = 0), 0), COALESCE(SUM(e.paused = 0 AND e.waiting > 0"
+    " AND EXISTS (SELECT 1 FROM candidacies c WHERE c.election = e.name AND c.precedence < 0)), 0)"
+    " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0";
+// Elections that are not paused, whose leader's session is over.
+[[nodiscard]] std::string CountLapsed();
+inline constexpr char kCountCandidates[] = "SELECT COUNT(*) FROM candidacies";
+[[nodiscard]] std::string CountSessions();
+
 // History.
 [[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
 // Those of revisions lower than `latest` that are of a lower revision than `below` or from before

@@ -173,6 +173,20 @@ inline constexpr char kForgetSessions[] =
     "DELETE FROM sessions WHERE id IN"
     " (SELECT id FROM sessions WHERE state = 2 AND expires_at_us < ? LIMIT ?)";
 
+// How much there is: see storage/mysql/sql.h.
+inline constexpr char kCountLed[] =
+    "SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL";
+inline constexpr char kCountEmpty[] =
+    "SELECT COUNT(*), COALESCE(SUM(e.waiting = 0), 0), COALESCE(SUM(e.paused = 0 AND e.waiting > 0"
+    " AND EXISTS (SELECT 1 FROM candidacies c WHERE c.election = e.name AND c.precedence < 0)), 0)"
+    " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0";
+inline constexpr char kCountLapsed[] =
+    "SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
+    " WHERE (s.state = 1 OR (s.state = 0 AND s.expires_at_us <= ?)) AND e.paused = 0";
+inline constexpr char kCountCandidates[] = "SELECT COUNT(*) FROM candidacies";
+inline constexpr char kCountSessions[] =
+    "SELECT COUNT(*) FROM sessions WHERE state = 0 AND expires_at_us > ?";
+
 // History.
 inline constexpr char kOldestEvents[] =
     "SELECT x.name, x.revision, x.history_from, o.revision, o.at_us FROM elections x"

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -223,6 +224,18 @@ std::vector<std::invoke_result_t<Convert, SQLite::Statement&>> Collect(SQLite::S
   rows.reset();
   return all;
 }
+
+// Says that the connection is in use, for so long.
+class InUse {
+ public:
+  explicit InUse(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~InUse() { flag_ = false; }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
 
 class SqliteStore final : public Store {
  public:
@@ -471,6 +484,29 @@ class SqliteStore final : public Store {
     });
   }
 
+  Result<Census> TakeCensus() override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBeginRead);
+      const int64_t now = Int(clock_());
+      SQLite::Statement& empty = connection_.Query(query::kCountEmpty);
+      empty.executeStep();
+      Census census{.elections = Unsigned(empty, 0),
+                    .leaderless = Unsigned(empty, 2),
+                    .vacant = Unsigned(empty, 1)};
+      empty.reset();
+      census.elections += Count(query::kCountLed);
+      census.leaderless += Count(query::kCountLapsed, {now});
+      census.candidates = Count(query::kCountCandidates);
+      census.sessions = Count(query::kCountSessions, {now});
+      return census;
+    });
+  }
+
+  StoreActivity Activity() const override {
+    const size_t busy = busy_ ? 1 : 0;
+    return {.connections_busy = busy, .connections_idle = 1 - busy, .connections_max = 1};
+  }
+
   Result<void> Ping() override {
     return Guarded([&] {
       Transaction transaction(connection_, query::kBegin);
@@ -507,6 +543,7 @@ class SqliteStore final : public Store {
   template <typename Work>
   auto Guarded(Work work) -> Result<decltype(work())> {
     const std::lock_guard lock(mutex_);
+    const InUse in_use(busy_);
     try {
       if constexpr (std::is_void_v<decltype(work())>) {
         work();
@@ -519,6 +556,14 @@ class SqliteStore final : public Store {
     } catch (const std::out_of_range&) {
       return Fail(Reason::kStoreUnavailable, "SQLite: the tables hold what no tenured wrote");
     }
+  }
+
+  uint64_t Count(const char* sql, std::initializer_list<Value> parameters = {}) {
+    SQLite::Statement& row = connection_.Query(sql, parameters);
+    row.executeStep();
+    const uint64_t count = Unsigned(row, 0);
+    row.reset();
+    return count;
   }
 
   int Version() {
@@ -738,6 +783,7 @@ class SqliteStore final : public Store {
 
   const DbClock clock_;
   std::mutex mutex_;
+  std::atomic<bool> busy_ = false;
   Connection connection_;  // guarded by mutex_
 };
 

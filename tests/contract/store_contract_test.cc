@@ -376,6 +376,7 @@ TEST_P(StoreContract, TwoThatOpenOneSessionAtOnceFindTheSameOne) {
 
   EXPECT_TRUE(committed);
   EXPECT_EQ(tries, 2);
+  EXPECT_EQ(store_->Activity().retries[static_cast<size_t>(RetryReason::kConflict)], 1u);
   EXPECT_EQ(second.error().reason, Reason::kSessionEnded);
 }
 
@@ -501,6 +502,17 @@ TEST_F(QueryPlanTest, DueElectionsAreFoundAmongMany) {
 
   EXPECT_LT(RowsReadBy(mysql::query::DueElections(10)), 10u);
   EXPECT_LT(RowsReadBy(mysql::query::NextDue()), 10u);
+}
+
+TEST_F(QueryPlanTest, ACensusOnlyCountsTheElectionsThatAreLed) {
+  Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)",
+       "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 9000000000000000, 0, 0");
+  Fill("INSERT INTO elections (name, leader_session)",
+       "CONCAT('e', n), UNHEX(LPAD(HEX(n), 32, '0'))");
+
+  EXPECT_LT(RowsReadBy(mysql::query::kCountLed), kRows + 10u);
+  EXPECT_LT(RowsReadBy(mysql::query::kCountEmpty), 10u);
+  EXPECT_LT(RowsReadBy(mysql::query::CountLapsed()), 10u);
 }
 
 TEST_F(QueryPlanTest, TheOldestEventsAreFoundWithoutReadingTheOthers) {

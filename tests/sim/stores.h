@@ -81,6 +81,8 @@ class Delegating : public Store {
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
     return next_.FindSession(handle);
   }
+  Result<Census> TakeCensus() override { return next_.TakeCensus(); }
+  StoreActivity Activity() const override { return next_.Activity(); }
   Result<void> Ping() override { return next_.Ping(); }
   Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }
   Result<void> Migrate() override { return next_.Migrate(); }

@@ -160,6 +160,13 @@ class FaultyStore final : public Store {
     return Call<std::optional<SessionId>>("FindSession",
                                           [&](Store& store) { return store.FindSession(handle); });
   }
+  Result<Census> TakeCensus() override {
+    return Call<Census>("TakeCensus", [](Store& store) { return store.TakeCensus(); });
+  }
+  StoreActivity Activity() const override {
+    const std::lock_guard lock(mutex_);
+    return store_->Activity();
+  }
   Result<void> Ping() override {
     return Call<void>("Ping", [&](Store& store) { return store.Ping(); });
   }
