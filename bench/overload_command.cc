@@ -81,7 +81,8 @@ class Overload {
     Note("memory of tenured at the start", "MB", before / kMegabyte);
     Note("memory of tenured, most", "MB", most / kMegabyte, bound);
     Note("memory of tenured at the end", "MB", server_.ResidentBytes() / kMegabyte, bound);
-    Note("transactions failed", "", server_.Metric("tenure_transactions_failed_total"), 0);
+    Note("transactions failed", "", server_.Metric("tenure_transactions_total{outcome=\"failed\"}"),
+         0);
     return figures_;
   }
 

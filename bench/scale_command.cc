@@ -48,8 +48,8 @@ struct Alone {
       : server(database, database.FreshDatabase("scale")), system(server.endpoint()) {}
 
   [[nodiscard]] double Failures() const {
-    return server.Metric("tenure_transactions_failed_total") +
-           server.Metric("tenure_refused_overloaded_total");
+    return server.Metric("tenure_transactions_total{outcome=\"failed\"}") +
+           server.Metric("tenure_refused_total{reason=\"OVERLOADED\"}");
   }
 
   TenureServer server;

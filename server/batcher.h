@@ -49,6 +49,8 @@ class Batcher {
     return queue_.size();
   }
 
+  [[nodiscard]] size_t queue_max() const { return queue_max_; }
+
   // How long the item that is next has waited.
   [[nodiscard]] SteadyTime::duration Delay() const {
     const std::lock_guard lock(mutex_);

@@ -39,7 +39,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
 
   void Start(const grpc::ServerContextBase& context) {
     self_ = shared_from_this();
-    const SteadyTime now = engine_.scheduler().Now();
+    const SteadyTime now = arrived_at_ = engine_.scheduler().Now();
     answer_by_ = AnswerBy(context, engine_.scheduler());
     if (answer_by_) {
       give_up_waiting_at_ = *answer_by_ - std::min(kStandingMargin, (*answer_by_ - now) / 4);
@@ -251,6 +251,10 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   }
 
   void FinishElected(v1::Leadership leadership) {
+    if (state_ != State::kSubmitted) {
+      ObserveSeconds(engine_.metrics().campaign_wait_seconds,
+                     engine_.scheduler().Now() - arrived_at_);
+    }
     *response_->mutable_elected() = std::move(leadership);
     FinishAnswered();
   }
@@ -272,6 +276,7 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
   const PlaceKey place_;
   const std::optional<Duration> wait_;
   v1::CampaignResponse* const response_;  // valid until finished
+  SteadyTime arrived_at_;
   std::optional<SteadyTime> answer_by_;
   std::optional<SteadyTime> give_up_waiting_at_;
   std::shared_ptr<CampaignCall> self_;  // until OnDone

@@ -36,7 +36,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
 
   void Start(const grpc::ServerContextBase& context) {
     self_ = shared_from_this();
-    const SteadyTime now = engine_.scheduler().Now();
+    const SteadyTime now = arrived_at_ = engine_.scheduler().Now();
     answer_by_ = AnswerBy(context, engine_.scheduler());
     if (answer_by_) {
       give_up_at_ = *answer_by_ - std::min(kLastTryMargin, (*answer_by_ - now) / 4);
@@ -171,6 +171,10 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   }
 
   void FinishElected(const std::vector<Leadership>& leaderships) {
+    if (tries_ > 1) {
+      ObserveSeconds(engine_.metrics().campaign_wait_seconds,
+                     engine_.scheduler().Now() - arrived_at_);
+    }
     v1::AllElected& elected = *response_->mutable_all_elected();
     for (const Leadership& it : leaderships) *elected.add_leaderships() = ToProto(it);
     *response_->mutable_session() = ToProto(session_);
@@ -195,6 +199,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   const CampaignForAll campaign_;
   const std::optional<Duration> wait_;
   v1::CampaignResponse* const response_;  // valid until finished
+  SteadyTime arrived_at_;
   std::optional<SteadyTime> answer_by_;
   std::optional<SteadyTime> give_up_at_;
   std::shared_ptr<CampaignSetCall> self_;  // until OnDone

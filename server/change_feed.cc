@@ -15,11 +15,12 @@ constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 }  // namespace
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       std::chrono::milliseconds interval)
+                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
       metrics_(metrics),
+      database_clock_(database_clock),
       interval_(interval),
       last_answer_(SteadyTime()) {}
 
@@ -53,8 +54,16 @@ void ChangeFeed::TellOwn(Lane& lane) {
     auto next = lane.own_ahead.extract(lane.own_ahead.begin());
     if (next.key() <= lane.position) continue;
     lane.position = next.key();
-    for (Event& event : next.mapped()) hub_.Tell(std::move(event));
+    for (Event& event : next.mapped()) Tell(std::move(event));
   }
+}
+
+void ChangeFeed::Tell(Event event) {
+  metrics_.election_series.Heard(event);
+  if (const auto now = database_clock_.At(scheduler_.Now())) {
+    ObserveSeconds(metrics_.observe_lag_seconds, std::max(Duration(0), *now - event.at));
+  }
+  hub_.Tell(std::move(event));
 }
 
 void ChangeFeed::PollSoon() {
@@ -73,10 +82,13 @@ void ChangeFeed::Poll() {
 
 bool ChangeFeed::CatchUp() {
   const std::lock_guard one_poll(poll_mutex_);
+  const SteadyTime asked = scheduler_.Now();
   const auto positions = store_.ReadLanePositions();
+  const SteadyTime answered = scheduler_.Now();
   metrics_.feed_polls.Increment();
+  ObserveSeconds(metrics_.database_seconds[Operation::kPoll], answered - asked);
   if (!positions) return false;
-  last_answer_ = scheduler_.Now();
+  last_answer_ = answered;
   bool complete = true;
   for (int lane = 0; lane < kLaneCount; ++lane) {
     complete &= CatchUp(lane, (*positions)[static_cast<size_t>(lane)]);
@@ -102,7 +114,7 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     for (const FeedEntry& entry : *entries) {
       if (entry.position <= told) continue;
       metrics_.feed_events.Increment();
-      hub_.Tell(entry.event);
+      Tell(entry.event);
     }
     lane.position = std::max(told, last);
     TellOwn(lane);
@@ -128,6 +140,7 @@ bool ChangeFeed::CheckForReset(int number) {
   spdlog::error(
       "the database went back from position {} to {} in lane {}: it was replaced or restored", told,
       now, number);
+  metrics_.election_series.ForgetAll();
   hub_.TellReset();
   return true;
 }

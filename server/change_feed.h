@@ -15,6 +15,7 @@
 
 #include "core/types.h"
 #include "metrics/metrics.h"
+#include "server/database_clock.h"
 #include "server/scheduler.h"
 #include "server/watch_hub.h"
 #include "storage/store.h"
@@ -24,7 +25,7 @@ namespace tenure {
 class ChangeFeed {
  public:
   ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-             std::chrono::milliseconds interval);
+             const DatabaseClock& database_clock, std::chrono::milliseconds interval);
 
   // Begins with what is committed from now on. Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
@@ -49,12 +50,14 @@ class ChangeFeed {
   [[nodiscard]] bool CheckForReset(int lane);
   // Tells what is next and known. REQUIRES: the lane's lock.
   void TellOwn(Lane& lane);
+  void Tell(Event event);
   void PollSoon();
 
   Store& store_;
   Scheduler& scheduler_;
   WatchHub& hub_;
   Metrics& metrics_;
+  const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Lane, kLaneCount> lanes_;
   std::mutex poll_mutex_;                   // one poll at a time

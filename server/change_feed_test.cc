@@ -52,7 +52,8 @@ class ChangeFeedTest : public ::testing::Test {
   FaultyStore store_{database_.store()};
   WatchHub hub_{10};
   Metrics metrics_;
-  ChangeFeed feed_{store_, scheduler_, hub_, metrics_, kInterval};
+  DatabaseClock database_clock_;
+  ChangeFeed feed_{store_, scheduler_, hub_, metrics_, database_clock_, kInterval};
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 

@@ -11,9 +11,11 @@
 namespace tenure {
 namespace {
 
-constexpr char kVersion[] = "tenured 0.1.0";
+constexpr char kVersion[] = "0.1.0";
 constexpr int64_t kQueueMaxMax = 1'000'000'000;
 constexpr int64_t kHistoryEventsMax = 1'000'000'000;
+constexpr size_t kMetricsElectionsDefault = 100;
+constexpr int64_t kMetricsElectionsMax = 10'000;
 
 // Adds an option that is a duration, and its environment variable.
 template <typename Time>
@@ -66,7 +68,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   bool no_migrate = false;
   CLI::App app("Tenure: leader election as a service, on the MySQL that you already run.",
                "tenured");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", std::string("tenured ") + kVersion);
   app.option_defaults()->always_capture_default();
   app.add_option("--listen", config.listen, "Where to serve gRPC")->envname("TENURE_LISTEN");
   app.add_option("--http-listen", config.http_listen,
@@ -122,6 +124,16 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
               "How often to look for changes that other replicas made");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long calls may go on after SIGTERM");
+  config.metrics.elections_max = kMetricsElectionsDefault;
+  app.add_option("--metrics-elections", config.metrics.elections_max,
+                 "How many elections have metrics of their own")
+      ->check(CLI::Range(int64_t{0}, kMetricsElectionsMax))
+      ->envname("TENURE_METRICS_ELECTIONS");
+  app.add_option("--metrics-election-prefix", config.metrics.election_prefixes,
+                 "Only elections whose names begin so have them (repeatable; otherwise: any)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->envname("TENURE_METRICS_ELECTION_PREFIX");
   app.fallthrough();  // options may follow the subcommand
   const auto* migrate = app.add_subcommand("migrate", "Bring the schema up to date, and exit");
   try {
@@ -155,6 +167,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   auto location = ParseStoreUrl(config.store_url);
   if (!location) return tl::unexpected(Complain(location.error()));
   config.store = *std::move(location);
+  config.metrics.version = kVersion;
+  config.metrics.store = std::holds_alternative<SqliteLocation>(config.store) ? "sqlite" : "mysql";
   if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
     const auto password = ReadPassword(password_file);
     if (!password) return tl::unexpected(Complain(password.error()));

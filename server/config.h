@@ -25,6 +25,7 @@ struct ServerConfig {
   Retention retention = EngineOptions().retention;
   std::chrono::milliseconds feed_interval{10};
   std::chrono::milliseconds drain_timeout{10'000};
+  MetricsOptions metrics;
 };
 
 // Reads the command line, the environment and the password file. When there is nothing to run

@@ -18,17 +18,20 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() {
-    for (const char* name : {"LISTEN", "HTTP_LISTEN", "STORE", "STORE_PASSWORD_FILE",
-                             "STORE_PASSWORD", "NO_MIGRATE", "LEASE_TTL_MIN", "LEASE_TTL_MAX",
-                             "LEASE_TTL_DEFAULT", "QUEUE_MAX", "POLL_INTERVAL", "DRAIN_TIMEOUT"}) {
+    for (const char* name :
+         {"LISTEN", "HTTP_LISTEN", "STORE", "STORE_PASSWORD_FILE", "STORE_PASSWORD", "NO_MIGRATE",
+          "LEASE_TTL_MIN", "LEASE_TTL_MAX", "LEASE_TTL_DEFAULT", "QUEUE_MAX", "POLL_INTERVAL",
+          "DRAIN_TIMEOUT", "METRICS_ELECTIONS", "METRICS_ELECTION_PREFIX"}) {
       Unset("TENURE_" + std::string(name));
     }
   }
@@ -155,6 +158,21 @@ TEST_F(ConfigTest, IsToldByTheEnvironment) {
   EXPECT_EQ(config->limits.queue_max, 7u);
   EXPECT_EQ(config->feed_interval, 20ms);
   EXPECT_EQ(config->drain_timeout, 1min);
+}
+
+TEST_F(ConfigTest, ABoundedNumberOfElectionsHaveMetricsUnlessToldOtherwise) {
+  EXPECT_EQ(Parse()->metrics.elections_max, 100u);
+  EXPECT_EQ(Parse({"--metrics-elections", "0"})->metrics.elections_max, 0u);
+  EXPECT_THAT(Refused({"--metrics-elections", "10001"}), HasSubstr("--metrics-elections"));
+}
+
+TEST_F(ConfigTest, APrefixOfElectionsWithMetricsMayBeGivenManyTimes) {
+  EXPECT_THAT(Parse()->metrics.election_prefixes, IsEmpty());
+  EXPECT_THAT(Parse({"--metrics-election-prefix", "jobs/", "--metrics-election-prefix=a,b"})
+                  ->metrics.election_prefixes,
+              ElementsAre("jobs/", "a,b"));
+  Set("TENURE_METRICS_ELECTION_PREFIX", "orders");
+  EXPECT_THAT(Parse()->metrics.election_prefixes, ElementsAre("orders"));
 }
 
 TEST_F(ConfigTest, AFlagBeatsTheEnvironment) {

@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "server/tally.h"
+
 namespace tenure {
 namespace {
 
@@ -61,6 +63,23 @@ constexpr size_t kTrimmedAtOnceMax = 1000;
 
 constexpr auto kStoreSilenceMax = 2s;
 
+constexpr SteadyTime::duration kCensusInterval = 10s;
+
+constexpr RetryReason kAllRetryReasons[] = {RetryReason::kDeadlock, RetryReason::kLockTimeout,
+                                            RetryReason::kConflict, RetryReason::kLostConnection,
+                                            RetryReason::kLostReply};
+
+std::string NameOf(RetryReason reason) {
+  switch (reason) {
+    case RetryReason::kDeadlock: return "deadlock";
+    case RetryReason::kLockTimeout: return "lock_timeout";
+    case RetryReason::kConflict: return "conflict";
+    case RetryReason::kLostConnection: return "lost_connection";
+    case RetryReason::kLostReply: return "lost_reply";
+  }
+  return "";
+}
+
 // Answers all of a batch with one error.
 template <typename Pending>
 std::function<void()> FailAll(std::vector<Pending> batch, Error error) {
@@ -77,7 +96,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       metrics_(metrics),
       options_(std::move(options)),
       hub_(options_.watchers_max),
-      feed_(store, scheduler, hub_, metrics, options_.feed_interval),
+      feed_(store, scheduler, hub_, metrics, database_clock_, options_.feed_interval),
+      census_(store, metrics),
       commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
                 [this](auto batch) { return RunCommands(std::move(batch)); }),
       sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
@@ -94,7 +114,20 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
                [this](auto batch) { return RunEndings(std::move(batch)); }),
       closes_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
               [this](auto batch) { return RunCloses(std::move(batch)); }),
-      random_(options_.jitter_seed) {}
+      random_(options_.jitter_seed) {
+  Show("commands", commands_);
+  Show("sets", sets_);
+  Show("patient", patient_);
+  Show("renewals", renewals_);
+  Show("reads", reads_);
+  Show("places", places_);
+  Show("other_reads", kReadsWaitingMax, [this] { return reads_posted_.load(); });
+  Show("endings", endings_);
+  Show("closes", closes_);
+  for (const RetryReason reason : kAllRetryReasons) {
+    retries_.push_back(&metrics_.transaction_retries.Add({{"reason", NameOf(reason)}}));
+  }
+}
 
 Result<void> Engine::Start() {
   const auto started = feed_.Start();
@@ -103,6 +136,7 @@ Result<void> Engine::Start() {
   scheduler_.Post(Work::kBackground, [this] { SearchDueWork(); });
   scheduler_.Post(Work::kBackground, [this] { ForgetOldSessions(); });
   scheduler_.Post(Work::kBackground, [this] { TrimHistory({}); });
+  scheduler_.Post(Work::kBackground, [this] { TakeCensus(); });
   return {};
 }
 
@@ -204,9 +238,35 @@ bool Engine::StoreAnswers() const {
   return started_ && scheduler_.Now() - feed_.last_answer() < kStoreSilenceMax;
 }
 
+template <typename Item>
+void Engine::Show(const char* queue, const Batcher<Item>& batcher) {
+  Show(queue, batcher.queue_max(), [&batcher] { return batcher.Waiting(); });
+}
+
+void Engine::Show(const char* queue, size_t max, std::function<size_t()> depth) {
+  const prometheus::Labels labels = {{"queue", queue}};
+  metrics_.queue_max.Add(labels).Set(static_cast<double>(max));
+  queues_.push_back({&metrics_.queue_depth.Add(labels), std::move(depth)});
+}
+
 std::string Engine::ExposeMetrics() {
+  const std::lock_guard lock(exposing_mutex_);
   metrics_.watchers.Set(static_cast<double>(hub_.watchers()));
   metrics_.store_up.Set(StoreAnswers() ? 1 : 0);
+  metrics_.ready.Set(Ready() ? 1 : 0);
+  for (const ShownQueue& queue : queues_) queue.gauge->Set(static_cast<double>(queue.depth()));
+  const StoreActivity activity = store_.Activity();
+  metrics_.store_connections_busy.Set(static_cast<double>(activity.connections_busy));
+  metrics_.store_connections_idle.Set(static_cast<double>(activity.connections_idle));
+  metrics_.store_connections_max.Set(static_cast<double>(activity.connections_max));
+  for (size_t i = 0; i < retries_.size(); ++i) {
+    retries_[i]->Increment(static_cast<double>(activity.retries[i]) - retries_[i]->Value());
+  }
+  if (const auto database_now = database_clock_.At(scheduler_.Now())) {
+    const auto offset =
+        database_now->since_epoch - std::chrono::system_clock::now().time_since_epoch();
+    metrics_.database_clock_offset_seconds.Set(std::chrono::duration<double>(offset).count());
+  }
   return metrics_.Expose();
 }
 
@@ -288,17 +348,27 @@ Engine::After Engine::RunRenewals(std::vector<PendingRenewal> batch) {
   for (const PendingRenewal& pending : batch) agenda.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Session>>> answers;
+  std::vector<double> margins;  // of those that were renewed
   Docket decided;
   const auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
+    margins.clear();
     for (const SessionId& id : agenda.sessions) {
-      const bool busy = docket.busy_sessions.contains(id);
-      answers.push_back(busy ? std::nullopt : std::optional(tenure::Renew(docket, id)));
+      if (docket.busy_sessions.contains(id)) {
+        answers.emplace_back();
+        continue;
+      }
+      const auto session = docket.sessions.find(id);
+      const double margin =
+          session == docket.sessions.end() ? 0 : LeaseShareLeft(session->second, docket.now);
+      answers.emplace_back(tenure::Renew(docket, id));
+      if (*answers.back()) margins.push_back(margin);
     }
     decided = docket;
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
-  metrics_.renewals.Increment(static_cast<double>(batch.size()));
+  metrics_.renewals.Increment(static_cast<double>(margins.size()));
+  for (const double margin : margins) metrics_.renewal_margin_ratio.Observe(margin);
   Follow(*committed, std::move(decided));
   return AnswerAll(Work::kRenewals, std::move(batch), std::move(answers));
 }
@@ -308,6 +378,7 @@ Engine::After Engine::RunReads(std::vector<PendingRead> batch) {
   for (const PendingRead& pending : batch) unique.insert(pending.name);
   const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
   auto views = store_.ReadElections({unique.begin(), unique.end()});
+  ObserveSeconds(metrics_.database_seconds[Operation::kRead], scheduler_.Now() - read_at);
   if (!views) return FailAll(std::move(batch), views.error());
   return [this, batch = std::move(batch), views = *std::move(views), read_at]() mutable {
     for (PendingRead& pending : batch) AnswerRead(std::move(pending), views, read_at);
@@ -405,7 +476,7 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
   // Settled here, so as to answer when that is over; again for a session that had ended before.
-  metrics_.sessions_ended.Increment(static_cast<double>(decided.ended.size()));
+  TallyEndedSessions(metrics_, decided);
   decided.ended.clear();
   std::vector<Ending> endings;
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -431,16 +502,17 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
 
 Result<Committed> Engine::Transact(const Agenda& agenda,
                                    const std::function<void(Docket&)>& decide) {
+  const SteadyTime begun = scheduler_.Now();
   const auto committed = store_.Transact(agenda, decide);
+  ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
   return committed;
 }
 
 void Engine::Follow(const Committed& committed, Docket&& docket) {
-  Count(docket.events);
+  Tally(metrics_, docket);
+  Log(docket.events);
   Log(docket.admin_changes);
-  metrics_.premature_expirations.Increment(static_cast<double>(docket.premature_expirations));
-  metrics_.sessions_ended.Increment(static_cast<double>(docket.ended.size()));
   for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
   if (!docket.ended.empty()) SettleSessions(docket.ended);
   for (const ElectionName& name : docket.unsettled) {
@@ -455,14 +527,12 @@ void Engine::Follow(const Committed& committed, Docket&& docket) {
   }
 }
 
-void Engine::Count(const std::vector<Event>& events) {
+void Engine::Log(const std::vector<Event>& events) {
   for (const Event& event : events) {
     if (event.type == EventType::kElected) {
-      metrics_.terms_granted.Increment();
       spdlog::info("elected election={} term={} candidate={} session={}", event.election.bytes,
                    event.term.value, event.leader.candidate, event.leader.session.Handle());
     } else if (event.type == EventType::kVacated) {
-      metrics_.TermsEnded(event.cause).Increment();
       spdlog::info("vacated election={} term={} candidate={} session={} cause={}",
                    event.election.bytes, event.term.value, event.leader.candidate,
                    event.leader.session.Handle(), CauseName(event.cause));
@@ -471,7 +541,6 @@ void Engine::Count(const std::vector<Event>& events) {
 }
 
 void Engine::Log(const std::vector<AdminChange>& changes) {
-  metrics_.admin_changes.Increment(static_cast<double>(changes.size()));
   for (const AdminChange& change : changes) {
     spdlog::info("{} election={} term={} detail=\"{}\" by={} reason=\"{}\"",
                  AdminActionName(change.action), change.election.bytes, change.term.value,
@@ -555,11 +624,19 @@ void Engine::SearchDueWork() {
 }
 
 SteadyTime Engine::FindAndDoDueWork() {
-  const SteadyTime latest = scheduler_.Now() + std::min<SteadyTime::duration>(
-                                                   kSearchPauseMax, options_.limits.lease_ttl_min /
-                                                                        kSearchesPerShortestLease);
+  const SteadyTime asked = scheduler_.Now();
+  const SteadyTime latest =
+      asked + std::min<SteadyTime::duration>(
+                  kSearchPauseMax, options_.limits.lease_ttl_min / kSearchesPerShortestLease);
   auto due = store_.FindDueWork(kDuePerSearch);
+  const SteadyTime answered = scheduler_.Now();
+  ObserveSeconds(metrics_.database_seconds[Operation::kSearch], answered - asked);
   if (!due) return latest;
+  if (const auto jump = database_clock_.Saw(due->now, asked, answered)) {
+    metrics_.database_clock_jumps.Increment();
+    spdlog::warn("the database's clock jumped by {:.3f} s",
+                 std::chrono::duration<double>(*jump).count());
+  }
   const auto marked = MarkExpired(due->expired);
   {
     const std::lock_guard lock(settling_mutex_);
@@ -611,6 +688,12 @@ void Engine::TrimHistory(const ElectionName& after) {
                     [this, next = more ? trimmed->last : ElectionName()] { TrimHistory(next); });
 }
 
+void Engine::TakeCensus() {
+  census_.Take();
+  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + kCensusInterval,
+                    [this] { TakeCensus(); });
+}
+
 void Engine::Remember(const ElectionName& name, const std::optional<Election>& election,
                       SteadyTime read_at) {
   const std::lock_guard lock(remembered_mutex_);
@@ -624,7 +707,6 @@ Error Engine::Starting() {
 }
 
 Error Engine::Overloaded() {
-  metrics_.refused_overloaded.Increment();
   return {Reason::kOverloaded, "this replica has as much to do as it may take on"};
 }
 

@@ -27,7 +27,9 @@
 #include "core/law.h"
 #include "metrics/metrics.h"
 #include "server/batcher.h"
+#include "server/census_taker.h"
 #include "server/change_feed.h"
+#include "server/database_clock.h"
 #include "server/scheduler.h"
 #include "server/watch_hub.h"
 #include "storage/store.h"
@@ -112,8 +114,11 @@ class Engine {
   [[nodiscard]] WatchHub& hub() { return hub_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
+  [[nodiscard]] Metrics& metrics() { return metrics_; }
   // Whether the store answered lately.
   [[nodiscard]] bool StoreAnswers() const;
+  // Whether new calls are taken.
+  [[nodiscard]] bool Ready() const { return StoreAnswers() && !hub_.draining(); }
   [[nodiscard]] std::string ExposeMetrics();
 
  private:
@@ -157,6 +162,10 @@ class Engine {
     std::optional<Election> election;
     SteadyTime read_at;
   };
+  struct ShownQueue {
+    prometheus::Gauge* gauge;
+    std::function<size_t()> depth;
+  };
 
   void Enqueue(PendingCommand pending);
   void Enqueue(PendingRenewal pending);
@@ -193,8 +202,8 @@ class Engine {
   Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
   // What follows from a committed docket: watchers are told, and ended sessions lose their places.
   void Follow(const Committed& committed, Docket&& docket);
-  void Count(const std::vector<Event>& events);
-  void Log(const std::vector<AdminChange>& changes);
+  static void Log(const std::vector<Event>& events);
+  static void Log(const std::vector<AdminChange>& changes);
   // Gives up all that ended sessions hold, each by itself, and then marks them as settled. Whoever
   // waits is told when that is over, successfully or not: what was not settled is found again by
   // the search.
@@ -211,7 +220,12 @@ class Engine {
   void TrimHistory(const ElectionName& after);
   void Remember(const ElectionName& name, const std::optional<Election>& election,
                 SteadyTime read_at);
-  [[nodiscard]] Error Overloaded();
+  void TakeCensus();
+  // Has the queue's depth shown.
+  template <typename Item>
+  void Show(const char* queue, const Batcher<Item>& batcher);
+  void Show(const char* queue, size_t max, std::function<size_t()> depth);
+  [[nodiscard]] static Error Overloaded();
   [[nodiscard]] static Error Starting();
   template <typename T>
   void Refuse(Done<T> done, Error error) {
@@ -225,7 +239,9 @@ class Engine {
   Metrics& metrics_;
   const EngineOptions options_;
   WatchHub hub_;
+  DatabaseClock database_clock_;
   ChangeFeed feed_;
+  CensusTaker census_;  // used by one task only
   Batcher<PendingCommand> commands_;
   Batcher<PendingCommand> sets_;     // commands for several elections
   Batcher<PendingCommand> patient_;  // commands whose election has been busy for long, one by one
@@ -242,6 +258,10 @@ class Engine {
 
   std::minstd_rand random_;                               // used by the search only
   std::uniform_int_distribution<int64_t> jitter_{0, 20};  // milliseconds
+
+  std::vector<ShownQueue> queues_;
+  std::vector<prometheus::Counter*> retries_;  // by RetryReason
+  std::mutex exposing_mutex_;                  // one exposition at a time
 
   std::mutex remembered_mutex_;
   std::unordered_map<ElectionName, Remembered> remembered_;  // guarded by remembered_mutex_

@@ -228,7 +228,6 @@ TEST_F(EngineTest, ARequestBeyondAFullQueueIsRefused) {
 
   EXPECT_THAT(a_.Do(Stand("orders", "b")), FailsWith(Reason::kOverloaded));
   EXPECT_FALSE(waiting.arrived());
-  EXPECT_EQ(a_.metrics.refused_overloaded.Value(), 1);
 }
 
 TEST_F(EngineTest, NoCampaignIsAdmittedThatWouldBeAnsweredLate) {
@@ -395,8 +394,8 @@ TEST_F(EngineTest, AnExpiredLeaderIsReplacedSoonAfterTheEndOfItsLeaseAndNotBefor
 
   EXPECT_THAT(watching.lines(),
               ElementsAre("orders 2 VACATED a term 1 EXPIRED", "orders 3 ELECTED b term 2"));
-  EXPECT_EQ(a_.metrics.TermsEnded(Cause::kExpired).Value(), 1);
-  EXPECT_EQ(a_.metrics.sessions_ended.Value(), 1);
+  EXPECT_EQ(a_.metrics.terms_ended[Cause::kExpired].Value(), 1);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value(), 1);
 }
 
 TEST_F(EngineTest, ALeaderThatRenewsIsNotReplaced) {
@@ -433,7 +432,9 @@ TEST_F(EngineTest, AnExpiryIsCommittedOnceHoweverManyReplicasSearch) {
   world_.Advance(10s);
 
   for (const char* election : {"e1", "e2", "e3"}) EXPECT_THAT(History(election), SizeIs(3));
-  EXPECT_EQ(a_.metrics.sessions_ended.Value() + b.metrics.sessions_ended.Value(), 1);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value() +
+                b.metrics.sessions_ended[Cause::kExpired].Value(),
+            1);
 }
 
 TEST_F(EngineTest, AnExpiredSessionLosesEverySeatAndPlaceAndIsSettled) {
@@ -456,7 +457,7 @@ TEST_F(EngineTest, MoreSessionsThanOneSearchTakesAreAllEnded) {
 
   world_.Advance(5s + 3 * kSearchPause);
 
-  EXPECT_EQ(a_.metrics.sessions_ended.Value(), 1100);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value(), 1100);
   EXPECT_THAT(Unsettled(), IsEmpty());
   EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
   EXPECT_EQ(a_.Read({"orders"}).value()->waiting, 0u);
@@ -652,7 +653,7 @@ TEST_F(CloseSessionTest, TellsTheWatchersOfTheSessionAndOfItsSeats) {
               ElementsAre("ended a SESSION_CLOSED", "led 2 VACATED a term 1 SESSION_CLOSED"));
   EXPECT_THAT(election.lines(),
               ElementsAre("led 2 VACATED a term 1 SESSION_CLOSED", "led 3 ELECTED b term 2"));
-  EXPECT_EQ(a_.metrics.sessions_ended.Value(), 1);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 1);
 }
 
 TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {
@@ -674,7 +675,7 @@ TEST_F(CloseSessionTest, TwiceAnswersTheSame) {
   (void)a_.Close(Id("a"));
 
   EXPECT_THAT(a_.Close(Id("a")), IsOver(Cause::kSessionClosed));
-  EXPECT_EQ(a_.metrics.sessions_ended.Value(), 1);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 1);
   EXPECT_THAT(History("led"), SizeIs(3));
 }
 
@@ -712,7 +713,7 @@ TEST_F(CloseSessionTest, OfSeveralSessionsTogetherAnswersEachItsOwn) {
   EXPECT_THAT(again.get(), IsOver(Cause::kSessionClosed));
   EXPECT_EQ(b.get()->id, Id("b"));
   EXPECT_THAT(nobody.get(), FailsWith(Reason::kSessionNotFound));
-  EXPECT_EQ(a_.metrics.sessions_ended.Value(), 2);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 2);
   EXPECT_THAT(a_.Read({"led"}), IsVacantAfter(1u));
   EXPECT_THAT(a_.Read({"awaited"}), IsVacantAfter(1u));
   EXPECT_THAT(Unsettled(), IsEmpty());
@@ -898,10 +899,10 @@ TEST_F(EngineTest, CountsTermsByTheReplicaThatGrantedOrEndedThem) {
   (void)b.Do(Leave("orders", "a"));
   world_.Advance(1s);
 
-  EXPECT_EQ(a_.metrics.terms_granted.Value(), 1);
-  EXPECT_EQ(b.metrics.terms_granted.Value(), 0);
-  EXPECT_EQ(a_.metrics.TermsEnded(Cause::kResigned).Value(), 0);
-  EXPECT_EQ(b.metrics.TermsEnded(Cause::kResigned).Value(), 1);
+  EXPECT_EQ(a_.metrics.terms_granted[Cause::kNone].Value(), 1);
+  EXPECT_EQ(b.metrics.terms_granted[Cause::kNone].Value(), 0);
+  EXPECT_EQ(a_.metrics.terms_ended[Cause::kResigned].Value(), 0);
+  EXPECT_EQ(b.metrics.terms_ended[Cause::kResigned].Value(), 1);
   EXPECT_EQ(b.metrics.feed_events.Value(), 1);
 }
 

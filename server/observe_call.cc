@@ -88,6 +88,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
       return FinishWith(joined.error());
     }
     membership_ = std::move(*joined);
+    engine_.metrics().observers.Increment();
     opening_ = unlisted_ = selectors_.size();
     // Watched before it is read, so that nothing falls between.
     for (const ParsedSelector& selector : selectors_) {
@@ -169,6 +170,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   }
 
   void OnDone() override {
+    if (membership_.joined()) engine_.metrics().observers.Decrement();
     membership_.Leave();
     self_.reset();
   }
@@ -295,10 +297,11 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
       cursor.heard = std::max(cursor.heard, current);
       return;
     }
+    const bool initial = wanted == Want::kSnapshot;
+    if (!initial) engine_.metrics().observe_resyncs.Increment();
     v1::ObserveResponse response;
     *response.mutable_snapshot() = ToSnapshot(
-        name, election,
-        wanted == Want::kSnapshot ? v1::Snapshot::REASON_INITIAL : v1::Snapshot::REASON_RESYNC);
+        name, election, initial ? v1::Snapshot::REASON_INITIAL : v1::Snapshot::REASON_RESYNC);
     Send(std::move(response));
     cursor.next = current.Next();
   }

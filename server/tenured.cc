@@ -16,6 +16,7 @@
 #include "server/election_service.h"
 #include "server/engine.h"
 #include "server/http_server.h"
+#include "server/rpc_metrics.h"
 #include "server/scheduler.h"
 
 namespace tenure {
@@ -109,9 +110,17 @@ int Migrate(Store& store, const ServerConfig& config) {
   return EXIT_SUCCESS;
 }
 
+// The calls of all services of the contract are counted.
+std::unique_ptr<RpcMetrics> CountCalls(Metrics& metrics) {
+  return std::make_unique<RpcMetrics>(
+      metrics, std::vector{v1::CampaignRequest::descriptor()->file()->service(0),
+                           v1::AppointRequest::descriptor()->file()->service(0)});
+}
+
 std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
                                         const std::shared_ptr<grpc::ServerCredentials>& credentials,
-                                        const std::vector<grpc::Service*>& services) {
+                                        const std::vector<grpc::Service*>& services,
+                                        Metrics& metrics) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -124,6 +133,9 @@ std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(CountCalls(metrics));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (grpc::Service* service : services) builder.RegisterService(service);
   auto server = builder.BuildAndStart();
   return port == 0 ? nullptr : std::move(server);
@@ -170,7 +182,7 @@ int Run(const ServerConfig& config, Signals& signals) {
 
   const auto credentials = ToCredentials(config.tls);
   if (!credentials) return Complain(credentials.error());
-  Metrics metrics;
+  Metrics metrics(config.metrics);
   ThreadScheduler scheduler;
   const auto access = Access::Open(config.policy, [&] { return scheduler.Now(); });
   if (!access) return Complain(access.error());
@@ -180,14 +192,13 @@ int Run(const ServerConfig& config, Signals& signals) {
   options.feed_interval = config.feed_interval;
   options.jitter_seed = std::random_device()();
   Engine engine(**store, scheduler, metrics, options);
-  std::atomic<bool> draining = false;
   auto http = HttpServer::Start(
-      config.http_listen,
-      {[&] { return engine.ExposeMetrics(); }, [&] { return engine.StoreAnswers() && !draining; }});
+      config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});
   if (!http) return Complain(http.error());
   ElectionService elections(engine, **access, {});
   AdminService administration(engine, **access);
-  const auto server = StartGrpc(config.listen, *credentials, {&elections, &administration});
+  const auto server =
+      StartGrpc(config.listen, *credentials, {&elections, &administration}, metrics);
   if (server == nullptr) {
     return Complain("cannot listen on " + config.listen + " (gRPC): is the port taken?");
   }
@@ -199,7 +210,6 @@ int Run(const ServerConfig& config, Signals& signals) {
   const auto exit_code = Serve(**store, engine, **access, config, health, signals);
 
   spdlog::info("draining");
-  draining = true;
   health.SetServingStatus(false);
   engine.hub().Drain();
   server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);

@@ -78,6 +78,11 @@ size_t WatchHub::watchers() const {
   return members_.size();
 }
 
+bool WatchHub::draining() const {
+  const std::lock_guard lock(mutex_);
+  return draining_;
+}
+
 void WatchHub::AddWatch(Watcher* watcher, const Watch& watch) {
   const std::lock_guard lock(mutex_);
   if (const auto* election = std::get_if<WatchElection>(&watch)) {

@@ -69,6 +69,7 @@ class WatchHub {
 
     void Add(Watch watch);
     void Leave();
+    [[nodiscard]] bool joined() const { return hub_ != nullptr; }
 
    private:
     WatchHub* hub_ = nullptr;
@@ -88,6 +89,7 @@ class WatchHub {
   void Drain();
 
   [[nodiscard]] size_t watchers() const;
+  [[nodiscard]] bool draining() const;
 
  private:
   void AddWatch(Watcher* watcher, const Watch& watch);

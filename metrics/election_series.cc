@@ -1,0 +1,90 @@
+#include "metrics/election_series.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenure {
+
+ElectionSeries::ElectionSeries(prometheus::Family<prometheus::Gauge>& terms,
+                               prometheus::Family<prometheus::Gauge>& has_leader,
+                               prometheus::Family<prometheus::Counter>& changes,
+                               size_t elections_max, std::vector<std::string> prefixes)
+    : terms_(terms),
+      has_leader_(has_leader),
+      changes_(changes),
+      elections_max_(elections_max),
+      prefixes_(std::move(prefixes)) {}
+
+void ElectionSeries::Heard(const Event& event) {
+  if (event.cause == Cause::kDeleted) return Forget(event.election);
+  const std::lock_guard lock(mutex_);
+  Series* series = FindOrAdd(event.election);
+  if (series == nullptr) return;
+  Show(*series, event.revision, event.term, event.type != EventType::kVacated);
+}
+
+void ElectionSeries::Read(const Election& election) {
+  const std::lock_guard lock(mutex_);
+  if (election.deleted) {
+    const auto listed = listed_.find(election.name);
+    // It may have come into being again since.
+    if (listed != listed_.end() && election.revision >= listed->second.revision) Remove(listed);
+    return;
+  }
+  Series* series = FindOrAdd(election.name);
+  if (series == nullptr) return;
+  Show(*series, election.revision, election.term, election.leader.has_value());
+}
+
+void ElectionSeries::Forget(const ElectionName& name) {
+  const std::lock_guard lock(mutex_);
+  const auto listed = listed_.find(name);
+  if (listed != listed_.end()) Remove(listed);
+}
+
+void ElectionSeries::ForgetAll() {
+  const std::lock_guard lock(mutex_);
+  while (!listed_.empty()) Remove(listed_.begin());
+}
+
+std::vector<ElectionName> ElectionSeries::Listed() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ElectionName> names;
+  for (const auto& [name, series] : listed_) names.push_back(name);
+  return names;
+}
+
+bool ElectionSeries::HasRoom() const {
+  const std::lock_guard lock(mutex_);
+  return listed_.size() < elections_max_;
+}
+
+ElectionSeries::Series* ElectionSeries::FindOrAdd(const ElectionName& name) {
+  const auto listed = listed_.find(name);
+  if (listed != listed_.end()) return &listed->second;
+  const bool wanted =
+      prefixes_.empty() || std::ranges::any_of(prefixes_, [&](const std::string& prefix) {
+        return name.bytes.starts_with(prefix);
+      });
+  if (!wanted || listed_.size() >= elections_max_) return nullptr;
+  const prometheus::Labels labels = {{"election", name.bytes}};
+  const Series series{&terms_.Add(labels), &has_leader_.Add(labels), &changes_.Add(labels), {}};
+  return &listed_.emplace(name, series).first->second;
+}
+
+void ElectionSeries::Remove(std::unordered_map<ElectionName, Series>::iterator listed) {
+  terms_.Remove(listed->second.term);
+  has_leader_.Remove(listed->second.has_leader);
+  changes_.Remove(listed->second.changes);
+  listed_.erase(listed);
+}
+
+void ElectionSeries::Show(Series& series, Revision revision, Term term, bool has_leader) {
+  if (revision < series.revision) return;
+  series.changes->Increment(static_cast<double>(revision.value - series.revision.value));
+  series.revision = revision;
+  series.term->Set(static_cast<double>(term.value));
+  series.has_leader->Set(has_leader ? 1 : 0);
+}
+
+}  // namespace tenure

@@ -1,0 +1,141 @@
+#include "metrics/election_series.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "metrics/metrics.h"
+
+namespace tenure {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Event ElectedIn(const std::string& election, uint64_t revision, uint64_t term) {
+  Event event;
+  event.election = {election};
+  event.revision = {revision};
+  event.term = {term};
+  return event;
+}
+
+Event VacatedIn(const std::string& election, uint64_t revision, uint64_t term,
+                Cause cause = Cause::kResigned) {
+  Event event = ElectedIn(election, revision, term);
+  event.type = EventType::kVacated;
+  event.cause = cause;
+  return event;
+}
+
+Election ReadAt(const std::string& name, uint64_t revision, uint64_t term) {
+  Election election;
+  election.name = {name};
+  election.revision = {revision};
+  election.term = {term};
+  return election;
+}
+
+Election TombstoneAt(const std::string& name, uint64_t revision) {
+  Election election = ReadAt(name, revision, 1);
+  election.deleted = true;
+  return election;
+}
+
+MATCHER_P3(ShowsOf, election, what, value, "") {
+  const std::string line =
+      std::string("tenure_election_") + what + "{election=\"" + election + "\"} " + value + "\n";
+  return arg.Expose().find(line) != std::string::npos;
+}
+
+MATCHER_P(Lists, election, "") {
+  return arg.Expose().find(std::string("{election=\"") + election + "\"}") != std::string::npos;
+}
+
+TEST(ElectionSeriesTest, AnElectionIsShownAsItsLatestChangeTellsIt) {
+  Metrics metrics({.elections_max = 10});
+
+  metrics.election_series.Heard(ElectedIn("orders", 1, 1));
+  EXPECT_THAT(metrics, ShowsOf("orders", "has_leader", "1"));
+  metrics.election_series.Heard(VacatedIn("orders", 2, 1));
+  EXPECT_THAT(metrics, ShowsOf("orders", "has_leader", "0"));
+  metrics.election_series.Heard(ElectedIn("orders", 3, 2));
+
+  EXPECT_THAT(metrics, ShowsOf("orders", "has_leader", "1"));
+  EXPECT_THAT(metrics, ShowsOf("orders", "term", "2"));
+  EXPECT_THAT(metrics, ShowsOf("orders", "changes_total", "3"));
+}
+
+TEST(ElectionSeriesTest, WhoCameFirstIsKeptWhenThereIsNoMoreRoom) {
+  Metrics metrics({.elections_max = 2});
+
+  for (const char* name : {"b", "c", "a"}) metrics.election_series.Heard(ElectedIn(name, 1, 1));
+
+  EXPECT_THAT(metrics, Lists("b"));
+  EXPECT_THAT(metrics, Lists("c"));
+  EXPECT_THAT(metrics, Not(Lists("a")));
+  EXPECT_FALSE(metrics.election_series.HasRoom());
+}
+
+TEST(ElectionSeriesTest, ADeletedElectionMakesRoom) {
+  Metrics metrics({.elections_max = 1});
+  metrics.election_series.Heard(ElectedIn("a", 1, 1));
+
+  metrics.election_series.Heard(VacatedIn("a", 2, 1, Cause::kDeleted));
+  metrics.election_series.Heard(ElectedIn("b", 1, 1));
+
+  EXPECT_THAT(metrics, Not(Lists("a")));
+  EXPECT_THAT(metrics, Lists("b"));
+}
+
+TEST(ElectionSeriesTest, ADeletionOfWhichThereWasNoChangeIsRead) {
+  Metrics metrics({.elections_max = 1});
+  metrics.election_series.Heard(VacatedIn("a", 2, 1));
+
+  metrics.election_series.Read(TombstoneAt("a", 2));
+
+  EXPECT_THAT(metrics, Not(Lists("a")));
+}
+
+TEST(ElectionSeriesTest, AReadThatIsOlderThanWhatWasHeardChangesNothing) {
+  Metrics metrics({.elections_max = 1});
+  metrics.election_series.Heard(ElectedIn("a", 5, 3));
+
+  metrics.election_series.Read(ReadAt("a", 4, 2));
+  metrics.election_series.Read(TombstoneAt("a", 4));
+
+  EXPECT_THAT(metrics, ShowsOf("a", "has_leader", "1"));
+  EXPECT_THAT(metrics, ShowsOf("a", "term", "3"));
+}
+
+TEST(ElectionSeriesTest, OnlyNamesThatBeginAsTheyShouldAreListed) {
+  Metrics metrics({.elections_max = 10, .election_prefixes = {"jobs/", "orders"}});
+
+  for (const char* name : {"jobs/a", "jobs", "orders", "payments"}) {
+    metrics.election_series.Heard(ElectedIn(name, 1, 1));
+  }
+
+  EXPECT_THAT(metrics, Lists("jobs/a"));
+  EXPECT_THAT(metrics, Lists("orders"));
+  EXPECT_THAT(metrics, Not(Lists("jobs")));
+  EXPECT_THAT(metrics, Not(Lists("payments")));
+}
+
+TEST(ElectionSeriesTest, OfNoneAreThereNoSeries) {
+  Metrics metrics({.elections_max = 0});
+
+  metrics.election_series.Heard(ElectedIn("a", 1, 1));
+
+  EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_term")));
+}
+
+TEST(ElectionSeriesTest, ANameIsEscapedAsPrometheusReadsIt) {
+  Metrics metrics({.elections_max = 1});
+
+  metrics.election_series.Heard(ElectedIn("a\"\\\xc3\xb6", 1, 7));
+
+  EXPECT_THAT(metrics.Expose(),
+              HasSubstr("tenure_election_term{election=\"a\\\"\\\\\xc3\xb6\"} 7\n"));
+}
+
+}  // namespace
+}  // namespace tenure

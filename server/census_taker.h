@@ -1,0 +1,30 @@
+// Keeps the metrics of what is in the store: how much there is, and the series of single elections,
+// of which events tell the rest. For one thread at a time.
+#pragma once
+
+#include "metrics/metrics.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+class CensusTaker {
+ public:
+  CensusTaker(Store& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
+
+  // A constant number of reads, each of a bounded part of what there is, but for the census itself.
+  // What cannot be read is left as it was shown.
+  void Take();
+
+ private:
+  // Corrects the elections that are listed, should one have been deleted.
+  void ReadListed();
+  // Looks for more to list, as long as there is room: in the next part of those of one prefix.
+  void ReadMore();
+
+  Store& store_;
+  Metrics& metrics_;
+  size_t prefix_ = 0;  // where the last part ended
+  std::string after_;
+};
+
+}  // namespace tenure
