@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Installs what building the programs of client/examples needs, where it is missing or too old: from
-# Debian 12, and Go from its backports, for Debian 12's own cannot fetch a newer one.
+# Debian 12, and Go by scripts/install-go.sh.
 # Usage: scripts/install-polyglot.sh   (if nothing is missing, it is silent)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What the manifests in client/examples ask for. Go fetches the one that go.mod names, from 1.21 on.
+# What the manifests in client/examples ask for.
 tools="python3 3.11
-go 1.21
 javac 17
 mvn 3.8
 node 18
@@ -17,7 +16,6 @@ protoc 3.15"
 
 version_of() {
   case "$1" in
-    go) GOTOOLCHAIN=local go version ;;
     mvn) mvn --quiet --version ;;
     *) "$1" --version ;;
   esac 2>/dev/null | sed -E 's/\x1b\[[0-9;]*m//g; s/^[^0-9]*([0-9]+(\.[0-9]+)*).*/\1/' | head -1
@@ -28,7 +26,6 @@ new_enough() { printf '%s\n%s\n' "$2" "$(version_of "$1")" | sort --version-sort
 packages_of() {
   case "$1" in
     python3) echo python3 python3-venv ;;
-    go) echo golang-go ;;
     javac) echo openjdk-17-jdk-headless ;;
     mvn) echo maven ;;
     node) echo nodejs ;;
@@ -45,36 +42,20 @@ missing() {
 }
 
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
-install() {  # OPTION...: of apt-get
+install() {
   as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq "$@" install -y --no-install-recommends "${packages[@]}" >/dev/null
-}
-
-# An apt that knows the backports, too; apt's own sources are left alone.
-install_from_backports() {
-  local folder
-  folder=$(mktemp -d)
-  chmod 755 "$folder"
-  mkdir -p "$folder/lists/partial"
-  local mirror # the one that this machine uses
-  mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' | awk '$2 == "bookworm" { print $1; exit }')
-  printf "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror %s main\n" \
-    bookworm bookworm-backports >"$folder/sources.list"
-  local apt=(-o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=-
-    -o "Dir::State::Lists=$folder/lists")
-  as_root apt-get -qq "${apt[@]}" update
-  install "${apt[@]}" -t bookworm-backports
-  as_root rm -rf "$folder"
+    apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
 }
 
 scripts/install-deps.sh build test # C++, and what the test itself needs
+scripts/install-go.sh
 mapfile -t wanted < <(missing)
 if [ "${#wanted[@]}" -gt 0 ]; then
   echo "Installing: ${wanted[*]}"
   as_root apt-get -qq update
   for tool in "${wanted[@]}"; do
     read -ra packages <<<"$(packages_of "$tool")"
-    if [ "$tool" = go ]; then install_from_backports; else install; fi
+    install
   done
   hash -r
 fi

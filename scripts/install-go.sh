@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Installs Go from Debian 12's backports, where it is missing or too old: from 1.21 on it fetches the one
+# that a go.mod names, and Debian 12's own is older.
+# Usage: scripts/install-go.sh   (if nothing is missing, it is silent)
+set -euo pipefail
+
+installed=$(GOTOOLCHAIN=local go version 2>/dev/null | sed -E 's/^go version go([0-9.]+).*/\1/' || true)
+printf '1.21\n%s\n' "$installed" | sort --version-sort --check=silent && exit 0
+
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+
+# An apt that knows the backports, too; apt's own sources are left alone.
+echo "Installing: go"
+as_root apt-get -qq update
+folder=$(mktemp -d)
+trap 'as_root rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+mkdir -p "$folder/lists/partial"
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' | awk '$2 == "bookworm" { print $1; exit }')
+printf "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror %s main\n" \
+  bookworm bookworm-backports >"$folder/sources.list"
+apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=-
+  -o "Dir::State::Lists=$folder/lists")
+as_root "${apt[@]}" update
+as_root env DEBIAN_FRONTEND=noninteractive \
+  "${apt[@]}" install -t bookworm-backports -y --no-install-recommends golang-go ca-certificates >/dev/null
