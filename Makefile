@@ -6,11 +6,12 @@ JOBS ?= $(shell nproc)
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 PEERS ?= $(HOME)/.cache/tenure/peers
+TOOLS ?= $(HOME)/.cache/tenure/bin
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-stalls test-sanitizers bench bench-scale bench-overload bench-figure \
+	test-admin-storm test-polyglot test-helm test-stalls test-sanitizers bench bench-scale bench-overload bench-figure \
 	check check-proto fix clean
 
 help: ## Print this help
@@ -80,6 +81,10 @@ test-polyglot: ## Clients in six languages contend for one election, and each is
 	@scripts/build-polyglot.sh
 	@scripts/build.sh polyglot_test
 	@build/bin/polyglot_test
+
+test-helm: ## Lint, render and test the Helm chart
+	@scripts/install-helm.sh $(TOOLS)
+	@cd tests/helm && PATH=$(TOOLS):$$PATH go test -count=1 ./...
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

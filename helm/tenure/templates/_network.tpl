@@ -1,0 +1,18 @@
+{{- define "tenure.dnsEgress" -}}
+- ports: # DNS, wherever it is
+    - {protocol: UDP, port: 53}
+    - {protocol: TCP, port: 53}
+{{- end -}}
+
+{{/* What replicas and the migration may reach: DNS, the database, and what else is asked for. */}}
+{{- define "tenure.storeEgress" -}}
+{{ include "tenure.dnsEgress" . }}
+{{- with .Values.networkPolicy.database }}
+- to: {{- toYaml . | nindent 4 }}
+  ports:
+    - {protocol: TCP, port: {{ int $.Values.store.port }}}
+{{- end }}
+{{- with .Values.networkPolicy.extraEgress }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,19 @@
+{{/* Says what does not fit together, one sentence each. */}}
+{{- define "tenure.validate" -}}
+{{- with .Values.store }}
+{{- if not .hosts }}{{ fail "tenure: set store.hosts to the host names of your MySQL or MariaDB." }}{{ end }}
+{{- if not .passwordSecret.name }}{{ fail "tenure: set store.passwordSecret.name to an existing Secret with the database password." }}{{ end }}
+{{- end }}
+{{- with .Values.tls }}
+{{- if and .existingSecret .certManager.enabled }}{{ fail "tenure: set only one of tls.existingSecret and tls.certManager.enabled." }}{{ end }}
+{{- if and .certManager.enabled (not .certManager.issuerRef.name) }}{{ fail "tenure: set tls.certManager.issuerRef.name to the issuer of the certificate." }}{{ end }}
+{{- if and .clientCa.existingSecret (not .existingSecret) (not .certManager.enabled) }}{{ fail "tenure: tls.clientCa needs tls.existingSecret or tls.certManager." }}{{ end }}
+{{- end }}
+{{- with .Values.policy }}
+{{- if gt (len (compact (list .inline .existingConfigMap .existingSecret))) 1 }}{{ fail "tenure: set only one of policy.inline, policy.existingConfigMap and policy.existingSecret." }}{{ end }}
+{{- end }}
+{{- if .Values.autoscaling.enabled }}
+{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) }}{{ fail "tenure: autoscaling.minReplicas is more than autoscaling.maxReplicas." }}{{ end }}
+{{- if not (dig "requests" "cpu" "" .Values.resources) }}{{ fail "tenure: autoscaling needs resources.requests.cpu." }}{{ end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Builds the helm that tests/helm/go.mod names into a directory: some minutes the first time.
+# Usage: scripts/install-helm.sh DIRECTORY   (if it is there, it is silent)
+set -euo pipefail
+directory=${1:?usage: scripts/install-helm.sh DIRECTORY}
+cd "$(dirname "$0")/.."
+
+scripts/install-go.sh
+[ -x "$directory/helm" ] || echo "Building helm into $directory"
+cd tests/helm
+GOBIN=$directory GOMAXPROCS=2 nice go install -ldflags=-s helm.sh/helm/v3/cmd/helm
