@@ -8,4 +8,5 @@ cd "$(dirname "$0")/.."
 scripts/install-go.sh
 [ -x "$directory/helm" ] || echo "Building helm into $directory"
 cd tests/helm
-GOBIN=$directory GOMAXPROCS=2 nice go install -ldflags=-s helm.sh/helm/v3/cmd/helm
+GOBIN=$directory GOMAXPROCS=2 nice go install -ldflags=-s helm.sh/helm/v3/cmd/helm 2>&1 |
+  sed '/^go: downloading /d' >&2

@@ -22,6 +22,12 @@ func TestHelmLintsTheChartStrictly(t *testing.T) {
 	}
 }
 
+func TestHelmLintsTheChartWithoutAnyValues(t *testing.T) {
+	if output, err := helm("lint", chart, "--strict", "--kube-version", kubeVersion); err != nil {
+		t.Error(err, output)
+	}
+}
+
 func TestEveryObjectIsStrictlyOfItsType(t *testing.T) {
 	for _, name := range valueSets(t) {
 		t.Run(name, func(t *testing.T) { renderSet(t, name) }) // which decodes it
