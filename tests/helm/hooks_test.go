@@ -81,11 +81,11 @@ func TestTheMigrationMayBeAnotherUsersThanTheReplicas(t *testing.T) {
 func storeOf(spec core.PodSpec) string { return variables(spec.Containers[0])["TENURE_STORE"] }
 
 func TestTheMigrationEnds(t *testing.T) {
-	in := render(t, `migration={"backoffLimit":0,"activeDeadlineSeconds":1000000}`)
+	in := render(t, `migration={"backoffLimit":0,"activeDeadlineSeconds":60}`)
 	job := only[*batch.Job](t, in)
 
 	expect(t, *job.Spec.BackoffLimit, 0)
-	expect(t, *job.Spec.ActiveDeadlineSeconds, 1000000)
+	expect(t, *job.Spec.ActiveDeadlineSeconds, 60)
 	expect(t, job.Spec.Template.Spec.RestartPolicy, core.RestartPolicyNever)
 }
 

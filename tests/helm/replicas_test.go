@@ -99,12 +99,14 @@ func TestThePasswordIsAFileOfAnExistingSecret(t *testing.T) {
 }
 
 func TestOnlyTheGroupOfThePodReadsItsSecrets(t *testing.T) {
-	spec := server(t, renderSet(t, "everything")).Spec
-
-	expect(t, spec.SecurityContext.FSGroup, spec.SecurityContext.RunAsGroup)
-	for _, volume := range spec.Volumes {
-		if volume.Secret != nil {
-			expect(t, *volume.Secret.DefaultMode, 0o440)
+	for _, name := range valueSets(t) {
+		for _, pod := range podsOf(renderSet(t, name)) {
+			expect(t, pod.spec.SecurityContext.FSGroup, pod.spec.SecurityContext.RunAsGroup)
+			for _, volume := range pod.spec.Volumes {
+				if volume.Secret != nil {
+					expect(t, *volume.Secret.DefaultMode, 0o440)
+				}
+			}
 		}
 	}
 }

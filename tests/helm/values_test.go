@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 )
 
@@ -196,11 +197,14 @@ func TestEmptyTextIsNotAValue(t *testing.T) {
 }
 
 func TestLargeNumbersAreWrittenOut(t *testing.T) {
-	in := render(t, `config={"queueMax":1000000000,"historyMaxEvents":123456789}`)
+	in := render(t, `config={"queueMax":1000000000,"historyMaxEvents":123456789}`,
+		`shutdown.drainSeconds=1000000`, `migration.activeDeadlineSeconds=1000000`)
 	given := variables(tenured(t, in))
 
 	expect(t, given["TENURE_QUEUE_MAX"], "1000000000")
 	expect(t, given["TENURE_HISTORY_MAX_EVENTS"], "123456789")
+	expect(t, given["TENURE_DRAIN_TIMEOUT"], "1000000s")
+	expect(t, *only[*batch.Job](t, in).Spec.ActiveDeadlineSeconds, 1000000)
 }
 
 func TestAFlagWithoutAValueIsSetOnlyWhenItIsOn(t *testing.T) {

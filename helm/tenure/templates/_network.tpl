@@ -10,7 +10,7 @@
 {{- with .Values.networkPolicy.database }}
 - to: {{- toYaml . | nindent 4 }}
   ports:
-    - {protocol: TCP, port: {{ int $.Values.store.port }}}
+    - {protocol: TCP, port: {{ $.Values.store.port }}}
 {{- end }}
 {{- with .Values.networkPolicy.extraEgress }}
 {{ toYaml . }}
