@@ -19,10 +19,11 @@ constexpr const char* kCodeNames[] = {
     "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
     "DataLoss", "Unauthenticated"};
 
-// What is refused could be done, were there room, or were the database there.
+// What is refused could be done, were there room or a permission, or were the database there.
 bool IsRefusal(Reason reason) {
   const grpc::StatusCode code = CodeOf(reason);
-  return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE;
+  return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE ||
+         code == grpc::StatusCode::PERMISSION_DENIED;
 }
 
 const char* TypeOf(const google::protobuf::MethodDescriptor& method) {
