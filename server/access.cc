@@ -1,12 +1,15 @@
 #include "server/access.h"
 
 #include <grpc/grpc_security_constants.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include "server/log.h"
+#include "server/status.h"
+#include "server/trace.h"
 
 namespace tenure {
 namespace {
@@ -60,7 +63,10 @@ std::optional<std::string> Forbidden(const Identity& identity, Verb verb, const 
 
 tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context, Reason reason,
                              std::string message) {
-  spdlog::warn("refused peer={} reason=\"{}\"", context.peer(), message);
+  LogWarning("refused", {{"reason", ReasonName(reason)},
+                         {"detail", message},
+                         {"peer", context.peer()},
+                         {"trace", TraceIdOf(context)}});
   return Fail(reason, std::move(message));
 }
 
@@ -149,13 +155,13 @@ void Access::Refresh() {
   const std::string complaint = loaded ? "" : loaded.error();
   const bool told = std::exchange(complaint_, complaint) == complaint;
   if (!loaded) {
-    if (!told) spdlog::error("the policy stays as it was: {}", complaint);
+    if (!told) LogError("the policy stays as it was", {{"error", complaint}});
     return;
   }
   sources_ = std::move(loaded->sources);
   const std::lock_guard lock(mutex_);
   policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
-  spdlog::info("policy read anew: {} identities", policy_->identities().size());
+  LogInfo("policy read anew", {{"identities", policy_->identities().size()}});
 }
 
 std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerContext& context) {

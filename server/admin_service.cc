@@ -8,6 +8,7 @@
 #include "server/admin_requests.h"
 #include "server/convert.h"
 #include "server/refused.h"
+#include "server/trace.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -46,10 +47,13 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
     call->Fail(command.error());
     return reactor;
   }
-  engine_.Submit(*std::move(command), [call, request, fill](const Result<Answer>& answer) {
-    if (!answer) return call->Fail(answer.error());
-    call->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
-  });
+  engine_.Submit(
+      *std::move(command),
+      [call, request, fill](const Result<Answer>& answer) {
+        if (!answer) return call->Fail(answer.error());
+        call->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
+      },
+      nullptr, TraceIdOf(*context));
   return reactor;
 }
 
@@ -334,16 +338,20 @@ grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* 
   const Asker asker{NameOf(*caller, *context), *reason};
   engine_.Read<std::optional<SessionId>>(
       [handle = *handle](Store& store) { return store.FindSession(handle); },
-      [this, call, asker](const Result<std::optional<SessionId>>& found) {
+      [this, call, asker,
+       trace = TraceIdOf(*context)](const Result<std::optional<SessionId>>& found) {
         if (!found) return call->Fail(found.error());
         if (!*found) return call->Fail({Reason::kSessionNotFound, "no session has this handle"});
-        engine_.DeposeSession(**found, asker, [call](const Result<Closed>& closed) {
-          if (!closed) return call->Fail(closed.error());
-          call->Answer([&](v1::EndSessionResponse& it) {
-            it.set_ended(closed->deposed);
-            it.set_cause(ToProto(closed->session.ended));
-          });
-        });
+        engine_.DeposeSession(
+            **found, asker,
+            [call](const Result<Closed>& closed) {
+              if (!closed) return call->Fail(closed.error());
+              call->Answer([&](v1::EndSessionResponse& it) {
+                it.set_ended(closed->deposed);
+                it.set_cause(ToProto(closed->session.ended));
+              });
+            },
+            trace);
       });
   return reactor;
 }

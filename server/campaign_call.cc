@@ -10,6 +10,7 @@
 #include "server/refused.h"
 #include "server/status.h"
 #include "server/timer.h"
+#include "server/trace.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -68,7 +69,8 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
         [self = shared_from_this()] {
           const std::lock_guard lock(self->mutex_);
           return self->state_ != State::kFinished;
-        });
+        },
+        TraceIdOf(context));
   }
 
   // Watcher

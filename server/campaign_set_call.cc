@@ -9,6 +9,7 @@
 #include "server/refused.h"
 #include "server/status.h"
 #include "server/timer.h"
+#include "server/trace.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -36,6 +37,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
 
   void Start(const grpc::ServerContextBase& context) {
     self_ = shared_from_this();
+    trace_ = TraceIdOf(context);
     const SteadyTime now = arrived_at_ = engine_.scheduler().Now();
     answer_by_ = AnswerBy(context, engine_.scheduler());
     if (answer_by_) {
@@ -120,7 +122,8 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
         [self = shared_from_this()] {
           const std::lock_guard lock(self->mutex_);
           return self->state_ != State::kFinished;
-        });
+        },
+        trace_);
   }
 
   void OnAnswer(Result<Answer> result) {
@@ -200,6 +203,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   const std::optional<Duration> wait_;
   v1::CampaignResponse* const response_;  // valid until finished
   SteadyTime arrived_at_;
+  std::string trace_;
   std::optional<SteadyTime> answer_by_;
   std::optional<SteadyTime> give_up_at_;
   std::shared_ptr<CampaignSetCall> self_;  // until OnDone

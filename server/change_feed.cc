@@ -1,9 +1,9 @@
 #include "server/change_feed.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "server/log.h"
 
 namespace tenure {
 namespace {
@@ -137,9 +137,8 @@ bool ChangeFeed::CheckForReset(int number) {
   lane.position = now;
   lane.own_ahead.clear();
   lock.unlock();
-  spdlog::error(
-      "the database went back from position {} to {} in lane {}: it was replaced or restored", told,
-      now, number);
+  LogError("the database went back: it was replaced or restored",
+           {{"lane", static_cast<uint64_t>(number)}, {"from", told}, {"to", now}});
   metrics_.election_series.ForgetAll();
   hub_.TellReset();
   return true;

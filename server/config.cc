@@ -134,6 +134,18 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->envname("TENURE_METRICS_ELECTION_PREFIX");
+  app.add_option("--log-format", config.log.format, "text, or json: one object in each line")
+      ->transform(CLI::Transformer(
+          std::map<std::string, LogFormat>{{"text", LogFormat::kText}, {"json", LogFormat::kJson}}))
+      ->default_str("text")
+      ->envname("TENURE_LOG_FORMAT");
+  app.add_option("--log-level", config.log.level, "The least that is logged: info, warning, error")
+      ->transform(CLI::Transformer(
+          std::map<std::string, spdlog::level::level_enum>{{"info", spdlog::level::info},
+                                                           {"warning", spdlog::level::warn},
+                                                           {"error", spdlog::level::err}}))
+      ->default_str("info")
+      ->envname("TENURE_LOG_LEVEL");
   app.fallthrough();  // options may follow the subcommand
   const auto* migrate = app.add_subcommand("migrate", "Bring the schema up to date, and exit");
   try {

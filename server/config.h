@@ -7,6 +7,7 @@
 
 #include "core/limits.h"
 #include "server/engine.h"
+#include "server/log.h"
 #include "server/tls.h"
 #include "storage/open_store.h"
 
@@ -26,6 +27,7 @@ struct ServerConfig {
   std::chrono::milliseconds feed_interval{10};
   std::chrono::milliseconds drain_timeout{10'000};
   MetricsOptions metrics;
+  LogOptions log;
 };
 
 // Reads the command line, the environment and the password file. When there is nothing to run

@@ -7,6 +7,7 @@
 #include "server/convert.h"
 #include "server/keep_alive_call.h"
 #include "server/refused.h"
+#include "server/trace.h"
 #include "server/unary_call.h"
 
 namespace tenure {
@@ -100,12 +101,15 @@ grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext*
     call->Fail(command.error());
     return reactor;
   }
-  engine_.Submit(*std::move(command), [call](Result<Answer> answer) {
-    if (!answer) return call->Fail(answer.error());
-    call->Answer([&](v1::ProclaimResponse& it) {
-      *it.mutable_leadership() = ToProto(std::get<ProclaimAnswer>(*answer).leadership);
-    });
-  });
+  engine_.Submit(
+      *std::move(command),
+      [call](Result<Answer> answer) {
+        if (!answer) return call->Fail(answer.error());
+        call->Answer([&](v1::ProclaimResponse& it) {
+          *it.mutable_leadership() = ToProto(std::get<ProclaimAnswer>(*answer).leadership);
+        });
+      },
+      nullptr, TraceIdOf(*context));
   return reactor;
 }
 
@@ -122,12 +126,15 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
     return reactor;
   }
   if (!command->election) {
-    engine_.CloseSession(command->session, [call](const Result<Session>& ended) {
-      if (!ended) return call->Fail(ended.error());
-      call->Answer([](v1::ResignResponse& it) {
-        it.set_outcome(v1::ResignResponse::OUTCOME_SESSION_ENDED);
-      });
-    });
+    engine_.CloseSession(
+        command->session,
+        [call](const Result<Session>& ended) {
+          if (!ended) return call->Fail(ended.error());
+          call->Answer([](v1::ResignResponse& it) {
+            it.set_outcome(v1::ResignResponse::OUTCOME_SESSION_ENDED);
+          });
+        },
+        TraceIdOf(*context));
     return reactor;
   }
   const tenure::Resign resign{*command->election, command->session, command->term};
@@ -140,7 +147,8 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
     });
   };
   // A resignation that was answered for is not made afterwards: the session may lead again by then.
-  engine_.Submit(resign, answer, [call] { return call->open(); });
+  engine_.Submit(
+      resign, answer, [call] { return call->open(); }, TraceIdOf(*context));
   return reactor;
 }
 

@@ -1,12 +1,12 @@
 #include "server/engine.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <atomic>
 #include <random>
 #include <utility>
 
+#include "server/leadership_log.h"
+#include "server/log.h"
 #include "server/tally.h"
 
 namespace tenure {
@@ -150,9 +150,9 @@ Result<void> Engine::AdmitRead() {
   return {};
 }
 
-void Engine::Submit(Command command, Done<Answer> done, Wanted wanted) {
+void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::string trace) {
   if (!started_) return Refuse(std::move(done), Starting());
-  Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted),
+  Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted), std::move(trace),
                          scheduler_.Now() + kBusyPatience});
 }
 
@@ -161,18 +161,20 @@ void Engine::Renew(const SessionId& session, Done<Session> done) {
   Enqueue(PendingRenewal{session, std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
-void Engine::CloseSession(const SessionId& session, Done<Session> done) {
+void Engine::CloseSession(const SessionId& session, Done<Session> done, std::string trace) {
   if (!started_) return Refuse(std::move(done), Starting());
   const auto answer = [done = std::move(done)](const Result<Closed>& closed) {
     done(closed.map([](const Closed& it) { return it.session; }));
   };
-  Enqueue(PendingClose{session, std::nullopt, answer, scheduler_.Now() + kBusyPatience});
+  Enqueue(PendingClose{session, std::nullopt, answer, std::move(trace),
+                       scheduler_.Now() + kBusyPatience});
 }
 
-void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done) {
+void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
+                           std::string trace) {
   if (!started_) return Refuse(std::move(done), Starting());
-  Enqueue(
-      PendingClose{session, std::move(asker), std::move(done), scheduler_.Now() + kBusyPatience});
+  Enqueue(PendingClose{session, std::move(asker), std::move(done), std::move(trace),
+                       scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
@@ -321,24 +323,27 @@ Engine::After Engine::RunCommands(std::vector<PendingCommand> batch, bool patien
 
   // Nothing for those whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
+  std::vector<std::string> traces;  // of the docket's events
   Docket decided;
   Agenda agenda = AgendaFor(commands);
   agenda.patient = patient;
   const auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
-    for (const Command* command : commands) {
+    traces.clear();
+    for (const PendingCommand& pending : batch) {
       const bool busy =
-          std::ranges::any_of(NeedsOf(*command).elections,
+          std::ranges::any_of(NeedsOf(pending.command).elections,
                               [&](const ElectionName& name) { return docket.busy.contains(name); });
       answers.push_back(busy ? std::nullopt
-                             : std::optional(Apply(docket, options_.limits, *command)));
+                             : std::optional(Apply(docket, options_.limits, pending.command)));
+      traces.resize(docket.events.size(), pending.trace);
     }
     decided = docket;
   });
 
   if (!committed) return FailAll(std::move(batch), committed.error());
   // Told before the next batch runs, whose positions follow.
-  Follow(*committed, std::move(decided));
+  Follow(*committed, std::move(decided), traces);
   return AnswerAll(Work::kCommands, std::move(batch), std::move(answers));
 }
 
@@ -490,10 +495,11 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
     }
     const Closed& closed = **answers[i];
     hub_.TellSessionEnded(closed.session);
-    endings.push_back(
-        {closed.session.id, [closed, done = std::move(batch[i].done)](const Result<void>& settled) {
-           done(settled ? Result<Closed>(closed) : tl::unexpected(settled.error()));
-         }});
+    endings.push_back({closed.session.id,
+                       [closed, done = std::move(batch[i].done)](const Result<void>& settled) {
+                         done(settled ? Result<Closed>(closed) : tl::unexpected(settled.error()));
+                       },
+                       std::move(batch[i].trace)});
   }
   Follow(*committed, std::move(decided));
   SettleSessions(std::move(endings));
@@ -509,9 +515,10 @@ Result<Committed> Engine::Transact(const Agenda& agenda,
   return committed;
 }
 
-void Engine::Follow(const Committed& committed, Docket&& docket) {
+void Engine::Follow(const Committed& committed, Docket&& docket,
+                    const std::vector<std::string>& traces) {
   Tally(metrics_, docket);
-  Log(docket.events);
+  LogLeadership(docket, traces);
   Log(docket.admin_changes);
   for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
   if (!docket.ended.empty()) SettleSessions(docket.ended);
@@ -527,24 +534,14 @@ void Engine::Follow(const Committed& committed, Docket&& docket) {
   }
 }
 
-void Engine::Log(const std::vector<Event>& events) {
-  for (const Event& event : events) {
-    if (event.type == EventType::kElected) {
-      spdlog::info("elected election={} term={} candidate={} session={}", event.election.bytes,
-                   event.term.value, event.leader.candidate, event.leader.session.Handle());
-    } else if (event.type == EventType::kVacated) {
-      spdlog::info("vacated election={} term={} candidate={} session={} cause={}",
-                   event.election.bytes, event.term.value, event.leader.candidate,
-                   event.leader.session.Handle(), CauseName(event.cause));
-    }
-  }
-}
-
 void Engine::Log(const std::vector<AdminChange>& changes) {
   for (const AdminChange& change : changes) {
-    spdlog::info("{} election={} term={} detail=\"{}\" by={} reason=\"{}\"",
-                 AdminActionName(change.action), change.election.bytes, change.term.value,
-                 change.detail, change.asker.identity, change.asker.reason);
+    LogInfo("changed by an operator", {{"action", std::string(AdminActionName(change.action))},
+                                       {"election", change.election.bytes},
+                                       {"term", change.term.value},
+                                       {"detail", change.detail},
+                                       {"by", change.asker.identity},
+                                       {"reason", change.asker.reason}});
   }
 }
 
@@ -592,7 +589,7 @@ void Engine::SettlePlaces(Ending ending, const std::vector<ElectionName>& electi
     if (!endings_.Add(progress->ending)) FinishEnding(kept, tl::unexpected(Overloaded()));
   };
   for (const ElectionName& election : elections) {
-    Submit(Settle{election, progress->ending.session}, one_done);
+    Submit(Settle{election, progress->ending.session}, one_done, nullptr, progress->ending.trace);
   }
   one_done(Answer(tenure::Done{}));
 }
@@ -634,8 +631,8 @@ SteadyTime Engine::FindAndDoDueWork() {
   if (!due) return latest;
   if (const auto jump = database_clock_.Saw(due->now, asked, answered)) {
     metrics_.database_clock_jumps.Increment();
-    spdlog::warn("the database's clock jumped by {:.3f} s",
-                 std::chrono::duration<double>(*jump).count());
+    LogWarning("the database's clock jumped",
+               {{"seconds", std::chrono::duration<double>(*jump).count()}});
   }
   const auto marked = MarkExpired(due->expired);
   {
@@ -665,7 +662,7 @@ Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
 void Engine::ForgetOldSessions() {
   const auto forgotten = store_.ForgetSessions(kEndedSessionsKeptFor, kForgottenAtOnceMax);
   if (!forgotten) {
-    spdlog::warn("ended sessions could not be forgotten: {}", forgotten.error().message);
+    LogWarning("ended sessions could not be forgotten", {{"error", forgotten.error().message}});
   }
   const bool more = forgotten && *forgotten == kForgottenAtOnceMax;
   scheduler_.PostAt(Work::kBackground, scheduler_.Now() + (more ? kForgetPause : kForgetInterval),
@@ -677,7 +674,7 @@ void Engine::TrimHistory(const ElectionName& after) {
   if (trimmed) {
     metrics_.events_trimmed.Increment(static_cast<double>(trimmed->deleted));
   } else {
-    spdlog::warn("history could not be trimmed: {}", trimmed.error().message);
+    LogWarning("history could not be trimmed", {{"error", trimmed.error().message}});
   }
   const bool more =
       trimmed && (!trimmed->last.bytes.empty() || trimmed->deleted >= kTrimmedAtOnceMax);

@@ -80,14 +80,16 @@ class Engine {
 
   // Applies a command to its election. Errors: those of the law, kOverloaded, kStoreUnavailable.
   // A command that is not wanted any more when its turn comes is dropped, and its `done` with it.
-  void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr);
+  // `trace` is the call's trace id, for the log.
+  void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
   // Renews a session. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
   void Renew(const SessionId& session, Done<Session> done);
   // Ends a session, and gives up all its seats and places before it answers.
   // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
-  void CloseSession(const SessionId& session, Done<Session> done);
+  void CloseSession(const SessionId& session, Done<Session> done, std::string trace = {});
   // The same, asked for by an operator.
-  void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done);
+  void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
+                     std::string trace = {});
 
   // Who leads, no older than the call; or, with `stale_ok`, up to a second old. Nothing: nobody has
   // ever stood there. Never shows a leader whose lease is over. Errors: kOverloaded,
@@ -127,6 +129,7 @@ class Engine {
     Command command;
     Done<Answer> done;
     Wanted wanted;
+    std::string trace;
     SteadyTime give_up_at;
     int tries = 0;
   };
@@ -150,6 +153,7 @@ class Engine {
     SessionId session;
     std::optional<Asker> asker;
     Done<Closed> done;
+    std::string trace;
     SteadyTime give_up_at;
     int tries = 0;
   };
@@ -157,6 +161,7 @@ class Engine {
   struct Ending {
     SessionId session;
     std::function<void(Result<void>)> done;
+    std::string trace = {};
   };
   struct Remembered {
     std::optional<Election> election;
@@ -201,8 +206,8 @@ class Engine {
   // Runs a transaction and counts it.
   Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
   // What follows from a committed docket: watchers are told, and ended sessions lose their places.
-  void Follow(const Committed& committed, Docket&& docket);
-  static void Log(const std::vector<Event>& events);
+  void Follow(const Committed& committed, Docket&& docket,
+              const std::vector<std::string>& traces = {});
   static void Log(const std::vector<AdminChange>& changes);
   // Gives up all that ended sessions hold, each by itself, and then marks them as settled. Whoever
   // waits is told when that is over, successfully or not: what was not settled is found again by

@@ -3,9 +3,6 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <spdlog/async.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <csignal>
 #include <iostream>
@@ -16,6 +13,7 @@
 #include "server/election_service.h"
 #include "server/engine.h"
 #include "server/http_server.h"
+#include "server/log.h"
 #include "server/rpc_metrics.h"
 #include "server/scheduler.h"
 
@@ -53,14 +51,6 @@ class Signals {
   sigset_t set_;
 };
 
-void LogToStandardError() {
-  // What is not written fast enough is dropped, oldest first: a log never holds up an election.
-  auto logger = spdlog::create_async_nb<spdlog::sinks::stderr_color_sink_mt>("tenured");
-  spdlog::set_default_logger(std::move(logger));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
-  spdlog::flush_every(1s);
-}
-
 // Brings the schema up to date, or finds out why not. kStoreUnavailable is worth another try; any
 // other outcome of an error is a sentence for the operator.
 struct SchemaFault {
@@ -81,7 +71,7 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
     }
     const auto migrated = store.Migrate();
     if (!migrated) return away(migrated.error());
-    spdlog::info("schema brought up to date");
+    LogInfo("schema brought up to date");
   } else if (*state == SchemaState::kTooNew) {
     return tl::unexpected(SchemaFault{
         true, "the schema of " + config.store_url +
@@ -95,7 +85,7 @@ class StoreComplaints {
  public:
   void Away(const std::string& why) {
     if (silent_++ % kSilence == 0)
-      spdlog::warn("the store cannot be used yet, trying again: {}", why);
+      LogWarning("the store cannot be used yet, trying again", {{"error", why}});
   }
 
  private:
@@ -155,7 +145,7 @@ std::optional<int> Serve(Store& store, Engine& engine, Access& access, const Ser
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
     access.Refresh();
   }
-  spdlog::info("ready");
+  LogInfo("ready");
   health.SetServingStatus(true);
   bool answers = true;
   while (!signals.Arrived(kWatchPause)) {
@@ -163,7 +153,7 @@ std::optional<int> Serve(Store& store, Engine& engine, Access& access, const Ser
     const bool answered = std::exchange(answers, engine.StoreAnswers());
     if (answered != answers) health.SetServingStatus(answers);
     if (answers) {
-      if (!answered) spdlog::info("the store answers again");
+      if (!answered) LogInfo("the store answers again");
       continue;
     }
     // It may come back as another one, without tables.
@@ -204,17 +194,20 @@ int Run(const ServerConfig& config, Signals& signals) {
   }
   grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
   health.SetServingStatus(false);
-  spdlog::info("listening on {}, http on {}, store {}", config.listen, config.http_listen,
-               config.store_url);
+  LogInfo("listening", {{"grpc", config.listen},
+                        {"http", config.http_listen},
+                        {"store", config.store_url},
+                        {"tls", config.tls.certificate},
+                        {"policy", config.policy}});
 
   const auto exit_code = Serve(**store, engine, **access, config, health, signals);
 
-  spdlog::info("draining");
+  LogInfo("draining");
   health.SetServingStatus(false);
   engine.hub().Drain();
   server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);
   scheduler.Stop();
-  spdlog::info("stopped");
+  LogInfo("stopped");
   return exit_code.value_or(EXIT_SUCCESS);
 }
 
@@ -227,8 +220,8 @@ int main(int argc, char** argv) {
   tenure::Signals signals;  // before any thread is started
   // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  tenure::LogToStandardError();
+  tenure::StartLog(config->log);
   const int exit_code = tenure::Run(*config, signals);
-  spdlog::shutdown();
+  tenure::StopLog();
   return exit_code;
 }
