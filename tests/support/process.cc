@@ -27,8 +27,15 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-void Redirect(const std::filesystem::path& path, int descriptor) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void Redirect(const char* path, int descriptor) {
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   dup2(file, descriptor);
 }
 
@@ -75,9 +82,18 @@ int FreePort() {
 
 Process::Process(std::vector<std::string> command, std::map<std::string, std::string> environment,
                  int terminal) {
-  std::vector<char*> arguments;
-  for (std::string& argument : command) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
+  // All that needs memory is made before the fork: other threads may hold the allocator's lock.
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string variable = *entry;
+    const size_t end = variable.find('=');
+    environment.emplace(variable.substr(0, end), variable.substr(end + 1));
+  }
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  const std::vector<char*> arguments = Pointers(command);
+  const std::vector<char*> variable_pointers = Pointers(variables);
+  const std::string out = files_.path() / "out";
+  const std::string err = files_.path() / "err";
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ != 0) return;
@@ -87,11 +103,10 @@ Process::Process(std::vector<std::string> command, std::map<std::string, std::st
   if (terminal >= 0) {
     TakeTerminal(terminal);
   } else {
-    Redirect(files_.path() / "out", STDOUT_FILENO);
-    Redirect(files_.path() / "err", STDERR_FILENO);
+    Redirect(out.c_str(), STDOUT_FILENO);
+    Redirect(err.c_str(), STDERR_FILENO);
   }
-  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-  execvp(arguments[0], arguments.data());
+  execvpe(arguments[0], arguments.data(), variable_pointers.data());
   _exit(127);
 }
 
