@@ -174,7 +174,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     stream_->Close();
     stream_.reset();
   }
-  void Do(const UseAnotherReplica&) {
+  void Do(const UseAnotherReplica& move) {
+    if (move.silent) connection_.Reconnect();
     connection_.MoveOn();
     metrics_.CountReplicaChange();
   }

@@ -43,6 +43,10 @@ bool IsRefusedForNow(const grpc::Status& status) {
   }
 }
 
+bool IsSilence(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+}
+
 grpc::Status SupersededStatus(const std::string& candidate) {
   return {grpc::StatusCode::ABORTED, "a newer session of " + candidate + " has taken the place"};
 }
@@ -51,7 +55,7 @@ grpc::Status SupersededStatus(const std::string& candidate) {
 
 void ClientSession::Add(SeatNumber number, SeatOptions options) {
   by_election_[options.election].push_back(number);
-  seats_.emplace(number, Entry{Seat(std::move(options))});
+  seats_.emplace(number, Entry{Seat(std::move(options), ClosedTermOf(options.election))});
 }
 
 void ClientSession::Proclaim(SeatNumber number, std::string value, Time now) {
@@ -103,7 +107,7 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
     return seat->Unanswered(status, Backoff(now));
   }
   if (IsTransient(status)) {
-    ReplicaFailed(call->replica);
+    ReplicaFailed(call->replica, IsSilence(status));
     return seat->Unanswered(status, std::max(Backoff(now), now + RetryDelayOf(status)));
   }
   if (IsRefusedForNow(status)) {
@@ -118,7 +122,7 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
   if (!call || call->session_id != session_id_) return;
   const bool refused = !status.ok() && !IsSessionGone(status) && IsRefusedForNow(status);
   const bool unanswered = refused || (!status.ok() && IsTransient(status));
-  if (unanswered) ReplicaFailed(call->replica);
+  if (unanswered) ReplicaFailed(call->replica, IsSilence(status));
   if (call->seat == kTheSession) {
     ended_ = !unanswered || end_tries_ >= kEndTriesMax;
     return;
@@ -134,8 +138,8 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
     v1::Leadership leadership;  // the place in the queue had become the seat
     leadership.set_election(seat->options().election);
     leadership.set_term(std::strtoull(MetadataOf(status, "current_term").c_str(), nullptr, 10));
-    seat->OnElected(leadership, now, lease_);
-    return;
+    if (leadership.term() == 0) return seat->Unanswered(status, Backoff(now));
+    return seat->OnElected(leadership, now, lease_);
   }
   seat->OnResigned(call->term, stands, now + lease_.RenewalInterval());
 }
@@ -161,7 +165,7 @@ void ClientSession::OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse
 void ClientSession::OnStreamClosed(uint64_t stream, Time now) {
   Pass(now);
   if (stream != stream_) return;
-  ReplicaFailed(stream_replica_);
+  ReplicaFailed(stream_replica_, false);
   stream_ = 0;
   renewal_sent_.reset();
   open_at_ = Backoff(now);
@@ -170,7 +174,7 @@ void ClientSession::OnStreamClosed(uint64_t stream, Time now) {
 std::vector<Effect> ClientSession::Decide(Time now) {
   Pass(now);
   Effects effects;
-  if (std::exchange(move_on_, false)) effects.push_back(UseAnotherReplica{});
+  if (const auto move = std::exchange(move_on_, std::nullopt)) effects.push_back(*move);
   if (dropped_stream_ != 0) effects.push_back(CloseStream{std::exchange(dropped_stream_, 0)});
   if (ending_) {
     DecideEnd(now, effects);
@@ -224,7 +228,10 @@ std::vector<ClientSession::SeatNumber> ClientSession::TakeGone() {
     if (entry.seat.Gone() && !entry.called) gone.push_back(number);
   }
   for (const SeatNumber number : gone) {
-    const auto election = by_election_.find(Find(number)->options().election);
+    const Seat& seat = *Find(number);
+    closed_terms_[seat.options().election] =
+        std::max(ClosedTermOf(seat.options().election), seat.closed_term());
+    const auto election = by_election_.find(seat.options().election);
     std::erase(election->second, number);
     if (election->second.empty()) by_election_.erase(election);
     seats_.erase(number);
@@ -237,7 +244,7 @@ std::vector<ClientSession::SeatNumber> ClientSession::TakeGone() {
 void ClientSession::Pass(Time now) {
   for (auto& [number, entry] : seats_) entry.seat.Pass(now, lease_);
   if (stream_ != 0 && renewal_sent_ && now >= *renewal_sent_ + AnswerPatience()) {
-    ReplicaFailed(stream_replica_);
+    ReplicaFailed(stream_replica_, true);
     DropStream();
     open_at_ = Backoff(now);
   }
@@ -317,11 +324,11 @@ void ClientSession::DropStream() {
   renewal_sent_.reset();
 }
 
-void ClientSession::ReplicaFailed(uint64_t replica) {
+void ClientSession::ReplicaFailed(uint64_t replica, bool silent) {
   if (replica != replica_) return;  // it is not used any more
   ++replica_;
   ++failures_;
-  move_on_ = true;
+  move_on_ = UseAnotherReplica{silent};
 }
 
 // What the service says.
@@ -336,6 +343,7 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
   if (session_id_.empty()) return;
   previous_session_id_ = cause == v1::CAUSE_EXPIRED ? session_id_ : "";
   session_id_.clear();
+  closed_terms_.clear();
   lease_ = Lease();
   DropStream();
   for (auto& [number, entry] : seats_) {
@@ -413,6 +421,11 @@ Seat* ClientSession::Find(SeatNumber number) {
 ClientSession::Entry* ClientSession::Find(const std::string& election) {
   const auto numbers = by_election_.find(election);
   return numbers == by_election_.end() ? nullptr : &seats_.at(numbers->second.front());
+}
+
+uint64_t ClientSession::ClosedTermOf(const std::string& election) const {
+  const auto entry = closed_terms_.find(election);
+  return entry == closed_terms_.end() ? 0 : entry->second;
 }
 
 std::optional<ClientSession::Call> ClientSession::TakeCall(uint64_t number) {

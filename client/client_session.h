@@ -48,7 +48,9 @@ struct CloseStream {
   uint64_t stream;
 };
 // The replica in use did not answer as it should: use another one from now on.
-struct UseAnotherReplica {};
+struct UseAnotherReplica {
+  bool silent;  // it did not answer at all
+};
 using Effect =
     std::variant<SendCampaign, SendResign, OpenStream, SendRenewal, CloseStream, UseAnotherReplica>;
 
@@ -145,7 +147,7 @@ class ClientSession {
   // The stream is of no use any more.
   void DropStream();
   // A call or stream failed that was made on this replica, and should go well on another.
-  void ReplicaFailed(uint64_t replica);
+  void ReplicaFailed(uint64_t replica, bool silent);
 
   void OnOpened(const v1::Session& session);
   void SessionOver(v1::Cause cause, Time now);
@@ -158,6 +160,7 @@ class ClientSession {
 
   [[nodiscard]] Seat* Find(SeatNumber number);
   [[nodiscard]] Entry* Find(const std::string& election);
+  [[nodiscard]] uint64_t ClosedTermOf(const std::string& election) const;
   [[nodiscard]] std::optional<Call> TakeCall(uint64_t call);
   [[nodiscard]] v1::CampaignRequest Request(const Seat& seat) const;
   [[nodiscard]] Duration AnswerPatience() const;
@@ -175,12 +178,13 @@ class ClientSession {
   Lease lease_;
   std::map<SeatNumber, Entry> seats_;
   std::map<std::string, std::deque<SeatNumber>> by_election_;  // the first one acts
+  std::map<std::string, uint64_t> closed_terms_;  // of seats that are gone, in this session
   std::map<uint64_t, Call> calls_;
   uint64_t last_number_ = 0;  // of calls and streams
   SeatNumber next_stray_ = kFirstStray;
 
   uint64_t replica_ = 0;  // rises whenever another one is used
-  bool move_on_ = false;
+  std::optional<UseAnotherReplica> move_on_;
   int failures_ = 0;  // of replicas, in a row
 
   uint64_t stream_ = 0;  // 0: none is open

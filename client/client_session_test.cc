@@ -67,7 +67,9 @@ class ClientSessionTest : public ::testing::Test {
     return "renew";
   }
   static std::string Sent(const CloseStream&) { return "close"; }
-  static std::string Sent(const UseAnotherReplica&) { return "another replica"; }
+  static std::string Sent(const UseAnotherReplica& move) {
+    return move.silent ? "another replica for this silent one" : "another replica";
+  }
 
   // Answers to the oldest call that is not answered.
   uint64_t TakeCall() {
@@ -208,7 +210,7 @@ TEST_F(ClientSessionTest, AReplicaThatDoesNotAnswerARenewalInHalfAHeartbeatIsLef
 
   now_ = kStart + 4500ms;
   auto decided = Decide();
-  EXPECT_THAT(decided, ElementsAre("another replica", "close"));
+  EXPECT_THAT(decided, ElementsAre("another replica for this silent one", "close"));
   now_ += 20ms;
 
   EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
@@ -561,6 +563,20 @@ TEST_F(ClientSessionTest, ASeatThatIsListedThoughNobodyStandsThereIsGivenUp) {
   AnswerRenewal({Seat7("mail")});
 
   EXPECT_THAT(Decide(), ElementsAre("resign mail"));
+}
+
+TEST_F(ClientSessionTest, ANewElectorNeverBelievesInATermThatAnotherOfThisProcessHasEnded) {
+  Lead();
+  session_.Abandon(1, now_);
+  (void)Decide();
+  AnswerResign();
+  (void)session_.TakeGone();
+  session_.Add(2, {"orders", "", 0, false, std::nullopt});
+
+  NoticeElected(Seat7("orders"));
+
+  EXPECT_FALSE(Believes(2));
+  EXPECT_THAT(News(), IsEmpty());
 }
 
 TEST_F(ClientSessionTest, AResignationWaitsForTheCampaignThatIsUnderWay) {

@@ -81,12 +81,12 @@ Connection::Replica Connection::Open(const std::string& endpoint) const {
           v1::AdminService::NewStub(channel)};
 }
 
-void Connection::MoveOn() {
+void Connection::Reconnect() {
+  if (replicas_[in_use_].channel->GetState(false) != GRPC_CHANNEL_READY) return;
   std::erase_if(retired_, [](const Replica& replica) {
     return replica.stub.use_count() == 1 && replica.admin.use_count() == 1;
   });
   retired_.push_back(std::exchange(replicas_[in_use_], Open(std::string(endpoint()))));
-  in_use_ = (in_use_ + 1) % replicas_.size();
 }
 
 std::chrono::milliseconds Connection::Backoff() {

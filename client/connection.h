@@ -47,9 +47,11 @@ class Connection {
   // Waits a bounded time for the replica in use to take connections. Calls that block the thread
   // need this first: between their tries nothing else drives the connection.
   [[nodiscard]] bool Connect();
-  // Uses the next replica from now on, and connects to this one anew if it is ever used again: its
-  // connection may be one on which nothing comes back.
-  void MoveOn();
+  // Uses the next replica from now on.
+  void MoveOn() { in_use_ = (in_use_ + 1) % replicas_.size(); }
+  // Nothing came back from the replica in use: if its connection stands, it is made anew. One that
+  // is only being made is waited for, however long that takes.
+  void Reconnect();
   // How long to wait before the next try: longer with each one in a row, with jitter.
   [[nodiscard]] std::chrono::milliseconds Backoff();
   // A try went well.

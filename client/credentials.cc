@@ -30,10 +30,11 @@ class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
                            std::multimap<std::string, std::string>* metadata) override {
     std::ifstream file(path_);
     std::string token;
-    if (!std::getline(file, token) || token.empty()) {
+    std::getline(file, token);
+    token.erase(token.find_last_not_of(" \t\r") + 1);
+    if (token.empty()) {
       return {grpc::StatusCode::UNAUTHENTICATED, "there is no token in " + path_};
     }
-    if (token.ends_with('\r')) token.pop_back();
     metadata->emplace("authorization", "Bearer " + token);
     return grpc::Status::OK;
   }

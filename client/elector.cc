@@ -168,7 +168,8 @@ namespace {
 // Tells of leaders; not of the values and the wishes that change meanwhile.
 std::unique_ptr<Observer> ObserveLeaders(
     const ClientOptions& client, const std::string& election,
-    std::function<void(const std::optional<v1::Leadership>&)> told) {
+    std::function<void(const std::optional<v1::Leadership>&)> told,
+    std::function<void(const grpc::Status&)> failed) {
   ObserverOptions options{.endpoints = client.endpoints, .credentials = client.credentials};
   options.names = {election};
   options.on_snapshot = [told](const v1::Snapshot& snapshot) {
@@ -178,6 +179,7 @@ std::unique_ptr<Observer> ObserveLeaders(
     if (event.type() == v1::Event::TYPE_ELECTED) told(event.leadership());
     if (event.type() == v1::Event::TYPE_VACATED) told(std::nullopt);
   };
+  options.on_failed = std::move(failed);
   return std::make_unique<Observer>(std::move(options));
 }
 
@@ -186,7 +188,7 @@ std::unique_ptr<Observer> ObserveLeaders(
 Elector::Elector(Client client, ElectorOptions options) : loop_(std::move(client.loop_)) {
   SeatOptions seat = ToSeatOptions(options);
   if (const auto& told = options.on_leader_changed) {
-    observer_ = ObserveLeaders(loop_->options(), options.election, told);
+    observer_ = ObserveLeaders(loop_->options(), options.election, told, options.on_trouble);
   }
   state_ = std::make_shared<State>(std::move(options), loop_);
   loop_->Add(state_->seat(), std::move(seat), state_);

@@ -5,6 +5,8 @@
 namespace tenure {
 namespace {
 
+constexpr std::chrono::milliseconds kLimitedPause{1'000};
+
 grpc::Status Silent(std::chrono::milliseconds patience) {
   return {grpc::StatusCode::UNAVAILABLE,
           "the stream said nothing for " + std::to_string(patience.count()) + " ms"};
@@ -26,11 +28,13 @@ grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials
   while (true) {
     const grpc::Status status = FollowOneStream(connection);
     if (Stopped()) return grpc::Status::OK;
-    if (!IsTransient(status)) return status;
+    const bool limited = ReasonOf(status) == "LIMIT_REACHED";  // for a moment
+    if (!limited && !IsTransient(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
     std::unique_lock lock(mutex_);
-    stop_.wait_for(lock, connection.Backoff(), [this] { return stopped_; });
+    stop_.wait_for(lock, limited ? kLimitedPause : connection.Backoff(),
+                   [this] { return stopped_; });
     if (stopped_) return grpc::Status::OK;
   }
 }
@@ -68,7 +72,10 @@ grpc::Status Follower::FollowOneStream(Connection& connection) {
 grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection) {
   while (true) {
     const auto read = stream.Read(options_.silence_max);
-    if (read.outcome == ObserveStream::Outcome::kSilent) return Silent(options_.silence_max);
+    if (read.outcome == ObserveStream::Outcome::kSilent) {
+      connection.Reconnect();
+      return Silent(options_.silence_max);
+    }
     if (read.outcome == ObserveStream::Outcome::kEnded || Stopped()) return grpc::Status::OK;
     connection.Succeeded();
     switch (observation_.Note(read.response)) {

@@ -74,7 +74,9 @@ class Seat {
   // What the service has to be asked next.
   enum class Need { kNothing, kCampaign, kResign };
 
-  explicit Seat(SeatOptions options) : options_(std::move(options)) {}
+  // Never believes in terms up to `closed_term`: an earlier seat of this process has ended them.
+  explicit Seat(SeatOptions options, uint64_t closed_term = 0)
+      : options_(std::move(options)), closed_term_(closed_term) {}
 
   // What this process wants and does.
 
@@ -124,6 +126,8 @@ class Seat {
   [[nodiscard]] uint64_t term() const { return leadership_.term(); }
   // Nothing is left to do for this elector, now or later.
   [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
+  // The last term that is over for this process, whatever is told of it.
+  [[nodiscard]] uint64_t closed_term() const { return closed_term_; }
   [[nodiscard]] const SeatOptions& options() const { return options_; }
   // What has happened since it was last asked.
   [[nodiscard]] std::vector<SeatEvent> TakeEvents() { return std::exchange(events_, {}); }

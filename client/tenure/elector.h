@@ -82,7 +82,8 @@ struct ElectorOptions {
   std::function<void(const v1::Leadership&, v1::Cause)> on_lost = {};
   // Who leads the election now, this process or another; nothing if nobody does. First where it
   // stands, then every change. From a stream of its own and on a thread of its own, so in no order
-  // with the other callbacks: for your information, not to act on.
+  // with the other callbacks: for your information, not to act on. If the service will not tell
+  // (PERMISSION_DENIED), on_trouble says so once, on that thread, and nothing is told.
   std::function<void(const std::optional<v1::Leadership>&)> on_leader_changed = {};
   // A call was not answered, or the service will not let this process stand for now: an outage, a
   // full queue. The elector goes on to try. Once until it succeeds.

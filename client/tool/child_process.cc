@@ -203,7 +203,7 @@ int ChildProcess::Reap() {
 bool ChildProcess::WasSuspended() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) == 0 &&
-         info.si_pid == pid_ && info.si_status == SIGTSTP;
+         info.si_pid == pid_;
 }
 
 void ChildProcess::SuspendWithIt() const {

@@ -54,8 +54,7 @@ class ChildProcess {
   [[nodiscard]] bool WaitForEnd(std::chrono::milliseconds patience) const;
   // The exit code, or 128 + the signal that ended it. REQUIRES: it has ended. Once.
   [[nodiscard]] int Reap();
-  // Whether somebody at the terminal, or with its signal, has suspended it since this was last
-  // asked.
+  // Whether it was stopped, by its terminal or by a signal, since this was last asked.
   [[nodiscard]] bool WasSuspended() const;
   // Suspends this process too, as its shell expects, and gives the terminal back meanwhile.
   void SuspendWithIt() const;
