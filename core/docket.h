@@ -49,6 +49,9 @@ struct Docket {
   // them is decided.
   std::set<ElectionName> busy;
   std::set<SessionId> busy_sessions;
+  // Of the identities that have a quota, as of now: what is taken on at this moment in other
+  // transactions is not in it.
+  std::map<std::string, Usage> usage;
 
   // Written by the law, in the order in which it happened.
   std::vector<Event> events;

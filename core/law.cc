@@ -74,8 +74,33 @@ bool ExpiredPrematurely(Docket& docket, const Campaign::Opening& opening) {
   return !Alive(docket, *previous) && previous->ended == Cause::kExpired;
 }
 
+// Whether the claimant may take on this much more.
+Result<void> CheckQuota(const Docket& docket, const Claimant& claimant, const Usage& more) {
+  const auto entry = docket.usage.find(claimant.identity);
+  const Usage has = entry == docket.usage.end() ? Usage() : entry->second;
+  const auto check = [&](const char* what, const std::optional<uint64_t>& max, uint64_t held,
+                         uint64_t wanted) -> Result<void> {
+    if (!max || wanted == 0 || held + wanted <= *max) return {};
+    return Fail(Reason::kLimitReached,
+                "identity '" + claimant.identity + "' has " + std::to_string(held) + " " + what +
+                    ", and may have " + std::to_string(*max),
+                {{"limit", std::to_string(*max)}});
+  };
+  const auto sessions = check("sessions", claimant.quota.sessions, has.sessions, more.sessions);
+  if (!sessions) return sessions;
+  return check("candidacies", claimant.quota.candidacies, has.candidacies, more.candidacies);
+}
+
+void TakeOn(Docket& docket, const Claimant& claimant, const Usage& more) {
+  if (!claimant.quota.Limits()) return;
+  Usage& usage = docket.usage[claimant.identity];
+  usage.sessions += more.sessions;
+  usage.candidacies += more.candidacies;
+}
+
 Session& Open(Docket& docket, const Limits& limits, const SessionId& id,
-              const Campaign::Opening& opening, Duration asked, Duration max) {
+              const Campaign::Opening& opening, const std::string& identity, Duration asked,
+              Duration max) {
   Duration ttl = asked;
   if (ExpiredPrematurely(docket, opening)) {
     ++docket.premature_expirations;
@@ -85,7 +110,8 @@ Session& Open(Docket& docket, const Limits& limits, const SessionId& id,
     }
   }
   const Session opened{id,           opening.candidate, ttl,   docket.now + ttl,
-                       Cause::kNone, docket.now,        asked, docket.now};
+                       Cause::kNone, docket.now,        asked, docket.now,
+                       identity};
   return docket.sessions.insert_or_assign(id, opened).first->second;
 }
 
@@ -134,15 +160,17 @@ struct Inheritance {
   std::optional<Ticket> ticket;  // the earliest
 };
 
-// From those that stand here and live. A paused election keeps its leader.
+// From those that stand here and live, and were opened by the same identity. A paused election
+// keeps its leader.
 Inheritance FindInheritance(Docket& docket, const Contest& contest, const SessionId& heir,
-                            const std::string& candidate, DbTime opened_at) {
+                            const std::string& candidate, const std::string& identity,
+                            DbTime opened_at) {
   Inheritance inheritance;
   const auto inherits_from = [&](const auto& older) {
     if (older.candidate != candidate || older.session == heir) return false;
     Session* session = Find(docket, older.session);
     if (session == nullptr || !Alive(docket, *session)) return false;
-    if (session->opened_at > opened_at) return false;
+    if (session->opened_at > opened_at || session->identity != identity) return false;
     inheritance.from.push_back(older.session);
     return true;
   };
@@ -179,6 +207,7 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
   Inheritance inheritance;
   if (command.supersede) {
     inheritance = FindInheritance(docket, contest, command.session, candidate,
+                                  session ? session->identity : command.claimant.identity,
                                   session ? session->opened_at : docket.now);
   }
   const bool inherits_seat =
@@ -200,9 +229,17 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
     }
   }
 
+  // Whoever takes over from its older sessions takes on no more than these had.
+  const bool takes_over = !inheritance.from.empty();
+  const Usage more{session == nullptr && !takes_over ? 1u : 0u,
+                   !leads && !waits && !takes_over ? 1u : 0u};
+  const auto within_quota = CheckQuota(docket, command.claimant, more);
+  if (!within_quota) return tl::unexpected(within_quota.error());
+  TakeOn(docket, command.claimant, more);
+
   if (session == nullptr) {
-    session = &Open(docket, limits, command.session, *command.opening, ttl_asked,
-                    LeaseTtlMax(election, limits));
+    session = &Open(docket, limits, command.session, *command.opening, command.claimant.identity,
+                    ttl_asked, LeaseTtlMax(election, limits));
   }
   ExtendLease(*session, docket.now);
   BringIntoBeing(contest);
@@ -253,8 +290,19 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, const CampaignForAll
     if (!allowed) return tl::unexpected(allowed.error());
   }
 
+  const auto led =
+      static_cast<uint64_t>(std::ranges::count_if(command.elections, [&](const ElectionName& name) {
+        return Leads(docket.contests.at(name), command.session);
+      }));
+  const Usage more{session == nullptr ? 1u : 0u,
+                   answer.blocked.empty() ? command.elections.size() - led : 0};
+  const auto within_quota = CheckQuota(docket, command.claimant, more);
+  if (!within_quota) return tl::unexpected(within_quota.error());
+  TakeOn(docket, command.claimant, more);
+
   if (session == nullptr) {
-    session = &Open(docket, limits, command.session, *command.opening, ttl_asked, ttl_max);
+    session = &Open(docket, limits, command.session, *command.opening, command.claimant.identity,
+                    ttl_asked, ttl_max);
   }
   ExtendLease(*session, docket.now);
   answer.session = *session;
@@ -347,11 +395,13 @@ Needs NeedsOf(const Command& command) {
       if (it.supersede) {
         needs.candidates.push_back(it.opening ? it.opening->candidate : it.candidate.value());
       }
+      AddUsage(needs, it.claimant);
       return needs;
     }
     Needs operator()(const CampaignForAll& it) const {
       Needs needs{it.elections, {it.session}, {}, true};
       AddPrevious(needs, it.opening);
+      AddUsage(needs, it.claimant);
       return needs;
     }
     Needs operator()(const Proclaim& it) const { return {{it.election}, {it.session}}; }
@@ -372,6 +422,9 @@ Needs NeedsOf(const Command& command) {
     Needs operator()(const Configure& it) const { return {{it.election}, {}, {}, it.create, 0}; }
     Needs operator()(const Delete& it) const { return {{it.election}}; }
 
+    static void AddUsage(Needs& needs, const Claimant& claimant) {
+      if (claimant.quota.Limits()) needs.identity = claimant.identity;
+    }
     static void AddPrevious(Needs& needs, const std::optional<Campaign::Opening>& opening) {
       if (opening && opening->previous) needs.sessions.push_back(*opening->previous);
     }

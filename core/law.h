@@ -46,6 +46,7 @@ struct Campaign {
   // Ends the older sessions of the same candidate that stand here, and takes over their seat or
   // place. REQUIRES: `opening` or `candidate`.
   bool supersede = false;
+  Claimant claimant = {};
 };
 
 struct CampaignAnswer {
@@ -62,6 +63,7 @@ struct CampaignForAll {
   std::optional<std::string> candidate;
   std::string value;
   Attempt attempt;
+  Claimant claimant = {};
 };
 
 struct CampaignForAllAnswer {
@@ -181,6 +183,7 @@ struct Needs {
   std::vector<std::string> candidates = {};  // whose candidacies in these elections are needed
   bool creates = false;                      // it may bring its elections into being
   size_t departures = 0;                     // so many terms of one election may end by it
+  std::optional<std::string> identity = {};  // whose usage is needed
 };
 [[nodiscard]] Needs NeedsOf(const Command& command);
 

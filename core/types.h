@@ -95,9 +95,35 @@ struct Session {
   // Adaptive leases: what the candidate asked for, and since when the lease is as long as it is.
   Duration lease_ttl_asked{0};
   DbTime lease_ttl_since = {};
+  std::string identity = {};  // of who opened it, by the server's policy; empty without one
 
   bool operator==(const Session&) const = default;
   [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }
+};
+
+// How much an identity may take on, in the whole service. Nothing: as much as it likes.
+struct Quota {
+  std::optional<uint64_t> sessions = {};     // alive at a time
+  std::optional<uint64_t> candidacies = {};  // seats and places in queues
+
+  bool operator==(const Quota&) const = default;
+  [[nodiscard]] bool Limits() const { return sessions || candidacies; }
+};
+
+// Who asks, by the server's policy; empty without one.
+struct Claimant {
+  std::string identity = {};
+  Quota quota = {};
+
+  bool operator==(const Claimant&) const = default;
+};
+
+// How much an identity has taken on.
+struct Usage {
+  uint64_t sessions = 0;
+  uint64_t candidacies = 0;
+
+  bool operator==(const Usage&) const = default;
 };
 
 // A place in one election's queue. Whoever is elected leaves the queue.

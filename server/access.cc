@@ -3,10 +3,13 @@
 #include <grpc/grpc_security_constants.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <optional>
 #include <utility>
 
+#include "core/validation.h"
 #include "server/log.h"
 #include "server/status.h"
 #include "server/trace.h"
@@ -15,8 +18,9 @@ namespace tenure {
 namespace {
 
 constexpr char kTokenMetadata[] = "authorization";
-constexpr std::string_view kTokenScheme = "Bearer ";
-constexpr size_t kNameBytesMax = 255;
+constexpr std::string_view kTokenScheme = "bearer ";  // in any case
+constexpr size_t kRecordedNameBytesMax = 255;
+constexpr uint64_t kRefusalsLoggedPerSecond = 100;
 
 std::string TextOf(grpc::string_ref text) { return {text.data(), text.size()}; }
 
@@ -25,7 +29,8 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
   const auto authorization = context.client_metadata().find(kTokenMetadata);
   if (authorization != context.client_metadata().end()) {
     const std::string text = TextOf(authorization->second);
-    const bool bearer = text.starts_with(kTokenScheme);
+    const bool bearer = std::ranges::equal(text.substr(0, kTokenScheme.size()), kTokenScheme,
+                                           [](char a, char b) { return std::tolower(a) == b; });
     credentials.token = bearer ? text.substr(kTokenScheme.size()) : std::string();
   }
   const auto peer = context.auth_context();
@@ -39,12 +44,16 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
 }
 
 tl::expected<std::string, std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf() || file.eof())) {
-    return tl::unexpected("cannot read " + path);
-  }
-  return text.str();
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return tl::unexpected("cannot read " + path);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) return tl::unexpected("cannot read " + path);
+  return text;
+}
+
+// What is shown of a name that is not checked yet: it may be megabytes of anything.
+std::string Shown(const std::string& election) {
+  return ParseElectionName(election) ? "'" + election + "'" : "with a malformed name";
 }
 
 // What of the target the identity may not touch; nothing if it may do it.
@@ -53,21 +62,14 @@ std::optional<std::string> Forbidden(const Identity& identity, Verb verb, const 
     return "anywhere";
   }
   for (const std::string& election : target.elections) {
-    if (!identity.May(verb, election)) return "in election '" + election + "'";
+    if (!identity.May(verb, election)) return "in election " + Shown(election);
   }
   for (const std::string& prefix : target.prefixes) {
-    if (!identity.MayInAll(verb, prefix)) return "in elections '" + prefix + "*'";
+    if (!identity.MayInAll(verb, prefix))
+      return prefix.empty() ? "in all elections"
+                            : "in all elections that begin like one " + Shown(prefix);
   }
   return std::nullopt;
-}
-
-tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context, Reason reason,
-                             std::string message) {
-  LogWarning("refused", {{"reason", ReasonName(reason)},
-                         {"detail", message},
-                         {"peer", context.peer()},
-                         {"trace", TraceIdOf(context)}});
-  return Fail(reason, std::move(message));
 }
 
 }  // namespace
@@ -81,6 +83,30 @@ tl::expected<std::unique_ptr<Access>, std::string> Access::Open(const std::strin
   access->policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   access->sources_ = std::move(loaded->sources);
   return access;
+}
+
+tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context, Reason reason,
+                                     std::string message) const {
+  bool logged = false;
+  uint64_t unlogged = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const SteadyTime now = now_();
+    if (now - refusals_since_ >= std::chrono::seconds(1)) {
+      unlogged = refusals_ > kRefusalsLoggedPerSecond ? refusals_ - kRefusalsLoggedPerSecond : 0;
+      refusals_since_ = now;
+      refusals_ = 0;
+    }
+    logged = ++refusals_ <= kRefusalsLoggedPerSecond;
+  }
+  if (unlogged > 0) LogWarning("more were refused", {{"count", unlogged}});
+  if (logged) {
+    LogWarning("refused", {{"reason", ReasonName(reason)},
+                           {"detail", message},
+                           {"peer", context.peer()},
+                           {"trace", TraceIdOf(context)}});
+  }
+  return Fail(reason, std::move(message));
 }
 
 Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context, Verb verb,
@@ -164,6 +190,10 @@ void Access::Refresh() {
   LogInfo("policy read anew", {{"identities", policy_->identities().size()}});
 }
 
+Claimant ClaimantOf(const Access::Caller& caller) {
+  return caller == nullptr ? Claimant() : Claimant{caller->name, caller->limits.quota};
+}
+
 std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerContext& context) {
   if (caller != nullptr) return caller->name;
   std::string name = context.peer();
@@ -171,7 +201,7 @@ std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerConte
   if (peer != nullptr && peer->IsPeerAuthenticated() && !peer->GetPeerIdentity().empty()) {
     name = TextOf(peer->GetPeerIdentity().front());
   }
-  return name.substr(0, kNameBytesMax);
+  return name.substr(0, kRecordedNameBytesMax);
 }
 
 }  // namespace tenure

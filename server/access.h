@@ -68,6 +68,8 @@ class Access {
   [[nodiscard]] tl::expected<Loaded, std::string> Load() const;
   [[nodiscard]] bool Unchanged(const Sources& sources) const;
   [[nodiscard]] bool TakeRequest(const Identity& identity);
+  [[nodiscard]] tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context,
+                                             Reason reason, std::string message) const;
 
   const std::string policy_path_;  // empty: there is no policy
   const Now now_;
@@ -76,11 +78,16 @@ class Access {
   // Guarded by mutex_:
   std::shared_ptr<const Policy> policy_;
   std::map<std::string, Bucket> buckets_;  // of identities that are limited
+  // A flood of refusals does not push other lines out of the log.
+  mutable SteadyTime refusals_since_;
+  mutable uint64_t refusals_ = 0;  // since then
 
   // Used by Open and Refresh only.
   Sources sources_;
   std::string complaint_;  // of the last Refresh; empty if it was fine
 };
+
+[[nodiscard]] Claimant ClaimantOf(const Access::Caller& caller);
 
 // Who asks, for records: the policy's name of the caller, or else the authenticated name of the
 // peer, or else its address.

@@ -299,12 +299,15 @@ class CampaignCall final : public grpc::ServerUnaryReactor,
 
 }  // namespace
 
-grpc::ServerUnaryReactor* StartCampaign(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* StartCampaign(Engine& engine, Claimant claimant,
+                                        grpc::CallbackServerContext* context,
                                         const v1::CampaignRequest& request,
                                         v1::CampaignResponse* response) {
-  if (!request.elections().empty()) return StartCampaignForAll(engine, context, request, response);
+  if (!request.elections().empty())
+    return StartCampaignForAll(engine, std::move(claimant), context, request, response);
   auto parsed = ParseCampaign(request, engine.limits());
   if (!parsed) return Refused(*context, parsed.error());
+  parsed->campaign.claimant = std::move(claimant);
   const auto call = std::make_shared<CampaignCall>(engine, *std::move(parsed), response);
   call->Start(*context);
   return call.get();

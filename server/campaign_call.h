@@ -14,8 +14,8 @@
 
 namespace tenure {
 
-// Starts a call. The reactor owns itself.
-[[nodiscard]] grpc::ServerUnaryReactor* StartCampaign(Engine& engine,
+// Starts a call. The reactor owns itself. `claimant` is who asks.
+[[nodiscard]] grpc::ServerUnaryReactor* StartCampaign(Engine& engine, Claimant claimant,
                                                       grpc::CallbackServerContext* context,
                                                       const v1::CampaignRequest& request,
                                                       v1::CampaignResponse* response);

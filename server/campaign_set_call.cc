@@ -224,11 +224,13 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
 
 }  // namespace
 
-grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine, Claimant claimant,
+                                              grpc::CallbackServerContext* context,
                                               const v1::CampaignRequest& request,
                                               v1::CampaignResponse* response) {
   auto parsed = ParseCampaignForAll(request, engine.limits());
   if (!parsed) return Refused(*context, parsed.error());
+  parsed->campaign.claimant = std::move(claimant);
   const auto call = std::make_shared<CampaignSetCall>(engine, *std::move(parsed), response);
   call->Start(*context);
   return call.get();

@@ -11,8 +11,9 @@
 
 namespace tenure {
 
-// Starts a call. The reactor owns itself. REQUIRES: `request.elections` is not empty.
-[[nodiscard]] grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine,
+// Starts a call. The reactor owns itself. `claimant` is who asks. REQUIRES: `request.elections` is
+// not empty.
+[[nodiscard]] grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine, Claimant claimant,
                                                             grpc::CallbackServerContext* context,
                                                             const v1::CampaignRequest& request,
                                                             v1::CampaignResponse* response);

@@ -80,13 +80,14 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   app.add_option("--tls-client-ca", config.tls.client_ca,
                  "Who signs the clients' certificates (PEM)")
       ->envname("TENURE_TLS_CLIENT_CA");
-  app.add_option("--tls-client-certs", config.tls.client_certificates,
-                 "With --tls-client-ca: whether each client needs a certificate")
-      ->transform(CLI::Transformer(
-          std::map<std::string, ClientCertificates>{{"required", ClientCertificates::kRequired},
-                                                    {"optional", ClientCertificates::kOptional}}))
-      ->default_str("required")
-      ->envname("TENURE_TLS_CLIENT_CERTS");
+  const auto* client_certs =
+      app.add_option("--tls-client-certs", config.tls.client_certificates,
+                     "With --tls-client-ca: whether each client needs a certificate")
+          ->transform(CLI::CheckedTransformer(std::map<std::string, ClientCertificates>{
+              {"required", ClientCertificates::kRequired},
+              {"optional", ClientCertificates::kOptional}}))
+          ->default_str("required")
+          ->envname("TENURE_TLS_CLIENT_CERTS");
   app.add_option("--policy", config.policy,
                  "Who may do what (YAML); otherwise everybody everything")
       ->envname("TENURE_POLICY");
@@ -135,12 +136,12 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->envname("TENURE_METRICS_ELECTION_PREFIX");
   app.add_option("--log-format", config.log.format, "text, or json: one object in each line")
-      ->transform(CLI::Transformer(
+      ->transform(CLI::CheckedTransformer(
           std::map<std::string, LogFormat>{{"text", LogFormat::kText}, {"json", LogFormat::kJson}}))
       ->default_str("text")
       ->envname("TENURE_LOG_FORMAT");
   app.add_option("--log-level", config.log.level, "The least that is logged: info, warning, error")
-      ->transform(CLI::Transformer(
+      ->transform(CLI::CheckedTransformer(
           std::map<std::string, spdlog::level::level_enum>{{"info", spdlog::level::info},
                                                            {"warning", spdlog::level::warn},
                                                            {"error", spdlog::level::err}}))
@@ -175,6 +176,9 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   }
   if (config.tls.certificate.empty() && !config.tls.client_ca.empty()) {
     return tl::unexpected(Complain("--tls-client-ca needs --tls-cert and --tls-key"));
+  }
+  if (config.tls.client_ca.empty() && client_certs->count() > 0) {
+    return tl::unexpected(Complain("--tls-client-certs needs --tls-client-ca"));
   }
   auto location = ParseStoreUrl(config.store_url);
   if (!location) return tl::unexpected(Complain(location.error()));

@@ -76,7 +76,7 @@ grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext*
                                                     v1::CampaignResponse* response) {
   const auto caller = access_.Admit(*context, Verb::kCampaign, TargetOf(*request));
   if (!caller) return Refused(*context, caller.error());
-  return StartCampaign(engine_, context, *request, response);
+  return StartCampaign(engine_, ClaimantOf(*caller), context, *request, response);
 }
 
 grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionService::KeepAlive(

@@ -95,8 +95,8 @@ std::optional<uint64_t> LimitOf(const YAML::Node& limits, const std::string& key
 IdentityLimits LimitsOf(const YAML::Node& node) {
   if (!node) return {};
   RequireOnly(node, "'limits'", {"requests_per_second", "sessions", "candidacies"});
-  return {LimitOf(node, "requests_per_second"), LimitOf(node, "sessions"),
-          LimitOf(node, "candidacies")};
+  return {LimitOf(node, "requests_per_second"),
+          {LimitOf(node, "sessions"), LimitOf(node, "candidacies")}};
 }
 
 }  // namespace

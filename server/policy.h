@@ -13,6 +13,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "core/types.h"
+
 namespace tenure {
 
 enum class Verb {
@@ -30,11 +32,9 @@ struct Rule {
   std::vector<std::string> prefixes;
 };
 
-// What one identity may take on. Nothing: as much as it likes.
 struct IdentityLimits {
-  std::optional<uint64_t> requests_per_second;  // of each replica
-  std::optional<uint64_t> sessions;
-  std::optional<uint64_t> candidacies;  // seats and places in queues
+  std::optional<uint64_t> requests_per_second;  // of each replica; nothing: as many as it likes
+  Quota quota;
 
   bool operator==(const IdentityLimits&) const = default;
 };

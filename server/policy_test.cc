@@ -106,7 +106,7 @@ TEST_F(PolicyTest, WhatConcernsNoElectionNeedsTheVerbSomewhere) {
 }
 
 TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNone) {
-  EXPECT_EQ(orders().limits, (IdentityLimits{50, 0, {}}));
+  EXPECT_EQ(orders().limits, (IdentityLimits{50, {0, {}}}));
   EXPECT_EQ(operators().limits, IdentityLimits());
 }
 

@@ -200,6 +200,9 @@ int Run(const ServerConfig& config, Signals& signals) {
                         {"tls", config.tls.certificate},
                         {"policy", config.policy}});
 
+  if (!config.policy.empty() && config.tls.certificate.empty()) {
+    LogWarning("a policy without TLS: tokens come in the clear, and certificates not at all");
+  }
   const auto exit_code = Serve(**store, engine, **access, config, health, signals);
 
   LogInfo("draining");

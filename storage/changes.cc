@@ -44,6 +44,7 @@ Agenda AgendaFor(const std::vector<const Command*>& commands) {
       item.departures += needs.departures;
       item.create |= needs.creates;
     }
+    if (needs.identity) agenda.identities.insert(*needs.identity);
   }
   return agenda;
 }

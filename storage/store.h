@@ -39,7 +39,8 @@ struct Agenda {
   };
 
   std::map<ElectionName, Item> elections;
-  std::vector<SessionId> sessions;  // needed besides leaders and successors
+  std::vector<SessionId> sessions;        // needed besides leaders and successors
+  std::set<std::string> identities = {};  // whose usage is needed
   // Queue for elections that are locked, for about a second, in place of passing them by: who holds
   // them by ever new share locks, so that they are never free, lets a queue through.
   // REQUIRES: one election.

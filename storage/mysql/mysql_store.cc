@@ -103,9 +103,10 @@ Session ToSession(const Row& row) {
   session.opened_at = Time(row[5]);
   session.lease_ttl_asked = Span(row[6]);
   session.lease_ttl_since = Time(row[7]);
+  session.identity = row[8].value_or("");
   return session;
 }
-constexpr size_t kSessionColumns = 8;
+constexpr size_t kSessionColumns = 9;
 
 Event ToEvent(const Row& row) {
   Event event;
@@ -148,6 +149,7 @@ class Attempted {
     LoadQueues();
     LockSessions();
     CheckCoolDowns();
+    if (!agenda_.identities.empty()) LoadUsage();
     FinishLoading(loaded_);
     Docket decided = loaded_;
     decide(decided);
@@ -194,6 +196,12 @@ class Attempted {
     }
     std::erase_if(names, [&](const auto& name) { return loaded_.contests.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
+  }
+
+  void LoadUsage() {
+    for (const Row& row : RunOne(query::UsageOf(agenda_.identities))) {
+      loaded_.usage[row[0].value_or("")] = {Unsigned(row[1]), Unsigned(row[2])};
+    }
   }
 
   // Nothing if others have held them for all the time that a lock may be waited for.

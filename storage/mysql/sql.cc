@@ -25,7 +25,7 @@ constexpr char kCandidacyColumns[] =
     "c.election, c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again";
 constexpr char kSessionColumns[] =
     "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us,"
-    " lease_ttl_since_us";
+    " lease_ttl_since_us, identity";
 constexpr char kEventColumns[] =
     "election, revision, type, cause, term, session, candidate, lease_ttl_us, value,"
     " elected_at_us, at_us, successor";
@@ -222,14 +222,24 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
 
 std::string OpenSessions(const std::vector<const Session*>& sessions) {
   const auto row = [](const Session* it) {
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id),
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id),
                        Literal(it->candidate), Literal(it->lease_ttl), Literal(it->expires_at),
                        static_cast<int>(it->ended), Literal(it->opened_at),
                        Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
-                       it->ended == Cause::kNone ? 0 : 1);
+                       Literal(it->identity), it->ended == Cause::kNone ? 0 : 1);
   };
   return fmt::format("INSERT INTO sessions ({}, state) VALUES {}", kSessionColumns,
                      Join(sessions, ", ", row));
+}
+
+std::string UsageOf(const std::set<std::string>& identities) {
+  return fmt::format(
+      "SELECT s.identity, COUNT(*), SUM("
+      "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"
+      " + (SELECT COUNT(*) FROM elections e WHERE e.leader_session = s.id))"
+      " FROM sessions s FORCE INDEX (by_identity)"
+      " WHERE s.identity IN ({}) AND s.state = 0 AND s.expires_at_us > {} GROUP BY s.identity",
+      Join(identities, ", ", [](const std::string& it) { return Literal(it); }), kNow);
 }
 
 std::string SaveSessions(const std::vector<const Session*>& sessions) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,8 @@ struct Head {
 [[nodiscard]] std::string LoadCoolDowns(const std::vector<ElectionName>& names);
 // With the time at which each was read, by SYSDATE: the latest of them is after the last lock.
 [[nodiscard]] std::string LockSessions(const std::vector<SessionId>& ids);
+// Rows: identity, live sessions, their seats and places.
+[[nodiscard]] std::string UsageOf(const std::set<std::string>& identities);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
 // Of sessions that are not there. One that is after all is a conflict.

@@ -204,8 +204,15 @@ constexpr const char* kVacancies[] = {
          ADD COLUMN vacant_since_us BIGINT NULL)",
 };
 
+// Who opened a session, by the server's policy; empty without one.
+constexpr const char* kIdentities[] = {
+    R"(ALTER TABLE sessions
+         ADD COLUMN identity VARBINARY(64) NOT NULL DEFAULT '',
+         ADD KEY by_identity (identity))",
+};
+
 constexpr Migration kMigrations[] = {
-    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}};
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}, {5, kIdentities}};
 
 }  // namespace
 

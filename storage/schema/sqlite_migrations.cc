@@ -147,8 +147,14 @@ constexpr const char* kVacancies[] = {
     "ALTER TABLE elections ADD COLUMN vacant_since_us INTEGER",
 };
 
+constexpr const char* kIdentities[] = {
+    "ALTER TABLE sessions ADD COLUMN identity BLOB NOT NULL DEFAULT x''",
+    "CREATE INDEX IF NOT EXISTS sessions_by_identity ON sessions (identity)"
+    " WHERE identity != x''",
+};
+
 constexpr Migration kMigrations[] = {
-    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}};
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}, {5, kIdentities}};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace tenure::sqlite::query {
   "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
 #define TENURE_SESSION_COLUMNS                                                           \
   "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us," \
-  " lease_ttl_since_us"
+  " lease_ttl_since_us, identity"
 #define TENURE_EVENT_COLUMNS                                                        \
   "election, revision, type, cause, term, session, candidate, lease_ttl_us, value," \
   " elected_at_us, at_us, successor"
@@ -71,9 +71,15 @@ inline constexpr char kSaveElection[] =
     "cooling_until_us = excluded.cooling_until_us, wake_at_us = excluded.wake_at_us, "
     "history_from = excluded.history_from, vacant_cause = excluded.vacant_cause, "
     "vacant_since_us = excluded.vacant_since_us";
+inline constexpr char kUsage[] =
+    "SELECT COUNT(*), COALESCE(SUM("
+    "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"
+    " + (SELECT COUNT(*) FROM elections e WHERE e.leader_session = s.id)), 0)"
+    " FROM sessions s WHERE s.identity = ?1 AND s.identity != x'' AND s.state = 0"
+    " AND s.expires_at_us > ?2";
 inline constexpr char kSaveSession[] =
     "INSERT INTO sessions (" TENURE_SESSION_COLUMNS
-    ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (id) DO UPDATE SET expires_at_us = excluded.expires_at_us,"
     " state = excluded.state, cause = excluded.cause, lease_ttl_us = excluded.lease_ttl_us,"
     " lease_ttl_since_us = excluded.lease_ttl_since_us";

@@ -196,9 +196,10 @@ Session ToSession(SQLite::Statement& row) {
   session.opened_at = Time(row, 5);
   session.lease_ttl_asked = Span(row, 6);
   session.lease_ttl_since = Time(row, 7);
+  session.identity = Blob(row, 8);
   return session;
 }
-constexpr int kSessionColumns = 8;
+constexpr int kSessionColumns = 9;
 
 Event ToEvent(SQLite::Statement& row) {
   Event event;
@@ -600,6 +601,12 @@ class SqliteStore final : public Store {
       }
       row.reset();
     }
+    for (const std::string& identity : agenda.identities) {
+      SQLite::Statement& row = connection_.Query(query::kUsage, {identity, Int(docket.now)});
+      row.executeStep();
+      docket.usage[identity] = {Unsigned(row, 0), Unsigned(row, 1)};
+      row.reset();
+    }
     FinishLoading(docket);
     return docket;
   }
@@ -716,7 +723,8 @@ class SqliteStore final : public Store {
         query::kSaveSession,
         {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
          static_cast<int64_t>(session.ended), Int(session.opened_at), Int(session.lease_ttl_asked),
-         Int(session.lease_ttl_since), int64_t{session.ended == Cause::kNone ? 0 : 1}});
+         Int(session.lease_ttl_since), session.identity,
+         int64_t{session.ended == Cause::kNone ? 0 : 1}});
   }
 
   void SaveElection(const Election& election) {

@@ -128,6 +128,27 @@ TEST_P(StoreContract, ARefusedCampaignLeavesNothing) {
   EXPECT_THAT(store_->ListElections("", "", 10).value(), IsEmpty());
 }
 
+TEST_P(StoreContract, AQuotaCountsWhatLivesOfItsIdentityAndNothingElse) {
+  const auto stand = [&](const std::string& election, const SessionId& session, Claimant claimant) {
+    Campaign campaign{{election}, session, Campaign::Opening{"c", 5s}, {}, "", 0, {1}};
+    campaign.claimant = std::move(claimant);
+    return Run(campaign);
+  };
+  const Quota quota{.sessions = 2, .candidacies = 3};
+  const SessionId a = NewSessionId();
+  const SessionId b = NewSessionId();
+  ASSERT_TRUE(stand("e", NewSessionId(), {"others", {}}));
+  ASSERT_TRUE(stand("f", a, {"team", quota}));
+  ASSERT_TRUE(stand("e", a, {"team", quota}));  // waits
+  ASSERT_TRUE(stand("g", b, {"team", quota}));
+
+  EXPECT_EQ(stand("h", NewSessionId(), {"team", quota}).error().metadata.at("limit"), "2");
+  EXPECT_EQ(stand("h", b, {"team", quota}).error().metadata.at("limit"), "3");
+  EXPECT_TRUE(stand("h", NewSessionId(), {"others", quota}));
+  EXPECT_TRUE(Run(Resign{{"e"}, a, {}}));
+  EXPECT_TRUE(stand("h", b, {"team", quota}));
+}
+
 TEST_P(StoreContract, UnknownElectionsAndSessionsAreAnswers) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
@@ -450,7 +471,9 @@ class QueryPlanTest : public ::testing::Test {
   }
 
   // How many rows a statement makes the storage engine read.
+  // When it runs for the second time: the first one reads statistics about its tables.
   uint64_t RowsReadBy(const std::string& sql) {
+    connection_->Run({sql});
     const auto results =
         connection_->Run({"FLUSH STATUS", sql, "SHOW SESSION STATUS LIKE 'Handler_read%'"});
     uint64_t rows = 0;

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::SizeIs;
 using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
 
 constexpr char kPolicy[] = R"(
@@ -32,6 +33,9 @@ identities:
     rules: [{verbs: [inspect, administer], prefixes: [""]}]
   - name: nobody
     sans: [nobody.prod.svc]
+  - name: elsewhere
+    sans: [elsewhere.prod.svc]
+    rules: [{verbs: [campaign, observe, inspect, administer], prefixes: [elsewhere/]}]
 )";
 constexpr char kToken[] = "a-token-of-the-reports";
 
@@ -109,13 +113,39 @@ class AccessTest : public ::testing::Test {
     return Outcome(status);
   }
   [[nodiscard]] std::string TryLeader(const Credentials& credentials) const {
-    const auto stub = v1::ElectionService::NewStub(Channel(credentials));
+    return TryLeaderOn(*v1::ElectionService::NewStub(Channel(credentials)));
+  }
+  static std::string TryLeaderOn(v1::ElectionService::Stub& stub) {
     grpc::ClientContext context;
     v1::LeaderRequest request;
     request.set_election("orders/eu");
     v1::LeaderResponse response;
-    const auto status = stub->Leader(&context, request, &response);
+    const auto status = stub.Leader(&context, request, &response);
     return Outcome(status);
+  }
+
+  // By the method's name.
+  [[nodiscard]] std::map<std::string, std::string> OutcomesOfAllCalls(
+      const Credentials& credentials) const {
+    grpc::GenericStub stub(Channel(credentials));
+    std::map<std::string, std::string> outcomes;
+    for (const auto* file :
+         {v1::CampaignRequest::descriptor()->file(), v1::AppointRequest::descriptor()->file()}) {
+      const auto* service = file->service(0);
+      for (int i = 0; i < service->method_count(); ++i) {
+        const std::string method = "/" + service->full_name() + "/" + service->method(i)->name();
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + kPatience);
+        const grpc::Slice nothing;
+        const grpc::ByteBuffer request(&nothing, 1);
+        grpc::ByteBuffer response;
+        std::promise<grpc::Status> done;
+        stub.UnaryCall(&context, method, {}, &request, &response,
+                       [&](grpc::Status status) { done.set_value(std::move(status)); });
+        outcomes[service->method(i)->name()] = Outcome(done.get_future().get());
+      }
+    }
+    return outcomes;
   }
 
   const CertificateAuthority authority_{"the authority"};
@@ -146,26 +176,21 @@ TEST_F(AccessTest, EveryRefusalIsLoggedAndNoTokenEver) {
 }
 
 TEST_F(AccessTest, WhoMayDoNothingIsRefusedEveryCallThereIs) {
-  grpc::GenericStub stub(Channel(With("nobody", "DNS:nobody.prod.svc")));
-  int calls = 0;
-  for (const auto* file :
-       {v1::CampaignRequest::descriptor()->file(), v1::AppointRequest::descriptor()->file()}) {
-    const auto* service = file->service(0);
-    for (int i = 0; i < service->method_count(); ++i) {
-      const std::string method = "/" + service->full_name() + "/" + service->method(i)->name();
-      grpc::ClientContext context;
-      context.set_deadline(std::chrono::system_clock::now() + kPatience);
-      const grpc::Slice nothing;
-      const grpc::ByteBuffer request(&nothing, 1);
-      grpc::ByteBuffer response;
-      std::promise<grpc::Status> done;
-      stub.UnaryCall(&context, method, {}, &request, &response,
-                     [&](grpc::Status status) { done.set_value(std::move(status)); });
-      EXPECT_EQ(ReasonOf(done.get_future().get()), "PERMISSION_DENIED") << method;
-      ++calls;
-    }
+  const auto outcomes = OutcomesOfAllCalls(With("nobody", "DNS:nobody.prod.svc"));
+
+  EXPECT_THAT(outcomes, SizeIs(18));
+  for (const auto& [method, outcome] : outcomes) EXPECT_EQ(outcome, "PERMISSION_DENIED") << method;
+}
+
+// All requests are empty, so they are about an election without a name, or about none.
+TEST_F(AccessTest, WhoMayDoEverythingElsewhereIsRefusedWhateverIsAboutAnElection) {
+  auto outcomes = OutcomesOfAllCalls(With("else", "DNS:elsewhere.prod.svc"));
+
+  for (const std::string about_a_session : {"KeepAlive", "Resign"}) {
+    EXPECT_EQ(outcomes.extract(about_a_session).mapped(), "INVALID_SESSION_ID");
   }
-  EXPECT_EQ(calls, 18);
+  EXPECT_EQ(outcomes.extract("Observe").mapped(), "INVALID_SELECTOR");
+  for (const auto& [method, outcome] : outcomes) EXPECT_EQ(outcome, "PERMISSION_DENIED") << method;
 }
 
 TEST_F(AccessTest, OperatorsAreKnownByTheirNameInThePolicy) {
@@ -203,13 +228,45 @@ TEST_F(AccessTest, ATokenThatIsWrongIsRefused) {
             "PERMISSION_DENIED");
 }
 
+TEST_F(AccessTest, ATokenThatIsTakenOutOfItsFileIsRefused) {
+  ASSERT_EQ(TryLeader(Reports()), "OK");
+
+  std::ofstream(File("tokens")) << "";
+
+  EXPECT_TRUE(Eventually([&] { return TryLeader(Reports()) == "PERMISSION_DENIED"; }));
+}
+
+TEST_F(AccessTest, AMalformedNameIsNotRepeated) {
+  const std::string endless(100'000, 'x');
+
+  EXPECT_EQ(Try(Orders(), endless), "PERMISSION_DENIED");
+
+  EXPECT_THAT(server_->process().Errors(), Not(HasSubstr("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")));
+}
+
 TEST_F(AccessTest, RequestsBeyondTheLimitAreRefused) {
-  const Credentials reports = Reports();
+  const auto stub = v1::ElectionService::NewStub(Channel(Reports()));
   int refused = 0;
-  for (int i = 0; i < 50 && refused == 0; ++i) refused += TryLeader(reports) == "LIMIT_REACHED";
+  for (int i = 0; i < 50 && refused == 0; ++i) refused += TryLeaderOn(*stub) == "LIMIT_REACHED";
 
   EXPECT_EQ(refused, 1);
   EXPECT_EQ(TryLeader(Orders()), "OK");
+}
+
+TEST_F(AccessTest, SessionsAndCandidaciesBeyondTheLimitAreRefused) {
+  PublishPolicy(R"(
+identities:
+  - name: orders
+    sans: ["spiffe://prod/orders"]
+    rules: [{verbs: [campaign], prefixes: [orders/]}]
+    limits: {sessions: 2, candidacies: 2}
+)");
+  ASSERT_TRUE(Eventually([&] { return TryLeader(Orders()) == "PERMISSION_DENIED"; }));
+
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "LIMIT_REACHED");
+  EXPECT_EQ(Try(Orders(), "orders/asia"), "LIMIT_REACHED");
 }
 
 TEST_F(AccessTest, APolicyThatChangesIsReadAnew) {

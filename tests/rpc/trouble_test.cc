@@ -376,6 +376,9 @@ TEST_F(LonelyTest, BadConfigurationIsOneLine) {
   ExpectOneLine(RunTenured({"--no-such-flag"}), "--no-such-flag");
   ExpectOneLine(RunTenured({"--tls-cert", "/nowhere"}), "--tls-cert and --tls-key go together");
   ExpectOneLine(RunTenured({"--tls-client-ca", "/nowhere"}), "--tls-client-ca needs --tls-cert");
+  ExpectOneLine(RunTenured({"--tls-client-certs", "required"}), "needs --tls-client-ca");
+  ExpectOneLine(RunTenured({"--tls-client-certs", "7"}), "--tls-client-certs");
+  ExpectOneLine(RunTenured({"--log-format", "xml"}), "--log-format");
   ExpectOneLine(
       RunTenured({"--store", "sqlite::memory:", "--tls-cert", "/nowhere", "--tls-key", "/nowhere"}),
       "cannot read /nowhere");
