@@ -25,16 +25,28 @@ DatabaseServer::DatabaseServer()
     : root_(MySqlRoot()), folder_(FolderParent(root_)), port_(FreePort()) {
   Finished initialised;
   if (root_.empty()) {
-    initialised = RunToEnd({"mariadb-install-db", "--no-defaults", "--skip-test-db",
-                            "--auth-root-authentication-method=normal",
-                            "--datadir=" + (folder_.path() / "data").string()});
+    initialised =
+        RunToEnd({"mariadb-install-db", "--no-defaults", "--skip-test-db",
+                  "--auth-root-authentication-method=normal", "--datadir=" + Inside("data")},
+                 Environment());
   } else {
-    const std::string inside = "/tmp/" + folder_.path().filename().string();
     initialised = RunToEnd({"chroot", root_, "mysqld", "--no-defaults", "--initialize-insecure",
-                            "--user=root", "--datadir=" + inside + "/data"});
+                            "--user=root", "--datadir=" + Inside("data")},
+                           Environment());
   }
   EXPECT_EQ(initialised.exit_code, 0) << initialised.output << initialised.errors;
   Start();
+}
+
+std::string DatabaseServer::Inside(const std::string& name) const {
+  const auto folder = root_.empty() ? folder_.path() : "/tmp" / folder_.path().filename();
+  return (folder / name).string();
+}
+
+// A server that starts deletes what looks like left-over temporary tables in its TMPDIR, and so
+// those of every other server that has the same.
+std::map<std::string, std::string> DatabaseServer::Environment() const {
+  return {{"TMPDIR", Inside("")}};
 }
 
 void DatabaseServer::Kill() {
@@ -51,22 +63,21 @@ void DatabaseServer::Start() {
   const std::string port = "--port=" + std::to_string(port_);
   std::vector<std::string> command;
   if (root_.empty()) {
-    command = {"mariadbd", "--no-defaults", "--datadir=" + (folder_.path() / "data").string(),
-               "--socket=" + (folder_.path() / "socket").string()};
+    command = {"mariadbd", "--no-defaults", "--datadir=" + Inside("data"),
+               "--socket=" + Inside("socket")};
   } else {
-    const std::string inside = "/tmp/" + folder_.path().filename().string();
     command = {"chroot",
                root_,
                "mysqld",
                "--no-defaults",
                "--mysqlx=OFF",
                "--secure-file-priv=NULL",
-               "--datadir=" + inside + "/data",
-               "--socket=" + inside + "/socket"};
+               "--datadir=" + Inside("data"),
+               "--socket=" + Inside("socket")};
   }
   command.insert(command.end(), {port, "--bind-address=127.0.0.1", "--max-connections=500"});
   if (getuid() == 0) command.emplace_back("--user=root");
-  process_ = std::make_unique<Process>(command);
+  process_ = std::make_unique<Process>(command, Environment());
   const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; });
   EXPECT_TRUE(answers) << process_->Output() << process_->Errors();
 }

@@ -4,6 +4,7 @@
 // directory that holds one (scripts/install-mysql.sh makes it), MySQL.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,10 @@ class DatabaseServer {
   [[nodiscard]] Process& process() { return *process_; }
 
  private:
+  // A path in its folder, as it sees it.
+  [[nodiscard]] std::string Inside(const std::string& name) const;
+  [[nodiscard]] std::map<std::string, std::string> Environment() const;
+
   std::string root_;  // of the MySQL installation; empty for MariaDB
   TempDir folder_;
   int port_;
