@@ -6,13 +6,14 @@ JOBS ?= $(shell nproc)
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 PEERS ?= $(HOME)/.cache/tenure/peers
+PROMETHEUS ?= $(HOME)/.cache/tenure/prometheus
 TOOLS ?= $(HOME)/.cache/tenure/bin
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-stalls test-sanitizers bench bench-scale bench-overload bench-figure \
-	check check-proto fix clean
+	test-admin-storm test-polyglot test-helm test-monitoring test-stalls test-sanitizers \
+	bench bench-scale bench-overload bench-figure check check-proto fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -85,6 +86,12 @@ test-polyglot: ## Clients in six languages contend for one election, and each is
 test-helm: ## Lint, render and test the Helm chart
 	@scripts/install-helm.sh $(TOOLS)
 	@cd tests/helm && PATH=$(TOOLS):$$PATH go test -count=1 ./...
+
+test-monitoring: ## Prometheus fires each alert when it should, and at no other time
+	@scripts/install-deps.sh build test
+	@scripts/install-prometheus.sh $(PROMETHEUS)
+	@scripts/build.sh alerts_test
+	@scripts/test-monitoring.sh $(PROMETHEUS)
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

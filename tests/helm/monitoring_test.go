@@ -98,6 +98,14 @@ groups:
 	expect(t, rule.Spec.Groups[0].Rules[0].Annotations["summary"], "{{ $labels.instance }} is away")
 }
 
+func TestEveryAlertPointsToItsRunbook(t *testing.T) {
+	in := render(t, `prometheusRule.enabled=true`, `prometheusRule.runbooks="https://git.example/runbooks"`)
+
+	for _, rule := range only[*monitoring.PrometheusRule](t, in).Spec.Groups[0].Rules {
+		expect(t, rule.Annotations["runbook_url"], "https://git.example/runbooks/"+rule.Alert+".md")
+	}
+}
+
 func TestEveryDashboardIsAConfigMapWordForWord(t *testing.T) {
 	const text = "{\n  \"title\": \"More\",\n  \"legend\": \"{{instance}}\"\n}\n"
 	folder := chartWith(t, "dashboards/more.json", text)
