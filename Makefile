@@ -87,10 +87,10 @@ test-helm: ## Lint, render and test the Helm chart
 	@scripts/install-helm.sh $(TOOLS)
 	@cd tests/helm && PATH=$(TOOLS):$$PATH go test -count=1 ./...
 
-test-monitoring: ## Prometheus fires each alert when it should, and at no other time
-	@scripts/install-deps.sh build test
+test-monitoring: ## A leader is killed: all alerts and dashboards answer as they should
+	@scripts/install-deps.sh build test monitoring
 	@scripts/install-prometheus.sh $(PROMETHEUS)
-	@scripts/build.sh alerts_test
+	@scripts/build.sh alerts_test monitoring_test
 	@scripts/test-monitoring.sh $(PROMETHEUS)
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building, running and testing Tenure need.
-# Usage: scripts/install-deps.sh [build|test|engines|bench|check|proto]...   (each group once; nothing to do is silent)
+# Usage: scripts/install-deps.sh [build|test|engines|bench|monitoring|pictures|check|proto]...   (each group once; nothing to do is silent)
 # shellcheck disable=SC2034  # the groups are used by name
 set -euo pipefail
 
@@ -11,6 +11,8 @@ build=(g++ cmake ninja-build pkg-config
 test=(libgtest-dev libgmock-dev libmysqlcppconn-dev mariadb-server-core mariadb-client-core openssl procps)
 engines=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
+monitoring=(python3)
+pictures=(python3-matplotlib)
 check=(clang-format)
 proto=(nodejs npm)
 

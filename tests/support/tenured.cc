@@ -49,13 +49,8 @@ Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wai
 }
 
 void Tenured::StartWithoutWaiting() {
-  std::vector<std::string> command = {Program("tenured"),
-                                      "--listen",
-                                      endpoint(),
-                                      "--http-listen",
-                                      "127.0.0.1:" + std::to_string(http_port_),
-                                      "--store",
-                                      store_url_};
+  std::vector<std::string> command = {Program("tenured"), "--listen", endpoint(), "--http-listen",
+                                      http_endpoint(),    "--store",  store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(std::move(command));
   const auto channel = ChannelTo(endpoint());
@@ -84,6 +79,8 @@ int Tenured::Terminate() {
 }
 
 std::string Tenured::endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
+
+std::string Tenured::http_endpoint() const { return "127.0.0.1:" + std::to_string(http_port_); }
 
 std::pair<int, std::string> Tenured::Get(const std::string& path) const {
   httplib::Client client("127.0.0.1", http_port_);

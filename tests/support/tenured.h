@@ -38,6 +38,7 @@ class Tenured {
   void WaitUntilReady();
 
   [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] std::string http_endpoint() const;
   [[nodiscard]] v1::ElectionService::Stub& stub() { return *stub_; }
   [[nodiscard]] v1::AdminService::Stub& admin() { return *admin_; }
   // The status and body of an HTTP page; status 0 if there was no answer.
