@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-monitoring test-stalls test-sanitizers \
+	test-admin-storm test-polyglot test-helm test-monitoring test-stalls test-sanitizers pictures \
 	bench bench-scale bench-overload bench-figure check check-proto fix clean
 
 help: ## Print this help
@@ -92,6 +92,12 @@ test-monitoring: ## A leader is killed: all alerts and dashboards answer as they
 	@scripts/install-prometheus.sh $(PROMETHEUS)
 	@scripts/build.sh alerts_test monitoring_test
 	@scripts/test-monitoring.sh $(PROMETHEUS)
+
+pictures: ## Kill leaders for two minutes, and draw the dashboards into docs/dashboards
+	@scripts/install-deps.sh build test pictures
+	@scripts/install-prometheus.sh $(PROMETHEUS)
+	@scripts/build.sh monitoring_test
+	@scripts/render-dashboards.sh $(PROMETHEUS)
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

@@ -169,9 +169,9 @@ def dashboard(name, title, description, rows, variables=(), scope=INSTALLATION):
             }
         )
         top += 1
-        width = 24 // len(members)
         for column, panel in enumerate(members):
-            panel["gridPos"] |= {"x": column * width, "y": top, "w": width}
+            left, right = (24 * edge // len(members) for edge in (column, column + 1))
+            panel["gridPos"] |= {"x": left, "y": top, "w": right - left}
             for target in panel.get("targets", []):
                 target["expr"] = target["expr"].replace("@", scope)
             panels.append(panel)

@@ -14,8 +14,11 @@ constexpr size_t kCandidates = 3;
 
 }  // namespace
 
-Contest::Contest(Tenured& replica, std::string endpoints, std::string election)
-    : replica_(replica), endpoints_(std::move(endpoints)), election_(std::move(election)) {
+Contest::Contest(Tenured& replica, std::string endpoints, std::string election, std::string lease)
+    : replica_(replica),
+      endpoints_(std::move(endpoints)),
+      election_(std::move(election)),
+      lease_(std::move(lease)) {
   FillUp();
 }
 
@@ -23,7 +26,7 @@ void Contest::Start() {
   const std::string name = "host-" + std::to_string(++started_);
   candidates_[name] = std::make_unique<Process>(
       std::vector<std::string>{Program("tenure"), "--endpoint", endpoints_, "campaign", election_,
-                               "--candidate", name, "--ttl", "2s"});
+                               "--candidate", name, "--ttl", lease_});
 }
 
 void Contest::FillUp() {

@@ -14,7 +14,7 @@ namespace tenure::testing {
 class Contest {
  public:
   // Campaigns by all `endpoints`; asks `replica`. Waits until one leads and two wait.
-  Contest(Tenured& replica, std::string endpoints, std::string election);
+  Contest(Tenured& replica, std::string endpoints, std::string election, std::string lease);
 
   // kill -9. Returns when a successor leads, and two wait.
   void CrashTheLeader();
@@ -30,6 +30,7 @@ class Contest {
   Tenured& replica_;
   const std::string endpoints_;
   const std::string election_;
+  const std::string lease_;
   int started_ = 0;
   std::map<std::string, std::unique_ptr<Process>> candidates_;  // by their names
 };

@@ -24,14 +24,15 @@ class Dashboard {
  public:
   explicit Dashboard(const std::filesystem::path& file);
 
-  // All but headings. A variable has the first of its values, or all if it may have all.
+  using Values = std::map<std::string, std::string, std::greater<>>;  // longer names come first
+
+  // For each variable the first of its values, or all if it may have all.
+  [[nodiscard]] Values Choose(const Prometheus& prometheus) const;
+  // All but headings.
   [[nodiscard]] std::vector<Panel> Panels(const Prometheus& prometheus) const;
   [[nodiscard]] const nlohmann::json& source() const { return source_; }
 
  private:
-  using Values = std::map<std::string, std::string, std::greater<>>;  // longer names come first
-  [[nodiscard]] Values Choose(const Prometheus& prometheus) const;
-
   const nlohmann::json source_;
 };
 

@@ -13,6 +13,7 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "tests/monitoring/contest.h"
 #include "tests/monitoring/dashboard.h"
@@ -87,34 +88,58 @@ bool HasData(const Json& series) {
   return false;
 }
 
+// Two elections that are contested and watched, and one that nobody cares for any more.
+struct Clients {
+  explicit Clients(WatchedService& service)
+      : orders(service.replica(), service.endpoints(), "orders", "2s"),
+        payments(service.replica(), service.endpoints(), "payments", "6s"),
+        observer({Program("tenure"), "--endpoint", service.endpoints(), "observe", "orders"}) {
+    const auto led = Campaign(service.replica(), {.election = "reports", .candidate = "weekly"});
+    Resign(service.replica(), led.session().session_id());
+  }
+
+  Contest orders;
+  Contest payments;
+  Process observer;
+};
+
 class MonitoringTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     begin_ = std::chrono::system_clock::now();
     service_ = std::make_unique<WatchedService>();
-    Contest orders(service_->replica(), service_->endpoints(), "orders");
-    Process observer({Program("tenure"), "--endpoint", service_->endpoints(), "observe", "orders"});
+    clients_ = std::make_unique<Clients>(*service_);
+    Contest& orders = clients_->orders;
     const char* rounds = std::getenv("TENURE_TEST_ROUNDS");
     for (int round = rounds == nullptr ? 1 : std::atoi(rounds); round > 0; --round) {
       orders.CrashTheLeader();
       orders.HandOver();
+      if (round > 1) clients_->payments.CrashTheLeader();
     }
-    const std::string seen = "max(tenure_election_term) == " + std::to_string(orders.term());
+    const std::string seen =
+        "max(tenure_election_term{election=\"orders\"}) == " + std::to_string(orders.term());
     EXPECT_TRUE(Eventually([&] { return HasData(Query(seen)); })) << seen;
   }
-  static void TearDownTestSuite() { service_.reset(); }
+  static void TearDownTestSuite() {
+    clients_.reset();
+    service_.reset();
+  }
 
+  // The answer to a query, or the end of the test if there is none.
   static Json Query(const std::string& query) {
-    const auto answer = service_->prometheus().Query(query);
-    EXPECT_TRUE(answer.has_value()) << query << ": " << answer.error();
-    return answer.value_or(Json::array());
+    return AnswerTo(query, service_->prometheus().Query(query));
+  }
+  static Json AnswerTo(const std::string& query, const Prometheus::Answer& answer) {
+    if (!answer) throw std::runtime_error(query + ": " + answer.error());
+    return *answer;
   }
   // What a panel shows, query by query.
   static std::vector<Json> Show(const Panel& panel) {
     std::vector<Json> shown;
     for (const std::string& query : panel.queries) {
-      shown.push_back(panel.instant ? Query(query)
-                                    : service_->prometheus().QuerySince(begin_, query).value());
+      shown.push_back(panel.instant
+                          ? Query(query)
+                          : AnswerTo(query, service_->prometheus().QuerySince(begin_, query)));
     }
     return shown;
   }
@@ -127,12 +152,15 @@ class MonitoringTest : public ::testing::Test {
         panels.push_back({{"panel", panel.source}, {"shown", Show(panel)}});
       }
       const auto name = dashboard.source()["uid"].get<std::string>() + ".json";
-      std::ofstream(folder / name) << Json{{"dashboard", dashboard.source()}, {"panels", panels}};
+      std::ofstream(folder / name) << Json{{"dashboard", dashboard.source()},
+                                           {"variables", dashboard.Choose(service_->prometheus())},
+                                           {"panels", panels}};
     }
   }
 
   static inline std::chrono::system_clock::time_point begin_;
   static inline std::unique_ptr<WatchedService> service_;
+  static inline std::unique_ptr<Clients> clients_;
 };
 
 TEST_F(MonitoringTest, EveryQueryOfEveryDashboardHasData) {
