@@ -149,6 +149,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->envname("TENURE_LOG_LEVEL");
   app.fallthrough();  // options may follow the subcommand
   const auto* migrate = app.add_subcommand("migrate", "Bring the schema up to date, and exit");
+  const auto* healthcheck = app.add_subcommand(
+      "healthcheck", "Ask the tenured on --http-listen for /healthz; exit with 1 if it fails");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -157,6 +159,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
     return tl::unexpected(Complain(error.what()));
   }
   config.migrate_only = migrate->parsed();
+  config.healthcheck = healthcheck->parsed();
   config.migrate = !no_migrate;
 
   config.limits.adaptive_leases = !no_adaptive_leases;

@@ -106,6 +106,7 @@ TEST_F(ConfigTest, NeedsNothing) {
   EXPECT_EQ(std::get<SqliteLocation>(config->store).path, "tenure.db");
   EXPECT_TRUE(config->migrate);
   EXPECT_FALSE(config->migrate_only);
+  EXPECT_FALSE(config->healthcheck);
   EXPECT_EQ(config->limits.lease_ttl_min, 1s);
   EXPECT_EQ(config->limits.lease_ttl_max, 24h);
   EXPECT_EQ(config->limits.lease_ttl_default, 10s);
@@ -193,6 +194,16 @@ TEST_F(ConfigTest, MigrateIsACommandThatTakesTheSameFlags) {
   ASSERT_TRUE(config) << errors_;
   EXPECT_TRUE(config->migrate_only);
   EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+}
+
+TEST_F(ConfigTest, HealthcheckIsACommandThatTakesTheSameVariables) {
+  Set("TENURE_HTTP_LISTEN", "0.0.0.0:2");
+
+  const auto config = Parse({"healthcheck"});
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_TRUE(config->healthcheck);
+  EXPECT_EQ(config->http_listen, "0.0.0.0:2");
 }
 
 TEST_F(ConfigTest, HelpAndVersionEndWell) {

@@ -10,8 +10,39 @@ namespace {
 
 constexpr size_t kThreads = 2;
 constexpr char kText[] = "text/plain; charset=utf-8";
+constexpr auto kHealthzPatience = std::chrono::seconds(2);
+
+struct Address {
+  std::string host;
+  int port;
+};
+tl::expected<Address, std::string> ParseAddress(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos) {
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
+    if (parsed.ptr != end) port = -1;
+  }
+  if (port < 0 || port > 65535) return tl::unexpected("'" + text + "' is not host:port");
+  return Address{text.substr(0, colon), port};
+}
 
 }  // namespace
+
+tl::expected<void, std::string> AskHealthz(const std::string& address) {
+  const auto server = ParseAddress(address);
+  if (!server) return tl::unexpected(server.error());
+  httplib::Client client(server->host, server->port);  // 0.0.0.0 is this machine
+  client.set_connection_timeout(kHealthzPatience);
+  client.set_read_timeout(kHealthzPatience);
+  const auto response = client.Get("/healthz");
+  if (!response) return tl::unexpected(address + " does not answer (HTTP)");
+  if (response->status != 200) {
+    return tl::unexpected(address + " answers " + std::to_string(response->status) + " (HTTP)");
+  }
+  return {};
+}
 
 HttpServer::HttpServer(HttpPages pages)
     : pages_(std::move(pages)), server_(std::make_unique<httplib::Server>()) {
@@ -41,16 +72,10 @@ HttpServer::~HttpServer() {
 
 tl::expected<std::unique_ptr<HttpServer>, std::string> HttpServer::Start(const std::string& address,
                                                                          HttpPages pages) {
-  const size_t colon = address.rfind(':');
-  int port = -1;
-  if (colon != std::string::npos) {
-    const char* end = address.data() + address.size();
-    const auto parsed = std::from_chars(address.data() + colon + 1, end, port);
-    if (parsed.ptr != end) port = -1;
-  }
-  if (port < 0 || port > 65535) return tl::unexpected("'" + address + "' is not host:port");
+  const auto parsed = ParseAddress(address);
+  if (!parsed) return tl::unexpected(parsed.error());
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(pages)));
-  if (!server->server_->bind_to_port(address.substr(0, colon), port)) {
+  if (!server->server_->bind_to_port(parsed->host, parsed->port)) {
     return tl::unexpected("cannot listen on " + address + " (HTTP): is the port taken?");
   }
   server->thread_ = std::thread([raw = server->server_.get()] { raw->listen_after_bind(); });

@@ -19,6 +19,10 @@ struct HttpPages {
   std::function<bool()> ready;
 };
 
+// Whether the server on this "host:port" answers /healthz, within some seconds. The error is one
+// sentence for the operator.
+[[nodiscard]] tl::expected<void, std::string> AskHealthz(const std::string& address);
+
 class HttpServer {
  public:
   // Binds "host:port" and serves on threads of its own. The error is one sentence for the operator.

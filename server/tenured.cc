@@ -220,6 +220,10 @@ int Run(const ServerConfig& config, Signals& signals) {
 int main(int argc, char** argv) {
   const auto config = tenure::ParseServerConfig(argc, argv);
   if (!config) return config.error();
+  if (config->healthcheck) {
+    const auto healthy = tenure::AskHealthz(config->http_listen);
+    return healthy ? EXIT_SUCCESS : tenure::Complain(healthy.error());
+  }
   tenure::Signals signals;  // before any thread is started
   // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
