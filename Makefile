@@ -8,12 +8,14 @@ MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 PEERS ?= $(HOME)/.cache/tenure/peers
 PROMETHEUS ?= $(HOME)/.cache/tenure/prometheus
 TOOLS ?= $(HOME)/.cache/tenure/bin
+IMAGES ?= $(HOME)/.cache/tenure/images
+IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-monitoring test-stalls test-sanitizers pictures \
-	bench bench-scale bench-overload bench-figure check check-proto fix clean
+	test-admin-storm test-polyglot test-helm test-image test-monitoring test-stalls test-sanitizers \
+	image pictures bench bench-scale bench-overload bench-figure check check-proto fix clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -32,6 +34,10 @@ install: deps ## Install both programs and the C++ library under PREFIX=/usr/loc
 
 run: build ## Build, and serve on the embedded store, 127.0.0.1:7070
 	@scripts/run.sh
+
+image: ## Build the container image without a daemon, and write build/tenure-image.tar
+	@scripts/install-deps.sh image
+	@scripts/build-image.sh $(IMAGES) $(IMAGE)
 
 demo: build ## An election in one terminal: three candidates, the leader is killed
 	@scripts/demo.sh
@@ -98,6 +104,12 @@ pictures: ## Kill leaders for two minutes, and draw the dashboards into docs/das
 	@scripts/install-prometheus.sh $(PROMETHEUS)
 	@scripts/build.sh monitoring_test
 	@scripts/render-dashboards.sh $(PROMETHEUS)
+
+test-image: image ## Build the container image, look into it, and elect a leader with it
+	@scripts/install-deps.sh build test
+	@scripts/build.sh image_test
+	@scripts/check-sbom.sh build/tenure-image.spdx.json
+	@scripts/test-image.sh $(IMAGES) $(IMAGE)
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench

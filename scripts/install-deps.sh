@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building, running and testing Tenure need.
-# Usage: scripts/install-deps.sh [build|test|engines|bench|monitoring|pictures|check|proto]...   (each group once; nothing to do is silent)
+# Usage: scripts/install-deps.sh [GROUP]...   (each group below once; `build` if none is named; nothing to do is silent)
 # shellcheck disable=SC2034  # the groups are used by name
 set -euo pipefail
 
@@ -15,6 +15,8 @@ monitoring=(python3)
 pictures=(python3-matplotlib)
 check=(clang-format)
 proto=(nodejs npm)
+image=(podman crun debootstrap python3-venv)  # what builds, checks and runs the container image
+image_root=(ccache jq)  # inside its build stage, beside `build`
 
 wanted=()
 for group in "${@:-build}"; do
