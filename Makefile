@@ -14,8 +14,9 @@ PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-image test-monitoring test-stalls test-sanitizers \
-	image pictures bench bench-scale bench-overload bench-figure check check-proto fix clean
+	test-admin-storm test-polyglot test-helm test-image test-compose test-monitoring test-stalls \
+	test-sanitizers image pictures bench bench-scale bench-overload bench-figure check check-proto fix \
+	clean
 
 help: ## Print this help
 	@echo "Tenure: leader election as a service, on the MySQL that you already run."
@@ -110,6 +111,10 @@ test-image: image ## Build the container image, look into it, and elect a leader
 	@scripts/build.sh image_test
 	@scripts/check-sbom.sh build/tenure-image.spdx.json
 	@scripts/test-image.sh $(IMAGES) $(IMAGE)
+
+test-compose: ## Check compose.yaml against the Compose specification, and what it promises
+	@scripts/install-go.sh
+	@cd tests/compose && go test -count=1 ./...
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
 	@scripts/install-deps.sh build test bench
