@@ -173,28 +173,29 @@ std::vector<std::string> ErrorWords(const MethodDescriptor* rpc) {
   return words;
 }
 
-// Every reason that an RPC names, with the codes that it is named with.
-std::map<std::string, std::set<std::string>> DocumentedReasons() {
-  std::map<std::string, std::set<std::string>> reasons;
-  for (const MethodDescriptor* rpc : TheContract().rpcs) {
-    std::string code = "no code";
-    for (const std::string& word : ErrorWords(rpc)) {
-      if (IsGrpcCode(word)) {
-        code = word;
-      } else {
-        reasons[word].insert(code);
-      }
-    }
-  }
-  return reasons;
-}
-
 // What ErrorReason holds, without its prefix and its zero.
 std::set<std::string> DeclaredReasons() {
   std::set<std::string> reasons;
   for (const EnumValueDescriptor* value : TheContract().enum_values) {
     const bool declares = value->type()->name() == "ErrorReason" && value->number() != 0;
     if (declares) reasons.insert(value->name().substr(kReasonPrefix.size()));
+  }
+  return reasons;
+}
+
+// Every reason that an RPC names, with the codes that it is named with.
+std::map<std::string, std::set<std::string>> DocumentedReasons() {
+  std::map<std::string, std::set<std::string>> reasons;
+  for (const MethodDescriptor* rpc : TheContract().rpcs) {
+    std::string code = "no code";
+    for (const std::string& word : ErrorWords(rpc)) {
+      const bool named_like_its_code = word == code && DeclaredReasons().contains(word);
+      if (IsGrpcCode(word) && !named_like_its_code) {
+        code = word;
+      } else {
+        reasons[word].insert(code);
+      }
+    }
   }
   return reasons;
 }
