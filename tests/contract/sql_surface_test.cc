@@ -42,7 +42,7 @@ std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
 }
 
 SessionId NewSessionId() {
-  static std::mt19937_64 random{std::random_device{}()};
+  thread_local std::mt19937_64 random{std::random_device{}()};
   SessionId id;
   for (uint8_t& byte : id.bytes) byte = static_cast<uint8_t>(random());
   return id;
