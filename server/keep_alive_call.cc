@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "core/validation.h"
 #include "server/convert.h"
@@ -63,6 +64,8 @@ class KeepAliveCall final
     response.mutable_session_ended()->set_session_id(session.id.Hex());
     response.mutable_session_ended()->set_cause(ToProto(session.ended));
     const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    gone_.insert(session.id);
     Send(std::move(response));
   }
 
@@ -91,22 +94,21 @@ class KeepAliveCall final
       const std::lock_guard lock(mutex_);
       return FinishWith(ids.error());
     }
-    if (watched_.size() + ids->size() > kSessionsPerStreamMax) {
-      const std::lock_guard lock(mutex_);
-      return FinishWith(
-          {Reason::kOverloaded,
-           "one stream renews at most " + std::to_string(kSessionsPerStreamMax) + " sessions"});
-    }
+    auto gone = ForgetGoneExcept({ids->begin(), ids->end()});
     auto answer = std::make_shared<PendingAnswer>();
     answer->renewal.set_sequence(request_.sequence());
     answer->left = ids->size();
     for (const SessionId& id : *ids) {
       // Watched before it is read, so that nothing falls between.
-      if (watched_.insert(id).second) {
-        membership_.Add(WatchSession{id});
-        answer->first_time.push_back(id);
-      }
+      const bool added = membership_.Add(WatchSession{id});
+      if (added || gone.erase(id) > 0) answer->first_time.push_back(id);
       answer->renewal.add_sessions()->set_session_id(id.Hex());
+    }
+    if (membership_.watches() > kSessionsPerStreamMax) {
+      const std::lock_guard lock(mutex_);
+      return FinishWith(
+          {Reason::kOverloaded,
+           "one stream renews at most " + std::to_string(kSessionsPerStreamMax) + " sessions"});
     }
     for (size_t i = 0; i < ids->size(); ++i) {
       engine_.Renew((*ids)[i], [self = shared_from_this(), answer, i](Result<Session> renewed) {
@@ -162,6 +164,22 @@ class KeepAliveCall final
     return ids;
   }
 
+  // What is over, or was never there, takes no room: clients make many sessions on one stream.
+  // Answers with those that are asked for again, as if for the first time.
+  std::set<SessionId> ForgetGoneExcept(const std::set<SessionId>& wanted) {
+    std::set<SessionId> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      gone.swap(gone_);
+    }
+    std::erase_if(gone, [&](const SessionId& id) {
+      if (wanted.contains(id)) return false;
+      membership_.Remove(WatchSession{id});
+      return true;
+    });
+    return gone;
+  }
+
   void OnRenewed(const std::shared_ptr<PendingAnswer>& answer, int index, Result<Session> renewed) {
     {
       const std::lock_guard lock(answer->mutex);
@@ -204,6 +222,9 @@ class KeepAliveCall final
     const std::lock_guard lock(mutex_);
     if (finished_) return;
     if (answer.error) return FinishWith(*answer.error);
+    for (const v1::SessionRenewal& session : answer.renewal.sessions()) {
+      if (!session.has_lease_ttl()) gone_.insert(ParseSessionId(session.session_id()).value());
+    }
     v1::KeepAliveResponse response;
     *response.mutable_renewal() = std::move(answer.renewal);
     Send(std::move(response));
@@ -242,7 +263,6 @@ class KeepAliveCall final
   std::shared_ptr<KeepAliveCall> self_;  // until OnDone
   v1::KeepAliveRequest request_;         // of the read in flight, or being answered
   WatchHub::Membership membership_;      // used by the reading side and OnDone only
-  std::set<SessionId> watched_;          // used by the reading side only
 
   std::mutex mutex_;
   // Guarded by mutex_:
@@ -250,6 +270,7 @@ class KeepAliveCall final
   bool writing_ = false;
   bool no_more_requests_ = false;
   std::deque<v1::KeepAliveResponse> unsent_;  // the first is in flight while writing_
+  std::set<SessionId> gone_;                  // sessions that are watched for nothing
 };
 
 }  // namespace

@@ -22,9 +22,14 @@ void TellAll(Map& map, const Key& key, Tell tell) {
 
 }  // namespace
 
-void WatchHub::Membership::Add(Watch watch) {
+bool WatchHub::Membership::Add(const Watch& watch) {
+  if (!watches_.insert(watch).second) return false;
   hub_->AddWatch(watcher_.get(), watch);
-  watches_.push_back(std::move(watch));
+  return true;
+}
+
+void WatchHub::Membership::Remove(const Watch& watch) {
+  if (watches_.erase(watch) > 0) hub_->RemoveWatch(watcher_.get(), watch);
 }
 
 void WatchHub::Membership::Leave() {
@@ -94,22 +99,29 @@ void WatchHub::AddWatch(Watcher* watcher, const Watch& watch) {
   }
 }
 
-void WatchHub::RemoveAll(Watcher* watcher, const std::vector<Watch>& watches) {
+void WatchHub::RemoveWatch(Watcher* watcher, const Watch& watch) {
+  const std::lock_guard lock(mutex_);
+  Forget(watcher, watch);
+}
+
+void WatchHub::RemoveAll(Watcher* watcher, const std::set<Watch>& watches) {
   std::shared_ptr<Watcher> last;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
-  for (const Watch& watch : watches) {
-    if (const auto* election = std::get_if<WatchElection>(&watch)) {
-      RemoveFrom(by_election_, election->name, watcher);
-    } else if (const auto* prefix = std::get_if<WatchPrefix>(&watch)) {
-      RemoveFrom(by_prefix_, prefix->prefix, watcher);
-    } else {
-      RemoveFrom(by_session_, std::get<WatchSession>(watch).session, watcher);
-    }
-  }
+  for (const Watch& watch : watches) Forget(watcher, watch);
   const auto member = members_.find(watcher);
   if (member == members_.end()) return;
   last = std::move(member->second);
   members_.erase(member);
+}
+
+void WatchHub::Forget(Watcher* watcher, const Watch& watch) {
+  if (const auto* election = std::get_if<WatchElection>(&watch)) {
+    RemoveFrom(by_election_, election->name, watcher);
+  } else if (const auto* prefix = std::get_if<WatchPrefix>(&watch)) {
+    RemoveFrom(by_prefix_, prefix->prefix, watcher);
+  } else {
+    RemoveFrom(by_session_, std::get<WatchSession>(watch).session, watcher);
+  }
 }
 
 }  // namespace tenure

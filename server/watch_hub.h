@@ -9,11 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
-#include <vector>
 
 #include "core/error.h"
 #include "core/types.h"
@@ -37,12 +37,15 @@ class Watcher {
 
 struct WatchElection {
   ElectionName name;
+  auto operator<=>(const WatchElection&) const = default;
 };
 struct WatchPrefix {
   std::string prefix;
+  auto operator<=>(const WatchPrefix&) const = default;
 };
 struct WatchSession {
   SessionId session;
+  auto operator<=>(const WatchSession&) const = default;
 };
 using Watch = std::variant<WatchElection, WatchPrefix, WatchSession>;
 
@@ -67,14 +70,17 @@ class WatchHub {
     }
     ~Membership() { Leave(); }
 
-    void Add(Watch watch);
+    // False if it is watched already.
+    bool Add(const Watch& watch);
+    void Remove(const Watch& watch);
     void Leave();
     [[nodiscard]] bool joined() const { return hub_ != nullptr; }
+    [[nodiscard]] size_t watches() const { return watches_.size(); }
 
    private:
     WatchHub* hub_ = nullptr;
     std::shared_ptr<Watcher> watcher_;
-    std::vector<Watch> watches_;
+    std::set<Watch> watches_;
   };
 
   explicit WatchHub(size_t watchers_max) : watchers_max_(watchers_max) {}
@@ -93,7 +99,10 @@ class WatchHub {
 
  private:
   void AddWatch(Watcher* watcher, const Watch& watch);
-  void RemoveAll(Watcher* watcher, const std::vector<Watch>& watches);
+  void RemoveWatch(Watcher* watcher, const Watch& watch);
+  void RemoveAll(Watcher* watcher, const std::set<Watch>& watches);
+  // REQUIRES: the lock.
+  void Forget(Watcher* watcher, const Watch& watch);
 
   const size_t watchers_max_;
   mutable std::mutex mutex_;

@@ -129,6 +129,18 @@ TEST_F(WatchHubTest, TellsNothingToWhoeverHasLeft) {
   EXPECT_EQ(hub_.watchers(), 0u);
 }
 
+TEST_F(WatchHubTest, TellsNothingOfWhatIsNoLongerWatched) {
+  Watching watching(hub_, {WatchElection{{"orders"}}, WatchSession{Id("a")}});
+
+  watching.membership.Remove(WatchSession{Id("a")});
+  watching.membership.Remove(WatchSession{Id("b")});
+  hub_.TellSessionEnded(SessionOfCandidate("a"));
+  hub_.Tell(ElectedIn("orders", "a"));
+
+  EXPECT_THAT(watching.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+  EXPECT_EQ(watching.membership.watches(), 1u);
+}
+
 TEST_F(WatchHubTest, TellsTheOthersOfAnElectionAfterOneHasLeft) {
   const Watching stays(hub_, {WatchElection{{"orders"}}, WatchPrefix{"o"}});
   {

@@ -277,6 +277,27 @@ TEST_P(ScenarioTest, HigherPriorityIsElectedFirst) {
   EXPECT_EQ(Leader(A(), "e").leader().candidate(), "urgent");
 }
 
+// One stream serves a client for as long as it lives, however many sessions it has had meanwhile.
+TEST_P(ScenarioTest, SessionsThatAreGoneTakeNoRoomOnAKeepAliveStream) {
+  constexpr int kRoom = 100'000;
+  constexpr int kAtOnce = 500;
+  grpc::ClientContext context;
+  const auto stream = A().stub().KeepAlive(&context);
+  v1::KeepAliveResponse response;
+  for (int gone = 0; gone <= kRoom; gone += kAtOnce) {
+    v1::KeepAliveRequest request;
+    for (int i = 0; i < kAtOnce; ++i) {
+      const std::string number = std::to_string(gone + i);
+      request.add_session_ids(std::string(32 - number.size(), '0') + number);
+    }
+    ASSERT_TRUE(stream->Write(request));
+    ASSERT_TRUE(stream->Read(&response)) << ReasonOf(stream->Finish());
+  }
+
+  EXPECT_TRUE(response.renewal().sessions(0).not_found());
+  context.TryCancel();
+}
+
 TEST_P(ScenarioTest, AKeepAliveStreamTellsOfSeatsWonAndLostOnAnotherReplica) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(A(), {"e", "waiter"});
