@@ -14,6 +14,7 @@ namespace {
 constexpr unsigned kConnectTimeoutSeconds = 2;
 constexpr unsigned kReadTimeoutSeconds = 8;
 constexpr auto kBorrowTimeout = std::chrono::seconds(5);
+constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
 
 // The error numbers are those of MySQL's and MariaDB's manuals.
 MySqlError::Kind KindOf(int code) {
@@ -144,12 +145,13 @@ std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
 
 Pool::Pool(Config config) : config_(std::move(config)) {
   for (size_t i = 0; i < config_.connections_max; ++i) {
-    slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16), 0, nullptr}));
+    slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16)}));
     free_.push_back(slots_.back().get());
   }
 }
 
 Pool::Loan Pool::Borrow() {
+  std::unique_ptr<Connection> silent;  // closed without the lock
   std::unique_lock lock(mutex_);
   if (!returned_.wait_for(lock, kBorrowTimeout, [&] { return !free_.empty(); })) {
     throw MySqlError(MySqlError::Kind::kAway, 0,
@@ -157,6 +159,9 @@ Pool::Loan Pool::Borrow() {
   }
   Slot* slot = free_.back();
   free_.pop_back();
+  if (std::chrono::steady_clock::now() - slot->returned_at > kIdleMax) {
+    silent = std::move(slot->connection);
+  }
   return {*this, *slot};
 }
 
@@ -179,6 +184,7 @@ StoreActivity Pool::Activity() const {
 void Pool::Return(Slot& slot) {
   {
     const std::lock_guard lock(mutex_);
+    slot.returned_at = std::chrono::steady_clock::now();
     free_.push_back(&slot);
   }
   returned_.notify_one();

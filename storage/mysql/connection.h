@@ -90,7 +90,8 @@ class Pool {
   struct Slot {
     std::string writer;
     uint64_t transaction = 0;
-    std::unique_ptr<Connection> connection;
+    std::unique_ptr<Connection> connection = {};
+    std::chrono::steady_clock::time_point returned_at = {};
   };
 
   // A slot on loan; goes back when destroyed.
@@ -113,7 +114,8 @@ class Pool {
 
   explicit Pool(Config config);
 
-  // Waits a bounded time for a slot. Throws kAway if none came free. Thread-safe.
+  // Waits a bounded time for a slot, without the connection that the server may have ended for its
+  // silence. Throws kAway if none came free. Thread-safe.
   Loan Borrow();
 
   // Of the connections. Thread-safe.

@@ -126,9 +126,9 @@ std::vector<std::string> SetUpSession() {
   return {"SET SESSION time_zone = '+00:00'",
           "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
           "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-          "SET SESSION innodb_lock_wait_timeout = 1", "SET SESSION lock_wait_timeout = 3",
-          // A replica that freezes in the middle of a transaction loses its locks after so long.
-          "SET SESSION wait_timeout = 5"};
+          "SET SESSION innodb_lock_wait_timeout = 1",
+          "SET SESSION lock_wait_timeout = 3",
+          fmt::format("SET SESSION wait_timeout = {}", kSilenceMax.count())};
 }
 
 std::string LockElections(const std::vector<ElectionName>& names, Patience patience) {

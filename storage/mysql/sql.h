@@ -6,6 +6,7 @@
 // it with a statement of its own (kClock).
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,9 @@
 namespace tenure::mysql::query {
 
 // Sessions of the server.
+// After so long without a statement the server ends one, and frees its locks: those of a replica
+// that froze in the middle of a transaction.
+inline constexpr std::chrono::seconds kSilenceMax{5};
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
 [[nodiscard]] std::vector<std::string> SetUpSession();
 

@@ -11,6 +11,7 @@ namespace tenure::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -413,6 +414,18 @@ TEST_P(StoreContract, TablesThatHoldNonsenseAreAnError) {
   Server().Query("INSERT INTO tenure.lanes VALUES (9, 0)");
 
   EXPECT_EQ(store_->ReadLanePositions().error().reason, Reason::kStoreUnavailable);
+}
+
+TEST_P(StoreContract, AConnectionThatTheServerEndedForItsSilenceIsNotUsed) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite has no connections to end";
+  const std::string count = "SELECT COUNT(*) FROM information_schema.processlist WHERE db='tenure'";
+  Stand("e", NewSessionId(), "a");
+  ASSERT_NE(Server().Query(count).output, "0\n");
+  ASSERT_TRUE(Eventually([&] { return Server().Query(count).output == "0\n"; }));
+
+  Stand("e", NewSessionId(), "b");
+
+  EXPECT_THAT(store_->Activity().retries, Each(0u));
 }
 
 // A commit that is stuck on the server when its connection breaks is waited for, not guessed at.
