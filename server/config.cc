@@ -130,9 +130,12 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
                  "How many elections have metrics of their own")
       ->check(CLI::Range(int64_t{0}, kMetricsElectionsMax))
       ->envname("TENURE_METRICS_ELECTIONS");
-  app.add_option("--metrics-election-prefix", config.metrics.election_prefixes,
-                 "Only elections whose names begin so have them (repeatable; otherwise: any)")
+  app.add_option(
+         "--metrics-election-prefix", config.metrics.election_prefixes,
+         "Only elections whose names begin so have them (repeatable, or separated by commas;"
+         " otherwise: any)")
       ->expected(1)
+      ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->envname("TENURE_METRICS_ELECTION_PREFIX");
   app.add_option("--log-format", config.log.format, "text, or json: one object in each line")

@@ -167,13 +167,13 @@ TEST_F(ConfigTest, ABoundedNumberOfElectionsHaveMetricsUnlessToldOtherwise) {
   EXPECT_THAT(Refused({"--metrics-elections", "10001"}), HasSubstr("--metrics-elections"));
 }
 
-TEST_F(ConfigTest, APrefixOfElectionsWithMetricsMayBeGivenManyTimes) {
+TEST_F(ConfigTest, PrefixesOfElectionsWithMetricsMayBeMany) {
   EXPECT_THAT(Parse()->metrics.election_prefixes, IsEmpty());
   EXPECT_THAT(Parse({"--metrics-election-prefix", "jobs/", "--metrics-election-prefix=a,b"})
                   ->metrics.election_prefixes,
-              ElementsAre("jobs/", "a,b"));
-  Set("TENURE_METRICS_ELECTION_PREFIX", "orders");
-  EXPECT_THAT(Parse()->metrics.election_prefixes, ElementsAre("orders"));
+              ElementsAre("jobs/", "a", "b"));
+  Set("TENURE_METRICS_ELECTION_PREFIX", "orders,jobs/");
+  EXPECT_THAT(Parse()->metrics.election_prefixes, ElementsAre("orders", "jobs/"));
 }
 
 TEST_F(ConfigTest, AFlagBeatsTheEnvironment) {
