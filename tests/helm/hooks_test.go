@@ -3,6 +3,7 @@ package helm_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	batch "k8s.io/api/batch/v1"
@@ -123,10 +124,47 @@ func TestHelmTestLeadsAnElectionThroughTheService(t *testing.T) {
 	expect(t, service.Spec.Ports[0].Port, 7000)
 }
 
-func TestHelmTestCanShowWhoItIs(t *testing.T) {
-	spec := only[*core.Pod](t, renderSet(t, "everything")).Spec
+func TestHelmTestTrustsTheAuthorityOfTheCertificate(t *testing.T) {
+	for _, set := range []string{"everything", "existing"} {
+		in := renderSet(t, set)
+		pod := only[*core.Pod](t, in)
+		container := pod.Spec.Containers[0]
 
-	expect(t, variables(spec.Containers[0])["TZ"], "UTC")
-	expect(t, mountPath(spec.Containers[0], "more"), "/etc/more")
-	expect(t, volume(spec, "more").ConfigMap.Name, "existing-more")
+		expect(t, variables(container)["TENURE_CLIENT_TLS_CA"], mountPath(container, "server-ca")+"/ca.crt")
+		ca := volume(pod.Spec, "server-ca").Secret
+		expect(t, ca.SecretName, volume(server(t, in).Spec, "tls").Secret.SecretName)
+		expect(t, ca.Items, []core.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}) // and not its key
+		expect(t, ca.Optional, new(true))
+	}
+}
+
+func TestHelmTestTrustsTheAuthoritiesOfTheImageIfTheSecretHasNone(t *testing.T) {
+	in := renderSet(t, "existing", `test.serverCaKey=""`)
+	pod := only[*core.Pod](t, in)
+
+	expect(t, variables(pod.Spec.Containers[0])["TENURE_CLIENT_TLS"], "true")
+	expect(t, variables(pod.Spec.Containers[0])["TENURE_CLIENT_TLS_CA"], "")
+	expect(t, len(pod.Spec.Volumes), 0)
+}
+
+func TestHelmTestShowsWhoItIs(t *testing.T) {
+	pod := only[*core.Pod](t, renderSet(t, "everything"))
+	container := pod.Spec.Containers[0]
+	given := variables(container)
+
+	certificate := mountPath(container, "certificate")
+	expect(t, given["TENURE_CLIENT_TLS_CERT"], certificate+"/tls.crt")
+	expect(t, given["TENURE_CLIENT_TLS_KEY"], certificate+"/tls.key")
+	expect(t, volume(pod.Spec, "certificate").Secret.SecretName, "existing-client")
+	expect(t, given["TENURE_CLIENT_TOKEN_FILE"], mountPath(container, "token")+"/token")
+	expect(t, volume(pod.Spec, "token").Secret.SecretName, "existing-token")
+}
+
+func TestHelmTestHasNoFilesWithoutTLS(t *testing.T) {
+	pod := only[*core.Pod](t, render(t))
+
+	for name := range variables(pod.Spec.Containers[0]) {
+		expect(t, strings.HasPrefix(name, "TENURE_CLIENT_TLS"), false)
+	}
+	expect(t, len(pod.Spec.Volumes), 0)
 }

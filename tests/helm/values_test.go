@@ -25,6 +25,8 @@ func TestEveryValueThatIsMissingIsNamedInOneSentence(t *testing.T) {
 		"set only one of tls.existing":     {`tls={"existingSecret":"a","certManager":{"enabled":true}}`},
 		"tls.clientCa needs tls":           {`tls.clientCa.existingSecret="a"`},
 		"set only one of policy.inline":    {`policy={"inline":"a","existingSecret":"b"}`},
+		"test.tokenSecret need tls":        {`test.tokenSecret.name="a"`},
+		"test.certificateSecret and test":  {`test.certificateSecret="a"`},
 		"minReplicas is more than":         {`autoscaling={"enabled":true,"minReplicas":6}`},
 		"autoscaling needs resources":      {`autoscaling.enabled=true`, `resources.requests=null`},
 	} {
@@ -229,5 +231,26 @@ func readFile(t *testing.T, name string, unmarshal func([]byte, any) error, into
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Of the replicas in the README, and of `tenure` where TLS is explained.
+func TestEveryVariableIsOneOfThePrograms(t *testing.T) {
+	known := ""
+	for _, page := range []string{"../../README.md", "../../docs/permissions.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known += string(text)
+	}
+	for _, name := range valueSets(t) {
+		for _, pod := range podsOf(renderSet(t, name)) {
+			for variable := range variables(pod.spec.Containers[0]) {
+				if strings.HasPrefix(variable, "TENURE_") && !strings.Contains(known, "`"+variable+"`") {
+					t.Errorf("values/%s.yaml: no page has the %s of the %s", name, variable, pod.by)
+				}
+			}
+		}
 	}
 }

@@ -12,6 +12,7 @@
 {{- with .Values.policy }}
 {{- if gt (len (compact (list .inline .existingConfigMap .existingSecret))) 1 }}{{ fail "tenure: set only one of policy.inline, policy.existingConfigMap and policy.existingSecret." }}{{ end }}
 {{- end }}
+{{- if and (or .Values.test.certificateSecret .Values.test.tokenSecret.name) (not (include "tenure.tlsSecretName" .)) }}{{ fail "tenure: test.certificateSecret and test.tokenSecret need tls.existingSecret or tls.certManager: without TLS nobody shows who it is." }}{{ end }}
 {{- if .Values.autoscaling.enabled }}
 {{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) }}{{ fail "tenure: autoscaling.minReplicas is more than autoscaling.maxReplicas." }}{{ end }}
 {{- if not (dig "requests" "cpu" "" .Values.resources) }}{{ fail "tenure: autoscaling needs resources.requests.cpu." }}{{ end }}
