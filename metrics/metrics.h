@@ -205,6 +205,9 @@ class Metrics {
       "tenure_database_clock_jumps_total",
       "Times that the database's clock moved by over 500 ms more or less than this machine's "
       "monotonic clock.");
+  Counter& database_resets = NewCounter(
+      "tenure_database_resets_total",
+      "Times that the database went back: it was replaced or restored while this replica ran.");
   Counter& events_trimmed =
       NewCounter("tenure_events_trimmed_total",
                  "Events that were deleted because history may not grow further.");

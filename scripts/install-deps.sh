@@ -8,7 +8,7 @@ build=(g++ cmake ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
   libmariadb-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev libyaml-cpp-dev)
-test=(libgtest-dev libgmock-dev libmysqlcppconn-dev mariadb-server-core mariadb-client-core openssl procps)
+test=(libgtest-dev libgmock-dev libmysqlcppconn-dev mariadb-server-core mariadb-client openssl procps)
 engines=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)

@@ -42,6 +42,7 @@ void ChangeFeed::OnCommitted(LanePosition at, std::vector<Event> events) {
   {
     const std::lock_guard lock(lane.mutex);
     if (at.position <= lane.position) return;  // already read
+    if (went_back_) return;                    // read later
     lane.own_ahead.emplace(at.position, std::move(events));
     TellOwn(lane);
     behind = !lane.own_ahead.empty();
@@ -88,6 +89,7 @@ bool ChangeFeed::CatchUp() {
   metrics_.feed_polls.Increment();
   ObserveSeconds(metrics_.database_seconds[Operation::kPoll], answered - asked);
   if (!positions) return false;
+  if (went_back_ || WentBack(*positions)) return StartAnew();
   last_answer_ = answered;
   bool complete = true;
   for (int lane = 0; lane < kLaneCount; ++lane) {
@@ -99,10 +101,6 @@ bool ChangeFeed::CatchUp() {
 bool ChangeFeed::CatchUp(int number, uint64_t until) {
   Lane& lane = lanes_[static_cast<size_t>(number)];
   std::unique_lock lock(lane.mutex);
-  if (until < lane.position) {
-    lock.unlock();
-    return CheckForReset(number);
-  }
   while (lane.position < until) {
     const uint64_t after = lane.position;
     const uint64_t last = std::min(until, after + kPositionsPerRead);
@@ -124,23 +122,45 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
 
 // A position that was read before this replica's last commit may be lower than what is told. One
 // that is read *after* can only be lower if the database is another than before.
-bool ChangeFeed::CheckForReset(int number) {
-  Lane& lane = lanes_[static_cast<size_t>(number)];
-  std::unique_lock lock(lane.mutex);
-  const uint64_t told = lane.position;
-  lock.unlock();
+bool ChangeFeed::WentBack(const LanePositions& positions) {
+  LanePositions told;
+  bool behind = false;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const std::lock_guard lock(lanes_[i].mutex);
+    told[i] = lanes_[i].position;
+    behind |= positions[i] < told[i];
+  }
+  if (!behind) return false;
+  const auto now = store_.ReadLanePositions();
+  if (!now) return false;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    if ((*now)[i] >= told[i]) continue;
+    LogError("the database went back: it was replaced or restored",
+             {{"lane", i}, {"from", told[i]}, {"to", (*now)[i]}});
+    metrics_.database_resets.Increment();
+    went_back_ = true;
+    return true;
+  }
+  return false;
+}
+
+// Not before the schema is whole: whoever is told reads how the database is now. A dump that is
+// being read in has its version before the last of its tables.
+bool ChangeFeed::StartAnew() {
+  const auto schema = store_.CheckSchema();
+  if (!schema || *schema != SchemaState::kCurrent) return false;
+  if (!store_.ListElections("", "", 1)) return false;
   const auto positions = store_.ReadLanePositions();
   if (!positions) return false;
-  const uint64_t now = (*positions)[static_cast<size_t>(number)];
-  if (now >= told) return true;
-  lock.lock();
-  lane.position = now;
-  lane.own_ahead.clear();
-  lock.unlock();
-  LogError("the database went back: it was replaced or restored",
-           {{"lane", static_cast<uint64_t>(number)}, {"from", told}, {"to", now}});
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const std::lock_guard lock(lanes_[i].mutex);
+    lanes_[i].position = (*positions)[i];
+    lanes_[i].own_ahead.clear();
+  }
   metrics_.election_series.ForgetAll();
   hub_.TellReset();
+  went_back_ = false;  // only now: nobody shall take what is new for what comes next
+  last_answer_ = scheduler_.Now();
   return true;
 }
 

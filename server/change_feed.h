@@ -33,7 +33,7 @@ class ChangeFeed {
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(LanePosition position, std::vector<Event> events);
 
-  // When the store last answered. Thread-safe.
+  // When the store last answered, and was the one that it was. Thread-safe.
   [[nodiscard]] SteadyTime last_answer() const { return last_answer_; }
 
  private:
@@ -47,7 +47,8 @@ class ChangeFeed {
   void Poll();
   [[nodiscard]] bool CatchUp();
   [[nodiscard]] bool CatchUp(int lane, uint64_t until);
-  [[nodiscard]] bool CheckForReset(int lane);
+  [[nodiscard]] bool WentBack(const LanePositions& positions);
+  [[nodiscard]] bool StartAnew();
   // Tells what is next and known. REQUIRES: the lane's lock.
   void TellOwn(Lane& lane);
   void Tell(Event event);
@@ -60,7 +61,10 @@ class ChangeFeed {
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Lane, kLaneCount> lanes_;
-  std::mutex poll_mutex_;                   // one poll at a time
+  std::mutex poll_mutex_;  // one poll at a time
+  // The database went back, and nobody is told anything until all can read it. Written under
+  // poll_mutex_.
+  std::atomic<bool> went_back_ = false;
   std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
   std::atomic<SteadyTime> last_answer_;
 };

@@ -288,6 +288,65 @@ TEST_F(ChangeFeedTest, TellsTheChangesOfTheOtherDatabaseAfterAReset) {
                                              "orders 3 PROCLAIMED b term 1 here"));
 }
 
+// What is told must not look as if it followed what was told before.
+TEST_F(ChangeFeedTest, NothingIsToldBetweenAStepBackAndItsReset) {
+  Start();
+  Here(Stand("orders", "a"));
+  Here(Value("2"));
+  Database restored(scheduler_);
+  (void)Commit(restored.store(), Stand("orders", "b"));
+  store_.Become(restored.store());
+  store_.FailNext(1'000, "CheckSchema");
+  scheduler_.Advance(kInterval);
+  watching_.recorder->lines.clear();
+
+  for (int revision = 2; revision <= 4; ++revision) {
+    Tell(Commit(restored.store(), Say("orders", "b", {1}, std::to_string(revision))));
+    scheduler_.Advance(1s);
+  }
+  EXPECT_THAT(watching_.lines(), IsEmpty());
+
+  store_.Heal();
+  scheduler_.Advance(1s);
+  Tell(Commit(restored.store(), Say("orders", "b", {1}, "5")));
+  EXPECT_THAT(watching_.lines(), ElementsAre("reset", "orders 5 PROCLAIMED b term 1 5"));
+  EXPECT_EQ(metrics_.database_resets.Value(), 1);
+}
+
+TEST_F(ChangeFeedTest, ADatabaseThatWentBackDoesNotCountAsAnsweringUntilItsSchemaIsWhole) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database older(scheduler_);
+  store_.Become(older.store());
+  store_.FailNext(1'000, "CheckSchema");
+  scheduler_.Advance(kInterval);
+  const SteadyTime answered = feed_.last_answer();
+
+  scheduler_.Advance(10s);
+  EXPECT_EQ(feed_.last_answer(), answered);
+
+  store_.Heal();
+  scheduler_.Advance(1s);
+  EXPECT_GT(feed_.last_answer(), answered);
+}
+
+// A database that was emptied gets its tables one by one, and then its first changes at once: they
+// are read by whoever is told of the reset.
+TEST_F(ChangeFeedTest, AResetIsToldWhenTheSchemaIsWholeThoughThePositionIsReachedAgain) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database empty(scheduler_);
+  store_.Become(empty.store());
+  store_.FailNext(1, "CheckSchema");
+  scheduler_.Advance(kInterval);
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+
+  (void)Commit(empty.store(), Stand("orders", "b"));
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
+}
+
 TEST_F(ChangeFeedTest, APositionReadBeforeItsOwnCommitIsNoReset) {
   Start();
   store_.After([&](const std::string& call) {

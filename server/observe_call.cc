@@ -82,6 +82,10 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
 
   void Start() {
     self_ = shared_from_this();
+    {
+      const std::lock_guard lock(mutex_);
+      opening_ = unlisted_ = selectors_.size();
+    }
     auto joined = engine_.hub().Join(shared_from_this());
     if (!joined) {
       const std::lock_guard lock(mutex_);
@@ -89,7 +93,6 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     }
     membership_ = std::move(*joined);
     engine_.metrics().observers.Increment();
-    opening_ = unlisted_ = selectors_.size();
     // Watched before it is read, so that nothing falls between.
     for (const ParsedSelector& selector : selectors_) {
       if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
@@ -104,14 +107,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     }
     // After those that are named: what a selector says of one election goes before what it says of
     // many.
-    for (const ParsedSelector& selector : selectors_) {
-      if (std::holds_alternative<std::string>(selector.by)) {
-        engine_.ReadNames(std::get<std::string>(selector.by), kObservedMax,
-                          [self = shared_from_this(), from = selector.from](auto names) {
-                            self->OnListed(std::move(names), from);
-                          });
-      }
-    }
+    for (const ParsedSelector& selector : selectors_) ListIfPrefix(selector);
     const std::lock_guard lock(mutex_);
     PlanProgress();
   }
@@ -140,12 +136,18 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   void OnReset() override {
     const std::lock_guard lock(mutex_);
     if (finished_) return;
+    was_reset_ = true;
     for (auto& [name, cursor] : cursors_) {
       cursor.live = false;
       cursor.heard = {};
       cursor.wants = Want::kResync;
       cursor.was_reset = cursor.reading;
       if (cursor.opened) GoOn(name, cursor);
+    }
+    for (const ParsedSelector& selector : selectors_) {  // there may be others than before
+      if (!ListIfPrefix(selector)) continue;
+      ++opening_;
+      ++unlisted_;
     }
   }
 
@@ -203,6 +205,17 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
             {{"limit", std::to_string(kObservedMax)}}};
   }
 
+  // Reads which elections a selector selects, if it does not name them.
+  bool ListIfPrefix(const ParsedSelector& selector) {
+    const auto* prefix = std::get_if<std::string>(&selector.by);
+    if (prefix == nullptr) return false;
+    engine_.ReadNames(*prefix, kObservedMax,
+                      [self = shared_from_this(), from = selector.from](auto names) {
+                        self->OnListed(std::move(names), from);
+                      });
+    return true;
+  }
+
   // A selector's elections are known.
   void OnListed(Result<std::vector<ElectionName>> names, std::optional<Revision> from) {
     const std::lock_guard lock(mutex_);
@@ -239,7 +252,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     cursor.opening = true;
     ++opening_;
     cursor.next = from.value_or(Revision{1});
-    cursor.wants = from ? Want::kVerify : Want::kSnapshot;
+    cursor.wants = was_reset_ ? Want::kResync : from ? Want::kVerify : Want::kSnapshot;
     GoOn(name, cursor);
   }
 
@@ -377,6 +390,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   std::mutex mutex_;
   // Guarded by mutex_:
   bool finished_ = false;
+  bool was_reset_ = false;  // what the caller has seen may be of another history
   bool writing_ = false;
   bool stalled_ = false;  // a cursor waits for room
   size_t reads_under_way_ = 0;

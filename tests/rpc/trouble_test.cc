@@ -150,6 +150,28 @@ TEST_P(TroubleTest, AWipedDatabaseIsTakenUpAgain) {
   }));
 }
 
+TEST_P(TroubleTest, AnObserverOfAPrefixLearnsWhatElseTheOtherDatabaseHolds) {
+  if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
+  const auto backup = folder_.path() / "backup";
+  Campaign(A(), {"jobs/other", "other"});
+  Database().Dump("tenure", backup);
+  for (const auto& server : servers_) server->Kill();
+  Database().FreshDatabase("tenure");
+  for (const auto& server : servers_) server->Start();
+  const auto session = Campaign(A(), {"jobs/a", "a"}).session().session_id();
+  Proclaim(A(), session, "jobs/a", 1, "so that its lane is further than in the backup");
+  Observer observer(B(), Prefix("jobs/"));
+  observer.WaitUntilOpen();
+
+  Database().Restore("tenure", backup);
+
+  EXPECT_TRUE(Eventually([&] {
+    return std::ranges::any_of(observer.Messages(), [](const auto& message) {
+      return message.snapshot().leader().candidate() == "other";
+    });
+  }));
+}
+
 TEST_P(TroubleTest, WhoRenewsIsToldToAskAnewWhatItHoldsWhenTheDatabaseIsAnother) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
   const auto leader = Campaign(A(), {"e", "leader"});

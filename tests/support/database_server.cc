@@ -88,9 +88,29 @@ std::string DatabaseServer::FreshDatabase(const std::string& name) {
   return "mysql://root@127.0.0.1:" + std::to_string(port_) + "/" + name;
 }
 
+void DatabaseServer::Dump(const std::string& name, const std::filesystem::path& file) const {
+  const Finished dumped = Run("mariadb-dump", {"--single-transaction", "--routines",
+                                               "--result-file=" + file.string(), name});
+  EXPECT_EQ(dumped.exit_code, 0) << dumped.errors;
+}
+
+void DatabaseServer::Restore(const std::string& name, const std::filesystem::path& file) {
+  FreshDatabase(name);
+  const Finished restored =
+      Run("mariadb", {"--database=" + name, "--execute=SOURCE " + file.string()});
+  EXPECT_EQ(restored.exit_code, 0) << restored.errors;
+}
+
 Finished DatabaseServer::Query(const std::string& sql) const {
-  return RunToEnd({"mariadb", "--no-defaults", "--user=root", "--host=127.0.0.1", "--batch",
-                   "--skip-column-names", "--port=" + std::to_string(port_), "--execute=" + sql});
+  return Run("mariadb", {"--batch", "--skip-column-names", "--execute=" + sql});
+}
+
+Finished DatabaseServer::Run(const std::string& program,
+                             const std::vector<std::string>& arguments) const {
+  std::vector<std::string> command = {program, "--no-defaults", "--user=root", "--host=127.0.0.1",
+                                      "--port=" + std::to_string(port_)};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return RunToEnd(std::move(command));
 }
 
 }  // namespace tenure::testing

@@ -4,9 +4,11 @@
 // directory that holds one (scripts/install-mysql.sh makes it), MySQL.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/support/process.h"
 
@@ -22,6 +24,10 @@ class DatabaseServer {
 
   // Makes an empty database of this name, dropping what was there, and returns its store URL.
   std::string FreshDatabase(const std::string& name);
+  // Writes all that a database holds into a file of SQL, and puts it back in place of what is
+  // there.
+  void Dump(const std::string& name, const std::filesystem::path& file) const;
+  void Restore(const std::string& name, const std::filesystem::path& file);
   // Runs SQL as root.
   Finished Query(const std::string& sql) const;
 
@@ -31,6 +37,8 @@ class DatabaseServer {
   // A path in its folder, as it sees it.
   [[nodiscard]] std::string Inside(const std::string& name) const;
   [[nodiscard]] std::map<std::string, std::string> Environment() const;
+  // A client program of MariaDB's, as root.
+  Finished Run(const std::string& program, const std::vector<std::string>& arguments) const;
 
   std::string root_;  // of the MySQL installation; empty for MariaDB
   TempDir folder_;
