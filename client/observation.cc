@@ -52,9 +52,11 @@ Observation::Verdict Observation::Note(const v1::Snapshot& snapshot) {
 
 Observation::Verdict Observation::Note(const v1::Event& event) {
   const auto seen = seen_.find(event.election());
-  const uint64_t next = seen == seen_.end() ? wish_.from_revision.value_or(1) : seen->second + 1;
+  // The service knows which one is the first: in a database that was restored it is not 1.
+  const bool first = seen == seen_.end() || seen->second == 0;
+  const uint64_t next = first ? wish_.from_revision.value_or(1) : seen->second + 1;
   if (event.revision() < next) return Verdict::kKnown;
-  if (event.revision() > next) return Verdict::kGap;
+  if (event.revision() > next && !(first && next == 1)) return Verdict::kGap;
   seen_[event.election()] = event.revision();
   return Verdict::kNews;
 }

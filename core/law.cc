@@ -485,6 +485,21 @@ void ExpireIfDue(Docket& docket, const SessionId& id) {
   if (Session* session = Find(docket, id)) (void)Alive(docket, *session);
 }
 
+void Bump(Docket& docket, const ElectionName& name, uint64_t floor) {
+  Contest& contest = docket.contests.at(name);
+  Election& election = contest.election;
+  election.revision.value = std::max(election.revision.value + kBumpMin, floor);
+  election.history_from = election.revision.Next();
+  if (election.leader) {
+    Session* session = Find(docket, election.leader->session);
+    if (session != nullptr && Alive(docket, *session)) End(docket, *session, Cause::kDeposed);
+    EndTerm(docket, contest, session == nullptr ? Cause::kExpired : session->ended,
+            docket.now + election.settings.lock_delay);
+  }
+  election.term.value = std::max(election.term.value + kBumpMin, floor);
+  Promote(docket, contest);
+}
+
 Error SessionEndedError(const Session& session) {
   const std::string cause(CauseName(session.ended));
   return {Reason::kSessionEnded,

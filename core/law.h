@@ -204,6 +204,13 @@ struct Needs {
 // Ends a session if its lease is over by `now`.
 void ExpireIfDue(Docket& docket, const SessionId& id);
 
+// After the database has lost what it had committed: raises an election's numbers by kBumpMin, or
+// to `floor` if that is more, so that none is given a second time, and ends the term of whoever
+// seems to lead, for another may have followed in what was lost. Events of before are hidden:
+// observers may have seen others of the same revisions. Not a command, which would first bring the
+// election in line, in its old numbers.
+void Bump(Docket& docket, const ElectionName& name, uint64_t floor);
+
 // What callers are told of an ended session.
 [[nodiscard]] Error SessionEndedError(const Session& session);
 

@@ -22,6 +22,8 @@ inline constexpr size_t kReasonBytesMax = 255;
 inline constexpr size_t kCoolDownsMax = 100;  // of one election
 inline constexpr Duration kAdminDurationMax = std::chrono::hours(24);
 inline constexpr uint64_t kAdminQueueMax = 1'000'000;
+// By how much numbers are raised at least, after commits were lost.
+inline constexpr uint64_t kBumpMin = 1'000'000;
 
 // Adaptive leases: a premature expiry doubles the next lease, up to so many times what was asked
 // for; each calm period halves it again.

@@ -27,6 +27,9 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
 Result<void> ChangeFeed::Start() {
   const auto positions = store_.ReadLanePositions();
   if (!positions) return tl::unexpected(positions.error());
+  const auto origin = store_.ReadOrigin();
+  if (!origin) return tl::unexpected(origin.error());
+  origin_ = *origin;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const std::lock_guard lock(lanes_[i].mutex);
     lanes_[i].position = (*positions)[i];
@@ -150,8 +153,10 @@ bool ChangeFeed::StartAnew() {
   const auto schema = store_.CheckSchema();
   if (!schema || *schema != SchemaState::kCurrent) return false;
   if (!store_.ListElections("", "", 1)) return false;
+  const auto origin = store_.ReadOrigin();
   const auto positions = store_.ReadLanePositions();
-  if (!positions) return false;
+  if (!origin || !positions) return false;
+  origin_ = *origin;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const std::lock_guard lock(lanes_[i].mutex);
     lanes_[i].position = (*positions)[i];

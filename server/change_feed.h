@@ -35,6 +35,8 @@ class ChangeFeed {
 
   // When the store last answered, and was the one that it was. Thread-safe.
   [[nodiscard]] SteadyTime last_answer() const { return last_answer_; }
+  // After which revision new elections begin, in this database. Thread-safe.
+  [[nodiscard]] Revision origin() const { return {origin_}; }
 
  private:
   struct Lane {
@@ -65,6 +67,7 @@ class ChangeFeed {
   // The database went back, and nobody is told anything until all can read it. Written under
   // poll_mutex_.
   std::atomic<bool> went_back_ = false;
+  std::atomic<uint64_t> origin_ = 0;
   std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
   std::atomic<SteadyTime> last_answer_;
 };

@@ -330,6 +330,19 @@ TEST_F(ChangeFeedTest, ADatabaseThatWentBackDoesNotCountAsAnsweringUntilItsSchem
   EXPECT_GT(feed_.last_answer(), answered);
 }
 
+TEST_F(ChangeFeedTest, KnowsWhereTheElectionsOfTheDatabaseBegin) {
+  Start();
+  Here(Stand("orders", "a"));
+  EXPECT_EQ(feed_.origin(), Revision{0});
+  Database restored(scheduler_);
+  const uint64_t raised = restored.store().RaiseOrigin().value();
+
+  store_.Become(restored.store());
+  scheduler_.Advance(1s);
+
+  EXPECT_EQ(feed_.origin(), Revision{raised});
+}
+
 // A database that was emptied gets its tables one by one, and then its first changes at once: they
 // are read by whoever is told of the reset.
 TEST_F(ChangeFeedTest, AResetIsToldWhenTheSchemaIsWholeThoughThePositionIsReachedAgain) {

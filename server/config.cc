@@ -154,6 +154,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   const auto* migrate = app.add_subcommand("migrate", "Bring the schema up to date, and exit");
   const auto* healthcheck = app.add_subcommand(
       "healthcheck", "Ask the tenured on --http-listen for /healthz; exit with 1 if it fails");
+  const auto* bump =
+      app.add_subcommand("bump-terms", "After commits were lost: raise all terms, and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -163,6 +165,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   }
   config.migrate_only = migrate->parsed();
   config.healthcheck = healthcheck->parsed();
+  config.bump_terms = bump->parsed();
   config.migrate = !no_migrate;
 
   config.limits.adaptive_leases = !no_adaptive_leases;

@@ -15,6 +15,7 @@ namespace tenure {
 
 struct ServerConfig {
   bool migrate_only = false;  // `tenured migrate`
+  bool bump_terms = false;    // `tenured bump-terms`
   bool healthcheck = false;   // `tenured healthcheck`
   bool migrate = true;        // at start
   std::string listen = "127.0.0.1:7070";

@@ -206,6 +206,12 @@ TEST_F(ConfigTest, HealthcheckIsACommandThatTakesTheSameVariables) {
   EXPECT_EQ(config->http_listen, "0.0.0.0:2");
 }
 
+TEST_F(ConfigTest, BumpTermsIsACommand) {
+  EXPECT_FALSE(Parse()->bump_terms);
+  EXPECT_TRUE(Parse({"bump-terms"})->bump_terms);
+  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"})->store_url, "sqlite:x");
+}
+
 TEST_F(ConfigTest, HelpAndVersionEndWell) {
   EXPECT_EQ(Parse({"--help"}).error(), EXIT_SUCCESS);
   EXPECT_THAT(output_, AllOf(HasSubstr("--lease-ttl-default"), HasSubstr("TENURE_LISTEN")));

@@ -117,6 +117,8 @@ class Engine {
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
+  // After which revision new elections begin.
+  [[nodiscard]] Revision origin() const { return feed_.origin(); }
   // Whether the store answered lately.
   [[nodiscard]] bool StoreAnswers() const;
   // Whether new calls are taken.

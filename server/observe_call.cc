@@ -117,7 +117,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   void OnEvent(const std::shared_ptr<const Event>& event) override {
     const std::lock_guard lock(mutex_);
     if (finished_) return;
-    const auto [found, added] = cursors_.try_emplace(event->election);
+    const auto [found, added] = cursors_.try_emplace(event->election, engine_.origin().Next());
     if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
     const auto& name = found->first;
     Cursor& cursor = found->second;
@@ -304,9 +304,14 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
   // The election as it is, for a cursor that wants it.
   void OnElection(const ElectionName& name, Cursor& cursor,
                   const std::optional<Election>& election) {
-    const Revision current = election ? election->revision : Revision{};
+    const Revision origin = engine_.origin();
+    const Revision current = election ? election->revision : origin;
+    // The first of all is asked for as 1, whatever it is in a database that was restored.
+    const bool nothing_deleted = !election || election->history_from <= origin;
+    if (cursor.next == Revision{1} && nothing_deleted) cursor.next = origin.Next();
+    const bool is_here = election ? cursor.next <= current.Next() : cursor.next == current.Next();
     const Want wanted = std::exchange(cursor.wants, Want::kNothing);
-    if (wanted == Want::kVerify && cursor.next <= current.Next()) {
+    if (wanted == Want::kVerify && is_here) {
       cursor.heard = std::max(cursor.heard, current);
       return;
     }

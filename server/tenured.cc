@@ -9,6 +9,7 @@
 #include <random>
 
 #include "server/admin_service.h"
+#include "server/bump_terms.h"
 #include "server/config.h"
 #include "server/election_service.h"
 #include "server/engine.h"
@@ -100,6 +101,19 @@ int Migrate(Store& store, const ServerConfig& config) {
   return EXIT_SUCCESS;
 }
 
+// A store that has no schema yet is most likely not the one that was meant.
+int BumpAllTerms(Store& store, ServerConfig config) {
+  config.migrate = false;
+  const auto prepared = PrepareSchema(store, config);
+  if (!prepared) return Complain(prepared.error().message);
+  const auto bumped = BumpTerms(store);
+  if (!bumped) return Complain(bumped.error().message);
+  std::cout << "tenured: all terms of " << config.store_url << " begin after " << bumped->to << "; "
+            << bumped->elections << " elections were raised, and " << bumped->sessions
+            << " sessions ended" << std::endl;
+  return EXIT_SUCCESS;
+}
+
 // The calls of all services of the contract are counted.
 std::unique_ptr<RpcMetrics> CountCalls(Metrics& metrics) {
   return std::make_unique<RpcMetrics>(
@@ -169,6 +183,7 @@ int Run(const ServerConfig& config, Signals& signals) {
   auto store = OpenStore(config.store);
   if (!store) return Complain(store.error().message);
   if (config.migrate_only) return Migrate(**store, config);
+  if (config.bump_terms) return BumpAllTerms(**store, config);
 
   const auto credentials = ToCredentials(config.tls);
   if (!credentials) return Complain(credentials.error());

@@ -255,6 +255,14 @@ class Store {
   // Does not ask the database, and does not wait.
   [[nodiscard]] virtual StoreActivity Activity() const = 0;
 
+  // The number after which the terms and the revisions of new elections begin: zero, unless it was
+  // raised.
+  virtual Result<uint64_t> ReadOrigin() = 0;
+  // Because elections may have been lost: by kBumpMin, or to the microseconds since 1970 by the
+  // database's clock if that is more. So it is higher each time, whatever was restored. Answers
+  // with what it is then.
+  virtual Result<uint64_t> RaiseOrigin() = 0;
+
   // Whether the database can be reached and written to.
   virtual Result<void> Ping() = 0;
 

@@ -714,6 +714,17 @@ class MySqlStore final : public Store {
     });
   }
 
+  Result<uint64_t> ReadOrigin() override {
+    return Read(query::kOrigin, [](const Rows& rows) { return Unsigned(rows.at(0).at(0)); });
+  }
+
+  Result<uint64_t> RaiseOrigin() override {
+    return WithConnection([&](Pool::Loan& loan) {
+      const auto results = loan.connection().Run({query::RaiseOrigin(), query::kOrigin});
+      return Unsigned(results.at(1).at(0).at(0));
+    });
+  }
+
   StoreActivity Activity() const override {
     StoreActivity activity = pool_.Activity();
     std::ranges::copy(retries_, activity.retries.begin());

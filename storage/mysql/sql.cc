@@ -142,8 +142,10 @@ std::string ExistingElections(const std::vector<ElectionName>& names) {
 }
 
 std::string CreateElections(const std::vector<ElectionName>& names) {
-  return "INSERT IGNORE INTO elections (name, deleted) VALUES " +
-         Join(names, ", ", [](const auto& name) { return "(" + Literal(name) + ", 1)"; });
+  return "INSERT IGNORE INTO elections (name, term, revision, deleted) " +
+         Join(names, " UNION ALL ", [](const auto& name) {
+           return fmt::format("SELECT {0}, ({1}), ({1}), 1", Literal(name), kOrigin);
+         });
 }
 
 std::string DeleteElections(const std::vector<ElectionName>& names) {
@@ -508,6 +510,13 @@ std::string TrimAdminChanges(Duration age, size_t limit) {
 
 std::string TrimCoolDowns(size_t limit) {
   return fmt::format("DELETE FROM cool_downs WHERE until_us < {} LIMIT {}", kNow, limit);
+}
+
+std::string RaiseOrigin() {
+  return fmt::format(
+      "INSERT INTO origin (one, number) VALUES (1, GREATEST({0}, {1}))"
+      " ON DUPLICATE KEY UPDATE number = GREATEST(number + {0}, {1})",
+      kBumpMin, kNow);
 }
 
 std::string SetSchemaVersion(int version) {

@@ -129,6 +129,10 @@ inline constexpr char kCountCandidates[] = "SELECT COUNT(*) FROM candidacies";
 [[nodiscard]] std::string TrimAdminChanges(Duration age, size_t limit);
 [[nodiscard]] std::string TrimCoolDowns(size_t limit);
 
+// After which number those of new elections begin.
+inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
+[[nodiscard]] std::string RaiseOrigin();
+
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one TINYINT NOT NULL PRIMARY KEY,"

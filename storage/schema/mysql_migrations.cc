@@ -211,8 +211,16 @@ constexpr const char* kIdentities[] = {
          ADD KEY by_identity (identity))",
 };
 
-constexpr Migration kMigrations[] = {
-    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}, {5, kIdentities}};
+// The number after which the terms and the revisions of new elections begin.
+constexpr const char* kOrigin[] = {
+    R"(CREATE TABLE IF NOT EXISTS origin (
+         one TINYINT NOT NULL PRIMARY KEY,
+         number BIGINT UNSIGNED NOT NULL
+       ) ENGINE = InnoDB)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},   {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin}};
 
 }  // namespace
 

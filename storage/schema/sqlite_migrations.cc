@@ -153,8 +153,15 @@ constexpr const char* kIdentities[] = {
     " WHERE identity != x''",
 };
 
-constexpr Migration kMigrations[] = {
-    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies}, {5, kIdentities}};
+constexpr const char* kOrigin[] = {
+    R"(CREATE TABLE IF NOT EXISTS origin (
+         one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+         number INTEGER NOT NULL
+       ))",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},   {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin}};
 
 }  // namespace
 

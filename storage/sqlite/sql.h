@@ -208,6 +208,10 @@ inline constexpr char kTrimAdminChanges[] =
     " (SELECT number FROM admin_changes WHERE at_us < ? LIMIT ?)";
 inline constexpr char kTrimCoolDowns[] = "DELETE FROM cool_downs WHERE until_us < ?";
 
+// After which number those of new elections begin.
+inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
+inline constexpr char kSaveOrigin[] = "REPLACE INTO origin (one, number) VALUES (1, ?)";
+
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),"

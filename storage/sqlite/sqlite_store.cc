@@ -495,11 +495,24 @@ class SqliteStore final : public Store {
                     .leaderless = Unsigned(empty, 2),
                     .vacant = Unsigned(empty, 1)};
       empty.reset();
-      census.elections += Count(query::kCountLed);
-      census.leaderless += Count(query::kCountLapsed, {now});
-      census.candidates = Count(query::kCountCandidates);
-      census.sessions = Count(query::kCountSessions, {now});
+      census.elections += ReadNumber(query::kCountLed);
+      census.leaderless += ReadNumber(query::kCountLapsed, {now});
+      census.candidates = ReadNumber(query::kCountCandidates);
+      census.sessions = ReadNumber(query::kCountSessions, {now});
       return census;
+    });
+  }
+
+  Result<uint64_t> ReadOrigin() override {
+    return Guarded([&] { return ReadNumber(query::kOrigin); });
+  }
+
+  Result<uint64_t> RaiseOrigin() override {
+    return Guarded([&] {
+      const auto now = static_cast<uint64_t>(Int(clock_()));
+      const uint64_t raised = std::max(ReadNumber(query::kOrigin) + kBumpMin, now);
+      connection_.Execute(query::kSaveOrigin, {Int(raised)});
+      return raised;
     });
   }
 
@@ -559,12 +572,12 @@ class SqliteStore final : public Store {
     }
   }
 
-  uint64_t Count(const char* sql, std::initializer_list<Value> parameters = {}) {
+  uint64_t ReadNumber(const char* sql, std::initializer_list<Value> parameters = {}) {
     SQLite::Statement& row = connection_.Query(sql, parameters);
     row.executeStep();
-    const uint64_t count = Unsigned(row, 0);
+    const uint64_t number = Unsigned(row, 0);
     row.reset();
-    return count;
+    return number;
   }
 
   int Version() {
@@ -618,6 +631,8 @@ class SqliteStore final : public Store {
     if (row.executeStep()) {
       contest.election = ToElection(row);
       contest.exists = !contest.election.deleted;
+    } else {
+      contest.election.term.value = contest.election.revision.value = ReadNumber(query::kOrigin);
     }
     row.reset();
     const Election& election = contest.election;

@@ -11,8 +11,11 @@
 namespace tenure::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 // Options of an observer that writes into a diary, but for progress.
 ObserverOptions Writing(Diary& diary, const std::string& endpoints,
@@ -110,6 +113,30 @@ TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsThatCameIntoBeingInABreak)
   std::erase(lines, "progress");
   EXPECT_THAT(lines, ElementsAre("jobs/1 1 SNAPSHOT a", "jobs/2 1 ELECTED b 1",
                                  "jobs/2 2 VACATED b 1 RESIGNED"));
+}
+
+// After `bump-terms`, new elections do not begin with revision 1.
+TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsOfADatabaseThatWasRestored) {
+  for (const auto& server : servers_) server->Kill();
+  const std::string first = std::to_string(BumpTerms(url_) + 1);
+  for (const auto& server : servers_) server->Start();
+  Diary diary;
+  auto options = Writing(diary, relay_->endpoint(), {"jobs/"}, true);
+  options.on_progress = [&](const v1::Progress&) { diary.Write("progress"); };
+  options.on_broken = [&](const grpc::Status&) { diary.Write("broken"); };
+  const tenure::Observer observer(options);
+  diary.WaitFor("progress");
+
+  Campaign(A(), {"jobs/a", "a"});
+  diary.WaitFor("jobs/a " + first + " ELECTED a " + first);
+  EXPECT_THAT(diary.Lines(), Not(Contains("broken")));
+  Break();
+  diary.WaitFor("broken");
+  Campaign(B(), {"jobs/b", "b"});
+  Mend();
+
+  diary.WaitFor("jobs/b " + first + " ELECTED b " + first);
+  EXPECT_THAT(diary.Lines(), Not(Contains(HasSubstr("RESYNC"))));
 }
 
 TEST_P(ObserverTest, GoesOnWithMoreThanAThousandElections) {

@@ -153,6 +153,19 @@ TEST_P(MigrationContract, ADatabaseOfTheThirdVersionKeepsAllThatItHolds) {
   ExpectItGoesOn();
 }
 
+TEST_P(MigrationContract, ADatabaseOfTheFourthVersionKeepsAllThatItHolds) {
+  MakeVersion(2);
+  AddElection();
+  RunMigration(3);
+  RunMigration(4);
+  Query("UPDATE schema_version SET version = 4");
+  ASSERT_EQ(store_->CheckSchema().value(), SchemaState::kTooOld);
+
+  MigrateTwice();
+
+  ExpectItGoesOn();
+}
+
 TEST_P(MigrationContract, ReplicasMayMigrateAtOnce) {
   MakeVersion(2);
   AddElection();

@@ -248,12 +248,12 @@ TEST_P(PlainSqlTest, NoViewHasMoreThanItSays) {
 class FenceTest : public ::testing::Test {
  protected:
   // The store URL of a new user that has these rights.
-  std::string UserWith(const std::string& rights) {
-    const auto made = Server().Query("DROP USER IF EXISTS somebody; CREATE USER somebody; GRANT " +
-                                     rights + " TO somebody");
+  std::string UserWith(const std::string& rights, const std::string& name = "somebody") {
+    const auto made = Server().Query("DROP USER IF EXISTS " + name + "; CREATE USER " + name +
+                                     "; GRANT " + rights + " TO " + name);
     EXPECT_EQ(made.exit_code, 0) << made.errors;
     std::string url = surface_.url();
-    return url.replace(url.find("root@"), 5, "somebody@");
+    return url.replace(url.find("root@"), 5, name + "@");
   }
 
   void SetUp() override {
@@ -432,21 +432,56 @@ TEST_F(FenceTest, ThePlainRecipeDoesTheSame) {
   EXPECT_FALSE(stands(1));
 }
 
+// docs/operations.md
+constexpr char kRightsToMigrate[] =
+    "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, SELECT, INSERT, UPDATE, DELETE ON tenure.*";
+constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE ON tenure.*";
+
 TEST_F(FenceTest, TheDocumentedRightsAreEnoughToMigrateAndToServe) {
   Server().FreshDatabase("tenure");
-  const auto user = UserWith(
-      "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, SELECT, INSERT, UPDATE, DELETE ON"
-      " tenure.*");
+  const auto user = UserWith(kRightsToMigrate);
 
   SqlSurface surface(user);
   const SessionId session = NewSessionId();
   EXPECT_TRUE(surface.Stand("e", session, "leader").elected);
   EXPECT_EQ(SqlApplication(user).Guard("'e'", "1"), "");
+}
 
-  const auto served = UserWith("SELECT, INSERT, UPDATE, DELETE ON tenure.*");
-  const auto store = OpenUrl(served);
+TEST_F(FenceTest, WhoServesNeedsNoRightToChangeTheSchema) {
+  Server().FreshDatabase("tenure");
+  ASSERT_TRUE(OpenUrl(UserWith(kRightsToMigrate, "owner"))->Migrate());
+
+  const auto store = OpenUrl(UserWith(kRightsToServe));
+
   EXPECT_EQ(store->CheckSchema().value(), SchemaState::kCurrent);
   EXPECT_TRUE(store->Ping());
+  const SessionId session = NewSessionId();
+  const Command campaign =
+      Campaign{{"e"}, session, Campaign::Opening{"leader", 60s}, {}, "v", 0, Attempt{}};
+  const Command depose = Depose{{"e"}, {1}, 60s, {"olga", "drill"}};
+  const Command deletion = Delete{{"e"}, {1}, {"olga", "drill"}};
+  for (const Command* command : {&campaign, &depose, &deletion}) {
+    EXPECT_TRUE(store->Transact(AgendaFor({command}),
+                                [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, *command)); }));
+  }
+  EXPECT_TRUE(store->MarkSettled({session}));
+  EXPECT_TRUE(store->ForgetSessions(1h, 10));
+  EXPECT_TRUE(store->TrimHistory({1h, 1, 1us}, {}, 10));
+  EXPECT_TRUE(store->TakeCensus());
+  EXPECT_TRUE(store->RaiseOrigin());
+}
+
+TEST_F(FenceTest, WhatTheOwnerMadeWorksWhileItsAccountIsLocked) {
+  Server().FreshDatabase("tenure");
+  SqlSurface surface(UserWith(kRightsToMigrate, "owner"));
+  surface.Stand("e", leader_, "leader");
+
+  ASSERT_EQ(Server().Query("ALTER USER owner ACCOUNT LOCK").exit_code, 0);
+
+  SqlApplication application(UserWith("EXECUTE ON PROCEDURE tenure.tenure_fence"));
+  EXPECT_EQ(application.Guard("'e'", "1"), "");
+  SqlApplication reader(UserWith("SELECT ON tenure.leaders", "reader"));
+  EXPECT_THAT(reader.Run("SELECT * FROM leaders"), SizeIs(1));
 }
 
 TEST_F(FenceTest, WhoMayNotMigrateIsToldWhatIsMissing) {

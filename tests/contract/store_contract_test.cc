@@ -28,6 +28,46 @@ TEST_P(StoreContract, MigratesTwiceAndKnowsItsSchema) {
   EXPECT_TRUE(store_->Ping());
 }
 
+TEST_P(StoreContract, NewElectionsBeginAfterTheOriginAndOldOnesStayAsTheyAre) {
+  Stand("old", NewSessionId(), "a");
+  EXPECT_EQ(store_->ReadOrigin().value(), 0u);
+
+  const uint64_t once = store_->RaiseOrigin().value();
+  const uint64_t twice = store_->RaiseOrigin().value();
+  Stand("new", NewSessionId(), "b");
+
+  EXPECT_GE(twice, once + kBumpMin);
+  EXPECT_EQ(store_->ReadOrigin().value(), twice);
+  const std::string first = std::to_string(twice + 1);
+  EXPECT_THAT(History("new"), ElementsAre(first + " ELECTED b " + first + " "));
+  EXPECT_THAT(History("old"), ElementsAre("1 ELECTED a 1 "));
+}
+
+// So a backup of before brings none of the numbers back that were given after it was restored once.
+TEST_P(StoreContract, TheOriginIsRaisedToTheClock) {
+  const auto year_2020 = 1'577'836'800'000'000u;
+
+  EXPECT_GT(store_->RaiseOrigin().value(), year_2020);
+}
+
+TEST_P(StoreContract, ABumpIsSavedAndItsEventToldLikeAnyOther) {
+  Stand("e", NewSessionId(), "a");
+  const uint64_t position = committed_.at(0).position;
+  constexpr uint64_t kFloor = 2'000'000'000'000'000;
+  Agenda agenda;
+  agenda.elections[{"e"}].departures = 1;
+
+  const auto committed =
+      store_->Transact(agenda, [](Docket& docket) { Bump(docket, {"e"}, kFloor); });
+
+  ASSERT_TRUE(committed);
+  EXPECT_THAT(History("e"), ElementsAre("2000000000000001 VACATED a 1 DEPOSED"));
+  const int lane = LaneOf({"e"});
+  EXPECT_THAT(store_->ReadFeed(lane, position, position + 1).value(), SizeIs(1));
+  Stand("e", NewSessionId(), "b");
+  EXPECT_EQ(View("e").election.term, Term{kFloor + 1});
+}
+
 TEST_P(StoreContract, KeepsEverythingThatALeadershipIsMadeOf) {
   const SessionId session = NewSessionId();
   const std::string value("\0'\"\\\xff%", 6);

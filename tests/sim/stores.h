@@ -82,6 +82,8 @@ class Delegating : public Store {
     return next_.FindSession(handle);
   }
   Result<Census> TakeCensus() override { return next_.TakeCensus(); }
+  Result<uint64_t> ReadOrigin() override { return next_.ReadOrigin(); }
+  Result<uint64_t> RaiseOrigin() override { return next_.RaiseOrigin(); }
   StoreActivity Activity() const override { return next_.Activity(); }
   Result<void> Ping() override { return next_.Ping(); }
   Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }

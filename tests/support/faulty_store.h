@@ -163,6 +163,12 @@ class FaultyStore final : public Store {
   Result<Census> TakeCensus() override {
     return Call<Census>("TakeCensus", [](Store& store) { return store.TakeCensus(); });
   }
+  Result<uint64_t> ReadOrigin() override {
+    return Call<uint64_t>("ReadOrigin", [](Store& store) { return store.ReadOrigin(); });
+  }
+  Result<uint64_t> RaiseOrigin() override {
+    return Call<uint64_t>("RaiseOrigin", [](Store& store) { return store.RaiseOrigin(); });
+  }
   StoreActivity Activity() const override {
     const std::lock_guard lock(mutex_);
     return store_->Activity();

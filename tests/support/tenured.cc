@@ -181,6 +181,16 @@ v1::SessionRenewal Renew(Tenured& server, const std::string& session_id) {
   return renewal;
 }
 
+uint64_t BumpTerms(const std::string& store_url) {
+  const Finished bumped = RunToEnd({Program("tenured"), "bump-terms", "--store", store_url});
+  EXPECT_EQ(bumped.exit_code, 0) << bumped.errors;
+  const std::string phrase = "begin after ";
+  const size_t at = bumped.output.find(phrase);
+  if (at != std::string::npos) return std::stoull(bumped.output.substr(at + phrase.size()));
+  ADD_FAILURE() << bumped.output;
+  return 0;
+}
+
 google::rpc::ErrorInfo InfoOf(const grpc::Status& status) {
   google::rpc::Status details;
   google::rpc::ErrorInfo info;

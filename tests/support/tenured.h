@@ -83,6 +83,10 @@ v1::DescribeElectionResponse Describe(Tenured& server, const std::string& electi
 // What one renewal on a stream of its own says of a session.
 v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
 
+// Runs `tenured bump-terms` on a store that nobody serves, and answers with what it says that all
+// numbers begin after.
+uint64_t BumpTerms(const std::string& store_url);
+
 // The ErrorInfo of a status; empty if it has none.
 [[nodiscard]] google::rpc::ErrorInfo InfoOf(const grpc::Status& status);
 // Its reason, or the code's name if it has none.

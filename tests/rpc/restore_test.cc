@@ -1,0 +1,180 @@
+// A database is restored from a backup, and so loses what was committed since: what `tenured
+// bump-terms` makes of it.
+#include "tests/contract/raw_sql.h"
+#include "tests/rpc/service_fixture.h"
+#include "tests/support/sql_application.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// In each test the same was lost: after the backup, in which alice leads "kept" in term 1, carol
+// came to lead it in term 3, and dave came to lead an election that the backup does not know.
+class RestoreTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    alice_ = Campaign(A(), {.election = "kept", .candidate = "alice", .lease_ttl = 1h})
+                 .session()
+                 .session_id();
+    Backup();
+    Campaign(B(), {.election = "kept", .candidate = "bob", .request_id = "0123456789abcdef"});
+    Resign(A(), alice_, "kept");
+    carol_ = Campaign(A(), {"kept", "carol"}).session().session_id();
+    const auto bob =
+        Campaign(B(), {.election = "kept", .candidate = "bob", .request_id = "0123456789abcdef"});
+    ASSERT_EQ(bob.elected().term(), 2u);
+    Resign(B(), bob.session().session_id(), "kept");
+    ASSERT_EQ(Campaign(B(), {"lost", "dave"}).elected().term(), 1u);
+    const auto before = Leader(A(), "kept");
+    ASSERT_EQ(before.term(), 3u);
+    seen_ = before.revision();
+
+    LoseWhatCameAfterTheBackup();
+  }
+
+  void LoseWhatCameAfterTheBackup() {
+    for (const auto& server : servers_) server->Kill();
+    Restore();
+    origin_ = BumpTerms(url_);
+    for (const auto& server : servers_) server->Start();
+  }
+
+  void Backup() {
+    if (GetParam() == StoreKind::kMariaDb) return Database().Dump("tenure", backup());
+    QueryRows(url_, "VACUUM INTO '" + backup().string() + "'");
+  }
+
+  void Restore() {
+    if (GetParam() == StoreKind::kMariaDb) return Database().Restore("tenure", backup());
+    const auto file = folder_.path() / "tenure.db";
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      std::filesystem::remove(file.string() + suffix);
+    }
+    std::filesystem::copy(backup(), file);
+  }
+
+  std::filesystem::path backup() const { return folder_.path() / "backup"; }
+
+  std::string alice_;  // sessions
+  std::string carol_;
+  uint64_t seen_ = 0;    // the revision at which "kept" was
+  uint64_t origin_ = 0;  // after which all numbers begin now
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, RestoreTest,
+                         ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
+
+TEST_P(RestoreTest, TheNextTermIsAboveEveryOneThatWasGrantedBefore) {
+  EXPECT_GT(origin_, 3u);
+  EXPECT_EQ(Campaign(A(), {"kept", "eve"}).elected().term(), origin_ + 1);
+}
+
+TEST_P(RestoreTest, SoIsTheFirstTermOfAnElectionThatTheBackupDoesNotKnow) {
+  EXPECT_EQ(Campaign(B(), {"lost", "eve"}).elected().term(), origin_ + 1);
+}
+
+TEST_P(RestoreTest, TheSameBackupAgainBringsNoTermBackThatWasGrantedSince) {
+  const uint64_t kept = Campaign(A(), {"kept", "eve"}).elected().term();
+  const uint64_t lost = Campaign(B(), {"lost", "eve"}).elected().term();
+
+  LoseWhatCameAfterTheBackup();
+
+  EXPECT_GT(Campaign(A(), {"kept", "eve"}).elected().term(), kept);
+  EXPECT_GT(Campaign(B(), {"lost", "eve"}).elected().term(), lost);
+}
+
+TEST_P(RestoreTest, NobodyLeadsOnAndWhoeverLedLearnsOfIt) {
+  EXPECT_FALSE(Leader(A(), "kept").has_leader());
+
+  EXPECT_EQ(Renew(B(), alice_).ended(), v1::CAUSE_DEPOSED);
+  EXPECT_TRUE(Renew(B(), carol_).not_found());
+}
+
+TEST_P(RestoreTest, AnObserverThatHadSeenMoreIsResynchronised) {
+  Campaign(A(), {"lost", "eve"});
+  for (const auto& [election, next] : {std::pair("kept", seen_ + 1), std::pair("lost", 2ul)}) {
+    SCOPED_TRACE(election);
+    Observer observer(B(), Election(election, next));
+
+    observer.WaitUntilOpen();
+
+    ASSERT_FALSE(observer.Messages().empty());
+    EXPECT_EQ(observer.Messages()[0].snapshot().reason(), v1::Snapshot::REASON_RESYNC);
+    EXPECT_GE(observer.Messages()[0].snapshot().revision(), origin_);
+  }
+}
+
+TEST_P(RestoreTest, AnObserverOfWhatIsStillToComeMissesNothing) {
+  Observer by_name(A(), Election("lost"));
+  Observer by_prefix(B(), Prefix("l"));
+  by_name.WaitUntilOpen();
+  by_prefix.WaitUntilOpen();
+
+  const auto session = Campaign(A(), {"lost", "eve"}).session().session_id();
+  Resign(B(), session, "lost");
+
+  const std::string term = std::to_string(origin_ + 1);
+  for (Observer* observer : {&by_name, &by_prefix}) {
+    EXPECT_THAT(Texts(observer->WaitForEvents(2)),
+                ElementsAre("ELECTED eve " + term, "VACATED eve " + term + " RESIGNED"));
+  }
+}
+
+TEST_P(RestoreTest, TheFenceLetsNoTermOfBeforeThrough) {
+  if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "SQLite has no fence";
+  SqlApplication application(url_);
+  for (const int term : {1, 2, 3}) {
+    EXPECT_NE(application.Guard("'kept'", std::to_string(term)), "") << term;
+  }
+  Campaign(A(), {"kept", "eve"});
+  Campaign(A(), {"lost", "eve"});
+
+  for (const int term : {1, 2, 3}) {
+    EXPECT_NE(application.Guard("'kept'", std::to_string(term)), "") << term;
+  }
+  EXPECT_NE(application.Guard("'lost'", "1"), "");
+  EXPECT_EQ(application.Guard("'kept'", std::to_string(origin_ + 1)), "");
+}
+
+// What is told from the beginning, by those who ask for it as everywhere else.
+TEST_P(RestoreTest, WhatCameIntoBeingSinceIsToldFromItsBeginning) {
+  Campaign(A(), {"lost", "eve"});
+  for (const auto& selector : {Election("lost", 1), Prefix("l", 1)}) {
+    Observer observer(B(), selector);
+
+    EXPECT_THAT(Texts(observer.WaitForEvents(1)),
+                ElementsAre("ELECTED eve " + std::to_string(origin_ + 1)));
+  }
+  Observer hidden(B(), Election("kept", 1));
+  hidden.WaitUntilOpen();
+  EXPECT_EQ(hidden.Messages()[0].snapshot().reason(), v1::Snapshot::REASON_RESYNC);
+}
+
+TEST_P(RestoreTest, OnceMoreDoesNoHarm) {
+  const uint64_t once = origin_;
+  for (const auto& server : servers_) server->Kill();
+
+  const Finished again = RunToEnd({Program("tenured"), "bump-terms", "--store", url_});
+
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.output, AllOf(HasSubstr(url_), HasSubstr("1 elections were raised, and 0")));
+  for (const auto& server : servers_) server->Start();
+  EXPECT_GT(Campaign(A(), {"kept", "eve"}).elected().term(), once + 1);
+}
+
+TEST(BumpTermsCommandTest, MakesNoSchemaInAStoreThatHasNone) {
+  const TempDir folder;
+  const std::string url = "sqlite:" + (folder.path() / "mistyped.db").string();
+
+  const Finished bumped = RunToEnd({Program("tenured"), "bump-terms", "--store", url});
+
+  EXPECT_EQ(bumped.exit_code, 1);
+  EXPECT_THAT(bumped.errors, HasSubstr("run: tenured migrate --store " + url));
+}
+
+}  // namespace
+}  // namespace tenure::testing
