@@ -51,7 +51,8 @@ class HistoryTrimmer {
 
   HistoryTrimmer(const Retention& retention, DbTime now) : retention_(retention), now_(now) {}
 
-  // Where a step ends that looks at no more than `limit` events: revisions have no gaps.
+  // Where a step ends that looks at no more than `limit` events: revisions have no gaps,
+  // but one where they were raised, which only makes a step smaller.
   static Revision EndOfStep(Revision latest, Revision oldest, size_t limit) {
     return {std::min<uint64_t>(latest.value, oldest.value + limit)};
   }
