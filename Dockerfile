@@ -7,7 +7,7 @@ RUN scripts/install-deps.sh build image_root
 COPY . .
 # The cache holds compiled objects only, so a clean build and a cached one are the same.
 RUN --mount=type=cache,target=/root/.cache/ccache \
-    cmake --preset release -DTENURE_TESTS=OFF -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >/dev/null \
+    cmake --preset release -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >/dev/null \
     && scripts/build.sh tenured tenure \
     && scripts/image-root.sh /image \
     && rm -rf build

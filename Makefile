@@ -1,6 +1,7 @@
 # Tenure: one command for each thing that one does with it. `make` alone prints this help.
 #
-# Everything that a target needs is installed by the target, with scripts/install-deps.sh.
+# Each target installs what it needs. scripts/build.sh does so before it builds: the packages of the groups
+# that it is asked for, and no others, so that every target can be the first one on a bare machine.
 
 JOBS ?= $(shell nproc)
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
@@ -11,9 +12,10 @@ TOOLS ?= $(HOME)/.cache/tenure/bin
 IMAGES ?= $(HOME)/.cache/tenure/images
 IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 PREFIX ?= /usr/local
+BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build install run demo demo-fencing test sim test-engines test-guarded-set \
+.PHONY: help build install run demo demo-fencing test sim test-engines test-guarded-set \
 	test-admin-storm test-polyglot test-helm test-image test-compose test-monitoring test-stalls \
 	test-sanitizers image pictures bench bench-scale bench-overload bench-figure check check-proto fix \
 	clean
@@ -23,13 +25,10 @@ help: ## Print this help
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps:
-	@scripts/install-deps.sh build
-
-build: deps ## Build build/bin/tenured and build/bin/tenure (release)
+build: ## Build build/bin/tenured and build/bin/tenure (release)
 	@scripts/build.sh tenured tenure
 
-install: deps ## Install both programs and the C++ library under PREFIX=/usr/local
+install: ## Install both programs and the C++ library under PREFIX=/usr/local
 	@scripts/build.sh tenured tenure tenure_package
 	@cmake --install build --prefix $(PREFIX)
 
@@ -43,45 +42,39 @@ image: ## Build the container image without a daemon, and write build/tenure-ima
 demo: build ## An election in one terminal: three candidates, the leader is killed
 	@scripts/demo.sh
 
-demo-fencing: build ## A paused leader writes too late: with the fence, and without
-	@scripts/install-deps.sh test
+demo-fencing: ## A paused leader writes too late: with the fence, and without
+	@scripts/build.sh --with mariadb tenured tenure
 	@scripts/demo-fencing.sh
 
 test: ## Build, and run every test, on a private MariaDB too
-	@scripts/install-deps.sh build test
-	@scripts/build.sh all
+	@scripts/build.sh --with test all
 	@ctest --test-dir build --output-on-failure --timeout 300 --parallel $(JOBS) --no-tests=error
 
 sim: ## Simulate SEEDS=200 runs with faults, or print all of one: SEED=7
-	@scripts/install-deps.sh build test
-	@scripts/build.sh sim
+	@scripts/build.sh --with test sim
 	@build/bin/sim $(if $(SEED),--seed $(SEED) --trace,--seeds $(or $(SEEDS),200) --from $(or $(FROM),1))
 
 test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
-	@scripts/install-deps.sh build test engines
+	@scripts/build.sh --with test --with engines \
+		store_contract_test admin_contract_test sql_surface_test guarded_transaction_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
-	@scripts/build.sh store_contract_test admin_contract_test sql_surface_test guarded_transaction_test
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
 test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without: what is lost?
-	@scripts/install-deps.sh build test
-	@scripts/build.sh guarded_set
+	@scripts/build.sh --with test guarded_set
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1)
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1) --no-fence
 
 test-admin-storm: ## Operators and candidates do everything at once for SECONDS=60 (SEED=7)
-	@scripts/install-deps.sh build test
-	@scripts/build.sh admin_storm_test
+	@scripts/build.sh --with test admin_storm_test
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
 
 test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7): does one believe on?
-	@scripts/install-deps.sh build test
-	@scripts/build.sh stall_test
+	@scripts/build.sh --with test stall_test
 	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/stall_test
 
 test-sanitizers: ## Run the C++ library's tests under the address and the thread sanitizer
-	@scripts/install-deps.sh build test
-	@scripts/build.sh tenured tenure
+	@scripts/build.sh --with test tenured tenure
 	@scripts/test-sanitizers.sh
 
 test-polyglot: ## Clients in six languages contend for one election, and each is killed
@@ -95,20 +88,17 @@ test-helm: ## Lint, render and test the Helm chart
 	@cd tests/helm && PATH=$(TOOLS):$$PATH go test -count=1 ./...
 
 test-monitoring: ## A leader is killed: all alerts and dashboards answer as they should
-	@scripts/install-deps.sh build test monitoring
+	@scripts/build.sh --with test --with monitoring alerts_test monitoring_test
 	@scripts/install-prometheus.sh $(PROMETHEUS)
-	@scripts/build.sh alerts_test monitoring_test
 	@scripts/test-monitoring.sh $(PROMETHEUS)
 
 pictures: ## Kill leaders for two minutes, and draw the dashboards into docs/dashboards
-	@scripts/install-deps.sh build test pictures
+	@scripts/build.sh --with test --with pictures monitoring_test
 	@scripts/install-prometheus.sh $(PROMETHEUS)
-	@scripts/build.sh monitoring_test
 	@scripts/render-dashboards.sh $(PROMETHEUS)
 
 test-image: image ## Build the container image, look into it, and elect a leader with it
-	@scripts/install-deps.sh build test
-	@scripts/build.sh image_test
+	@scripts/build.sh --with test image_test
 	@scripts/check-sbom.sh build/tenure-image.spdx.json
 	@scripts/test-image.sh $(IMAGES) $(IMAGE)
 
@@ -117,20 +107,20 @@ test-compose: ## Check compose.yaml against the Compose specification, and what 
 	@cd tests/compose && go test -count=1 ./...
 
 bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
-	@scripts/install-deps.sh build test bench
+	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
 	@scripts/bench.sh $(PEERS) $(if $(QUICK),--quick)
 
 bench-scale: ## How much one replica holds: 10,000 who wait, 100,000 sessions (QUICK=1: a tenth)
-	@scripts/install-deps.sh build test bench
+	$(BUILD_BENCH)
 	@scripts/bench.sh $(PEERS) scale $(if $(QUICK),--quick)
 
 bench-overload: ## Ten times more calls than one replica can answer: do leaders keep their seats?
-	@scripts/install-deps.sh build test bench
+	$(BUILD_BENCH)
 	@scripts/bench.sh $(PEERS) overload $(if $(QUICK),--quick)
 
 bench-figure: ## Crash of the leader against 100 to 10,000 who wait, beside etcd and ZooKeeper
-	@scripts/install-deps.sh build test bench
+	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
 	@scripts/bench.sh $(PEERS) figure $(if $(QUICK),--quick)
 

@@ -7,6 +7,4 @@ peers=${1:?usage: scripts/bench.sh PEERS [ARGUMENTS OF tenure-bench]}
 shift
 unset "${!TENURE_@}" "${!ETCD_@}" # flags given elsewhere are not meant for this
 
-cmake --preset release -DTENURE_BENCH=ON >/dev/null
-scripts/build.sh tenured tenure-bench
 exec build/bin/tenure-bench --etcd "$peers/usr/bin/etcd" --report build/bench "$@"

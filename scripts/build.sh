@@ -1,7 +1,25 @@
 #!/usr/bin/env bash
-# Configures (once) and builds the release preset. Usage: scripts/build.sh TARGET...
+# Installs what a build needs, configures what is asked for, and builds the release preset.
+# Usage: scripts/build.sh [--with GROUP]... TARGET...
+# GROUP is one of scripts/install-deps.sh. Where CMake has an option of that name (`test` is TENURE_TEST,
+# `bench` is TENURE_BENCH), it is switched on, and stays on in this build directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ -f build/build.ninja ] || cmake --preset release >/dev/null
+groups=(build)
+while [ "${1:-}" = --with ]; do
+  groups+=("${2:?--with needs a group of scripts/install-deps.sh}")
+  shift 2
+done
+[ $# -gt 0 ] || { sed -n 3p "$0" | cut -c 3- >&2; exit 2; }
+
+scripts/install-deps.sh "${groups[@]}"
+options=()
+for group in "${groups[@]:1}"; do
+  option=TENURE_${group^^}
+  if grep -q "option($option " CMakeLists.txt && ! grep -qsx "$option:BOOL=ON" build/CMakeCache.txt; then
+    options+=("-D$option=ON")
+  fi
+done
+[ -f build/build.ninja ] && [ ${#options[@]} -eq 0 ] || cmake --preset release "${options[@]}" >/dev/null
 cmake --build --preset release --target "$@"

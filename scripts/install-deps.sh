@@ -8,7 +8,8 @@ build=(g++ cmake ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
   libmariadb-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev libyaml-cpp-dev)
-test=(libgtest-dev libgmock-dev libmysqlcppconn-dev mariadb-server-core mariadb-client openssl procps)
+mariadb=(mariadb-server-core mariadb-client)
+test=("${mariadb[@]}" libgtest-dev libgmock-dev libmysqlcppconn-dev openssl procps)
 engines=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)
