@@ -6,10 +6,10 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
-  libmariadb-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
+  libmysqlcppconn-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev libyaml-cpp-dev)
 mariadb=(mariadb-server-core mariadb-client)
-test=("${mariadb[@]}" libgtest-dev libgmock-dev libmysqlcppconn-dev openssl procps)
+test=("${mariadb[@]}" libgtest-dev libgmock-dev openssl procps)
 engines=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)

@@ -1,9 +1,13 @@
 #include "storage/mysql/connection.h"
 
-#include <mysql.h>
+#include <cppconn/connection.h>
+#include <cppconn/driver.h>
+#include <cppconn/exception.h>
+#include <cppconn/resultset.h>
+#include <cppconn/resultset_metadata.h>
+#include <cppconn/statement.h>
 
 #include <algorithm>
-#include <new>
 #include <random>
 
 #include "storage/mysql/sql.h"
@@ -11,8 +15,8 @@
 namespace tenure::mysql {
 namespace {
 
-constexpr unsigned kConnectTimeoutSeconds = 2;
-constexpr unsigned kReadTimeoutSeconds = 8;
+constexpr int kConnectTimeoutSeconds = 2;
+constexpr int kReadTimeoutSeconds = 8;
 constexpr auto kBorrowTimeout = std::chrono::seconds(5);
 constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
 
@@ -26,6 +30,7 @@ MySqlError::Kind KindOf(int code) {
     case 3101:  // certification failure of Group Replication
     case 3572:  // NOWAIT
       return MySqlError::Kind::kConflict;
+    case 0:     // the Connector's own: the connection is closed
     case 1040:  // too many connections
     case 1047:  // Galera: node is not ready
     case 1053:  // shutdown in progress
@@ -48,44 +53,38 @@ MySqlError::Kind KindOf(int code) {
   }
 }
 
-MySqlError LastError(MYSQL* handle) {
-  const auto code = static_cast<int>(mysql_errno(handle));
-  return {KindOf(code), code, "MySQL error " + std::to_string(code) + ": " + mysql_error(handle)};
+MySqlError Translate(const sql::SQLException& error) {
+  const int code = error.getErrorCode();
+  return {KindOf(code), code, "MySQL error " + std::to_string(code) + ": " + error.what()};
 }
 
-void Connect(MYSQL* handle, const Config& config, const Address& address) {
-  const unsigned protocol = MYSQL_PROTOCOL_TCP;
-  mysql_options(handle, MYSQL_OPT_PROTOCOL, &protocol);
-  mysql_options(handle, MYSQL_OPT_CONNECT_TIMEOUT, &kConnectTimeoutSeconds);
-  mysql_options(handle, MYSQL_OPT_READ_TIMEOUT, &kReadTimeoutSeconds);
-  mysql_options(handle, MYSQL_OPT_WRITE_TIMEOUT, &kReadTimeoutSeconds);
-  mysql_options(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-  std::string host = address.host;
-  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);  // IPv6
-  const MYSQL* connected =
-      mysql_real_connect(handle, host.c_str(), config.user.c_str(), config.password.c_str(),
-                         config.database.c_str(), address.port, nullptr, CLIENT_MULTI_STATEMENTS);
-  if (connected == nullptr) throw LastError(handle);
+std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& address) {
+  static sql::Driver* const driver = get_driver_instance();  // made once, by one thread
+  sql::ConnectOptionsMap options;
+  options["hostName"] = sql::SQLString("tcp://" + address.host);
+  options["port"] = static_cast<int>(address.port);
+  options["userName"] = sql::SQLString(config.user);
+  options["password"] = sql::SQLString(config.password);
+  options["schema"] = sql::SQLString(config.database);
+  options["OPT_CONNECT_TIMEOUT"] = kConnectTimeoutSeconds;
+  options["OPT_READ_TIMEOUT"] = kReadTimeoutSeconds;
+  options["OPT_WRITE_TIMEOUT"] = kReadTimeoutSeconds;
+  options["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
+  options["CLIENT_MULTI_STATEMENTS"] = true;
+  return std::unique_ptr<sql::Connection>(driver->connect(options));
 }
 
-// What the server answered the statement that is next.
-Rows Fetch(MYSQL* handle) {
+// The rows of the result that is next.
+Rows Fetch(sql::Statement& statement) {
+  const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
   Rows rows;
-  const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result(mysql_store_result(handle),
-                                                                        &mysql_free_result);
-  if (result == nullptr) {
-    if (mysql_field_count(handle) > 0) throw LastError(handle);
-    rows.affected = mysql_affected_rows(handle);
-    rows.insert_id = mysql_insert_id(handle);
-    return rows;
-  }
-  const unsigned columns = mysql_num_fields(result.get());
-  rows.reserve(mysql_num_rows(result.get()));
-  while (const MYSQL_ROW cells = mysql_fetch_row(result.get())) {
-    const unsigned long* lengths = mysql_fetch_lengths(result.get());
+  const unsigned columns = result->getMetaData()->getColumnCount();
+  rows.reserve(result->rowsCount());
+  while (result->next()) {
     Row& row = rows.emplace_back(columns);
     for (unsigned i = 0; i < columns; ++i) {
-      if (cells[i] != nullptr) row[i].emplace(cells[i], lengths[i]);
+      const sql::SQLString cell = result->getString(i + 1);
+      if (!result->wasNull()) row[i].emplace(cell.c_str(), cell.length());
     }
   }
   return rows;
@@ -100,20 +99,16 @@ std::string RandomBytes(size_t count) {
 
 }  // namespace
 
-void Connection::Close::operator()(st_mysql* handle) const { mysql_close(handle); }
-
 Connection::Connection(const Config& config) {
-  static const int ready = mysql_library_init(0, nullptr, nullptr);  // once, by one thread
-  if (ready != 0) throw MySqlError(MySqlError::Kind::kOther, 0, "the client library fails");
   std::optional<MySqlError> failure;
   for (const Address& address : config.addresses) {
     try {
-      handle_.reset(mysql_init(nullptr));
-      if (handle_ == nullptr) throw std::bad_alloc();
-      Connect(handle_.get(), config, address);
+      connection_ = Connect(config, address);
       Run(query::SetUpSession());
       if (!ReadOnly()) return;
       throw MySqlError(MySqlError::Kind::kAway, 1290, address.host + " is read-only");
+    } catch (const sql::SQLException& error) {
+      failure = Translate(error);
     } catch (const MySqlError& error) {
       failure = error;
     }
@@ -132,14 +127,17 @@ std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
   std::string message;
   for (const std::string& statement : statements) message.append(statement).append(";");
   if (!message.empty()) message.pop_back();
-  MYSQL* const handle = handle_.get();
-  if (mysql_real_query(handle, message.data(), message.size()) != 0) throw LastError(handle);
-  std::vector<Rows> results;
-  while (true) {
-    results.push_back(Fetch(handle));
-    const int more = mysql_next_result(handle);
-    if (more > 0) throw LastError(handle);
-    if (more < 0) return results;
+  try {
+    const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
+    std::vector<Rows> results;
+    bool has_rows = statement->execute(message);
+    while (true) {
+      results.push_back(has_rows ? Fetch(*statement) : Rows());
+      if (results.size() == statements.size()) return results;
+      has_rows = statement->getMoreResults();
+    }
+  } catch (const sql::SQLException& error) {
+    throw Translate(error);
   }
 }
 

@@ -16,7 +16,9 @@
 
 #include "storage/store.h"
 
-struct st_mysql;
+namespace sql {
+class Connection;
+}
 
 namespace tenure::mysql {
 
@@ -54,11 +56,7 @@ class MySqlError : public std::runtime_error {
 
 using Cell = std::optional<std::string>;
 using Row = std::vector<Cell>;
-// What one statement was answered.
-struct Rows : std::vector<Row> {
-  uint64_t affected = 0;
-  uint64_t insert_id = 0;  // what LAST_INSERT_ID(value) was given in it
-};
+using Rows = std::vector<Row>;  // what one statement was answered; none if it is no query
 
 class Connection {
  public:
@@ -77,10 +75,7 @@ class Connection {
   bool ReadOnly();
 
  private:
-  struct Close {
-    void operator()(st_mysql* handle) const;
-  };
-  std::unique_ptr<st_mysql, Close> handle_;
+  std::unique_ptr<sql::Connection> connection_;
 };
 
 class Pool {

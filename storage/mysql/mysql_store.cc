@@ -403,19 +403,20 @@ class Attempted {
     }
 
     const auto lanes = EventsByLane(decided.events);
-    std::vector<size_t> position_results;
+    std::vector<int> advanced;
     for (const auto& [lane, events] : lanes) {
-      position_results.push_back(statements.size());
+      advanced.push_back(lane);
       statements.push_back(query::AdvanceLane(lane));
       statements.push_back(query::SaveEvents(lane, events));
     }
+    if (!advanced.empty()) statements.push_back(query::PositionsOf(advanced));
     statements.emplace_back(query::kCommit);
 
     std::vector<uint64_t> positions;
     try {
       const std::vector<Rows> results = loan_.connection().Run(statements);
-      for (const size_t result : position_results) {
-        positions.push_back(results[result].insert_id);
+      if (!advanced.empty()) {
+        for (const Row& row : results[results.size() - 2]) positions.push_back(Unsigned(row[1]));
       }
     } catch (const MySqlError& error) {
       if (error.kind != MySqlError::Kind::kAway || agenda_.repeatable) throw;
@@ -584,9 +585,10 @@ class MySqlStore final : public Store {
 
   Result<size_t> ForgetSessions(Duration age, size_t limit) override {
     return WithConnection([&](Pool::Loan& loan) {
-      const std::vector<Rows> results = loan.connection().Run(
-          {query::ForgetWriters(kWriterAgeMax, limit), query::ForgetSessions(age, limit)});
-      return static_cast<size_t>(results[1].affected);
+      const std::vector<Rows> results =
+          loan.connection().Run({query::ForgetWriters(kWriterAgeMax, limit),
+                                 query::ForgetSessions(age, limit), query::kRowCount});
+      return To<size_t>(results[2].at(0).at(0));
     });
   }
 
@@ -615,10 +617,10 @@ class MySqlStore final : public Store {
             row[3] ? trimmer.CutOf(latest, {Unsigned(row[2])}, oldest, Time(row[4])) : std::nullopt;
         if (cut) {
           const Revision end = HistoryTrimmer::EndOfStep(latest, oldest, limit);
-          const size_t deleted = connection
-                                     .Run({query::TrimEvents(name, end, cut->below, cut->before,
-                                                             cut->protected_from, limit)})[0]
-                                     .affected;
+          const std::vector<Rows> trim = connection.Run(
+              {query::TrimEvents(name, end, cut->below, cut->before, cut->protected_from, limit),
+               query::kRowCount});
+          const auto deleted = To<size_t>(trim[1].at(0).at(0));
           trimmed.deleted += deleted;
           if (deleted == limit) return trimmed;  // there may be more of this one
         }

@@ -31,6 +31,8 @@ inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
 inline constexpr char kBegin[] = "START TRANSACTION";
 inline constexpr char kCommit[] = "COMMIT";
 inline constexpr char kRollback[] = "ROLLBACK";
+// How many rows the statement before, in the same message, has changed.
+inline constexpr char kRowCount[] = "SELECT ROW_COUNT()";
 inline constexpr char kClock[] =
     "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 // Those that are free; or, patiently, all of them as soon as they are.
@@ -67,9 +69,11 @@ struct Head {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
-// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents.
+// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents, which comes next.
 [[nodiscard]] std::string AdvanceLane(int lane);
 [[nodiscard]] std::string SaveEvents(int lane, const std::vector<const Event*>& events);
+// Rows: lane, position; by lane. In a transaction that has advanced them.
+[[nodiscard]] std::string PositionsOf(const std::vector<int>& lanes);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
 [[nodiscard]] std::string EventPosition(const Event& event);
