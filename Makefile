@@ -3,7 +3,6 @@
 # Each target installs what it needs. scripts/build.sh does so before it builds: the packages of the groups
 # that it is asked for, and no others, so that every target can be the first one on a bare machine.
 
-JOBS ?= $(shell nproc)
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
 PEERS ?= $(HOME)/.cache/tenure/peers
@@ -15,7 +14,7 @@ PREFIX ?= /usr/local
 BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help build install run demo demo-fencing test sim test-engines test-guarded-set \
+.PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-guarded-set \
 	test-admin-storm test-polyglot test-helm test-image test-compose test-monitoring test-stalls \
 	test-sanitizers image pictures bench bench-scale bench-overload bench-figure check check-proto fix \
 	clean
@@ -48,7 +47,11 @@ demo-fencing: ## A paused leader writes too late: with the fence, and without
 
 test: ## Build, and run every test, on a private MariaDB too
 	@scripts/build.sh --with test all
-	@ctest --test-dir build --output-on-failure --timeout 300 --parallel $(JOBS) --no-tests=error
+	@scripts/test.sh
+
+test-unit: ## Build and run the tests that need no server
+	@scripts/build.sh --with test unit_tests
+	@scripts/test.sh --label-regex '^(unit|sim)$$'
 
 sim: ## Simulate SEEDS=200 runs with faults, or print all of one: SEED=7
 	@scripts/build.sh --with test sim
@@ -56,7 +59,7 @@ sim: ## Simulate SEEDS=200 runs with faults, or print all of one: SEED=7
 
 test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
 	@scripts/build.sh --with test --with engines \
-		store_contract_test admin_contract_test sql_surface_test guarded_transaction_test
+		store_contract_test admin_contract_test sql_surface_test rpc_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
@@ -70,8 +73,8 @@ test-admin-storm: ## Operators and candidates do everything at once for SECONDS=
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
 
 test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7): does one believe on?
-	@scripts/build.sh --with test stall_test
-	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/stall_test
+	@scripts/build.sh --with test library_test
+	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/library_test stall_test
 
 test-sanitizers: ## Run the C++ library's tests under the address and the thread sanitizer
 	@scripts/build.sh --with test tenured tenure

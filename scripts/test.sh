@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Runs what CTest knows, with one line for each test, all of what a failed one said, and CTest's summary.
+# Usage: scripts/test.sh [OPTION OF ctest]...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# " 7/1732 Test  #12: Suite.Name ......   Passed    0.01 sec" becomes "   7/1732  Passed    0.01 s  Suite.Name".
+ctest --test-dir build --output-on-failure --timeout 300 --parallel "$(nproc)" --no-tests=error "$@" |
+  awk '
+    /^ *Start +[0-9]+: / { next }
+    match($0, /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: /) {
+      result = $0
+      sub(/^.*: [^ ]+ \.*/, "", result)
+      sub(/ sec *$/, "", result)
+      seconds = result
+      sub(/^.* /, "", seconds)
+      sub(/ +[0-9.]+$/, "", result)
+      gsub(/^[ *]+/, "", result)
+      split(substr($0, RLENGTH + 1), name, " ")
+      printf "%9s  %-8s %6.2f s  %s\n", $1, result, seconds, name[1]
+      next
+    }
+    { print }
+    { fflush() }'
