@@ -141,7 +141,7 @@ func lastLine(node *yaml.Node) int {
 }
 
 func TestEveryFlagHasTheDefaultOfTenured(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestEveryFlagHasTheDefaultOfTenured(t *testing.T) {
 		}
 	}
 	if len(compared) < 9 {
-		t.Errorf("the README's table has only %v", compared)
+		t.Errorf("docs/configuration.md has only %v", compared)
 	}
 }
 
@@ -234,10 +234,9 @@ func readFile(t *testing.T, name string, unmarshal func([]byte, any) error, into
 	}
 }
 
-// Of the replicas in the README, and of `tenure` where TLS is explained.
 func TestEveryVariableIsOneOfThePrograms(t *testing.T) {
 	known := ""
-	for _, page := range []string{"../../README.md", "../../docs/permissions.md"} {
+	for _, page := range []string{"../../docs/configuration.md", "../../docs/cli.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
