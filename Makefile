@@ -1,7 +1,7 @@
-# Tenure: one command for each thing that one does with it. `make` alone prints this help.
+# One command for each task. `make` alone prints the targets, under the headings that begin with ##@.
 #
-# Each target installs what it needs. scripts/build.sh does so before it builds: the packages of the groups
-# that it is asked for, and no others, so that every target can be the first one on a bare machine.
+# Each target installs what it needs, so that every target can be the first one on a bare machine:
+# scripts/build.sh installs the packages of the groups it is given, and no others, before it builds.
 
 CODE := $(shell git ls-files -co --exclude-standard -- '*.cc' '*.h' 2>/dev/null)
 MYSQL_ROOT ?= $(HOME)/.cache/tenure/mysql-root
@@ -19,68 +19,67 @@ BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 	test-sanitizers image pictures bench bench-scale bench-overload bench-figure check check-proto fix \
 	clean
 
+##@ Run
+
 help: ## Print this help
-	@echo "Tenure: leader election as a service, on the MySQL that you already run."
-	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Tenure: leader election as a service, on the SQL database that you already run."
+	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build build/bin/tenured and build/bin/tenure (release)
 	@scripts/build.sh tenured tenure
 
-install: ## Install both programs and the C++ library under PREFIX=/usr/local
-	@scripts/build.sh tenured tenure tenure_package
-	@cmake --install build --prefix $(PREFIX)
-
-run: build ## Build, and serve on the embedded store, 127.0.0.1:7070
+run: build ## Build, and serve on 127.0.0.1:7070 with the embedded store
 	@scripts/run.sh
 
-image: ## Build the container image without a daemon, and write build/tenure-image.tar
-	@scripts/install-deps.sh image
-	@scripts/build-image.sh $(IMAGES) $(IMAGE)
-
-demo: build ## An election in one terminal: three candidates, the leader is killed
+demo: build ## An election in one terminal: three candidates, and a leader that is killed
 	@scripts/demo.sh
 
-demo-fencing: ## A paused leader writes too late: with the fence, and without
+demo-fencing: ## A paused leader writes too late, with the fence and without
 	@scripts/build.sh --with mariadb tenured tenure
 	@scripts/demo-fencing.sh
 
-test: ## Build, and run every test, on a private MariaDB too
+clean: ## Remove the build folder
+	@rm -rf build
+
+##@ Test
+
+test: ## Build and run every test, including those on a private MariaDB
 	@scripts/build.sh --with test all
 	@scripts/test.sh
 
-test-unit: ## Build and run the tests that need no server
+test-unit: ## Build and run the tests that need no server, 200 simulated seeds among them
 	@scripts/build.sh --with test unit_tests
 	@scripts/test.sh --label-regex '^(unit|sim)$$'
 
-sim: ## Simulate SEEDS=200 runs with faults, or print all of one: SEED=7
+sim: ## Simulate SEEDS=200 runs with faults, or trace a single one: SEED=7
 	@scripts/build.sh --with test sim
 	@build/bin/sim $(if $(SEED),--seed $(SEED) --trace,--seeds $(or $(SEEDS),200) --from $(or $(FROM),1))
 
-test-engines: ## Run the contract suites on MySQL 9.7 (needs root)
+test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 	@scripts/build.sh --with test --with engines \
 		store_contract_test admin_contract_test sql_surface_test rpc_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
-test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without: what is lost?
+test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without; count lost writes
 	@scripts/build.sh --with test guarded_set
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1)
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1) --no-fence
 
-test-admin-storm: ## Operators and candidates do everything at once for SECONDS=60 (SEED=7)
+test-admin-storm: ## Operators and candidates act all at once for SECONDS=60 (SEED=7)
 	@scripts/build.sh --with test admin_storm_test
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
 
-test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7): does one believe on?
+test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
 	@scripts/build.sh --with test library_test
 	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/library_test stall_test
 
-test-sanitizers: ## Run the C++ library's tests under the address and the thread sanitizer
+test-sanitizers: ## Run the C++ library's tests under the address and thread sanitizers
 	@scripts/build.sh --with test tenured tenure
 	@scripts/test-sanitizers.sh
 
-test-polyglot: ## Clients in six languages contend for one election, and each is killed
+test-polyglot: ## Clients in six languages contend for one election, and each leader is killed
 	@scripts/install-polyglot.sh
 	@scripts/build-polyglot.sh
 	@scripts/build.sh polyglot_test
@@ -90,42 +89,46 @@ test-helm: ## Lint, render and test the Helm chart
 	@scripts/install-helm.sh $(TOOLS)
 	@cd tests/helm && PATH=$(TOOLS):$$PATH go test -count=1 ./...
 
-test-monitoring: ## A leader is killed: all alerts and dashboards answer as they should
+test-monitoring: ## Kill a leader, and check every alert, dashboard and runbook against Prometheus
 	@scripts/build.sh --with test --with monitoring alerts_test monitoring_test
 	@scripts/install-prometheus.sh $(PROMETHEUS)
 	@scripts/test-monitoring.sh $(PROMETHEUS)
 
-pictures: ## Kill leaders for two minutes, and draw the dashboards into docs/dashboards
+pictures: ## Kill leaders for two minutes, and redraw docs/dashboards
 	@scripts/build.sh --with test --with pictures monitoring_test
 	@scripts/install-prometheus.sh $(PROMETHEUS)
 	@scripts/render-dashboards.sh $(PROMETHEUS)
 
-test-image: image ## Build the container image, look into it, and elect a leader with it
+test-image: image ## Build the container image, inspect it, and elect a leader with it
 	@scripts/build.sh --with test image_test
 	@scripts/check-sbom.sh build/tenure-image.spdx.json
 	@scripts/test-image.sh $(IMAGES) $(IMAGE)
 
-test-compose: ## Check compose.yaml against the Compose specification, and what it promises
+test-compose: ## Check compose.yaml against the Compose specification and its own promises
 	@scripts/install-go.sh
 	@cd tests/compose && go test -count=1 ./...
 
-bench: ## Beside etcd and ZooKeeper: the goals, met or missed (QUICK=1: within two minutes)
+##@ Benchmarks
+
+bench: ## Compare with etcd and ZooKeeper, about ten minutes (QUICK=1: two minutes)
 	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
 	@scripts/bench.sh $(PEERS) $(if $(QUICK),--quick)
 
-bench-scale: ## How much one replica holds: 10,000 who wait, 100,000 sessions (QUICK=1: a tenth)
+bench-scale: ## Load one replica with 10,000 waiters and 100,000 sessions (QUICK=1: a tenth)
 	$(BUILD_BENCH)
 	@scripts/bench.sh $(PEERS) scale $(if $(QUICK),--quick)
 
-bench-overload: ## Ten times more calls than one replica can answer: do leaders keep their seats?
+bench-overload: ## Send ten times more calls than one replica can answer; leaders must keep seats
 	$(BUILD_BENCH)
 	@scripts/bench.sh $(PEERS) overload $(if $(QUICK),--quick)
 
-bench-figure: ## Crash of the leader against 100 to 10,000 who wait, beside etcd and ZooKeeper
+bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etcd and ZooKeeper
 	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
 	@scripts/bench.sh $(PEERS) figure $(if $(QUICK),--quick)
+
+##@ Checks
 
 check: ## Check the style of the code
 	@scripts/install-deps.sh check
@@ -136,9 +139,16 @@ check-proto: ## Lint the contract with buf, and generate stubs into build/stubs
 	@command -v npm >/dev/null || scripts/install-deps.sh proto
 	@scripts/check-proto.sh
 
-fix: ## Mend the style of the code
+fix: ## Reformat the code
 	@scripts/install-deps.sh check
 	@clang-format -i $(CODE)
 
-clean: ## Remove what was built
-	@rm -rf build
+##@ Packaging
+
+install: ## Install both programs and the C++ library under PREFIX=/usr/local
+	@scripts/build.sh tenured tenure tenure_package
+	@cmake --install build --prefix $(PREFIX)
+
+image: ## Build the container image without a daemon, into build/tenure-image.tar
+	@scripts/install-deps.sh image
+	@scripts/build-image.sh $(IMAGES) $(IMAGE)
