@@ -130,9 +130,10 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: ## Check the style of the code
+check: ## Check the style of the code and the links of the pages
 	@scripts/install-deps.sh check
 	@clang-format --dry-run --Werror $(CODE)
+	@scripts/check-links.sh
 
 check-proto: ## Lint the contract with buf, and generate stubs into build/stubs
 	@scripts/install-deps.sh build
