@@ -1,4 +1,4 @@
-"""The terms and changes of one election, and beside them what happens to all of them."""
+"""The terms and changes of one election, and what happens in all elections together."""
 
 from grafana import (
     INSTALLATION,
@@ -22,23 +22,27 @@ def latest(metric):
 
 NOW = [
     stat(
-        "Led", "1 while somebody leads.", "none", latest("tenure_election_has_leader"), bad_below=1
+        "Led",
+        "1 while there is a leader.",
+        "none",
+        latest("tenure_election_has_leader"),
+        bad_below=1,
     ),
-    stat("Term", "The highest that was granted.", "none", latest("tenure_election_term")),
+    stat("Term", "The highest term granted.", "none", latest("tenure_election_term")),
     stat(
         "New terms",
-        "In the time that is shown.",
+        "In the selected time range.",
         "none",
         f"max(changes(tenure_election_term{{{ONE}}}[$__range]))",
     ),
     stat(
         "Changes",
-        "Its revision: how many changes there have been, ever.",
+        "Its revision: the total number of changes so far.",
         "none",
         latest("tenure_election_changes_total"),
     ),
     stat(
-        "Elections that have no page",
+        "Unlisted elections",
         "They have no series of their own (--metrics-elections).",
         "none",
         "max(tenure_elections_unlisted{@})",
@@ -55,16 +59,16 @@ TIMELINE = [
     ),
     states(
         "Leader",
-        "Whether somebody leads.",
+        "Whether there is a leader.",
         ("$election", latest("tenure_election_has_leader")),
         STATES,
     ),
     text(
-        "Who leads, and who waits",
-        "Names of candidates are no labels: there is no bound to them.",
-        "Names and single queues are not among the metrics:\n\n"
-        "```sh\ntenure describe $election   # who leads, and who waits\n"
-        "tenure history $election    # who led, and how each term ended\n"
+        "Leader and queue",
+        "Candidate names are not labels, because their number is unbounded.",
+        "Names and single queues are not in the metrics:\n\n"
+        "```sh\ntenure describe $election   # the leader and the queue\n"
+        "tenure history $election    # past leaders, and how each term ended\n"
         "tenure observe $election    # every change, live\n```\n\n"
         "```sql\nSELECT * FROM leaders WHERE election = '$election';\n"
         "SELECT * FROM queue WHERE election = '$election';\n"
@@ -75,7 +79,7 @@ TIMELINE = [
 CHANGES = [
     time_series(
         "Changes",
-        "In each minute: elected, proclaimed, vacated, asked to make way.",
+        "Per minute: elected, proclaimed, vacated, handover asked.",
         "cpm",
         ("changes", f"60 * max(rate(tenure_election_changes_total{{{ONE}}}[$__rate_interval]))"),
     ),
@@ -89,15 +93,15 @@ CHANGES = [
 
 ALL_ELECTIONS = [
     time_series(
-        "Terms that ended, by cause",
-        "In each minute.",
+        "Ended terms by cause",
+        "Per minute.",
         "cpm",
         ("{{cause}}", per_minute("tenure_terms_ended_total", "cause")),
         stacked=True,
     ),
     time_series(
-        "Terms that began, by what ended the one before",
-        "In each minute. VACANT: there was none before.",
+        "New terms by end of the previous term",
+        "Per minute. VACANT: there was no previous term.",
         "cpm",
         ("{{cause}}", per_minute("tenure_terms_granted_total", "cause")),
         stacked=True,
@@ -107,10 +111,10 @@ ALL_ELECTIONS = [
     ),
     time_series(
         "Wait for a seat",
-        "From a Campaign that had to wait to its being elected.",
+        "How long a Campaign that had to wait took to be elected.",
         "s",
-        ("half wait less", quantile(0.5, "tenure_campaign_wait_seconds")),
-        ("99% wait less", quantile(0.99, "tenure_campaign_wait_seconds")),
+        ("median", quantile(0.5, "tenure_campaign_wait_seconds")),
+        ("99th percentile", quantile(0.99, "tenure_campaign_wait_seconds")),
     ),
 ]
 

@@ -1,20 +1,20 @@
-"""What Tenure's dashboards are made of: panels of Grafana, in rows, on a page.
+"""The parts of Tenure's dashboards: Grafana panels, in rows, on a page.
 
 A query is a pair of its legend and its PromQL, in which `@` stands for the labels by which the
-dashboard chooses its series. All functions make plain values, as they are in Grafana's JSON.
+dashboard selects its series. All functions return plain values, as they appear in Grafana's JSON.
 """
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 INSTALLATION = 'namespace="$namespace", job="$job"'
 ALL = ".*"
-STATES = {"0": ("red", "nobody"), "1": ("green", "led")}
+STATES = {"0": ("red", "no leader"), "1": ("green", "led")}
 
 
 # --- PromQL ---
 
 
 def total(metric, by=""):
-    """The sum over the replicas of a counter's rate, in each second."""
+    """The rate of a counter per second, summed over the replicas."""
     return f"sum by ({by}) (rate({metric}{{@}}[$__rate_interval]))"
 
 
@@ -23,7 +23,7 @@ def per_minute(metric, by=""):
 
 
 def quantile(share, metric, by="", matching=""):
-    """What this share of a histogram's observations stayed below."""
+    """The value that this share of a histogram's observations stayed below."""
     by = ", ".join(filter(None, ["le", by]))
     labels = ", ".join(filter(None, ["@", matching]))
     rate = f"sum by ({by}) (rate({metric}_bucket{{{labels}}}[$__rate_interval]))"
@@ -51,7 +51,7 @@ def time_series(title, description, unit, *queries, stacked=False, steps=False, 
 
 
 def stat(title, description, unit, query, bad_above=None, bad_below=None):
-    """The latest value as a number, red beyond a bound."""
+    """The latest value as a number, in red beyond a bound."""
     if bad_below is not None:
         steps = [{"color": "red", "value": None}, {"color": "green", "value": bad_below}]
     elif bad_above is not None:
@@ -71,7 +71,7 @@ def stat(title, description, unit, query, bad_above=None, bad_below=None):
 
 
 def states(title, description, query, names):
-    """What was the case, over time: `names` gives each value a colour and a name."""
+    """States over time: `names` gives each value a colour and a name."""
     values = {
         value: {"color": color, "index": index, "text": text}
         for index, (value, (color, text)) in enumerate(names.items())
@@ -136,7 +136,7 @@ def _panel(kind, title, description, queries, defaults, options, height, instant
 
 
 def variable(name, label, values, many=False):
-    """A choice of one of these values of a label, or of any number."""
+    """A choice of one value of a label, or of several."""
     choice = {
         "type": "query",
         "name": name,
@@ -155,7 +155,7 @@ def variable(name, label, values, many=False):
 
 
 def dashboard(name, title, description, rows, variables=(), scope=INSTALLATION):
-    """A page of rows, with panels of equal width; `scope` takes the place of @ in queries."""
+    """A page of rows, with panels of equal width; `scope` replaces @ in queries."""
     panels = []
     top = 0
     for heading, members in rows:
