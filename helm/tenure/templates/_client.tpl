@@ -1,4 +1,4 @@
-{{/* What the pod of `helm test` needs to trust the replicas, and to show who it is. All take the root. */}}
+{{/* What the pod of `helm test` needs to trust the replicas and to authenticate. All take the root. */}}
 {{- define "tenure.clientEnvironment" -}}
 {{- if include "tenure.tlsSecretName" . }}
 - name: TENURE_CLIENT_TLS
@@ -38,7 +38,7 @@
   secret:
     secretName: {{ include "tenure.tlsSecretName" . | quote }}
     defaultMode: 0440
-    optional: true # a key that is missing is said by the test, and does not keep it from starting
+    optional: true # if a key is missing, the test starts and reports it
     items: [{key: {{ .Values.test.serverCaKey | quote }}, path: ca.crt}]
 {{- end }}
 {{- with .Values.test.certificateSecret }}

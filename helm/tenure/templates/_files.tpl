@@ -1,5 +1,5 @@
-{{/* The files of a replica that it reads again when they change: each a folder, so that a change of
-     its Secret or ConfigMap arrives. All take the root. */}}
+{{/* The files of a replica that it reloads when they change. Each has its own folder, so that changes of
+     its Secret or ConfigMap arrive. All take the root. */}}
 {{- define "tenure.filesEnvironment" -}}
 {{- if include "tenure.tlsSecretName" . }}
 - name: TENURE_TLS_CERT

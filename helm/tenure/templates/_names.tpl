@@ -1,4 +1,4 @@
-{{/* The name that all objects begin with, short enough for what is appended. */}}
+{{/* The name that all objects start with, short enough for the suffixes. */}}
 {{- define "tenure.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 44 | trimSuffix "-" -}}
@@ -30,7 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- .Values.serviceAccount.name | default (ternary (include "tenure.fullname" .) "default" .Values.serviceAccount.create) -}}
 {{- end -}}
 
-{{/* The ServiceAccount of the migration Job. One that this chart makes is not there yet, so it has its own. */}}
+{{/* The ServiceAccount of the migration Job. It has its own, since the Job runs before the chart creates the other. */}}
 {{- define "tenure.migrationServiceAccountName" -}}
 {{- ternary (printf "%s-migration" (include "tenure.fullname" .)) (include "tenure.serviceAccountName" .) .Values.serviceAccount.create -}}
 {{- end -}}

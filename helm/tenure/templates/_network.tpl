@@ -1,10 +1,10 @@
 {{- define "tenure.dnsEgress" -}}
-- ports: # DNS, wherever it is
+- ports: # DNS, anywhere
     - {protocol: UDP, port: 53}
     - {protocol: TCP, port: 53}
 {{- end -}}
 
-{{/* What replicas and the migration may reach: DNS, the database, and what else is asked for. */}}
+{{/* What replicas and the migration may reach: DNS, the database, and the additional rules. */}}
 {{- define "tenure.storeEgress" -}}
 {{ include "tenure.dnsEgress" . }}
 {{- with .Values.networkPolicy.database }}

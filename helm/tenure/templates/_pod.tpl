@@ -1,7 +1,7 @@
 {{/* What the pods of replicas, of the migration and of the test have in common. */}}
 {{- define "tenure.podSettings" -}}
 automountServiceAccountToken: false
-enableServiceLinks: false # a Service's variables could be taken for tenured's own: TENURE_...
+enableServiceLinks: false # a Service's variables could be mistaken for tenured's own: TENURE_...
 securityContext: {{- toYaml .Values.podSecurityContext | nindent 2 }}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
@@ -17,7 +17,7 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* The image, and how its container is confined. */}}
+{{/* The image, and the restrictions of its container. */}}
 {{- define "tenure.container" -}}
 {{- with .Values.image -}}
 image: "{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}"

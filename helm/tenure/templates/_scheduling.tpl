@@ -1,4 +1,4 @@
-{{/* .Values.affinity, with the replicas' distaste for one node if it does not say otherwise. */}}
+{{/* .Values.affinity; unless it has a podAntiAffinity, replicas avoid each other's nodes. */}}
 {{- define "tenure.affinity" -}}
 {{- $apart := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" (include "tenure.serverSelector" . | fromYaml) -}}
 {{- $affinity := deepCopy .Values.affinity -}}
@@ -11,7 +11,7 @@
 {{- toYaml $affinity -}}
 {{- end -}}
 
-{{/* .Values.topologySpreadConstraints, each over the replicas of one revision if it does not say otherwise. */}}
+{{/* .Values.topologySpreadConstraints; each applies to the replicas of one revision by default. */}}
 {{- define "tenure.topologySpreadConstraints" -}}
 {{- $replicas := dict "labelSelector" (include "tenure.serverSelector" . | fromYaml) "matchLabelKeys" (list "pod-template-hash") -}}
 {{- $constraints := list -}}

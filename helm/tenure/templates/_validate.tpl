@@ -1,4 +1,4 @@
-{{/* Says what does not fit together, one sentence each. */}}
+{{/* Refuses values that are missing or contradict each other, with one sentence each. */}}
 {{- define "tenure.validate" -}}
 {{- with .Values.store }}
 {{- if not .hosts }}{{ fail "tenure: set store.hosts to the host names of your MySQL or MariaDB." }}{{ end }}
@@ -7,14 +7,14 @@
 {{- with .Values.tls }}
 {{- if and .existingSecret .certManager.enabled }}{{ fail "tenure: set only one of tls.existingSecret and tls.certManager.enabled." }}{{ end }}
 {{- if and .certManager.enabled (not .certManager.issuerRef.name) }}{{ fail "tenure: set tls.certManager.issuerRef.name to the issuer of the certificate." }}{{ end }}
-{{- if and .clientCa.existingSecret (not .existingSecret) (not .certManager.enabled) }}{{ fail "tenure: tls.clientCa needs tls.existingSecret or tls.certManager." }}{{ end }}
+{{- if and .clientCa.existingSecret (not .existingSecret) (not .certManager.enabled) }}{{ fail "tenure: tls.clientCa needs tls.existingSecret or tls.certManager.enabled." }}{{ end }}
 {{- end }}
 {{- with .Values.policy }}
 {{- if gt (len (compact (list .inline .existingConfigMap .existingSecret))) 1 }}{{ fail "tenure: set only one of policy.inline, policy.existingConfigMap and policy.existingSecret." }}{{ end }}
 {{- end }}
-{{- if and (or .Values.test.certificateSecret .Values.test.tokenSecret.name) (not (include "tenure.tlsSecretName" .)) }}{{ fail "tenure: test.certificateSecret and test.tokenSecret need tls.existingSecret or tls.certManager: without TLS nobody shows who it is." }}{{ end }}
+{{- if and (or .Values.test.certificateSecret .Values.test.tokenSecret.name) (not (include "tenure.tlsSecretName" .)) }}{{ fail "tenure: test.certificateSecret and test.tokenSecret need tls.existingSecret or tls.certManager: without TLS the test cannot authenticate." }}{{ end }}
 {{- if .Values.autoscaling.enabled }}
-{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) }}{{ fail "tenure: autoscaling.minReplicas is more than autoscaling.maxReplicas." }}{{ end }}
-{{- if not (dig "requests" "cpu" "" .Values.resources) }}{{ fail "tenure: autoscaling needs resources.requests.cpu." }}{{ end }}
+{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) }}{{ fail "tenure: autoscaling.minReplicas is more than autoscaling.maxReplicas; lower the one or raise the other." }}{{ end }}
+{{- if not (dig "requests" "cpu" "" .Values.resources) }}{{ fail "tenure: autoscaling needs resources.requests.cpu; set it." }}{{ end }}
 {{- end }}
 {{- end -}}

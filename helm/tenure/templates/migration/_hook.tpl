@@ -1,4 +1,4 @@
-{{/* Before all that is installed or upgraded; in the order of the weight. What failed stays to be looked at. */}}
+{{/* Runs before everything else that is installed or upgraded, in the order of the weights. A failed object is kept for inspection. */}}
 {{- define "tenure.migrationHook" -}}
 helm.sh/hook: pre-install,pre-upgrade
 helm.sh/hook-weight: {{ quote . }}
