@@ -130,7 +130,8 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: ## Check the style of the code and the links of the pages
+check: ## Check the style of the code, the links of the pages, and the version wherever it is written
+	@scripts/check-version.sh
 	@scripts/install-deps.sh check
 	@clang-format --dry-run --Werror $(CODE)
 	@scripts/check-links.sh

@@ -6,12 +6,12 @@
 #include <iostream>
 
 #include "core/duration_text.h"
+#include "core/version.h"
 #include "server/scheduler.h"
 
 namespace tenure {
 namespace {
 
-constexpr char kVersion[] = "0.1.0";
 constexpr int64_t kQueueMaxMax = 1'000'000'000;
 constexpr int64_t kHistoryEventsMax = 1'000'000'000;
 constexpr size_t kMetricsElectionsDefault = 100;

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <random>
 
+#include "core/version.h"
 #include "server/admin_service.h"
 #include "server/bump_terms.h"
 #include "server/config.h"
@@ -209,7 +210,8 @@ int Run(const ServerConfig& config, Signals& signals) {
   }
   grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
   health.SetServingStatus(false);
-  LogInfo("listening", {{"grpc", config.listen},
+  LogInfo("listening", {{"version", kVersion},
+                        {"grpc", config.listen},
                         {"http", config.http_listen},
                         {"store", config.store_url},
                         {"tls", config.tls.certificate},

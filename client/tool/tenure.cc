@@ -6,11 +6,11 @@
 #include "client/tool/arguments.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
+#include "core/version.h"
 
 namespace tenure {
 namespace {
 
-constexpr char kVersion[] = "tenure 0.1.0";
 constexpr char kFooter[] =
     R"(Durations are written like 500ms, 10s or 2m. `tenure COMMAND --help` says more.
 
@@ -40,7 +40,7 @@ int Run(int argc, char** argv) {
   CommonOptions common;
   CLI::App app("Elects leaders through a Tenure service, shows who leads, and runs elections.",
                "tenure");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", std::string("tenure ") + kVersion);
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
   app.add_option("--endpoint", common.endpoints,

@@ -2,6 +2,7 @@ package helm_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	apps "k8s.io/api/apps/v1"
@@ -130,10 +131,22 @@ func volume(spec core.PodSpec, name string) core.VolumeSource {
 	return core.VolumeSource{}
 }
 
+// The version of Tenure that the chart names.
+func appVersion(t *testing.T) string {
+	t.Helper()
+	output, err := helm("show", "chart", chart)
+	_, rest, found := strings.Cut(output, "appVersion: ")
+	if err != nil || !found {
+		t.Fatal(err, output)
+	}
+	version, _, _ := strings.Cut(rest, "\n")
+	return version
+}
+
 func TestTheImageIsTheAppVersionATagOrADigest(t *testing.T) {
 	const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-	expect(t, tenured(t, render(t)).Image, "tenure:0.1.0")
+	expect(t, tenured(t, render(t)).Image, "tenure:"+appVersion(t))
 	expect(t, tenured(t, render(t, `image.tag="edge"`)).Image, "tenure:edge")
 	both := render(t, `image.tag="edge"`, `image.digest="`+digest+`"`)
 	expect(t, tenured(t, both).Image, "tenure@"+digest)

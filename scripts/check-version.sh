@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Checks that every file that has to spell out Tenure's version has that of `project` in CMakeLists.txt, and that this version's
+# contract is frozen. Usage: scripts/check-version.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=$(sed -nE 's/^project\(tenure VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+wrong=()
+
+# expect_after PATTERN PATH...: checks each version that follows the pattern in these files; there must be one.
+expect_after() {
+  local file line written
+  while IFS=: read -r file line written; do
+    [ "$written" = "$version" ] || wrong+=("$file:$line: the version is $written; CMakeLists.txt says $version")
+  done < <(git grep -noP "(?:$1)\K\d+\.\d+\.\d+" -- "${@:2}" || echo "${*:2}:0:nowhere after '$1'")
+}
+
+expect_after '^version: ' helm/tenure/Chart.yaml
+expect_after '^appVersion: "' helm/tenure/Chart.yaml
+expect_after '^ARG VERSION=' Dockerfile
+# The image's tag, the packages' names, what the programs print. History keeps its numbers.
+expect_after '\b(?:tenured?|tenure-server|tenure-cli|libtenure-dev)[:_ ]|^Version ' . ':!CHANGELOG.md' ':!docs/adr'
+
+contract=proto/released/$version.binpb
+[ -f "$contract" ] || wrong+=("$contract: missing; proto/released/README.md says how to freeze the contract")
+
+[ "${#wrong[@]}" -eq 0 ] || { printf '%s\n' "${wrong[@]}" >&2; exit 1; }
