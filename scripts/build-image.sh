@@ -18,7 +18,8 @@ podman() { command podman --root "$storage/images" --runroot "$storage/run" "$@"
 make_base() (
   folder=$(mktemp -d "$storage/base-XXXXXX")
   trap 'rm -rf "$folder"' EXIT
-  debootstrap --variant=minbase bookworm "$folder/root" >"$folder/log" 2>&1 || { tail "$folder/log" >&2; exit 1; }
+  mirror=$(scripts/debian-mirror.sh)
+  debootstrap --variant=minbase bookworm "$folder/root" "$mirror" >"$folder/log" 2>&1 || { tail "$folder/log" >&2; exit 1; }
   apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 'Origin: Debian' >"$folder/root/etc/apt/sources.list"
   rm -rf "$folder"/root/var/{cache/apt/archives/*.deb,lib/apt/lists/*}

@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 trap 'as_root rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 mkdir -p "$folder/lists/partial"
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' | awk '$2 == "bookworm" { print $1; exit }')
+mirror=$("$(dirname "$0")/debian-mirror.sh")
 printf "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror %s main\n" \
   bookworm bookworm-backports >"$folder/sources.list"
 apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=-

@@ -13,7 +13,8 @@ echo "Installing MySQL into $root"
 partial="$root.partial"
 rm -rf "$partial"
 mkdir -p "$partial"
-debootstrap --variant=minbase sid "$partial" >"$partial.log" 2>&1 || { tail "$partial.log" >&2; exit 1; }
+mirror=$("$(dirname "$0")/debian-mirror.sh")
+debootstrap --variant=minbase sid "$partial" "$mirror" >"$partial.log" 2>&1 || { tail "$partial.log" >&2; exit 1; }
 chroot "$partial" apt-get -qq install -y --no-install-recommends mysql-server-core \
   >>"$partial.log" 2>&1 || { tail "$partial.log" >&2; exit 1; }
 mkdir -p "$partial/var/run/mysqld"

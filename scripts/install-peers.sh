@@ -12,7 +12,7 @@ partial=$(mktemp -d "$root.partial-XXXXXX")
 trap 'rm -rf "$partial"' EXIT
 chmod 755 "$partial"
 mkdir -p "$partial/apt/lists/partial" "$partial/apt/cache/archives/partial" "$partial/root"
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' | awk '$2 == "bookworm" { print $1; exit }')
+mirror=$("$(dirname "$0")/debian-mirror.sh")
 echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" \
   >"$partial/apt/sources.list"
 
