@@ -82,7 +82,7 @@ test-sanitizers: ## Run the C++ library's tests under the address and thread san
 test-polyglot: ## Clients in six languages contend for one election, and each leader is killed
 	@scripts/install-polyglot.sh
 	@scripts/build-polyglot.sh
-	@scripts/build.sh polyglot_test
+	@scripts/build.sh --with test polyglot_test
 	@build/bin/polyglot_test
 
 test-helm: ## Lint, render and test the Helm chart

@@ -10,7 +10,7 @@ export ASAN_OPTIONS=detect_leaks=1
 export TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp
 [ $# -gt 0 ] || set -- asan tsan
 for sanitizer in "$@"; do
-  [ -f "build/$sanitizer/build.ninja" ] || cmake --preset "$sanitizer" -DTENURE_TEST_PROGRAMS="$PWD/build/bin" >/dev/null
+  [ -f "build/$sanitizer/build.ninja" ] || cmake --preset "$sanitizer" -DTENURE_TEST=ON -DTENURE_TEST_PROGRAMS="$PWD/build/bin" >/dev/null
   cmake --build --preset "$sanitizer" --target "${programs[@]}"
   for test in "${tests[@]}"; do
     echo "== $test under $sanitizer"
