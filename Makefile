@@ -130,8 +130,9 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: ## Check the style of the code, the links of the pages, and the version wherever it is written
+check: ## Check the style of the code, links, versions, and that CI runs every target
 	@scripts/check-version.sh
+	@scripts/check-targets.sh
 	@scripts/install-deps.sh check
 	@clang-format --dry-run --Werror $(CODE)
 	@scripts/check-links.sh
