@@ -35,16 +35,17 @@ class StalledElection {
 
   // Stops the leader until another leads and the lease is long over.
   void StallOnce() {
-    Process& leader = WaitForLeader();
+    Process* const leader = WaitForLeader();
+    if (leader == nullptr) return;
     std::this_thread::sleep_for(Random(0ms, kLease / 3));  // at any moment between two renewals
-    leader.Signal(SIGSTOP);
+    leader->Signal(SIGSTOP);
     std::this_thread::sleep_for(Random(kLease, kLease * 3 / 2));
     const uint64_t next_term = ++term_;
     EXPECT_TRUE(Eventually([&] { return Leader(server_, name_).term() >= next_term; }))
         << name_ << ": no term " << next_term << Told();
-    leader.Signal(SIGCONT);
+    leader->Signal(SIGCONT);
     const std::string end = "led " + std::to_string(next_term - 1) + " ";
-    EXPECT_TRUE(Eventually([&] { return HasLine(leader, end); }))
+    EXPECT_TRUE(Eventually([&] { return HasLine(*leader, end); }))
         << name_ << ": no " << end << Told();
   }
 
@@ -72,7 +73,8 @@ class StalledElection {
   [[nodiscard]] int checked() const { return checked_; }
 
  private:
-  Process& WaitForLeader() {
+  // Nothing if nobody leads in time; that is noted as a failure.
+  Process* WaitForLeader() {
     Process* leader = nullptr;
     EXPECT_TRUE(Eventually([&] {
       for (const auto& probe : probes_) {
@@ -83,8 +85,9 @@ class StalledElection {
         }
       }
       return leader != nullptr && Leader(server_, name_).term() == term_;
-    })) << name_;
-    return *leader;
+    })) << name_
+        << ": nobody leads" << Told();
+    return leader;
   }
   [[nodiscard]] std::string Told() const {
     std::string text;
