@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that every file that has to spell out Tenure's version has that of `project` in CMakeLists.txt, and that this version's
-# contract is frozen. Usage: scripts/check-version.sh
+# Checks that every file that has to spell out Tenure's version has that of `project` in CMakeLists.txt, and that this version
+# has a section in CHANGELOG.md and a frozen contract. Usage: scripts/check-version.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,5 +23,6 @@ expect_after '\b(?:tenured?|tenure-server|tenure-cli|libtenure-dev)[:_ ]|^Versio
 
 contract=proto/released/$version.binpb
 [ -f "$contract" ] || wrong+=("$contract: missing; proto/released/README.md says how to freeze the contract")
+grep -q "^## \[$version\]" CHANGELOG.md || wrong+=("CHANGELOG.md: there is no section [$version]")
 
 [ "${#wrong[@]}" -eq 0 ] || { printf '%s\n' "${wrong[@]}" >&2; exit 1; }
