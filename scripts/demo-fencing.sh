@@ -28,7 +28,7 @@ folder=$(mktemp -d)
 
 fail() {
   echo "demo-fencing: $*" >&2
-  [ ! -s "$folder/log" ] || tail -n 5 "$folder/log" >&2
+  tail -q -n 5 "$folder"/*log >&2 || true
   exit 1
 }
 
@@ -167,10 +167,14 @@ mariadb-install-db --no-defaults --skip-test-db --auth-root-authentication-metho
   --datadir="$folder/data" >"$folder/log" 2>&1 || fail "MariaDB cannot be set up"
 serve database database_answers run_database
 readonly database_port=$port
+
+# The rights to migrate and to serve, from the page that users read: a copy would go stale.
+rights=$(sed -n '/^GRANT CREATE,.* ON tenure\.\* TO .*/ { s/^GRANT \(.*\) ON tenure\..*/\1/p; q }' docs/operations.md)
+[ -n "$rights" ] || fail "docs/operations.md has no line 'GRANT CREATE, ... ON tenure.* TO ...'"
 sql root <<SETUP
 CREATE DATABASE tenure;
 CREATE USER tenure@localhost;
-GRANT CREATE, CREATE VIEW, CREATE ROUTINE, SELECT, INSERT, UPDATE, DELETE ON tenure.* TO tenure@localhost;
+GRANT $rights ON tenure.* TO tenure@localhost;
 CREATE DATABASE shop;
 CREATE TABLE shop.stock (pieces INT NOT NULL);
 CREATE TABLE shop.sales (seller VARCHAR(255) NOT NULL, term BIGINT NOT NULL);
