@@ -1,6 +1,8 @@
 package helm_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +27,28 @@ func TestHelmLintsTheChartStrictly(t *testing.T) {
 func TestHelmLintsTheChartWithoutAnyValues(t *testing.T) {
 	if output, err := helm("lint", chart, "--strict", "--kube-version", kubeVersion); err != nil {
 		t.Error(err, output)
+	}
+}
+
+// Each block by itself, over the values that every installation needs.
+func TestHelmLintsTheValuesThatTheREADMEShows(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(chart, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^ *```yaml\n(.*?)^ *```$").FindAllSubmatch(text, -1)
+	if len(blocks) < 2 {
+		t.Errorf("the README shows only %d blocks of values", len(blocks))
+	}
+	for _, block := range blocks {
+		values := filepath.Join(t.TempDir(), "values.yaml")
+		if err := os.WriteFile(values, block[1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if output, err := helm("lint", chart, "--strict", "--kube-version", kubeVersion,
+			"--values", valuesFile("minimal"), "--values", values); err != nil {
+			t.Errorf("%s: %v%s", block[1], err, output)
+		}
 	}
 }
 
