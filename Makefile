@@ -15,7 +15,7 @@ BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-image test-compose test-monitoring test-stalls \
+	test-admin-storm test-polyglot test-helm test-image test-compose test-docs test-monitoring test-stalls \
 	test-sanitizers image pictures bench bench-scale bench-overload bench-figure check check-proto fix \
 	clean
 
@@ -107,6 +107,11 @@ test-image: image ## Build the container image, inspect it, and elect a leader w
 test-compose: ## Check compose.yaml against the Compose specification and its own promises
 	@scripts/install-go.sh
 	@cd tests/compose && go test -count=1 ./...
+
+test-docs: ## Run the shell, SQL, YAML and C++ blocks of every page (needs root)
+	@scripts/build.sh --with docs tenured tenure tenure_package
+	@tests/docs/run_test.py
+	@tests/docs/run.py
 
 ##@ Benchmarks
 

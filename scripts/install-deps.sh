@@ -14,6 +14,7 @@ engines=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)
 pictures=(python3-matplotlib)
+docs=("${mariadb[@]}" python3 python3-yaml curl jq sqlite3 openssl procps iproute2)
 check=(clang-format)
 proto=(nodejs npm)
 image=(podman crun debootstrap python3-venv)  # what builds, checks and runs the container image
