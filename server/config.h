@@ -1,4 +1,4 @@
-// What `tenured` is told by flags and by the environment. Every flag is also a variable:
+// The configuration of `tenured`, from flags and the environment. Every flag has a variable:
 // `--http-listen` is TENURE_HTTP_LISTEN.
 #pragma once
 
@@ -21,7 +21,7 @@ struct ServerConfig {
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
   TlsFiles tls;
-  std::string policy;  // a path; empty: everybody may do everything
+  std::string policy;  // a path; empty: every client may do everything
   std::string store_url = "sqlite:tenure.db";
   StoreLocation store;
   Limits limits;
@@ -32,9 +32,8 @@ struct ServerConfig {
   LogOptions log;
 };
 
-// Reads the command line, the environment and the password file. When there is nothing to run
-// (`--help`,
-// `--version`, or an error, which is then one line on standard error), the answer is the exit code.
+// Reads the command line, the environment and the password file. Returns the exit code if there is
+// nothing to run: after `--help`, `--version`, or an error, which is one line on standard error.
 [[nodiscard]] tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv);
 
 }  // namespace tenure

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSqlite = "sqlite:";
 constexpr std::string_view kMySql = "mysql://";
 
-// Whatever stands between a ':' and the last '@' may be a password: such a URL is not shown.
+// Anything between a ':' and the last '@' may be a password: such a URL is not shown.
 bool MayHoldPassword(std::string_view url) {
   const size_t at = url.rfind('@');
   if (at == std::string_view::npos) return false;
@@ -23,8 +23,8 @@ bool MayHoldPassword(std::string_view url) {
 }
 
 tl::unexpected<std::string> Bad(std::string_view url, std::string_view why) {
-  const std::string shown = MayHoldPassword(url) ? "" : " '" + std::string(url) + "'";
-  return tl::unexpected("bad store URL" + shown + ": " + std::string(why));
+  const std::string shown = MayHoldPassword(url) ? "the URL" : "'" + std::string(url) + "'";
+  return tl::unexpected(shown + " is not a store: " + std::string(why));
 }
 
 // "host", "host:port" or "[v6]:port".
@@ -47,18 +47,18 @@ tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
   std::string_view rest = url.substr(kMySql.size());
   const size_t at = rest.find('@');
   if (at == std::string_view::npos || at == 0)
-    return Bad(url, "the user is missing (mysql://user@host/database)");
+    return Bad(url, "the user is missing; write mysql://USER@HOST/DATABASE");
   mysql::Config config;
   config.user = std::string(rest.substr(0, at));
   if (config.user.find(':') != std::string::npos) {
     return tl::unexpected<std::string>(
-        "bad store URL: it holds a password, which others on this machine could read; give it in "
+        "the URL holds a password, which other users of this machine could read; put it into "
         "TENURE_STORE_PASSWORD or --store-password-file");
   }
   rest.remove_prefix(at + 1);
   const size_t slash = rest.find('/');
   if (slash == std::string_view::npos || slash + 1 == rest.size()) {
-    return Bad(url, "the database is missing (mysql://user@host/database)");
+    return Bad(url, "the database is missing; write mysql://USER@HOST/DATABASE");
   }
   config.database = std::string(rest.substr(slash + 1));
   rest = rest.substr(0, slash);
@@ -66,7 +66,7 @@ tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
     const size_t comma = rest.find(',');
     const auto address = ParseAddress(rest.substr(0, comma));
     if (!address)
-      return Bad(url, "'" + std::string(rest.substr(0, comma)) + "' is not host[:port]");
+      return Bad(url, "'" + std::string(rest.substr(0, comma)) + "' is not HOST[:PORT]");
     config.addresses.push_back(*address);
     if (comma == std::string_view::npos) return config;
     rest.remove_prefix(comma + 1);
@@ -79,10 +79,10 @@ tl::expected<StoreLocation, std::string> ParseStoreUrl(std::string_view url) {
   if (url.starts_with(kMySql)) return ParseMySqlUrl(url);
   if (url.starts_with(kSqlite)) {
     const std::string_view path = url.substr(kSqlite.size());
-    if (path.empty()) return Bad(url, "the path is missing (sqlite:PATH or sqlite::memory:)");
+    if (path.empty()) return Bad(url, "the path is missing; write sqlite:PATH or sqlite::memory:");
     return SqliteLocation{std::string(path)};
   }
-  return Bad(url, "it begins with neither 'sqlite:' nor 'mysql://'");
+  return Bad(url, "it must begin with sqlite: or mysql://");
 }
 
 Result<std::unique_ptr<Store>> OpenStore(const StoreLocation& location) {

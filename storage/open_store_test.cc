@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Addresses, BadAddressTest,
                                            "a,", ",a"));
 
 TEST_P(BadAddressTest, IsRefused) {
-  EXPECT_THAT(ErrorOf("mysql://u@" + GetParam() + "/d"), HasSubstr("is not host[:port]"));
+  EXPECT_THAT(ErrorOf("mysql://u@" + GetParam() + "/d"), HasSubstr("is not HOST[:PORT]"));
 }
 
 // --- Secrets ---
@@ -124,7 +124,7 @@ TEST(StoreUrlTest, WithAPasswordSaysWhereElseToGiveIt) {
 
 TEST(StoreUrlTest, OfAnotherSchemeIsRefusedAndNamesThoseThatThereAre) {
   for (const char* url : {"", "postgres://u@h/d", "tenure.db", "SQLITE:t.db", "mysql:u@h/d"}) {
-    EXPECT_THAT(ErrorOf(url), AllOf(HasSubstr("'sqlite:'"), HasSubstr("'mysql://'")));
+    EXPECT_THAT(ErrorOf(url), HasSubstr("must begin with sqlite: or mysql://"));
   }
 }
 

@@ -1,3 +1,4 @@
+#include <limits>
 #include <memory>
 
 #include "client/tool/admin_commands.h"
@@ -8,11 +9,12 @@ namespace {
 
 constexpr char kGroup[] = "Administration";
 constexpr char kChangeFooter[] =
-    "Every change is recorded with who asked and why: see `tenure history`. It may be sent again.";
+    "Each change is recorded with who made it and why; see `tenure history`. Running the command\n"
+    "again is safe.";
 constexpr char kTermHelp[] =
-    "Only if this is the election's latest term (default: the one that is seen first)";
+    "Make the change only if this is the current term (default: the term when the command starts)";
 
-// Adds one subcommand after the other.
+// Adds the commands one by one.
 class Commands {
  public:
   Commands(CLI::App& app, const CommonOptions& common, Chosen& chosen)
@@ -20,47 +22,45 @@ class Commands {
 
   void AddList() {
     auto options = std::make_shared<ListOptions>();
-    auto* command = Add("list", "List elections: who leads, who waits, what is out of the ordinary",
+    auto* command = Add("list", "List elections with their leaders, queues and anything unusual",
                         RunList, options);
-    command->add_option("PREFIX", options->prefix, "Only elections whose names begin so");
-    AddLimit(command, options->limit, "At most so many");
+    command->add_option("PREFIX", options->prefix, "Only elections with this name prefix");
+    AddLimit(command, options->limit, "Maximum number of results");
   }
 
   void AddTop() {
     auto options = std::make_shared<TopOptions>();
     auto* command = Add("top", "Watch elections live", RunTop, options);
-    command->add_option("PREFIX", options->prefix, "Only elections whose names begin so");
+    command->add_option("PREFIX", options->prefix, "Only elections with this name prefix");
     command->footer(
-        "Keys: q quit; j, k, arrows, PgUp, PgDn, Home, End scroll; / filter by election or "
-        "leader,\n"
-        "Enter keeps the filter, Esc clears it. Where there is no terminal, or with --json, it\n"
-        "prints what `tenure list` prints.");
+        "Keys: q quits; j, k, arrows, PgUp, PgDn, Home and End scroll; / filters by election or\n"
+        "leader, Enter keeps the filter, Esc clears it. Without a terminal, or with --json, the\n"
+        "output is that of `tenure list`.");
   }
 
   void AddDescribe() {
     auto options = std::make_shared<DescribeOptions>();
     auto* command =
         Add("describe", "Show one election: leader, settings, queue", RunDescribe, options);
-    command->add_option("ELECTION", options->election, "The election")->required();
-    AddLimit(command, options->limit, "At most so many of its queue");
+    command->add_option("ELECTION", options->election, "Election")->required();
+    AddLimit(command, options->limit, "Maximum number of candidates in the queue to show");
   }
 
   void AddHistory() {
     auto options = std::make_shared<HistoryOptions>();
-    auto* command =
-        Add("history", "Show who led an election, and what operators changed; the latest first",
-            RunHistory, options);
+    auto* command = Add("history", "Show past leaders and operators' changes, latest first",
+                        RunHistory, options);
     command->add_option("ELECTION", options->election,
-                        "The election. Without it: what operators changed anywhere");
-    AddLimit(command, options->limit, "At most so many terms, and so many changes");
+                        "Election (default: operators' changes in all elections)");
+    AddLimit(command, options->limit, "Maximum number of terms, and of changes");
   }
 
   void AddSessions() {
     auto options = std::make_shared<ListOptions>();
-    auto* command = Add("sessions", "List live sessions: who campaigns, where each leads and waits",
-                        RunSessions, options);
-    command->add_option("PREFIX", options->prefix, "Only candidates whose names begin so");
-    AddLimit(command, options->limit, "At most so many");
+    auto* command =
+        Add("sessions", "List live sessions, and where each leads or waits", RunSessions, options);
+    command->add_option("PREFIX", options->prefix, "Only candidates with this name prefix");
+    AddLimit(command, options->limit, "Maximum number of results");
   }
 
   void AddAppoint() {
@@ -68,13 +68,15 @@ class Commands {
     auto* command = Add("appoint", "Give the seat to a candidate", RunAppoint, options);
     AddChange(command, options->change);
     AddTerm(command, options->change);
-    command->add_option("CANDIDATE", options->candidate, "Who is to lead")->required();
-    command->add_flag("--force", options->force, "End the leader's term now, instead of asking it");
-    AddDuration(*command, "--reserve-for", options->reserve_for, Duration(1),
-                "Keep the seat so long for a candidate that does not stand yet");
+    command->add_option("CANDIDATE", options->candidate, "Candidate to appoint")->required();
+    command->add_flag("--force", options->force,
+                      "End the current term now instead of asking the leader to step down");
+    AddDuration(*command, "--reserve-for", options->reserve_for, std::chrono::milliseconds(1),
+                "How long to reserve the seat for a candidate that is not standing yet");
     command->footer(
-        "The leader is asked to step down; the seat passes to the candidate when it resigns, or\n"
-        "when its lease ends. To appoint the leader itself calls that off.\n" +
+        "Asks the leader to step down. The seat passes to the candidate when the leader resigns "
+        "or\n"
+        "its lease ends. To cancel, appoint the current leader.\n" +
         std::string(kChangeFooter));
   }
 
@@ -84,37 +86,40 @@ class Commands {
     AddChange(command, options->change);
     AddTerm(command, options->change);
     AddDuration(*command, "--cool-down", options->cool_down, Duration(0),
-                "Keep its candidate from being elected again for so long");
+                "How long to keep the deposed candidate from being elected again");
   }
 
   void AddPauseAndResume() {
     auto paused = std::make_shared<ChangeOptions>();
-    AddChange(
-        Add("pause", "Grant no seat from now on; who leads goes on to lead", RunPause, paused),
-        *paused);
+    AddChange(Add("pause", "Stop granting the seat; the current leader keeps it", RunPause, paused),
+              *paused);
     auto resumed = std::make_shared<ChangeOptions>();
-    AddChange(Add("resume", "Grant seats again", RunResume, resumed), *resumed);
+    AddChange(Add("resume", "Grant the seat again after a pause", RunResume, resumed), *resumed);
   }
 
   void AddConfigure() {
     auto options = std::make_shared<ConfigureOptions>();
-    auto* command = Add("configure", "Change settings of an election, or set them before its first",
-                        RunConfigure, options);
+    auto* command =
+        Add("configure", "Change the settings of an election, even before its first campaign",
+            RunConfigure, options);
     AddChange(command, options->change);
     AddDuration(*command, "--lock-delay", options->lock_delay, Duration(0),
-                "The seat stays empty so long after a leader expired or was deposed");
-    AddDuration(*command, "--min-hold", options->min_hold, Duration(0),
-                "Who resigns earlier than this leaves a seat that stays empty until then");
+                "How long the seat stays empty after a leader expired or was deposed");
+    AddDuration(
+        *command, "--min-hold", options->min_hold, Duration(0),
+        "Minimum length of a term: after an earlier resignation the seat stays empty until then");
     AddDuration(*command, "--default-ttl", options->default_ttl, Duration(0),
-                "The lease of who asks for none; 0s: the server's");
+                "Lease of a candidate that does not ask for one (0s: server default)");
     AddDuration(*command, "--max-ttl", options->max_ttl, Duration(0),
-                "The longest lease; 0s: the server's");
+                "Longest lease (0s: server limit)");
     AddNumber(command, "--max-candidates", options->max_candidates,
-              "So many may wait; 0: as many as the server allows");
+              "Maximum queue length (0: server limit)");
     command->parse_complete_callback([options] {
       const bool any = options->lock_delay || options->min_hold || options->default_ttl ||
                        options->max_ttl || options->max_candidates;
-      if (!any) throw CLI::ValidationError("configure", "at least one setting is required");
+      if (!any)
+        throw CLI::ValidationError("configure",
+                                   "needs at least one setting, such as --lock-delay 10s");
     });
   }
 
@@ -124,16 +129,16 @@ class Commands {
                         RunDelete, options);
     AddChange(command, *options);
     AddTerm(command, *options);
-    command->footer("The next campaign is elected in a higher term.\n" +
+    command->footer("Terms never start again: the next leader gets a higher term.\n" +
                     std::string(kChangeFooter));
   }
 
   void AddEndSession() {
     auto options = std::make_shared<EndSessionOptions>();
-    auto* command =
-        Add("end-session", "End a session, with all its seats and places", RunEndSession, options);
+    auto* command = Add("end-session", "End a session: it loses all its seats and places in queues",
+                        RunEndSession, options);
     command->footer(kChangeFooter);
-    command->add_option("SESSION", options->handle, "The session's handle: see `tenure sessions`")
+    command->add_option("SESSION", options->handle, "Session handle, from `tenure sessions`")
         ->required();
     AddReason(command, options->reason);
   }
@@ -151,24 +156,25 @@ class Commands {
     return command;
   }
 
-  // CLI11 would take -1 for the largest number there is.
   template <typename Number>
   static void AddNumber(CLI::App* command, const std::string& flag, Number& target,
                         const std::string& help) {
-    command->add_option(flag, target, help)->check(CLI::NonNegativeNumber)->type_name("N");
+    command->add_option(flag, target, help)
+        ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))
+        ->type_name("N");
   }
 
   static void AddLimit(CLI::App* command, uint64_t& limit, const std::string& help) {
-    AddNumber(command, "--limit", limit, help + "; 0: all");
+    AddNumber(command, "--limit", limit, help + " (0: no limit)");
   }
 
   static void AddReason(CLI::App* command, std::string& reason) {
-    command->add_option("--reason", reason, "Why, for the record");
+    command->add_option("--reason", reason, "Why, for the record")->type_name("TEXT");
   }
 
   static void AddChange(CLI::App* command, ChangeOptions& change) {
     command->footer(kChangeFooter);
-    command->add_option("ELECTION", change.election, "The election")->required();
+    command->add_option("ELECTION", change.election, "Election")->required();
     AddReason(command, change.reason);
   }
 

@@ -1,24 +1,24 @@
-// The arguments of the subcommands: what each is called, takes and means.
+// The arguments of the commands.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "client/tool/commands.h"
+#include "command_line/command_line.h"
 
 namespace tenure {
 
-// What the parsed subcommand runs.
+// Runs the command that was parsed, and returns the exit code.
 using Chosen = std::function<int()>;
 
-// Add subcommands to `app`. All arguments have to live until `chosen` has run.
+// Add commands to `app`. All arguments must outlive the run of `chosen`.
 void AddElectionCommands(CLI::App& app, const CommonOptions& common, Chosen& chosen);
 void AddAdminCommands(CLI::App& app, const CommonOptions& common, Chosen& chosen);
 
-// An option that is a duration of at least `least`.
+// Adds an option that takes a duration of at least `min`.
 void AddDuration(CLI::App& app, const std::string& flag, std::optional<Duration>& target,
-                 Duration least, const std::string& help);
+                 Duration min, const std::string& help);
 
 }  // namespace tenure

@@ -1,15 +1,17 @@
 #include <unistd.h>
 
 #include <climits>
+#include <limits>
 #include <memory>
 
 #include "client/tool/arguments.h"
-#include "core/duration_text.h"
 
 namespace tenure {
 namespace {
 
 constexpr char kGroup[] = "Elections";
+constexpr Duration kDurationMin = std::chrono::milliseconds(1);
+constexpr int64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
 std::string DefaultCandidate() {
   char name[HOST_NAME_MAX + 1] = "unknown";
@@ -21,25 +23,32 @@ void AddWait(CLI::App& command, std::optional<Duration>& wait) {
   auto* try_once = command.add_flag_callback(
       "--try", [&wait] { wait = Duration(0); }, "Do not wait for the seat");
   AddDuration(command, "--wait", wait, Duration(0),
-              "Wait for the seat so long (default: for ever)");
+              "How long to wait for the seat (default: no limit)");
   command.get_option("--wait")->excludes(try_once);
 }
 
-// How to stand for an election: the same for whoever does.
+// Options of all commands that stand for an election.
 template <typename Options>
 void AddStanding(CLI::App& command, Options& options) {
-  auto* candidate =
-      command.add_option("--candidate", options.candidate, "Who stands (default: HOST:PID)");
-  candidate->default_str("");
-  command.add_option("--value", options.value, "What to advertise as the leader");
-  AddDuration(command, "--ttl", options.lease_ttl, Duration(1),
-              "The lease (default: the election's or the server's)");
+  auto* candidate = command.add_option("--candidate", options.candidate,
+                                       "Name to stand under (default: HOST:PID)");
+  candidate->type_name("NAME")->default_str("");
+  command
+      .add_option("--value", options.value, "Value to publish while leading, such as an address")
+      ->type_name("TEXT");
+  AddDuration(command, "--ttl", options.lease_ttl, kDurationMin,
+              "Lease time (default: set by the election or the server)");
   AddWait(command, options.wait);
-  command.add_option("--priority", options.priority,
-                     "Higher is elected first; below 0 only if an operator wants it");
+  command
+      .add_option(
+          "--priority", options.priority,
+          "Higher priorities are elected first; a negative one only if an operator appoints "
+          "the candidate")
+      ->check(WholeNumber(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()))
+      ->type_name("N");
   command
       .add_flag("--supersede", options.supersede,
-                "Take over from older sessions of the same candidate: after a restart")
+                "Take over from older sessions of the same candidate, for example after a restart")
       ->needs(candidate);
 }
 
@@ -50,22 +59,25 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
       "campaign", "Stand for elections, hold the seat until SIGINT or SIGTERM, then resign");
   command->group(kGroup);
   command->footer(
-      "Of several elections the seats are held together: all or none. Whoever waits for one of\n"
-      "them alone goes first, and when one is lost, all are given up.\n\n"
-      "When an operator wants another leader, it says so and resigns, as after a signal.\n\n"
-      "--supersede ends the older sessions of the same candidate in this election, and takes over\n"
-      "their seat or place. Only for names that no two processes share.\n\n"
-      "Exit codes: 0 led, and resigned; 3 not elected; 4 lost; others as with every command.");
-  auto* elections =
-      command
-          ->add_option("ELECTION", options->elections, "The election, or several to take together")
-          ->required()
-          ->default_str("");
+      "With several elections, the seats are held together: all or none. Candidates waiting for\n"
+      "just one of them go first. When one seat is lost, all are given up.\n\n"
+      "When an operator appoints another leader, the command prints this and resigns, as after a\n"
+      "signal.\n\n"
+      "--supersede ends older sessions of the same candidate in this election, and takes over\n"
+      "their seat or place in the queue. Use it only if no two processes share a candidate "
+      "name.\n\n"
+      "Exit codes: 0 led, and resigned; 3 not elected; 4 the seat was lost. For others, see\n"
+      "`tenure --help`.");
+  auto* elections = command
+                        ->add_option("ELECTION", options->elections,
+                                     "Election, or several elections to win together")
+                        ->required()
+                        ->default_str("");
   AddStanding(*command, *options);
   command->callback([=, &common, &chosen] {
     if (elections->count() > 1 && (options->supersede || options->priority != 0)) {
       throw CLI::ValidationError("campaign",
-                                 "--priority and --supersede are for one election, not several");
+                                 "--priority and --supersede work with one election only");
     }
     chosen = [=, &common] { return RunCampaign(common, *options); };
   });
@@ -74,37 +86,41 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
 void AddRun(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto options = std::make_shared<RunOptions>();
   options->candidate = DefaultCandidate();
-  auto* command = app.add_subcommand(
-      "run", "Run a command while this process leads an election, and only then");
+  auto* command =
+      app.add_subcommand("run", "Run a command only while this process leads an election");
   command->group(kGroup);
   command->footer(
       "tenure run ELECTION [OPTIONS] -- COMMAND [ARGUMENTS]\n\n"
-      "COMMAND is started when this process is elected, with TENURE_ELECTION, TENURE_TERM and\n"
-      "TENURE_CANDIDATE in its environment. When it ends, the seat is resigned. When the seat is "
-      "lost,\n"
-      "about to be lost, or wanted for another candidate, COMMAND is sent TERM, and, when the "
-      "grace\n"
-      "is over, KILL: before the lease ends, so before anybody else is elected. That goes to\n"
-      "all of its process group, and happens too when this process is stopped or killed.\n\n"
-      "Signals are forwarded to COMMAND. TERM, INT, HUP and QUIT also end this process, when\n"
-      "COMMAND has ended.\n\n"
-      "Exit codes: COMMAND's own, 128 + the signal that ended it, 127 if there is no such command; "
-      "3\n"
-      "not elected; 4 the seat was lost; others as with every command.");
-  command->add_option("ELECTION", options->election, "The election")->required()->default_str("");
+      "COMMAND starts when this process is elected, with TENURE_ELECTION, TENURE_TERM and\n"
+      "TENURE_CANDIDATE in its environment. When it ends, the seat is resigned.\n\n"
+      "When the seat is lost, about to be lost, or wanted for another candidate, COMMAND gets\n"
+      "SIGTERM, and SIGKILL when the grace period is over: before the lease ends, so before "
+      "anyone\n"
+      "else is elected. Both go to its whole process group. COMMAND is also killed in time if "
+      "this\n"
+      "process is stopped or killed.\n\n"
+      "Signals are forwarded to COMMAND. After TERM, INT, HUP and QUIT, this process exits as "
+      "soon\n"
+      "as COMMAND has ended.\n\n"
+      "Exit codes: that of COMMAND; 128 + N if signal N ended it; 126 if it cannot be run, 127 if\n"
+      "it does not exist; 3 not elected; 4 the seat was lost. For others, see `tenure --help`.");
+  command->add_option("ELECTION", options->election, "Election")->required()->default_str("");
   AddStanding(*command, *options);
   AddDuration(
-      *command, "--grace", options->grace, Duration(1),
-      "How long COMMAND may take to end after TERM; at most half of the lease, a quarter of\n"
-      "it by default");
+      *command, "--grace", options->grace, kDurationMin,
+      "How long COMMAND may take to end after SIGTERM (default: a quarter of the lease; maximum: "
+      "half of it)");
   command->add_flag("--restart", options->restart,
-                    "Stand again when COMMAND has ended or the seat was lost, for ever");
-  command->add_option("--on-elected", options->on_elected,
-                      "A shell command to run before COMMAND, in its environment");
-  command->add_option(
-      "--on-lost", options->on_lost,
-      "A shell command to run after the term, with TENURE_CAUSE too; for at most 10 s");
-  command->add_option("COMMAND", options->command, "What to run, after --")
+                    "Stand again whenever COMMAND ends or the seat is lost");
+  command
+      ->add_option("--on-elected", options->on_elected,
+                   "Shell command to run before COMMAND, in the same environment")
+      ->type_name("SHELL_COMMAND");
+  command
+      ->add_option("--on-lost", options->on_lost,
+                   "Shell command to run after the term, also with TENURE_CAUSE; at most 10 s")
+      ->type_name("SHELL_COMMAND");
+  command->add_option("COMMAND", options->command, "Command to run, after --")
       ->required()
       ->default_str("");
   command->callback(
@@ -115,25 +131,28 @@ void AddLeader(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto election = std::make_shared<std::string>();
   auto* command = app.add_subcommand("leader", "Show who leads an election");
   command->group(kGroup);
-  command->add_option("ELECTION", *election, "The election")->required();
+  command->add_option("ELECTION", *election, "Election")->required();
   command->callback(
       [=, &common, &chosen] { chosen = [=, &common] { return RunLeader(common, *election); }; });
 }
 
 void AddObserve(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto options = std::make_shared<ObserveCommandOptions>();
-  auto* command = app.add_subcommand("observe", "Show every change of elections as it happens");
+  auto* command =
+      app.add_subcommand("observe", "Show each change of one or more elections as it happens");
   command->group(kGroup);
-  command->add_option("ELECTION", options->elections, "Elections, or prefixes with --prefix")
+  command->add_option("ELECTION", options->elections, "Elections, or name prefixes with --prefix")
       ->required()
       ->default_str("");
-  command->add_flag("--prefix", options->prefix, "Observe all elections that begin so");
+  command->add_flag("--prefix", options->prefix, "Observe all elections with these name prefixes");
   command
       ->add_option("--from-revision", options->from_revision,
-                   "Begin with the event of this revision, instead of a snapshot")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--count", options->count, "End after so many lines")
-      ->check(CLI::PositiveNumber);
+                   "Start with the event of this revision instead of a snapshot")
+      ->check(WholeNumber(1, kNumberMax))
+      ->type_name("N");
+  command->add_option("--count", options->count, "Exit after this many lines")
+      ->check(WholeNumber(1, kNumberMax))
+      ->type_name("N");
   command->callback(
       [=, &common, &chosen] { chosen = [=, &common] { return RunObserve(common, *options); }; });
 }
@@ -141,16 +160,10 @@ void AddObserve(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
 }  // namespace
 
 void AddDuration(CLI::App& app, const std::string& flag, std::optional<Duration>& target,
-                 Duration least, const std::string& help) {
+                 Duration min, const std::string& help) {
   app.add_option_function<std::string>(
          flag,
-         [flag, &target, least](const std::string& text) {
-           target = ParseDuration(text);
-           if (!target) {
-             throw CLI::ValidationError(flag, "'" + text + "' is not a duration (500ms, 10s, 2m)");
-           }
-           if (*target < least) throw CLI::ValidationError(flag, "'" + text + "' is too short");
-         },
+         [flag, &target, min](const std::string& text) { target = ReadDuration(flag, text, min); },
          help)
       ->type_name("DURATION");
 }

@@ -1,28 +1,28 @@
-// The command line tool: reads what it is asked, and runs it.
-#include <CLI/CLI.hpp>
-#include <iostream>
+// The command line tool: parses the command line, and runs the command.
 #include <stdexcept>
 
 #include "client/tool/arguments.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
+#include "command_line/command_line.h"
 #include "core/version.h"
 
 namespace tenure {
 namespace {
 
 constexpr char kFooter[] =
-    R"(Durations are written like 500ms, 10s or 2m. `tenure COMMAND --help` says more.
+    R"(Run `tenure COMMAND --help` for the options of a command. Durations are written like 500ms,
+10s or 2m. A flag wins over its environment variable; an empty variable counts as not set.
 
 Exit codes:
-  0  done
+  0  success
   1  any other error
   2  wrong usage
   3  campaign, run: not elected
   4  campaign, run: the seat was lost
-  5  there is no such election or session
-  6  refused as things stand (STALE_TERM, CANDIDATE_NOT_STANDING, ELECTION_PAUSED, ...):
-     look again, and decide anew)";
+  5  no such election or session
+  6  refused in the current state (STALE_TERM, CANDIDATE_NOT_STANDING, ELECTION_PAUSED, ...):
+     look at the election again before you retry)";
 
 void AddFile(CLI::App& app, const std::string& flag, const std::string& variable,
              CommonOptions& common, std::string& target, const std::string& help) {
@@ -33,32 +33,36 @@ void AddFile(CLI::App& app, const std::string& flag, const std::string& variable
            common.tls |= !path.empty();
          },
          help)
+      ->type_name("FILE")
       ->envname(variable);
 }
 
 int Run(int argc, char** argv) {
   CommonOptions common;
-  CLI::App app("Elects leaders through a Tenure service, shows who leads, and runs elections.",
+  CLI::App app("Take part in the elections of a Tenure service, watch them, and manage them.",
                "tenure");
-  app.set_version_flag("--version", std::string("tenure ") + kVersion);
+  app.set_version_flag("--version", std::string("tenure ") + kVersion,
+                       "Print the version and exit");
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
-  app.add_option("--endpoint", common.endpoints,
-                 "Replicas of the service: HOST:PORT[,HOST:PORT...]")
+  app.add_option("--endpoint", common.endpoints, "Replicas of the service, separated by commas")
+      ->type_name("HOST:PORT[,...]")
       ->envname("TENURE_ENDPOINTS")
       ->check([](const std::string& text) {
         const bool any = text.find_first_not_of(',') != std::string::npos;
-        return any ? "" : "names no endpoint";
+        return any ? "" : "'" + text + "' names no replica; write HOST:PORT[,HOST:PORT...]";
       });
-  app.add_flag("--tls", common.tls, "Use TLS, which each of these does, too")
+  app.add_flag("--tls", common.tls, "Use TLS (implied by the other TLS options)")
       ->envname("TENURE_CLIENT_TLS");
   AddFile(app, "--tls-ca", "TENURE_CLIENT_TLS_CA", common, common.tls_files.ca,
-          "Who signs the service's certificate (PEM); otherwise those whom this machine trusts");
+          "CA bundle that the service's certificate must chain to (PEM; default: the CAs that this "
+          "machine trusts)");
   AddFile(app, "--tls-cert", "TENURE_CLIENT_TLS_CERT", common, common.tls_files.certificate,
-          "A certificate to show to the service (PEM)");
-  AddFile(app, "--tls-key", "TENURE_CLIENT_TLS_KEY", common, common.tls_files.key, "Its key (PEM)");
+          "Client certificate to present to the service (PEM)");
+  AddFile(app, "--tls-key", "TENURE_CLIENT_TLS_KEY", common, common.tls_files.key,
+          "Private key of --tls-cert (PEM)");
   AddFile(app, "--token-file", "TENURE_CLIENT_TOKEN_FILE", common, common.tls_files.token,
-          "A file whose first line is sent with each call, as a bearer token");
+          "File whose first line is sent with each call as a bearer token; turns TLS on");
   app.add_flag("--json", common.json, "Print one JSON object per line");
   app.fallthrough();
 
@@ -66,17 +70,12 @@ int Run(int argc, char** argv) {
   AddElectionCommands(app, common, chosen);
   AddAdminCommands(app, common, chosen);
   app.footer(kFooter);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    std::cerr << "tenure: " << error.what() << "\nTry: tenure --help" << std::endl;
-    return kExitUsage;
-  }
+  // Scripts may pass on a value or a reason that is empty.
+  const auto exit_code = ParseCommandLine(app, argc, argv, {"--value", "--reason"});
+  if (exit_code) return *exit_code;
   try {
     return chosen();
-  } catch (const std::invalid_argument& error) {  // of the options that are read when they are used
+  } catch (const std::invalid_argument& error) {  // from files that are read only now
     Output::Complain(error.what());
     return kExitUsage;
   }

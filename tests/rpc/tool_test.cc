@@ -56,39 +56,86 @@ TEST_F(ToolTest, AServerThatIsFarAwayIsReached) {
   EXPECT_EQ(Run({"leader", "e", "--endpoint", far_away.endpoint()}).exit_code, 0);
 }
 
-TEST_F(ToolTest, WrongUsageIsExitCode2) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {},
-           {"nonsense"},
-           {"leader"},
-           {"campaign"},
-           {"campaign", "e", "--ttl", "soon"},
-           {"campaign", "e", "--wait", "-1s"},
-           {"campaign", "e", "--try", "--wait", "1s"},
-           {"campaign", "e", "--priority", "high"},
-           {"campaign", "e", "f", "--priority", "1"},
-           {"campaign", "e", "--supersede"},
-           {"campaign", "e", "f", "--candidate", "a", "--supersede"},
-           {"list", "--limit", "some"},
-           {"describe"},
-           {"appoint", "e"},
-           {"appoint", "e", "c", "--reserve-for", "0s"},
-           {"depose", "e", "--cool-down", "-1s"},
-           {"depose", "e", "--term", "-1"},
-           {"pause"},
-           {"configure", "e"},
-           {"configure", "e", "--reason", "none"},
-           {"configure", "e", "--lock-delay", "10"},
-           {"delete"},
-           {"end-session"},
-           {"observe", "e", "--count", "0"},
-           {"observe", "e", "--from-revision", "0"},
-           {"leader", "e", "--endpoint", ","}}) {
-    const auto finished = Run(arguments);
-    EXPECT_EQ(finished.exit_code, 2) << finished.output << finished.errors;
-    EXPECT_THAT(finished.errors, HasSubstr("tenure: "));
+TEST_F(ToolTest, WrongUsageIsOneLineAndExitCode2) {
+  struct Usage {
+    std::vector<std::string> arguments;
+    std::string mistake;
+  };
+  const std::string empty = " needs a value that is not empty; see tenure ";
+  for (const Usage& usage : std::vector<Usage>{
+           {{}, "a command is required; see tenure --help"},
+           {{"--json"}, "a command is required; see tenure --help"},
+           {{"campain", "e"}, "unknown command 'campain'; see tenure --help"},
+           {{"--foo", "leader", "e"}, "unknown flag '--foo'; see tenure --help"},
+           {{"leader", "e", "--foo=1"}, "unknown flag '--foo'; see tenure leader --help"},
+           {{"leader", "e", "--ttl", "1s"}, "unknown flag '--ttl'; see tenure leader --help"},
+           {{"run", "e", "ls", "-l"}, "unknown flag '-l'; see tenure run --help"},
+           {{"leader", "e", "f"}, "unexpected argument 'f'; see tenure leader --help"},
+           {{"leader"}, "ELECTION is required; see tenure leader --help"},
+           {{"campaign"}, "ELECTION is required; see tenure campaign --help"},
+           {{"appoint", "e"}, "CANDIDATE is required; see tenure appoint --help"},
+           {{"end-session"}, "SESSION is required; see tenure end-session --help"},
+           {{"leader", "e", "--json", "--json"}, "--json is given twice"},
+           {{"--endpoint", "a:1", "leader", "e", "--endpoint=b:1"}, "--endpoint is given twice"},
+           {{"campaign", "e", "--candidate"},
+            "--candidate needs a value; see tenure campaign --help"},
+           {{"campaign", "e", "--candidate", "--try"},
+            "--candidate needs a value; see tenure campaign --help"},
+           {{"campaign", "e", "--candidate=", "--try"}, "--candidate" + empty + "campaign --help"},
+           {{"campaign", "e", "--ttl", ""}, "--ttl" + empty + "campaign --help"},
+           {{"leader", "e", "--endpoint", ""}, "--endpoint" + empty + "leader --help"},
+           {{"leader", "e", "--endpoint", ","},
+            "--endpoint: ',' names no replica; write HOST:PORT[,HOST:PORT...]"},
+           {{"campaign", "e", "--ttl", "soon"},
+            "--ttl: 'soon' is not a duration; write it like 500ms, 10s or 2m"},
+           {{"campaign", "e", "--wait", "-1s"}, "--wait: '-1s' is too short; the minimum is 0ms"},
+           {{"appoint", "e", "c", "--reserve-for", "0s"},
+            "--reserve-for: '0s' is too short; the minimum is 1ms"},
+           {{"depose", "e", "--cool-down", "-1s"},
+            "--cool-down: '-1s' is too short; the minimum is 0ms"},
+           {{"configure", "e", "--lock-delay", "10"},
+            "--lock-delay: '10' is not a duration; write it like 500ms, 10s or 2m"},
+           {{"campaign", "e", "--priority", "high"},
+            "--priority: 'high' is not a whole number from -2147483648 to 2147483647"},
+           {{"campaign", "e", "--priority", "2147483648"},
+            "--priority: '2147483648' is not a whole number from -2147483648 to 2147483647"},
+           {{"list", "--limit", "some"}, "--limit: 'some' is not a whole number of at least 0"},
+           {{"depose", "e", "--term", "-1"}, "--term: '-1' is not a whole number of at least 0"},
+           {{"observe", "e", "--count", "0"}, "--count: '0' is not a whole number of at least 1"},
+           {{"observe", "e", "--from-revision", "0"},
+            "--from-revision: '0' is not a whole number of at least 1"},
+           {{"campaign", "e", "--try", "--wait", "1s"}, "--try excludes --wait"},
+           {{"campaign", "e", "--supersede"}, "--supersede requires --candidate"},
+           {{"campaign", "e", "f", "--priority", "1"},
+            "campaign: --priority and --supersede work with one election only"},
+           {{"campaign", "e", "f", "--candidate", "a", "--supersede"},
+            "campaign: --priority and --supersede work with one election only"},
+           {{"configure", "e", "--reason", "none"},
+            "configure: needs at least one setting, such as --lock-delay 10s"}}) {
+    const auto finished = Run(usage.arguments);
+    EXPECT_EQ(finished.exit_code, 2);
+    EXPECT_EQ(finished.errors, "tenure: " + usage.mistake + "\n");
+    EXPECT_EQ(finished.output, "");
   }
+}
+
+TEST_F(ToolTest, HelpIsExitCode0) {
   EXPECT_EQ(Run({"--help"}).exit_code, 0);
+  EXPECT_THAT(Run({"campaign", "--help"}).output, HasSubstr("--supersede"));
+}
+
+TEST_F(ToolTest, AnEmptyValueMayBeAdvertised) {
+  const auto campaign = Start({"campaign", "e", "--value=", "--candidate", "a"});
+
+  EXPECT_THAT(campaign->Line(1), HasSubstr("a leads e in term 1"));
+  EXPECT_EQ(Leader(server_, "e").leader().value(), "");
+}
+
+TEST_F(ToolTest, AnEmptyVariableCountsAsNotSet) {
+  const auto finished = RunToEnd(ToolCommand({"leader", "e", "--endpoint", server_.endpoint()}),
+                                 {{"TENURE_CLIENT_TLS_CA", ""}, {"TENURE_CLIENT_TLS", ""}});
+
+  EXPECT_EQ(finished.exit_code, 0) << finished.errors;
 }
 
 TEST_F(ToolTest, RefusedInputIsExitCode1WithTheReason) {

@@ -265,8 +265,8 @@ class LonelyTest : public ::testing::Test {
     return RunToEnd(std::move(command), std::move(environment));
   }
 
-  void ExpectOneLine(const Finished& finished, const std::string& what) {
-    EXPECT_EQ(finished.exit_code, 1);
+  void ExpectOneLine(const Finished& finished, const std::string& what, int exit_code = 1) {
+    EXPECT_EQ(finished.exit_code, exit_code);
     EXPECT_THAT(finished.errors, HasSubstr(what));
     std::string complaint;
     std::istringstream lines(finished.errors);
@@ -388,19 +388,28 @@ TEST_F(LonelyTest, APortThatIsTakenIsOneLine) {
                 "cannot listen on " + server.endpoint());
 }
 
-TEST_F(LonelyTest, BadConfigurationIsOneLine) {
-  ExpectOneLine(RunTenured({"--store", "postgres://x"}), "bad store URL 'postgres://x'");
-  ExpectOneLine(RunTenured({"--store", "mysql://host/db"}), "the user is missing");
+TEST_F(LonelyTest, WrongUsageIsOneLineAndExitCode2) {
+  const auto expect = [&](const std::vector<std::string>& arguments, const std::string& what) {
+    ExpectOneLine(RunTenured(arguments), what, 2);
+  };
+  expect({"--store", "postgres://x"}, "--store: 'postgres://x' is not a store");
+  expect({"--store", "mysql://host/db"}, "the user is missing");
+  expect({"--store="}, "--store needs a value that is not empty");
+  expect({"--store", "mysql://u@h/d", "--store-password-file", "/nowhere"},
+         "--store-password-file: cannot read '/nowhere'");
+  expect({"--lease-ttl-min", "soon"}, "'soon' is not a duration");
+  expect({"--no-such-flag"}, "unknown flag '--no-such-flag'");
+  expect({"--listen", "127.0.0.1:1"}, "--listen is given twice");
+  expect({"serve"}, "unknown command 'serve'");
+  expect({"--tls-cert", "/nowhere"}, "--tls-cert and --tls-key need each other");
+  expect({"--tls-client-ca", "/nowhere"}, "--tls-client-ca needs --tls-cert");
+  expect({"--tls-client-certs", "required"}, "needs --tls-client-ca");
+  expect({"--tls-client-certs", "7"}, "--tls-client-certs");
+  expect({"--log-format", "xml"}, "--log-format");
+}
+
+TEST_F(LonelyTest, WhatCannotBeOpenedIsOneLine) {
   ExpectOneLine(RunTenured({"--store", "sqlite:/nowhere/at/all.db"}), "/nowhere/at/all.db");
-  ExpectOneLine(RunTenured({"--store", "mysql://u@h/d", "--store-password-file", "/nowhere"}),
-                "cannot read the password file '/nowhere'");
-  ExpectOneLine(RunTenured({"--lease-ttl-min", "soon"}), "'soon' is not a duration");
-  ExpectOneLine(RunTenured({"--no-such-flag"}), "--no-such-flag");
-  ExpectOneLine(RunTenured({"--tls-cert", "/nowhere"}), "--tls-cert and --tls-key go together");
-  ExpectOneLine(RunTenured({"--tls-client-ca", "/nowhere"}), "--tls-client-ca needs --tls-cert");
-  ExpectOneLine(RunTenured({"--tls-client-certs", "required"}), "needs --tls-client-ca");
-  ExpectOneLine(RunTenured({"--tls-client-certs", "7"}), "--tls-client-certs");
-  ExpectOneLine(RunTenured({"--log-format", "xml"}), "--log-format");
   ExpectOneLine(
       RunTenured({"--store", "sqlite::memory:", "--tls-cert", "/nowhere", "--tls-key", "/nowhere"}),
       "cannot read /nowhere");
@@ -414,7 +423,7 @@ TEST_F(LonelyTest, BadConfigurationIsOneLine) {
 TEST_F(LonelyTest, APasswordInTheUrlIsRefusedAndNotRepeated) {
   const auto refused = RunTenured({"--store", "mysql://root:sesame@127.0.0.1/tenure"});
 
-  ExpectOneLine(refused, "TENURE_STORE_PASSWORD");
+  ExpectOneLine(refused, "TENURE_STORE_PASSWORD", 2);
   EXPECT_EQ(refused.errors.find("sesame"), std::string::npos);
 }
 
