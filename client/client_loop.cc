@@ -209,7 +209,8 @@ ClientLoop::~ClientLoop() {
 ClientLoop::Seat ClientLoop::Claim(const std::string& election) {
   const std::lock_guard lock(mutex_);
   if (!elections_.insert(election).second) {
-    throw std::invalid_argument("this client has an elector for " + election);
+    throw std::invalid_argument("this client already has an elector for election '" + election +
+                                "'");
   }
   return ++last_seat_;
 }

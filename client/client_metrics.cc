@@ -29,28 +29,27 @@ double InSeconds(std::chrono::nanoseconds duration) {
 ClientMetrics::ClientMetrics(std::shared_ptr<prometheus::Registry> registry)
     : registry_(registry != nullptr ? std::move(registry)
                                     : std::make_shared<prometheus::Registry>()),
-      master_status_(
-          prometheus::BuildGauge()
-              .Name("leader_election_master_status")
-              .Help("1 if this process leads the election of this name, 0 if it does not.")
-              .Register(*registry_)),
+      master_status_(prometheus::BuildGauge()
+                         .Name("leader_election_master_status")
+                         .Help("1 if this process leads the election, otherwise 0.")
+                         .Register(*registry_)),
       slow_path_(Counters(*registry_, "leader_election_slowpath_total",
-                          "Times that a leader's lease was not renewed for half of it.")),
+                          "Times that a leader went half its lease without a renewal.")),
       elected_(Counters(*registry_, "tenure_client_elected_total",
-                        "Terms in which this process has led.")),
+                        "Terms in which this process was the leader.")),
       overruns_(Counters(*registry_, "tenure_client_overruns_total",
-                         "Times that a leader's work had not ended when it had to.")),
+                         "Times that a leader's work was still running at its deadline.")),
       lost_(Counters(*registry_, "tenure_client_lost_total",
-                     "Terms of this process that ended, by cause.")),
+                     "Ended terms of this process, by cause.")),
       renewal_seconds_(Seconds(*registry_, "tenure_client_renewal_seconds",
-                               "From sending a renewal to its answer.",
+                               "Time from sending a renewal to its answer.",
                                {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5})),
       renewal_margin_seconds_(
           Seconds(*registry_, "tenure_client_renewal_margin_seconds",
-                  "How long before the process's own deadline a renewal was answered.",
+                  "Time left until the process's own deadline when a renewal was answered.",
                   {0, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 30, 60})),
       replica_changes_(Counters(*registry_, "tenure_client_replica_changes_total",
-                                "Times that another replica was used, because one had failed.")
+                                "Switches to another replica after one failed.")
                            .Add({})) {}
 
 void ClientMetrics::Count(const ClientSession::Renewal& renewal) {

@@ -48,7 +48,7 @@ bool IsSilence(const grpc::Status& status) {
 }
 
 grpc::Status SupersededStatus(const std::string& candidate) {
-  return {grpc::StatusCode::ABORTED, "a newer session of " + candidate + " has taken the place"};
+  return {grpc::StatusCode::ABORTED, "superseded by a newer session of " + candidate};
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
     std::getline(file, token);
     token.erase(token.find_last_not_of(" \t\r") + 1);
     if (token.empty()) {
-      return {grpc::StatusCode::UNAUTHENTICATED, "there is no token in " + path_};
+      return {grpc::StatusCode::UNAUTHENTICATED, "the first line of " + path_ + " holds no token"};
     }
     metadata->emplace("authorization", "Bearer " + token);
     return grpc::Status::OK;
@@ -47,7 +47,8 @@ class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
 
 std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& options) {
   if (options.certificate.empty() != options.key.empty()) {
-    throw std::invalid_argument("a certificate and its key go together");
+    throw std::invalid_argument(
+        "a client certificate and its private key need each other: give both or neither");
   }
   for (const auto& path : {options.ca, options.certificate, options.key, options.token}) {
     RequireReadable(path);

@@ -25,7 +25,8 @@ void Check(const Result<Value>& parsed) {
 SeatOptions ToSeatOptions(const ElectorOptions& options) {
   Check(ParseElectionName(options.election));
   Check(ParseValue(options.value));
-  if (options.stop_grace < 0ms) throw std::invalid_argument("stop_grace is negative");
+  if (options.stop_grace < 0ms)
+    throw std::invalid_argument("stop_grace is negative; it must be 0 or more");
   SeatOptions seat{options.election, options.value, options.priority, options.lead != nullptr,
                    std::nullopt};
   if (options.stop_grace != 0ms) seat.stop_grace = options.stop_grace;
@@ -157,9 +158,10 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 Client::Client(ClientOptions options) {
   Check(ParseCandidate(options.candidate));
   if (options.endpoints.find_first_not_of(',') == std::string::npos) {
-    throw std::invalid_argument("endpoints names none");
+    throw std::invalid_argument("endpoints names no replica; write host:port[,host:port...]");
   }
-  if (options.lease_ttl < 0ms) throw std::invalid_argument("lease_ttl is negative");
+  if (options.lease_ttl < 0ms)
+    throw std::invalid_argument("lease_ttl is negative; it must be 0 or more");
   loop_ = std::make_shared<ClientLoop>(std::move(options));
 }
 

@@ -35,7 +35,7 @@ class FencingInterceptor final : public grpc::experimental::Interceptor {
       if (at(InterceptionHookPoints::PRE_RECV_STATUS)) {
         *methods->GetRecvStatus() =
             RichStatus(grpc::StatusCode::FAILED_PRECONDITION,
-                       "this process does not lead '" + election_ + "'", {"NOT_LEADER"});
+                       "this process does not lead election '" + election_ + "'", {"NOT_LEADER"});
       }
     }
     methods->Proceed();
@@ -96,14 +96,16 @@ std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface> FenceCall
 tl::expected<Fence, grpc::Status> FenceOf(const grpc::ServerContextBase& context) {
   const auto election = Only(context, kElectionMetadata);
   if (!election || !ParseElectionName(*election)) {
-    return tl::unexpected(Invalid("a call needs one election in " + std::string(kElectionMetadata),
-                                  "INVALID_ELECTION_NAME"));
+    return tl::unexpected(
+        Invalid("the call must name one election in the metadata " + std::string(kElectionMetadata),
+                "INVALID_ELECTION_NAME"));
   }
   const auto text = Only(context, kTermMetadata);
   const uint64_t term = text ? ParseDecimal(*text) : 0;
   if (term == 0) {
     return tl::unexpected(
-        Invalid("a call needs one term in " + std::string(kTermMetadata), "INVALID_TERM"));
+        Invalid("the call must name one term in the metadata " + std::string(kTermMetadata),
+                "INVALID_TERM"));
   }
   return Fence{*election, term};
 }

@@ -9,7 +9,7 @@ constexpr std::chrono::milliseconds kLimitedPause{1'000};
 
 grpc::Status Silent(std::chrono::milliseconds patience) {
   return {grpc::StatusCode::UNAVAILABLE,
-          "the stream said nothing for " + std::to_string(patience.count()) + " ms"};
+          "the stream was silent for " + std::to_string(patience.count()) + " ms"};
 }
 
 grpc::Status Gap(const v1::ObserveResponse& response) {
@@ -17,7 +17,7 @@ grpc::Status Gap(const v1::ObserveResponse& response) {
   const std::string& election =
       event ? response.event().election() : response.snapshot().election();
   const uint64_t revision = event ? response.event().revision() : response.snapshot().revision();
-  return {grpc::StatusCode::UNAVAILABLE, "the stream left out changes of " + election +
+  return {grpc::StatusCode::UNAVAILABLE, "the stream skipped changes of " + election +
                                              " before revision " + std::to_string(revision)};
 }
 
@@ -65,7 +65,8 @@ grpc::Status Follower::FollowOneStream(Connection& connection) {
   }
   const grpc::Status status = stream->Finish();
   if (!met.ok()) return met;
-  return status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the stream was ended") : status;
+  return status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream")
+                     : status;
 }
 
 // OK: the stream ended by itself, and knows why.

@@ -22,17 +22,20 @@ void Check(bool fulfilled, const std::string& what_is_wrong) {
 }
 
 Follower::Options ToFollowerOptions(const ObserverOptions& options) {
-  Check(options.endpoints.find_first_not_of(',') != std::string::npos, "endpoints names none");
-  Check(!options.names.empty(), "names is empty");
+  Check(options.endpoints.find_first_not_of(',') != std::string::npos,
+        "endpoints names no replica; write host:port[,host:port...]");
+  Check(!options.names.empty(), "names is empty; it must have at least one name");
   const size_t names_max = options.prefix ? kPrefixesMax : kObservedMax;
-  Check(options.names.size() <= names_max, "names has more than " + std::to_string(names_max));
+  Check(options.names.size() <= names_max, "names has " + std::to_string(options.names.size()) +
+                                               " entries; the maximum is " +
+                                               std::to_string(names_max));
   for (const std::string& name : options.names) {
     if (options.prefix && name.empty()) continue;
     const auto parsed = ParseElectionName(name);
     Check(parsed.has_value(), parsed ? "" : parsed.error().message);
   }
-  Check(options.from_revision != 0, "revisions begin with 1");
-  Check(options.silence_max > 0ms, "silence_max is not positive");
+  Check(options.from_revision != 0, "from_revision is 0; revisions start at 1");
+  Check(options.silence_max > 0ms, "silence_max is not positive; it must be more than 0");
   return {.endpoints = options.endpoints,
           .wish = {options.names, options.prefix, options.from_revision},
           .silence_max = options.silence_max};

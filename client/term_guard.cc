@@ -15,7 +15,7 @@ using Deadline = std::chrono::system_clock::time_point;
 grpc::Status Stale(const Fence& fence, uint64_t highest) {
   return RichStatus(grpc::StatusCode::FAILED_PRECONDITION,
                     "term " + std::to_string(fence.term) + " of election '" + fence.election +
-                        "' is over: term " + std::to_string(highest) + " was seen",
+                        "' is out of date: term " + std::to_string(highest) + " has been seen",
                     {"STALE_TERM", {{"current_term", std::to_string(highest)}}});
 }
 
@@ -31,8 +31,8 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
     Seat* seat = Find(fence.election);
     if (seat == nullptr) {
       return Refused({grpc::StatusCode::RESOURCE_EXHAUSTED,
-                      "the guard knows " + std::to_string(options_.elections_max) +
-                          " elections already, and takes no other one"});
+                      "the guard already tracks " + std::to_string(options_.elections_max) +
+                          " elections, which is its elections_max"});
     }
     const auto is_stale = [&] { return fence.term < seat->highest; };
     const auto is_new = [&] { return fence.term > seat->kept; };
@@ -41,9 +41,8 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
         return is_stale() || (is_new() ? !seat->raising : seat->within_before == 0);
       });
       if (!in_time) {
-        return Refused(
-            {grpc::StatusCode::UNAVAILABLE,
-             "calls of a lower term of election '" + fence.election + "' have not ended yet"});
+        return Refused({grpc::StatusCode::UNAVAILABLE, "calls from a lower term of election '" +
+                                                           fence.election + "' are still running"});
       }
       if (is_stale()) return Refused(Stale(fence, seat->highest));
       if (!is_new()) return Within(*seat);
@@ -136,8 +135,8 @@ TermGuard::Entry TermGuard::Enter(const grpc::ServerContextBase& context,
   if (!fence) return {fence.error(), nullptr};
   if (fence->election != election) {
     return {RichStatus(grpc::StatusCode::INVALID_ARGUMENT,
-                       "a term of election '" + fence->election + "' says nothing of '" + election +
-                           "', which guards this",
+                       "the call carries a term of election '" + fence->election +
+                           "', but election '" + election + "' guards this",
                        {"INVALID_ELECTION_NAME"}),
             nullptr};
   }

@@ -18,9 +18,8 @@ Answer Changed(Docket& docket, const Contest& contest, AdminAction action, Term 
 Answer Unchanged(const Contest& contest) { return AdminAnswer{contest.election, false}; }
 
 tl::unexpected<Error> OtherTerm(const Election& election) {
-  return StaleTerm(election, "election '" + election.name.bytes +
-                                 "' has gone on since; its term is " +
-                                 std::to_string(election.term.value));
+  return StaleTerm(election, "the term is out of date: election '" + election.name.bytes +
+                                 "' is in term " + std::to_string(election.term.value));
 }
 
 // The sitting leader is wanted to stay: whatever was asked of it is called off.
@@ -65,11 +64,12 @@ Result<Answer> Decide(Docket& docket, Contest& contest, const Appoint& command) 
   if (leads) return KeepLeader(docket, contest, command);
   if (!command.reserve_for && !Stands(docket, contest, command.candidate)) {
     return Fail(Reason::kCandidateNotStanding,
-                "'" + command.candidate + "' does not stand in election '" + election.name.bytes +
-                    "', and the seat was not to be reserved for it");
+                "candidate '" + command.candidate + "' is not standing in election '" +
+                    election.name.bytes + "'; let it campaign first, or reserve the seat for it");
   }
   if (command.force && election.paused) {
-    return Fail(Reason::kElectionPaused, "election '" + election.name.bytes + "' is paused");
+    return Fail(Reason::kElectionPaused, "election '" + election.name.bytes +
+                                             "' is paused; resume it, or appoint without force");
   }
 
   Appointment wanted{command.candidate};
@@ -108,8 +108,9 @@ Result<Answer> Decide(Docket& docket, Contest& contest, const Depose& command) {
                   [&](const auto& entry) { return entry.second <= docket.now; });
     if (contest.cool_downs.size() >= kCoolDownsMax && !contest.cool_downs.contains(candidate)) {
       return Fail(Reason::kTooManyCoolDowns,
-                  "so many deposed candidates of election '" + election.name.bytes +
-                      "' are kept out already",
+                  "election '" + election.name.bytes + "' already keeps out " +
+                      std::to_string(kCoolDownsMax) +
+                      " deposed candidates, the maximum; wait until a cool-down is over",
                   {{"limit", std::to_string(kCoolDownsMax)}});
     }
     const DbTime until = docket.now + command.cool_down;

@@ -18,12 +18,13 @@ void DropPlace(Docket& docket, Contest& contest, const Session& session) {
 }
 
 tl::unexpected<Error> NotLeader(const ElectionName& name) {
-  return Fail(Reason::kNotLeader, "the session does not hold the seat of '" + name.bytes + "'");
+  return Fail(Reason::kNotLeader, "the session does not lead election '" + name.bytes + "'");
 }
 
 tl::unexpected<Error> NotLeaderInTerm(const Election& election, Term given) {
-  return StaleTerm(election, "the session does not lead '" + election.name.bytes + "' in term " +
-                                 std::to_string(given.value));
+  return StaleTerm(election, "the session does not lead election '" + election.name.bytes +
+                                 "' in term " + std::to_string(given.value) +
+                                 "; the latest term is " + std::to_string(election.term.value));
 }
 
 Duration LeaseTtlMax(const Election& election, const Limits& limits) {
@@ -48,7 +49,7 @@ Result<void> CheckLeaseTtl(const Election& election, Duration ttl, const Limits&
   };
   return Fail(Reason::kInvalidLeaseTtl,
               "a lease of " + milliseconds(ttl) + " ms is too long for election '" +
-                  election.name.bytes + "', which allows " + milliseconds(max) + " ms",
+                  election.name.bytes + "'; its maximum is " + milliseconds(max) + " ms",
               {{"min_ms", milliseconds(limits.lease_ttl_min)}, {"max_ms", milliseconds(max)}});
 }
 
@@ -62,8 +63,8 @@ Result<Session*> FindStanding(Docket& docket, const SessionId& id,
   if (!alive) return alive;
   const std::string& named = opening ? opening->candidate : candidate.value_or((*alive)->candidate);
   if (named == (*alive)->candidate) return alive;
-  return Fail(Reason::kInvalidCandidate, "the session was opened by candidate '" +
-                                             (*alive)->candidate + "', not by '" + named + "'");
+  return Fail(Reason::kInvalidCandidate, "the session belongs to candidate '" +
+                                             (*alive)->candidate + "', not to '" + named + "'");
 }
 
 // Who lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
@@ -83,7 +84,7 @@ Result<void> CheckQuota(const Docket& docket, const Claimant& claimant, const Us
     if (!max || wanted == 0 || held + wanted <= *max) return {};
     return Fail(Reason::kLimitReached,
                 "identity '" + claimant.identity + "' has " + std::to_string(held) + " " + what +
-                    ", and may have " + std::to_string(*max),
+                    ", and its limit is " + std::to_string(*max),
                 {{"limit", std::to_string(*max)}});
   };
   const auto sessions = check("sessions", claimant.quota.sessions, has.sessions, more.sessions);
@@ -223,8 +224,9 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
                                    : limits.queue_max;
     if (needs_room && election.waiting >= queue_max) {
       return Fail(Reason::kQueueFull,
-                  "election '" + command.election.bytes + "' has " +
-                      std::to_string(election.waiting) + " candidates waiting",
+                  "the queue of election '" + command.election.bytes +
+                      "' is full: " + std::to_string(election.waiting) +
+                      " candidates are waiting, and the limit is " + std::to_string(queue_max),
                   {{"limit", std::to_string(queue_max)}});
     }
   }
@@ -337,7 +339,7 @@ Result<Answer> Decide(Docket& docket, Contest& contest, const Proclaim& command)
 
 Result<Answer> Decide(Docket& docket, Contest& contest, const Resign& command) {
   Session* session = Find(docket, command.session);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "there is no such session");
+  if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
   if (!contest.exists) return UnknownElection(command.election);
   if (!Alive(docket, *session)) {
     DropPlace(docket, contest, *session);
@@ -462,7 +464,7 @@ Result<Session> Renew(Docket& docket, const SessionId& id) {
 
 Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause) {
   Session* session = Find(docket, id);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "there is no such session");
+  if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
   if (Alive(docket, *session)) End(docket, *session, cause);
   return *session;
 }
@@ -503,7 +505,7 @@ void Bump(Docket& docket, const ElectionName& name, uint64_t floor) {
 Error SessionEndedError(const Session& session) {
   const std::string cause(CauseName(session.ended));
   return {Reason::kSessionEnded,
-          "session " + session.id.Handle() + " is over: " + cause,
+          "session " + session.id.Handle() + " has ended: " + cause,
           {{"cause", cause}}};
 }
 

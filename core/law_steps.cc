@@ -107,7 +107,7 @@ Session* Find(Docket& docket, const SessionId& id) {
 
 Result<Session*> FindAlive(Docket& docket, const SessionId& id) {
   Session* session = Find(docket, id);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "there is no such session");
+  if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
   if (!Alive(docket, *session)) return tl::unexpected<Error>(SessionEndedError(*session));
   return session;
 }

@@ -21,10 +21,10 @@ bool HasControlCharacter(std::string_view text) {
 std::string NameFault(std::string_view name) {
   if (name.empty()) return "is empty";
   if (name.size() > kNameBytesMax) {
-    return "is " + std::to_string(name.size()) + " bytes long; the longest allowed is " +
+    return "is " + std::to_string(name.size()) + " bytes long; the maximum is " +
            std::to_string(kNameBytesMax);
   }
-  if (HasControlCharacter(name)) return "holds a control character";
+  if (HasControlCharacter(name)) return "contains a control character";
   return "";
 }
 
@@ -51,7 +51,7 @@ Result<std::string> ParseCandidate(std::string_view candidate) {
 Result<std::string> ParseValue(std::string_view value) {
   if (value.size() > kValueBytesMax) {
     return Fail(Reason::kInvalidValue, "the value is " + std::to_string(value.size()) +
-                                           " bytes long; the longest allowed is " +
+                                           " bytes long; the maximum is " +
                                            std::to_string(kValueBytesMax));
   }
   return std::string(value);
@@ -63,8 +63,8 @@ Result<Duration> ParseLeaseTtl(std::optional<Duration> ttl, const Limits& limits
     const auto min = Milliseconds(limits.lease_ttl_min);
     const auto max = Milliseconds(limits.lease_ttl_max);
     return Fail(Reason::kInvalidLeaseTtl,
-                "a lease of " + Milliseconds(chosen) +
-                    " ms is outside the bounds of this server, " + min + " ms to " + max + " ms",
+                "a lease of " + Milliseconds(chosen) + " ms is not allowed; this server allows " +
+                    min + " ms to " + max + " ms",
                 {{"min_ms", min}, {"max_ms", max}});
   }
   return chosen;
@@ -73,7 +73,7 @@ Result<Duration> ParseLeaseTtl(std::optional<Duration> ttl, const Limits& limits
 Result<SessionId> ParseSessionId(std::string_view hex) {
   const auto id = SessionId::FromHex(hex);
   if (!id) {
-    return Fail(Reason::kInvalidSessionId, "a session_id is 32 lower-case hexadecimal digits");
+    return Fail(Reason::kInvalidSessionId, "a session_id must be 32 lower-case hexadecimal digits");
   }
   return *id;
 }
@@ -81,7 +81,8 @@ Result<SessionId> ParseSessionId(std::string_view hex) {
 Result<std::string> ParseHandle(std::string_view handle) {
   const std::string digits(handle);
   if (!SessionId::FromHex(digits + digits)) {
-    return Fail(Reason::kInvalidSessionId, "a handle is 16 lower-case hexadecimal digits");
+    return Fail(Reason::kInvalidSessionId,
+                "a session's handle must be 16 lower-case hexadecimal digits");
   }
   return digits;
 }
@@ -95,13 +96,13 @@ Result<std::string> ParseReason(std::string_view reason) {
 Result<Duration> ParseSetting(std::string_view field, Duration value, Duration least) {
   if (value >= least && value <= kAdminDurationMax) return value;
   return Fail(Reason::kInvalidSetting,
-              std::string(field) + " is " + DurationText(value) + "; it may be " +
-                  DurationText(least) + " to " + DurationText(kAdminDurationMax),
+              std::string(field) + " is " + DurationText(value) + "; it must be between " +
+                  DurationText(least) + " and " + DurationText(kAdminDurationMax),
               {{"field", std::string(field)}, {"max", DurationText(kAdminDurationMax)}});
 }
 
 Result<Term> ParseTerm(uint64_t term) {
-  if (term == 0) return Fail(Reason::kInvalidTerm, "terms begin with 1");
+  if (term == 0) return Fail(Reason::kInvalidTerm, "the term is 0; terms start at 1");
   return Term{term};
 }
 

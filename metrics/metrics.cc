@@ -6,11 +6,11 @@ namespace tenure {
 
 Metrics::Metrics(const MetricsOptions& options)
     : election_series(
-          NewGauges("tenure_election_term", "The highest term of an election."),
-          NewGauges("tenure_election_has_leader", "Whether somebody leads an election."),
-          NewCounters("tenure_election_changes_total", "The revision of an election."),
+          NewGauges("tenure_election_term", "Latest term of an election."),
+          NewGauges("tenure_election_has_leader", "1 if an election has a leader, otherwise 0."),
+          NewCounters("tenure_election_changes_total", "Revision of an election."),
           options.elections_max, options.election_prefixes) {
-  NewGauges("tenure_build_info", "The version of this program, and the kind of its store.")
+  NewGauges("tenure_build_info", "Version of this program, and the kind of its store.")
       .Add({{"version", options.version}, {"store", options.store}})
       .Set(1);
 }

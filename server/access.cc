@@ -53,7 +53,7 @@ tl::expected<std::string, std::string> ReadFile(const std::string& path) {
 
 // What is shown of a name that is not checked yet: it may be megabytes of anything.
 std::string Shown(const std::string& election) {
-  return ParseElectionName(election) ? "'" + election + "'" : "with a malformed name";
+  return ParseElectionName(election) ? "'" + election + "'" : "(malformed name)";
 }
 
 // What of the target the identity may not touch; nothing if it may do it.
@@ -67,7 +67,7 @@ std::optional<std::string> Forbidden(const Identity& identity, Verb verb, const 
   for (const std::string& prefix : target.prefixes) {
     if (!identity.MayInAll(verb, prefix))
       return prefix.empty() ? "in all elections"
-                            : "in all elections that begin like one " + Shown(prefix);
+                            : "in all elections with the prefix " + Shown(prefix);
   }
   return std::nullopt;
 }
@@ -99,12 +99,12 @@ tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context,
     }
     logged = ++refusals_ <= kRefusalsLoggedPerSecond;
   }
-  if (unlogged > 0) LogWarning("more were refused", {{"count", unlogged}});
+  if (unlogged > 0) LogWarning("more calls were refused than are logged", {{"count", unlogged}});
   if (logged) {
-    LogWarning("refused", {{"reason", ReasonName(reason)},
-                           {"detail", message},
-                           {"peer", context.peer()},
-                           {"trace", TraceIdOf(context)}});
+    LogWarning("call refused", {{"reason", ReasonName(reason)},
+                                {"detail", message},
+                                {"peer", context.peer()},
+                                {"trace", TraceIdOf(context)}});
   }
   return Fail(reason, std::move(message));
 }
@@ -119,7 +119,7 @@ Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context,
   Caller identity = policy->Find(CredentialsOf(context));
   if (identity == nullptr) {
     return Refuse(context, Reason::kPermissionDenied,
-                  "the policy knows no identity by the token or the certificate of this call");
+                  "this call has no token or client certificate that the policy knows");
   }
   const auto forbidden = Forbidden(*identity, verb, target);
   if (!forbidden) return identity;
@@ -133,7 +133,7 @@ Result<Access::Caller> Access::Admit(const grpc::CallbackServerContext& context,
   auto caller = Allow(context, verb, target);
   if (!caller || *caller == nullptr || TakeRequest(**caller)) return caller;
   return Refuse(context, Reason::kLimitReached,
-                "identity '" + (*caller)->name + "' may make " +
+                "identity '" + (*caller)->name + "' is over its limit of " +
                     std::to_string(*(*caller)->limits.requests_per_second) +
                     " requests per second");
 }
@@ -181,13 +181,15 @@ void Access::Refresh() {
   const std::string complaint = loaded ? "" : loaded.error();
   const bool told = std::exchange(complaint_, complaint) == complaint;
   if (!loaded) {
-    if (!told) LogError("the policy stays as it was", {{"error", complaint}});
+    if (!told)
+      LogError("the changed policy cannot be used, the previous one stays in force",
+               {{"error", complaint}});
     return;
   }
   sources_ = std::move(loaded->sources);
   const std::lock_guard lock(mutex_);
   policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
-  LogInfo("policy read anew", {{"identities", policy_->identities().size()}});
+  LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
 }
 
 Claimant ClaimantOf(const Access::Caller& caller) {

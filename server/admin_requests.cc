@@ -110,7 +110,7 @@ Result<Configure> Parse(const v1::UpdateElectionRequest& request, std::string id
     if (request.max_candidates() > kAdminQueueMax) {
       return Fail(Reason::kInvalidSetting,
                   "max_candidates is " + std::to_string(request.max_candidates()) +
-                      "; it may be 0 to " + std::to_string(kAdminQueueMax),
+                      "; it must be between 0 and " + std::to_string(kAdminQueueMax),
                   {{"field", "max_candidates"}, {"max", std::to_string(kAdminQueueMax)}});
     }
     command.queue_max = request.max_candidates();
@@ -125,7 +125,9 @@ Result<Delete> Parse(const v1::DeleteElectionRequest& request, std::string ident
 }
 
 Result<size_t> ParsePageSize(int32_t page_size) {
-  if (page_size < 0) return Fail(Reason::kInvalidPage, "the page_size is negative");
+  if (page_size < 0)
+    return Fail(Reason::kInvalidPage,
+                "page_size is " + std::to_string(page_size) + "; it must be 0 or more");
   if (page_size == 0) return kPageSizeDefault;
   return std::min(static_cast<size_t>(page_size), kPageSizeMax);
 }
@@ -136,7 +138,7 @@ Result<uint64_t> ParsePageNumber(std::string_view page_token, uint64_t first) {
   const char* end = page_token.data() + page_token.size();
   const auto [read_to, error] = std::from_chars(page_token.data(), end, number);
   if (error != std::errc() || read_to != end || number < 0) {
-    return Fail(Reason::kInvalidPage, "the page_token is of no answer");
+    return Fail(Reason::kInvalidPage, "the page_token is not from an earlier response");
   }
   return static_cast<uint64_t>(number);
 }

@@ -233,7 +233,8 @@ grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext
     if (!request->page_token().empty()) {
       // The token is a handle: an id would be a secret.
       const auto last = ParseHandle(request->page_token());
-      if (!last) return Fail(Reason::kInvalidPage, "the page_token is of no answer");
+      if (!last)
+        return Fail(Reason::kInvalidPage, "the page_token is not from an earlier response");
       after = SessionId::FromHex(*last + std::string(last->size(), 'f')).value();
     }
     return [size = *size, prefix = request->candidate_prefix(),

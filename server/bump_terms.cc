@@ -38,7 +38,7 @@ Result<void> BumpPatiently(Store& store, const ElectionName& name, uint64_t floo
     if (busy->empty()) return {};
   }
   return Fail(Reason::kOverloaded,
-              "election '" + name.bytes + "' is locked by somebody's transaction; try again");
+              "election '" + name.bytes + "' is locked by another transaction; try again");
 }
 
 Result<size_t> BumpAllElections(Store& store, uint64_t floor) {
@@ -82,8 +82,8 @@ Result<size_t> EndAllSessions(Store& store) {
     if (!committed) return tl::unexpected(committed.error());
     if (busy) {
       return Fail(Reason::kOverloaded,
-                  "a session is locked: stop all replicas, and try again; what one that was killed "
-                  "has locked is free after some seconds");
+                  "a session is locked; stop all replicas, then try again (the locks of a killed "
+                  "replica disappear within seconds)");
     }
     ended += page->size();
     last = page->back().session.id;

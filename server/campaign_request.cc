@@ -43,15 +43,16 @@ SessionId SessionIdFor(std::string_view request_id) {
 Result<std::optional<Duration>> ParseWait(const v1::CampaignRequest& request) {
   if (!request.has_wait()) return std::nullopt;
   const auto wait = FromProto(request.wait());
-  if (!wait) return Fail(Reason::kInvalidWait, "the wait is not a valid duration");
-  if (*wait < Duration(0)) return Fail(Reason::kInvalidWait, "the wait is negative");
+  if (!wait) return Fail(Reason::kInvalidWait, "wait is not a valid duration");
+  if (*wait < Duration(0))
+    return Fail(Reason::kInvalidWait, "wait is negative; it must be 0 or more");
   return wait;
 }
 
 Result<std::optional<Duration>> ParseTtl(const v1::CampaignRequest& request, const Limits& limits) {
   if (!request.has_lease_ttl()) return std::nullopt;
   const auto ttl = FromProto(request.lease_ttl());
-  if (!ttl) return Fail(Reason::kInvalidLeaseTtl, "the lease_ttl is not a valid duration");
+  if (!ttl) return Fail(Reason::kInvalidLeaseTtl, "lease_ttl is not a valid duration");
   return ParseLeaseTtl(ttl, limits);
 }
 
@@ -82,7 +83,7 @@ Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& l
   const size_t size = request.request_id().size();
   if (size != 0 && (size < kRequestIdBytesMin || size > kRequestIdBytesMax)) {
     return Fail(Reason::kInvalidRequestId,
-                "a request_id has 16 to 64 bytes, not " + std::to_string(size));
+                "the request_id has " + std::to_string(size) + " bytes; it must have 16 to 64");
   }
   stander.session = size == 0 ? RandomSessionId() : SessionIdFor(request.request_id());
   return stander;
@@ -110,9 +111,10 @@ Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const 
 Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
                                                   const Limits& limits) {
   const auto fail = [](const std::string& what) { return Fail(Reason::kInvalidElectionSet, what); };
-  if (!request.election().empty()) return fail("either `election` or `elections`, not both");
+  if (!request.election().empty()) return fail("set either `election` or `elections`, not both");
   if (static_cast<size_t>(request.elections_size()) > kElectionsPerCampaignMax) {
-    return fail("at most " + std::to_string(kElectionsPerCampaignMax) + " elections at once");
+    return fail("the request names " + std::to_string(request.elections_size()) +
+                " elections; the maximum is " + std::to_string(kElectionsPerCampaignMax));
   }
   CampaignForAllRequest parsed;
   std::set<ElectionName> names;

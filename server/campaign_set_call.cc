@@ -96,7 +96,7 @@ class CampaignSetCall final : public grpc::ServerUnaryReactor,
   enum class State { kTrying, kWaiting, kFinished };
 
   static Error Draining() {
-    return {Reason::kDraining, "this replica is shutting down; nothing was taken"};
+    return {Reason::kDraining, "this replica is shutting down; no seat was taken"};
   }
 
   void Set(Timer& timer, SteadyTime when, std::function<void(CampaignSetCall&)> task) {

@@ -138,7 +138,7 @@ bool ChangeFeed::WentBack(const LanePositions& positions) {
   if (!now) return false;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     if ((*now)[i] >= told[i]) continue;
-    LogError("the database went back: it was replaced or restored",
+    LogError("the database went back in time: it was replaced or restored",
              {{"lane", i}, {"from", told[i]}, {"to", (*now)[i]}});
     metrics_.database_resets.Increment();
     went_back_ = true;

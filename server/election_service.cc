@@ -39,7 +39,7 @@ Result<ResignCommand> Parse(const v1::ResignRequest& request) {
   if (request.has_term()) command.term = Term{request.term()};
   if (request.election().empty()) {
     if (!command.term) return command;
-    return Fail(Reason::kInvalidTerm, "a term needs an election that it is the term of");
+    return Fail(Reason::kInvalidTerm, "`term` is set without `election`; set both or neither");
   }
   const auto election = ParseElectionName(request.election());
   if (!election) return tl::unexpected(election.error());

@@ -221,7 +221,7 @@ void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<Electi
     if (!views) return tl::unexpected(views.error());
     if (views->size() > limit) {
       return Fail(Reason::kObserveTooWide,
-                  "more than " + std::to_string(limit) + " elections begin with this prefix",
+                  "more than " + std::to_string(limit) + " elections have this prefix",
                   {{"limit", std::to_string(limit)}});
     }
     Names names;
@@ -290,7 +290,8 @@ void Engine::Enqueue(PendingClose pending) {
 template <typename Pending>
 void Engine::TryAgain(Work work, Pending pending) {
   if (scheduler_.Now() >= pending.give_up_at) {
-    return pending.done(Fail(Reason::kOverloaded, "another transaction holds its rows locked"));
+    return pending.done(
+        Fail(Reason::kOverloaded, "another transaction has locked the election or session"));
   }
   metrics_.commands_busy.Increment();
   const auto pause =
@@ -401,7 +402,7 @@ void Engine::AnswerRead(PendingRead pending, const std::map<ElectionName, Electi
   }
   if (pending.tries == kReadTriesMax) {
     return pending.done(
-        Fail(Reason::kStoreUnavailable, "the end of a term could not be committed yet"));
+        Fail(Reason::kStoreUnavailable, "the end of an expired term could not be committed yet"));
   }
   // The lease is over: its end is committed first, and then it is read again.
   ++pending.tries;
@@ -536,12 +537,12 @@ void Engine::Follow(const Committed& committed, Docket&& docket,
 
 void Engine::Log(const std::vector<AdminChange>& changes) {
   for (const AdminChange& change : changes) {
-    LogInfo("changed by an operator", {{"action", std::string(AdminActionName(change.action))},
-                                       {"election", change.election.bytes},
-                                       {"term", change.term.value},
-                                       {"detail", change.detail},
-                                       {"by", change.asker.identity},
-                                       {"reason", change.asker.reason}});
+    LogInfo("operator change", {{"action", std::string(AdminActionName(change.action))},
+                                {"election", change.election.bytes},
+                                {"term", change.term.value},
+                                {"detail", change.detail},
+                                {"by", change.asker.identity},
+                                {"reason", change.asker.reason}});
   }
 }
 
@@ -662,7 +663,7 @@ Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
 void Engine::ForgetOldSessions() {
   const auto forgotten = store_.ForgetSessions(kEndedSessionsKeptFor, kForgottenAtOnceMax);
   if (!forgotten) {
-    LogWarning("ended sessions could not be forgotten", {{"error", forgotten.error().message}});
+    LogWarning("cannot delete ended sessions", {{"error", forgotten.error().message}});
   }
   const bool more = forgotten && *forgotten == kForgottenAtOnceMax;
   scheduler_.PostAt(Work::kBackground, scheduler_.Now() + (more ? kForgetPause : kForgetInterval),
@@ -674,7 +675,7 @@ void Engine::TrimHistory(const ElectionName& after) {
   if (trimmed) {
     metrics_.events_trimmed.Increment(static_cast<double>(trimmed->deleted));
   } else {
-    LogWarning("history could not be trimmed", {{"error", trimmed.error().message}});
+    LogWarning("cannot trim history", {{"error", trimmed.error().message}});
   }
   const bool more =
       trimmed && (!trimmed->last.bytes.empty() || trimmed->deleted >= kTrimmedAtOnceMax);
@@ -704,7 +705,7 @@ Error Engine::Starting() {
 }
 
 Error Engine::Overloaded() {
-  return {Reason::kOverloaded, "this replica has as much to do as it may take on"};
+  return {Reason::kOverloaded, "this replica is overloaded: its queue of work is full"};
 }
 
 }  // namespace tenure

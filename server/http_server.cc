@@ -24,7 +24,9 @@ tl::expected<Address, std::string> ParseAddress(const std::string& text) {
     const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
     if (parsed.ptr != end) port = -1;
   }
-  if (port < 0 || port > 65535) return tl::unexpected("'" + text + "' is not host:port");
+  if (port < 0 || port > 65535)
+    return tl::unexpected("'" + text +
+                          "' is not an address; write HOST:PORT, such as 127.0.0.1:7071");
   return Address{text.substr(0, colon), port};
 }
 
@@ -76,7 +78,7 @@ tl::expected<std::unique_ptr<HttpServer>, std::string> HttpServer::Start(const s
   if (!parsed) return tl::unexpected(parsed.error());
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(pages)));
   if (!server->server_->bind_to_port(parsed->host, parsed->port)) {
-    return tl::unexpected("cannot listen on " + address + " (HTTP): is the port taken?");
+    return tl::unexpected("cannot listen on " + address + " (HTTP): is the port in use?");
   }
   server->thread_ = std::thread([raw = server->server_.get()] { raw->listen_after_bind(); });
   while (!server->server_->is_running()) std::this_thread::yield();  // stop() needs it

@@ -77,7 +77,7 @@ class KeepAliveCall final
 
   void OnDrain() override {
     const std::lock_guard lock(mutex_);
-    FinishWith({Reason::kDraining, "this replica is shutting down; sessions live on"});
+    FinishWith({Reason::kDraining, "this replica is shutting down; the sessions stay alive"});
   }
 
   // Reactor
@@ -108,7 +108,7 @@ class KeepAliveCall final
       const std::lock_guard lock(mutex_);
       return FinishWith(
           {Reason::kOverloaded,
-           "one stream renews at most " + std::to_string(kSessionsPerStreamMax) + " sessions"});
+           "a stream can renew at most " + std::to_string(kSessionsPerStreamMax) + " sessions"});
     }
     for (size_t i = 0; i < ids->size(); ++i) {
       engine_.Renew((*ids)[i], [self = shared_from_this(), answer, i](Result<Session> renewed) {
@@ -148,12 +148,13 @@ class KeepAliveCall final
 
   Result<std::vector<SessionId>> ParseIds() const {
     if (request_.session_ids().empty()) {
-      return Fail(Reason::kInvalidSessionId, "a request names at least one session");
+      return Fail(Reason::kInvalidSessionId,
+                  "the request names no session; it must name at least one");
     }
     if (static_cast<size_t>(request_.session_ids_size()) > kSessionsPerRenewalMax) {
-      return Fail(
-          Reason::kInvalidSessionId,
-          "a request names at most " + std::to_string(kSessionsPerRenewalMax) + " sessions");
+      return Fail(Reason::kInvalidSessionId,
+                  "the request names " + std::to_string(request_.session_ids_size()) +
+                      " sessions; the maximum is " + std::to_string(kSessionsPerRenewalMax));
     }
     std::vector<SessionId> ids;
     for (const std::string& hex : request_.session_ids()) {
@@ -236,7 +237,7 @@ class KeepAliveCall final
   void Send(v1::KeepAliveResponse response) {
     if (finished_) return;
     if (unsent_.size() >= kUnsentMax) {
-      return FinishWith({Reason::kOverloaded, "the client reads slower than it is told"});
+      return FinishWith({Reason::kOverloaded, "the client reads too slowly"});
     }
     unsent_.push_back(std::move(response));
     WriteNext();

@@ -32,7 +32,7 @@ Result<ParsedSelector> Parse(const v1::Selector& selector) {
   ParsedSelector parsed;
   if (selector.has_from_revision()) {
     if (selector.from_revision() == 0) {
-      return Fail(Reason::kInvalidSelector, "revisions begin with 1");
+      return Fail(Reason::kInvalidSelector, "from_revision is 0; revisions start at 1");
     }
     parsed.from = Revision{selector.from_revision()};
   }
@@ -52,14 +52,15 @@ Result<ParsedSelector> Parse(const v1::Selector& selector) {
       return parsed;
     case v1::Selector::BY_NOT_SET: break;
   }
-  return Fail(Reason::kInvalidSelector, "a selector names an election or a prefix");
+  return Fail(Reason::kInvalidSelector, "a selector must name an election or a prefix");
 }
 
 Result<std::vector<ParsedSelector>> Parse(const v1::ObserveRequest& request) {
   const int count = request.selectors_size();
   if (count == 0 || static_cast<size_t>(count) > kSelectorsMax) {
-    return Fail(Reason::kInvalidSelector, "a request has 1 to " + std::to_string(kSelectorsMax) +
-                                              " selectors, not " + std::to_string(count));
+    return Fail(Reason::kInvalidSelector, "the request has " + std::to_string(count) +
+                                              " selectors; it must have 1 to " +
+                                              std::to_string(kSelectorsMax));
   }
   std::vector<ParsedSelector> selectors;
   for (const v1::Selector& selector : request.selectors()) {
@@ -201,7 +202,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
 
   static Error TooWide() {
     return {Reason::kObserveTooWide,
-            "one stream watches at most " + std::to_string(kObservedMax) + " elections",
+            "a stream can watch at most " + std::to_string(kObservedMax) + " elections",
             {{"limit", std::to_string(kObservedMax)}}};
   }
 

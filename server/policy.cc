@@ -34,22 +34,23 @@ struct Mistake : std::runtime_error {
 // The entries of a map, none of which may be another than these.
 void RequireOnly(const YAML::Node& map, const std::string& what,
                  const std::set<std::string>& known) {
-  if (!map.IsMap()) throw Mistake(map, what + " is not a map");
+  if (!map.IsMap()) throw Mistake(map, what + " must be a map");
   for (const auto& entry : map) {
     const auto key = entry.first.as<std::string>();
-    if (!known.contains(key)) throw Mistake(entry.first, what + " has no '" + key + "'");
+    if (!known.contains(key))
+      throw Mistake(entry.first, what + " has an unknown key '" + key + "'");
   }
 }
 
 std::vector<YAML::Node> ListOf(const YAML::Node& map, const std::string& key) {
   const YAML::Node list = map[key];
   if (!list) return {};
-  if (!list.IsSequence()) throw Mistake(list, "'" + key + "' is not a list");
+  if (!list.IsSequence()) throw Mistake(list, "'" + key + "' must be a list");
   return {list.begin(), list.end()};
 }
 
 std::string TextOf(const YAML::Node& node, const std::string& what) {
-  if (!node.IsScalar()) throw Mistake(node, what + " is not a text");
+  if (!node.IsScalar()) throw Mistake(node, what + " must be a string");
   return node.as<std::string>();
 }
 
@@ -65,7 +66,7 @@ Verb VerbOf(const YAML::Node& node) {
   const std::string name = TextOf(node, "a verb");
   const auto verb = std::ranges::find(kVerbs, name, VerbName);
   if (verb != kVerbs.end()) return *verb;
-  throw Mistake(node, "'" + name + "' is not campaign, observe, inspect or administer");
+  throw Mistake(node, "'" + name + "' is not a verb; use campaign, observe, inspect or administer");
 }
 
 Rule RuleOf(const YAML::Node& node) {
@@ -76,7 +77,8 @@ Rule RuleOf(const YAML::Node& node) {
   rule.prefixes = TextsOf(node, "prefixes");
   if (rule.verbs.empty()) throw Mistake(node, "a rule needs 'verbs'");
   if (rule.elections.empty() && rule.prefixes.empty()) {
-    throw Mistake(node, "a rule needs 'elections' or 'prefixes'; the prefix \"\" is all of them");
+    throw Mistake(node,
+                  "a rule needs 'elections' or 'prefixes'; the prefix \"\" matches all elections");
   }
   return rule;
 }
@@ -87,7 +89,7 @@ std::optional<uint64_t> LimitOf(const YAML::Node& limits, const std::string& key
   uint64_t number = 0;
   const std::string text = node.IsScalar() ? node.Scalar() : "";
   const bool digits = !text.empty() && text.size() <= 9 && std::ranges::all_of(text, ::isdigit);
-  if (!digits) throw Mistake(node, "'" + key + "' is not a number from 0 to 999999999");
+  if (!digits) throw Mistake(node, "'" + key + "' must be a whole number from 0 to 999999999");
   number = std::stoull(text);
   return number;
 }
@@ -154,10 +156,10 @@ class PolicyReader {
     Identity identity;
     identity.name = TextOf(node["name"], "the 'name' of an identity");
     if (identity.name.empty() || identity.name.size() > kNameBytesMax) {
-      throw Mistake(node, "the name of an identity has 1 to 64 bytes");
+      throw Mistake(node, "the name of an identity must have 1 to 64 bytes");
     }
     if (!names_.insert(identity.name).second) {
-      throw Mistake(node, "identity '" + identity.name + "' is there twice");
+      throw Mistake(node, "identity '" + identity.name + "' is defined twice");
     }
     for (const YAML::Node& rule : ListOf(node, "rules")) identity.rules.push_back(RuleOf(rule));
     identity.limits = LimitsOf(node["limits"]);
@@ -180,7 +182,7 @@ class PolicyReader {
       }
       if (token.empty()) continue;
       if (token.size() < kTokenBytesMin) {
-        throw Mistake(node, "a token in " + file + " has fewer than 16 bytes");
+        throw Mistake(node, "a token in " + file + " is too short; it must have at least 16 bytes");
       }
       Know(policy_.by_token_, Sha256(token), node, "a token in " + file);
     }
@@ -191,8 +193,8 @@ class PolicyReader {
     const size_t index = policy_.identities_.size();
     const auto [entry, added] = known.emplace(key, index);
     if (!added && entry->second != index) {
-      throw Mistake(node, shown + " belongs to identity '" +
-                              policy_.identities_[entry->second]->name + "' already");
+      throw Mistake(node, shown + " already belongs to identity '" +
+                              policy_.identities_[entry->second]->name + "'");
     }
   }
 

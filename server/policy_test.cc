@@ -133,26 +133,26 @@ TEST_P(BadPolicyTest, IsRefusedWithItsLine) {
 INSTANTIATE_TEST_SUITE_P(
     Policies, BadPolicyTest,
     ::testing::Values(
-        BadPolicy{"", "the policy is not a map"}, BadPolicy{"identities: [", "line "},
-        BadPolicy{"identities: {}", "line 1: 'identities' is not a list"},
-        BadPolicy{"idendities: []", "line 1: the policy has no 'idendities'"},
+        BadPolicy{"", "the policy must be a map"}, BadPolicy{"identities: [", "line "},
+        BadPolicy{"identities: {}", "line 1: 'identities' must be a list"},
+        BadPolicy{"idendities: []", "line 1: the policy has an unknown key 'idendities'"},
         BadPolicy{"identities:\n- rules: []", "line 2: an identity needs a 'name'"},
         BadPolicy{"identities:\n- name: ''", "1 to 64 bytes"},
-        BadPolicy{"identities:\n- name: a\n- name: a", "line 3: identity 'a' is there twice"},
-        BadPolicy{"identities:\n- name: a\n  role: x", "line 3: an identity has no 'role'"},
+        BadPolicy{"identities:\n- name: a\n- name: a", "line 3: identity 'a' is defined twice"},
+        BadPolicy{"identities:\n- name: a\n  role: x", "line 3: an identity has an unknown key 'role'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{prefixes: ['']}]", "a rule needs 'verbs'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [observe]}]",
                   "a rule needs 'elections' or 'prefixes'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [lead], prefixes: ['']}]",
-                  "'lead' is not campaign, observe, inspect or administer"},
+                  "'lead' is not a verb; use campaign, observe, inspect or administer"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: -1}",
-                  "'sessions' is not a number from 0 to 999999999"},
+                  "'sessions' must be a whole number from 0 to 999999999"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: many}", "is not a number"},
         BadPolicy{"identities:\n- name: a\n  sans: [s]\n- name: b\n  sans: [s]",
                   "s belongs to identity 'a' already"},
         BadPolicy{"identities:\n- name: a\n  token_files: [nowhere]", "cannot read nowhere"},
         BadPolicy{"identities:\n- name: a\n  token_files: [short.token]",
-                  "a token in short.token has fewer than 16 bytes"}));
+                  "a token in short.token is too short; it must have at least 16 bytes"}));
 
 TEST(TokenTest, IsNeverShown) {
   const auto policy = Parsed(

@@ -73,11 +73,11 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
     }
     const auto migrated = store.Migrate();
     if (!migrated) return away(migrated.error());
-    LogInfo("schema brought up to date");
+    LogInfo("schema updated");
   } else if (*state == SchemaState::kTooNew) {
-    return tl::unexpected(SchemaFault{
-        true, "the schema of " + config.store_url +
-                  " is newer than this program; run the tenured that made it, or a newer one"});
+    return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
+                                                " is newer than this program; run the version of "
+                                                "tenured that created it, or a newer one"});
   }
   return {};
 }
@@ -87,7 +87,7 @@ class StoreComplaints {
  public:
   void Away(const std::string& why) {
     if (silent_++ % kSilence == 0)
-      LogWarning("the store cannot be used yet, trying again", {{"error", why}});
+      LogWarning("the store cannot be used yet, retrying", {{"error", why}});
   }
 
  private:
@@ -109,9 +109,9 @@ int BumpAllTerms(Store& store, ServerConfig config) {
   if (!prepared) return Complain(prepared.error().message);
   const auto bumped = BumpTerms(store);
   if (!bumped) return Complain(bumped.error().message);
-  std::cout << "tenured: all terms of " << config.store_url << " begin after " << bumped->to << "; "
-            << bumped->elections << " elections were raised, and " << bumped->sessions
-            << " sessions ended" << std::endl;
+  std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
+            << bumped->to << "; raised " << bumped->elections << " elections, ended "
+            << bumped->sessions << " sessions" << std::endl;
   return EXIT_SUCCESS;
 }
 
@@ -206,7 +206,7 @@ int Run(const ServerConfig& config, Signals& signals) {
   const auto server =
       StartGrpc(config.listen, *credentials, {&elections, &administration}, metrics);
   if (server == nullptr) {
-    return Complain("cannot listen on " + config.listen + " (gRPC): is the port taken?");
+    return Complain("cannot listen on " + config.listen + " (gRPC): is the port in use?");
   }
   grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
   health.SetServingStatus(false);
@@ -218,7 +218,9 @@ int Run(const ServerConfig& config, Signals& signals) {
                         {"policy", config.policy}});
 
   if (!config.policy.empty() && config.tls.certificate.empty()) {
-    LogWarning("a policy without TLS: tokens come in the clear, and certificates not at all");
+    LogWarning(
+        "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
+        "at all");
   }
   const auto exit_code = Serve(**store, engine, **access, config, health, signals);
 

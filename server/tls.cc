@@ -30,7 +30,7 @@ tl::expected<Certificate, std::string> ReadCertificate(const std::string& path) 
   const Bio file = Open(path);
   if (file == nullptr) return tl::unexpected("cannot read " + path);
   Certificate certificate(PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr));
-  if (certificate == nullptr) return tl::unexpected(path + " holds no certificate in PEM");
+  if (certificate == nullptr) return tl::unexpected(path + " holds no PEM certificate");
   return certificate;
 }
 
@@ -42,9 +42,10 @@ tl::expected<void, std::string> Check(const TlsFiles& files) {
   if (file == nullptr) return tl::unexpected("cannot read " + files.key);
   const auto no_password = [](char*, int, int, void*) { return 0; };
   const Key key(PEM_read_bio_PrivateKey(file.get(), nullptr, no_password, nullptr));
-  if (key == nullptr) return tl::unexpected(files.key + " holds no key in PEM without a password");
+  if (key == nullptr)
+    return tl::unexpected(files.key + " holds no PEM private key without a password");
   if (X509_check_private_key(certificate->get(), key.get()) != 1) {
-    return tl::unexpected(files.key + " is not the key of " + files.certificate);
+    return tl::unexpected(files.key + " is not the private key of " + files.certificate);
   }
   if (files.client_ca.empty()) return {};
   const auto authority = ReadCertificate(files.client_ca);

@@ -43,8 +43,8 @@ Result<WatchHub::Membership> WatchHub::Join(std::shared_ptr<Watcher> watcher) {
   const std::lock_guard lock(mutex_);
   if (draining_) return Fail(Reason::kDraining, "this replica is shutting down");
   if (members_.size() >= watchers_max_) {
-    return Fail(Reason::kOverloaded, "this replica has " + std::to_string(watchers_max_) +
-                                         " waiting calls and observers already");
+    return Fail(Reason::kOverloaded, "this replica already has " + std::to_string(watchers_max_) +
+                                         " waiting calls and observers, its maximum");
   }
   members_.emplace(watcher.get(), watcher);
   return Membership(this, std::move(watcher));

@@ -80,7 +80,7 @@ class CampaignRun {
         const std::string cause = MetadataOf(*stood, "cause");
         // Whoever took this one's place would be thrown out by another session.
         if (cause == "SUPERSEDED") {
-          Output::Complain("a newer session of " + options_.candidate + " has taken the place");
+          Output::Complain("superseded by a newer session of " + options_.candidate);
           return kExitNotElected;
         }
         previous_session_id_ = cause == "EXPIRED" ? session_id_ : "";
@@ -172,8 +172,8 @@ class CampaignRun {
                   {"candidate", options_.candidate},
                   {"position", standing.position()},
                   {"leader", led ? Json(standing.leader().candidate()) : Json(nullptr)}},
-                 "standing for " + election + " as number " + std::to_string(standing.position()) +
-                     "; " +
+                 "standing for " + election + " at position " +
+                     std::to_string(standing.position()) + "; " +
                      (led ? standing.leader().candidate() + " leads in term " +
                                 std::to_string(standing.leader().term())
                           : "nobody leads"));
@@ -181,10 +181,11 @@ class CampaignRun {
 
   void ShowBlocked() const {
     const auto& blocked = response_.blocked().elections();
-    output_.Line({{"event", "blocked"},
-                  {"candidate", options_.candidate},
-                  {"elections", std::vector<std::string>(blocked.begin(), blocked.end())}},
-                 "waiting for all of " + Join(options_.elections) + "; not free: " + Join(blocked));
+    output_.Line(
+        {{"event", "blocked"},
+         {"candidate", options_.candidate},
+         {"elections", std::vector<std::string>(blocked.begin(), blocked.end())}},
+        "waiting for all of " + Join(options_.elections) + "; not free yet: " + Join(blocked));
   }
 
   // Holds the seats until one is lost, an operator wants another leader, or a signal comes. Answers
@@ -226,8 +227,8 @@ class CampaignRun {
                     {"term", seat.term()},
                     {"candidate", options_.candidate},
                     {"cause", lost.cause}},
-                   "lost: " + options_.candidate + " does not lead " + seat.election() +
-                       " any more (" + lost.cause + ")");
+                   "lost: " + options_.candidate + " no longer leads " + seat.election() + " (" +
+                       lost.cause + ")");
     }
   }
 
@@ -236,7 +237,7 @@ class CampaignRun {
                   {"election", asked.election},
                   {"candidate", options_.candidate},
                   {"successor", asked.successor}},
-                 "stepping down: " + asked.successor + " is to lead " + asked.election + " next");
+                 "stepping down: " + asked.successor + " will lead " + asked.election + " next");
   }
 
   // Best effort: if it fails, ending the session gives up the seat as well.

@@ -86,7 +86,7 @@ std::string AppointSentence(const v1::AppointResponse& response, const std::stri
       return election.leader().candidate() + " was asked to make way for " + candidate;
     case v1::AppointResponse::OUTCOME_RESERVED: {
       const auto& appointment = election.appointment();
-      return "the seat is kept for " + candidate +
+      return "the seat is reserved for " + candidate +
              (appointment.has_reserved_until()
                   ? " until " + LocalText(FromProto(appointment.reserved_until()))
                   : "");
@@ -119,7 +119,7 @@ int RunDepose(const CommonOptions& common, const DeposeOptions& options) {
   const auto term = change.Term();
   if (!term) return Output::Complain(term.error());
   if (change.seen() && !change.seen()->has_leader()) {
-    return change.Say("OVER_ALREADY", ToJson(*change.seen()), "nobody leads; nothing was changed");
+    return change.Say("OVER_ALREADY", ToJson(*change.seen()), "nobody leads; nothing to do");
   }
 
   auto request = change.Prepare<v1::DeposeRequest>();
@@ -130,7 +130,7 @@ int RunDepose(const CommonOptions& common, const DeposeOptions& options) {
   if (!status.ok()) return Output::Complain(status);
   const std::string ended = "term " + std::to_string(*term);
   return change.Say(response.deposed() ? "DEPOSED" : "OVER_ALREADY", ToJson(response.election()),
-                    (response.deposed() ? ended + " is over; " : ended + " was over already; ") +
+                    (response.deposed() ? ended + " has ended; " : ended + " had already ended; ") +
                         LeaderText(response.election()));
 }
 
@@ -141,7 +141,7 @@ int RunPause(const CommonOptions& common, const ChangeOptions& options) {
       Call(change.connection(), &Admin::Pause, change.Prepare<v1::PauseRequest>(), &response);
   if (!status.ok()) return Output::Complain(status);
   return change.Say("PAUSED", ToJson(response.election()),
-                    "paused: no seat is granted; " + LeaderText(response.election()));
+                    "paused, so the seat will not be granted; " + LeaderText(response.election()));
 }
 
 int RunResume(const CommonOptions& common, const ChangeOptions& options) {
@@ -180,11 +180,12 @@ int RunDelete(const CommonOptions& common, const ChangeOptions& options) {
   v1::DeleteElectionResponse response;
   const auto status = Call(change.connection(), &Admin::DeleteElection, request, &response);
   if (!status.ok()) return Output::Complain(status);
-  return change.Say(response.deleted() ? "DELETED" : "DELETED_ALREADY",
-                    {{"election", options.election}, {"term", response.term()}},
-                    (response.deleted() ? "deleted; the next term is above "
-                                        : "was deleted already; the next term is above ") +
-                        std::to_string(response.term()));
+  return change.Say(
+      response.deleted() ? "DELETED" : "DELETED_ALREADY",
+      {{"election", options.election}, {"term", response.term()}},
+      (response.deleted() ? "deleted; the next term will be higher than "
+                          : "was already deleted; the next term will be higher than ") +
+          std::to_string(response.term()));
 }
 
 int RunEndSession(const CommonOptions& common, const EndSessionOptions& options) {
@@ -201,7 +202,7 @@ int RunEndSession(const CommonOptions& common, const EndSessionOptions& options)
              {"session", options.handle},
              {"cause", cause}},
             options.handle + ": " +
-                (response.ended() ? "ended" : "had ended already (" + cause + ")"));
+                (response.ended() ? "ended" : "had already ended (" + cause + ")"));
   return EXIT_SUCCESS;
 }
 

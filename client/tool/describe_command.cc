@@ -68,7 +68,7 @@ class Sheet {
   }
 
   void ShowQueue(const std::vector<v1::Candidate>& queue) const {
-    if (queue.empty()) return output_.Text("nobody waits");
+    if (queue.empty()) return output_.Text("the queue is empty");
     Table table({{.title = "#", .align = Align::kRight},
                  {.title = "CANDIDATE", .width_max = 40},
                  {.title = "SESSION"},
@@ -86,7 +86,7 @@ class Sheet {
     output_.Text(table);
     if (election_.candidates() > queue.size()) {
       output_.Text("(" + std::to_string(election_.candidates()) +
-                   " wait: --limit 0 shows all of them)");
+                   " candidates are waiting; --limit 0 shows all of them)");
     }
   }
 

@@ -88,7 +88,7 @@ std::string SettingsText(const v1::ElectionSettings& settings) {
   if (settings.max_candidates() != 0) {
     Append(text, "max-candidates " + std::to_string(settings.max_candidates()));
   }
-  return text.empty() ? "none: as the server is set" : text;
+  return text.empty() ? "none (server defaults)" : text;
 }
 
 std::vector<Column> ElectionColumns() {

@@ -52,7 +52,7 @@ class Listing {
     if (output_.json()) return;
     if (empty()) return output_.Text(nothing);
     output_.Text(table_);
-    if (paging_.more) output_.Text("(there are more: --limit 0 shows all)");
+    if (paging_.more) output_.Text("(there are more; --limit 0 shows all of them)");
   }
 
  private:

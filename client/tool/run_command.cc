@@ -144,13 +144,13 @@ class CommandRun {
   // On the callbacks' thread.
 
   void OnStanding(uint64_t position) {
-    Say("waits for " + options_.election + " as number " + std::to_string(position));
+    Say("waiting for " + options_.election + " at position " + std::to_string(position));
     if (options_.wait == Duration(0)) Exit(kExitNotElected);
   }
 
   void OnLost(const v1::Leadership& seat, v1::Cause cause) {
     const std::string name = v1::Cause_Name(cause).substr(sizeof("CAUSE_") - 1);
-    Say("does not lead " + seat.election() + " any more (" + name + ")");
+    Say(options_.candidate + " no longer leads " + seat.election() + " (" + name + ")");
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !at_work_; });
@@ -168,7 +168,7 @@ class CommandRun {
       ChildProcess hook({"/bin/sh", "-c", options_.on_lost}, environment, [](pid_t) {});
       if (hook.WaitForEnd(kHookPatience)) (void)hook.Reap();
     } catch (const std::system_error& error) {
-      Output::Complain(std::string("cannot run the hook: ") + error.what());
+      Output::Complain(std::string("cannot run --on-lost: ") + error.what());
     }
   }
 

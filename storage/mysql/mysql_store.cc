@@ -784,9 +784,9 @@ class MySqlStore final : public Store {
         case 1370:  // denied
           throw MySqlError(
               error.kind, error.code,
-              std::string("the schema cannot be brought up to date: ") + error.what() +
-                  ". This needs the rights CREATE, ALTER, INDEX, CREATE VIEW and CREATE ROUTINE;"
-                  " another user that has them may run: tenured migrate");
+              std::string("cannot update the schema: ") + error.what() +
+                  ". This needs the privileges CREATE, ALTER, INDEX, CREATE VIEW and CREATE "
+                  "ROUTINE; a user who has them can run: tenured migrate");
         default: throw;
       }
     }
@@ -846,7 +846,7 @@ class MySqlStore final : public Store {
   // The tables hold what no tenured wrote.
   static MySqlError Malformed(Pool::Loan& loan) {
     loan.Drop();
-    return {MySqlError::Kind::kOther, 0, "the tables hold what no tenured wrote"};
+    return {MySqlError::Kind::kOther, 0, "the tables hold data that no tenured wrote"};
   }
 
   static void CleanUp(Pool::Loan& loan, const MySqlError& error) {

@@ -568,7 +568,7 @@ class SqliteStore final : public Store {
     } catch (const SQLite::Exception& error) {
       return Fail(Reason::kStoreUnavailable, std::string("SQLite: ") + error.what());
     } catch (const std::out_of_range&) {
-      return Fail(Reason::kStoreUnavailable, "SQLite: the tables hold what no tenured wrote");
+      return Fail(Reason::kStoreUnavailable, "SQLite: the tables hold data that no tenured wrote");
     }
   }
 

@@ -182,7 +182,7 @@ TEST_P(ElectorTest, WhoIsSupersededIsToldAndDoesNotComeBack) {
       diary_after.Options("e"));
 
   diary_after.WaitFor("elected 2");
-  diary.WaitFor("refused code 10: a newer session of a has taken the place");
+  diary.WaitFor("refused code 10: superseded by a newer session of a");
   // Without a cause if the list of seats, which does not show the seat any more, came before the
   // word of its end.
   EXPECT_THAT(diary.Lines(), Contains(AnyOf("lost 1 SUPERSEDED", "lost 1 UNSPECIFIED")));

@@ -188,7 +188,7 @@ TEST_P(ObserverTest, AStreamThatIsSilentIsGivenUp) {
   relay_->LoseAnswers();
   const tenure::Observer observer(options);
 
-  diary.WaitFor("the stream said nothing for 500 ms", 2);
+  diary.WaitFor("the stream was silent for 500 ms", 2);
   Mend();
 
   diary.WaitFor("e 0 SNAPSHOT nobody");

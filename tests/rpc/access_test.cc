@@ -287,7 +287,7 @@ TEST_F(AccessTest, APolicyThatCannotBeReadChangesNothing) {
   PublishPolicy("identities: nonsense");
 
   EXPECT_TRUE(Eventually([&] {
-    return server_->process().Errors().find("the policy stays as it was") != std::string::npos;
+    return server_->process().Errors().find("the previous one stays in force") != std::string::npos;
   }));
   EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
 }

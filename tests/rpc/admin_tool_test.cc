@@ -139,7 +139,7 @@ TEST_P(AdminToolTest, ListGoesThroughAllPages) {
   EXPECT_THAT(Objects({"list", "--limit", "1050"}), SizeIs(1050));
   const auto lines = Lines({"list", "--limit", "2"});
   ASSERT_THAT(lines, SizeIs(4));
-  EXPECT_EQ(lines.back(), "(there are more: --limit 0 shows all)");
+  EXPECT_EQ(lines.back(), "(there are more; --limit 0 shows all of them)");
 }
 
 // --- describe ---
@@ -156,7 +156,7 @@ TEST_P(AdminToolTest, DescribeShowsAnElectionAndItsQueue) {
   EXPECT_EQ(lines[2], "value     '10.0.0.7:80'");
   EXPECT_THAT(lines[3], MatchesRegex("lease     (30|2[0-9])s left of 30s"));
   EXPECT_EQ(lines[4], "revision  1");
-  EXPECT_EQ(lines[5], "settings  none: as the server is set");
+  EXPECT_EQ(lines[5], "settings  none (server defaults)");
   EXPECT_THAT(lines[7], StartsWith("#  CANDIDATE  SESSION"));
   EXPECT_THAT(lines[8], MatchesRegex("1  bob        " + bob.substr(0, 16) +
                                      "         0    (30|2[0-9])s         -  10.0.0.8:80"));
@@ -183,7 +183,7 @@ TEST_P(AdminToolTest, DescribeSaysWhenTheQueueIsLongerThanWhatItShows) {
   Open("orders", "leader");
   for (int i = 0; i < 25; ++i) Open("orders", "c" + std::to_string(i));
 
-  EXPECT_EQ(Lines({"describe", "orders"}).back(), "(25 wait: --limit 0 shows all of them)");
+  EXPECT_EQ(Lines({"describe", "orders"}).back(), "(25 candidates are waiting; --limit 0 shows all of them)");
   EXPECT_THAT(Object({"describe", "orders"}).at("queue"), SizeIs(20));
   EXPECT_THAT(Object({"describe", "orders", "--limit", "0"}).at("queue"), SizeIs(25));
 }
@@ -195,7 +195,7 @@ TEST_P(AdminToolTest, DescribeOfAVacantSeatSaysSo) {
 
   EXPECT_EQ(lines[1], "leader    nobody; the last term was 1");
   EXPECT_EQ(lines[2], "state     vacant");
-  EXPECT_EQ(lines.back(), "nobody waits");
+  EXPECT_EQ(lines.back(), "the queue is empty");
 }
 
 TEST_P(AdminToolTest, WhatOthersChoseReachesTheTerminalHarmless) {
@@ -264,7 +264,7 @@ TEST_P(AdminToolTest, HistoryIsShortUnlessMoreIsWanted) {
 
   EXPECT_THAT(Objects({"history", "orders"}), SizeIs(20));
   EXPECT_THAT(Run({"history", "orders"}).output,
-              HasSubstr("(there are more: --limit 0 shows all)"));
+              HasSubstr("(there are more; --limit 0 shows all of them)"));
   EXPECT_THAT(Objects({"history", "orders", "--limit", "0"}), SizeIs(25));
 }
 
@@ -344,7 +344,7 @@ TEST_P(AdminToolTest, AppointReservesTheSeatForWhoIsToCome) {
 
   EXPECT_THAT(
       lines,
-      ElementsAre(MatchesRegex("orders: the seat is kept for bob until 20.* .seen in term 1.")));
+      ElementsAre(MatchesRegex("orders: the seat is reserved for bob until 20.* .seen in term 1.")));
   EXPECT_FALSE(Campaign(A(), {"orders", "carol"}).has_elected());
   EXPECT_TRUE(Campaign(B(), {"orders", "bob"}).has_elected());
 }
@@ -381,7 +381,7 @@ TEST_P(AdminToolTest, DeposeEndsTheTermAndKeepsTheCandidateOut) {
   Open("orders", "bob");
 
   EXPECT_THAT(Lines({"depose", "orders", "--cool-down", "10m", "--reason", "it hangs"}),
-              ElementsAre("orders: term 1 is over; bob leads in term 2 (seen in term 1)"));
+              ElementsAre("orders: term 1 has ended; bob leads in term 2 (seen in term 1)"));
 
   EXPECT_TRUE(Campaign(B(), {"orders", "", alice}).has_standing());
   const Json waiting = Object({"describe", "orders"}).at("queue").at(0);
@@ -392,7 +392,7 @@ TEST_P(AdminToolTest, DeposeEndsTheTermAndKeepsTheCandidateOut) {
 TEST_P(AdminToolTest, DeposeOfATermThatIsOverChangesNothing) {
   Resign(A(), Open("orders", "alice"), "orders");
   EXPECT_THAT(Lines({"depose", "orders"}),
-              ElementsAre("orders: nobody leads; nothing was changed (seen in term 1)"));
+              ElementsAre("orders: nobody leads; nothing to do (seen in term 1)"));
   Open("orders", "bob");
 
   const Json answer = Object({"depose", "orders", "--term", "1"});
@@ -407,7 +407,7 @@ TEST_P(AdminToolTest, WhilePausedNobodyIsElected) {
   Resign(A(), Open("orders", "alice"), "orders");
 
   EXPECT_THAT(Lines({"pause", "orders"}),
-              ElementsAre("orders: paused: no seat is granted; nobody leads"));
+              ElementsAre("orders: paused, so the seat will not be granted; nobody leads"));
   Open("orders", "bob");
   EXPECT_EQ(Object({"list"}).at("leader"), nullptr);
   EXPECT_EQ(Object({"list"}).at("paused"), true);
@@ -449,7 +449,7 @@ TEST_P(AdminToolTest, DeleteRemovesAllButTheTerm) {
   Open("orders", "alice");
 
   EXPECT_THAT(Lines({"delete", "orders"}),
-              ElementsAre("orders: deleted; the next term is above 1 (seen in term 1)"));
+              ElementsAre("orders: deleted; the next term will be higher than 1 (seen in term 1)"));
 
   EXPECT_THAT(Lines({"list"}), ElementsAre("no elections"));
   EXPECT_EQ(Object({"delete", "orders", "--term", "1"}).at("outcome"), "DELETED_ALREADY");
@@ -466,7 +466,7 @@ TEST_P(AdminToolTest, EndSessionTakesItsSeats) {
 
   EXPECT_FALSE(Leader(B(), "orders").has_leader());
   EXPECT_THAT(Lines({"end-session", handle}),
-              ElementsAre(handle + ": had ended already (DEPOSED)"));
+              ElementsAre(handle + ": had already ended (DEPOSED)"));
   EXPECT_EQ(Object({"end-session", handle}).at("outcome"), "ENDED_ALREADY");
 }
 

@@ -67,7 +67,7 @@ TEST_F(HealthcheckTest, AnotherServerOnThePortIsNotHealthy) {
 TEST_F(HealthcheckTest, AnAddressThatIsNoneIsRefused) {
   http_ = "nonsense";
 
-  EXPECT_THAT(Healthcheck().errors, HasSubstr("'nonsense' is not host:port"));
+  EXPECT_THAT(Healthcheck().errors, HasSubstr("'nonsense' is not an address"));
 }
 
 }  // namespace

@@ -387,7 +387,7 @@ TEST_F(ToolTest, AHolderThatWasAwayLearnsThatItIsAskedToMakeWay) {
   holder->Signal(SIGCONT);
 
   EXPECT_EQ(holder->Wait(), 0);
-  EXPECT_EQ(holder->Line(2), "stepping down: b is to lead e next");
+  EXPECT_EQ(holder->Line(2), "stepping down: b will lead e next");
 }
 
 TEST_F(ToolTest, ObserveTellsPeopleWhoIsToMakeWayForWhom) {
@@ -423,7 +423,7 @@ TEST_F(ToolTest, AWaiterThatIsSupersededDoesNotComeBack) {
 
   EXPECT_EQ(Json::parse(newer->Line(1)).at("position"), 1);
   EXPECT_EQ(older->Wait(), 3);
-  EXPECT_THAT(older->Errors(), HasSubstr("a newer session of a"));
+  EXPECT_THAT(older->Errors(), HasSubstr("superseded by a newer session of a"));
 }
 
 // --- What a terminal is not to be told ---

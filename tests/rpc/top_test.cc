@@ -60,7 +60,7 @@ TEST_F(TopTest, ShowsWhatIsOutOfTheOrdinary) {
   Campaign(server_, {"orders", "alice"});
   Campaign(server_, {"orders", "bob"});
   PseudoTerminal terminal = Start();
-  ASSERT_TRUE(terminal.Shows("1 candidate waits"));
+  ASSERT_TRUE(terminal.Shows("1 candidate waiting"));
 
   ASSERT_EQ(RunTool(server_, {"pause", "orders"}).exit_code, 0);
   EXPECT_TRUE(terminal.Shows("1 paused"));

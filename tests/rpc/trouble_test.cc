@@ -417,7 +417,7 @@ TEST_F(LonelyTest, WhatCannotBeOpenedIsOneLine) {
                 "cannot read /nowhere");
   ExpectOneLine(
       RunToEnd({Program("tenured"), "--store", "sqlite::memory:", "--http-listen", "nonsense"}),
-      "'nonsense' is not host:port");
+      "'nonsense' is not an address");
 }
 
 TEST_F(LonelyTest, APasswordInTheUrlIsRefusedAndNotRepeated) {

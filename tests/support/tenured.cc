@@ -184,7 +184,7 @@ v1::SessionRenewal Renew(Tenured& server, const std::string& session_id) {
 uint64_t BumpTerms(const std::string& store_url) {
   const Finished bumped = RunToEnd({Program("tenured"), "bump-terms", "--store", store_url});
   EXPECT_EQ(bumped.exit_code, 0) << bumped.errors;
-  const std::string phrase = "begin after ";
+  const std::string phrase = "will be higher than ";
   const size_t at = bumped.output.find(phrase);
   if (at != std::string::npos) return std::stoull(bumped.output.substr(at + phrase.size()));
   ADD_FAILURE() << bumped.output;

@@ -81,7 +81,7 @@ Line Summary(const Scene& scene, size_t width) {
   const size_t all = scene.elections.size();
   std::string text = Count(all, all == 1 ? "election: " : "elections: ") + Count(led, "led, ") +
                      Count(all - led, "vacant, ") + Count(paused, "paused; ") +
-                     Count(waiting, waiting == 1 ? "candidate waits" : "candidates wait");
+                     Count(waiting, waiting == 1 ? "candidate waiting" : "candidates waiting");
   if (!scene.note.empty()) text += "; " + Printable(scene.note);
   return {CutTo(text, width)};
 }

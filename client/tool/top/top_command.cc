@@ -195,7 +195,7 @@ class TopRun {
       scene.disconnected_for = std::chrono::duration_cast<Duration>(now - *disconnected_since_);
     }
     if (const std::string failure = watched_.Failure(); !failure.empty()) {
-      scene.note = "no changes are shown: " + failure;
+      scene.note = "changes are not shown: " + failure;
     }
     scene = Filtered(std::move(scene), view_.filter);
     elections_shown_ = scene.elections.size();
