@@ -1,7 +1,7 @@
 // Whether this process may act as the leader right now: for many readers, who pay nanoseconds, and
 // one writer. Pure: `now` is an argument.
 //
-// Once a reader was told "no" in a term, no reader is told "yes" in that term again.
+// Once a reader has got "no" in a term, no reader gets "yes" in that term again.
 #pragma once
 
 #include <atomic>

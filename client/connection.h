@@ -21,8 +21,8 @@ namespace tenure {
 // are used.
 enum class HealthCheck { kOff, kOn };
 
-// The replicas of one service, one of them in use. Any will do; whoever meets a broken one moves
-// on. Not thread-safe.
+// The replicas of one service, one of them in use. Any will do; a caller that meets a broken one
+// moves on. Not thread-safe.
 class Connection {
  public:
   // "host:port[,host:port...]". Nothing is connected to yet. Null credentials: without TLS.

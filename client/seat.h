@@ -28,7 +28,7 @@
 
 namespace tenure {
 
-// What the process is told of its seat.
+// What the process learns about its seat.
 struct Standing {
   uint64_t position;  // 1 is the next leader
 };
@@ -38,7 +38,7 @@ struct Elected {
 // The lease is not renewed as it should be. The seat is still held.
 struct Suspended {};
 struct Resumed {};
-// The work has to end. Only for who has work.
+// The work must end. Only if there is work.
 struct StopWork {};
 // The work has not ended in time, and the seat may soon be another's.
 struct Overrun {};

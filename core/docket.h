@@ -60,7 +60,7 @@ struct Docket {
   // Sessions that were found to be over, or were ended, in this transaction. Their seats and places
   // in other elections are still to be given up, one `Settle` each.
   std::vector<SessionId> ended;
-  // Elections whose next leader could not be told from what was read: they need another `Settle`.
+  // Elections whose next leader cannot be decided from what was read: they need another `Settle`.
   std::set<ElectionName> unsettled;
   std::vector<AdminChange> admin_changes;
   // How many sessions were opened by candidates whose last session had expired while they lived.

@@ -99,16 +99,16 @@ struct ResignAnswer {
   Term term;  // of kResigned
 };
 
-// Takes back what one Campaign call asked for, if no later call of its session asked for it too.
+// Withdraws the candidacy of one Campaign call, unless a later call of its session wants it too.
 struct Withdraw {
   ElectionName election;
   SessionId session;
   Attempt attempt;
 };
 
-// Brings an election in line with its sessions: ends the term of a leader whose session is over,
-// fills a vacant seat, and drops `session`'s place if that session is over. Every other command
-// does the first two as well.
+// Brings an election in line with its sessions: ends the term of a leader whose session has ended,
+// fills a vacant seat, and drops the place of `session` if it has ended. Every other command does
+// the first two as well.
 struct Settle {
   ElectionName election;
   std::optional<SessionId> session;
@@ -116,9 +116,9 @@ struct Settle {
 
 struct Done {};
 
-// The commands of operators. Each is recorded with who asked, if it changes anything. `term` is the
-// election's highest term as the operator saw it: nothing happens once another was granted, so that
-// a command that is sent twice does not meet a successor.
+// The commands of operators. Each is recorded with its author, if it changes anything. `term` is
+// the election's highest term as the operator knows it: once another was granted, the command does
+// nothing, so that a duplicate cannot hit a successor.
 
 // Wants a candidate to lead. Without `force` the leader is asked to make way, and the seat passes
 // to the candidate when it is vacant next; with it the leader's term ends now.
@@ -127,7 +127,7 @@ struct Appoint {
   Term term;
   std::string candidate;
   bool force = false;
-  // So long the seat is kept for the candidate if it does not stand yet.
+  // How long to reserve the seat if the candidate is not standing yet.
   std::optional<Duration> reserve_for;
   Asker asker;
 };
@@ -140,7 +140,7 @@ struct Depose {
   Asker asker;
 };
 
-// No grant is made while an election is paused. Who leads goes on to lead.
+// While an election is paused, its seat is not granted. The current leader keeps it.
 struct Pause {
   ElectionName election;
   bool paused = true;  // false: resume
@@ -155,7 +155,7 @@ struct Configure {
   std::optional<Duration> lease_ttl_default;
   std::optional<Duration> lease_ttl_max;
   std::optional<uint64_t> queue_max;
-  bool create = false;  // bring the election into being
+  bool create = false;  // the election, if it does not exist
   Asker asker;
 };
 
@@ -181,8 +181,8 @@ struct Needs {
   std::vector<ElectionName> elections;
   std::vector<SessionId> sessions = {};
   std::vector<std::string> candidates = {};  // whose candidacies in these elections are needed
-  bool creates = false;                      // it may bring its elections into being
-  size_t departures = 0;                     // so many terms of one election may end by it
+  bool creates = false;                      // it may create its elections
+  size_t departures = 0;                     // how many terms of one election it may end
   std::optional<std::string> identity = {};  // whose usage is needed
 };
 [[nodiscard]] Needs NeedsOf(const Command& command);
@@ -204,14 +204,14 @@ struct Needs {
 // Ends a session if its lease is over by `now`.
 void ExpireIfDue(Docket& docket, const SessionId& id);
 
-// After the database has lost what it had committed: raises an election's numbers by kBumpMin, or
-// to `floor` if that is more, so that none is given a second time, and ends the term of whoever
-// seems to lead, for another may have followed in what was lost. Events of before are hidden:
-// observers may have seen others of the same revisions. Not a command, which would first bring the
-// election in line, in its old numbers.
+// For a database that has lost committed changes: raises an election's numbers by kBumpMin, or to
+// `floor` if that is more, so that no number is used twice. Ends the term of the apparent leader,
+// since a successor may have been lost. Hides earlier events: observers may have seen different
+// ones with the same revisions. This is not a command, because commands first bring the election in
+// line, in its old numbers.
 void Bump(Docket& docket, const ElectionName& name, uint64_t floor);
 
-// What callers are told of an ended session.
+// The error that callers get for an ended session.
 [[nodiscard]] Error SessionEndedError(const Session& session);
 
 }  // namespace tenure

@@ -39,7 +39,7 @@ void InsertInQueue(Contest& contest, Candidacy candidacy);
                             int32_t priority);
 void Record(Docket& docket, Election& election, EventType type, Cause cause = Cause::kNone);
 void Grant(Docket& docket, Contest& contest, Place place);
-// Gives a vacant seat to who is next, if anybody may have it now.
+// Gives a vacant seat to the next candidate, if one may have it now.
 void Promote(Docket& docket, Contest& contest);
 // Ends the term. Nobody is granted the next one before `reopens_at`.
 void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at);

@@ -22,11 +22,11 @@ inline constexpr size_t kReasonBytesMax = 255;
 inline constexpr size_t kCoolDownsMax = 100;  // of one election
 inline constexpr Duration kAdminDurationMax = std::chrono::hours(24);
 inline constexpr uint64_t kAdminQueueMax = 1'000'000;
-// By how much numbers are raised at least, after commits were lost.
+// The minimum by which numbers are raised after commits were lost.
 inline constexpr uint64_t kBumpMin = 1'000'000;
 
-// Adaptive leases: a premature expiry doubles the next lease, up to so many times what was asked
-// for; each calm period halves it again.
+// Adaptive leases: a premature expiry doubles the next lease, up to kLeaseGrowthMax times the
+// requested one; each calm period halves it again.
 inline constexpr int kLeaseGrowth = 2;
 inline constexpr int kLeaseGrowthMax = 8;
 inline constexpr Duration kCalmPeriod = std::chrono::minutes(10);

@@ -47,8 +47,8 @@ struct ElectionName {
   auto operator<=>(const ElectionName&) const = default;
 };
 
-// A secret capability of 128 random bits: who knows it acts for the session. Only its first half,
-// the handle, may be logged or listed.
+// A secret capability of 128 random bits: anyone who knows it can act for the session. Only its
+// first half, the handle, may be logged or listed.
 struct SessionId {
   std::array<uint8_t, 16> bytes{};
 
@@ -110,7 +110,7 @@ struct Quota {
   [[nodiscard]] bool Limits() const { return sessions || candidacies; }
 };
 
-// Who asks, by the server's policy; empty without one.
+// The caller's identity and quota in the server's policy; empty without a policy.
 struct Claimant {
   std::string identity = {};
   Quota quota = {};
@@ -126,7 +126,7 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// A place in one election's queue. Whoever is elected leaves the queue.
+// A place in one election's queue. Elected candidates leave the queue.
 struct Candidacy {
   SessionId session;
   std::string candidate;
@@ -138,13 +138,13 @@ struct Candidacy {
   bool asked_again = false;  // by a Campaign call with another attempt than the first
 
   bool operator==(const Candidacy&) const = default;
-  // Queue order: higher priority first, then who came first.
+  // Queue order: higher priorities first, then in order of arrival.
   [[nodiscard]] bool Before(const Candidacy& other) const {
     return priority != other.priority ? priority > other.priority : ticket < other.ticket;
   }
 };
 
-// Who holds the seat, in the election's current term.
+// The holder of the seat in the election's current term.
 struct Leader {
   SessionId session;
   std::string candidate;
@@ -247,7 +247,7 @@ enum class AdminAction : uint8_t {
 };
 [[nodiscard]] std::string_view AdminActionName(AdminAction action);
 
-// Who asked for an administrative change, and why.
+// The author of an administrative change, and the reason.
 struct Asker {
   std::string identity;
   std::string reason;

@@ -1,8 +1,8 @@
-// The series of single elections: a bounded number of them.
+// The series of single elections, up to a maximum number.
 //
-// Elections get series in the order in which they are heard of, as long as there is room, and if
-// their names begin as they should; those that are deleted give theirs up. What is shown of an
-// election never goes back to an older revision. Thread-safe.
+// Elections get series in the order in which they become known, as long as there is room, and if
+// their names have one of the prefixes. Deleted elections give theirs up. The series of an election
+// never go back to an older revision. Thread-safe.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -20,7 +20,8 @@ namespace tenure {
 
 class ElectionSeries {
  public:
-  // Names that begin with one of `prefixes`, or all if there is none. The families must outlive it.
+  // Lists names with one of `prefixes`, or all names if there is none. The families must outlive
+  // it.
   ElectionSeries(prometheus::Family<prometheus::Gauge>& terms,
                  prometheus::Family<prometheus::Gauge>& has_leader,
                  prometheus::Family<prometheus::Counter>& changes, size_t elections_max,
@@ -30,9 +31,9 @@ class ElectionSeries {
   void Heard(const Event& event);
   // An election as it was read.
   void Read(const Election& election);
-  // There is no such election any more.
+  // The election no longer exists.
   void Forget(const ElectionName& name);
-  // The database is not the one that it was.
+  // The database was replaced or restored.
   void ForgetAll();
 
   [[nodiscard]] std::vector<ElectionName> Listed() const;
@@ -48,7 +49,7 @@ class ElectionSeries {
   };
 
   // REQUIRES for all below: the lock.
-  // Nothing if there is no room for it, or it is not wanted.
+  // Null if there is no room for it, or its name has none of the prefixes.
   Series* FindOrAdd(const ElectionName& name);
   void Remove(std::unordered_map<ElectionName, Series>::iterator listed);
   static void Show(Series& series, Revision revision, Term term, bool has_leader);

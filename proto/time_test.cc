@@ -27,7 +27,7 @@ struct DurationCase {
 
 class DurationFromProtoTest : public ::testing::TestWithParam<DurationCase> {};
 
-TEST_P(DurationFromProtoTest, IsAsTheTableSays) {
+TEST_P(DurationFromProtoTest, ADurationIsReadAsTheTableSays) {
   const auto& [seconds, nanos, expected] = GetParam();
 
   EXPECT_EQ(FromProto(Message(seconds, nanos)), expected);
@@ -64,27 +64,27 @@ INSTANTIATE_TEST_SUITE_P(
                       DurationCase{std::numeric_limits<int64_t>::min(), 0, std::nullopt},
                       DurationCase{0, std::numeric_limits<int32_t>::min(), std::nullopt}));
 
-TEST(DurationToProtoTest, KeepsEveryMicrosecond) {
+TEST(DurationToProtoTest, EveryMicrosecondIsKept) {
   const auto message = ToProto(Duration(1'500'001us));
 
   EXPECT_EQ(message.seconds(), 1);
   EXPECT_EQ(message.nanos(), 500'001'000);
 }
 
-TEST(DurationToProtoTest, AndBackIsTheSame) {
+TEST(DurationToProtoTest, ADurationReadsBackAsTheSame) {
   for (const Duration duration : {Duration(0), Duration(1us), Duration(10s), Duration(-1500ms)}) {
     EXPECT_EQ(FromProto(ToProto(duration)), duration);
   }
 }
 
-TEST(TimestampToProtoTest, CountsFromTheEpoch) {
+TEST(TimestampToProtoTest, ATimestampCountsFromTheEpoch) {
   const auto message = ToProto(DbTime{1'700'000'000s + 250ms});
 
   EXPECT_EQ(message.seconds(), 1'700'000'000);
   EXPECT_EQ(message.nanos(), 250'000'000);
 }
 
-TEST(TimestampToProtoTest, AndBackIsTheSame) {
+TEST(TimestampToProtoTest, ATimestampReadsBackAsTheSame) {
   const DbTime time{1'700'000'000s + 1us};
 
   EXPECT_EQ(FromProto(ToProto(time)), time);

@@ -1,6 +1,6 @@
-// The door: who calls, and whether the policy lets them do what they ask for.
+// Access control: identifies the caller, and checks its call against the policy.
 //
-// A call is let in once, when it begins: what it was let in for goes on when the policy changes or
+// A call is checked once, when it begins: an admitted call continues even if the policy changes or
 // its certificate expires. Every refusal is logged.
 #pragma once
 
@@ -89,7 +89,7 @@ class Access {
 
 [[nodiscard]] Claimant ClaimantOf(const Access::Caller& caller);
 
-// Who asks, for records: the policy's name of the caller, or else the authenticated name of the
+// The caller's name for records: its name in the policy, or else the authenticated name of the
 // peer, or else its address.
 [[nodiscard]] std::string NameOf(const Access::Caller& caller,
                                  const grpc::CallbackServerContext& context);

@@ -13,7 +13,7 @@
 
 namespace tenure {
 
-// `identity` is who asks, as the connection tells.
+// `identity` is the caller, according to the connection.
 [[nodiscard]] Result<Appoint> Parse(const v1::AppointRequest& request, std::string identity);
 [[nodiscard]] Result<Depose> Parse(const v1::DeposeRequest& request, std::string identity);
 [[nodiscard]] Result<Pause> Parse(const v1::PauseRequest& request, std::string identity);

@@ -16,12 +16,11 @@ struct Bumped {
   size_t sessions = 0;   // that were ended
 };
 
-// Raises the terms and the revisions of all elections to the microseconds since 1970 by the
-// database's clock, of deleted ones and of those that are still to come, too, after it has ended
-// every session: nobody leads in a number of before.
-// REQUIRES: no replica serves. In many transactions; whoever does it again after an error, or by
-// mistake, raises some twice, which does no harm.
-// Errors: kStoreUnavailable; kOverloaded, if somebody keeps an election or a session locked.
+// Raises the terms and the revisions of all elections, including deleted and future ones, to the
+// microseconds since 1970 by the database's clock. First ends every session, so that nobody leads
+// in an earlier term. REQUIRES: no replica serves. Uses many transactions; repeating it, after an
+// error or by mistake, raises some elections twice, which is harmless. Errors: kStoreUnavailable;
+// kOverloaded, if an election or a session stays locked.
 [[nodiscard]] Result<Bumped> BumpTerms(Store& store);
 
 }  // namespace tenure

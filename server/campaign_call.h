@@ -14,7 +14,7 @@
 
 namespace tenure {
 
-// Starts a call. The reactor owns itself. `claimant` is who asks.
+// Starts a call. The reactor owns itself. `claimant` is the caller.
 [[nodiscard]] grpc::ServerUnaryReactor* StartCampaign(Engine& engine, Claimant claimant,
                                                       grpc::CallbackServerContext* context,
                                                       const v1::CampaignRequest& request,

@@ -12,7 +12,7 @@
 
 namespace tenure {
 
-// Who stands: a session that the caller has, or one that is made for this call.
+// The candidate: a session that the caller has, or one to be opened by this call.
 struct Stander {
   SessionId session;
   std::optional<Campaign::Opening> opening;

@@ -11,8 +11,8 @@
 
 namespace tenure {
 
-// Starts a call. The reactor owns itself. `claimant` is who asks. REQUIRES: `request.elections` is
-// not empty.
+// Starts a call. The reactor owns itself. `claimant` is the caller. REQUIRES: `request.elections`
+// is not empty.
 [[nodiscard]] grpc::ServerUnaryReactor* StartCampaignForAll(Engine& engine, Claimant claimant,
                                                             grpc::CallbackServerContext* context,
                                                             const v1::CampaignRequest& request,

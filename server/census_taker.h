@@ -1,5 +1,5 @@
-// Keeps the metrics of what is in the store: how much there is, and the series of single elections,
-// of which events tell the rest. For one thread at a time.
+// Updates the metrics of the store's contents: the counts, and the series of single elections,
+// which events keep up to date in between. For one thread at a time.
 #pragma once
 
 #include "metrics/metrics.h"

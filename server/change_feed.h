@@ -1,9 +1,9 @@
-// Puts the changes of this replica and of all others into one order, and tells each once.
+// Puts the changes of this replica and of all others into one order, and reports each once.
 //
-// A lane's positions are the order of its commits. What this replica commits is told at once if it
-// is the lane's next position; whatever comes before it, from other replicas, is read from the
-// store first. One small read, made every `interval`, finds out whether there is anything to read,
-// whatever the number of elections and watchers.
+// A lane's positions are the order of its commits. A commit of this replica is reported at once if
+// it has the lane's next position; otherwise the earlier commits of other replicas are read from
+// the store first. A small read, made every `interval`, finds out whether there is anything to
+// read, regardless of the number of elections and watchers.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ class ChangeFeed {
   const std::chrono::milliseconds interval_;
   std::array<Lane, kLaneCount> lanes_;
   std::mutex poll_mutex_;  // one poll at a time
-  // The database went back, and nobody is told anything until all can read it. Written under
+  // The database went back in time: nothing is reported until the schema is complete. Written under
   // poll_mutex_.
   std::atomic<bool> went_back_ = false;
   std::atomic<uint64_t> origin_ = 0;

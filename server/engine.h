@@ -72,14 +72,14 @@ class Engine {
   // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 
-  // Refuse what is new as soon as it would be answered late. To be asked before a session is opened
-  // by a campaign that limits its wait, and before somebody asks who leads; not before what keeps
-  // or frees what somebody has, and not for what an open call does. Error: kOverloaded.
+  // Refuse new work as soon as it would be answered too late. Ask before a campaign that limits its
+  // wait opens a session, and before a read of the leader; not before calls that keep or free a
+  // seat or place, and not for the work of an open call. Error: kOverloaded.
   [[nodiscard]] Result<void> AdmitCampaign();
   [[nodiscard]] Result<void> AdmitRead();
 
   // Applies a command to its election. Errors: those of the law, kOverloaded, kStoreUnavailable.
-  // A command that is not wanted any more when its turn comes is dropped, and its `done` with it.
+  // A command that is no longer wanted when its turn comes is dropped, and its `done` with it.
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
   // Renews a session. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
@@ -91,8 +91,8 @@ class Engine {
   void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
                      std::string trace = {});
 
-  // Who leads, no older than the call; or, with `stale_ok`, up to a second old. Nothing: nobody has
-  // ever stood there. Never shows a leader whose lease is over. Errors: kOverloaded,
+  // The election as of the call or later; with `stale_ok`, up to a second old. Nothing if nobody
+  // has ever campaigned in it. Never shows a leader whose lease has ended. Errors: kOverloaded,
   // kStoreUnavailable.
   void ReadElection(const ElectionName& name, bool stale_ok, Done<std::optional<Election>> done);
   // Where a session stands. Errors: kOverloaded, kStoreUnavailable.
@@ -159,7 +159,7 @@ class Engine {
     SteadyTime give_up_at;
     int tries = 0;
   };
-  // An ended session whose seats and places are being given up, and who waits for that, if anyone.
+  // An ended session whose seats and places are being given up, and a callback for the end of that.
   struct Ending {
     SessionId session;
     std::function<void(Result<void>)> done;
@@ -207,13 +207,13 @@ class Engine {
   [[nodiscard]] bool MayRead();
   // Runs a transaction and counts it.
   Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
-  // What follows from a committed docket: watchers are told, and ended sessions lose their places.
+  // After a commit: notifies watchers, and lets ended sessions lose their places.
   void Follow(const Committed& committed, Docket&& docket,
               const std::vector<std::string>& traces = {});
   static void Log(const std::vector<AdminChange>& changes);
-  // Gives up all that ended sessions hold, each by itself, and then marks them as settled. Whoever
-  // waits is told when that is over, successfully or not: what was not settled is found again by
-  // the search.
+  // Gives up all seats and places of ended sessions, one by one, and then marks the sessions as
+  // settled. `done` is called when that is over, successfully or not: the search finds again what
+  // was not settled.
   void SettleSessions(std::vector<Ending> endings);
   void SettleSessions(const std::vector<SessionId>& sessions);
   void SettlePlaces(Ending ending, const std::vector<ElectionName>& elections);

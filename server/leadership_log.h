@@ -23,8 +23,8 @@ struct LeadershipChange {
   bool operator==(const LeadershipChange&) const = default;
 };
 
-// `traces` has, for each event, the trace of the call that brought it about, or less: none. A seat
-// that passes in one transaction is one change.
+// `traces` has, for each event, the trace of the call that caused it; missing entries mean none. A
+// seat that passes in one transaction is one change.
 [[nodiscard]] std::vector<LeadershipChange> LeadershipChanges(
     const Docket& docket, const std::vector<std::string>& traces);
 

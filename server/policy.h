@@ -1,5 +1,5 @@
-// Who may do what: identities, how they prove themselves, and what each may do in which elections.
-// Whoever is not named may do nothing. Pure; docs/permissions.md shows the file.
+// The access policy: identities, how they authenticate, and what each may do in which elections.
+// Unknown callers may do nothing. Pure; docs/permissions.md describes the file.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct Identity {
   [[nodiscard]] bool MaySomewhere(Verb verb) const;
 };
 
-// How a caller proves who it is.
+// How a caller authenticates.
 struct Credentials {
   std::optional<std::string> token = {};    // decides alone, if there is one
   std::vector<std::string> san = {};        // of the certificate: subject alternative names
@@ -60,8 +60,8 @@ struct Credentials {
 
 class Policy {
  public:
-  // `text` is YAML; `read` reads a file of tokens that it names. The error is one sentence for
-  // whoever wrote it.
+  // `text` is YAML; `read` reads a token file that it names. The error is one sentence for the
+  // author of the policy.
   using ReadFile = std::function<tl::expected<std::string, std::string>(const std::string&)>;
   [[nodiscard]] static tl::expected<Policy, std::string> Parse(const std::string& text,
                                                                const ReadFile& read);

@@ -1,5 +1,5 @@
 // Time and threads, as the engine sees them. The engine starts no thread and reads no clock of its
-// own: whoever implements this decides when and where its work runs.
+// own: the implementation of this interface decides when and where its work runs.
 //
 // `ThreadScheduler` is the one that serves. A simulation can drive the same engine with a scheduler
 // of its own.

@@ -8,10 +8,10 @@
 
 namespace tenure {
 
-// Holds one plan at a time, and forgets it when it is set anew or destroyed. So that a plan costs
-// nothing when the call that made it is over. The plan may already have begun then: a task that is
-// to do nothing after its owner's end holds a weak pointer to it. Not thread-safe by itself: its
-// owner sets it under its own lock, or before anybody else can.
+// Holds one plan at a time, and cancels it when it is set again or destroyed, so that a plan costs
+// nothing once the call that made it is over. By then the plan may already be running: a task that
+// must do nothing after the end of its owner holds a weak pointer to it. Not thread-safe by itself:
+// the owner sets it under its own lock, or before other threads can.
 class Timer {
  public:
   Timer(Scheduler& scheduler, Work work) : scheduler_(scheduler), work_(work) {}

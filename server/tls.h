@@ -11,8 +11,8 @@ namespace tenure {
 
 enum class ClientCertificates { kRequired, kOptional };
 
-// PEM files. Each is read anew within a second of a change: change the certificate and its key
-// together, by exchanging the folder or the link that they are reached by.
+// Paths of PEM files. A changed file is reloaded within a second. To change a certificate together
+// with its key, replace the folder or the symbolic link in their paths.
 struct TlsFiles {
   std::string certificate;  // the chain, the server's own first; empty: no TLS
   std::string key;

@@ -38,8 +38,8 @@ inline constexpr auto kAnswerPatience = std::chrono::seconds(10);
   return {Reason::kStoreUnavailable, "the database did not answer in time"};
 }
 
-// Finishes one call exactly once: with its answer, or, when that does not come in time, with
-// kStoreUnavailable. `response` is written to only by whoever finishes. Thread-safe.
+// Finishes one call exactly once: with its answer, or with kStoreUnavailable if the answer does not
+// come in time. Only the thread that finishes the call writes to `response`. Thread-safe.
 template <typename Response>
 class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
  public:

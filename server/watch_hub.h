@@ -1,7 +1,7 @@
-// Tells every committed change to those on this replica who want to know of it.
+// Delivers every committed change to the calls on this replica that watch for it.
 //
-// The hub is told by the change feed, in the order of revisions of each election, and each change
-// once. It never blocks and never asks the store; its watchers keep queues of their own.
+// The change feed reports each change to the hub once, in the order of revisions of each election.
+// The hub never blocks and never reads the store; its watchers have queues of their own.
 // Thread-safe.
 #pragma once
 
@@ -27,9 +27,10 @@ class Watcher {
 
   // A change of an election, or of a seat of a session, that is watched.
   virtual void OnEvent(const std::shared_ptr<const Event>& event) = 0;
-  // A watched session is over.
+  // A watched session has ended.
   virtual void OnSessionEnded(const Session& session) { (void)session; }
-  // Changes may have been missed: the database is not the one that it was. Read everything anew.
+  // Changes may have been missed, because the database was replaced or restored: read everything
+  // again.
   virtual void OnReset() {}
   // This replica is shutting down.
   virtual void OnDrain() = 0;

@@ -41,8 +41,8 @@ struct Agenda {
   std::map<ElectionName, Item> elections;
   std::vector<SessionId> sessions;        // needed besides leaders and successors
   std::set<std::string> identities = {};  // whose usage is needed
-  // Queue for elections that are locked, for about a second, in place of passing them by: who holds
-  // them by ever new share locks, so that they are never free, lets a queue through.
+  // Wait about a second for locked elections instead of skipping them: overlapping share locks may
+  // never leave them free, but let a queue through.
   // REQUIRES: one election.
   bool patient = false;
   // Done twice is done once: when the reply to the commit is lost, it is just done again. The
@@ -60,7 +60,7 @@ struct LanePosition {
   uint64_t position = 0;
 };
 
-// Where a transaction stands in each lane of which it wrote events.
+// The position of a transaction in each lane in which it wrote events.
 using Committed = std::vector<LanePosition>;
 
 using LanePositions = std::array<uint64_t, kLaneCount>;
@@ -74,8 +74,8 @@ struct FeedEntry {
 // An election as it was read, without a lock.
 struct ElectionView {
   Election election;
-  // Of the leader's session. Not positive if it is over by the database's clock: its expiry is due,
-  // and has to be committed before anybody is told who leads.
+  // Of the leader's session. Zero or negative if it has ended by the database's clock: then its
+  // expiry must be committed before anyone is told who leads.
   Duration lease_left{0};
 
   [[nodiscard]] bool LeaderAlive() const { return !election.leader || lease_left > Duration(0); }
@@ -88,7 +88,7 @@ struct PlaceKey {
   auto operator<=>(const PlaceKey&) const = default;
 };
 
-// What the passing of time has brought about.
+// Work that has become due with time.
 struct DueWork {
   DbTime now;
   std::vector<SessionId> expired;       // not marked yet
@@ -110,14 +110,14 @@ struct Trimmed {
   ElectionName last;  // go on after this one; empty: from the beginning, once there is more
 };
 
-// One who waits, as operators see it.
+// A waiting candidate as operators see it.
 struct QueueEntry {
   Candidacy candidacy;
   Duration lease_left{0};
   std::optional<DbTime> cools_down_until;
 };
 
-// One term, as its events tell of it.
+// One term, according to its events.
 struct TermRecord {
   Term term;
   std::string candidate;
@@ -143,12 +143,12 @@ struct SessionView {
 // How much there is.
 struct Census {
   uint64_t elections = 0;
-  // Of those that are not paused: nobody leads, though one waits who wants to; or the leader's
-  // lease is over.
+  // Not paused, and either without a leader although an eligible candidate waits, or with a leader
+  // whose lease has ended.
   uint64_t leaderless = 0;
-  uint64_t vacant = 0;      // nobody leads, and nobody waits
-  uint64_t candidates = 0;  // who wait in queues
-  uint64_t sessions = 0;    // that are alive
+  uint64_t vacant = 0;      // no leader and no candidates
+  uint64_t candidates = 0;  // waiting in queues
+  uint64_t sessions = 0;    // live ones
 
   bool operator==(const Census&) const = default;
 };
@@ -213,12 +213,12 @@ class Store {
   // The events of a lane's positions after `after`, up to and with `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) = 0;
 
-  // Sessions whose time is up or whose places are still to be given up, and elections that time has
-  // brought nearer to a grant; at most `limit` of each.
+  // Sessions that have expired or whose places must still be given up, and elections that may now
+  // be ready for a grant; at most `limit` of each.
   virtual Result<DueWork> FindDueWork(size_t limit) = 0;
   // Every election in which one of the sessions leads or waits.
   virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
-  // Marks ended sessions that hold no seat and no place any more as done with.
+  // Marks ended sessions that no longer hold a seat or a place as settled.
   virtual Result<void> MarkSettled(const std::vector<SessionId>& sessions) = 0;
   // Forgets settled sessions whose lease, had it not ended before, would have been over for `age`;
   // at most `limit`. Answers with how many.

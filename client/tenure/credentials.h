@@ -1,5 +1,5 @@
-// Credentials of a service that wants TLS, client certificates or tokens. Whatever gRPC itself
-// offers does as well: ClientOptions takes any grpc::ChannelCredentials.
+// Credentials for a service that uses TLS, client certificates or tokens. Any other
+// grpc::ChannelCredentials can be used in ClientOptions as well.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,21 @@ class ChannelCredentials;
 
 namespace tenure {
 
-// PEM files, each read anew within a second of a change. Change a certificate and its key together,
-// by exchanging the folder or the link that they are reached by.
+// Paths of PEM files. A changed file is reloaded within a second. To change a certificate together
+// with its key, replace the folder or the symbolic link in their paths.
 struct TlsOptions {
-  // Who signs the service's certificate. Empty: those whom this machine trusts.
+  // CA bundle that the service's certificate must chain to. Empty: the CAs that this machine
+  // trusts.
   std::string ca = {};
-  // This process's own certificate, and its key. Empty: it shows none.
+  // Client certificate and its private key. Empty: none is presented.
   std::string certificate = {};
   std::string key = {};
-  // A file whose first line is sent with each call, as a bearer token, and is read anew each time.
-  // Empty: none is sent.
+  // File whose first line is sent with each call as a bearer token; read again for each call.
+  // Empty: no token is sent.
   std::string token = {};
 };
 
-// May be shared by any number of clients. Throws std::invalid_argument if a file cannot be read, or
+// Can be shared by any number of clients. Throws std::invalid_argument if a file cannot be read, or
 // if a certificate is given without its key.
 [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& options);
 

@@ -1,4 +1,4 @@
-// Stands for an election, and says whether this process leads.
+// Stands for an election, and tells whether this process leads.
 //
 //   tenure::Client client({.endpoints = "tenure:7070", .candidate = "host-7:4242"});
 //   tenure::Elector elector(client, {.election = "orders"});
@@ -14,18 +14,18 @@
 //       }});
 //
 // What it promises
-// - It stands until it is destroyed or resigns: it campaigns, waits, and campaigns again after
-//   each term and after every trouble.
-// - IsLeader() is true only before this process's own deadline, which is counted from before the
-//   renewal was sent that the service has answered, less a tenth of the lease for clocks that
-//   drift. The service lets nobody else in before that, unless an operator intervenes. Once it was
-//   false in a term, it is never true in that term again.
+// - It stands until it is destroyed or resigns: it campaigns, waits, and campaigns again after each
+//   term and after every failure.
+// - IsLeader() is true only until this process's own deadline. The deadline is counted from before
+//   the last answered renewal was sent, minus a tenth of the lease for clock drift. The service
+//   elects nobody else before then, unless an operator intervenes. Once IsLeader() was false in a
+//   term, it is never true in that term again.
 // - The seat is resigned when the work has ended, never before.
-// - A slow renewal is not a loss. The seat is lost when the lease is, and only then.
+// - A slow renewal is not a loss: the seat is lost only with the lease.
 //
 // What it does not promise. A process that is paused between asking IsLeader() and acting acts too
-// late. What must never be done by two leaders has to carry term(), and the resource has to refuse
-// a term lower than the highest it has seen: docs/fencing.md, and tenure/fence.h.
+// late. Whatever must never be done by two leaders must carry term(), and the resource must refuse
+// any term lower than the highest it has seen: see docs/fencing.md and tenure/fence.h.
 #pragma once
 
 #include <chrono>
@@ -47,53 +47,55 @@ namespace tenure {
 
 class Observer;
 
-// Callbacks. Each is called once for what it tells, in the order in which it happened, on one
-// thread of the client that does nothing else: a slow one delays other callbacks, and no renewal.
-// They may use and destroy the elector. They must not throw.
+// Callbacks are called once per occurrence, in order, on a thread of the client that does nothing
+// else: a slow callback delays other callbacks, but no renewals. They may use and destroy the
+// elector. They must not throw.
 struct ElectorOptions {
-  // 1 to 255 bytes of UTF-8 without control characters. One elector for each election of a client.
+  // 1 to 255 bytes of UTF-8 without control characters. A client can have one elector per election.
   std::string election;
-  // What to advertise as the leader, at most 4096 bytes.
+  // The value to publish while leading, at most 4096 bytes.
   std::string value = {};
-  // Higher is elected first. Negative: only if an operator wants it.
+  // Higher priorities are elected first. Negative: elected only if an operator appoints it.
   int32_t priority = 0;
 
-  // The work of a leader, on a thread of its own. It has to return soon after `stop` is requested:
+  // The leader's work, on a thread of its own. It must return soon after `stop` is requested:
   // before the lease ends, when an operator asks this process to make way, when the seat is lost,
-  // and when the elector resigns. If it returns by itself, the seat is resigned; the elector stands
-  // again a heartbeat later. A std::stop_callback of yours runs on the thread that renews the
-  // lease: it has to return at once.
+  // and when the elector resigns. If it returns by itself, the seat is resigned, and the elector
+  // stands again a heartbeat later. Your std::stop_callbacks run on the thread that renews the
+  // lease: they must return at once.
   std::function<void(const v1::Leadership&, std::stop_token stop)> lead = {};
-  // How long `lead` may take to return, at most half of the lease. Without `lead`: how long what
-  // was begun while IsLeader() was true may take, before the seat is resigned. Zero: a quarter of
-  // the lease.
+  // How long `lead` may take to return, at most half the lease. Without `lead`: how long to wait
+  // for work begun while IsLeader() was true, before the seat is resigned. Zero: a quarter of the
+  // lease.
   std::chrono::milliseconds stop_grace{0};
 
-  // This process waits, as number `position` of those who do.
+  // This process waits in the queue, at this position; 1 is the next leader.
   std::function<void(uint64_t position)> on_standing = {};
-  // This process leads. Before `lead` begins.
+  // This process leads. Called before `lead`.
   std::function<void(const v1::Leadership&)> on_elected = {};
-  // The lease was not renewed for half of it. The seat is still held. Then either it is renewed
-  // after all, or it is lost.
+  // Half the lease passed without a renewal. The seat is still held. Next, the lease is either
+  // renewed after all (on_resumed), or lost (on_lost).
   std::function<void(const v1::Leadership&)> on_suspended = {};
   std::function<void(const v1::Leadership&)> on_resumed = {};
-  // The term is over, for RESIGNED if this process gave it up, and CAUSE_UNSPECIFIED if nobody has
-  // told why. IsLeader() is false already. If the lease has ended, `lead` may still have to return.
+  // The term has ended. The cause is RESIGNED if this process gave the seat up, and
+  // CAUSE_UNSPECIFIED if it is unknown. IsLeader() is already false. If the lease ran out, `lead`
+  // may not have returned yet.
   std::function<void(const v1::Leadership&, v1::Cause)> on_lost = {};
-  // Who leads the election now, this process or another; nothing if nobody does. First where it
-  // stands, then every change. From a stream of its own and on a thread of its own, so in no order
-  // with the other callbacks: for your information, not to act on. If the service will not tell
-  // (PERMISSION_DENIED), on_trouble says so once, on that thread, and nothing is told.
+  // The current leader of the election, this process or another; no value if there is none. Called
+  // with the current state first, then for every change. It comes from a separate stream and on a
+  // separate thread, so its order relative to the other callbacks is undefined: use it for
+  // information, not to act on. If the service does not allow it (PERMISSION_DENIED), on_trouble is
+  // called once, on that thread, and on_leader_changed never.
   std::function<void(const std::optional<v1::Leadership>&)> on_leader_changed = {};
-  // A call was not answered, or the service will not let this process stand for now: an outage, a
-  // full queue. The elector goes on to try. Once until it succeeds.
+  // A call failed, or the service does not let this process stand for now: an outage, a full queue.
+  // The elector keeps trying. Called once until it succeeds.
   std::function<void(const grpc::Status&)> on_trouble = {};
-  // The service will not let this process stand: a malformed option, or a newer session of the same
-  // candidate (ABORTED). The elector does not try again.
+  // The service does not let this process stand: an option is malformed, or there is a newer
+  // session of the same candidate (ABORTED). The elector does not try again.
   std::function<void(const grpc::Status&)> on_refused = {};
-  // The watchdog: `lead` has not returned in time, and the seat may be another's in a moment, by
-  // the lease's margin for drift. End the work by force, or the process. Not on the callbacks'
-  // thread, which may be what hangs, but on the one that renews the lease: it has to return at
+  // The watchdog: `lead` has not returned in time, and another candidate may soon hold the seat,
+  // after the lease's margin for drift. End the work or the process by force. Called on the thread
+  // that renews the lease, since the callbacks' thread may be the one that hangs: it must return at
   // once.
   std::function<void(const v1::Leadership&)> on_overrun = {};
 };
@@ -101,29 +103,29 @@ struct ElectorOptions {
 // Thread-safe, except for the destructor.
 class Elector {
  public:
-  // Begins to stand. Throws std::invalid_argument if an option is malformed, or if the client
-  // stands in this election already.
+  // Starts to stand. Throws std::invalid_argument if an option is malformed, or if the client
+  // already has an elector for this election.
   Elector(Client client, ElectorOptions options);
-  // Asks `lead` to return and waits until it has, as std::jthread does; from within `lead` it does
-  // not wait. Then the seat or the place is given up, without waiting for that. No callback is
-  // called any more when it has returned; hold no lock that one of them waits for.
+  // Asks `lead` to return, and waits until it has, as std::jthread does; it does not wait if called
+  // from `lead`. Then gives up the seat or the place, without waiting for the service. No callback
+  // is called after it has returned. Do not hold a lock that a callback waits for.
   ~Elector();
   Elector(const Elector&) = delete;
   Elector& operator=(const Elector&) = delete;
 
-  // Whether this process may act as the leader now. Costs nanoseconds, and never waits.
+  // Whether this process may act as the leader now. Takes nanoseconds, and never waits.
   [[nodiscard]] bool IsLeader() const noexcept;
-  // The fencing token of the term in which it leads now; 0 if it does not.
+  // The fencing token: the term in which this process leads now; 0 if it does not lead.
   [[nodiscard]] uint64_t term() const noexcept;
 
-  // How long it may still act, if no renewal is answered from now on; not positive if it does not
-  // lead. With each renewal it becomes nine tenths of a lease again.
+  // How long this process may still act as the leader if no further renewal is answered; zero or
+  // negative if it does not lead. Each renewal raises it to nine tenths of the lease again.
   [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
 
-  // Advertises another value, now or as soon as this process leads. Throws std::invalid_argument if
+  // Publishes another value, now or as soon as this process leads. Throws std::invalid_argument if
   // it is longer than 4096 bytes.
   void Proclaim(std::string value);
-  // Steps down, and stands no more. Returns at once; on_lost tells when the term is over.
+  // Steps down, and does not stand again. Returns at once; on_lost reports the end of the term.
   void Resign();
 
   class State;
@@ -131,7 +133,7 @@ class Elector {
  private:
   std::shared_ptr<ClientLoop> loop_;
   std::shared_ptr<State> state_;
-  std::unique_ptr<Observer> observer_;  // null if nobody wants to know of other leaders
+  std::unique_ptr<Observer> observer_;  // null without on_leader_changed
 };
 
 }  // namespace tenure

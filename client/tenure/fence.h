@@ -1,5 +1,5 @@
-// Fencing of gRPC calls: who leads sends its term with each call, and what is called refuses a term
-// that is lower than the highest it has seen.
+// Fencing of gRPC calls: a leader sends its term with each call, and the called server refuses any
+// term lower than the highest it has seen.
 //
 // The caller, a leader:
 //
@@ -9,7 +9,7 @@
 //     store->Append(&context, request, &response);
 //   }
 //
-// The called, with one TermGuard for all handlers that touch the same thing:
+// The called server, with one TermGuard for all handlers that touch the same resource:
 //
 //   grpc::Status Append(grpc::ServerContext* context, ...) override {
 //     const auto entry = guard_.Enter(*context, "orders");
@@ -17,26 +17,24 @@
 //     ...  // the effects
 //   }
 //
-// What it promises. While an entry is kept, no call of a higher term is let in; once a higher term
-// was seen, no call of a lower one is. So the effects of a term that are made under an entry all
-// come before those of the next one, however long a call was on its way, or its process was paused.
+// What it promises. While an entry exists, no call of a higher term is let in. Once a higher term
+// has been seen, no call of a lower one is let in. So all effects that a term makes under an entry
+// come before those of the next term, however long a call was on its way or its process was paused.
 //
 // What it does not promise
-// - It refuses an old term from the first call of a newer one on, not from its grant on. A leader
-//   that reads elsewhere before it has made a call of its own may read what an old leader changes
-//   after that. To hear of terms sooner, call Raise from a LeaderCache's on_change.
-// - One guard is one process's memory. Two processes that serve the same data, or one that
-// restarts,
-//   have seen nothing of each other's terms, unless `raise` keeps the highest term with the data.
-//   If several processes write to the same data at the same time, only a comparison within that
-//   data's own transaction is enough: docs/fencing.md.
-// - The term is what the caller says. It guards against leaders that are late, not against those
-//   that lie.
+// - It refuses an old term as of the first call of a newer one, not as of the newer term's grant. A
+//   leader that reads data elsewhere before its first call here may miss later changes by the old
+//   leader. To learn of terms sooner, call Raise from a LeaderCache's on_change.
+// - A guard is the memory of one process. Two processes that serve the same data, or one that
+//   restarts, do not know each other's terms, unless `raise` stores the highest term with the data.
+//   If several processes write to the same data at the same time, only a comparison within the
+//   data's own transaction is enough: see docs/fencing.md.
+// - It trusts the caller's term. It guards against leaders that are late, not against liars.
 //
-// In gRPC C++ a server's interceptor cannot keep a handler from running: it may neither hijack the
-// call, nor does cancelling it stop the handler (found out with 1.51, and kept as a test). Nor can
-// an AuthMetadataProcessor know when a handler has ended. So there is nothing here that guards a
-// whole service without a line in each handler: it would not be safe.
+// There is nothing here that guards a whole service without a line in each handler, because it
+// would not be safe. In gRPC C++, a server's interceptor cannot keep a handler from running: it
+// cannot hijack the call, and cancelling the call does not stop the handler (as of 1.51; a test
+// shows it). An AuthMetadataProcessor cannot know when a handler has ended.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -53,8 +51,8 @@
 
 namespace tenure {
 
-// The keys of a call's metadata, for callers in other languages: the name's bytes, and the term in
-// decimal digits.
+// The metadata keys of a call, for callers in other languages: the election's name in bytes, and
+// the term in decimal digits.
 inline constexpr char kElectionMetadata[] = "tenure-election-bin";
 inline constexpr char kTermMetadata[] = "tenure-term";
 
@@ -65,17 +63,17 @@ struct Fence {
 
 // --- The caller ---
 
-// The call carries this fence. Once for each context.
+// Makes the call carry this fence. Call it once per context.
 void Attach(const Fence& fence, grpc::ClientContext& context);
 
-// Attaches to each call of a channel the term that `term` returns when the call begins; for calls
-// whose context has no fence. If that is 0, the call fails at once, is not sent, and its status is
-// FAILED_PRECONDITION with NOT_LEADER. `term` may be called from any thread, must not wait and must
-// not throw.
+// Attaches a fence to each call of a channel, with the term that `term` returns when the call
+// begins. For calls whose context has no fence. If the term is 0, the call is not sent, and fails
+// at once with FAILED_PRECONDITION and NOT_LEADER. `term` may be called from any thread, and must
+// neither wait nor throw.
 //
-// What is sent was decided before it is sent, and a leader may have lost the seat and have got it
-// back in between: then Elector::term() is one that the decision was not made in. Keep to the term
-// of the decision, and let the elector say whether it still stands:
+// The content of a call is decided before the call is sent. In between, a leader may lose the seat
+// and win it back, so that Elector::term() is no longer the term of the decision. Use the term of
+// the decision, and let the elector say whether it is still current:
 //
 //   [&elector, term = seat.term()] { return elector.term() == term ? term : 0; }
 [[nodiscard]] std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface> FenceCalls(
@@ -83,27 +81,28 @@ void Attach(const Fence& fence, grpc::ClientContext& context);
 
 // --- The called ---
 
-// What a call carries. INVALID_ARGUMENT with INVALID_ELECTION_NAME or INVALID_TERM if that is not
-// exactly one election and one term, which is not zero.
+// The fence that a call carries. INVALID_ARGUMENT with INVALID_ELECTION_NAME or INVALID_TERM unless
+// the call carries exactly one election and one term that is not zero.
 [[nodiscard]] tl::expected<Fence, grpc::Status> FenceOf(const grpc::ServerContextBase& context);
 
 struct TermGuardOptions {
-  // A term is never forgotten, so there is a bound: with so many elections, a further one is
-  // refused (RESOURCE_EXHAUSTED).
+  // Maximum number of elections; calls for further ones are refused (RESOURCE_EXHAUSTED). There
+  // must be a limit, because terms are never forgotten.
   size_t elections_max = 10'000;
-  // How long a call waits for those of a lower term that were let in before it, and never longer
-  // than its own deadline; then UNAVAILABLE. Zero: not at all, which suits handlers that must not
-  // wait, as those of the callback API.
+  // How long a call may wait for earlier calls of a lower term to leave, but never beyond its own
+  // deadline; after that it fails with UNAVAILABLE. Zero: no waiting, for handlers that must not
+  // block, such as those of the callback API.
   std::chrono::milliseconds wait_max{10'000};
-  // Keeps the highest term with what is guarded, so that it outlives the process. Called before a
-  // higher term than any before is let in, once for each: has to write it, if what is written there
-  // is not higher, and to return what is written then. An error refuses the call, and changes
-  // nothing; the next one tries again. One call at a time for an election; it may take its time,
-  // and must not throw. Empty: after a restart the first call is believed, whatever its term is.
+  // Stores the highest term with the guarded data, so that it outlives the process. Called once
+  // before the first call of each new highest term is let in. It must store the term, unless a
+  // higher one is stored, and return the term that is then stored. An error refuses the call and
+  // changes nothing; the next call tries again. Called for one term of an election at a time. It
+  // may block, and must not throw. Empty: after a restart, the first call is trusted, whatever its
+  // term.
   std::function<tl::expected<uint64_t, grpc::Status>(const Fence&)> raise = {};
 };
 
-// The highest term of each election, and who is within. Thread-safe.
+// Knows the highest term of each election, and which calls are inside. Thread-safe.
 class TermGuard {
  public:
   class Entry;
@@ -113,24 +112,25 @@ class TermGuard {
   TermGuard(const TermGuard&) = delete;
   TermGuard& operator=(const TermGuard&) = delete;
 
-  // Lets in a call that carries a fence of `election`, the one that guards what the handler
-  // touches. The entry is to be kept until the last effect. Errors:
-  // - INVALID_ARGUMENT with INVALID_ELECTION_NAME, INVALID_TERM: no fence, or another election's.
-  // - FAILED_PRECONDITION with STALE_TERM, metadata `current_term`: the caller leads no more.
-  // - UNAVAILABLE, RESOURCE_EXHAUSTED, and those of `raise`: see the options.
+  // Lets in a call that carries a fence for `election`, the election that guards what the handler
+  // touches. Keep the entry until the last effect. Errors:
+  // - INVALID_ARGUMENT with INVALID_ELECTION_NAME, INVALID_TERM: no fence, or one of another
+  // election.
+  // - FAILED_PRECONDITION with STALE_TERM, metadata `current_term`: the caller no longer leads.
+  // - UNAVAILABLE, RESOURCE_EXHAUSTED, and the errors of `raise`: see the options.
   [[nodiscard]] Entry Enter(const grpc::ServerContextBase& context, const std::string& election);
-  // The same, for who has the fence from elsewhere.
+  // The same, with a fence from elsewhere.
   [[nodiscard]] Entry Enter(const Fence& fence, std::chrono::system_clock::time_point deadline);
 
-  // Enters, and leaves at once: for handlers whose effects compare the term again themselves,
-  // within a transaction. By itself it does not keep the effects of two terms apart.
+  // Enters and leaves at once, for handlers that compare the term again within a transaction. By
+  // itself, this does not keep the effects of two terms apart.
   [[nodiscard]] grpc::Status Check(const grpc::ServerContextBase& context,
                                    const std::string& election);
 
-  // A term is known to have been granted: lower ones are refused from now on. Does not wait for
-  // those that are within, and calls no `raise`.
+  // Reports that a term has been granted: lower ones are refused from now on. Does not wait for
+  // calls that are inside, and does not call `raise`.
   void Raise(const Fence& fence);
-  // The highest term that was seen; 0 if none was.
+  // The highest term seen so far; 0 if none.
   [[nodiscard]] uint64_t highest(const std::string& election) const;
 
  private:
@@ -138,14 +138,14 @@ class TermGuard {
   std::shared_ptr<State> state_;
 };
 
-// Whether a call was let in. Leaves when it is destroyed, on whichever thread.
+// Whether a call was let in. The call leaves when the entry is destroyed, on any thread.
 class TermGuard::Entry {
  public:
   Entry(Entry&&) noexcept = default;
   Entry& operator=(Entry&&) noexcept = default;
 
   [[nodiscard]] bool ok() const { return status_.ok(); }
-  // To be returned from the handler, if it is not ok.
+  // Return it from the handler unless it is ok.
   [[nodiscard]] const grpc::Status& status() const { return status_; }
 
  private:
@@ -154,7 +154,7 @@ class TermGuard::Entry {
       : status_(std::move(status)), within_(std::move(within)) {}
 
   grpc::Status status_;
-  std::shared_ptr<void> within_;  // leaves when it is let go of
+  std::shared_ptr<void> within_;  // the call leaves when this is released
 };
 
 }  // namespace tenure

@@ -1,4 +1,4 @@
-// Tells every change of elections: who leads, with what value, and why a term ended.
+// Reports every change of elections: who leads, with which value, and why a term ended.
 //
 //   tenure::Observer observer({
 //       .endpoints = "tenure-0:7070,tenure-1:7070",
@@ -7,23 +7,21 @@
 //       .on_event = [](const tenure::v1::Event& event) { Apply(event); }});
 //
 // What it promises
-// - Each election begins with a snapshot: where it stood at one revision. Then comes each event,
-//   once, and in the order of its revisions: no gap, no repetition. Between two elections there is
-//   no order.
-// - When a stream breaks, or is silent for too long, it goes on by itself on another replica, where
-//   it was: also for elections that came into being meanwhile, which are told from their first
-//   event.
-// - Never silence: what cannot be told any more, because the service keeps its history for a
-//   limited time only, is replaced by a snapshot whose reason is RESYNC. What was before it is
-//   void; events go on with its revision + 1. It may be a lower one than what was told, after the
-//   service's database was restored from a backup.
-// - The service says at least every ten seconds that all was told. An observer that is not told so
-//   knows as much as it was told last, and is told by on_broken that it waits.
+// - Each election starts with a snapshot: its state at one revision. Then follows every event once,
+//   in the order of revisions, without gaps. There is no order between two elections.
+// - When a stream breaks, or is silent for too long, the observer continues by itself on another
+//   replica, from where it was. Elections created meanwhile start with their first event.
+// - It never skips changes silently. If events are no longer available, because the service keeps
+//   its history for a limited time only, a snapshot with the reason RESYNC replaces them.
+//   Everything before it is void, and events continue with its revision + 1. Its revision may be
+//   lower than earlier ones, after the service's database was restored from a backup.
+// - At least every ten seconds the service confirms that all has been reported (on_progress).
+//   Without that, the observer may be out of date; on_broken reports when it is disconnected.
 //
-// What it does not promise. What it tells is over by then, if only by milliseconds: act as a leader
-// by an Elector, and fence what it does. And there is a limit: one observer watches at most 10,000
-// elections. It fails with OBSERVE_TOO_WIDE when it has met more on one stream, those among them
-// that were deleted; another Observer begins anew, with snapshots.
+// What it does not promise. What it reports is already past, if only by milliseconds: to act as a
+// leader use an Elector, and fence your actions. And there is a limit: one observer can watch at
+// most 10,000 elections. It fails with OBSERVE_TOO_WIDE once it has met more on one stream,
+// counting those that were deleted. A new Observer starts again, with snapshots.
 #pragma once
 
 #include <chrono>
@@ -43,45 +41,44 @@ class Status;
 
 namespace tenure {
 
-// The callbacks are called one after the other, on the observer's own thread. A slow one delays the
-// next, and nothing is lost by it, unless it takes longer than the service keeps its history. They
-// may destroy the observer. They must not throw.
+// The callbacks are called one after the other, on the observer's own thread. A slow callback
+// delays the next, but nothing is lost unless it takes longer than the service keeps its history.
+// They may destroy the observer. They must not throw.
 struct ObserverOptions {
-  // Replicas: "host:port[,host:port...]". A host's name may have many addresses.
+  // Replicas: "host:port[,host:port...]". A host name may resolve to several addresses.
   std::string endpoints = "127.0.0.1:7070";
   // Null: a connection without TLS.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 
-  // Elections, whether or not they exist yet, at most 10,000. With `prefix`: what their names begin
-  // with, at most 1000 of those; an empty one selects all elections.
+  // Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most
+  // 1000; an empty one selects all elections.
   std::vector<std::string> names = {};
   bool prefix = false;
-  // The first event that is wanted of each election, in place of a snapshot: 1 tells all that the
+  // The revision to start with in each election, instead of a snapshot. 1: all events that the
   // service still has.
   std::optional<uint64_t> from_revision = {};
-  // A stream that says nothing for so long is given up. The service speaks at least every ten
-  // seconds: less than that gives up healthy ones, too.
+  // A stream that is silent for this long is given up. The service sends something at least every
+  // ten seconds; a shorter limit gives up healthy streams too.
   std::chrono::milliseconds silence_max{30'000};
 
   std::function<void(const v1::Snapshot&)> on_snapshot = {};
   std::function<void(const v1::Event&)> on_event = {};
-  // Everything has been told that the replica knew of at this time: first when all elections were
-  // opened, then every few seconds.
+  // Everything that the replica knew at this time has been reported. Called first when all
+  // elections have started, then every few seconds.
   std::function<void(const v1::Progress&)> on_progress = {};
-  // The stream broke, or could not be opened. It is tried again, on the next replica.
+  // The stream broke, or could not be opened. The observer tries again, on the next replica.
   std::function<void(const grpc::Status&)> on_broken = {};
-  // The service will not have this observer, or not any more. The last callback: it is not tried
-  // again.
+  // The service refuses this observer for good. The last callback: the observer does not try again.
   std::function<void(const grpc::Status&)> on_failed = {};
 };
 
-// Thread-safe, except for the destructor. One thread of its own, beside gRPC's.
+// Thread-safe, except for the destructor. Runs one thread of its own, besides gRPC's.
 class Observer {
  public:
-  // Begins to observe. Throws std::invalid_argument if an option is malformed.
+  // Starts to observe. Throws std::invalid_argument if an option is malformed.
   explicit Observer(ObserverOptions options);
-  // Waits for a callback that is under way, unless called from it; no callback is called any more
-  // when it has returned. Hold no lock that one of them waits for.
+  // Waits for a running callback, unless called from it. No callback is called after it has
+  // returned. Do not hold a lock that a callback waits for.
   ~Observer();
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;

@@ -10,7 +10,7 @@
 
 namespace tenure {
 
-// What is shown of a list. 0: all of it.
+// How much of a list is shown. 0: all of it.
 struct ListOptions {
   std::string prefix;
   uint64_t limit = 0;
@@ -30,16 +30,16 @@ struct DescribeOptions {
 int RunDescribe(const CommonOptions& common, const DescribeOptions& options);
 
 struct HistoryOptions {
-  std::string election;  // empty: what operators changed, in all elections
-  uint64_t limit = 20;   // of its terms, and of its changes
+  std::string election;  // empty: operators' changes in all elections
+  uint64_t limit = 20;   // of terms, and of changes
 };
 int RunHistory(const CommonOptions& common, const HistoryOptions& options);
 
-// What every change is told.
+// Options of every change.
 struct ChangeOptions {
   std::string election;
   std::string reason;
-  std::optional<uint64_t> term;  // nothing: as it is seen first
+  std::optional<uint64_t> term;  // nothing: the term when the command starts
 };
 
 struct AppointOptions {

@@ -1,4 +1,4 @@
-// The subcommands of `tenure` that elect and look. Each runs to its end and answers with the exit
+// The commands of `tenure` for candidates and observers. Each runs to its end and returns the exit
 // code.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace tenure {
 
-// What every subcommand is told.
+// Options of every command.
 struct CommonOptions {
   std::string endpoints = "127.0.0.1:7070";
   bool json = false;
   bool tls = false;
   TlsOptions tls_files;
 
-  // Null: without TLS. Starts threads, so that the signals have to be blocked before.
+  // Null: without TLS. Starts threads, so signals must be blocked before.
   [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const {
     return tls ? TlsCredentials(tls_files) : nullptr;
   }
@@ -31,7 +31,7 @@ struct CampaignOptions {
   std::string candidate;
   std::string value;
   std::optional<Duration> lease_ttl;
-  std::optional<Duration> wait;  // nothing: for ever; zero: try once
+  std::optional<Duration> wait;  // nothing: no limit; zero: try once
   int32_t priority = 0;
   bool supersede = false;
 };
@@ -42,7 +42,7 @@ struct RunOptions {
   std::string candidate;
   std::string value;
   std::optional<Duration> lease_ttl;
-  std::optional<Duration> wait;  // nothing: for ever; zero: try once
+  std::optional<Duration> wait;  // nothing: no limit; zero: try once
   int32_t priority = 0;
   bool supersede = false;
   std::optional<Duration> grace;  // nothing: a quarter of the lease
