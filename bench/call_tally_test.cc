@@ -50,7 +50,7 @@ TEST(CallTallyTest, ASummaryIsTheSameInAnotherProcess) {
   EXPECT_THAT(ToJson(TallySummaryFromJson(nlohmann::json::parse(json.dump()))), Eq(json));
 }
 
-TEST(CallTallyTest, TheFewestInFlightThatAreAsGoodAsTheBestSaturate) {
+TEST(CallTallyTest, SaturationIsTheFewestCallsInFlightThatReachTheBestThroughput) {
   EXPECT_THAT(SaturatingInFlight({{32, 500}, {128, 960}, {512, 1000}, {2048, 990}}, 0.95), Eq(128));
   EXPECT_THAT(SaturatingInFlight({{32, 500}, {128, 600}, {512, 1000}}, 0.95), Eq(512));
 }

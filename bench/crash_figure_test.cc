@@ -18,7 +18,7 @@ CrashFigure TwoSystems() {
            {Column::kZooKeeper, 10'000, {}, "too many files"}}};
 }
 
-TEST(CrashFigureTest, APointIsALineAndWhatIsLeftOutIsSaid) {
+TEST(CrashFigureTest, EachPointIsALineAndOmissionsAreStated) {
   EXPECT_THAT(TextTable(TwoSystems()),
               Eq("system       wait  median ms  least ms  most ms  crashes\n"
                  "Tenure        100      2,010     2,000    2,030        3\n"
@@ -28,7 +28,7 @@ TEST(CrashFigureTest, APointIsALineAndWhatIsLeftOutIsSaid) {
                  "Left out: ZooKeeper with 10,000: too many files\n"));
 }
 
-TEST(CrashFigureTest, OnlyTenureHasToBeMeasuredEverywhere) {
+TEST(CrashFigureTest, OnlyTenureMustBeMeasuredAtEveryPoint) {
   CrashFigure figure = TwoSystems();
   EXPECT_TRUE(figure.Complete());
 
@@ -37,7 +37,7 @@ TEST(CrashFigureTest, OnlyTenureHasToBeMeasuredEverywhere) {
   EXPECT_FALSE(figure.Complete());
 }
 
-TEST(CrashFigureTest, ProgramsLearnEveryCrash) {
+TEST(CrashFigureTest, TheJsonHasEveryCrash) {
   const auto points = ToJson(TwoSystems())["points"];
 
   EXPECT_THAT(points[0], Eq(nlohmann::ordered_json::parse(
@@ -48,7 +48,7 @@ TEST(CrashFigureTest, ProgramsLearnEveryCrash) {
                                  "left_out": "too many files"})")));
 }
 
-TEST(CrashFigureTest, TheCurveIsOfMediansOverALogarithmicScale) {
+TEST(CrashFigureTest, TheCurveShowsMediansOnALogarithmicScale) {
   const auto svg = Plot({{{Column::kTenure, 100, {1000}},
                           {Column::kTenure, 1'000, {2500}},
                           {Column::kTenure, 10'000, {5000}}}});

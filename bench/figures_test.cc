@@ -18,7 +18,7 @@ TEST(FiguresTest, OnlyAFigureAboveItsGoalMissesIt) {
   EXPECT_FALSE(TwoFigures(1).AllMet());
 }
 
-TEST(FiguresTest, TheTextHasALineForEachFigureAndTheRemarksAfterIt) {
+TEST(FiguresTest, TheTextHasALinePerFigureFollowedByRemarks) {
   EXPECT_THAT(TextTable(TwoFigures(1)), Eq("what           measured  unit   goal\n"
                                            "renewals         30,000  per s\n"
                                            "sessions lost         1         at most 0  MISSED\n"
@@ -35,7 +35,7 @@ TEST(FiguresTest, TheMarkdownHasTheSameCells) {
                                                "Nothing was refused.\n"));
 }
 
-TEST(FiguresTest, ProgramsLearnEveryFigureAndWhetherAllGoalsAreMet) {
+TEST(FiguresTest, TheJsonHasEveryFigureAndWhetherAllGoalsAreMet) {
   EXPECT_THAT(ToJson(TwoFigures(1)), Eq(nlohmann::ordered_json::parse(R"({
     "met": false,
     "figures": [

@@ -28,11 +28,11 @@ TEST(GaugesTest, AMetricIsTheSumOverItsLabels) {
   EXPECT_THAT(MetricOnPage(kPage, "tenure_terms_ended_total"), DoubleEq(7));
 }
 
-TEST(GaugesTest, AMetricThatIsMissingIsNoZero) {
+TEST(GaugesTest, AMissingMetricIsNotZero) {
   EXPECT_THROW((void)MetricOnPage(kPage, "tenure_terms"), std::runtime_error);
 }
 
-TEST(GaugesTest, AProcessHoldsMemory) { EXPECT_THAT(ResidentBytes(getpid()), Gt(4096)); }
+TEST(GaugesTest, AProcessUsesMemory) { EXPECT_THAT(ResidentBytes(getpid()), Gt(4096)); }
 
 }  // namespace
 }  // namespace tenure::bench

@@ -30,7 +30,7 @@ TEST(JsonTest, ARowHasItsFigureEveryRoundAndItsVerdicts) {
   })")));
 }
 
-TEST(JsonTest, WhatWasNotMeasuredIsNull) {
+TEST(JsonTest, UnmeasuredFiguresAreNull) {
   const Results results{{{RowId::kReads,
                           "reads",
                           "reads/s",

@@ -34,7 +34,7 @@ TEST(PlotTest, ABarShowsTheRangeOfItsRounds) {
   EXPECT_THAT(svg, HasSubstr("<path class=\"range\" d=\"M230.0 61H630.0\"/>"));
 }
 
-TEST(PlotTest, ARowOfOneSystemComparesNothing) {
+TEST(PlotTest, ARowWithOneSystemMakesNoComparison) {
   EXPECT_THAT(Plot(OneRow({{Column::kTenure, {400}}})), Not(HasSubstr("class=\"title\"")));
 }
 

@@ -49,7 +49,7 @@ TEST(ResultsTest, AThroughputIsComparedWithEachPeer) {
   EXPECT_FALSE(results.Met(row));
 }
 
-TEST(ResultsTest, ALatencyMayBeNoLongerThanThePeers) {
+TEST(ResultsTest, ALatencyMustNotExceedThatOfThePeers) {
   Results results = NoResults();
 
   results.At(RowId::kHandOver).rounds = {{Column::kTenure, {1.5}}, {Column::kEtcd, {1.4}}};
@@ -68,7 +68,7 @@ TEST(ResultsTest, ALongQueueIsComparedWithAShortOne) {
   EXPECT_TRUE(verdict.met);
 }
 
-TEST(ResultsTest, WhatWasNotMeasuredIsNotMet) {
+TEST(ResultsTest, AGoalThatWasNotMeasuredIsNotMet) {
   Results results = NoResults();
 
   results.At(RowId::kReads).rounds[Column::kTenure] = {1'000'000};
@@ -84,7 +84,7 @@ TEST(ResultsTest, ARowWithoutAGoalIsMet) {
   EXPECT_TRUE(results.Met(results.At(RowId::kCycles8)));
 }
 
-TEST(ResultsTest, FiguresHaveAsManyDigitsAsMatter) {
+TEST(ResultsTest, FiguresHaveSignificantDigitsOnly) {
   EXPECT_THAT(FigureText(1234567.8), Eq("1,234,568"));
   EXPECT_THAT(FigureText(2100), Eq("2,100"));
   EXPECT_THAT(FigureText(123.4), Eq("123"));

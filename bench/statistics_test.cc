@@ -22,7 +22,7 @@ TEST(StatisticsTest, OneOutlierDoesNotMoveTheMedian) {
   EXPECT_THAT(Median({2, 3, 1'000'000}), DoubleEq(3));
 }
 
-TEST(StatisticsTest, APercentileIsAValueThatWasMeasured) {
+TEST(StatisticsTest, APercentileIsAMeasuredValue) {
   std::vector<double> values(200);
   std::iota(values.rbegin(), values.rend(), 1);
 

@@ -28,7 +28,7 @@ Results TwoRows() {
   }};
 }
 
-TEST(TableTest, FiguresStandUnderEachOtherAndEachGoalHasALine) {
+TEST(TableTest, FiguresAreAlignedAndEachGoalHasALine) {
   EXPECT_THAT(
       TextTable(TwoRows()),
       Eq("work            unit   Tenure   etcd  ZooKeeper  goal                    is\n"

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr Lease::Time kStart{std::chrono::hours(1)};
 
-TEST(BeliefTest, HoldsUntilItsEnd) {
+TEST(BeliefTest, ABeliefLastsUntilItsDeadline) {
   Belief belief;
   EXPECT_FALSE(belief.HoldsAt(kStart));
 
@@ -23,7 +23,7 @@ TEST(BeliefTest, HoldsUntilItsEnd) {
   EXPECT_LE(belief.Remaining(kStart + 2s), 0s);
 }
 
-TEST(BeliefTest, IsExtended) {
+TEST(BeliefTest, ABeliefCanBeExtended) {
   Belief belief;
   belief.Begin(7, kStart + 9s);
 
@@ -32,7 +32,7 @@ TEST(BeliefTest, IsExtended) {
   EXPECT_TRUE(belief.HoldsAt(kStart + 11s));
 }
 
-TEST(BeliefTest, ThatSomebodyHasSeenEndIsNotExtended) {
+TEST(BeliefTest, ABeliefSeenToHaveEndedIsNotExtended) {
   Belief belief;
   belief.Begin(7, kStart + 9s);
   EXPECT_FALSE(belief.HoldsAt(kStart + 9s));
@@ -43,7 +43,7 @@ TEST(BeliefTest, ThatSomebodyHasSeenEndIsNotExtended) {
   EXPECT_EQ(belief.TermAt(kStart + 1s), 0);
 }
 
-TEST(BeliefTest, ThatWasEndedBeginsAgainInALaterTerm) {
+TEST(BeliefTest, AnEndedBeliefCanStartAgainInALaterTerm) {
   Belief belief;
   belief.Begin(7, kStart + 9s);
   belief.End();

@@ -18,7 +18,7 @@ class ClientMetricsTest : public ::testing::Test {
   ClientMetrics metrics_{registry_};
 };
 
-TEST_F(ClientMetricsTest, NamesAndTypesAreTheseAndNoOthers) {
+TEST_F(ClientMetricsTest, TheNamesAndTypesAreExactlyThese) {
   const ClientMetrics::Election election(metrics_, "orders");
 
   std::string types;
@@ -36,7 +36,7 @@ TEST_F(ClientMetricsTest, NamesAndTypesAreTheseAndNoOthers) {
             "tenure_client_renewal_margin_seconds 4\n");
 }
 
-TEST_F(ClientMetricsTest, SayWhetherThisProcessLeads) {
+TEST_F(ClientMetricsTest, TheyShowWhetherThisProcessLeads) {
   ClientMetrics::Election election(metrics_, "orders");
   EXPECT_THAT(Exposed(), HasSubstr("leader_election_master_status{name=\"orders\"} 0"));
 
@@ -50,7 +50,7 @@ TEST_F(ClientMetricsTest, SayWhetherThisProcessLeads) {
               HasSubstr("tenure_client_lost_total{cause=\"DEPOSED\",name=\"orders\"} 1"));
 }
 
-TEST_F(ClientMetricsTest, CountWhatGoesSlowly) {
+TEST_F(ClientMetricsTest, SlowRenewalsOverrunsAndReplicaChangesAreCounted) {
   ClientMetrics::Election election(metrics_, "orders");
 
   election.Count(Suspended{});

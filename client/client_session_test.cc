@@ -167,7 +167,7 @@ class ClientSessionTest : public ::testing::Test {
   uint64_t sequence_ = 0;
 };
 
-TEST_F(ClientSessionTest, IsOpenedByTheFirstCampaignAndRenewedOnOneStreamForAll) {
+TEST_F(ClientSessionTest, TheFirstCampaignOpensItAndOneStreamRenewsIt) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   session_.Add(2, {"mail", "", 0, false, std::nullopt});
 
@@ -180,7 +180,7 @@ TEST_F(ClientSessionTest, IsOpenedByTheFirstCampaignAndRenewedOnOneStreamForAll)
   EXPECT_EQ(campaign_.request_id(), "");
 }
 
-TEST_F(ClientSessionTest, IsRenewedEveryThirdOfItsLease) {
+TEST_F(ClientSessionTest, ItIsRenewedEveryThirdOfItsLease) {
   Stand();
   EXPECT_THAT(Decide(), IsEmpty());
 
@@ -190,7 +190,7 @@ TEST_F(ClientSessionTest, IsRenewedEveryThirdOfItsLease) {
   EXPECT_THAT(Decide(), ElementsAre("renew"));
 }
 
-TEST_F(ClientSessionTest, IsOpenedByTheSameRequestIfTheAnswerWasLost) {
+TEST_F(ClientSessionTest, ALostAnswerIsFollowedByTheSameRequest) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
   const std::string request_id = campaign_.request_id();
@@ -202,7 +202,7 @@ TEST_F(ClientSessionTest, IsOpenedByTheSameRequestIfTheAnswerWasLost) {
   EXPECT_EQ(campaign_.request_id(), request_id);
 }
 
-TEST_F(ClientSessionTest, AReplicaThatDoesNotAnswerARenewalInHalfAHeartbeatIsLeft) {
+TEST_F(ClientSessionTest, AReplicaThatIsSilentForHalfAHeartbeatIsAbandoned) {
   Stand();
   now_ = kStart + 3s;
   (void)Decide();
@@ -216,7 +216,7 @@ TEST_F(ClientSessionTest, AReplicaThatDoesNotAnswerARenewalInHalfAHeartbeatIsLef
   EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
 }
 
-TEST_F(ClientSessionTest, AStreamThatBreaksIsOpenedOnAnotherReplica) {
+TEST_F(ClientSessionTest, ABrokenStreamIsReopenedOnAnotherReplica) {
   Stand();
 
   session_.OnStreamClosed(stream_, now_);
@@ -226,7 +226,7 @@ TEST_F(ClientSessionTest, AStreamThatBreaksIsOpenedOnAnotherReplica) {
   EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
 }
 
-TEST_F(ClientSessionTest, WaitsLongerAfterEachFailureInARow) {
+TEST_F(ClientSessionTest, TheBackoffGrowsWithEachFailureInARow) {
   Stand();
 
   for (int failures = 0; failures < 10; ++failures) {
@@ -243,7 +243,7 @@ TEST_F(ClientSessionTest, WaitsLongerAfterEachFailureInARow) {
   EXPECT_LE(session_.NextWake() - before, 500ms);
 }
 
-TEST_F(ClientSessionTest, ManyCallsThatFailOnOneReplicaMakeItLeftOnce) {
+TEST_F(ClientSessionTest, ManyFailedCallsAbandonAReplicaOnlyOnce) {
   Stand();
   for (uint64_t seat = 2; seat <= 40; ++seat) {
     session_.Add(seat, {"e" + std::to_string(seat), "", 0, false, std::nullopt});
@@ -262,7 +262,7 @@ TEST_F(ClientSessionTest, ManyCallsThatFailOnOneReplicaMakeItLeftOnce) {
             1);
 }
 
-TEST_F(ClientSessionTest, HasABoundedNumberOfCallsUnderWay) {
+TEST_F(ClientSessionTest, TheNumberOfConcurrentCallsIsBounded) {
   Stand();
   for (uint64_t seat = 2; seat <= 1'001; ++seat) {
     session_.Add(seat, {"e" + std::to_string(seat), "", 0, false, std::nullopt});
@@ -274,7 +274,7 @@ TEST_F(ClientSessionTest, HasABoundedNumberOfCallsUnderWay) {
   EXPECT_EQ(Decide().size(), 1);
 }
 
-TEST_F(ClientSessionTest, LeadsAsSoonAsTheStreamTellsSo) {
+TEST_F(ClientSessionTest, ANoticeOnTheStreamMakesItLeadAtOnce) {
   Stand();
 
   NoticeElected(Seat7("orders"));
@@ -284,7 +284,7 @@ TEST_F(ClientSessionTest, LeadsAsSoonAsTheStreamTellsSo) {
   EXPECT_EQ(session_.BelievedUntil(1), kStart + 8100ms);
 }
 
-TEST_F(ClientSessionTest, CountsTheLeaseFromBeforeTheRenewalWasSent) {
+TEST_F(ClientSessionTest, TheLeaseIsCountedFromBeforeTheRenewalWasSent) {
   Lead();
   now_ = kStart + 3s;
   (void)Decide();
@@ -295,7 +295,7 @@ TEST_F(ClientSessionTest, CountsTheLeaseFromBeforeTheRenewalWasSent) {
   EXPECT_EQ(session_.BelievedUntil(1), kStart + 3s + 8100ms);
 }
 
-TEST_F(ClientSessionTest, ASeatThatANewStreamDoesNotListIsLost) {
+TEST_F(ClientSessionTest, ASeatMissingFromANewStreamIsLost) {
   Lead();
   session_.OnStreamClosed(stream_, now_);
   now_ += 20ms;
@@ -306,7 +306,7 @@ TEST_F(ClientSessionTest, ASeatThatANewStreamDoesNotListIsLost) {
   EXPECT_THAT(News(), ElementsAre("1 lost UNSPECIFIED"));
 }
 
-TEST_F(ClientSessionTest, ASeatThatWasLostBeforeTheFirstStreamAskedIsLost) {
+TEST_F(ClientSessionTest, ASeatLostBeforeTheFirstStreamAskedIsLost) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
   AnswerElected("orders");
@@ -317,7 +317,7 @@ TEST_F(ClientSessionTest, ASeatThatWasLostBeforeTheFirstStreamAskedIsLost) {
   EXPECT_THAT(News(), ElementsAre("1 elected", "1 lost UNSPECIFIED"));
 }
 
-TEST_F(ClientSessionTest, ASeatThatWasGrantedBeforeOrAfterTheListWasReadIsAskedForAnew) {
+TEST_F(ClientSessionTest, ASeatGrantedWhileTheListWasReadIsAskedForAgain) {
   Stand();
   session_.Add(2, {"mail", "", 0, false, std::nullopt});
   session_.OnStreamClosed(stream_, now_);
@@ -335,7 +335,7 @@ TEST_F(ClientSessionTest, ASeatThatWasGrantedBeforeOrAfterTheListWasReadIsAskedF
   EXPECT_FALSE(Believes(2));
 }
 
-TEST_F(ClientSessionTest, ASeatOfWhichTheStreamTellsIsNotInDoubt) {
+TEST_F(ClientSessionTest, ASeatReportedByTheStreamIsNotInDoubt) {
   Stand();
   session_.Add(2, {"mail", "", 0, false, std::nullopt});
   session_.OnStreamClosed(stream_, now_);
@@ -351,7 +351,7 @@ TEST_F(ClientSessionTest, ASeatOfWhichTheStreamTellsIsNotInDoubt) {
   EXPECT_THAT(Decide(), ElementsAre("renew"));
 }
 
-TEST_F(ClientSessionTest, ASeatThatWasGrantedSinceTheStreamAskedNeedNotBeListed) {
+TEST_F(ClientSessionTest, ASeatGrantedAfterTheStreamAskedNeedNotBeListed) {
   Stand();
   session_.OnStreamClosed(stream_, now_);
   now_ += 20ms;
@@ -364,7 +364,7 @@ TEST_F(ClientSessionTest, ASeatThatWasGrantedSinceTheStreamAskedNeedNotBeListed)
   EXPECT_THAT(News(), ElementsAre("1 elected"));
 }
 
-TEST_F(ClientSessionTest, ASeatOfWhichNobodyToldIsLearnedFromANewStream) {
+TEST_F(ClientSessionTest, ASeatGrantedUnnoticedIsLearnedFromANewStream) {
   Stand();
   session_.OnStreamClosed(stream_, now_);
   now_ += 20ms;
@@ -375,7 +375,7 @@ TEST_F(ClientSessionTest, ASeatOfWhichNobodyToldIsLearnedFromANewStream) {
   EXPECT_THAT(News(), ElementsAre("1 elected"));
 }
 
-TEST_F(ClientSessionTest, WhatAnOldStreamSaysLateIsPassedOver) {
+TEST_F(ClientSessionTest, LateMessagesOfAnOldStreamAreIgnored) {
   Stand();
   const uint64_t old_stream = stream_;
   session_.OnStreamClosed(stream_, now_);
@@ -388,7 +388,7 @@ TEST_F(ClientSessionTest, WhatAnOldStreamSaysLateIsPassedOver) {
   EXPECT_THAT(Decide(), IsEmpty());
 }
 
-TEST_F(ClientSessionTest, ASessionThatExpiredIsFollowedByOneThatNamesIt) {
+TEST_F(ClientSessionTest, TheSessionAfterAnExpiredOneNamesIt) {
   Lead();
 
   EndSession(v1::CAUSE_EXPIRED);
@@ -399,7 +399,7 @@ TEST_F(ClientSessionTest, ASessionThatExpiredIsFollowedByOneThatNamesIt) {
   EXPECT_EQ(campaign_.previous_session_id(), "s1");
 }
 
-TEST_F(ClientSessionTest, ASessionThatAnOperatorEndedIsFollowedByOneThatDoesNotNameIt) {
+TEST_F(ClientSessionTest, TheSessionAfterOneEndedByAnOperatorDoesNotNameIt) {
   Stand();
 
   EndSession(v1::CAUSE_DEPOSED);
@@ -408,7 +408,7 @@ TEST_F(ClientSessionTest, ASessionThatAnOperatorEndedIsFollowedByOneThatDoesNotN
   EXPECT_EQ(campaign_.previous_session_id(), "");
 }
 
-TEST_F(ClientSessionTest, ASessionThatIsNotKnownAnyMoreIsFollowedByAnother) {
+TEST_F(ClientSessionTest, AForgottenSessionIsReplaced) {
   Stand();
   v1::KeepAliveResponse response;
   now_ = kStart + 3s;
@@ -421,7 +421,7 @@ TEST_F(ClientSessionTest, ASessionThatIsNotKnownAnyMoreIsFollowedByAnother) {
   EXPECT_THAT(Decide(), ElementsAre("close", "campaign orders"));
 }
 
-TEST_F(ClientSessionTest, WhoWasSupersededDoesNotComeBack) {
+TEST_F(ClientSessionTest, ASupersededCandidateDoesNotComeBack) {
   Lead();
 
   EndSession(v1::CAUSE_SUPERSEDED);
@@ -430,7 +430,7 @@ TEST_F(ClientSessionTest, WhoWasSupersededDoesNotComeBack) {
   EXPECT_THAT(Decide(), ElementsAre("close"));
 }
 
-TEST_F(ClientSessionTest, AnAnswerToACallOfAnEarlierSessionIsPassedOver) {
+TEST_F(ClientSessionTest, AnAnswerForAnEarlierSessionIsIgnored) {
   Lead();
   session_.Proclaim(1, "new", now_);
   (void)Decide();
@@ -441,7 +441,7 @@ TEST_F(ClientSessionTest, AnAnswerToACallOfAnEarlierSessionIsPassedOver) {
   EXPECT_FALSE(Believes());
 }
 
-TEST_F(ClientSessionTest, ACampaignThatMustNotBeRepeatedIsRefused) {
+TEST_F(ClientSessionTest, APermanentErrorRefusesTheCampaign) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
 
@@ -450,7 +450,7 @@ TEST_F(ClientSessionTest, ACampaignThatMustNotBeRepeatedIsRefused) {
   EXPECT_THAT(News(), ElementsAre("1 refused"));
 }
 
-TEST_F(ClientSessionTest, AFullQueueIsTriedAgainLater) {
+TEST_F(ClientSessionTest, AFullQueueIsRetriedLater) {
   Stand();
   session_.Add(2, {"mail", "", 0, false, std::nullopt});
   (void)Decide();
@@ -463,7 +463,7 @@ TEST_F(ClientSessionTest, AFullQueueIsTriedAgainLater) {
   EXPECT_THAT(News(), IsEmpty());
 }
 
-TEST_F(ClientSessionTest, ACampaignToldThatTheSessionIsOverEndsIt) {
+TEST_F(ClientSessionTest, ACampaignAnsweredSessionEndedEndsTheSession) {
   Stand();
   session_.Add(2, {"mail", "", 0, false, std::nullopt});
   (void)Decide();
@@ -475,7 +475,7 @@ TEST_F(ClientSessionTest, ACampaignToldThatTheSessionIsOverEndsIt) {
   EXPECT_EQ(campaign_.previous_session_id(), "s1");
 }
 
-TEST_F(ClientSessionTest, AResignationThatWasNotAnsweredIsSentAgainAndTheTermNeverBelievedIn) {
+TEST_F(ClientSessionTest, AnUnansweredResignationIsRetriedAndItsTermNeverBelievedAgain) {
   Lead();
   session_.Abandon(1, now_);
   EXPECT_THAT(Decide(), ElementsAre("resign orders"));
@@ -491,7 +491,7 @@ TEST_F(ClientSessionTest, AResignationThatWasNotAnsweredIsSentAgainAndTheTermNev
   EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
 }
 
-TEST_F(ClientSessionTest, AResignationThatFailsSomewhereOnTheWayIsSentAgain) {
+TEST_F(ClientSessionTest, AFailedResignationIsSentAgain) {
   Lead();
   session_.Abandon(1, now_);
   (void)Decide();
@@ -503,7 +503,7 @@ TEST_F(ClientSessionTest, AResignationThatFailsSomewhereOnTheWayIsSentAgain) {
   EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
 }
 
-TEST_F(ClientSessionTest, WhoLeavesBeforeASessionIsKnownLeavesNothingForTheNextOne) {
+TEST_F(ClientSessionTest, LeavingBeforeTheSessionIsKnownLeavesNothingBehind) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
   const std::string request_id = campaign_.request_id();
@@ -517,7 +517,7 @@ TEST_F(ClientSessionTest, WhoLeavesBeforeASessionIsKnownLeavesNothingForTheNextO
   EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
 }
 
-TEST_F(ClientSessionTest, AResignationFromTheQueueIsNeverOneFromATerm) {
+TEST_F(ClientSessionTest, LeavingTheQueueNeverEndsATerm) {
   Stand();
   session_.Abandon(1, now_);
 
@@ -527,7 +527,7 @@ TEST_F(ClientSessionTest, AResignationFromTheQueueIsNeverOneFromATerm) {
   EXPECT_EQ(resign_.term(), 0);
 }
 
-TEST_F(ClientSessionTest, APlaceThatHadBecomeTheSeatIsGivenUpAsTheSeat) {
+TEST_F(ClientSessionTest, APlaceThatHasBecomeTheSeatIsGivenUpAsTheSeat) {
   Stand();
   session_.Abandon(1, now_);
   (void)Decide();
@@ -541,7 +541,7 @@ TEST_F(ClientSessionTest, APlaceThatHadBecomeTheSeatIsGivenUpAsTheSeat) {
   EXPECT_THAT(session_.TakeGone(), ElementsAre(1));
 }
 
-TEST_F(ClientSessionTest, ASeatInAnElectionWhereNobodyStandsIsGivenUp) {
+TEST_F(ClientSessionTest, ASeatWithoutAnElectorIsGivenUp) {
   Stand();
 
   NoticeElected(Seat7("mail"));
@@ -554,7 +554,7 @@ TEST_F(ClientSessionTest, ASeatInAnElectionWhereNobodyStandsIsGivenUp) {
   EXPECT_THAT(Decide(), IsEmpty());
 }
 
-TEST_F(ClientSessionTest, ASeatThatIsListedThoughNobodyStandsThereIsGivenUp) {
+TEST_F(ClientSessionTest, AListedSeatWithoutAnElectorIsGivenUp) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();
   AnswerStanding();
@@ -565,7 +565,7 @@ TEST_F(ClientSessionTest, ASeatThatIsListedThoughNobodyStandsThereIsGivenUp) {
   EXPECT_THAT(Decide(), ElementsAre("resign mail"));
 }
 
-TEST_F(ClientSessionTest, ANewElectorNeverBelievesInATermThatAnotherOfThisProcessHasEnded) {
+TEST_F(ClientSessionTest, ANewElectorNeverBelievesInATermThatAnEarlierElectorEnded) {
   Lead();
   session_.Abandon(1, now_);
   (void)Decide();
@@ -579,7 +579,7 @@ TEST_F(ClientSessionTest, ANewElectorNeverBelievesInATermThatAnotherOfThisProces
   EXPECT_THAT(News(), IsEmpty());
 }
 
-TEST_F(ClientSessionTest, AResignationWaitsForTheCampaignThatIsUnderWay) {
+TEST_F(ClientSessionTest, AResignationWaitsForTheRunningCampaign) {
   Stand();
   session_.Proclaim(1, "new", now_);
   EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
@@ -591,7 +591,7 @@ TEST_F(ClientSessionTest, AResignationWaitsForTheCampaignThatIsUnderWay) {
   EXPECT_THAT(Decide(), ElementsAre("resign orders"));
 }
 
-TEST_F(ClientSessionTest, ANewElectorOfAnElectionBeginsWhenTheOldOneHasLeft) {
+TEST_F(ClientSessionTest, ANewElectorStartsWhenTheOldOneHasLeft) {
   Lead();
   session_.Abandon(1, now_);
   session_.Add(2, {"orders", "", 0, false, std::nullopt});
@@ -603,7 +603,7 @@ TEST_F(ClientSessionTest, ANewElectorOfAnElectionBeginsWhenTheOldOneHasLeft) {
   EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
 }
 
-TEST_F(ClientSessionTest, EndsItsSessionWhenAllIsOver) {
+TEST_F(ClientSessionTest, TheSessionIsEndedWithTheLastElector) {
   Lead();
 
   session_.End(now_);
@@ -615,14 +615,14 @@ TEST_F(ClientSessionTest, EndsItsSessionWhenAllIsOver) {
   EXPECT_TRUE(session_.Ended());
 }
 
-TEST_F(ClientSessionTest, HasNothingToEndIfNoSessionWasOpened) {
+TEST_F(ClientSessionTest, WithoutASessionThereIsNothingToEnd) {
   session_.End(now_);
   (void)session_.Decide(now_);
 
   EXPECT_TRUE(session_.Ended());
 }
 
-TEST_F(ClientSessionTest, TriesToEndItsSessionOnSeveralReplicas) {
+TEST_F(ClientSessionTest, EndingTheSessionIsTriedOnSeveralReplicas) {
   Stand();
   session_.End(now_);
 
@@ -635,7 +635,7 @@ TEST_F(ClientSessionTest, TriesToEndItsSessionOnSeveralReplicas) {
   EXPECT_TRUE(session_.Ended());
 }
 
-TEST_F(ClientSessionTest, ASeatThatWasTakenAwayWithATermIsLost) {
+TEST_F(ClientSessionTest, AStaleTermErrorMeansThatTheSeatIsLost) {
   Lead();
 
   NoticeLost("orders", 7, v1::CAUSE_DEPOSED);

@@ -36,11 +36,11 @@ class ServerErrorTest : public ::testing::TestWithParam<Reason> {
 INSTANTIATE_TEST_SUITE_P(Reasons, ServerErrorTest, ::testing::ValuesIn(AllReasons()),
                          [](const auto& info) { return ReasonName(info.param); });
 
-TEST_P(ServerErrorTest, IsKnownByItsReason) {
+TEST_P(ServerErrorTest, AnErrorIsIdentifiedByItsReason) {
   EXPECT_EQ(ReasonOf(status_), ReasonName(GetParam()));
 }
 
-TEST_P(ServerErrorTest, HasAnExitCodeOfItsOwnIfTheOperatorShouldLookAgain) {
+TEST_P(ServerErrorTest, RefusalsInTheCurrentStateHaveTheirOwnExitCode) {
   const std::set<Reason> not_found = {Reason::kElectionNotFound, Reason::kSessionNotFound};
   const std::set<Reason> refused = {Reason::kSessionEnded,       Reason::kNotLeader,
                                     Reason::kStaleTerm,          Reason::kElectionPaused,
@@ -52,7 +52,7 @@ TEST_P(ServerErrorTest, HasAnExitCodeOfItsOwnIfTheOperatorShouldLookAgain) {
                                                                 : kExitError);
 }
 
-TEST(MetadataTest, IsTheErrorsOwn) {
+TEST(MetadataTest, MetadataBelongsToItsError) {
   const auto status = ToStatus({Reason::kSessionEnded, "over", {{"cause", "EXPIRED"}}});
 
   EXPECT_EQ(MetadataOf(status, "cause"), "EXPIRED");
@@ -60,14 +60,14 @@ TEST(MetadataTest, IsTheErrorsOwn) {
   EXPECT_EQ(MetadataOf(grpc::Status::OK, "cause"), "");
 }
 
-TEST_P(ServerErrorTest, IsTransientExactlyIfTheSameRequestMayGoWellLater) {
+TEST_P(ServerErrorTest, OnlyRetriableErrorsAreTransient) {
   const std::set<Reason> transient = {Reason::kOverloaded, Reason::kStoreUnavailable,
                                       Reason::kDraining};
 
   EXPECT_EQ(IsTransient(status_), transient.contains(GetParam()));
 }
 
-TEST_P(ServerErrorTest, SaysThatTheSessionIsGoneExactlyIfItIs) {
+TEST_P(ServerErrorTest, OnlySessionErrorsMeanThatTheSessionIsGone) {
   const std::set<Reason> gone = {Reason::kSessionEnded, Reason::kSessionNotFound};
 
   EXPECT_EQ(IsSessionGone(status_), gone.contains(GetParam()));
@@ -75,20 +75,20 @@ TEST_P(ServerErrorTest, SaysThatTheSessionIsGoneExactlyIfItIs) {
 
 // --- Errors of gRPC itself ---
 
-TEST(GrpcErrorTest, HasNoReason) {
+TEST(GrpcErrorTest, AnErrorOfGrpcHasNoReason) {
   EXPECT_EQ(ReasonOf(grpc::Status::OK), "");
   EXPECT_EQ(ReasonOf({grpc::StatusCode::UNAVAILABLE, "connection refused"}), "");
   EXPECT_EQ(ReasonOf({grpc::StatusCode::UNKNOWN, "", "no details at all"}), "");
 }
 
-TEST(GrpcErrorTest, OfTheConnectionIsTransient) {
+TEST(GrpcErrorTest, AConnectionErrorIsTransient) {
   for (const auto code : {grpc::StatusCode::UNAVAILABLE, grpc::StatusCode::DEADLINE_EXCEEDED,
                           grpc::StatusCode::CANCELLED, grpc::StatusCode::RESOURCE_EXHAUSTED}) {
     EXPECT_TRUE(IsTransient({code, ""}));
   }
 }
 
-TEST(GrpcErrorTest, OfTheRequestIsNotTransient) {
+TEST(GrpcErrorTest, ARequestErrorIsNotTransient) {
   EXPECT_FALSE(IsTransient(grpc::Status::OK));
   for (const auto code : {grpc::StatusCode::INVALID_ARGUMENT, grpc::StatusCode::UNIMPLEMENTED,
                           grpc::StatusCode::FAILED_PRECONDITION, grpc::StatusCode::NOT_FOUND}) {
@@ -96,14 +96,14 @@ TEST(GrpcErrorTest, OfTheRequestIsNotTransient) {
   }
 }
 
-TEST(GrpcErrorTest, SaysNothingOfTheSession) {
+TEST(GrpcErrorTest, AnErrorOfGrpcDoesNotMeanThatTheSessionIsGone) {
   EXPECT_FALSE(IsSessionGone(grpc::Status::OK));
   EXPECT_FALSE(IsSessionGone({grpc::StatusCode::NOT_FOUND, ""}));
 }
 
 // --- Replicas ---
 
-TEST(ConnectionTest, UsesItsReplicasInTurn) {
+TEST(ConnectionTest, ReplicasAreUsedInTurn) {
   Connection connection("127.0.0.1:1,127.0.0.1:2,127.0.0.1:3");
   std::set<std::string> used;
 
@@ -116,7 +116,7 @@ TEST(ConnectionTest, UsesItsReplicasInTurn) {
   EXPECT_TRUE(used.contains(connection.endpoint()));
 }
 
-TEST(ConnectionTest, PassesOverEmptyEndpoints) {
+TEST(ConnectionTest, EmptyEndpointsAreSkipped) {
   Connection connection(",127.0.0.1:1,,");
 
   connection.MoveOn();
@@ -124,7 +124,7 @@ TEST(ConnectionTest, PassesOverEmptyEndpoints) {
   EXPECT_EQ(connection.endpoint(), "127.0.0.1:1");
 }
 
-TEST(ConnectionTest, KeepsAConnectionThatIsOnlyBeingMade) {
+TEST(ConnectionTest, AConnectionInProgressIsKept) {
   Connection connection("127.0.0.1:1");
   const auto before = connection.stub();
 
@@ -134,7 +134,7 @@ TEST(ConnectionTest, KeepsAConnectionThatIsOnlyBeingMade) {
   EXPECT_EQ(connection.stub(), before);
 }
 
-TEST(ConnectionTest, EndsAfterTheLastOfItsCalls) {
+TEST(ConnectionTest, AConnectionEndsAfterItsLastCall) {
   auto connection = std::make_unique<Connection>("127.0.0.1:1");
   auto first = connection->Mark();
   auto last = connection->Mark();
@@ -151,7 +151,7 @@ TEST(ConnectionTest, EndsAfterTheLastOfItsCalls) {
   call.join();
 }
 
-TEST(BackoffTest, GrowsToABoundAndStaysThere) {
+TEST(BackoffTest, TheBackoffGrowsToItsMaximumAndStaysThere) {
   Connection connection("127.0.0.1:1");
 
   const auto first = connection.Backoff();
@@ -161,7 +161,7 @@ TEST(BackoffTest, GrowsToABoundAndStaysThere) {
   EXPECT_GE(connection.Backoff(), 250ms);
 }
 
-TEST(BackoffTest, BeginsAnewAfterASuccess) {
+TEST(BackoffTest, TheBackoffStartsAgainAfterASuccess) {
   Connection connection("127.0.0.1:1");
   for (int i = 0; i < 100; ++i) (void)connection.Backoff();
 

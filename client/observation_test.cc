@@ -47,13 +47,13 @@ std::vector<std::string> Asked(const Observation& observation) {
   return texts;
 }
 
-TEST(ObservationTest, BeginsWithWhatWasWished) {
+TEST(ObservationTest, ItStartsWithTheRequestedSelectors) {
   EXPECT_THAT(Asked(Observation({{"e", "f"}})), ElementsAre("e", "f"));
   EXPECT_THAT(Asked(Observation({{"e"}, false, 7})), ElementsAre("e from 7"));
   EXPECT_THAT(Asked(Observation({{"a/", "b/"}, true})), ElementsAre("prefix a/", "prefix b/"));
 }
 
-TEST(ObservationTest, ResumesEachElectionAfterTheLastRevisionThatWasNews) {
+TEST(ObservationTest, EachElectionResumesAfterItsLastNewRevision) {
   Observation observation({{"e", "f", "g"}});
 
   EXPECT_EQ(observation.Note(SnapshotOf("e", 4)), kNews);
@@ -63,7 +63,7 @@ TEST(ObservationTest, ResumesEachElectionAfterTheLastRevisionThatWasNews) {
   EXPECT_THAT(Asked(observation), ElementsAre("e from 6", "f from 1", "g"));
 }
 
-TEST(ObservationTest, AnElectionWithoutNewsYetIsAskedForAsItWasWished) {
+TEST(ObservationTest, AnElectionWithoutNewsIsRequestedAsAtFirst) {
   Observation observation({{"e", "f"}, false, 7});
 
   EXPECT_EQ(observation.Note(EventOf("f", 7)), kNews);
@@ -71,7 +71,7 @@ TEST(ObservationTest, AnElectionWithoutNewsYetIsAskedForAsItWasWished) {
   EXPECT_THAT(Asked(observation), ElementsAre("f from 8", "e from 7"));
 }
 
-TEST(ObservationTest, WhatWasToldBeforeIsNoNews) {
+TEST(ObservationTest, RepeatedEventsAreNotNews) {
   Observation observation({{"e"}});
   EXPECT_EQ(observation.Note(SnapshotOf("e", 4)), kNews);
   EXPECT_EQ(observation.Note(EventOf("e", 5)), kNews);
@@ -82,7 +82,7 @@ TEST(ObservationTest, WhatWasToldBeforeIsNoNews) {
   EXPECT_EQ(observation.Note(EventOf("e", 6)), kNews);
 }
 
-TEST(ObservationTest, WhatComesAfterAGapIsNotTakenForSeen) {
+TEST(ObservationTest, EventsAfterAGapDoNotCountAsSeen) {
   Observation observation({{"e"}});
   EXPECT_EQ(observation.Note(SnapshotOf("e", 4)), kNews);
 
@@ -93,7 +93,7 @@ TEST(ObservationTest, WhatComesAfterAGapIsNotTakenForSeen) {
 }
 
 // In a database that was restored, elections begin with higher numbers than 1.
-TEST(ObservationTest, TheServiceKnowsWhichEventOfAnElectionIsItsFirst) {
+TEST(ObservationTest, TheServiceDecidesWhichEventIsTheFirst) {
   Observation all({{""}, true});
   EXPECT_EQ(all.Note(EventOf("e", 1'000)), kNews);
   EXPECT_EQ(all.Note(EventOf("e", 1'002)), kGap);
@@ -105,14 +105,14 @@ TEST(ObservationTest, TheServiceKnowsWhichEventOfAnElectionIsItsFirst) {
   EXPECT_EQ(not_there.Note(EventOf("e", 1'000)), kKnown);
 }
 
-TEST(ObservationTest, TheFirstThatWasWishedIsTheFirst) {
+TEST(ObservationTest, TheRequestedRevisionComesFirst) {
   Observation later({{""}, true, 7});
   EXPECT_EQ(later.Note(EventOf("e", 6)), kKnown);
   EXPECT_EQ(later.Note(EventOf("e", 8)), kGap);
   EXPECT_EQ(later.Note(EventOf("e", 7)), kNews);
 }
 
-TEST(ObservationTest, AResyncMayPassOverEventsAndGoBack) {
+TEST(ObservationTest, AResyncMaySkipEventsAndGoBack) {
   Observation observation({{"e"}});
   EXPECT_EQ(observation.Note(SnapshotOf("e", 4)), kNews);
 
@@ -124,7 +124,7 @@ TEST(ObservationTest, AResyncMayPassOverEventsAndGoBack) {
   EXPECT_THAT(Asked(observation), ElementsAre("e from 4"));
 }
 
-TEST(ObservationTest, WhatComesIntoBeingInABreakIsToldFromItsBeginning) {
+TEST(ObservationTest, ElectionsCreatedDuringABreakStartWithTheirFirstEvent) {
   Observation observation({{"jobs/"}, true});
   EXPECT_EQ(observation.Note(SnapshotOf("jobs/a", 4)), kNews);
   EXPECT_THAT(Asked(observation), ElementsAre("jobs/a from 5", "prefix jobs/"));
@@ -134,7 +134,7 @@ TEST(ObservationTest, WhatComesIntoBeingInABreakIsToldFromItsBeginning) {
   EXPECT_THAT(Asked(observation), ElementsAre("jobs/a from 5", "prefix jobs/ from 1"));
 }
 
-TEST(ObservationTest, WhatIsNotThereAnyMoreIsForgottenUnlessItWasWishedByName) {
+TEST(ObservationTest, DeletedElectionsAreForgottenUnlessRequestedByName) {
   Observation by_prefix({{"e"}, true});
   EXPECT_EQ(by_prefix.Note(SnapshotOf("e", 4)), kNews);
   EXPECT_EQ(by_prefix.Note(Resync("e", 0)), kNews);
@@ -146,7 +146,7 @@ TEST(ObservationTest, WhatIsNotThereAnyMoreIsForgottenUnlessItWasWishedByName) {
   EXPECT_THAT(Asked(by_name), ElementsAre("e from 1"));
 }
 
-TEST(ObservationTest, EveryElectionOfAFullStreamIsResumedByName) {
+TEST(ObservationTest, EveryElectionOfAFullStreamResumesByName) {
   Observation observation({{""}, true});
   for (int i = 0; i < 10'000; ++i) {
     EXPECT_EQ(observation.Note(EventOf("e" + std::to_string(i), 1)), kNews);
@@ -155,7 +155,7 @@ TEST(ObservationTest, EveryElectionOfAFullStreamIsResumedByName) {
   EXPECT_EQ(observation.Request().selectors_size(), 10'001);
 }
 
-TEST(ObservationTest, AMessageOfANewerServiceIsNoNews) {
+TEST(ObservationTest, AnUnknownMessageIsNotNews) {
   EXPECT_EQ(Observation({{"e"}}).Note(v1::ObserveResponse()), kKnown);
 }
 

@@ -72,7 +72,7 @@ class SeatWithoutWorkTest : public SeatTest {
   SeatWithoutWorkTest() { seat_ = Seat(Options(false)); }
 };
 
-TEST_F(SeatTest, StandsUntilItIsElected) {
+TEST_F(SeatTest, TheElectorStandsUntilItIsElected) {
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
   Renewed();
   seat_.Asked();
@@ -90,7 +90,7 @@ TEST_F(SeatTest, StandsUntilItIsElected) {
   EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
 }
 
-TEST_F(SeatTest, IsToldOfATermOnce) {
+TEST_F(SeatTest, ATermIsReportedOnce) {
   Lead(7);
 
   Elect(7);
@@ -100,7 +100,7 @@ TEST_F(SeatTest, IsToldOfATermOnce) {
   EXPECT_EQ(seat_.term(), 7);
 }
 
-TEST_F(SeatTest, IsNotBelievedInIfTheLeaseIsOverWhenItIsElected) {
+TEST_F(SeatTest, AGrantWhoseLeaseHasEndedIsNotBelieved) {
   Renewed();
   At(9s);
 
@@ -111,7 +111,7 @@ TEST_F(SeatTest, IsNotBelievedInIfTheLeaseIsOverWhenItIsElected) {
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
-TEST_F(SeatTest, IsSuspendedWhenNoRenewalWasAnsweredForHalfALeaseAndResumedByOne) {
+TEST_F(SeatTest, HalfALeaseWithoutARenewalSuspendsAndARenewalResumes) {
   Lead();
 
   At(5s);
@@ -123,7 +123,7 @@ TEST_F(SeatTest, IsSuspendedWhenNoRenewalWasAnsweredForHalfALeaseAndResumedByOne
   EXPECT_THAT(Events(), ElementsAre("resumed"));
 }
 
-TEST_F(SeatTest, EndsItsWorkBeforeTheLeaseAndResignsWhenItHasEnded) {
+TEST_F(SeatTest, WorkIsStoppedBeforeTheLeaseEndsAndThenTheSeatIsResigned) {
   Lead();
   At(6499ms);
   EXPECT_THAT(Events(), ElementsAre("suspended"));
@@ -140,7 +140,7 @@ TEST_F(SeatTest, EndsItsWorkBeforeTheLeaseAndResignsWhenItHasEnded) {
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
-TEST_F(SeatTest, WorkThatDoesNotEndOverrunsAtTheDeadlineAndKeepsTheSeatFromBeingResigned) {
+TEST_F(SeatTest, WorkThatDoesNotStopOverrunsAndDelaysTheResignation) {
   Lead();
   At(6500ms);
   (void)Events();
@@ -157,7 +157,7 @@ TEST_F(SeatTest, WorkThatDoesNotEndOverrunsAtTheDeadlineAndKeepsTheSeatFromBeing
   EXPECT_THAT(Events(), IsEmpty());
 }
 
-TEST_F(SeatTest, AProcessThatWasPausedPastItsLeaseIsToldAtOnce) {
+TEST_F(SeatTest, AProcessPausedPastItsLeaseLearnsOfTheLossAtOnce) {
   Lead();
 
   At(60s);
@@ -176,7 +176,7 @@ TEST_F(SeatTest, ARenewalAfterTheDeadlineDoesNotReviveTheBelief) {
   EXPECT_FALSE(Believes());
 }
 
-TEST_F(SeatTest, AStopThatWasAskedIsNotTakenBackByARenewal) {
+TEST_F(SeatTest, ARenewalDoesNotCancelARequestedStop) {
   Lead();
   At(6500ms);
 
@@ -187,7 +187,7 @@ TEST_F(SeatTest, AStopThatWasAskedIsNotTakenBackByARenewal) {
   EXPECT_THAT(Events(), ElementsAre("suspended", "stop work", "resumed", "lost RESIGNED"));
 }
 
-TEST_F(SeatTest, AnOperatorsWishEndsTheWorkThenTheSeatIsResigned) {
+TEST_F(SeatTest, AHandoverRequestStopsTheWorkAndThenResignsTheSeat) {
   Lead(7);
   At(1s);
   Renewed();
@@ -204,7 +204,7 @@ TEST_F(SeatTest, AnOperatorsWishEndsTheWorkThenTheSeatIsResigned) {
   EXPECT_EQ(seat_.need_at(), now_ + 3s);
 }
 
-TEST_F(SeatTest, WorkThatIgnoresAnOperatorOverrunsButLeadsOnWhileItIsRenewed) {
+TEST_F(SeatTest, WorkThatIgnoresAHandoverOverrunsButKeepsTheSeat) {
   Lead(7);
   seat_.OnStepDownAsked(7, now_);
   (void)Events();
@@ -218,7 +218,7 @@ TEST_F(SeatTest, WorkThatIgnoresAnOperatorOverrunsButLeadsOnWhileItIsRenewed) {
   EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
 }
 
-TEST_F(SeatTest, ATermThatTheServiceEndedIsOverAtOnceAndCampaignedForWhenTheWorkHasEnded) {
+TEST_F(SeatTest, ATermEndedByTheServiceEndsAtOnceAndACampaignFollowsTheWork) {
   Lead(7);
 
   seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
@@ -230,7 +230,7 @@ TEST_F(SeatTest, ATermThatTheServiceEndedIsOverAtOnceAndCampaignedForWhenTheWork
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
 }
 
-TEST_F(SeatTest, WhoIsElectedAgainWhileTheOldWorkEndsGivesThatTermUp) {
+TEST_F(SeatTest, ATermWonWhileOldWorkIsEndingIsGivenUp) {
   Lead(7);
   seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
   (void)Events();
@@ -245,7 +245,7 @@ TEST_F(SeatTest, WhoIsElectedAgainWhileTheOldWorkEndsGivesThatTermUp) {
   EXPECT_THAT(Events(), IsEmpty());
 }
 
-TEST_F(SeatTest, ALateWordOfATermThatWasResignedIsNotBelieved) {
+TEST_F(SeatTest, ALateNoticeOfAResignedTermIsNotBelieved) {
   Lead(7);
   seat_.WorkEnded(now_);
   seat_.OnResigned(7, false, now_);
@@ -260,7 +260,7 @@ TEST_F(SeatTest, ALateWordOfATermThatWasResignedIsNotBelieved) {
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
 }
 
-TEST_F(SeatTest, ATermThatEndedUnnoticedIsToldBeforeTheNextOne) {
+TEST_F(SeatTest, AnUnnoticedEndOfATermIsReportedBeforeTheNextTerm) {
   seat_ = Seat(Options(false));
   Lead(7);
 
@@ -291,7 +291,7 @@ TEST_F(SeatTest, TheEndOfTheSessionLeavesTheWorkItsGrace) {
   EXPECT_THAT(Events(), ElementsAre("overrun"));
 }
 
-TEST_F(SeatTest, StandsAgainLaterThoughItLearnsOfItsResignationBeforeThatIsAnswered) {
+TEST_F(SeatTest, TheElectorStandsAgainIfItsResignationIsReportedBeforeItIsAnswered) {
   Lead(7);
   seat_.WorkEnded(now_);
 
@@ -303,7 +303,7 @@ TEST_F(SeatTest, StandsAgainLaterThoughItLearnsOfItsResignationBeforeThatIsAnswe
   EXPECT_EQ(seat_.need_at(), now_ + 3s);
 }
 
-TEST_F(SeatTest, WhoLeavesWhileItsOldWorkEndsGivesUpThePlaceThatItMayHave) {
+TEST_F(SeatTest, LeavingWhileOldWorkIsEndingGivesUpAPossiblePlace) {
   Lead(7);
   seat_.Asked();
   seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
@@ -314,7 +314,7 @@ TEST_F(SeatTest, WhoLeavesWhileItsOldWorkEndsGivesUpThePlaceThatItMayHave) {
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
-TEST_F(SeatTest, AnAnswerThatIsOlderThanTheGrantDoesNotEndIt) {
+TEST_F(SeatTest, AnAnswerOlderThanTheGrantDoesNotEndTheTerm) {
   Renewed();
   seat_.Asked();
   Elect(7);
@@ -324,7 +324,7 @@ TEST_F(SeatTest, AnAnswerThatIsOlderThanTheGrantDoesNotEndIt) {
   EXPECT_TRUE(Believes());
 }
 
-TEST_F(SeatTest, AnAnswerToALeaderThatItWaitsEndsTheTerm) {
+TEST_F(SeatTest, AnAnswerThatALeaderIsWaitingEndsItsTerm) {
   Lead(7);
   seat_.Proclaim("b:2", now_);
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
@@ -336,7 +336,7 @@ TEST_F(SeatTest, AnAnswerToALeaderThatItWaitsEndsTheTerm) {
   EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "stop work"));
 }
 
-TEST_F(SeatTest, AValueThatIsProclaimedWhileACampaignIsUnderWayIsToldAfterIt) {
+TEST_F(SeatTest, AValueProclaimedDuringACampaignIsSentAfterIt) {
   Renewed();
   seat_.Asked();
   seat_.Proclaim("b:2", now_);
@@ -346,7 +346,7 @@ TEST_F(SeatTest, AValueThatIsProclaimedWhileACampaignIsUnderWayIsToldAfterIt) {
   EXPECT_EQ(seat_.need_at(), now_);
 }
 
-TEST_F(SeatTest, WhoLeavesStopsItsWorkResignsAndIsGone) {
+TEST_F(SeatTest, LeavingStopsTheWorkThenResigns) {
   Lead(7);
 
   seat_.Leave(now_);
@@ -360,7 +360,7 @@ TEST_F(SeatTest, WhoLeavesStopsItsWorkResignsAndIsGone) {
   EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
 }
 
-TEST_F(SeatTest, WhoLeavesTheQueueGivesUpItsPlace) {
+TEST_F(SeatTest, LeavingTheQueueGivesUpThePlace) {
   Renewed();
   seat_.Asked();
   seat_.OnStanding(3, now_, now_ + 30s);
@@ -372,7 +372,7 @@ TEST_F(SeatTest, WhoLeavesTheQueueGivesUpItsPlace) {
   EXPECT_TRUE(seat_.Gone());
 }
 
-TEST_F(SeatTest, WhoLeavesBeforeItsCampaignWasAnsweredGivesUpWhatItMayHaveBeenGiven) {
+TEST_F(SeatTest, LeavingDuringACampaignGivesUpAnyPossibleGrant) {
   Renewed();
   seat_.Asked();
 
@@ -385,7 +385,7 @@ TEST_F(SeatTest, WhoLeavesBeforeItsCampaignWasAnsweredGivesUpWhatItMayHaveBeenGi
   EXPECT_EQ(seat_.term(), 7);
 }
 
-TEST_F(SeatTest, AResignationFromTheQueueIsNoneFromTheTermThatWasGrantedMeanwhile) {
+TEST_F(SeatTest, LeavingTheQueueDoesNotEndATermGrantedMeanwhile) {
   Renewed();
   seat_.Asked();
   seat_.OnStanding(3, now_, now_ + 30s);
@@ -399,7 +399,7 @@ TEST_F(SeatTest, AResignationFromTheQueueIsNoneFromTheTermThatWasGrantedMeanwhil
   EXPECT_TRUE(seat_.Gone());
 }
 
-TEST_F(SeatTest, ATermThatIsOverForItIsGivenUpIfTheServiceSaysThatItLeadsInIt) {
+TEST_F(SeatTest, ATermThatEndedLocallyIsGivenUpIfTheServiceStillGrantsIt) {
   Lead(7);
   seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
   seat_.WorkEnded(now_);
@@ -414,7 +414,7 @@ TEST_F(SeatTest, ATermThatIsOverForItIsGivenUpIfTheServiceSaysThatItLeadsInIt) {
   EXPECT_THAT(Events(), IsEmpty());
 }
 
-TEST_F(SeatTest, APlaceThatAResignationFromATermHasLeftIsGivenUpByWhoLeaves) {
+TEST_F(SeatTest, LeavingAlsoGivesUpAPlaceLeftAfterAResignation) {
   Lead(7);
   seat_.Leave(now_);
   seat_.WorkEnded(now_);
@@ -425,13 +425,13 @@ TEST_F(SeatTest, APlaceThatAResignationFromATermHasLeftIsGivenUpByWhoLeaves) {
   EXPECT_EQ(seat_.term(), 0);
 }
 
-TEST_F(SeatTest, WhoNeverCampaignedIsGoneAtOnce) {
+TEST_F(SeatTest, AnElectorThatNeverCampaignedIsGoneAtOnce) {
   seat_.Leave(now_);
 
   EXPECT_TRUE(seat_.Gone());
 }
 
-TEST_F(SeatTest, TroubleIsToldOnceUntilItIsOver) {
+TEST_F(SeatTest, TroubleIsReportedOnceUntilItIsOver) {
   const grpc::Status unreachable(grpc::StatusCode::UNAVAILABLE, "unreachable");
   seat_.Asked();
 
@@ -444,7 +444,7 @@ TEST_F(SeatTest, TroubleIsToldOnceUntilItIsOver) {
   EXPECT_THAT(Events(), ElementsAre("standing 1", "trouble unreachable"));
 }
 
-TEST_F(SeatTest, WhoIsRefusedIsToldAndStandsNoMore) {
+TEST_F(SeatTest, ARefusalIsReportedAndEndsTheCampaigning) {
   seat_.Asked();
 
   seat_.OnRefused({grpc::StatusCode::INVALID_ARGUMENT, "bad name"}, now_);
@@ -453,7 +453,7 @@ TEST_F(SeatTest, WhoIsRefusedIsToldAndStandsNoMore) {
   EXPECT_NE(seat_.need(), Seat::Need::kCampaign);
 }
 
-TEST_F(SeatTest, WakesForWhateverTimeBrings) {
+TEST_F(SeatTest, TheElectorWakesUpForEveryDeadline) {
   Lead();
 
   EXPECT_EQ(seat_.NextWake(lease_), kStart + 5s);
@@ -465,7 +465,7 @@ TEST_F(SeatTest, WakesForWhateverTimeBrings) {
   EXPECT_EQ(seat_.NextWake(lease_), Lease::Time::max());
 }
 
-TEST_F(SeatWithoutWorkTest, EndsAtTheDeadlineAndResigns) {
+TEST_F(SeatWithoutWorkTest, TheTermEndsAtTheDeadlineAndIsResigned) {
   Lead();
   At(8999ms);
   EXPECT_THAT(Events(), ElementsAre("suspended"));
@@ -478,7 +478,7 @@ TEST_F(SeatWithoutWorkTest, EndsAtTheDeadlineAndResigns) {
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
-TEST_F(SeatWithoutWorkTest, StopsToBelieveWhenItLeavesAndResignsAfterTheGrace) {
+TEST_F(SeatWithoutWorkTest, LeavingEndsTheBeliefAtOnceAndResignsAfterTheGracePeriod) {
   Lead();
 
   seat_.Leave(now_);
@@ -492,7 +492,7 @@ TEST_F(SeatWithoutWorkTest, StopsToBelieveWhenItLeavesAndResignsAfterTheGrace) {
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
-TEST_F(SeatWithoutWorkTest, IsGivenUpAtOnceWhenItIsAbandoned) {
+TEST_F(SeatWithoutWorkTest, AnAbandonedSeatIsGivenUpAtOnce) {
   Lead();
 
   seat_.Abandon(now_);

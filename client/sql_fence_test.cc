@@ -22,25 +22,25 @@ const SqlError kDuplicate{1062, "Duplicate entry"};
 
 // --- The statement ---
 
-TEST(SqlFenceTest, CallsTheProcedureWithTheTerm) {
+TEST(SqlFenceTest, TheStatementCallsTheProcedureWithTheTerm) {
   const SqlFence fence{"e", 7};
 
   EXPECT_EQ(fence.Statement(), "CALL `tenure`.tenure_fence(_utf8mb4 x'65', 7)");
 }
 
-TEST(SqlFenceTest, WritesAnyNameWithoutEscaping) {
+TEST(SqlFenceTest, AnyNameIsWrittenWithoutEscaping) {
   const SqlFence fence{"a'b\\\xc3\xa9", 7};
 
   EXPECT_EQ(fence.Statement(), "CALL `tenure`.tenure_fence(_utf8mb4 x'6127625cc3a9', 7)");
 }
 
-TEST(SqlFenceTest, TakesTheLargestTerm) {
+TEST(SqlFenceTest, TheLargestTermIsAccepted) {
   const SqlFence fence{"e", UINT64_MAX};
 
   EXPECT_EQ(fence.Statement(), "CALL `tenure`.tenure_fence(_utf8mb4 x'65', 18446744073709551615)");
 }
 
-TEST(SqlFenceTest, QuotesTheNameOfTheDatabase) {
+TEST(SqlFenceTest, TheNameOfTheDatabaseIsQuoted) {
   const SqlFence fence{"e", 7, "my `own`"};
 
   EXPECT_EQ(fence.Statement(), "CALL `my ``own```.tenure_fence(_utf8mb4 x'65', 7)");
@@ -58,7 +58,9 @@ void PrintTo(const ErrorCase& error_case, std::ostream* out) { *out << error_cas
 
 class SqlErrorTest : public ::testing::TestWithParam<ErrorCase> {};
 
-TEST_P(SqlErrorTest, HasItsMeaning) { EXPECT_EQ(MeaningOf(GetParam().error), GetParam().meaning); }
+TEST_P(SqlErrorTest, EachErrorHasItsMeaning) {
+  EXPECT_EQ(MeaningOf(GetParam().error), GetParam().meaning);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Each, SqlErrorTest,
@@ -111,14 +113,14 @@ class GuardedTest : public ::testing::Test {
   std::deque<std::pair<std::string, SqlError>> failures_;
 };
 
-TEST_F(GuardedTest, SendsTheFenceFirstThenTheWorkAndCommits) {
+TEST_F(GuardedTest, TheFenceIsSentFirstThenTheWorkThenTheCommit) {
   const SqlResult result = RunGuarded();
 
   EXPECT_TRUE(result);
   EXPECT_THAT(sent_, ElementsAre("START TRANSACTION", guard_, "WORK", "COMMIT"));
 }
 
-TEST_F(GuardedTest, DoesNoWorkInATermThatDoesNotStand) {
+TEST_F(GuardedTest, NoWorkIsDoneInATermThatHasEnded) {
   FailOn(guard_, kRefused);
 
   const SqlResult result = RunGuarded();
@@ -127,7 +129,7 @@ TEST_F(GuardedTest, DoesNoWorkInATermThatDoesNotStand) {
   EXPECT_THAT(sent_, ElementsAre("START TRANSACTION", guard_, "ROLLBACK"));
 }
 
-TEST_F(GuardedTest, BeginsAgainWithTheFence) {
+TEST_F(GuardedTest, ARetryStartsWithTheFence) {
   FailOn("WORK", kDeadlock);
 
   const SqlResult result = RunGuarded();
@@ -137,7 +139,7 @@ TEST_F(GuardedTest, BeginsAgainWithTheFence) {
                                  "START TRANSACTION", guard_, "WORK", "COMMIT"));
 }
 
-TEST_F(GuardedTest, BeginsAgainWhenTheCommitConflicts) {
+TEST_F(GuardedTest, AConflictAtTheCommitIsRetried) {
   FailOn("COMMIT", kDeadlock);
 
   const SqlResult result = RunGuarded();
@@ -147,7 +149,7 @@ TEST_F(GuardedTest, BeginsAgainWhenTheCommitConflicts) {
                                  "START TRANSACTION", guard_, "WORK", "COMMIT"));
 }
 
-TEST_F(GuardedTest, EndsWhenTheTermEndsBetweenTwoTries) {
+TEST_F(GuardedTest, RetriesStopWhenTheTermEnds) {
   FailOn("WORK", kDeadlock);
   FailOn(guard_, kRefused);
 
@@ -158,7 +160,7 @@ TEST_F(GuardedTest, EndsWhenTheTermEndsBetweenTwoTries) {
                                  "START TRANSACTION", guard_, "ROLLBACK"));
 }
 
-TEST_F(GuardedTest, GivesUpAfterAsManyTriesAsItMay) {
+TEST_F(GuardedTest, RetriesStopAtTheirMaximum) {
   for (int i = 0; i < kGuardedTriesMax; ++i) FailOn("WORK", kDeadlock);
 
   const SqlResult result = RunGuarded();
@@ -168,7 +170,7 @@ TEST_F(GuardedTest, GivesUpAfterAsManyTriesAsItMay) {
   EXPECT_EQ(sent_.back(), "ROLLBACK");
 }
 
-TEST_F(GuardedTest, RollsBackAfterAnyOtherErrorAndReturnsIt) {
+TEST_F(GuardedTest, AnyOtherErrorIsReturnedAfterARollback) {
   FailOn("WORK", kDuplicate);
 
   const SqlResult result = RunGuarded();
@@ -177,14 +179,14 @@ TEST_F(GuardedTest, RollsBackAfterAnyOtherErrorAndReturnsIt) {
   EXPECT_THAT(sent_, ElementsAre("START TRANSACTION", guard_, "WORK", "ROLLBACK"));
 }
 
-TEST_F(GuardedTest, ReturnsTheErrorAndNotThatOfTheRollback) {
+TEST_F(GuardedTest, TheErrorOfTheRollbackIsNotReturned) {
   FailOn("WORK", kDuplicate);
   FailOn("ROLLBACK", kDeadlock);
 
   EXPECT_EQ(RunGuarded(), tl::unexpected(kDuplicate));
 }
 
-TEST_F(GuardedTest, RollsBackWhenTheWorkThrows) {
+TEST_F(GuardedTest, AnExceptionOfTheWorkIsFollowedByARollback) {
   const auto throwing = [&]() -> SqlResult { throw std::runtime_error("thrown"); };
 
   EXPECT_THROW((void)Guarded(run_, fence_, throwing), std::runtime_error);

@@ -87,7 +87,7 @@ TEST_F(CommandLineTest, ValuesFollowAnEqualsSignOrABlank) {
   EXPECT_TRUE(quiet_);
 }
 
-TEST_F(CommandLineTest, FlagsStandBeforeAndAfterTheCommand) {
+TEST_F(CommandLineTest, FlagsMayComeBeforeAndAfterTheCommand) {
   EXPECT_EQ(Parse({"--size", "7", "greet", "--loud", "you", "--name", "a"}), std::nullopt);
 
   EXPECT_EQ(size_, 7);
@@ -102,7 +102,7 @@ TEST_F(CommandLineTest, NothingAfterTwoDashesIsAFlag) {
   EXPECT_THAT(more_, ElementsAre("--name", "--unknown=", "--name"));
 }
 
-TEST_F(CommandLineTest, HelpEndsWell) {
+TEST_F(CommandLineTest, HelpIsASuccess) {
   EXPECT_EQ(Parse({"--help"}), EXIT_SUCCESS);
   EXPECT_THAT(output_, StartsWith("A program\n"));
   EXPECT_EQ(Parse({"greet", "--help"}), EXIT_SUCCESS);
@@ -119,7 +119,7 @@ TEST_F(CommandLineTest, AnUnknownFlagIsNamed) {
   EXPECT_EQ(Mistake({"--loud"}), "program: unknown flag '--loud'; see program --help\n");
 }
 
-TEST_F(CommandLineTest, AnUnknownFlagOfACommandIsNamedBesideTheCommand) {
+TEST_F(CommandLineTest, AnUnknownFlagOfACommandIsNamedWithTheCommand) {
   EXPECT_EQ(Mistake({"greet", "you", "--foo"}),
             "program: unknown flag '--foo'; see program greet --help\n");
   EXPECT_EQ(Mistake({"greet", "--foo"}),
@@ -180,7 +180,7 @@ TEST_F(CommandLineTest, AMissingArgumentIsNamed) {
   EXPECT_EQ(Mistake({"greet"}), "program: WHOM is required; see program greet --help\n");
 }
 
-TEST_F(CommandLineTest, AMissingCommandIsSaid) {
+TEST_F(CommandLineTest, AMissingCommandIsReported) {
   app_.require_subcommand(1);
 
   EXPECT_EQ(Mistake({"--quiet"}), "program: a command is required; see program --help\n");

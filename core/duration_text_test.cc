@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Texts, ParseDurationTest,
                                            Reading{"0.0000006s", 1us},
                                            Reading{"1000000000000s", 1'000'000'000'000s}));
 
-TEST_P(ParseDurationTest, ReadsANumberAndAUnit) {
+TEST_P(ParseDurationTest, ADurationIsANumberAndAUnit) {
   EXPECT_EQ(ParseDuration(GetParam().first), GetParam().second);
 }
 
@@ -35,13 +35,15 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadDurationTest,
                                            "10sec", "10us", "10d", "1h30m", "+1s", "--1s", "1,5s",
                                            "1e3s", "0x10s", "infs", "nans", "ten s"));
 
-TEST_P(BadDurationTest, IsRefused) { EXPECT_EQ(ParseDuration(GetParam()), std::nullopt); }
+TEST_P(BadDurationTest, ABadDurationIsRefused) {
+  EXPECT_EQ(ParseDuration(GetParam()), std::nullopt);
+}
 
 INSTANTIATE_TEST_SUITE_P(TooLong, BadDurationTest,
                          ::testing::Values("1000000000001s", "-1000000000001s",
                                            "99999999999999999999h", std::string(400, '9') + "s"));
 
-TEST(ParseDurationTextTest, OfNoTextAtAllIsNothing) {
+TEST(ParseDurationTextTest, NoTextIsNoDuration) {
   EXPECT_EQ(ParseDuration(std::string_view()), std::nullopt);
 }
 
@@ -55,11 +57,11 @@ INSTANTIATE_TEST_SUITE_P(Durations, DurationTextTest,
                                            Writing{24h, "24h"}, Writing{0s, "0ms"},
                                            Writing{-1s, "-1s"}));
 
-TEST_P(DurationTextTest, IsTheShortestForm) {
+TEST_P(DurationTextTest, TheShortestFormIsWritten) {
   EXPECT_EQ(DurationText(GetParam().first), GetParam().second);
 }
 
-TEST_P(DurationTextTest, ReadsBackAsTheSame) {
+TEST_P(DurationTextTest, ADurationReadsBackAsTheSame) {
   EXPECT_EQ(ParseDuration(DurationText(GetParam().first)), GetParam().first);
 }
 

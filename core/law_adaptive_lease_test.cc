@@ -40,7 +40,7 @@ struct Growth {
 
 class GrowthTest : public ::testing::TestWithParam<Growth> {};
 
-TEST_P(GrowthTest, GivesALongerLeaseWithinBounds) {
+TEST_P(GrowthTest, APrematureExpiryGivesALongerLeaseWithinBounds) {
   auto docket = Given(LostWithALeaseOf(GetParam().lost));
 
   EXPECT_THAT(Do(docket, NextCampaign(GetParam().asked)), AnswersElected());
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Growth{"OfALongerOneToEightTimesWhatIsAskedForNow", 60s, 2s, 16s}),
     [](const auto& info) { return info.param.name; });
 
-TEST(GrowthTest, StaysWithinTheBoundOfTheServer) {
+TEST(GrowthTest, ALongerLeaseStaysWithinTheServersMaximum) {
   auto docket = Given(LostWithALeaseOf(kLease));
 
   (void)Do(docket, NextCampaign(), {.lease_ttl_max = 15s});
@@ -69,7 +69,7 @@ TEST(GrowthTest, StaysWithinTheBoundOfTheServer) {
   EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 15s);
 }
 
-TEST(GrowthTest, StaysWithinTheBoundOfTheElection) {
+TEST(GrowthTest, ALongerLeaseStaysWithinTheElectionsMaximum) {
   auto docket =
       Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 12s}), LostWithALeaseOf(kLease));
 
@@ -78,7 +78,7 @@ TEST(GrowthTest, StaysWithinTheBoundOfTheElection) {
   EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 12s);
 }
 
-TEST(GrowthTest, OfASetStaysWithinTheBoundOfTheStrictestElection) {
+TEST(GrowthTest, ForASetTheStrictestElectionLimitsTheLongerLease) {
   const ElectionName other{"orders/eu"};
   auto docket = Given(VacantAfter(Term{7}), LostWithALeaseOf(kLease),
                       In(other, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 12s})));
@@ -91,7 +91,7 @@ TEST(GrowthTest, OfASetStaysWithinTheBoundOfTheStrictestElection) {
   EXPECT_EQ(docket.premature_expirations, 1);
 }
 
-TEST(GrowthTest, BeginsWithTheDefaultForWhoAsksForNone) {
+TEST(GrowthTest, WithoutARequestedLeaseGrowthStartsFromTheDefault) {
   auto docket = Given(LostWithALeaseOf(3s));
 
   (void)Do(docket, NextCampaign(std::nullopt), {.lease_ttl_default = 3s});
@@ -100,7 +100,7 @@ TEST(GrowthTest, BeginsWithTheDefaultForWhoAsksForNone) {
   EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl_asked, 3s);
 }
 
-TEST(GrowthTest, IsOffWhereItIsSwitchedOffButCounted) {
+TEST(GrowthTest, WhenSwitchedOffPrematureExpiriesAreStillCounted) {
   auto docket = Given(LostWithALeaseOf(kLease));
 
   (void)Do(docket, NextCampaign(), kOff);
@@ -109,7 +109,7 @@ TEST(GrowthTest, IsOffWhereItIsSwitchedOffButCounted) {
   EXPECT_EQ(docket.premature_expirations, 1);
 }
 
-TEST(GrowthTest, OfARetriedCallIsCountedOnce) {
+TEST(GrowthTest, ARetriedCallCountsOnce) {
   auto docket = Given(LostWithALeaseOf(kLease));
   (void)Do(docket, NextCampaign());
   const auto once = docket;
@@ -118,7 +118,7 @@ TEST(GrowthTest, OfARetriedCallIsCountedOnce) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(GrowthTest, MakesAnExpiryThatNobodyHasNoticedAFact) {
+TEST(GrowthTest, AnUnnoticedExpiryIsRecorded) {
   auto docket = Given(LedBy("b", Term{7}), Expired("a"));
 
   EXPECT_THAT(Do(docket, NextCampaign()), AnswersStanding());
@@ -138,7 +138,7 @@ struct NoGrowth {
 
 class NoGrowthTest : public ::testing::TestWithParam<NoGrowth> {};
 
-TEST_P(NoGrowthTest, GivesTheLeaseThatWasAskedFor) {
+TEST_P(NoGrowthTest, TheRequestedLeaseIsGiven) {
   auto docket = Given(GetParam().fact);
 
   EXPECT_THAT(Do(docket, NextCampaign()), AnswersElected());
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
                                }}),
     [](const auto& info) { return info.param.name; });
 
-TEST(NoGrowthTest, WithoutAPreviousSession) {
+TEST(NoGrowthTest, WithoutAPreviousSessionTheLeaseDoesNotGrow) {
   auto docket = Given(Ended("a", Cause::kExpired));
 
   (void)Do(docket, FirstCampaignBy("a/2"));
@@ -171,7 +171,7 @@ TEST(NoGrowthTest, WithoutAPreviousSession) {
   EXPECT_EQ(docket.premature_expirations, 0);
 }
 
-TEST(NoGrowthTest, OfACampaignThatIsRefused) {
+TEST(NoGrowthTest, ARefusedCampaignDoesNotGrowTheLease) {
   auto docket = Given(LedBy("b", Term{7}), Ended("a", Cause::kExpired));
   const auto before = docket;
 
@@ -201,7 +201,7 @@ Duration LeaseAfter(Docket docket, Duration calm) {
   return SessionIn(docket, "a").lease_ttl;
 }
 
-TEST(CalmTest, EachPeriodHalvesALongerLeaseUntilItIsWhatWasAskedFor) {
+TEST(CalmTest, EachCalmPeriodHalvesALongerLeaseDownToTheRequestedOne) {
   const auto docket = Given(Longer(8));
 
   EXPECT_EQ(LeaseAfter(docket, kCalmPeriod + -kInstant), 8 * kLease);
@@ -212,20 +212,20 @@ TEST(CalmTest, EachPeriodHalvesALongerLeaseUntilItIsWhatWasAskedFor) {
   EXPECT_EQ(LeaseAfter(docket, 9 * kCalmPeriod), kLease);
 }
 
-TEST(CalmTest, NeverMakesItShorterThanWhatWasAskedFor) {
+TEST(CalmTest, TheLeaseNeverBecomesShorterThanRequested) {
   auto docket = Given(Longer(3));
 
   EXPECT_EQ(LeaseAfter(docket, kCalmPeriod), 3 * kLease / 2);
   EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod), kLease);
 }
 
-TEST(CalmTest, LeavesALeaseThatWasNeverMadeLonger) {
+TEST(CalmTest, ALeaseThatNeverGrewIsLeftAlone) {
   auto docket = Given(Longer(1));
 
   EXPECT_EQ(LeaseAfter(docket, 3 * kCalmPeriod), kLease);
 }
 
-TEST(CalmTest, BeginsAnewWithEachStep) {
+TEST(CalmTest, EachStepStartsANewCalmPeriod) {
   auto docket = Given(Longer(8), Alive("b"));
   docket.sessions[Id("a")].expires_at = kNow + 1h;
   docket.now = kNow + 2 * kCalmPeriod;  // it did not need to renew meanwhile
@@ -237,7 +237,7 @@ TEST(CalmTest, BeginsAnewWithEachStep) {
   EXPECT_EQ(SessionIn(docket, "a").lease_ttl_since, docket.now);
 }
 
-TEST(CalmTest, TakesNothingFromTheLeaseThatRuns) {
+TEST(CalmTest, TheRunningLeaseIsNotShortened) {
   auto docket = Given(Longer(8));
   const DbTime promised = kNow + kCalmPeriod + 4 * kLease + 1s;
   docket.sessions[Id("a")].expires_at = promised;
@@ -249,7 +249,7 @@ TEST(CalmTest, TakesNothingFromTheLeaseThatRuns) {
   EXPECT_EQ(renewed->expires_at, promised);
 }
 
-TEST(CalmTest, CountsForWhoRenewsByCampaigningToo) {
+TEST(CalmTest, RenewalByCampaigningCountsAsWell) {
   auto docket = Given(LedBy("b", Term{7}), Longer(2));
   docket.sessions[Id("a")].expires_at = kNow + kCalmPeriod + 1s;
   docket.now = kNow + kCalmPeriod;
@@ -262,7 +262,7 @@ TEST(CalmTest, CountsForWhoRenewsByCampaigningToo) {
   EXPECT_EQ(PlaceIn(docket, "a").lease_ttl, kLease);
 }
 
-TEST(CalmTest, EndsWhatTheServerNoLongerMakesLonger) {
+TEST(CalmTest, GrownLeasesShrinkEvenWhenGrowthIsSwitchedOff) {
   auto docket = Given(LostWithALeaseOf(kLease));
   (void)Do(docket, NextCampaign());
   docket.sessions[Id("a/2")].expires_at = kNow + kCalmPeriod + 1s;

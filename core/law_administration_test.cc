@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 // --- Depose ---
 
-TEST(DeposeTest, EndsTheTermAndPassesTheSeatOn) {
+TEST(DeposeTest, TheTermEndsAndTheSeatPassesOn) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   const auto answer = Do(docket, Deposing(Term{7}));
@@ -27,7 +27,7 @@ TEST(DeposeTest, EndsTheTermAndPassesTheSeatOn) {
   EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kDeposed, Term{7}, "'a'")));
 }
 
-TEST(DeposeTest, LeavesTheSessionAliveToCampaignAgain) {
+TEST(DeposeTest, TheSessionStaysAliveAndMayCampaignAgain) {
   auto docket = Given(LedBy("a", Term{7}));
 
   (void)Do(docket, Deposing(Term{7}));
@@ -36,7 +36,7 @@ TEST(DeposeTest, LeavesTheSessionAliveToCampaignAgain) {
   EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
 }
 
-TEST(DeposeTest, OfATermThatIsOverIsWhatWasAskedFor) {
+TEST(DeposeTest, DeposingAnEndedTermSucceeds) {
   auto led = Given(LedBy("a", Term{7}), Waiting("b"));
   auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), Paused());
   const auto led_before = led;
@@ -48,7 +48,7 @@ TEST(DeposeTest, OfATermThatIsOverIsWhatWasAskedFor) {
   EXPECT_THAT(vacant, IsSameAs(vacant_before));
 }
 
-TEST(DeposeTest, OfATermThatWasNeverGrantedIsRefused) {
+TEST(DeposeTest, ATermThatWasNeverGrantedIsRefused) {
   auto docket = Given(LedBy("a", Term{7}));
   const auto before = docket;
 
@@ -56,7 +56,7 @@ TEST(DeposeTest, OfATermThatWasNeverGrantedIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(DeposeTest, InAnUnknownElectionIsRefused) {
+TEST(DeposeTest, AnUnknownElectionIsRefused) {
   auto docket = Given();
 
   EXPECT_THAT(Do(docket, Deposing(Term{1})), FailsWith(Reason::kElectionNotFound));
@@ -64,7 +64,7 @@ TEST(DeposeTest, InAnUnknownElectionIsRefused) {
 
 // --- Cool-downs ---
 
-TEST(CoolDownTest, IsRecorded) {
+TEST(CoolDownTest, ACoolDownIsRecorded) {
   auto docket = Given(LedBy("a", Term{7}));
 
   (void)Do(docket, Deposing(Term{7}, 30s));
@@ -73,7 +73,7 @@ TEST(CoolDownTest, IsRecorded) {
               ElementsAre(Recorded(AdminAction::kDeposed, Term{7}, "'a', kept out for 30s")));
 }
 
-TEST(CoolDownTest, KeepsTheDeposedFromBeingElectedUntilItIsOver) {
+TEST(CoolDownTest, ADeposedCandidateIsNotElectedUntilItsCoolDownEnds) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, Deposing(Term{7}, 5s));
   EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersStanding());
@@ -85,7 +85,7 @@ TEST(CoolDownTest, KeepsTheDeposedFromBeingElectedUntilItIsOver) {
   EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
 }
 
-TEST(CoolDownTest, IsThatOfTheCandidateAndNotOfItsSession) {
+TEST(CoolDownTest, ACoolDownAppliesToTheCandidateAndNotItsSession) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("a/2"));
 
   (void)Do(docket, Deposing(Term{7}, 5s));
@@ -94,7 +94,7 @@ TEST(CoolDownTest, IsThatOfTheCandidateAndNotOfItsSession) {
   EXPECT_THAT(Do(docket, FirstCampaignBy("a/3")), AnswersStanding());
 }
 
-TEST(CoolDownTest, LetsTheOthersPass) {
+TEST(CoolDownTest, OtherCandidatesGoFirst) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a", {.priority = 9}), Waiting("c"),
                       KeptOut("a", kNow + 5s));
 
@@ -104,13 +104,13 @@ TEST(CoolDownTest, LetsTheOthersPass) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("a"));
 }
 
-TEST(CoolDownTest, LetsANewcomerPass) {
+TEST(CoolDownTest, ANewcomerGoesFirst) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("a", {.priority = 9}), KeptOut("a", kNow + 5s));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
 }
 
-TEST(CoolDownTest, OfTheOnlyOnesThatWaitIsSleptThroughOneByOne) {
+TEST(CoolDownTest, IfAllWaitingCandidatesCoolDownEachEndIsAwaited) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("a"), Waiting("b", {.priority = -1}),
                       KeptOut("b", kNow + 2s), KeptOut("a", kNow + 5s), KeptOut("c", kNow + -1s));
 
@@ -127,7 +127,7 @@ TEST(CoolDownTest, OfTheOnlyOnesThatWaitIsSleptThroughOneByOne) {
   EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
 }
 
-TEST(CoolDownTest, OfTheOnlyOneReadLeavesTheElectionUnsettled) {
+TEST(CoolDownTest, IfTheOnlyCandidateReadCoolsDownTheElectionIsUnsettled) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("a"), HorizonAt("a"), KeptOut("a", kNow + 5s));
 
   (void)Do(docket, Settlement());
@@ -136,7 +136,7 @@ TEST(CoolDownTest, OfTheOnlyOneReadLeavesTheElectionUnsettled) {
   EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
 }
 
-TEST(CoolDownTest, TheElectionKnowsTheEndOfTheLastOne) {
+TEST(CoolDownTest, TheElectionKnowsTheEndOfTheLastCoolDown) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   (void)Do(docket, Deposing(Term{7}, 9s));
@@ -153,7 +153,7 @@ Fact ManyKeptOut(DbTime until) {
   };
 }
 
-TEST(CoolDownTest, OneMoreThanMayBeIsRefusedAndTheTermGoesOn) {
+TEST(CoolDownTest, ACoolDownOverTheLimitIsRefusedAndTheTermContinues) {
   auto docket = Given(LedBy("a", Term{7}), ManyKeptOut(kNow + kInstant));
   const auto before = docket;
 
@@ -163,14 +163,14 @@ TEST(CoolDownTest, OneMoreThanMayBeIsRefusedAndTheTermGoesOn) {
   EXPECT_THAT(Do(docket, Deposing(Term{7})), AnswersChanged());
 }
 
-TEST(CoolDownTest, ThoseThatAreOverMakeRoom) {
+TEST(CoolDownTest, EndedCoolDownsMakeRoom) {
   auto docket = Given(LedBy("a", Term{7}), ManyKeptOut(kNow));
 
   EXPECT_THAT(Do(docket, Deposing(Term{7}, 5s)), AnswersChanged());
   EXPECT_THAT(ContestIn(docket).cool_downs, ElementsAre(Pair("a", kNow + 5s)));
 }
 
-TEST(CoolDownTest, OfACandidateThatIsKeptOutAlreadyNeedsNoRoom) {
+TEST(CoolDownTest, RenewingACoolDownNeedsNoRoom) {
   auto docket = Given(LedBy("x3", Term{7}), ManyKeptOut(kNow + 1s));
 
   EXPECT_THAT(Do(docket, Deposing(Term{7}, 5s)), AnswersChanged());
@@ -180,7 +180,7 @@ TEST(CoolDownTest, OfACandidateThatIsKeptOutAlreadyNeedsNoRoom) {
 
 // --- Pause ---
 
-TEST(PauseTest, LeavesTheLeaderInItsSeat) {
+TEST(PauseTest, APauseLeavesTheLeaderInItsSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   EXPECT_THAT(Do(docket, Pausing()), AnswersChanged());
@@ -190,7 +190,7 @@ TEST(PauseTest, LeavesTheLeaderInItsSeat) {
   EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kPaused, Term{7}, "")));
 }
 
-TEST(PauseTest, LetsTheLeaderCampaignAndProclaim) {
+TEST(PauseTest, APausedLeaderMayCampaignAndProclaim) {
   auto docket = Given(LedBy("a", Term{7}), Paused());
 
   EXPECT_THAT(Do(docket, CampaignBy("a", {.value = "v"})), AnswersElected());
@@ -209,7 +209,7 @@ const std::map<std::string, Command>& CommandsForAPausedElection() {
 
 class PausedTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
 
-TEST_P(PausedTest, TheTermEndsAndNobodyIsElectedBeforeItIsResumed) {
+TEST_P(PausedTest, TheTermEndsAndNobodyIsElectedBeforeTheResume) {
   auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("b"), Paused());
 
   (void)Do(docket, GetParam().second);
@@ -225,7 +225,7 @@ TEST_P(PausedTest, TheTermEndsAndNobodyIsElectedBeforeItIsResumed) {
 INSTANTIATE_TEST_SUITE_P(Each, PausedTest, ::testing::ValuesIn(CommandsForAPausedElection()),
                          [](const auto& info) { return info.param.first; });
 
-TEST(PauseTest, DoesNotKeepADeadLeader) {
+TEST(PauseTest, APauseDoesNotKeepADeadLeader) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Paused(), Expired("a"));
 
   (void)Do(docket, Settlement());
@@ -233,7 +233,7 @@ TEST(PauseTest, DoesNotKeepADeadLeader) {
   EXPECT_THAT(docket, IsVacantAfter(Term{7}));
 }
 
-TEST(PauseTest, OfAVacantSeatTakesBackItsWakeUpAndResumeSetsItAgain) {
+TEST(PauseTest, PausingAVacantSeatCancelsItsWakeUpAndResumingRestoresIt) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
   (void)Do(docket, Settlement());
 
@@ -244,7 +244,7 @@ TEST(PauseTest, OfAVacantSeatTakesBackItsWakeUpAndResumeSetsItAgain) {
   EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
 }
 
-TEST(PauseTest, TwiceIsRecordedOnce) {
+TEST(PauseTest, PausingTwiceIsRecordedOnce) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, Pausing());
   const auto once = docket;
@@ -253,7 +253,7 @@ TEST(PauseTest, TwiceIsRecordedOnce) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(ResumeTest, IsRecordedWithTheTermBeforeIt) {
+TEST(ResumeTest, AResumeIsRecordedWithTheTermBeforeIt) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Paused());
 
   const auto answer = Do(docket, Resuming());
@@ -263,7 +263,7 @@ TEST(ResumeTest, IsRecordedWithTheTermBeforeIt) {
   EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(docket));
 }
 
-TEST(ResumeTest, OfAnElectionThatIsNotPausedChangesNothing) {
+TEST(ResumeTest, ResumingAnElectionThatIsNotPausedChangesNothing) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -271,7 +271,7 @@ TEST(ResumeTest, OfAnElectionThatIsNotPausedChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(PauseTest, OfAnUnknownElectionIsRefused) {
+TEST(PauseTest, AnUnknownElectionIsRefused) {
   auto docket = Given();
   const auto before = docket;
 
@@ -282,7 +282,7 @@ TEST(PauseTest, OfAnUnknownElectionIsRefused) {
 
 // --- Delete ---
 
-TEST(DeleteTest, EndsTheTermAndElectsNobody) {
+TEST(DeleteTest, DeletingEndsTheTermAndElectsNobody) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   const auto answer = Do(docket, Deleting(Term{7}));
@@ -292,7 +292,7 @@ TEST(DeleteTest, EndsTheTermAndElectsNobody) {
   EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kDeleted, Term{7}, "")));
 }
 
-TEST(DeleteTest, LeavesTheNumbersThatMustNeverBeUsedAgainAndNothingElse) {
+TEST(DeleteTest, DeletingKeepsOnlyTheNumbersThatMustNotBeReused) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"),
                       WithSettings({.lock_delay = 5s, .queue_max = 9}), Paused(), Appointed("b"),
                       KeptOut("d", kNow + 5s));
@@ -310,7 +310,7 @@ TEST(DeleteTest, LeavesTheNumbersThatMustNeverBeUsedAgainAndNothingElse) {
   EXPECT_EQ(ContestIn(docket).horizon, std::nullopt);
 }
 
-TEST(DeleteTest, OfAVacantSeatHasNoEvent) {
+TEST(DeleteTest, DeletingAVacantSeatHasNoEvent) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), VacantUntil(kNow + 5s));
 
   (void)Do(docket, Deleting(Term{7}));
@@ -320,7 +320,7 @@ TEST(DeleteTest, OfAVacantSeatHasNoEvent) {
   EXPECT_EQ(ElectionIn(docket).vacant_until, DbTime{});
 }
 
-TEST(DeleteTest, OfALeaderWhoseLeaseIsOverKeepsTheEventOfThat) {
+TEST(DeleteTest, DeletingKeepsTheEventOfAnExpiredLeader) {
   auto docket = Given(LedBy("a", Term{7}), Expired("a"));
 
   (void)Do(docket, Deleting(Term{7}));
@@ -329,7 +329,7 @@ TEST(DeleteTest, OfALeaderWhoseLeaseIsOverKeepsTheEventOfThat) {
   EXPECT_EQ(ElectionIn(docket).history_from, Revision{14});
 }
 
-TEST(DeleteTest, KeepsTheEventsOfItsTransactionWhateverElseHappenedInIt) {
+TEST(DeleteTest, DeletingKeepsAllEventsOfItsTransaction) {
   const ElectionName other{"orders/eu"};
   auto docket = Given(LedBy("a", Term{7}), In(other, LedBy("b", Term{3})));
   Resign in_the_other = ResignBy("b");
@@ -346,7 +346,7 @@ TEST(DeleteTest, KeepsTheEventsOfItsTransactionWhateverElseHappenedInIt) {
   EXPECT_EQ(ElectionIn(docket).history_from, Revision{14});
 }
 
-TEST(DeleteTest, LeavesTheSessionsAlive) {
+TEST(DeleteTest, DeletingLeavesTheSessionsAlive) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   (void)Do(docket, Deleting(Term{7}));
@@ -356,7 +356,7 @@ TEST(DeleteTest, LeavesTheSessionsAlive) {
   EXPECT_THAT(docket.ended, IsEmpty());
 }
 
-TEST(DeleteTest, OfAnElectionThatIsDeletedAlreadyChangesNothing) {
+TEST(DeleteTest, DeletingTwiceChangesNothing) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, Deleting(Term{7}));
   const auto once = docket;
@@ -365,7 +365,7 @@ TEST(DeleteTest, OfAnElectionThatIsDeletedAlreadyChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(DeleteTest, OfAnElectionWithoutHistoryIsKnownToo) {
+TEST(DeleteTest, AnElectionWithoutHistoryCanBeDeleted) {
   auto docket = Given();
   (void)Do(docket, Creating());
 
@@ -373,7 +373,7 @@ TEST(DeleteTest, OfAnElectionWithoutHistoryIsKnownToo) {
   EXPECT_THAT(Do(docket, Deleting(Term{0})), AnswersUnchanged());
 }
 
-TEST(DeleteTest, InAnotherTermIsStaleAndChangesNothing) {
+TEST(DeleteTest, AStaleTermIsRefusedAndChangesNothing) {
   auto docket = Given(LedBy("a", Term{7}));
   const auto before = docket;
 
@@ -382,7 +382,7 @@ TEST(DeleteTest, InAnotherTermIsStaleAndChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(DeleteTest, OfAnUnknownElectionIsRefused) {
+TEST(DeleteTest, AnUnknownElectionIsRefused) {
   auto docket = Given();
   const auto before = docket;
 
@@ -390,7 +390,7 @@ TEST(DeleteTest, OfAnUnknownElectionIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(DeletedElectionTest, IsUnknown) {
+TEST(DeletedElectionTest, ADeletedElectionIsUnknown) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, Deleting(Term{7}));
   const auto deleted = docket;
@@ -406,7 +406,7 @@ TEST(DeletedElectionTest, IsUnknown) {
   EXPECT_THAT(docket, IsSameAs(deleted));
 }
 
-TEST(DeletedElectionTest, GoesOnWithHigherNumbersWhenSomebodyCampaignsAgain) {
+TEST(DeletedElectionTest, ANewCampaignContinuesWithHigherNumbers) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lock_delay = 5s, .min_hold = 1h}));
   (void)Do(docket, Deleting(Term{7}));
@@ -425,7 +425,7 @@ TEST(DeletedElectionTest, GoesOnWithHigherNumbersWhenSomebodyCampaignsAgain) {
   EXPECT_TRUE(ContestIn(docket).emptied) << "the old queue is gone nevertheless";
 }
 
-TEST(DeletedElectionTest, MayBeBroughtBackByAnOperator) {
+TEST(DeletedElectionTest, AnOperatorCanBringItBack) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, Deleting(Term{7}));
 
@@ -438,7 +438,7 @@ TEST(DeletedElectionTest, MayBeBroughtBackByAnOperator) {
 
 // --- DeposeSession ---
 
-TEST(DeposeSessionTest, EndsItAndSaysWhoAskedAndKeepsTheSecret) {
+TEST(DeposeSessionTest, TheEndIsRecordedWithWhoAskedButWithoutTheSecret) {
   auto docket = Given();
   const auto id = *SessionId::FromHex("000102030405060708090a0b0c0d0eff");
   docket.sessions[id] = SessionOfCandidate("a");
@@ -456,7 +456,7 @@ TEST(DeposeSessionTest, EndsItAndSaysWhoAskedAndKeepsTheSecret) {
   EXPECT_EQ(docket.admin_changes[0], expected);
 }
 
-TEST(DeposeSessionTest, TwiceIsRecordedOnce) {
+TEST(DeposeSessionTest, EndingASessionTwiceIsRecordedOnce) {
   auto docket = Given(Alive("a"));
   (void)DeposeSession(docket, Id("a"), kOperator);
   const auto once = docket;
@@ -465,7 +465,7 @@ TEST(DeposeSessionTest, TwiceIsRecordedOnce) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(DeposeSessionTest, OfOneThatIsOverKeepsItsCauseAndIsNotRecorded) {
+TEST(DeposeSessionTest, AnEndedSessionKeepsItsCauseAndIsNotRecorded) {
   auto docket = Given(Expired("a"), Ended("b", Cause::kSessionClosed));
 
   EXPECT_EQ(DeposeSession(docket, Id("a"), kOperator)->ended, Cause::kExpired);
@@ -474,7 +474,7 @@ TEST(DeposeSessionTest, OfOneThatIsOverKeepsItsCauseAndIsNotRecorded) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(DeposeSessionTest, OfNoSessionIsRefused) {
+TEST(DeposeSessionTest, AnUnknownSessionIsRefused) {
   auto docket = Given();
 
   EXPECT_THAT(DeposeSession(docket, Id("a"), kOperator), FailsWith(Reason::kSessionNotFound));

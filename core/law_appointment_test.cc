@@ -14,7 +14,7 @@ using ::testing::Optional;
 
 // --- The leader is asked to make way ---
 
-TEST(AppointTest, AsksTheLeaderToMakeWayAndLeavesItInItsSeat) {
+TEST(AppointTest, TheLeaderIsAskedToMakeWayAndKeepsItsSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   const auto answer = Do(docket, Appointing("b", Term{7}));
@@ -39,7 +39,7 @@ const std::map<std::string, Command>& Departures() {
 
 class AppointedTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
 
-TEST_P(AppointedTest, IsElectedWhenTheLeaderGoesWhateverTheQueueSays) {
+TEST_P(AppointedTest, TheAppointedCandidateFollowsTheLeaderRegardlessOfTheQueue) {
   auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("c", {.priority = 9}),
                       Waiting("b"), Appointed("b"));
 
@@ -52,7 +52,7 @@ TEST_P(AppointedTest, IsElectedWhenTheLeaderGoesWhateverTheQueueSays) {
 INSTANTIATE_TEST_SUITE_P(Each, AppointedTest, ::testing::ValuesIn(Departures()),
                          [](const auto& info) { return info.param.first; });
 
-TEST(AppointTest, MovesTheSeatOfALeaderWhoseLeaseIsOver) {
+TEST(AppointTest, TheSeatOfAnExpiredLeaderPassesAtOnce) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"), Expired("a"));
 
@@ -61,7 +61,7 @@ TEST(AppointTest, MovesTheSeatOfALeaderWhoseLeaseIsOver) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(AppointTest, IsFulfilledOnce) {
+TEST(AppointTest, AnAppointmentIsFulfilledOnce) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"));
 
   (void)Do(docket, ResignBy("a"));
@@ -74,7 +74,7 @@ TEST(AppointTest, IsFulfilledOnce) {
   EXPECT_THAT(docket, IsLedBy("a", Term{10}));
 }
 
-TEST(AppointTest, OfAVacantSeatElectsAtOnceAndAsksNobody) {
+TEST(AppointTest, ForAVacantSeatTheCandidateIsElectedAtOnce) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
   const auto answer = Do(docket, Appointing("b", Term{7}));
@@ -83,7 +83,7 @@ TEST(AppointTest, OfAVacantSeatElectsAtOnceAndAsksNobody) {
   EXPECT_THAT(docket.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(AppointTest, RepeatedAsksTheLeaderOnce) {
+TEST(AppointTest, ARepeatedAppointmentAsksTheLeaderOnce) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   (void)Do(docket, Appointing("b", Term{7}));
@@ -93,7 +93,7 @@ TEST(AppointTest, RepeatedAsksTheLeaderOnce) {
   EXPECT_EQ(ElectionIn(docket).appointment, (Appointment{"b", kNow + 30s}));
 }
 
-TEST(AppointTest, RepeatedIsRecordedOnce) {
+TEST(AppointTest, ARepeatedAppointmentIsRecordedOnce) {
   auto led = Given(LedBy("a", Term{7}), Waiting("b"));
   auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
 
@@ -106,7 +106,7 @@ TEST(AppointTest, RepeatedIsRecordedOnce) {
   }
 }
 
-TEST(AppointTest, ThenByForceIsAChange) {
+TEST(AppointTest, AddingForceIsAChange) {
   auto led = Given(LedBy("a", Term{7}), Waiting("b"), Appointed("b"));
   auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s), Appointed("b"));
 
@@ -116,7 +116,7 @@ TEST(AppointTest, ThenByForceIsAChange) {
   }
 }
 
-TEST(AppointTest, OfAnotherCandidateAsksAgain) {
+TEST(AppointTest, AppointingAnotherCandidateAsksAgain) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   (void)Do(docket, Appointing("b", Term{7}));
@@ -127,7 +127,7 @@ TEST(AppointTest, OfAnotherCandidateAsksAgain) {
   EXPECT_EQ(ElectionIn(docket).appointment, Appointment{"c"});
 }
 
-TEST(AppointTest, OfTheLeaderCallsOffTheAppointmentOfAnother) {
+TEST(AppointTest, AppointingTheLeaderCancelsAnotherAppointment) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
 
   EXPECT_THAT(Do(docket, Appointing("a", Term{7})), AnswersChanged());
@@ -138,7 +138,7 @@ TEST(AppointTest, OfTheLeaderCallsOffTheAppointmentOfAnother) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(AppointTest, OfTheLeaderIsNothingNew) {
+TEST(AppointTest, AppointingTheLeaderChangesNothing) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -147,7 +147,7 @@ TEST(AppointTest, OfTheLeaderIsNothingNew) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(AppointTest, OfACandidateOfSeveralSessionsMeansTheFirstOfThem) {
+TEST(AppointTest, ForACandidateWithSeveralSessionsTheFirstIsMeant) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b/1"),
                       Waiting("b/2", {.priority = 1}), Appointed("b"));
 
@@ -156,7 +156,7 @@ TEST(AppointTest, OfACandidateOfSeveralSessionsMeansTheFirstOfThem) {
   EXPECT_THAT(docket, IsLedBy("b/2", Term{8}));
 }
 
-TEST(AppointTest, OfACandidateBehindTheHorizonCounts) {
+TEST(AppointTest, ACandidateBehindTheHorizonCanBeAppointed) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), HorizonAt("c"), Appointed("b"));
 
@@ -167,7 +167,7 @@ TEST(AppointTest, OfACandidateBehindTheHorizonCounts) {
 
 // --- By force ---
 
-TEST(AppointByForceTest, MovesTheSeatNow) {
+TEST(AppointByForceTest, ForceMovesTheSeatNow) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"));
 
   const auto answer = Do(docket, AppointingByForce("b", Term{7}));
@@ -177,7 +177,7 @@ TEST(AppointByForceTest, MovesTheSeatNow) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(AppointByForceTest, LeavesTheSessionOfTheLeaderAlive) {
+TEST(AppointByForceTest, TheLeadersSessionStaysAlive) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   (void)Do(docket, AppointingByForce("b", Term{7}));
@@ -186,7 +186,7 @@ TEST(AppointByForceTest, LeavesTheSessionOfTheLeaderAlive) {
   EXPECT_THAT(docket.ended, IsEmpty());
 }
 
-TEST(AppointByForceTest, WaitsForNoLockDelayAndNoMinimalHold) {
+TEST(AppointByForceTest, ForceOverridesLockDelayAndMinHold) {
   auto led = Given(LedBy("a", Term{7}), Waiting("b"),
                    WithSettings({.lock_delay = 5s, .min_hold = 1h}), ElectedAt(kNow));
   auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
@@ -199,7 +199,7 @@ TEST(AppointByForceTest, WaitsForNoLockDelayAndNoMinimalHold) {
   EXPECT_EQ(ElectionIn(vacant).wake_at, std::nullopt);
 }
 
-TEST(AppointByForceTest, OfOneThatDoesNotStandEndsTheTermAndKeepsTheSeat) {
+TEST(AppointByForceTest, ForAnAbsentCandidateTheTermEndsAndTheSeatIsReserved) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("c"));
 
   (void)Do(docket, AppointingByForce("b", Term{7}, 30s));
@@ -210,7 +210,7 @@ TEST(AppointByForceTest, OfOneThatDoesNotStandEndsTheTermAndKeepsTheSeat) {
   EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
 }
 
-TEST(AppointByForceTest, IsRefusedWhileTheElectionIsPaused) {
+TEST(AppointByForceTest, ForceIsRefusedWhileTheElectionIsPaused) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Paused());
   const auto before = docket;
 
@@ -220,7 +220,7 @@ TEST(AppointByForceTest, IsRefusedWhileTheElectionIsPaused) {
 
 // --- What stands against it ---
 
-TEST(AppointTest, WithoutForceWaitsUntilTheSeatMayBeFilled) {
+TEST(AppointTest, WithoutForceTheAppointmentWaitsUntilTheSeatMayBeFilled) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c", {.priority = 9}),
                       VacantUntil(kNow + 5s));
 
@@ -233,7 +233,7 @@ TEST(AppointTest, WithoutForceWaitsUntilTheSeatMayBeFilled) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(AppointTest, WhileTheElectionIsPausedCountsWhenItIsResumed) {
+TEST(AppointTest, AnAppointmentDuringAPauseTakesEffectAtTheResume) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("c"), Waiting("b"), Paused());
 
   EXPECT_THAT(Do(docket, Appointing("b", Term{7})), AnswersChanged());
@@ -243,7 +243,7 @@ TEST(AppointTest, WhileTheElectionIsPausedCountsWhenItIsResumed) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(AppointTest, IsTheLaterWordOfAnOperatorThanACoolDown) {
+TEST(AppointTest, AnAppointmentOverridesACoolDown) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), KeptOut("b", kNow + 30s));
 
   (void)Do(docket, Appointing("b", Term{7}));
@@ -251,7 +251,7 @@ TEST(AppointTest, IsTheLaterWordOfAnOperatorThanACoolDown) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(AppointTest, InAnotherTermIsStaleAndChangesNothing) {
+TEST(AppointTest, AStaleTermIsRefusedAndChangesNothing) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -264,7 +264,7 @@ TEST(AppointTest, InAnotherTermIsStaleAndChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(AppointTest, ThatWasSentTwiceFindsItsCandidateInTheSeat) {
+TEST(AppointTest, ADuplicateAppointmentFindsItsCandidateInTheSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   (void)Do(docket, AppointingByForce("b", Term{7}));
   const auto once = docket;
@@ -273,7 +273,7 @@ TEST(AppointTest, ThatWasSentTwiceFindsItsCandidateInTheSeat) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(AppointTest, OfOneThatDoesNotStandIsRefused) {
+TEST(AppointTest, ACandidateThatIsNotStandingIsRefused) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   const auto before = docket;
 
@@ -283,7 +283,7 @@ TEST(AppointTest, OfOneThatDoesNotStandIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(AppointTest, OfOneWhosePlaceIsThatOfADeadSessionIsRefused) {
+TEST(AppointTest, ACandidateWithADeadSessionIsRefused) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
 
   EXPECT_THAT(Do(docket, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
@@ -291,7 +291,7 @@ TEST(AppointTest, OfOneWhosePlaceIsThatOfADeadSessionIsRefused) {
   EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
 }
 
-TEST(AppointTest, InAnUnknownElectionIsRefused) {
+TEST(AppointTest, AnUnknownElectionIsRefused) {
   auto docket = Given();
   const auto before = docket;
 
@@ -301,7 +301,7 @@ TEST(AppointTest, InAnUnknownElectionIsRefused) {
 
 // --- It does not come ---
 
-TEST(AppointTest, OfOneThatLeavesTheQueueIsVoid) {
+TEST(AppointTest, AnAppointmentLapsesWhenItsCandidateLeavesTheQueue) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"));
 
   (void)Do(docket, ResignBy("b"));
@@ -311,7 +311,7 @@ TEST(AppointTest, OfOneThatLeavesTheQueueIsVoid) {
   EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
 }
 
-TEST(AppointTest, OfOneThatDiesIsVoid) {
+TEST(AppointTest, AnAppointmentLapsesWhenItsCandidateDies) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"), Expired("b"));
 
@@ -321,7 +321,7 @@ TEST(AppointTest, OfOneThatDiesIsVoid) {
   EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
 }
 
-TEST(AppointTest, OfOneThatLeftAnEmptyElectionHindersNobody) {
+TEST(AppointTest, ALapsedAppointmentInAnEmptyElectionBlocksNobody) {
   auto docket = Given(VacantAfter(Term{7}), Appointed("b"));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
@@ -332,7 +332,7 @@ TEST(AppointTest, OfOneThatLeftAnEmptyElectionHindersNobody) {
 
 const Fact kReservedForB = Appointed("b", kNow + 30s);
 
-TEST(ReservationTest, KeepsTheSeatEmptyForACandidateThatDoesNotStand) {
+TEST(ReservationTest, TheSeatStaysEmptyForAnAbsentCandidate) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("c", {.priority = 9}), kReservedForB);
 
   (void)Do(docket, ResignBy("a"));
@@ -342,7 +342,7 @@ TEST(ReservationTest, KeepsTheSeatEmptyForACandidateThatDoesNotStand) {
   EXPECT_THAT(Do(docket, FirstCampaignBy("d", {.priority = 10})), AnswersStanding());
 }
 
-TEST(ReservationTest, GivesTheSeatToItsCandidateAsSoonAsItCampaigns) {
+TEST(ReservationTest, TheCandidateGetsTheSeatAsSoonAsItCampaigns) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("c", {.priority = 9}), kReservedForB,
                       Now(kNow + 30s + -kInstant));
 
@@ -351,7 +351,7 @@ TEST(ReservationTest, GivesTheSeatToItsCandidateAsSoonAsItCampaigns) {
   EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
 }
 
-TEST(ReservationTest, IsOverAtItsLastInstant) {
+TEST(ReservationTest, AReservationEndsAtItsLastInstant) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("c"), Alive("c", kNow + 1h), kReservedForB);
   (void)Do(docket, Settlement());
   EXPECT_THAT(docket, IsVacantAfter(Term{7}));
@@ -362,7 +362,7 @@ TEST(ReservationTest, IsOverAtItsLastInstant) {
   EXPECT_THAT(docket, IsLedBy("c", Term{8}));
 }
 
-TEST(ReservationTest, IsOverForANewcomerToo) {
+TEST(ReservationTest, AReservationAlsoEndsForANewcomer) {
   auto docket = Given(VacantAfter(Term{7}), kReservedForB);
   EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
 
@@ -371,7 +371,7 @@ TEST(ReservationTest, IsOverForANewcomerToo) {
   EXPECT_THAT(Do(docket, FirstCampaignBy("d")), AnswersElected());
 }
 
-TEST(ReservationTest, GivesTheSeatToItsCandidateThoughItStandsOnlyAfterTheTermHasEnded) {
+TEST(ReservationTest, ACandidateThatStandsAfterTheEndOfTheTermGetsTheSeat) {
   auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + 1h), kReservedForB, Now(kNow + 40s));
   (void)Do(docket, FirstCampaignBy("c", {.priority = 9}));
   (void)Do(docket, FirstCampaignBy("b"));
@@ -381,7 +381,7 @@ TEST(ReservationTest, GivesTheSeatToItsCandidateThoughItStandsOnlyAfterTheTermHa
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(ReservationTest, OfACandidateThatStandsOutlivesItsLeaving) {
+TEST(ReservationTest, AReservationOutlivesTheCandidatesDeparture) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
   (void)Do(docket, Appointing("b", Term{7}, 30s));
 
@@ -392,7 +392,7 @@ TEST(ReservationTest, OfACandidateThatStandsOutlivesItsLeaving) {
   EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
 }
 
-TEST(ReservationTest, OfAnEmptyElectionNeedsNoWakeUp) {
+TEST(ReservationTest, AReservationInAnEmptyElectionNeedsNoWakeUp) {
   auto docket = Given(VacantAfter(Term{7}));
 
   EXPECT_THAT(Do(docket, Appointing("b", Term{7}, 30s)), AnswersChanged());
@@ -412,7 +412,7 @@ struct AppointRecord {
 
 class AppointRecordTest : public ::testing::TestWithParam<AppointRecord> {};
 
-TEST_P(AppointRecordTest, SaysWhatWasAskedFor) {
+TEST_P(AppointRecordTest, TheRecordSaysWhatWasRequested) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   (void)Do(docket, GetParam().command);

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 constexpr uint64_t kFloor = 5'000'000;
 
-TEST(BumpTest, RaisesTheNumbersOfAVacantElectionWithoutAnEvent) {
+TEST(BumpTest, AVacantElectionIsRaisedWithoutAnEvent) {
   auto docket = Given(VacantAfter(Term{7}));
 
   Bump(docket, kElection, kFloor);
@@ -32,7 +32,7 @@ TEST(BumpTest, TheNextGrantIsAboveEveryTermThatMayHaveBeenGranted) {
   EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{kFloor + 1}, Revision{kFloor + 1})));
 }
 
-TEST(BumpTest, WhoeverLeadsIsDeposedInItsOwnTermAndAtANewRevision) {
+TEST(BumpTest, TheLeaderIsDeposedInItsOwnTermAtANewRevision) {
   auto docket = Given(LedBy("a", Term{7}));
 
   Bump(docket, kElection, kFloor);
@@ -43,7 +43,7 @@ TEST(BumpTest, WhoeverLeadsIsDeposedInItsOwnTermAndAtANewRevision) {
   EXPECT_EQ(docket.sessions.at(Id("a")).ended, Cause::kDeposed);
 }
 
-TEST(BumpTest, ALeaderWhoseLeaseIsOverHasExpired) {
+TEST(BumpTest, AnExpiredLeaderCountsAsExpired) {
   auto docket = Given(LedBy("a", Term{7}), Expired("a"));
 
   Bump(docket, kElection, kFloor);
@@ -52,7 +52,7 @@ TEST(BumpTest, ALeaderWhoseLeaseIsOverHasExpired) {
               ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{kFloor + 1})));
 }
 
-TEST(BumpTest, WhoeverWaitsAndLivesIsElectedInANewTerm) {
+TEST(BumpTest, ALiveWaitingCandidateIsElectedInANewTerm) {
   auto docket = Given(LedBy("a", Term{7}), Expired("a"), Waiting("b"));
 
   Bump(docket, kElection, kFloor);
@@ -71,7 +71,7 @@ TEST(BumpTest, TheSeatStaysEmptyForTheLockDelay) {
   EXPECT_EQ(ElectionIn(docket).wake_at, kNow + 5s);
 }
 
-TEST(BumpTest, HidesTheEventsOfBefore) {
+TEST(BumpTest, EarlierEventsAreHidden) {
   auto docket = Given(LedBy("a", Term{7}));
 
   Bump(docket, kElection, kFloor);
@@ -79,7 +79,7 @@ TEST(BumpTest, HidesTheEventsOfBefore) {
   EXPECT_EQ(ElectionIn(docket).history_from, Revision{kFloor + 1});
 }
 
-TEST(BumpTest, ADeletedElectionStaysDeletedAndIsRaisedToo) {
+TEST(BumpTest, ADeletedElectionIsRaisedAndStaysDeleted) {
   auto docket = Given(VacantAfter(Term{7}));
   (void)Do(docket, Deleting(Term{7}));
   LoadAgain(docket);
@@ -91,7 +91,7 @@ TEST(BumpTest, ADeletedElectionStaysDeletedAndIsRaisedToo) {
   EXPECT_EQ(ElectionIn(docket).revision, Revision{kFloor});
 }
 
-TEST(BumpTest, NumbersThatAreAboveTheFloorRiseTooForTheClockMayHaveBeenAhead) {
+TEST(BumpTest, NumbersAboveTheFloorAreAlsoRaised) {
   auto docket = Given(VacantAfter(Term{kFloor}));
 
   Bump(docket, kElection, kFloor);

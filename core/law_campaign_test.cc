@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(CampaignTest, TheFirstEverIsElectedInTermOne) {
+TEST(CampaignTest, TheFirstCandidateEverIsElectedInTermOne) {
   auto docket = Given();
 
   const auto answer = Do(docket, FirstCampaignBy("a"));
@@ -22,7 +22,7 @@ TEST(CampaignTest, TheFirstEverIsElectedInTermOne) {
   EXPECT_TRUE(ContestIn(docket).exists);
 }
 
-TEST(CampaignTest, OfAVacantSeatIsElectedInTheNextTerm) {
+TEST(CampaignTest, ForAVacantSeatTheCandidateIsElectedInTheNextTerm) {
   auto docket = Given(VacantAfter(Term{7}));
 
   const auto answer = Do(docket, FirstCampaignBy("a"));
@@ -31,7 +31,7 @@ TEST(CampaignTest, OfAVacantSeatIsElectedInTheNextTerm) {
   EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{8}, Revision{15})));
 }
 
-TEST(CampaignTest, TheElectedLeaveTheQueue) {
+TEST(CampaignTest, ElectedCandidatesLeaveTheQueue) {
   auto docket = Given(VacantAfter(Term{7}));
 
   (void)Do(docket, FirstCampaignBy("a"));
@@ -40,7 +40,7 @@ TEST(CampaignTest, TheElectedLeaveTheQueue) {
   EXPECT_EQ(ElectionIn(docket).waiting, 0);
 }
 
-TEST(CampaignTest, OfAHeldSeatStandsAndDisturbsNobody) {
+TEST(CampaignTest, ForAHeldSeatTheCandidateWaitsAndDisturbsNobody) {
   auto docket = Given(LedBy("a", Term{7}));
 
   const auto answer = Do(docket, FirstCampaignBy("b"));
@@ -71,7 +71,7 @@ TEST(CampaignTest, AHigherPriorityDoesNotUnseatALeader) {
   EXPECT_THAT(docket, IsLedBy("a", Term{7}));
 }
 
-TEST(CampaignTest, AnswersWithTheSessionAndTheElectionAsTheyAreAfterIt) {
+TEST(CampaignTest, TheAnswerHasTheSessionAndTheElectionAfterTheCampaign) {
   auto docket = Given();
 
   const auto answer = Do(docket, FirstCampaignBy("a"));
@@ -82,7 +82,7 @@ TEST(CampaignTest, AnswersWithTheSessionAndTheElectionAsTheyAreAfterIt) {
   EXPECT_EQ(campaign.election, ElectionIn(docket));
 }
 
-TEST(CampaignTest, TheLeaderIsWhatItCampaignedAs) {
+TEST(CampaignTest, TheLeaderIsTheCandidateAsItCampaigned) {
   auto docket = Given();
   auto campaign = FirstCampaignBy("a", {.value = "10.0.0.1", .attempt = {5}});
   campaign.opening->lease_ttl = 3s;
@@ -97,7 +97,7 @@ TEST(CampaignTest, TheLeaderIsWhatItCampaignedAs) {
 
 // --- The session ---
 
-TEST(CampaignSessionTest, AnOpeningOpensIt) {
+TEST(CampaignSessionTest, AnOpeningOpensTheSession) {
   auto docket = Given();
   auto campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = 3s;
@@ -108,7 +108,7 @@ TEST(CampaignSessionTest, AnOpeningOpensIt) {
             (Session{Id("a"), "a", 3s, kNow + 3s, Cause::kNone, kNow, 3s, kNow}));
 }
 
-TEST(CampaignSessionTest, ARetriedOpeningFindsItAndChangesNothingMore) {
+TEST(CampaignSessionTest, ARetriedOpeningFindsTheSessionAndChangesNothing) {
   auto docket = Given();
   (void)Do(docket, FirstCampaignBy("a", {.value = "v", .attempt = {5}}));
   const auto once = docket;
@@ -152,7 +152,7 @@ TEST(CampaignSessionTest, AnOpeningByAnotherCandidateIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(CampaignSessionTest, AnotherCandidatesNameIsRefused) {
+TEST(CampaignSessionTest, TheNameOfAnotherCandidateIsRefused) {
   auto docket = Given(Alive("a"));
   const auto before = docket;
   auto campaign = CampaignBy("a");
@@ -173,7 +173,7 @@ TEST(CampaignSessionTest, ItsOwnNameMayBeGivenOrLeftOut) {
   EXPECT_THAT(Do(docket, named), AnswersElected());
 }
 
-TEST(CampaignSessionTest, OneThatIsNotThereIsRefused) {
+TEST(CampaignSessionTest, AnUnknownSessionIsRefused) {
   auto docket = Given(VacantAfter(Term{7}));
   const auto before = docket;
 
@@ -183,7 +183,7 @@ TEST(CampaignSessionTest, OneThatIsNotThereIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(CampaignSessionTest, OneThatHasEndedNeverComesBack) {
+TEST(CampaignSessionTest, AnEndedSessionNeverComesBack) {
   auto docket = Given(VacantAfter(Term{7}), Ended("a", Cause::kSessionClosed));
   const auto before = docket;
 
@@ -195,7 +195,7 @@ TEST(CampaignSessionTest, OneThatHasEndedNeverComesBack) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(CampaignSessionTest, OneWhoseLeaseIsOverIsMarkedAndNeverComesBack) {
+TEST(CampaignSessionTest, AnExpiredSessionIsMarkedAndNeverComesBack) {
   auto docket = Given(VacantAfter(Term{7}), Expired("a"));
 
   const auto answer = Do(docket, CampaignBy("a"));
@@ -206,7 +206,7 @@ TEST(CampaignSessionTest, OneWhoseLeaseIsOverIsMarkedAndNeverComesBack) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(CampaignSessionTest, ItsLeaseIsRenewedForLeaderAndWaiterAlike) {
+TEST(CampaignSessionTest, CampaigningRenewsTheLeaseOfLeadersAndWaiters) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + 1s), Alive("b", kNow + 1s));
 
@@ -217,7 +217,7 @@ TEST(CampaignSessionTest, ItsLeaseIsRenewedForLeaderAndWaiterAlike) {
   EXPECT_EQ(SessionIn(docket, "b").expires_at, kNow + kLease);
 }
 
-TEST(CampaignSessionTest, ItsLeaseIsNeverMadeShorter) {
+TEST(CampaignSessionTest, CampaigningNeverShortensTheLease) {
   auto docket = Given(Alive("a", kNow + 2 * kLease));
 
   (void)Do(docket, CampaignBy("a"));
@@ -227,7 +227,7 @@ TEST(CampaignSessionTest, ItsLeaseIsNeverMadeShorter) {
 
 // --- Campaigning again ---
 
-TEST(RepeatedCampaignTest, ByTheLeaderWithTheSameValueHasNoEvent) {
+TEST(RepeatedCampaignTest, TheSameValueOfTheLeaderHasNoEvent) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}));
   const auto before = docket;
 
@@ -237,7 +237,7 @@ TEST(RepeatedCampaignTest, ByTheLeaderWithTheSameValueHasNoEvent) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(RepeatedCampaignTest, ByTheLeaderWithAnotherValueProclaimsIt) {
+TEST(RepeatedCampaignTest, AnotherValueOfTheLeaderIsProclaimed) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}));
 
   const auto answer = Do(docket, CampaignBy("a", {.value = "w"}));
@@ -248,7 +248,7 @@ TEST(RepeatedCampaignTest, ByTheLeaderWithAnotherValueProclaimsIt) {
   EXPECT_EQ(ElectionIn(docket).leader->value, "w");
 }
 
-TEST(RepeatedCampaignTest, ByTheLeaderPutsNobodyInTheQueue) {
+TEST(RepeatedCampaignTest, TheLeaderDoesNotEnterTheQueue) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   (void)Do(docket, CampaignBy("a", {.priority = 9}));
@@ -258,7 +258,7 @@ TEST(RepeatedCampaignTest, ByTheLeaderPutsNobodyInTheQueue) {
   EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{1});
 }
 
-TEST(RepeatedCampaignTest, ByAWaiterKeepsItsTicket) {
+TEST(RepeatedCampaignTest, AWaiterKeepsItsTicket) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
   const auto before = docket;
 
@@ -268,7 +268,7 @@ TEST(RepeatedCampaignTest, ByAWaiterKeepsItsTicket) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(RepeatedCampaignTest, OfAWaiterTheLastCallStands) {
+TEST(RepeatedCampaignTest, ForAWaiterTheLastCallCounts) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b", {.priority = 1, .value = "v", .attempt = {5}}));
 
@@ -288,7 +288,7 @@ TEST(RepeatedCampaignTest, AWaiterThatRaisesItsPriorityMovesAhead) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("d", "b", "c"));
 }
 
-TEST(RepeatedCampaignTest, AWaiterThatTakesItsPriorityBackIsWhereItsTicketPutsIt) {
+TEST(RepeatedCampaignTest, AWaiterThatLowersItsPriorityReturnsToTheOrderOfItsTicket) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
 
   (void)Do(docket, CampaignBy("c", {.priority = -1}));
@@ -298,7 +298,7 @@ TEST(RepeatedCampaignTest, AWaiterThatTakesItsPriorityBackIsWhereItsTicketPutsIt
   EXPECT_THAT(QueueIn(docket), ElementsAre("b", "c", "d"));
 }
 
-TEST(RepeatedCampaignTest, WhoLeftTheQueueComesBackAtItsEnd) {
+TEST(RepeatedCampaignTest, ACandidateThatLeftTheQueueReturnsAtItsEnd) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   (void)Do(docket, ResignBy("b"));
@@ -309,7 +309,7 @@ TEST(RepeatedCampaignTest, WhoLeftTheQueueComesBackAtItsEnd) {
   EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{3});
 }
 
-TEST(RepeatedCampaignTest, ALeaderThatResignedComesBackAtTheEndOfTheQueue) {
+TEST(RepeatedCampaignTest, ALeaderThatResignedReturnsAtTheEndOfTheQueue) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   (void)Do(docket, ResignBy("a"));
@@ -324,7 +324,7 @@ TEST(RepeatedCampaignTest, ALeaderThatResignedComesBackAtTheEndOfTheQueue) {
 
 const Limits kTwoMayWait{.queue_max = 2};
 
-TEST(FullQueueTest, RefusesOneMoreAndChangesNothing) {
+TEST(FullQueueTest, OneCandidateMoreIsRefusedAndNothingChanges) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
   const auto before = docket;
 
@@ -344,7 +344,7 @@ TEST(FullQueueTest, ARefusalRenewsNoLease) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(FullQueueTest, NoPriorityIsAWayIn) {
+TEST(FullQueueTest, AHighPriorityDoesNotGetIn) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("d", {.priority = 9}), kTwoMayWait),
@@ -373,7 +373,7 @@ TEST(FullQueueTest, ADepartureMakesRoom) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("c", "d"));
 }
 
-TEST(FullQueueTest, CountsTheWaitersThatWereNotRead) {
+TEST(FullQueueTest, WaitersThatWereNotReadAreCounted) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
   docket.contests[kElection].election.waiting = 2;
 
@@ -387,26 +387,26 @@ TEST(FullQueueTest, AnEmptySeatNeedsNoPlace) {
   EXPECT_THAT(Do(docket, FirstCampaignBy("b"), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
 }
 
-TEST(FullQueueTest, OfThoseWhoMayNotLeadIsNotInTheWayOfWhoMay) {
+TEST(FullQueueTest, AQueueOfIneligibleCandidatesDoesNotBlockAnEligibleOne) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Waiting("c"),
                       KeptOut("c", kNow + 5s));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
 }
 
-TEST(FullQueueTest, OfTheDeadIsNotInTheWayOfTheLiving) {
+TEST(FullQueueTest, AQueueOfDeadCandidatesDoesNotBlockALiveOne) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"), Expired("c"));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
 }
 
-TEST(FullQueueTest, IsNotInTheWayOfWhomTheSeatIsKeptFor) {
+TEST(FullQueueTest, AFullQueueDoesNotBlockTheCandidateWithTheReservation) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Appointed("d", kNow + 5s));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
 }
 
-TEST(FullQueueTest, ThatWasNotReadToItsEndRefusesThoughTheSeatIsVacant) {
+TEST(FullQueueTest, AQueueNotReadToItsEndRefusesEvenForAVacantSeat) {
   auto docket =
       Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), HorizonAt("b"), Expired("b"));
 

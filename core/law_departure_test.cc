@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 // --- Resign ---
 
-TEST(ResignTest, ByTheLeaderPassesTheSeatInTheSameTransaction) {
+TEST(ResignTest, ALeadersResignationPassesTheSeatInTheSameTransaction) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   const auto answer = Do(docket, ResignBy("a"));
@@ -22,14 +22,14 @@ TEST(ResignTest, ByTheLeaderPassesTheSeatInTheSameTransaction) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(ResignTest, ByTheLeaderInItsTermIsTheSame) {
+TEST(ResignTest, ALeaderMayNameItsTerm) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   EXPECT_THAT(Do(docket, ResignBy("a", Term{7})), AnswersResigned(Term{7}));
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(ResignTest, WithoutASuccessorLeavesTheSeatVacant) {
+TEST(ResignTest, WithoutASuccessorTheSeatBecomesVacant) {
   auto docket = Given(LedBy("a", Term{7}));
 
   EXPECT_THAT(Do(docket, ResignBy("a")), AnswersResigned(Term{7}));
@@ -37,7 +37,7 @@ TEST(ResignTest, WithoutASuccessorLeavesTheSeatVacant) {
   EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kResigned, Term{7}, Revision{14})));
 }
 
-TEST(ResignTest, LeavesTheSessionAlive) {
+TEST(ResignTest, TheSessionStaysAlive) {
   auto docket = Given(LedBy("a", Term{7}));
 
   (void)Do(docket, ResignBy("a"));
@@ -46,7 +46,7 @@ TEST(ResignTest, LeavesTheSessionAlive) {
   EXPECT_THAT(docket.ended, IsEmpty());
 }
 
-TEST(ResignTest, ByTheLeaderInAnotherTermIsStaleAndChangesNothing) {
+TEST(ResignTest, ALeaderThatNamesAnotherTermIsStale) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -57,7 +57,7 @@ TEST(ResignTest, ByTheLeaderInAnotherTermIsStaleAndChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ResignTest, ByAWaiterTakesItOutOfTheQueue) {
+TEST(ResignTest, AWaiterLeavesTheQueue) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   const auto answer = Do(docket, ResignBy("b"));
@@ -69,7 +69,7 @@ TEST(ResignTest, ByAWaiterTakesItOutOfTheQueue) {
   EXPECT_THAT(docket.events, IsEmpty());
 }
 
-TEST(ResignTest, ByAWaiterInATermIsStaleAndKeepsItsPlace) {
+TEST(ResignTest, AWaiterThatNamesATermIsStaleAndKeepsItsPlace) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -80,13 +80,13 @@ TEST(ResignTest, ByAWaiterInATermIsStaleAndKeepsItsPlace) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ResignTest, InNoTermTakesAWaiterOutOfTheQueue) {
+TEST(ResignTest, WithTermZeroAWaiterLeavesTheQueue) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   EXPECT_THAT(Do(docket, ResignBy("b", Term{0})), Answers(ResignOutcome::kWithdrawn));
 }
 
-TEST(ResignTest, InNoTermByTheLeaderIsStaleAndChangesNothing) {
+TEST(ResignTest, WithTermZeroALeaderIsStaleAndStays) {
   auto docket = Given(LedBy("a", Term{7}));
   const auto before = docket;
 
@@ -95,7 +95,7 @@ TEST(ResignTest, InNoTermByTheLeaderIsStaleAndChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ResignTest, ByAStrangerIsNotStanding) {
+TEST(ResignTest, AStrangerIsNotStanding) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   const auto before = docket;
 
@@ -103,7 +103,7 @@ TEST(ResignTest, ByAStrangerIsNotStanding) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ResignTest, ByAStrangerInTheTermOfAnotherIsNotLeader) {
+TEST(ResignTest, AStrangerThatNamesAnothersTermIsNotLeader) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   const auto before = docket;
 
@@ -111,7 +111,7 @@ TEST(ResignTest, ByAStrangerInTheTermOfAnotherIsNotLeader) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ResignTest, RepeatedInItsTermIsNotStandingWhoeverLeadsNow) {
+TEST(ResignTest, ARepeatedResignationIsNotStandingWhoeverLeadsNow) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   (void)Do(docket, ResignBy("a", Term{7}));
   const auto once = docket;
@@ -120,7 +120,7 @@ TEST(ResignTest, RepeatedInItsTermIsNotStandingWhoeverLeadsNow) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(ResignTest, RepeatedInItsTermIsNotStandingThoughNobodyLeads) {
+TEST(ResignTest, ARepeatedResignationIsNotStandingEvenIfNobodyLeads) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, ResignBy("a", Term{7}));
   const auto once = docket;
@@ -129,7 +129,7 @@ TEST(ResignTest, RepeatedInItsTermIsNotStandingThoughNobodyLeads) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(ResignTest, RepeatedByAWaiterIsNotStanding) {
+TEST(ResignTest, ARepeatedResignationByAWaiterIsNotStanding) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   (void)Do(docket, ResignBy("b"));
   const auto once = docket;
@@ -148,7 +148,7 @@ TEST(ResignTest, ALateDuplicateDoesNotEndALaterTermOfTheSameSession) {
   EXPECT_THAT(docket, IsLedBy("a", Term{8}));
 }
 
-TEST(ResignTest, ByASessionThatHasEndedSaysSoAndItsSeatPasses) {
+TEST(ResignTest, AnEndedSessionIsToldSoAndItsSeatPasses) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", Cause::kSessionClosed));
 
   EXPECT_THAT(Do(docket, ResignBy("a")), Answers(ResignOutcome::kSessionEnded));
@@ -156,14 +156,14 @@ TEST(ResignTest, ByASessionThatHasEndedSaysSoAndItsSeatPasses) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(ResignTest, ByALeaderWhoseLeaseIsOverIsAnExpiryAndNoResignation) {
+TEST(ResignTest, AnExpiredLeaderCannotResign) {
   auto docket = Given(LedBy("a", Term{7}), Expired("a"));
 
   EXPECT_THAT(Do(docket, ResignBy("a", Term{7})), Answers(ResignOutcome::kSessionEnded));
   EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14})));
 }
 
-TEST(ResignTest, ByAWaiterWhoseLeaseIsOverGivesItsPlaceUp) {
+TEST(ResignTest, AnExpiredWaiterGivesUpItsPlace) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
 
   EXPECT_THAT(Do(docket, ResignBy("b")), Answers(ResignOutcome::kSessionEnded));
@@ -172,7 +172,7 @@ TEST(ResignTest, ByAWaiterWhoseLeaseIsOverGivesItsPlaceUp) {
   EXPECT_EQ(SessionIn(docket, "b").ended, Cause::kExpired);
 }
 
-TEST(ResignTest, WithoutASessionIsRefused) {
+TEST(ResignTest, AnUnknownSessionIsRefused) {
   auto docket = Given(LedBy("a", Term{7}));
   const auto before = docket;
 
@@ -180,7 +180,7 @@ TEST(ResignTest, WithoutASessionIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ResignTest, FromAnUnknownElectionIsRefused) {
+TEST(ResignTest, AnUnknownElectionIsRefused) {
   auto docket = Given(Alive("a"));
   const auto before = docket;
 
@@ -193,7 +193,7 @@ TEST(ResignTest, FromAnUnknownElectionIsRefused) {
 constexpr Attempt kFirst{5};
 constexpr Attempt kSecond{6};
 
-TEST(WithdrawTest, TakesTheWaiterOfItsAttemptOutOfTheQueue) {
+TEST(WithdrawTest, TheWaiterOfTheAttemptLeavesTheQueue) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.attempt = kFirst}), Waiting("c"));
 
   EXPECT_THAT(Do(docket, WithdrawalBy("b", kFirst)), AnswersDone());
@@ -202,7 +202,7 @@ TEST(WithdrawTest, TakesTheWaiterOfItsAttemptOutOfTheQueue) {
   EXPECT_THAT(docket.events, IsEmpty());
 }
 
-TEST(WithdrawTest, OfAnotherAttemptLeavesTheWaiterInItsPlace) {
+TEST(WithdrawTest, AnotherAttemptLeavesTheWaiterInItsPlace) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.attempt = kSecond}));
   const auto before = docket;
 
@@ -210,7 +210,7 @@ TEST(WithdrawTest, OfAnotherAttemptLeavesTheWaiterInItsPlace) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(WithdrawTest, LeavesAPlaceThatALaterCallAskedForToo) {
+TEST(WithdrawTest, APlaceAlsoWantedByALaterCallIsKept) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.attempt = kFirst}));
   (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
 
@@ -221,7 +221,7 @@ TEST(WithdrawTest, LeavesAPlaceThatALaterCallAskedForToo) {
   EXPECT_THAT(QueueIn(docket), IsEmpty());
 }
 
-TEST(WithdrawTest, TakesThePlaceThatTwoCallsAskedForByTheOneThatCameLast) {
+TEST(WithdrawTest, TheLastOfTwoCallsForAPlaceGivesItUp) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
   (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));  // it was under way for long
@@ -235,7 +235,7 @@ TEST(WithdrawTest, TakesThePlaceThatTwoCallsAskedForByTheOneThatCameLast) {
 }
 
 // The other call may have told its caller by now, who believes.
-TEST(WithdrawTest, LeavesTheSeatOfAPlaceThatTwoCallsHadAskedFor) {
+TEST(WithdrawTest, TheSeatOfAPlaceWantedByTwoCallsIsKept) {
   for (const Attempt abandoned : {kFirst, kSecond}) {
     auto docket = Given(LedBy("a", Term{7}), Alive("b"));
     (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
@@ -248,7 +248,7 @@ TEST(WithdrawTest, LeavesTheSeatOfAPlaceThatTwoCallsHadAskedFor) {
   }
 }
 
-TEST(WithdrawTest, LeavesTheSeatThoughTheFirstCallWasAppliedOnceMore) {
+TEST(WithdrawTest, TheSeatIsKeptEvenIfTheFirstCallWasAppliedAgain) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   for (const Attempt attempt : {kFirst, kSecond, kFirst, kFirst}) {
     (void)Do(docket, CampaignBy("b", {.attempt = attempt}));
@@ -260,7 +260,7 @@ TEST(WithdrawTest, LeavesTheSeatThoughTheFirstCallWasAppliedOnceMore) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(WithdrawTest, ResignsTheSeatOfAPlaceThatOneCallAskedForTwice) {
+TEST(WithdrawTest, TheSeatOfAPlaceWantedTwiceByOneCallIsResigned) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
   (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
@@ -272,7 +272,7 @@ TEST(WithdrawTest, ResignsTheSeatOfAPlaceThatOneCallAskedForTwice) {
   EXPECT_THAT(docket, IsVacantAfter(Term{8}));
 }
 
-TEST(WithdrawTest, OfANewPlaceKnowsNothingOfTheCallsForTheOldOne) {
+TEST(WithdrawTest, ANewPlaceForgetsTheCallsForTheOldOne) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
   (void)Do(docket, CampaignBy("b", {.attempt = kFirst}));
   (void)Do(docket, CampaignBy("b", {.attempt = kSecond}));
@@ -285,7 +285,7 @@ TEST(WithdrawTest, OfANewPlaceKnowsNothingOfTheCallsForTheOldOne) {
   EXPECT_THAT(docket, IsVacantAfter(Term{8}));
 }
 
-TEST(WithdrawTest, ResignsTheSeatThatItsAttemptWasGrantedWhileItWaited) {
+TEST(WithdrawTest, ASeatGrantedToTheWaitingAttemptIsResigned) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.attempt = kFirst}), Waiting("c"));
   (void)Do(docket, ResignBy("a"));
   docket.events.clear();
@@ -295,7 +295,7 @@ TEST(WithdrawTest, ResignsTheSeatThatItsAttemptWasGrantedWhileItWaited) {
                                          Elected("c", Term{9}, Revision{17})));
 }
 
-TEST(WithdrawTest, ResignsTheSeatThatItsAttemptWasGrantedAtOnce) {
+TEST(WithdrawTest, ASeatGrantedToTheAttemptAtOnceIsResigned) {
   auto docket = Given();
   (void)Do(docket, FirstCampaignBy("a", {.attempt = kFirst}));
 
@@ -304,7 +304,7 @@ TEST(WithdrawTest, ResignsTheSeatThatItsAttemptWasGrantedAtOnce) {
   EXPECT_THAT(docket, IsVacantAfter(Term{1}));
 }
 
-TEST(WithdrawTest, ResignsTheSeatThoughTheCampaignWasAppliedTwice) {
+TEST(WithdrawTest, TheSeatIsResignedEvenIfTheCampaignWasAppliedTwice) {
   auto docket = Given();
   (void)Do(docket, FirstCampaignBy("a", {.attempt = kFirst}));
   (void)Do(docket, FirstCampaignBy("a", {.attempt = kFirst}));
@@ -314,7 +314,7 @@ TEST(WithdrawTest, ResignsTheSeatThoughTheCampaignWasAppliedTwice) {
   EXPECT_THAT(docket, IsVacantAfter(Term{1}));
 }
 
-TEST(WithdrawTest, OfAnotherAttemptLeavesTheSeat) {
+TEST(WithdrawTest, AnotherAttemptLeavesTheSeat) {
   auto docket = Given(LedBy("a", Term{7}, {.attempt = kSecond}));
   const auto before = docket;
 
@@ -322,7 +322,7 @@ TEST(WithdrawTest, OfAnotherAttemptLeavesTheSeat) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(WithdrawTest, LeavesTheSeatOfALeaderThatHasCampaignedAgain) {
+TEST(WithdrawTest, ALeaderThatCampaignedAgainKeepsItsSeat) {
   auto docket = Given(LedBy("a", Term{7}, {.attempt = kFirst}));
   (void)Do(docket, CampaignBy("a", {.attempt = kSecond}));
 
@@ -332,7 +332,7 @@ TEST(WithdrawTest, LeavesTheSeatOfALeaderThatHasCampaignedAgain) {
   EXPECT_THAT(docket, IsLedBy("a", Term{7}));
 }
 
-TEST(WithdrawTest, LeavesTheSeatOfALeaderThatHasProclaimed) {
+TEST(WithdrawTest, ALeaderThatProclaimedKeepsItsSeat) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v", .attempt = kFirst}));
   (void)Do(docket, ProclaimBy("a", Term{7}, "v"));
 
@@ -341,7 +341,7 @@ TEST(WithdrawTest, LeavesTheSeatOfALeaderThatHasProclaimed) {
   EXPECT_THAT(docket, IsLedBy("a", Term{7}));
 }
 
-TEST(WithdrawTest, OfNoAttemptTakesNothingBack) {
+TEST(WithdrawTest, WithoutAnAttemptNothingIsWithdrawn) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -350,7 +350,7 @@ TEST(WithdrawTest, OfNoAttemptTakesNothingBack) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(WithdrawTest, TwiceTakesBackOnce) {
+TEST(WithdrawTest, WithdrawingTwiceIsDoneOnce) {
   auto docket = Given(LedBy("a", Term{7}, {.attempt = kFirst}), Waiting("b", {.attempt = kFirst}));
   (void)Do(docket, WithdrawalBy("a", kFirst));
   const auto once = docket;
@@ -361,7 +361,7 @@ TEST(WithdrawTest, TwiceTakesBackOnce) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(WithdrawTest, WhereNobodyStandsIsDone) {
+TEST(WithdrawTest, WithdrawingAnAbsentCandidacySucceeds) {
   auto unknown_election = Given(Alive("a"));
   auto unknown_session = Given(LedBy("a", Term{7}));
 
@@ -373,7 +373,7 @@ TEST(WithdrawTest, WhereNobodyStandsIsDone) {
 
 // --- Settle ---
 
-TEST(SettleTest, EndsTheTermOfASessionThatIsOver) {
+TEST(SettleTest, TheTermOfAnEndedSessionEnds) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", Cause::kSuperseded));
 
   EXPECT_THAT(Do(docket, SettlementOf("a")), AnswersDone());
@@ -381,7 +381,7 @@ TEST(SettleTest, EndsTheTermOfASessionThatIsOver) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(SettleTest, DropsThePlaceOfASessionThatIsOver) {
+TEST(SettleTest, ThePlaceOfAnEndedSessionIsDropped) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Ended("b", Cause::kSessionClosed));
 
@@ -391,7 +391,7 @@ TEST(SettleTest, DropsThePlaceOfASessionThatIsOver) {
   EXPECT_THAT(docket.events, IsEmpty());
 }
 
-TEST(SettleTest, DropsThePlaceOfASessionWhoseLeaseIsOverAndMarksIt) {
+TEST(SettleTest, ThePlaceOfAnExpiredSessionIsDroppedAndTheSessionMarked) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
 
   (void)Do(docket, SettlementOf("b"));
@@ -401,7 +401,7 @@ TEST(SettleTest, DropsThePlaceOfASessionWhoseLeaseIsOverAndMarksIt) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("b")));
 }
 
-TEST(SettleTest, LeavesALivingLeaderAndALivingWaiterAlone) {
+TEST(SettleTest, ALiveLeaderAndALiveWaiterAreLeftAlone) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -412,7 +412,7 @@ TEST(SettleTest, LeavesALivingLeaderAndALivingWaiterAlone) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(SettleTest, OfAStrangerChangesNothing) {
+TEST(SettleTest, AStrangerChangesNothing) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("c", Cause::kSessionClosed));
   const auto before = docket;
 
@@ -422,7 +422,7 @@ TEST(SettleTest, OfAStrangerChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(SettleTest, FillsAVacantSeat) {
+TEST(SettleTest, AVacantSeatIsFilled) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"));
 
   (void)Do(docket, Settlement());
@@ -430,7 +430,7 @@ TEST(SettleTest, FillsAVacantSeat) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(SettleTest, OfAnUnknownElectionDoesNotBringItIntoBeing) {
+TEST(SettleTest, AnUnknownElectionIsNotCreated) {
   auto docket = Given(Ended("a", Cause::kSessionClosed));
   const auto before = docket;
 

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(ProclaimTest, ChangesTheLeadersValue) {
+TEST(ProclaimTest, TheLeadersValueChanges) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}));
 
   const auto answer = Do(docket, ProclaimBy("a", Term{7}, "w"));
@@ -19,7 +19,7 @@ TEST(ProclaimTest, ChangesTheLeadersValue) {
   EXPECT_THAT(docket.events, ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "w")));
 }
 
-TEST(ProclaimTest, ChangesNothingElseOfTheLeadership) {
+TEST(ProclaimTest, NothingElseOfTheLeadershipChanges) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), Waiting("b"));
   auto expected = ElectionIn(docket);
   expected.revision = expected.revision.Next();
@@ -30,7 +30,7 @@ TEST(ProclaimTest, ChangesNothingElseOfTheLeadership) {
   EXPECT_EQ(ElectionIn(docket), expected);
 }
 
-TEST(ProclaimTest, OfTheValueThatStandsSucceedsAndHasNoEvent) {
+TEST(ProclaimTest, TheCurrentValueSucceedsWithoutAnEvent) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}));
   const auto before = docket;
 
@@ -40,7 +40,7 @@ TEST(ProclaimTest, OfTheValueThatStandsSucceedsAndHasNoEvent) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ProclaimTest, EachValueHasAnEventOfItsOwn) {
+TEST(ProclaimTest, EachValueHasItsOwnEvent) {
   auto docket = Given(LedBy("a", Term{7}));
 
   (void)Do(docket, ProclaimBy("a", Term{7}, "v"));
@@ -50,7 +50,7 @@ TEST(ProclaimTest, EachValueHasAnEventOfItsOwn) {
                                          Proclaimed("a", Term{7}, Revision{15}, "w")));
 }
 
-TEST(ProclaimTest, ByAWaiterIsNotLeader) {
+TEST(ProclaimTest, AWaiterIsNotLeader) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = docket;
 
@@ -58,19 +58,19 @@ TEST(ProclaimTest, ByAWaiterIsNotLeader) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ProclaimTest, ByAStrangerIsNotLeader) {
+TEST(ProclaimTest, AStrangerIsNotLeader) {
   auto docket = Given(LedBy("a", Term{7}), Alive("b"));
 
   EXPECT_THAT(Do(docket, ProclaimBy("b", Term{7}, "w")), FailsWith(Reason::kNotLeader));
 }
 
-TEST(ProclaimTest, OfAVacantSeatIsNotLeader) {
+TEST(ProclaimTest, NobodyIsLeaderOfAVacantSeat) {
   auto docket = Given(VacantAfter(Term{7}), Alive("a"));
 
   EXPECT_THAT(Do(docket, ProclaimBy("a", Term{7}, "w")), FailsWith(Reason::kNotLeader));
 }
 
-TEST(ProclaimTest, InAnotherTermIsStaleAndNamesTheCurrentOne) {
+TEST(ProclaimTest, AnotherTermIsStaleAndTheErrorNamesTheCurrentOne) {
   auto docket = Given(LedBy("a", Term{7}));
   const auto before = docket;
 
@@ -81,7 +81,7 @@ TEST(ProclaimTest, InAnotherTermIsStaleAndNamesTheCurrentOne) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ProclaimTest, InAnUnknownElectionIsRefused) {
+TEST(ProclaimTest, AnUnknownElectionIsRefused) {
   auto docket = Given(Alive("a"));
   const auto before = docket;
 
@@ -89,13 +89,13 @@ TEST(ProclaimTest, InAnUnknownElectionIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ProclaimTest, WithoutASessionIsRefused) {
+TEST(ProclaimTest, AnUnknownSessionIsRefused) {
   auto docket = Given(VacantAfter(Term{7}));
 
   EXPECT_THAT(Do(docket, ProclaimBy("a", Term{7}, "w")), FailsWith(Reason::kSessionNotFound));
 }
 
-TEST(ProclaimTest, ByALeaderWhoseSessionHasEndedIsRefusedAndTheSeatPasses) {
+TEST(ProclaimTest, ALeaderWithAnEndedSessionIsRefusedAndTheSeatPasses) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", Cause::kSuperseded));
 
   EXPECT_THAT(Do(docket, ProclaimBy("a", Term{7}, "w")),
@@ -103,7 +103,7 @@ TEST(ProclaimTest, ByALeaderWhoseSessionHasEndedIsRefusedAndTheSeatPasses) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(ProclaimTest, ByALeaderWhoseLeaseIsOverIsRefusedAndTheSeatPasses) {
+TEST(ProclaimTest, AnExpiredLeaderIsRefusedAndTheSeatPasses) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
 
   EXPECT_THAT(Do(docket, ProclaimBy("a", Term{7}, "w")),

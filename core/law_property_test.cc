@@ -151,7 +151,7 @@ class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
   Commands commands_{dice_};
 };
 
-TEST_P(LawPropertyTest, HoldsAfterEveryStep) {
+TEST_P(LawPropertyTest, TheInvariantsHoldAfterEveryStep) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   Docket docket = Given();
   Witness witness(kLimits);

@@ -37,7 +37,7 @@ TEST(QuotaTest, ASessionBelongsToTheIdentityThatOpenedIt) {
   EXPECT_EQ(SessionIn(docket, "a").identity, "team");
 }
 
-TEST(QuotaTest, TheLastSessionOfAQuotaIsOpenedAndTheNextIsNot) {
+TEST(QuotaTest, TheLastSessionWithinAQuotaIsOpenedAndTheNextIsNot) {
   auto docket = Given(Using({.sessions = 1}));
 
   EXPECT_TRUE(Do(docket, As(kTwoSessions, FirstCampaignBy("a"))).has_value());
@@ -47,19 +47,19 @@ TEST(QuotaTest, TheLastSessionOfAQuotaIsOpenedAndTheNextIsNot) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(QuotaTest, AQuotaOfZeroIsNone) {
+TEST(QuotaTest, AQuotaOfZeroAllowsNothing) {
   auto docket = Given();
 
   EXPECT_THAT(Do(docket, As({.sessions = 0}, FirstCampaignBy("a"))), IsOverTheLimitOf("0"));
 }
 
-TEST(QuotaTest, ASessionThatIsOpenIsNotCountedAgain) {
+TEST(QuotaTest, AnOpenSessionIsNotCountedAgain) {
   auto docket = Given(Waiting("a"), Using({.sessions = 2}));
 
   EXPECT_TRUE(Do(docket, As(kTwoSessions, CampaignBy("a"))).has_value());
 }
 
-TEST(QuotaTest, TheLastCandidacyOfAQuotaIsGrantedAndTheNextIsNot) {
+TEST(QuotaTest, TheLastCandidacyWithinAQuotaIsAcceptedAndTheNextIsNot) {
   auto docket = Given(LedBy("x", Term{7}), Using({.candidacies = 1}));
 
   EXPECT_TRUE(Do(docket, As(kTwoCandidacies, FirstCampaignBy("a"))).has_value());
@@ -68,14 +68,14 @@ TEST(QuotaTest, TheLastCandidacyOfAQuotaIsGrantedAndTheNextIsNot) {
   EXPECT_THAT(QueueIn(docket), ::testing::ElementsAre("a"));
 }
 
-TEST(QuotaTest, WhoStandsAlreadyMayCampaignAgainWhateverItsQuota) {
+TEST(QuotaTest, ACandidateThatAlreadyStandsMayCampaignAgainDespiteItsQuota) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Using({.candidacies = 9}));
 
   EXPECT_TRUE(Do(docket, As(kTwoCandidacies, CampaignBy("a"))).has_value());
   EXPECT_TRUE(Do(docket, As(kTwoCandidacies, CampaignBy("b"))).has_value());
 }
 
-TEST(QuotaTest, WhoSupersedesTakesOnNoMoreThanItsOlderSessionHad) {
+TEST(QuotaTest, ASupersedingSessionUsesNoMoreThanTheOlderOneDid) {
   auto docket = Given(LedBy("s/1", Term{7}), Using({.sessions = 2, .candidacies = 2}));
   docket.sessions.at(Id("s/1")).identity = "team";
 
@@ -104,7 +104,7 @@ TEST(QuotaTest, ASetCountsEachOfItsElections) {
                   .has_value());
 }
 
-TEST(QuotaTest, IdentitiesDoNotCountForEachOther) {
+TEST(QuotaTest, IdentitiesAreCountedSeparately) {
   auto docket = Given(Using({.sessions = 2}));
   Campaign campaign = FirstCampaignBy("a");
   campaign.claimant = {"others", kTwoSessions};
@@ -112,7 +112,7 @@ TEST(QuotaTest, IdentitiesDoNotCountForEachOther) {
   EXPECT_TRUE(Do(docket, campaign).has_value());
 }
 
-TEST(QuotaTest, UsageIsNeededOnlyIfThereIsAQuota) {
+TEST(QuotaTest, UsageIsReadOnlyIfThereIsAQuota) {
   EXPECT_EQ(NeedsOf(As({}, FirstCampaignBy("a"))).identity, std::nullopt);
   EXPECT_EQ(NeedsOf(As(kTwoSessions, FirstCampaignBy("a"))).identity, "team");
 }

@@ -17,7 +17,7 @@ MATCHER_P(Is, session, "") { return arg && *arg == session; }
 
 // --- Renew ---
 
-TEST(RenewTest, BuysAWholeLeaseFromNow) {
+TEST(RenewTest, ARenewalLastsAWholeLeaseFromNow) {
   auto docket = Given(Alive("a", kNow + 1s));
 
   const auto renewed = Renew(docket, Id("a"));
@@ -26,7 +26,7 @@ TEST(RenewTest, BuysAWholeLeaseFromNow) {
   EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
 }
 
-TEST(RenewTest, NeverMakesALeaseShorter) {
+TEST(RenewTest, ARenewalNeverShortensALease) {
   auto docket = Given(Alive("a", kNow + 2 * kLease));
   const auto before = docket;
 
@@ -34,13 +34,13 @@ TEST(RenewTest, NeverMakesALeaseShorter) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(RenewTest, IsInTimeInTheLastInstantOfTheLease) {
+TEST(RenewTest, ARenewalInTheLastInstantIsInTime) {
   auto docket = Given(Alive("a", kNow + kInstant));
 
   EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
 }
 
-TEST(RenewTest, IsTooLateWhenTheLeaseIsOverAndMakesItAFact) {
+TEST(RenewTest, ARenewalAfterTheLeaseIsTooLateAndMarksTheExpiry) {
   auto docket = Given(Expired("a"));
 
   EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
@@ -49,7 +49,7 @@ TEST(RenewTest, IsTooLateWhenTheLeaseIsOverAndMakesItAFact) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(RenewTest, DoesNotBringBackAnExpiredSessionThoughTheClockStepsBack) {
+TEST(RenewTest, AnExpiredSessionStaysExpiredEvenIfTheClockStepsBack) {
   auto docket = Given(Expired("a"));
   (void)Renew(docket, Id("a"));
 
@@ -59,7 +59,7 @@ TEST(RenewTest, DoesNotBringBackAnExpiredSessionThoughTheClockStepsBack) {
   EXPECT_THAT(Do(docket, CampaignBy("a")), FailsWith(Reason::kSessionEnded));
 }
 
-TEST(RenewTest, DoesNotBringBackASessionThatHasEnded) {
+TEST(RenewTest, AnEndedSessionStaysEnded) {
   auto docket = Given(Ended("a", Cause::kSuperseded));
   const auto before = docket;
 
@@ -67,14 +67,14 @@ TEST(RenewTest, DoesNotBringBackASessionThatHasEnded) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(RenewTest, OfNoSessionIsRefused) {
+TEST(RenewTest, AnUnknownSessionIsRefused) {
   auto docket = Given();
 
   EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionNotFound));
   EXPECT_THAT(docket.sessions, IsEmpty());
 }
 
-TEST(RenewTest, TouchesNoElection) {
+TEST(RenewTest, ARenewalTouchesNoElection) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
   const auto election = ElectionIn(docket);
 
@@ -87,7 +87,7 @@ TEST(RenewTest, TouchesNoElection) {
 
 // --- EndSession ---
 
-TEST(EndSessionTest, EndsItForTheGivenCause) {
+TEST(EndSessionTest, TheSessionEndsWithTheGivenCause) {
   auto docket = Given(Alive("a"));
 
   const auto ended = EndSession(docket, Id("a"), Cause::kSessionClosed);
@@ -97,7 +97,7 @@ TEST(EndSessionTest, EndsItForTheGivenCause) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(EndSessionTest, KeepsTheFirstCause) {
+TEST(EndSessionTest, TheFirstCauseIsKept) {
   auto docket = Given(Ended("a", Cause::kSuperseded));
   const auto before = docket;
 
@@ -107,7 +107,7 @@ TEST(EndSessionTest, KeepsTheFirstCause) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(EndSessionTest, TwiceIsReportedOnce) {
+TEST(EndSessionTest, EndingTwiceIsReportedOnce) {
   auto docket = Given(Alive("a"));
 
   (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
@@ -117,7 +117,7 @@ TEST(EndSessionTest, TwiceIsReportedOnce) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(EndSessionTest, OfOneWhoseLeaseIsOverComesTooLate) {
+TEST(EndSessionTest, EndingAnExpiredSessionComesTooLate) {
   auto docket = Given(Expired("a"));
 
   (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
@@ -126,7 +126,7 @@ TEST(EndSessionTest, OfOneWhoseLeaseIsOverComesTooLate) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(EndSessionTest, OfNoSessionIsRefused) {
+TEST(EndSessionTest, AnUnknownSessionIsRefused) {
   auto docket = Given();
 
   EXPECT_THAT(EndSession(docket, Id("a"), Cause::kSessionClosed),
@@ -145,7 +145,7 @@ TEST(EndSessionTest, ItsSeatPassesWhenTheElectionIsSettled) {
 
 // --- ExpireIfDue ---
 
-TEST(ExpireIfDueTest, EndsASessionWhoseLeaseIsOver) {
+TEST(ExpireIfDueTest, AnExpiredSessionIsEnded) {
   auto docket = Given(Expired("a"));
 
   ExpireIfDue(docket, Id("a"));
@@ -154,7 +154,7 @@ TEST(ExpireIfDueTest, EndsASessionWhoseLeaseIsOver) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(ExpireIfDueTest, LeavesEveryOtherSessionAsItIs) {
+TEST(ExpireIfDueTest, OtherSessionsStayAsTheyAre) {
   auto docket = Given(Alive("a", kNow + kInstant), Ended("b", Cause::kSessionClosed));
   const auto before = docket;
 
@@ -165,7 +165,7 @@ TEST(ExpireIfDueTest, LeavesEveryOtherSessionAsItIs) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ExpireIfDueTest, TwiceIsReportedOnce) {
+TEST(ExpireIfDueTest, ExpiringTwiceIsReportedOnce) {
   auto docket = Given(Expired("a"));
 
   ExpireIfDue(docket, Id("a"));
@@ -176,7 +176,7 @@ TEST(ExpireIfDueTest, TwiceIsReportedOnce) {
 
 // --- What callers are told ---
 
-TEST(SessionEndedErrorTest, NamesTheCauseAndTheHandleAndKeepsTheSecret) {
+TEST(SessionEndedErrorTest, TheErrorNamesCauseAndHandleButNotTheSecret) {
   Session session = SessionOfCandidate("a");
   session.id = *SessionId::FromHex("000102030405060708090a0b0c0d0eff");
   session.ended = Cause::kExpired;

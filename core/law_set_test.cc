@@ -21,7 +21,7 @@ const Fact kUnknown = [](Docket&) {};
 
 // --- All ---
 
-TEST(SetTest, TakesTheSeatsOfAllElectionsIfAllAreFree) {
+TEST(SetTest, AllSeatsAreTakenIfAllAreFree) {
   auto docket = Given(VacantAfter(Term{7}), In(kEurope, VacantAfter(Term{3})), In(kAsia, kUnknown));
   const Names all{kAsia, kElection, kEurope};
 
@@ -39,7 +39,7 @@ TEST(SetTest, TakesTheSeatsOfAllElectionsIfAllAreFree) {
   EXPECT_THAT(docket.events, ::testing::SizeIs(3));
 }
 
-TEST(SetTest, AnswersWithTheSessionAndTheLeaderships) {
+TEST(SetTest, TheAnswerHasTheSessionAndTheLeaderships) {
   auto docket = Given(In(kEurope, kUnknown));
 
   const auto answer = Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}));
@@ -51,7 +51,7 @@ TEST(SetTest, AnswersWithTheSessionAndTheLeaderships) {
   EXPECT_EQ(all.leaderships[1], LeadershipOf(docket.contests.at(kEurope).election));
 }
 
-TEST(SetTest, OfOneElectionIsElected) {
+TEST(SetTest, ASetOfOneElectionIsElected) {
   auto docket = Given();
 
   EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection})),
@@ -59,7 +59,7 @@ TEST(SetTest, OfOneElectionIsElected) {
   EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{1}, Revision{1})));
 }
 
-TEST(SetTest, TwiceIsDoneOnce) {
+TEST(SetTest, ARepeatedSetIsTakenOnce) {
   auto docket = Given(VacantAfter(Term{7}), In(kEurope, kUnknown));
   const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}});
   (void)Do(docket, campaign);
@@ -85,7 +85,7 @@ Fact All(const Facts&... facts) {
 
 class FreeSeatTest : public ::testing::TestWithParam<Seat> {};
 
-TEST_P(FreeSeatTest, IsTaken) {
+TEST_P(FreeSeatTest, AFreeSeatIsTaken) {
   auto docket = Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact));
 
   EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class BlockedSeatTest : public ::testing::TestWithParam<Seat> {};
 
-TEST_P(BlockedSeatTest, IsNamedAndNoOtherIsTaken) {
+TEST_P(BlockedSeatTest, ABlockedSeatIsNamedAndNoOtherIsTaken) {
   auto docket =
       Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
   (void)Do(docket, Settlement());
@@ -130,7 +130,7 @@ TEST_P(BlockedSeatTest, IsNamedAndNoOtherIsTaken) {
   EXPECT_TRUE(SameContest(docket.contests.at(kAsia), before.contests.at(kAsia)));
 }
 
-TEST_P(BlockedSeatTest, IsBlockedWhenAskedForAgainAndNothingMoreChanges) {
+TEST_P(BlockedSeatTest, ARepeatedRequestIsBlockedAgainAndChangesNothing) {
   auto docket = Given(VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
   const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope, kAsia});
   (void)Do(docket, campaign);
@@ -157,14 +157,14 @@ INSTANTIATE_TEST_SUITE_P(
              All(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"))}),
     kSeatName);
 
-TEST(SetTest, NamesAllThatBlock) {
+TEST(SetTest, AllBlockingElectionsAreNamed) {
   auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown), In(kAsia, LedBy("c", Term{3})));
 
   EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kAsia, kEurope, kElection})),
               AnswersBlockedBy(Names{kAsia, kElection}));
 }
 
-TEST(SetTest, KeepsTheSeatsThatItsSessionHasThoughAnotherIsBlocked) {
+TEST(SetTest, TheSessionsSeatsAreKeptEvenIfAnotherIsBlocked) {
   auto docket = Given(LedBy("a", Term{7}), In(kEurope, LedBy("b", Term{3})));
 
   EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
@@ -173,7 +173,7 @@ TEST(SetTest, KeepsTheSeatsThatItsSessionHasThoughAnotherIsBlocked) {
   EXPECT_THAT(docket, IsLedBy("a", Term{7}));
 }
 
-TEST(SetTest, ProclaimsItsValueWhereItLeadsAlready) {
+TEST(SetTest, TheValueIsProclaimedWhereTheSessionAlreadyLeads) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, kUnknown));
 
   const auto answer = Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
@@ -184,7 +184,7 @@ TEST(SetTest, ProclaimsItsValueWhereItLeadsAlready) {
               ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "w"), ::testing::_));
 }
 
-TEST(SetTest, ThatIsBlockedProclaimsNothing) {
+TEST(SetTest, ABlockedSetProclaimsNothing) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, LedBy("b", Term{3})));
 
   (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
@@ -193,7 +193,7 @@ TEST(SetTest, ThatIsBlockedProclaimsNothing) {
   EXPECT_THAT(docket.events, IsEmpty());
 }
 
-TEST(SetTest, NeverWaits) {
+TEST(SetTest, ASetNeverWaitsInAQueue) {
   auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown));
 
   (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}));
@@ -202,7 +202,7 @@ TEST(SetTest, NeverWaits) {
   EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{0});
 }
 
-TEST(SetTest, LeavesThePlaceThatAnotherCallAskedFor) {
+TEST(SetTest, APlaceWantedByAnotherCallIsKept) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a", {.attempt = {5}}));
 
   (void)Do(docket, CampaignForAllBy("a", {kElection}, {.attempt = {6}}));
@@ -211,7 +211,7 @@ TEST(SetTest, LeavesThePlaceThatAnotherCallAskedFor) {
   EXPECT_EQ(PlaceIn(docket, "a").attempt, Attempt{5});
 }
 
-TEST(SetTest, GivesUpThePlaceWhereItTakesTheSeat) {
+TEST(SetTest, ThePlaceIsGivenUpWhereTheSeatIsTaken) {
   auto docket =
       Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1}), Waiting("b", {.priority = -1}));
 
@@ -222,7 +222,7 @@ TEST(SetTest, GivesUpThePlaceWhereItTakesTheSeat) {
   EXPECT_EQ(ElectionIn(docket).waiting, 1);
 }
 
-TEST(SetTest, NeedsNoRoomInAQueue) {
+TEST(SetTest, ASetNeedsNoRoomInAQueue) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
   EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection}), {.queue_max = 1}),
@@ -231,7 +231,7 @@ TEST(SetTest, NeedsNoRoomInAQueue) {
 
 // --- The session ---
 
-TEST(SetSessionTest, IsOpenedAndRenewedThoughASeatIsBlocked) {
+TEST(SetSessionTest, TheSessionIsOpenedAndRenewedEvenIfASeatIsBlocked) {
   auto docket = Given(LedBy("b", Term{7}), Alive("c", kNow + 1s));
 
   const auto answer = Do(docket, FirstCampaignForAllBy("a", {kElection}));
@@ -243,7 +243,7 @@ TEST(SetSessionTest, IsOpenedAndRenewedThoughASeatIsBlocked) {
   EXPECT_EQ(SessionIn(docket, "c").expires_at, kNow + kLease);
 }
 
-TEST(SetSessionTest, ThatMayNotCampaignChangesNothing) {
+TEST(SetSessionTest, ASessionThatMayNotCampaignChangesNothing) {
   auto docket = Given(VacantAfter(Term{7}), In(kEurope, kUnknown),
                       Ended("b", Cause::kSessionClosed), Alive("c"));
   const auto before = docket;
@@ -270,7 +270,7 @@ struct SetLease {
 
 class SetLeaseTest : public ::testing::TestWithParam<SetLease> {};
 
-TEST_P(SetLeaseTest, IsThatOfTheStrictestElection) {
+TEST_P(SetLeaseTest, TheStrictestElectionSetsTheLease) {
   auto docket = Given(VacantAfter(Term{7}), WithSettings(GetParam().here),
                       In(kEurope, VacantAfter(Term{3}), WithSettings(GetParam().there)));
   auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope});
@@ -296,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(
         SetLease{"TheBound", {.lease_ttl_max = 3s}, {.lease_ttl_default = 9s}, 3s}),
     [](const auto& info) { return info.param.name; });
 
-TEST(SetLeaseTest, LongerThanOneElectionAllowsIsRefusedAndChangesNothing) {
+TEST(SetLeaseTest, ALeaseLongerThanOneElectionAllowsIsRefused) {
   auto docket = Given(VacantAfter(Term{7}), Alive("b"),
                       In(kEurope, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 9s})));
   const auto before = docket;
@@ -308,7 +308,7 @@ TEST(SetLeaseTest, LongerThanOneElectionAllowsIsRefusedAndChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(SetLeaseTest, LongerThanAnElectionAllowsNowIsFineWhereItLeads) {
+TEST(SetLeaseTest, ALongerLeaseIsAcceptedWhereTheSessionAlreadyLeads) {
   auto docket = Given(VacantAfter(Term{7}),
                       In(kEurope, LedBy("a", Term{3}), WithSettings({.lease_ttl_max = 9s})));
 
@@ -318,7 +318,7 @@ TEST(SetLeaseTest, LongerThanAnElectionAllowsNowIsFineWhereItLeads) {
 
 // --- Taking it back ---
 
-TEST(SetWithdrawalTest, TakesBackEachSeatThatItsCallWasGranted) {
+TEST(SetWithdrawalTest, EachSeatGrantedToTheCallIsGivenBack) {
   auto docket = Given(In(kEurope, kUnknown));
   (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}}));
   Withdraw in_europe = WithdrawalBy("a", Attempt{5});
@@ -331,7 +331,7 @@ TEST(SetWithdrawalTest, TakesBackEachSeatThatItsCallWasGranted) {
   EXPECT_EQ(LeaderOf(docket, kEurope), "");
 }
 
-TEST(SetWithdrawalTest, LeavesTheSeatsThatItsSessionHadBefore) {
+TEST(SetWithdrawalTest, SeatsHeldBeforeAreKept) {
   auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), In(kEurope, kUnknown));
   (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.attempt = {6}}));
 
@@ -342,7 +342,7 @@ TEST(SetWithdrawalTest, LeavesTheSeatsThatItsSessionHadBefore) {
 }
 
 // The call that waited there has told its caller, who believes.
-TEST(SetWithdrawalTest, LeavesASeatThatAnotherCallWaitedFor) {
+TEST(SetWithdrawalTest, ASeatAwaitedByAnotherCallIsKept) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1, .attempt = {5}}));
   (void)Do(docket, CampaignForAllBy("a", {kElection}, {.attempt = {6}}));
 
@@ -352,7 +352,7 @@ TEST(SetWithdrawalTest, LeavesASeatThatAnotherCallWaitedFor) {
   EXPECT_THAT(docket, IsLedBy("a", Term{8}));
 }
 
-TEST(SetWithdrawalTest, LeavesTheSeatsThatALaterCallAskedForToo) {
+TEST(SetWithdrawalTest, SeatsAlsoWantedByALaterCallAreKept) {
   auto docket = Given(In(kEurope, kUnknown));
   (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}}));
   (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.attempt = {6}}));

@@ -29,7 +29,7 @@ Configure With(const std::function<void(Configure&)>& change) {
 
 class ConfigureTest : public ::testing::TestWithParam<Change> {};
 
-TEST_P(ConfigureTest, SetsWhatIsGivenAndSaysSo) {
+TEST_P(ConfigureTest, GivenSettingsAreChangedAndRecorded) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
   auto expected = ElectionIn(docket);
   expected.settings = GetParam().settings;
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                              "lock_delay 5s, queue_max 9"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(ConfigureTest, LeavesWhatIsNotGivenAsItIs) {
+TEST(ConfigureTest, OtherSettingsStayAsTheyAre) {
   auto docket = Given(LedBy("a", Term{7}), WithSettings({.lock_delay = 5s, .min_hold = 1h}));
 
   (void)Do(docket, With([](Configure& it) { it.lock_delay = 0s; }));
@@ -85,7 +85,7 @@ TEST(ConfigureTest, LeavesWhatIsNotGivenAsItIs) {
               ElementsAre(Recorded(AdminAction::kConfigured, Term{7}, "lock_delay 0ms")));
 }
 
-TEST(ConfigureTest, ToWhatIsSetAlreadyChangesNothing) {
+TEST(ConfigureTest, TheCurrentSettingsChangeNothing) {
   auto docket = Given(LedBy("a", Term{7}), WithSettings({.lock_delay = 5s}));
   const auto before = docket;
 
@@ -95,7 +95,7 @@ TEST(ConfigureTest, ToWhatIsSetAlreadyChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ConfigureTest, OfAnUnknownElectionIsRefused) {
+TEST(ConfigureTest, AnUnknownElectionIsRefused) {
   auto docket = Given();
   const auto before = docket;
 
@@ -104,7 +104,7 @@ TEST(ConfigureTest, OfAnUnknownElectionIsRefused) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(ConfigureTest, MayBringAnElectionIntoBeing) {
+TEST(ConfigureTest, ConfiguringCanCreateAnElection) {
   auto docket = Given();
 
   EXPECT_THAT(Do(docket, Creating()), AnswersChanged());
@@ -116,7 +116,7 @@ TEST(ConfigureTest, MayBringAnElectionIntoBeing) {
   EXPECT_THAT(Do(docket, Creating()), AnswersUnchanged());
 }
 
-TEST(ConfigureTest, OfAnElectionThatItBringsIntoBeingCountsForTheFirstCampaign) {
+TEST(ConfigureTest, SettingsOfACreatedElectionApplyToItsFirstCampaign) {
   auto docket = Given();
   Configure command = Creating();
   command.lease_ttl_default = 3s;
@@ -133,7 +133,7 @@ TEST(ConfigureTest, OfAnElectionThatItBringsIntoBeingCountsForTheFirstCampaign) 
 
 const Fact kLockDelayOf5s = WithSettings({.lock_delay = 5s});
 
-TEST(LockDelayTest, KeepsTheSeatEmptyAfterAnExpiryUntilItHasPassed) {
+TEST(LockDelayTest, TheSeatStaysEmptyForTheDelayAfterAnExpiry) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), kLockDelayOf5s, Expired("a"), Alive("b", kNow + 1h));
 
@@ -152,7 +152,7 @@ TEST(LockDelayTest, KeepsTheSeatEmptyAfterAnExpiryUntilItHasPassed) {
   EXPECT_EQ(ElectionIn(docket).vacant_until, DbTime{});
 }
 
-TEST(LockDelayTest, LetsWhoCampaignsMeanwhileStand) {
+TEST(LockDelayTest, CandidatesThatCampaignMeanwhileWait) {
   auto docket = Given(LedBy("a", Term{7}), kLockDelayOf5s, Expired("a"));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("b")), AnswersStanding());
@@ -161,7 +161,7 @@ TEST(LockDelayTest, LetsWhoCampaignsMeanwhileStand) {
   EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
 }
 
-TEST(LockDelayTest, WithNobodyWaitingNeedsNoWakeUp) {
+TEST(LockDelayTest, WithoutWaitersNoWakeUpIsNeeded) {
   auto docket = Given(LedBy("a", Term{7}), kLockDelayOf5s, Expired("a"));
 
   (void)Do(docket, Settlement());
@@ -182,7 +182,7 @@ const std::map<std::string, Command>& LastDepartures() {
 
 class LastDepartureTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
 
-TEST_P(LastDepartureTest, TakesTheWakeUpWithIt) {
+TEST_P(LastDepartureTest, TheLastDepartureCancelsTheWakeUp) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.attempt = {5}}), VacantUntil(kNow + 5s));
   (void)Do(docket, Settlement());
   if (GetParam().first == "Settlement") Ended("b", Cause::kSessionClosed)(docket);
@@ -199,7 +199,7 @@ TEST_P(LastDepartureTest, TakesTheWakeUpWithIt) {
 INSTANTIATE_TEST_SUITE_P(Each, LastDepartureTest, ::testing::ValuesIn(LastDepartures()),
                          [](const auto& info) { return info.param.first; });
 
-TEST(LockDelayTest, OfAFullQueueLetsNobodyIn) {
+TEST(LockDelayTest, AFullQueueAdmitsNobodyDuringTheDelay) {
   auto docket = Given(VacantAfter(Term{7}), VacantUntil(kNow + 5s));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("b"), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
@@ -234,7 +234,7 @@ constexpr auto kEndingName = [](const auto& info) { return info.param.name; };
 
 class UncleanEndingTest : public ::testing::TestWithParam<Ending> {};
 
-TEST_P(UncleanEndingTest, IsFollowedByTheLockDelayAndNeverByTheMinimalHold) {
+TEST_P(UncleanEndingTest, AnUncleanEndIsFollowedByLockDelayAndNeverByMinHold) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow),
                       WithSettings({.lock_delay = 5s, .min_hold = 1h}), GetParam().fact);
 
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Each, UncleanEndingTest, ::testing::ValuesIn(UncleanEnd
 
 class CleanEndingTest : public ::testing::TestWithParam<Ending> {};
 
-TEST_P(CleanEndingTest, IsFollowedByNoLockDelay) {
+TEST_P(CleanEndingTest, ACleanEndIsNotFollowedByLockDelay) {
   auto docket =
       Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("b"), kLockDelayOf5s, GetParam().fact);
 
@@ -274,7 +274,7 @@ std::vector<Ending> VoluntaryEndings() {
 
 class VoluntaryEndingTest : public ::testing::TestWithParam<Ending> {};
 
-TEST_P(VoluntaryEndingTest, BeforeTheMinimalHoldLeavesTheSeatEmptyUntilItHasPassed) {
+TEST_P(VoluntaryEndingTest, AResignationBeforeMinHoldLeavesTheSeatEmptyUntilThen) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + -25s), kMinHoldOf30s,
                       GetParam().fact);
 
@@ -287,7 +287,7 @@ TEST_P(VoluntaryEndingTest, BeforeTheMinimalHoldLeavesTheSeatEmptyUntilItHasPass
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST_P(VoluntaryEndingTest, AfterTheMinimalHoldPassesTheSeatOnAtOnce) {
+TEST_P(VoluntaryEndingTest, AResignationAfterMinHoldPassesTheSeatAtOnce) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + -30s), kMinHoldOf30s,
                       GetParam().fact);
 
@@ -299,7 +299,7 @@ TEST_P(VoluntaryEndingTest, AfterTheMinimalHoldPassesTheSeatOnAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Each, VoluntaryEndingTest, ::testing::ValuesIn(VoluntaryEndings()),
                          kEndingName);
 
-TEST(MinHoldTest, DoesNotBindAWithdrawalForNobodyHasHeldTheSeat) {
+TEST(MinHoldTest, AWithdrawalIsNotBoundByMinHold) {
   auto docket =
       Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("b"), ElectedAt(kNow), kMinHoldOf30s);
 
@@ -308,7 +308,7 @@ TEST(MinHoldTest, DoesNotBindAWithdrawalForNobodyHasHeldTheSeat) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(MinHoldTest, LetsNoneOfThoseWhoResignedBackInBefore) {
+TEST(MinHoldTest, CandidatesThatResignedAreNotReelectedBeforeMinHold) {
   auto docket = Given(LedBy("a", Term{7}), ElectedAt(kNow), kMinHoldOf30s);
 
   EXPECT_THAT(Do(docket, ResignBy("a")), AnswersResigned(Term{7}));
@@ -317,7 +317,7 @@ TEST(MinHoldTest, LetsNoneOfThoseWhoResignedBackInBefore) {
   EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
 }
 
-TEST(MinHoldTest, IsNotMadeLongerByAClockThatStepsBack) {
+TEST(MinHoldTest, AClockThatStepsBackDoesNotExtendMinHold) {
   auto without = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + 1h));
   auto with = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + 1h), kMinHoldOf30s);
 
@@ -340,7 +340,7 @@ struct QueueBound {
 
 class QueueBoundTest : public ::testing::TestWithParam<QueueBound> {};
 
-TEST_P(QueueBoundTest, IsTheStricterOfElectionAndServer) {
+TEST_P(QueueBoundTest, TheStricterLimitOfElectionAndServerApplies) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"),
                       WithSettings({.queue_max = GetParam().of_election}));
 
@@ -355,13 +355,13 @@ INSTANTIATE_TEST_SUITE_P(Each, QueueBoundTest,
                                            QueueBound{"SetBelowTheQueue", 1, 9, "1"}),
                          [](const auto& info) { return info.param.name; });
 
-TEST(QueueMaxTest, LeavesRoomUpToTheBound) {
+TEST(QueueMaxTest, ThereIsRoomUpToTheLimit) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.queue_max = 2}));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
 }
 
-TEST(QueueMaxTest, SetBelowTheQueueTakesNobodyOutOfIt) {
+TEST(QueueMaxTest, ALimitBelowTheQueueLengthRemovesNobody) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
   (void)Do(docket, With([](Configure& it) { it.queue_max = 1; }));
@@ -383,7 +383,7 @@ struct LeaseGiven {
 
 class LeaseGivenTest : public ::testing::TestWithParam<LeaseGiven> {};
 
-TEST_P(LeaseGivenTest, IsWithinTheBoundsOfElectionAndServer) {
+TEST_P(LeaseGivenTest, TheLeaseIsWithinTheLimitsOfElectionAndServer) {
   auto docket = Given(VacantAfter(Term{7}), WithSettings(GetParam().settings));
   Campaign campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = GetParam().asked;
@@ -423,7 +423,7 @@ MATCHER_P(FailsWithALeaseOfAtMost, max_ms, "") {
   return !arg && arg.error().reason == Reason::kInvalidLeaseTtl && arg.error().metadata == metadata;
 }
 
-TEST(LeaseTtlMaxTest, OfTheElectionRefusesALongerLeaseAndChangesNothing) {
+TEST(LeaseTtlMaxTest, ALeaseLongerThanTheElectionAllowsIsRefused) {
   auto docket = Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 5s}));
   const auto before = docket;
 
@@ -431,7 +431,7 @@ TEST(LeaseTtlMaxTest, OfTheElectionRefusesALongerLeaseAndChangesNothing) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(LeaseTtlMaxTest, OfTheServerIsNotRaisedByTheElection) {
+TEST(LeaseTtlMaxTest, TheElectionCannotRaiseTheServersMaximum) {
   auto docket = Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 2h}));
   Campaign campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = 60s + kInstant;
@@ -439,7 +439,7 @@ TEST(LeaseTtlMaxTest, OfTheServerIsNotRaisedByTheElection) {
   EXPECT_THAT(Do(docket, campaign, kServer), FailsWithALeaseOfAtMost("60000"));
 }
 
-TEST(LeaseTtlMaxTest, OfTheElectionRefusesASessionWithALongerLease) {
+TEST(LeaseTtlMaxTest, ASessionWithALongerLeaseThanTheElectionAllowsIsRefused) {
   auto docket = Given(VacantAfter(Term{7}), Alive("a"), WithSettings({.lease_ttl_max = 5s}));
   const auto before = docket;
 
@@ -447,7 +447,7 @@ TEST(LeaseTtlMaxTest, OfTheElectionRefusesASessionWithALongerLease) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(LeaseTtlMaxTest, LoweredLetsWhoStandsAlreadyCampaignAgain) {
+TEST(LeaseTtlMaxTest, ACandidateThatAlreadyStandsMayCampaignAfterTheMaximumIsLowered) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lease_ttl_max = 5s}));
 
   EXPECT_THAT(Do(docket, CampaignBy("a"), kServer), AnswersElected());

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 // --- A term ends with its session ---
 
-TEST(ExpiryTest, ALeaderWhoseLeaseIsOverIsReplacedInTheSameTransaction) {
+TEST(ExpiryTest, AnExpiredLeaderIsReplacedInTheSameTransaction) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
 
   const auto answer = Do(docket, Settlement());
@@ -28,7 +28,7 @@ TEST(ExpiryTest, ALeaderWhoseLeaseIsOverIsReplacedInTheSameTransaction) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(ExpiryTest, ALeaderIsReplacedByTheOneWhoCampaigns) {
+TEST(ExpiryTest, AnExpiredLeaderIsReplacedByTheCampaigner) {
   auto docket = Given(LedBy("a", Term{7}), Expired("a"));
 
   const auto answer = Do(docket, FirstCampaignBy("b"));
@@ -38,7 +38,7 @@ TEST(ExpiryTest, ALeaderIsReplacedByTheOneWhoCampaigns) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(ExpiryTest, WhoWaitedGoesBeforeWhoFoundTheSeatVacant) {
+TEST(ExpiryTest, WaitingCandidatesGoBeforeTheOneThatFoundTheSeatVacant) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
 
   const auto answer = Do(docket, FirstCampaignBy("c"));
@@ -48,7 +48,7 @@ TEST(ExpiryTest, WhoWaitedGoesBeforeWhoFoundTheSeatVacant) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("c"));
 }
 
-TEST(ExpiryTest, ALeaseIsOverAtItsLastInstantAndNotBefore) {
+TEST(ExpiryTest, ALeaseEndsAtItsLastInstantAndNotBefore) {
   auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + kInstant));
 
   (void)Do(docket, Settlement());
@@ -69,7 +69,7 @@ TEST(ExpiryTest, WithoutASuccessorTheSeatIsVacantAndTheTermStays) {
   EXPECT_THAT(docket.unsettled, IsEmpty());
 }
 
-TEST(ExpiryTest, ALeaderWhoseSessionIsForgottenIsReplacedAsExpired) {
+TEST(ExpiryTest, ALeaderWithAForgottenSessionCountsAsExpired) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Forgotten("a"));
 
   (void)Do(docket, Settlement());
@@ -78,7 +78,7 @@ TEST(ExpiryTest, ALeaderWhoseSessionIsForgottenIsReplacedAsExpired) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(ExpiryTest, TheEndOfATermTellsWhatTheLeaderWas) {
+TEST(ExpiryTest, TheEndOfATermShowsItsLeader) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), Expired("a"));
   const auto leader = *ElectionIn(docket).leader;
 
@@ -89,7 +89,7 @@ TEST(ExpiryTest, TheEndOfATermTellsWhatTheLeaderWas) {
   EXPECT_EQ(docket.events[0].at, kNow);
 }
 
-TEST(ExpiryTest, SettledTwiceItHappensOnce) {
+TEST(ExpiryTest, SettlingTwiceExpiresOnce) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
   (void)Do(docket, Settlement());
   const auto once = docket;
@@ -101,7 +101,7 @@ TEST(ExpiryTest, SettledTwiceItHappensOnce) {
 
 class EndedLeaderTest : public ::testing::TestWithParam<Cause> {};
 
-TEST_P(EndedLeaderTest, ItsTermEndsForTheCauseForWhichItsSessionDid) {
+TEST_P(EndedLeaderTest, TheTermEndsWithTheCauseOfItsSession) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", GetParam()));
 
   (void)Do(docket, Settlement());
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Each, EndedLeaderTest,
 
 // --- A grant proves life ---
 
-TEST(GrantTest, PassesOverASessionWhoseLeaseIsOverAndMarksIt) {
+TEST(GrantTest, AnExpiredSessionIsPassedOverAndMarked) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Expired("b"));
 
   (void)Do(docket, ResignBy("a"));
@@ -127,7 +127,7 @@ TEST(GrantTest, PassesOverASessionWhoseLeaseIsOverAndMarksIt) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("b")));
 }
 
-TEST(GrantTest, PassesOverASessionThatHasEndedThoughItsLeaseIsNotOver) {
+TEST(GrantTest, AnEndedSessionIsPassedOverEvenDuringItsLease) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Ended("b", Cause::kSessionClosed));
 
@@ -137,7 +137,7 @@ TEST(GrantTest, PassesOverASessionThatHasEndedThoughItsLeaseIsNotOver) {
   EXPECT_THAT(docket.ended, IsEmpty());
 }
 
-TEST(GrantTest, PassesOverASessionThatIsNotThere) {
+TEST(GrantTest, AMissingSessionIsPassedOver) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Forgotten("b"));
 
   (void)Do(docket, ResignBy("a"));
@@ -145,7 +145,7 @@ TEST(GrantTest, PassesOverASessionThatIsNotThere) {
   EXPECT_THAT(docket, IsLedBy("c", Term{8}));
 }
 
-TEST(GrantTest, JudgesLifeByTheClockOfItsOwnTransaction) {
+TEST(GrantTest, LifeIsJudgedByTheClockOfTheTransaction) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("b", kNow + 1s), Now(kNow + 1s));
 
   (void)Do(docket, ResignBy("a"));
@@ -153,7 +153,7 @@ TEST(GrantTest, JudgesLifeByTheClockOfItsOwnTransaction) {
   EXPECT_THAT(docket, IsVacantAfter(Term{7}));
 }
 
-TEST(GrantTest, GoesToASessionInTheLastInstantOfItsLease) {
+TEST(GrantTest, ASessionInTheLastInstantOfItsLeaseIsElected) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("b", kNow + kInstant));
 
   (void)Do(docket, ResignBy("a"));
@@ -161,7 +161,7 @@ TEST(GrantTest, GoesToASessionInTheLastInstantOfItsLease) {
   EXPECT_THAT(docket, IsLedBy("b", Term{8}));
 }
 
-TEST(GrantTest, IsMadeToNobodyWhenAllAreDead) {
+TEST(GrantTest, NobodyIsElectedIfAllAreDead) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"), Expired("b"),
                       Ended("c", Cause::kSessionClosed), Forgotten("d"));
 
@@ -171,7 +171,7 @@ TEST(GrantTest, IsMadeToNobodyWhenAllAreDead) {
   EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kResigned, Term{7}, Revision{14})));
 }
 
-TEST(GrantTest, OfASeatFoundVacantGoesToTheFirstWhoIsAlive) {
+TEST(GrantTest, AVacantSeatGoesToTheFirstLiveCandidate) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"));
 
   (void)Do(docket, Settlement());
@@ -179,7 +179,7 @@ TEST(GrantTest, OfASeatFoundVacantGoesToTheFirstWhoIsAlive) {
   EXPECT_THAT(docket.events, ElementsAre(Elected("c", Term{8}, Revision{15})));
 }
 
-TEST(GrantTest, GoesToANewcomerWhenAllBeforeItAreDead) {
+TEST(GrantTest, ANewcomerIsElectedIfAllBeforeItAreDead) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Expired("b"));
 
   const auto answer = Do(docket, FirstCampaignBy("c"));
@@ -188,7 +188,7 @@ TEST(GrantTest, GoesToANewcomerWhenAllBeforeItAreDead) {
   EXPECT_THAT(docket, IsLedBy("c", Term{8}));
 }
 
-TEST(GrantTest, TakesTheValueAndTheAttemptOfTheCandidacy) {
+TEST(GrantTest, TheGrantHasTheValueAndAttemptOfTheCandidacy) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.value = "v", .attempt = {5}}));
 
   (void)Do(docket, ResignBy("a"));
@@ -197,7 +197,7 @@ TEST(GrantTest, TakesTheValueAndTheAttemptOfTheCandidacy) {
   EXPECT_EQ(ElectionIn(docket).waiting, 0);
 }
 
-TEST(GrantTest, EachRaisesTheTermByOneAndNoneIsEverRepeated) {
+TEST(GrantTest, EachGrantRaisesTheTermByOneAndNoneRepeats) {
   auto docket = Given();
 
   for (const auto* name : {"a", "b", "c", "b", "a"}) {
@@ -214,7 +214,7 @@ TEST(GrantTest, EachRaisesTheTermByOneAndNoneIsEverRepeated) {
 
 // --- Order ---
 
-TEST(OrderTest, WhoCameFirstIsElectedFirst) {
+TEST(OrderTest, TheFirstToComeIsElectedFirst) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
 
   (void)Do(docket, ResignBy("a"));
@@ -237,7 +237,7 @@ TEST(OrderTest, AHigherPriorityIsElectedFirst) {
   EXPECT_THAT(docket, IsLedBy("c", Term{8}));
 }
 
-TEST(OrderTest, TheExtremesOfPriorityAreItsEnds) {
+TEST(OrderTest, TheExtremePrioritiesAreTheEndsOfTheOrder) {
   constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
   constexpr int32_t kHighest = std::numeric_limits<int32_t>::max();
   auto docket = Given(LedBy("a", Term{7}));
@@ -251,7 +251,7 @@ TEST(OrderTest, TheExtremesOfPriorityAreItsEnds) {
 
 // --- Who does not want to lead ---
 
-TEST(NegativePriorityTest, StandsAndIsNotElectedThoughTheSeatIsVacant) {
+TEST(NegativePriorityTest, ANegativePriorityIsNotElectedEvenIfTheSeatIsVacant) {
   auto docket = Given();
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("a", {.priority = -1})), AnswersStanding());
@@ -263,7 +263,7 @@ TEST(NegativePriorityTest, StandsAndIsNotElectedThoughTheSeatIsVacant) {
   EXPECT_THAT(docket.unsettled, IsEmpty());
 }
 
-TEST(NegativePriorityTest, IsPassedOverWhoeverGoes) {
+TEST(NegativePriorityTest, ANegativePriorityIsPassedOverWhoeverLeaves) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = -1}), Waiting("c"));
 
   (void)Do(docket, ResignBy("a"));
@@ -274,13 +274,13 @@ TEST(NegativePriorityTest, IsPassedOverWhoeverGoes) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
 }
 
-TEST(NegativePriorityTest, LeavesTheSeatToANewcomer) {
+TEST(NegativePriorityTest, ANewcomerGetsTheSeatBeforeANegativePriority) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
 }
 
-TEST(NegativePriorityTest, LeadsIfItIsAppointed) {
+TEST(NegativePriorityTest, AnAppointedNegativePriorityLeads) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Appointed("b"));
 
   (void)Do(docket, Settlement());
@@ -289,20 +289,20 @@ TEST(NegativePriorityTest, LeadsIfItIsAppointed) {
   EXPECT_THAT(Do(docket, CampaignBy("b", {.priority = -1})), AnswersElected());
 }
 
-TEST(NegativePriorityTest, TakenBackElectsAtOnce) {
+TEST(NegativePriorityTest, RaisingANegativePriorityElectsAtOnce) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
   EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
 }
 
-TEST(NegativePriorityTest, NeedsAPlaceInTheQueueThoughTheSeatIsVacant) {
+TEST(NegativePriorityTest, ANegativePriorityNeedsRoomInTheQueueEvenIfTheSeatIsVacant) {
   auto docket = Given();
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("a", {.priority = -1}), {.queue_max = 0}),
               FailsWith(Reason::kQueueFull));
 }
 
-TEST(NegativePriorityTest, OfZeroIsNone) {
+TEST(NegativePriorityTest, ZeroIsNotNegative) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = 0}));
 
   (void)Do(docket, ResignBy("a"));
@@ -312,7 +312,7 @@ TEST(NegativePriorityTest, OfZeroIsNone) {
 
 // --- What was not read ---
 
-TEST(HorizonTest, WhoStandsBeforeItMayBeElected) {
+TEST(HorizonTest, ACandidateBeforeTheHorizonMayBeElected) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"));
 
   (void)Do(docket, ResignBy("a"));
@@ -321,7 +321,7 @@ TEST(HorizonTest, WhoStandsBeforeItMayBeElected) {
   EXPECT_THAT(docket.unsettled, IsEmpty());
 }
 
-TEST(HorizonTest, WhoStandsAtItMayBeElected) {
+TEST(HorizonTest, ACandidateAtTheHorizonMayBeElected) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
 
   (void)Do(docket, ResignBy("a"));
@@ -330,7 +330,7 @@ TEST(HorizonTest, WhoStandsAtItMayBeElected) {
   EXPECT_THAT(docket.unsettled, IsEmpty());
 }
 
-TEST(HorizonTest, WhoStandsBehindItIsNotElected) {
+TEST(HorizonTest, ACandidateBehindTheHorizonIsNotElected) {
   auto docket =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("d"), HorizonAt("b"), Expired("b"));
 
@@ -349,7 +349,7 @@ TEST(HorizonTest, AQueueReadToItsEndLeavesNothingUnsettled) {
   EXPECT_THAT(docket.unsettled, IsEmpty());
 }
 
-TEST(HorizonTest, TheOneItNamesMayLeaveAndItStaysWhereItIs) {
+TEST(HorizonTest, TheHorizonStaysEvenIfItsCandidateLeaves) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("b"));
 
   (void)Do(docket, ResignBy("b"));
@@ -359,7 +359,7 @@ TEST(HorizonTest, TheOneItNamesMayLeaveAndItStaysWhereItIs) {
   EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
 }
 
-TEST(HorizonTest, WhoFallsBehindItByPriorityIsNotElected) {
+TEST(HorizonTest, ACandidateThatFallsBehindTheHorizonIsNotElected) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
 
   (void)Do(docket, CampaignBy("b", {.priority = -1}));
@@ -369,7 +369,7 @@ TEST(HorizonTest, WhoFallsBehindItByPriorityIsNotElected) {
   EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
 }
 
-TEST(HorizonTest, ANewcomerBehindItStandsThoughTheSeatIsVacant) {
+TEST(HorizonTest, ANewcomerBehindTheHorizonWaitsEvenIfTheSeatIsVacant) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"));
 
   const auto answer = Do(docket, FirstCampaignBy("c"));
@@ -379,7 +379,7 @@ TEST(HorizonTest, ANewcomerBehindItStandsThoughTheSeatIsVacant) {
   EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
 }
 
-TEST(HorizonTest, ANewcomerBeforeItByPriorityIsElected) {
+TEST(HorizonTest, ANewcomerBeforeTheHorizonIsElected) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"));
 
   const auto answer = Do(docket, FirstCampaignBy("c", {.priority = 1}));
@@ -388,7 +388,7 @@ TEST(HorizonTest, ANewcomerBeforeItByPriorityIsElected) {
   EXPECT_THAT(docket, IsLedBy("c", Term{8}));
 }
 
-TEST(HorizonTest, AHeldSeatIsNotUnsettledByIt) {
+TEST(HorizonTest, TheHorizonDoesNotUnsettleAHeldSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
 
   (void)Do(docket, Settlement());

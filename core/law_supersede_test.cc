@@ -18,7 +18,7 @@ Campaign SupersedingBy(std::string_view name, Standing standing = {}) {
 
 // --- The seat ---
 
-TEST(SupersedeTest, TakesTheSeatInANewTermWhoeverWaits) {
+TEST(SupersedeTest, TheSeatIsTakenInANewTermWhoeverWaits) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = 9}));
 
   const auto answer = Do(docket, SupersedingBy("a/2"));
@@ -30,7 +30,7 @@ TEST(SupersedeTest, TakesTheSeatInANewTermWhoeverWaits) {
   EXPECT_EQ(ElectionIn(docket).waiting, 1);
 }
 
-TEST(SupersedeTest, EndsTheOlderSession) {
+TEST(SupersedeTest, TheOlderSessionEnds) {
   auto docket = Given(LedBy("a", Term{7}));
 
   (void)Do(docket, SupersedingBy("a/2"));
@@ -40,7 +40,7 @@ TEST(SupersedeTest, EndsTheOlderSession) {
   EXPECT_THAT(Do(docket, CampaignBy("a")), FailsWith(Reason::kSessionEnded, "cause", "SUPERSEDED"));
 }
 
-TEST(SupersedeTest, LeadsWithItsOwnValueAndAttempt) {
+TEST(SupersedeTest, TheNewLeaderHasItsOwnValueAndAttempt) {
   auto docket = Given(LedBy("a", Term{7}, {.value = "v", .attempt = {5}}));
 
   (void)Do(docket, SupersedingBy("a/2", {.value = "w", .attempt = {6}}));
@@ -49,14 +49,14 @@ TEST(SupersedeTest, LeadsWithItsOwnValueAndAttempt) {
   EXPECT_EQ(ElectionIn(docket).leader, expected);
 }
 
-TEST(SupersedeTest, WaitsForNoLockDelayAndNoMinimalHold) {
+TEST(SupersedeTest, SupersedingOverridesLockDelayAndMinHold) {
   auto docket =
       Given(LedBy("a", Term{7}), ElectedAt(kNow), WithSettings({.lock_delay = 5s, .min_hold = 1h}));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersElected());
 }
 
-TEST(SupersedeTest, IsForASessionThatIsOpenAlreadyToo) {
+TEST(SupersedeTest, AnOpenSessionCanSupersedeToo) {
   auto docket = Given(LedBy("a", Term{7}), Alive("a/2"));
 
   EXPECT_THAT(Do(docket, Superseding(CampaignBy("a/2"))), AnswersElected());
@@ -64,7 +64,7 @@ TEST(SupersedeTest, IsForASessionThatIsOpenAlreadyToo) {
   EXPECT_THAT(docket, IsLedBy("a/2", Term{8}));
 }
 
-TEST(SupersedeTest, OfALeaderWhoseLeaseIsOverIsAnExpiryAndNoInheritance) {
+TEST(SupersedeTest, AnExpiredLeaderIsNotInheritedFrom) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersStanding());
@@ -73,7 +73,7 @@ TEST(SupersedeTest, OfALeaderWhoseLeaseIsOverIsAnExpiryAndNoInheritance) {
                                          Elected("b", Term{8}, Revision{15})));
 }
 
-TEST(SupersedeTest, OfAnotherCandidateIsAnOrdinaryCampaign) {
+TEST(SupersedeTest, AnotherCandidateIsNotSuperseded) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("c"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersStanding());
@@ -83,7 +83,7 @@ TEST(SupersedeTest, OfAnotherCandidateIsAnOrdinaryCampaign) {
   EXPECT_THAT(docket.ended, IsEmpty());
 }
 
-TEST(SupersedeTest, ByTheOlderSessionDoesNotEndTheNewer) {
+TEST(SupersedeTest, TheOlderSessionDoesNotEndTheNewer) {
   auto docket =
       Given(LedBy("a/2", Term{7}), Waiting("a/1"), Waiting("a/3"), OpenedAt("a/1", kNow + -3s),
             OpenedAt("a/2", kNow + -2s), OpenedAt("a/3", kNow + -1s));
@@ -94,7 +94,7 @@ TEST(SupersedeTest, ByTheOlderSessionDoesNotEndTheNewer) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(SupersedeTest, ByTheLeaderEndsItsOlderSessionsThatWait) {
+TEST(SupersedeTest, TheLeaderEndsItsOlderWaitingSessions) {
   auto docket = Given(LedBy("a/2", Term{7}), Waiting("a/1"), Waiting("b"));
 
   EXPECT_THAT(Do(docket, Superseding(CampaignBy("a/2"))), AnswersElected());
@@ -104,7 +104,7 @@ TEST(SupersedeTest, ByTheLeaderEndsItsOlderSessionsThatWait) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a/1")));
 }
 
-TEST(SupersedeTest, IsNotWhatAnOrdinaryCampaignDoes) {
+TEST(SupersedeTest, AnOrdinaryCampaignSupersedesNobody) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("a/2"));
 
   EXPECT_THAT(Do(docket, FirstCampaignBy("a/3")), AnswersStanding());
@@ -113,7 +113,7 @@ TEST(SupersedeTest, IsNotWhatAnOrdinaryCampaignDoes) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("a/2", "a/3"));
 }
 
-TEST(SupersedeTest, TwiceIsDoneOnce) {
+TEST(SupersedeTest, SupersedingTwiceIsDoneOnce) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("a/1"), Waiting("b"));
   (void)Do(docket, SupersedingBy("a/2", {.attempt = {5}}));
   const auto once = docket;
@@ -122,7 +122,7 @@ TEST(SupersedeTest, TwiceIsDoneOnce) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST(SupersedeTest, ThatIsRefusedEndsNobody) {
+TEST(SupersedeTest, ARefusedCallEndsNobody) {
   auto docket = Given(LedBy("a", Term{7}), WithSettings({.lease_ttl_max = 5s}));
   const auto before = docket;
 
@@ -130,7 +130,7 @@ TEST(SupersedeTest, ThatIsRefusedEndsNobody) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(SupersedeTest, OfAPausedElectionLeavesTheLeaderInItsSeat) {
+TEST(SupersedeTest, TheLeaderOfAPausedElectionKeepsItsSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("a/1"), Paused());
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersStanding());
@@ -141,7 +141,7 @@ TEST(SupersedeTest, OfAPausedElectionLeavesTheLeaderInItsSeat) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("a/2"));
 }
 
-TEST(SupersedeTest, MakesWayForTheAppointedAsTheLeaderWouldHave) {
+TEST(SupersedeTest, TheAppointedCandidateGoesFirst) {
   auto docket = Given(LedBy("a", Term{7}), Appointed("b", kNow + 30s));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersStanding());
@@ -150,7 +150,7 @@ TEST(SupersedeTest, MakesWayForTheAppointedAsTheLeaderWouldHave) {
   EXPECT_THAT(Do(docket, FirstCampaignBy("b")), AnswersElected());
 }
 
-TEST(SupersedeTest, EndsAnAppointmentThatNobodyIsThereToTakeUp) {
+TEST(SupersedeTest, AnAppointmentWithoutALiveCandidateLapses) {
   auto docket = Given(LedBy("a", Term{7}), Appointed("b"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersElected());
@@ -158,14 +158,14 @@ TEST(SupersedeTest, EndsAnAppointmentThatNobodyIsThereToTakeUp) {
   EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt) << "nobody has asked the new leader";
 }
 
-TEST(SupersedeTest, KeepsTheSeatFromAnAppointedCandidateThatIsDead) {
+TEST(SupersedeTest, ADeadAppointedCandidateDoesNotGetTheSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"),
                       Ended("b", Cause::kSessionClosed));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersElected());
 }
 
-TEST(SupersedeTest, WithANegativePriorityGivesTheSeatAway) {
+TEST(SupersedeTest, ANegativePriorityGivesTheSeatAway) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2", {.priority = -1})), AnswersStanding());
@@ -175,7 +175,7 @@ TEST(SupersedeTest, WithANegativePriorityGivesTheSeatAway) {
 
 // --- The place ---
 
-TEST(SupersedeTest, TakesThePlaceInTheQueue) {
+TEST(SupersedeTest, ThePlaceInTheQueueIsTakenOver) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a"), Waiting("c"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersStanding());
@@ -188,7 +188,7 @@ TEST(SupersedeTest, TakesThePlaceInTheQueue) {
   EXPECT_THAT(docket.events, IsEmpty());
 }
 
-TEST(SupersedeTest, OfSeveralPlacesTakesTheFirstToCome) {
+TEST(SupersedeTest, TheEarliestOfSeveralPlacesIsTakenOver) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("c"), Waiting("a/1"), Waiting("d"),
                       Waiting("a/2", {.priority = 1}), Waiting("a/3"));
 
@@ -199,7 +199,7 @@ TEST(SupersedeTest, OfSeveralPlacesTakesTheFirstToCome) {
   EXPECT_THAT(docket.ended, UnorderedElementsAre(Id("a/1"), Id("a/2"), Id("a/3")));
 }
 
-TEST(SupersedeTest, ByOneThatWaitsMovesItToTheEarlierPlace) {
+TEST(SupersedeTest, AWaiterMovesToTheEarlierPlace) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a/1"), Waiting("c"), Waiting("a/2"));
 
   (void)Do(docket, Superseding(CampaignBy("a/2")));
@@ -207,7 +207,7 @@ TEST(SupersedeTest, ByOneThatWaitsMovesItToTheEarlierPlace) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("a/2", "c"));
 }
 
-TEST(SupersedeTest, ByOneThatCameFirstKeepsItsPlace) {
+TEST(SupersedeTest, AWaiterThatCameFirstKeepsItsPlace) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a/2"), Waiting("c"), Waiting("a/1"),
                       OpenedAt("a/1", kNow + -2s), OpenedAt("a/2", kNow + -1s));
 
@@ -216,7 +216,7 @@ TEST(SupersedeTest, ByOneThatCameFirstKeepsItsPlace) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("a/2", "c"));
 }
 
-TEST(SupersedeTest, StandsWithItsOwnPriorityInTheInheritedPlace) {
+TEST(SupersedeTest, AnInheritedPlaceHasTheNewPriority) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a", {.priority = 9}), Waiting("c"));
 
   (void)Do(docket, SupersedingBy("a/2"));
@@ -227,7 +227,7 @@ TEST(SupersedeTest, StandsWithItsOwnPriorityInTheInheritedPlace) {
 }
 
 // Whether it was read is chance.
-TEST(SupersedeTest, InheritsNothingFromADeadSession) {
+TEST(SupersedeTest, NothingIsInheritedFromADeadSession) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a"), Waiting("c"), Waiting("a/1"), Expired("a"),
                       Ended("a/1", Cause::kSuperseded));
 
@@ -238,7 +238,7 @@ TEST(SupersedeTest, InheritsNothingFromADeadSession) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST(SupersedeTest, TakesTheSeatAndThePlaceOfTwoOlderSessions) {
+TEST(SupersedeTest, TheSeatAndThePlaceOfTwoOlderSessionsAreTakenOver) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("a/1"), Waiting("b"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2")), AnswersElected());
@@ -252,7 +252,7 @@ TEST(SupersedeTest, TakesTheSeatAndThePlaceOfTwoOlderSessions) {
 
 const Limits kOneMayWait{.queue_max = 1};
 
-TEST(SupersedeInAFullQueueTest, ThePlaceOfAnOlderSessionIsRoomEnough) {
+TEST(SupersedeInAFullQueueTest, ThePlaceOfAnOlderSessionMakesRoom) {
   auto docket = Given(LedBy("b", Term{7}), Waiting("a"));
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2"), kOneMayWait), AnswersStanding());
@@ -268,7 +268,7 @@ TEST(SupersedeInAFullQueueTest, TheSeatOfAnOlderSessionNeedsNoRoom) {
   EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
 }
 
-TEST(SupersedeInAFullQueueTest, ASeatThatItMayNotHaveIsNoRoom) {
+TEST(SupersedeInAFullQueueTest, ASeatThatCannotBeInheritedMakesNoRoom) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = -1}));
   const auto before = docket;
 
@@ -285,7 +285,7 @@ TEST(SupersedeInAFullQueueTest, WithoutAnOlderSessionThereIsNoRoom) {
   EXPECT_THAT(docket, IsSameAs(before));
 }
 
-TEST(SupersedeInAFullQueueTest, ALeaderThatAPausedElectionKeepsIsNoRoom) {
+TEST(SupersedeInAFullQueueTest, ALeaderKeptByAPauseMakesNoRoom) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Paused());
 
   EXPECT_THAT(Do(docket, SupersedingBy("a/2"), kOneMayWait), FailsWith(Reason::kQueueFull));

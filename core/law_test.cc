@@ -68,11 +68,11 @@ class EveryCommandTest : public ::testing::TestWithParam<std::pair<const std::st
   const Command& command() const { return GetParam().second; }
 };
 
-TEST_P(EveryCommandTest, NamesItsElection) {
+TEST_P(EveryCommandTest, EveryCommandNamesItsElection) {
   EXPECT_THAT(NeedsOf(command()).elections, ElementsAre(kElection));
 }
 
-TEST_P(EveryCommandTest, EndsTheTermOfADeadLeaderAndFillsTheSeatFirst) {
+TEST_P(EveryCommandTest, ADeadLeaderIsReplacedFirst) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
 
   (void)Do(docket, command());
@@ -83,7 +83,7 @@ TEST_P(EveryCommandTest, EndsTheTermOfADeadLeaderAndFillsTheSeatFirst) {
   EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
 }
 
-TEST_P(EveryCommandTest, FillsAVacantSeatFirst) {
+TEST_P(EveryCommandTest, AVacantSeatIsFilledFirst) {
   auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Alive("c"));
 
   (void)Do(docket, command());
@@ -92,7 +92,7 @@ TEST_P(EveryCommandTest, FillsAVacantSeatFirst) {
   EXPECT_THAT(docket.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
 }
 
-TEST_P(EveryCommandTest, AppliedTwiceChangesNothingMore) {
+TEST_P(EveryCommandTest, ApplyingACommandTwiceChangesNothingMore) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
   (void)Do(docket, command());
   const auto once = docket;
@@ -102,7 +102,7 @@ TEST_P(EveryCommandTest, AppliedTwiceChangesNothingMore) {
   EXPECT_THAT(docket, IsSameAs(once));
 }
 
-TEST_P(EveryCommandTest, LeavesOtherElectionsAlone) {
+TEST_P(EveryCommandTest, OtherElectionsAreLeftAlone) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
   const ElectionName other{"orders/eu"};
   docket.contests[other] = ContestIn(docket);
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Each, EveryCommandTest, ::testing::ValuesIn(Commands())
 // The commands against the leader are exempt.
 class CommandThatEndsNoTermTest : public EveryCommandTest {};
 
-TEST_P(CommandThatEndsNoTermTest, LeavesALivingLeaderInItsSeat) {
+TEST_P(CommandThatEndsNoTermTest, ALiveLeaderKeepsItsSeat) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
 
   (void)Do(docket, command());
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Each, CommandThatEndsNoTermTest,
 
 class CommandAgainstTheLeaderTest : public EveryCommandTest {};
 
-TEST_P(CommandAgainstTheLeaderTest, LeavesALeaderOfALaterTermAlone) {
+TEST_P(CommandAgainstTheLeaderTest, ALeaderOfALaterTermIsLeftAlone) {
   auto docket = Given(LedBy("a", Term{8}), Waiting("b"), Alive("c"));
   const auto before = docket;
 
@@ -158,13 +158,13 @@ std::vector<std::string> CommandsWhere(const std::function<bool(const Needs&)>& 
   return names;
 }
 
-TEST(NeedsTest, OnlyACampaignAndWhoConfiguresMayBringAnElectionIntoBeing) {
+TEST(NeedsTest, OnlyCampaignAndConfigureCanCreateAnElection) {
   EXPECT_THAT(
       CommandsWhere([](const Needs& needs) { return needs.creates; }),
       ElementsAre("Campaign", "CampaignAndSupersede", "CampaignForAll", "ConfigureAndCreate"));
 }
 
-TEST(NeedsTest, NameTheSessionThatACommandSpeaksFor) {
+TEST(NeedsTest, TheNeedsNameTheSessionOfACommand) {
   EXPECT_THAT(CommandsWhere([](const Needs& needs) {
                 return needs.sessions == std::vector<SessionId>{Id("c")};
               }),
@@ -175,7 +175,7 @@ TEST(NeedsTest, NameTheSessionThatACommandSpeaksFor) {
                           "Depose", "DeposeAndCoolDown", "Pause", "Resume", "Settle"));
 }
 
-TEST(NeedsTest, NameTheLastSessionOfACandidateThatLostIt) {
+TEST(NeedsTest, TheNeedsNameThePreviousSession) {
   auto for_all = FirstCampaignForAllBy("c", {kElection});
   for_all.opening->previous = Id("old");
 
@@ -184,7 +184,7 @@ TEST(NeedsTest, NameTheLastSessionOfACandidateThatLostIt) {
   EXPECT_THAT(NeedsOf(for_all).sessions, ElementsAre(Id("c"), Id("old")));
 }
 
-TEST(NeedsTest, NameTheCandidateWhoseOtherPlacesMatter) {
+TEST(NeedsTest, TheNeedsNameTheCandidateWhoseOtherPlacesMatter) {
   EXPECT_THAT(CommandsWhere([](const Needs& needs) {
                 return needs.candidates == std::vector<std::string>{"c"};
               }),
@@ -194,7 +194,7 @@ TEST(NeedsTest, NameTheCandidateWhoseOtherPlacesMatter) {
               ::testing::SizeIs(Commands().size() - 3));
 }
 
-TEST(NeedsTest, NameEachElectionOfASet) {
+TEST(NeedsTest, TheNeedsNameEachElectionOfASet) {
   const ElectionName other{"orders/eu"};
 
   EXPECT_THAT(NeedsOf(CampaignForAllBy("c", {other, kElection})).elections,
@@ -202,7 +202,7 @@ TEST(NeedsTest, NameEachElectionOfASet) {
 }
 
 // Besides the term of a leader that is found dead.
-TEST(NeedsTest, CountTheTermThatACommandMayEndWithASuccessor) {
+TEST(NeedsTest, TheNeedsIncludeTheTermThatACommandMayEnd) {
   EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.departures == 0; }),
               ElementsAre("Campaign", "CampaignForAll", "Configure", "ConfigureAndCreate", "Delete",
                           "Proclaim"));

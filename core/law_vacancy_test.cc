@@ -28,7 +28,7 @@ TEST(VacancyTest, ASeatThatPassesInOneTransactionIsVacantForNoTime) {
   EXPECT_EQ(ElectionIn(docket).vacancy, std::nullopt);
 }
 
-TEST(VacancyTest, ASeatWhoseLeaseLapsedIsVacantSinceTheEndOfTheLease) {
+TEST(VacancyTest, AnExpiredSeatIsVacantSinceTheEndOfTheLease) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + -3s));
 
   (void)Do(docket, Settlement());
@@ -37,7 +37,7 @@ TEST(VacancyTest, ASeatWhoseLeaseLapsedIsVacantSinceTheEndOfTheLease) {
               ElementsAre(Succession{Vacancy{Cause::kExpired, kNow + -3s}, false}));
 }
 
-TEST(VacancyTest, LastsUntilSomebodyIsElectedInALaterTransaction) {
+TEST(VacancyTest, AVacancyLastsUntilAGrantInALaterTransaction) {
   auto docket = Given(LedBy("a", Term{7}));
   (void)Do(docket, ResignBy("a"));
   EXPECT_EQ(ElectionIn(docket).vacancy, (Vacancy{Cause::kResigned, kNow}));
@@ -49,7 +49,7 @@ TEST(VacancyTest, LastsUntilSomebodyIsElectedInALaterTransaction) {
   EXPECT_THAT(docket.successions, ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, false}));
 }
 
-TEST(VacancyTest, TellsWhetherAnOperatorChoseTheSuccessor) {
+TEST(VacancyTest, AVacancyShowsWhetherAnOperatorChoseTheSuccessor) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
 
   (void)Do(docket, ResignBy("a"));
@@ -57,7 +57,7 @@ TEST(VacancyTest, TellsWhetherAnOperatorChoseTheSuccessor) {
   EXPECT_THAT(docket.successions, ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, true}));
 }
 
-TEST(VacancyTest, IsForgottenWithADeletedElection) {
+TEST(VacancyTest, AVacancyIsForgottenWithADeletedElection) {
   auto docket = Given(LedBy("a", Term{7}));
 
   (void)Do(docket, Deleting(Term{7}));

@@ -10,13 +10,13 @@ using namespace std::chrono_literals;
 
 constexpr Lease::Time kSent{std::chrono::hours(1)};
 
-TEST(LeaseTest, IsNotBelievedInBeforeItWasRenewed) {
+TEST(LeaseTest, ALeaseIsNotBelievedBeforeItsFirstRenewal) {
   const Lease lease;
 
   EXPECT_FALSE(lease.BelievedAt(kSent));
 }
 
-TEST(LeaseTest, IsBelievedInForATenthLessThanItLastsFromBeforeItWasSent) {
+TEST(LeaseTest, ALeaseIsBelievedForNineTenthsFromBeforeTheSending) {
   Lease lease;
 
   lease.Renewed(kSent, 10s);
@@ -27,7 +27,7 @@ TEST(LeaseTest, IsBelievedInForATenthLessThanItLastsFromBeforeItWasSent) {
   EXPECT_FALSE(lease.BelievedAt(kSent + 9s));
 }
 
-TEST(LeaseTest, IsExtendedByALaterRenewal) {
+TEST(LeaseTest, ALaterRenewalExtendsTheLease) {
   Lease lease;
   lease.Renewed(kSent, 10s);
 
@@ -36,7 +36,7 @@ TEST(LeaseTest, IsExtendedByALaterRenewal) {
   EXPECT_EQ(lease.believed_until(), kSent + 12s);
 }
 
-TEST(LeaseTest, IsNotMadeShorterByAnAnswerThatComesLate) {
+TEST(LeaseTest, ALateAnswerDoesNotShortenTheLease) {
   Lease lease;
   lease.Renewed(kSent + 3s, 10s);
 
@@ -45,7 +45,7 @@ TEST(LeaseTest, IsNotMadeShorterByAnAnswerThatComesLate) {
   EXPECT_EQ(lease.believed_until(), kSent + 12s);
 }
 
-TEST(LeaseTest, ThatIsOverIsNotRevivedByAnAnswerThatComesTooLate) {
+TEST(LeaseTest, ALateAnswerDoesNotReviveAnEndedLease) {
   Lease lease;
 
   lease.Renewed(kSent, 10s);
@@ -53,7 +53,7 @@ TEST(LeaseTest, ThatIsOverIsNotRevivedByAnAnswerThatComesTooLate) {
   EXPECT_FALSE(lease.BelievedAt(kSent + 11s));
 }
 
-TEST(LeaseTest, IsRenewedThreeTimes) {
+TEST(LeaseTest, ALeaseIsRenewedThreeTimes) {
   Lease lease;
 
   lease.Renewed(kSent, 9s);
@@ -66,7 +66,7 @@ class LeaseOfAnyLengthTest : public ::testing::TestWithParam<Duration> {};
 INSTANTIATE_TEST_SUITE_P(Lengths, LeaseOfAnyLengthTest,
                          ::testing::Values(1ms, 7ms, 999ms, 1s, 3333ms, 10s, 24h, 24h * 365 * 100));
 
-TEST_P(LeaseOfAnyLengthTest, EndsForItsHolderNoLaterThanNineTenthsOfIt) {
+TEST_P(LeaseOfAnyLengthTest, ItEndsForItsHolderAfterNineTenthsAtMost) {
   Lease lease;
 
   lease.Renewed(kSent, GetParam());
@@ -75,7 +75,7 @@ TEST_P(LeaseOfAnyLengthTest, EndsForItsHolderNoLaterThanNineTenthsOfIt) {
   EXPECT_GT(lease.believed_until(), kSent);
 }
 
-TEST_P(LeaseOfAnyLengthTest, LeavesRoomForTwoRenewalsAfterOneThatWasLost) {
+TEST_P(LeaseOfAnyLengthTest, ItLeavesRoomForTwoRenewalsAfterALostOne) {
   Lease lease;
 
   lease.Renewed(kSent, GetParam());

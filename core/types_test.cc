@@ -25,7 +25,7 @@ using ::testing::SizeIs;
 
 constexpr std::string_view kHex = "000102030405060708090a0b0c0d0eff";
 
-TEST(SessionIdTest, ComesBackFromItsHexadecimalForm) {
+TEST(SessionIdTest, ASessionIdReadsBackFromItsHexadecimalForm) {
   const auto id = SessionId::FromHex(kHex);
 
   ASSERT_TRUE(id);
@@ -34,7 +34,7 @@ TEST(SessionIdTest, ComesBackFromItsHexadecimalForm) {
   EXPECT_EQ(id->bytes[15], 0xff);
 }
 
-TEST(SessionIdTest, EveryByteComesBackFromItsHexadecimalForm) {
+TEST(SessionIdTest, EveryByteReadsBackFromItsHexadecimalForm) {
   for (int byte = 0; byte < 256; ++byte) {
     SessionId id;
     id.bytes.fill(static_cast<uint8_t>(byte));
@@ -43,7 +43,7 @@ TEST(SessionIdTest, EveryByteComesBackFromItsHexadecimalForm) {
   }
 }
 
-TEST(SessionIdTest, HandleIsItsFirstHalf) {
+TEST(SessionIdTest, TheHandleIsTheFirstHalf) {
   const auto id = SessionId::FromHex(kHex);
 
   EXPECT_EQ(id->Handle(), kHex.substr(0, 16));
@@ -51,7 +51,7 @@ TEST(SessionIdTest, HandleIsItsFirstHalf) {
 
 class MalformedSessionIdTest : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(MalformedSessionIdTest, IsNotASessionId) {
+TEST_P(MalformedSessionIdTest, AMalformedTextIsNotASessionId) {
   EXPECT_EQ(SessionId::FromHex(GetParam()), std::nullopt);
 }
 
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "0x0102030405060708090a0b0c0d0eff",    // a prefix
                       std::string_view("000102030405060708090a0b0c0d0ef\0", 32)));  // NUL
 
-TEST(SessionTest, IsAliveUntilItsLeaseIsOver) {
+TEST(SessionTest, ASessionIsAliveUntilItsLeaseEnds) {
   const Session session{{}, "a", 10s, DbTime{110s}};
 
   EXPECT_TRUE(session.AliveAt(DbTime{110s - 1us}));
@@ -76,7 +76,7 @@ TEST(SessionTest, IsAliveUntilItsLeaseIsOver) {
   EXPECT_FALSE(session.AliveAt(DbTime{110s + 1us}));
 }
 
-TEST(SessionTest, IsNotAliveOnceItHasEndedWhateverItsLease) {
+TEST(SessionTest, AnEndedSessionIsNotAliveWhateverItsLease) {
   const Session session{{}, "a", 10s, DbTime{110s}, Cause::kResigned};
 
   EXPECT_FALSE(session.AliveAt(DbTime{100s}));
@@ -92,12 +92,12 @@ Candidacy Place(int32_t priority, uint64_t ticket) {
 constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
 constexpr int32_t kHighest = std::numeric_limits<int32_t>::max();
 
-TEST(CandidacyTest, WhoCameFirstIsFirstAmongEquals) {
+TEST(CandidacyTest, AmongEqualsTheFirstToComeIsFirst) {
   EXPECT_TRUE(Place(0, 1).Before(Place(0, 2)));
   EXPECT_FALSE(Place(0, 2).Before(Place(0, 1)));
 }
 
-TEST(CandidacyTest, IsNotBeforeItself) { EXPECT_FALSE(Place(3, 1).Before(Place(3, 1))); }
+TEST(CandidacyTest, ACandidacyIsNotBeforeItself) { EXPECT_FALSE(Place(3, 1).Before(Place(3, 1))); }
 
 TEST(CandidacyTest, PriorityGoesBeforeArrival) {
   EXPECT_TRUE(Place(1, 9).Before(Place(0, 1)));
@@ -112,7 +112,7 @@ TEST(CandidacyTest, TheExtremesOfPriorityAreInOrder) {
   EXPECT_TRUE(Place(kLowest + 1, 9).Before(Place(kLowest, 1)));
 }
 
-TEST(CauseTest, EveryCauseButNoneHasANameOfItsOwn) {
+TEST(CauseTest, EveryCauseHasItsOwnName) {
   std::set<std::string_view> names;
 
   for (int cause = 1; cause <= 7; ++cause) names.insert(CauseName(static_cast<Cause>(cause)));
@@ -138,7 +138,7 @@ TEST(AdminActionTest, EveryActionHasItsName) {
   EXPECT_EQ(AdminActionName(AdminAction::kSessionEnded), "SESSION_ENDED");
 }
 
-TEST(LeadershipTest, IsWhoLeadsAndForWhomItIsAskedToMakeWay) {
+TEST(LeadershipTest, ALeadershipNamesTheLeaderAndItsSuccessor) {
   Election election{ElectionName{"orders"}, Term{7}, Revision{13}, Ticket{1}};
   EXPECT_EQ(LeadershipOf(election), std::nullopt);
 
@@ -154,7 +154,7 @@ TEST(LeadershipTest, IsWhoLeadsAndForWhomItIsAskedToMakeWay) {
 // Two replicas that disagree about a lane lose events. These numbers must never change.
 class LaneTest : public ::testing::TestWithParam<std::pair<std::string, int>> {};
 
-TEST_P(LaneTest, IsTheSameForEver) {
+TEST_P(LaneTest, AnElectionsLaneNeverChanges) {
   const auto& [name, lane] = GetParam();
 
   EXPECT_EQ(LaneOf(ElectionName{name}), lane);

@@ -22,7 +22,7 @@ MATCHER_P(Yields, value, "") { return arg && *arg == value; }
 
 class AllowedNameTest : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(AllowedNameTest, IsKeptByteByByte) {
+TEST_P(AllowedNameTest, AnAllowedNameIsKeptByteByByte) {
   EXPECT_THAT(ParseElectionName(GetParam()), Yields(ElectionName{GetParam()}));
   EXPECT_THAT(ParseCandidate(GetParam()), Yields(GetParam()));
 }
@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Each, AllowedNameTest,
 
 class ForbiddenNameTest : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ForbiddenNameTest, IsRefused) {
+TEST_P(ForbiddenNameTest, AForbiddenNameIsRefused) {
   EXPECT_THAT(ParseElectionName(GetParam()), FailsWith(Reason::kInvalidElectionName));
   EXPECT_THAT(ParseCandidate(GetParam()), FailsWith(Reason::kInvalidCandidate));
 }
@@ -65,7 +65,7 @@ TEST(NameTest, LengthIsCountedInBytes) {
   EXPECT_THAT(ParseElectionName(name + "\u00f6"), FailsWith(Reason::kInvalidElectionName));
 }
 
-TEST(NameTest, ARefusalSaysWhatIsWrongAndKeepsTheControlCharacterToItself) {
+TEST(NameTest, ARefusalDoesNotRepeatTheControlCharacter) {
   const auto name = ParseElectionName("a\x1b[2J");
 
   ASSERT_FALSE(name);
@@ -81,37 +81,37 @@ TEST(NameTest, ARefusalForLengthNamesBothLengths) {
   EXPECT_THAT(name.error().message, HasSubstr("255"));
 }
 
-TEST(ValueTest, HoldsUpTo4096BytesOfAnyKind) {
+TEST(ValueTest, AValueHoldsUpTo4096BytesOfAnyKind) {
   std::string value(4096, '\0');
   value.back() = '\xff';
 
   EXPECT_THAT(ParseValue(value), Yields(value));
 }
 
-TEST(ValueTest, MayBeEmpty) { EXPECT_THAT(ParseValue(""), Yields(""s)); }
+TEST(ValueTest, AValueMayBeEmpty) { EXPECT_THAT(ParseValue(""), Yields(""s)); }
 
-TEST(ValueTest, Of4097BytesIsRefused) {
+TEST(ValueTest, AValueOf4097BytesIsRefused) {
   EXPECT_THAT(ParseValue(std::string(4097, 'a')), FailsWith(Reason::kInvalidValue));
 }
 
 const Limits kLimits{.lease_ttl_min = 2s, .lease_ttl_max = 60s, .lease_ttl_default = 15s};
 
-TEST(LeaseTtlTest, OfNothingIsTheDefault) {
+TEST(LeaseTtlTest, WithoutALeaseTheDefaultApplies) {
   EXPECT_THAT(ParseLeaseTtl(std::nullopt, kLimits), Yields(Duration(15s)));
 }
 
-TEST(LeaseTtlTest, DefaultsAreWithinTheirOwnBounds) {
+TEST(LeaseTtlTest, TheDefaultsAreWithinTheirOwnLimits) {
   EXPECT_THAT(ParseLeaseTtl(std::nullopt, Limits{}), Yields(Duration(10s)));
 }
 
-TEST(LeaseTtlTest, BothBoundsAreAllowed) {
+TEST(LeaseTtlTest, BothLimitsAreAllowed) {
   EXPECT_THAT(ParseLeaseTtl(2s, kLimits), Yields(Duration(2s)));
   EXPECT_THAT(ParseLeaseTtl(60s, kLimits), Yields(Duration(60s)));
 }
 
 class ForbiddenLeaseTtlTest : public ::testing::TestWithParam<Duration> {};
 
-TEST_P(ForbiddenLeaseTtlTest, IsRefusedWithTheBounds) {
+TEST_P(ForbiddenLeaseTtlTest, AForbiddenLeaseIsRefusedWithTheLimits) {
   const auto ttl = ParseLeaseTtl(GetParam(), kLimits);
 
   ASSERT_THAT(ttl, FailsWith(Reason::kInvalidLeaseTtl));
@@ -124,31 +124,31 @@ INSTANTIATE_TEST_SUITE_P(Each, ForbiddenLeaseTtlTest,
                                            Duration(2s) - Duration(1), Duration(60s) + Duration(1),
                                            Duration::max()));
 
-TEST(SessionIdParsingTest, TakesThirtyTwoLowerCaseDigits) {
+TEST(SessionIdParsingTest, ThirtyTwoLowerCaseDigitsAreAccepted) {
   const std::string hex = "00112233445566778899aabbccddeeff";
 
   EXPECT_THAT(ParseSessionId(hex), Yields(*SessionId::FromHex(hex)));
 }
 
-TEST(SessionIdParsingTest, RefusesEverythingElse) {
+TEST(SessionIdParsingTest, EverythingElseIsRefused) {
   EXPECT_THAT(ParseSessionId(""), FailsWith(Reason::kInvalidSessionId));
   EXPECT_THAT(ParseSessionId("00112233445566778899AABBCCDDEEFF"),
               FailsWith(Reason::kInvalidSessionId));
 }
 
-TEST(SessionIdParsingTest, ARefusalDoesNotRepeatWhatMayBeASecret) {
+TEST(SessionIdParsingTest, ARefusalDoesNotRepeatAPossibleSecret) {
   const auto id = ParseSessionId("00112233445566778899aabbccddeeff0");
 
   ASSERT_FALSE(id);
   EXPECT_THAT(id.error().message, Not(HasSubstr("00112233")));
 }
 
-TEST(TermTest, BeginsWithOne) {
+TEST(TermTest, TermsStartAtOne) {
   EXPECT_THAT(ParseTerm(0), FailsWith(Reason::kInvalidTerm));
   EXPECT_THAT(ParseTerm(1), Yields(Term{1}));
 }
 
-TEST(TermTest, MayBeAsHighAsTheNumberGoes) {
+TEST(TermTest, TheHighestNumberIsATerm) {
   const auto highest = std::numeric_limits<uint64_t>::max();
 
   EXPECT_THAT(ParseTerm(highest), Yields(Term{highest}));

@@ -51,7 +51,7 @@ MATCHER_P(Lists, election, "") {
   return arg.Expose().find(std::string("{election=\"") + election + "\"}") != std::string::npos;
 }
 
-TEST(ElectionSeriesTest, AnElectionIsShownAsItsLatestChangeTellsIt) {
+TEST(ElectionSeriesTest, AnElectionIsShownAsOfItsLatestChange) {
   Metrics metrics({.elections_max = 10});
 
   metrics.election_series.Heard(ElectedIn("orders", 1, 1));
@@ -65,7 +65,7 @@ TEST(ElectionSeriesTest, AnElectionIsShownAsItsLatestChangeTellsIt) {
   EXPECT_THAT(metrics, ShowsOf("orders", "changes_total", "3"));
 }
 
-TEST(ElectionSeriesTest, WhoCameFirstIsKeptWhenThereIsNoMoreRoom) {
+TEST(ElectionSeriesTest, TheFirstElectionsAreKeptWhenThereIsNoMoreRoom) {
   Metrics metrics({.elections_max = 2});
 
   for (const char* name : {"b", "c", "a"}) metrics.election_series.Heard(ElectedIn(name, 1, 1));
@@ -87,7 +87,7 @@ TEST(ElectionSeriesTest, ADeletedElectionMakesRoom) {
   EXPECT_THAT(metrics, Lists("b"));
 }
 
-TEST(ElectionSeriesTest, ADeletionOfWhichThereWasNoChangeIsRead) {
+TEST(ElectionSeriesTest, AMissedDeletionIsNoticedByReading) {
   Metrics metrics({.elections_max = 1});
   metrics.election_series.Heard(VacatedIn("a", 2, 1));
 
@@ -96,7 +96,7 @@ TEST(ElectionSeriesTest, ADeletionOfWhichThereWasNoChangeIsRead) {
   EXPECT_THAT(metrics, Not(Lists("a")));
 }
 
-TEST(ElectionSeriesTest, AReadThatIsOlderThanWhatWasHeardChangesNothing) {
+TEST(ElectionSeriesTest, AReadOlderThanTheLatestChangeIsIgnored) {
   Metrics metrics({.elections_max = 1});
   metrics.election_series.Heard(ElectedIn("a", 5, 3));
 
@@ -107,7 +107,7 @@ TEST(ElectionSeriesTest, AReadThatIsOlderThanWhatWasHeardChangesNothing) {
   EXPECT_THAT(metrics, ShowsOf("a", "term", "3"));
 }
 
-TEST(ElectionSeriesTest, OnlyNamesThatBeginAsTheyShouldAreListed) {
+TEST(ElectionSeriesTest, OnlyNamesWithTheGivenPrefixesAreListed) {
   Metrics metrics({.elections_max = 10, .election_prefixes = {"jobs/", "orders"}});
 
   for (const char* name : {"jobs/a", "jobs", "orders", "payments"}) {
@@ -120,7 +120,7 @@ TEST(ElectionSeriesTest, OnlyNamesThatBeginAsTheyShouldAreListed) {
   EXPECT_THAT(metrics, Not(Lists("payments")));
 }
 
-TEST(ElectionSeriesTest, OfNoneAreThereNoSeries) {
+TEST(ElectionSeriesTest, ALimitOfZeroMeansNoSeries) {
   Metrics metrics({.elections_max = 0});
 
   metrics.election_series.Heard(ElectedIn("a", 1, 1));
@@ -128,7 +128,7 @@ TEST(ElectionSeriesTest, OfNoneAreThereNoSeries) {
   EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_term")));
 }
 
-TEST(ElectionSeriesTest, ANameIsEscapedAsPrometheusReadsIt) {
+TEST(ElectionSeriesTest, NamesAreEscapedForPrometheus) {
   Metrics metrics({.elections_max = 1});
 
   metrics.election_series.Heard(ElectedIn("a\"\\\xc3\xb6", 1, 7));

@@ -35,7 +35,7 @@ class BatcherTest : public ::testing::Test {
   std::function<void()> after_;
 };
 
-TEST_F(BatcherTest, RunsAnItemThatIsAloneAtOnce) {
+TEST_F(BatcherTest, ASingleItemRunsAtOnce) {
   auto batcher = Make(10, 10);
 
   EXPECT_TRUE(Add(batcher, "a"));
@@ -45,7 +45,7 @@ TEST_F(BatcherTest, RunsAnItemThatIsAloneAtOnce) {
   EXPECT_EQ(batcher.Waiting(), 0u);
 }
 
-TEST_F(BatcherTest, RunsWhatWaitsTogetherInTheOrderOfArrival) {
+TEST_F(BatcherTest, WaitingItemsRunTogetherInTheOrderOfArrival) {
   auto batcher = Make(10, 10);
 
   for (const char* item : {"a", "b", "c"}) EXPECT_TRUE(Add(batcher, item));
@@ -55,7 +55,7 @@ TEST_F(BatcherTest, RunsWhatWaitsTogetherInTheOrderOfArrival) {
   EXPECT_THAT(batches_, ElementsAre(ElementsAre("a", "b", "c")));
 }
 
-TEST_F(BatcherTest, PutsWhatArrivesDuringABatchIntoTheNext) {
+TEST_F(BatcherTest, ItemsThatArriveDuringABatchGoIntoTheNext) {
   auto batcher = Make(10, 10);
   on_run_ = [&] {
     if (batches_.size() > 1) return;
@@ -69,7 +69,7 @@ TEST_F(BatcherTest, PutsWhatArrivesDuringABatchIntoTheNext) {
   EXPECT_THAT(batches_, ElementsAre(ElementsAre("a"), ElementsAre("b", "c")));
 }
 
-TEST_F(BatcherTest, RunsOneBatchAtATime) {
+TEST_F(BatcherTest, OneBatchRunsAtATime) {
   auto batcher = Make(1, 10);
   on_run_ = [&] { EXPECT_EQ(scheduler_.Waiting(), 0u); };
 
@@ -80,7 +80,7 @@ TEST_F(BatcherTest, RunsOneBatchAtATime) {
   EXPECT_THAT(batches_, ElementsAre(ElementsAre("a"), ElementsAre("b")));
 }
 
-TEST_F(BatcherTest, LetsTheNextBatchRunWhileOneIsAnswered) {
+TEST_F(BatcherTest, TheNextBatchRunsWhileOneIsAnswered) {
   auto batcher = Make(1, 10);
   std::vector<size_t> posted;
   after_ = [&] { posted.push_back(scheduler_.Waiting()); };
@@ -91,7 +91,7 @@ TEST_F(BatcherTest, LetsTheNextBatchRunWhileOneIsAnswered) {
   EXPECT_THAT(posted, ElementsAre(1u, 0u));
 }
 
-TEST_F(BatcherTest, BoundsABatch) {
+TEST_F(BatcherTest, TheSizeOfABatchIsBounded) {
   auto batcher = Make(2, 10);
 
   for (const char* item : {"a", "b", "c", "d", "e"}) EXPECT_TRUE(Add(batcher, item));
@@ -101,7 +101,7 @@ TEST_F(BatcherTest, BoundsABatch) {
               ElementsAre(ElementsAre("a", "b"), ElementsAre("c", "d"), ElementsAre("e")));
 }
 
-TEST_F(BatcherTest, LeavesAnItemToItsCallerWhenTheQueueIsFull) {
+TEST_F(BatcherTest, AFullQueueLeavesTheItemToItsCaller) {
   auto batcher = Make(10, 2);
   ASSERT_TRUE(Add(batcher, "a"));
   ASSERT_TRUE(Add(batcher, "b"));
@@ -114,7 +114,7 @@ TEST_F(BatcherTest, LeavesAnItemToItsCallerWhenTheQueueIsFull) {
   EXPECT_THAT(batches_, ElementsAre(ElementsAre("a", "b")));
 }
 
-TEST_F(BatcherTest, TakesItemsAgainAfterAFullQueueWasRun) {
+TEST_F(BatcherTest, ItemsAreAcceptedAgainAfterAFullQueueHasRun) {
   auto batcher = Make(10, 1);
   ASSERT_TRUE(Add(batcher, "a"));
   ASSERT_FALSE(Add(batcher, "b"));
@@ -126,7 +126,7 @@ TEST_F(BatcherTest, TakesItemsAgainAfterAFullQueueWasRun) {
   EXPECT_THAT(batches_, ElementsAre(ElementsAre("a"), ElementsAre("c")));
 }
 
-TEST_F(BatcherTest, RunsOnThreadsOfItsKindOfWork) {
+TEST_F(BatcherTest, ABatchRunsOnTheThreadsForItsKindOfWork) {
   auto batcher = Make(10, 10);
   scheduler_.Hold(Work::kCommands);
 

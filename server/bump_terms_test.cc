@@ -31,7 +31,7 @@ class BumpTermsTest : public ::testing::Test {
   Replica& replica_ = world_.Start();
 };
 
-TEST_F(BumpTermsTest, RaisesEveryElectionOnceHoweverManyThereAre) {
+TEST_F(BumpTermsTest, EveryElectionIsRaisedOnceHoweverManyThereAre) {
   for (int i = 0; i < 600; ++i) {
     ASSERT_TRUE(replica_.Do(Stand("e" + std::to_string(i), "a")));
   }
@@ -43,7 +43,7 @@ TEST_F(BumpTermsTest, RaisesEveryElectionOnceHoweverManyThereAre) {
   EXPECT_THAT(Terms(), AllOf(SizeIs(600), Each(Term{bumped->to})));
 }
 
-TEST_F(BumpTermsTest, RaisesDeletedElectionsAndThoseThatAreStillToCome) {
+TEST_F(BumpTermsTest, DeletedAndFutureElectionsAreRaisedToo) {
   ASSERT_TRUE(replica_.Do(Stand("deleted", "a")));
   ASSERT_TRUE(replica_.Do(Delete{{"deleted"}, {1}, kOperator}));
 
@@ -55,7 +55,7 @@ TEST_F(BumpTermsTest, RaisesDeletedElectionsAndThoseThatAreStillToCome) {
   EXPECT_THAT(Terms(), Each(Term{bumped->to + 1}));
 }
 
-TEST_F(BumpTermsTest, EndsEverySessionSoThatNobodyGoesOnInATermOfBefore) {
+TEST_F(BumpTermsTest, EverySessionIsEndedSoThatNoOldTermContinues) {
   ASSERT_TRUE(replica_.Do(Stand("e", "leads")));
   ASSERT_TRUE(replica_.Do(Stand("e", "waits")));
 
@@ -69,7 +69,7 @@ TEST_F(BumpTermsTest, EndsEverySessionSoThatNobodyGoesOnInATermOfBefore) {
   EXPECT_EQ(store().ReadElections({{"e"}}).value().at({"e"}).election.leader, std::nullopt);
 }
 
-TEST_F(BumpTermsTest, RaisesToTheClockOfTheDatabaseWhateverWasRestored) {
+TEST_F(BumpTermsTest, TermsAreRaisedToTheDatabasesClockWhateverWasRestored) {
   ASSERT_TRUE(replica_.Do(Stand("e", "a")));
   const uint64_t once = BumpTerms(store())->to;
   World restored;  // an older backup, in which nothing was raised yet
@@ -81,7 +81,7 @@ TEST_F(BumpTermsTest, RaisesToTheClockOfTheDatabaseWhateverWasRestored) {
   EXPECT_GT(again->to, once);
 }
 
-TEST_F(BumpTermsTest, SaysWhichElectionSomebodyKeepsLocked) {
+TEST_F(BumpTermsTest, ALockedElectionIsNamedInTheError) {
   ASSERT_TRUE(replica_.Do(Stand("free", "a")));
   ASSERT_TRUE(replica_.Do(Stand("guarded", "a")));
   FaultyStore locked(store());
@@ -93,7 +93,7 @@ TEST_F(BumpTermsTest, SaysWhichElectionSomebodyKeepsLocked) {
   EXPECT_THAT(bumped.error().message, HasSubstr("'guarded' is locked"));
 }
 
-TEST_F(BumpTermsTest, AnOutageIsAnErrorAndTheNextTimeDoesTheRest) {
+TEST_F(BumpTermsTest, AnOutageIsAnErrorAndTheNextRunDoesTheRest) {
   ASSERT_TRUE(replica_.Do(Stand("e", "a")));
   FaultyStore failing(store());
   failing.FailNext(1, "ListElections");

@@ -33,7 +33,7 @@ class CensusTakerTest : public ::testing::Test {
   FaultyStore store_{database_.store()};
 };
 
-TEST_F(CensusTakerTest, ShowsHowMuchThereIs) {
+TEST_F(CensusTakerTest, TheCountsAreShown) {
   Metrics metrics;
   CensusTaker census(store_, metrics);
   StandInEach({"led", "left"});
@@ -49,7 +49,7 @@ TEST_F(CensusTakerTest, ShowsHowMuchThereIs) {
   EXPECT_EQ(metrics.sessions.Value(), 2);
 }
 
-TEST_F(CensusTakerTest, ListsTheElectionsThatAreThere) {
+TEST_F(CensusTakerTest, ExistingElectionsAreListed) {
   Metrics metrics({.elections_max = 10});
   CensusTaker census(store_, metrics);
   StandInEach({"a", "b"});
@@ -61,7 +61,7 @@ TEST_F(CensusTakerTest, ListsTheElectionsThatAreThere) {
   EXPECT_EQ(metrics.elections_unlisted.Value(), 0);
 }
 
-TEST_F(CensusTakerTest, CountsTheElectionsForWhichThereIsNoRoom) {
+TEST_F(CensusTakerTest, ElectionsWithoutRoomAreCounted) {
   Metrics metrics({.elections_max = 2});
   CensusTaker census(store_, metrics);
   StandInEach({"a", "b", "c", "d", "e"});
@@ -72,7 +72,7 @@ TEST_F(CensusTakerTest, CountsTheElectionsForWhichThereIsNoRoom) {
   EXPECT_EQ(metrics.elections_unlisted.Value(), 3);
 }
 
-TEST_F(CensusTakerTest, ListsThoseOfEachPrefix) {
+TEST_F(CensusTakerTest, TheElectionsOfEachPrefixAreListed) {
   Metrics metrics({.elections_max = 10, .election_prefixes = {"jobs/", "pay"}});
   CensusTaker census(store_, metrics);
   StandInEach({"jobs/a", "orders", "payments"});
@@ -83,7 +83,7 @@ TEST_F(CensusTakerTest, ListsThoseOfEachPrefix) {
               UnorderedElementsAre(ElectionName{"jobs/a"}, ElectionName{"payments"}));
 }
 
-TEST_F(CensusTakerTest, ADeletedElectionIsListedNoMore) {
+TEST_F(CensusTakerTest, ADeletedElectionIsNoLongerListed) {
   Metrics metrics({.elections_max = 10});
   CensusTaker census(store_, metrics);
   StandInEach({"a"});
@@ -96,7 +96,7 @@ TEST_F(CensusTakerTest, ADeletedElectionIsListedNoMore) {
   EXPECT_THAT(metrics.election_series.Listed(), IsEmpty());
 }
 
-TEST_F(CensusTakerTest, AskingForNoneReadsNone) {
+TEST_F(CensusTakerTest, WithALimitOfZeroNoElectionIsRead) {
   Metrics metrics({.elections_max = 0});
   CensusTaker census(store_, metrics);
   StandInEach({"a"});
@@ -107,7 +107,7 @@ TEST_F(CensusTakerTest, AskingForNoneReadsNone) {
   EXPECT_EQ(store_.Calls("ReadElections"), 0);
 }
 
-TEST_F(CensusTakerTest, ElectionsBehindManyTombstonesAreFoundInTime) {
+TEST_F(CensusTakerTest, ElectionsBehindManyTombstonesAreFoundEventually) {
   Metrics metrics({.elections_max = 10});
   CensusTaker census(store_, metrics);
   for (int i = 0; i < 1'000; ++i) {
@@ -124,7 +124,7 @@ TEST_F(CensusTakerTest, ElectionsBehindManyTombstonesAreFoundInTime) {
   EXPECT_THAT(metrics.election_series.Listed(), SizeIs(1));
 }
 
-TEST_F(CensusTakerTest, WhatCannotBeReadIsLeftAsItWasShown) {
+TEST_F(CensusTakerTest, AFailedReadLeavesTheMetricsAsTheyWere) {
   Metrics metrics({.elections_max = 10});
   CensusTaker census(store_, metrics);
   StandInEach({"a"});

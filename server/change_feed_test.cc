@@ -57,7 +57,7 @@ class ChangeFeedTest : public ::testing::Test {
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 
-TEST_F(ChangeFeedTest, TellsNothingOfWhatWasBeforeItsStart) {
+TEST_F(ChangeFeedTest, ChangesBeforeItsStartAreNotReported) {
   Elsewhere(Stand("orders", "a"));
   Start();
 
@@ -66,7 +66,7 @@ TEST_F(ChangeFeedTest, TellsNothingOfWhatWasBeforeItsStart) {
   EXPECT_THAT(watching_.lines(), IsEmpty());
 }
 
-TEST_F(ChangeFeedTest, DoesNotStartWithoutTheStore) {
+TEST_F(ChangeFeedTest, ItDoesNotStartWithoutTheStore) {
   store_.FailNext(1);
 
   EXPECT_THAT(feed_.Start(), FailsWith(Reason::kStoreUnavailable));
@@ -75,7 +75,7 @@ TEST_F(ChangeFeedTest, DoesNotStartWithoutTheStore) {
   EXPECT_TRUE(feed_.Start());
 }
 
-TEST_F(ChangeFeedTest, TellsItsOwnChangeAtOnceWithoutReading) {
+TEST_F(ChangeFeedTest, ALocalChangeIsReportedAtOnceWithoutReading) {
   Start();
 
   Here(Stand("orders", "a"));
@@ -84,7 +84,7 @@ TEST_F(ChangeFeedTest, TellsItsOwnChangeAtOnceWithoutReading) {
   EXPECT_EQ(scheduler_.RunReady(), 0u);
 }
 
-TEST_F(ChangeFeedTest, TellsItsOwnChangeOnce) {
+TEST_F(ChangeFeedTest, ALocalChangeIsReportedOnce) {
   Start();
   Here(Stand("orders", "a"));
 
@@ -94,7 +94,7 @@ TEST_F(ChangeFeedTest, TellsItsOwnChangeOnce) {
   EXPECT_EQ(store_.Calls("ReadFeed"), 0);
 }
 
-TEST_F(ChangeFeedTest, TellsAChangeOfAnotherReplicaAfterThePollAndOnce) {
+TEST_F(ChangeFeedTest, ARemoteChangeIsReportedOnceAfterThePoll) {
   Start();
   Elsewhere(Stand("orders", "a"));
 
@@ -105,7 +105,7 @@ TEST_F(ChangeFeedTest, TellsAChangeOfAnotherReplicaAfterThePollAndOnce) {
   EXPECT_THAT(watching_.lines(), SizeIs(1));
 }
 
-TEST_F(ChangeFeedTest, TellsItsOwnChangeAfterThatOfAnotherThatCameBefore) {
+TEST_F(ChangeFeedTest, ALocalChangeIsReportedAfterAnEarlierRemoteOne) {
   Start();
   Elsewhere(Stand("orders", "a"));
   Here(Value("v"));
@@ -117,7 +117,7 @@ TEST_F(ChangeFeedTest, TellsItsOwnChangeAfterThatOfAnotherThatCameBefore) {
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 v"));
 }
 
-TEST_F(ChangeFeedTest, KeepsTheOrderOfChangesHereAndElsewhere) {
+TEST_F(ChangeFeedTest, LocalAndRemoteChangesKeepTheirOrder) {
   Start();
   Here(Stand("orders", "a"));
   Elsewhere(Value("2"));
@@ -134,7 +134,7 @@ TEST_F(ChangeFeedTest, KeepsTheOrderOfChangesHereAndElsewhere) {
                           "orders 5 PROCLAIMED a term 1 5", "orders 6 PROCLAIMED a term 1 6"));
 }
 
-TEST_F(ChangeFeedTest, ToldLateOfItsOwnChangesKeepsTheirOrder) {
+TEST_F(ChangeFeedTest, LocalChangesReportedLateKeepTheirOrder) {
   Start();
   const Change first = Commit(database_.store(), Stand("orders", "a"));
   const Change second = Commit(database_.store(), Value("2"));
@@ -151,7 +151,7 @@ TEST_F(ChangeFeedTest, ToldLateOfItsOwnChangesKeepsTheirOrder) {
   EXPECT_THAT(watching_.lines(), SizeIs(3));
 }
 
-TEST_F(ChangeFeedTest, DoesNotTellItsOwnChangeAgainIfThePollWasFaster) {
+TEST_F(ChangeFeedTest, ALocalChangeFoundByThePollFirstIsReportedOnce) {
   Start();
   Change change = Commit(database_.store(), Stand("orders", "a"));
   scheduler_.Advance(kInterval);
@@ -163,7 +163,7 @@ TEST_F(ChangeFeedTest, DoesNotTellItsOwnChangeAgainIfThePollWasFaster) {
   EXPECT_THAT(watching_.lines(), SizeIs(1));
 }
 
-TEST_F(ChangeFeedTest, DoesNotTellTwiceWhatIsCommittedHereWhileItReads) {
+TEST_F(ChangeFeedTest, ALocalChangeCommittedDuringAReadIsReportedOnce) {
   Start();
   Elsewhere(Stand("orders", "a"));
   store_.After([&](const std::string& call) {
@@ -180,7 +180,7 @@ TEST_F(ChangeFeedTest, DoesNotTellTwiceWhatIsCommittedHereWhileItReads) {
                           "orders 3 PROCLAIMED a term 1 3"));
 }
 
-TEST_F(ChangeFeedTest, KeepsTheLanesApart) {
+TEST_F(ChangeFeedTest, LanesAreIndependent) {
   Start();
   std::string other = "other";
   while (LaneOf({other}) == LaneOf({"orders"})) other += "x";
@@ -191,7 +191,7 @@ TEST_F(ChangeFeedTest, KeepsTheLanesApart) {
   EXPECT_THAT(watching_.lines(), ElementsAre(other + " 1 ELECTED b term 1"));
 }
 
-TEST_F(ChangeFeedTest, ReadsALongHistoryInBoundedPieces) {
+TEST_F(ChangeFeedTest, ALongHistoryIsReadInBoundedPieces) {
   Start();
   Elsewhere(Stand("orders", "a"));
   for (int i = 2; i <= 200; ++i) Elsewhere(Value(std::to_string(i)));
@@ -203,7 +203,7 @@ TEST_F(ChangeFeedTest, ReadsALongHistoryInBoundedPieces) {
   EXPECT_EQ(store_.Calls("ReadFeed"), 4);
 }
 
-TEST_F(ChangeFeedTest, ReadsNothingButThePositionsWhileNothingHappens) {
+TEST_F(ChangeFeedTest, WithoutChangesOnlyPositionsAreRead) {
   Start();
 
   scheduler_.Advance(10 * kInterval);
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Reads, ChangeFeedFaultTest,
                          ::testing::Values("ReadLanePositions", "ReadFeed"),
                          [](const auto& info) { return info.param; });
 
-TEST_P(ChangeFeedFaultTest, TellsEverythingOnceWhenTheStoreIsBack) {
+TEST_P(ChangeFeedFaultTest, EverythingIsReportedOnceWhenTheStoreIsBack) {
   Start();
   Elsewhere(Stand("orders", "a"));
   store_.FailNext(3, GetParam());
@@ -236,7 +236,7 @@ TEST_P(ChangeFeedFaultTest, TellsEverythingOnceWhenTheStoreIsBack) {
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2"));
 }
 
-TEST_F(ChangeFeedTest, AsksAStoreThatIsAwayLessOften) {
+TEST_F(ChangeFeedTest, AnUnavailableStoreIsAskedLessOften) {
   Start();
   store_.FailAll();
 
@@ -245,7 +245,7 @@ TEST_F(ChangeFeedTest, AsksAStoreThatIsAwayLessOften) {
   EXPECT_EQ(metrics_.feed_polls.Value(), 4);
 }
 
-TEST_F(ChangeFeedTest, KnowsWhenTheStoreLastAnswered) {
+TEST_F(ChangeFeedTest, ItKnowsWhenTheStoreLastAnswered) {
   Start();
   scheduler_.Advance(1s);
   const SteadyTime answered = scheduler_.Now();
@@ -269,7 +269,7 @@ TEST_F(ChangeFeedTest, APositionThatGoesBackIsAReset) {
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
 }
 
-TEST_F(ChangeFeedTest, TellsTheChangesOfTheOtherDatabaseAfterAReset) {
+TEST_F(ChangeFeedTest, AfterAResetTheChangesOfTheNewDatabaseAreReported) {
   Start();
   Here(Stand("orders", "a"));
   Here(Value("2"));
@@ -289,7 +289,7 @@ TEST_F(ChangeFeedTest, TellsTheChangesOfTheOtherDatabaseAfterAReset) {
 }
 
 // What is told must not look as if it followed what was told before.
-TEST_F(ChangeFeedTest, NothingIsToldBetweenAStepBackAndItsReset) {
+TEST_F(ChangeFeedTest, NothingIsReportedBetweenAStepBackAndItsReset) {
   Start();
   Here(Stand("orders", "a"));
   Here(Value("2"));
@@ -313,7 +313,7 @@ TEST_F(ChangeFeedTest, NothingIsToldBetweenAStepBackAndItsReset) {
   EXPECT_EQ(metrics_.database_resets.Value(), 1);
 }
 
-TEST_F(ChangeFeedTest, ADatabaseThatWentBackDoesNotCountAsAnsweringUntilItsSchemaIsWhole) {
+TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplete) {
   Start();
   Here(Stand("orders", "a"));
   Database older(scheduler_);
@@ -330,7 +330,7 @@ TEST_F(ChangeFeedTest, ADatabaseThatWentBackDoesNotCountAsAnsweringUntilItsSchem
   EXPECT_GT(feed_.last_answer(), answered);
 }
 
-TEST_F(ChangeFeedTest, KnowsWhereTheElectionsOfTheDatabaseBegin) {
+TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {
   Start();
   Here(Stand("orders", "a"));
   EXPECT_EQ(feed_.origin(), Revision{0});
@@ -345,7 +345,7 @@ TEST_F(ChangeFeedTest, KnowsWhereTheElectionsOfTheDatabaseBegin) {
 
 // A database that was emptied gets its tables one by one, and then its first changes at once: they
 // are read by whoever is told of the reset.
-TEST_F(ChangeFeedTest, AResetIsToldWhenTheSchemaIsWholeThoughThePositionIsReachedAgain) {
+TEST_F(ChangeFeedTest, AResetIsReportedEvenIfThePositionIsReachedAgain) {
   Start();
   Here(Stand("orders", "a"));
   Database empty(scheduler_);
@@ -360,7 +360,7 @@ TEST_F(ChangeFeedTest, AResetIsToldWhenTheSchemaIsWholeThoughThePositionIsReache
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
 }
 
-TEST_F(ChangeFeedTest, APositionReadBeforeItsOwnCommitIsNoReset) {
+TEST_F(ChangeFeedTest, APositionReadBeforeALocalCommitIsNoReset) {
   Start();
   store_.After([&](const std::string& call) {
     if (call != "ReadLanePositions") return;
@@ -373,7 +373,7 @@ TEST_F(ChangeFeedTest, APositionReadBeforeItsOwnCommitIsNoReset) {
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-TEST_F(ChangeFeedTest, ADatabaseThatStepsBackAndIsAwayAtOnceIsAResetWhenItAnswers) {
+TEST_F(ChangeFeedTest, ADatabaseThatGoesBackAndAwayIsAResetWhenItAnswers) {
   Start();
   Here(Stand("orders", "a"));
   Database empty(scheduler_);

@@ -97,7 +97,7 @@ class ConfigTest : public ::testing::Test {
 
 // --- What it is told ---
 
-TEST_F(ConfigTest, NeedsNothing) {
+TEST_F(ConfigTest, EveryFlagHasADefault) {
   const auto config = Parse();
 
   ASSERT_TRUE(config) << errors_;
@@ -115,7 +115,7 @@ TEST_F(ConfigTest, NeedsNothing) {
   EXPECT_EQ(config->drain_timeout, 10s);
 }
 
-TEST_F(ConfigTest, IsToldByFlags) {
+TEST_F(ConfigTest, FlagsSetTheConfiguration) {
   const auto config = Parse({"--listen", "0.0.0.0:1", "--http-listen=0.0.0.0:2", "--store",
                              "sqlite::memory:", "--no-migrate", "--lease-ttl-min", "500ms",
                              "--lease-ttl-max", "1h", "--lease-ttl-default", "1.5s", "--queue-max",
@@ -134,7 +134,7 @@ TEST_F(ConfigTest, IsToldByFlags) {
   EXPECT_EQ(config->drain_timeout, 1min);
 }
 
-TEST_F(ConfigTest, IsToldByTheEnvironment) {
+TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
   Set("TENURE_LISTEN", "0.0.0.0:1");
   Set("TENURE_HTTP_LISTEN", "0.0.0.0:2");
   Set("TENURE_STORE", "sqlite::memory:");
@@ -161,13 +161,13 @@ TEST_F(ConfigTest, IsToldByTheEnvironment) {
   EXPECT_EQ(config->drain_timeout, 1min);
 }
 
-TEST_F(ConfigTest, ABoundedNumberOfElectionsHaveMetricsUnlessToldOtherwise) {
+TEST_F(ConfigTest, ByDefaultOnlyAHundredElectionsHaveTheirOwnMetrics) {
   EXPECT_EQ(Parse()->metrics.elections_max, 100u);
   EXPECT_EQ(Parse({"--metrics-elections", "0"})->metrics.elections_max, 0u);
   EXPECT_THAT(Refused({"--metrics-elections", "10001"}), HasSubstr("--metrics-elections"));
 }
 
-TEST_F(ConfigTest, PrefixesOfElectionsWithMetricsMayBeMany) {
+TEST_F(ConfigTest, SeveralPrefixesOfElectionsWithMetricsCanBeGiven) {
   EXPECT_THAT(Parse()->metrics.election_prefixes, IsEmpty());
   EXPECT_THAT(Parse({"--metrics-election-prefix", "jobs/", "--metrics-election-prefix=a,b"})
                   ->metrics.election_prefixes,
@@ -182,13 +182,13 @@ TEST_F(ConfigTest, AFlagBeatsTheEnvironment) {
   EXPECT_EQ(Parse({"--listen", "0.0.0.0:2"})->listen, "0.0.0.0:2");
 }
 
-TEST_F(ConfigTest, AVariableThatSaysFalseLeavesTheSchemaToBeMigrated) {
+TEST_F(ConfigTest, NoMigrateSetToFalseMigratesTheSchema) {
   Set("TENURE_NO_MIGRATE", "false");
 
   EXPECT_TRUE(Parse()->migrate);
 }
 
-TEST_F(ConfigTest, MigrateIsACommandThatTakesTheSameFlags) {
+TEST_F(ConfigTest, TheCommandMigrateTakesTheSameFlags) {
   const auto config = Parse({"migrate", "--store", "sqlite::memory:"});
 
   ASSERT_TRUE(config) << errors_;
@@ -196,7 +196,7 @@ TEST_F(ConfigTest, MigrateIsACommandThatTakesTheSameFlags) {
   EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
 }
 
-TEST_F(ConfigTest, HealthcheckIsACommandThatTakesTheSameVariables) {
+TEST_F(ConfigTest, TheCommandHealthcheckTakesTheSameVariables) {
   Set("TENURE_HTTP_LISTEN", "0.0.0.0:2");
 
   const auto config = Parse({"healthcheck"});
@@ -212,7 +212,7 @@ TEST_F(ConfigTest, BumpTermsIsACommand) {
   EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"})->store_url, "sqlite:x");
 }
 
-TEST_F(ConfigTest, HelpAndVersionEndWell) {
+TEST_F(ConfigTest, HelpAndVersionAreSuccesses) {
   EXPECT_EQ(Parse({"--help"}).error(), EXIT_SUCCESS);
   EXPECT_THAT(output_, AllOf(HasSubstr("--lease-ttl-default"), HasSubstr("TENURE_LISTEN")));
   EXPECT_EQ(Parse({"--version"}).error(), EXIT_SUCCESS);
@@ -314,7 +314,7 @@ TEST_F(ConfigTest, ADefaultLeaseOutsideItsBoundsIsRefused) {
   }
 }
 
-TEST_F(ConfigTest, ADefaultLeaseAtItsBoundsIsTaken) {
+TEST_F(ConfigTest, ADefaultLeaseAtItsBoundsIsAccepted) {
   EXPECT_TRUE(Parse({"--lease-ttl-default", "1s"}));
   EXPECT_TRUE(Parse({"--lease-ttl-default", "24h"}));
 }
@@ -326,7 +326,7 @@ TEST_F(ConfigTest, ABadStoreIsRefused) {
 
 // --- The password ---
 
-TEST_F(ConfigTest, WithoutAPasswordItIsEmpty) {
+TEST_F(ConfigTest, TheDefaultPasswordIsEmpty) {
   EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "");
 }
 
@@ -344,7 +344,7 @@ TEST_F(ConfigTest, ThePasswordIsTheFirstLineOfItsFile) {
   }
 }
 
-TEST_F(ConfigTest, APasswordMayHoldBlanks) {
+TEST_F(ConfigTest, APasswordMayContainBlanks) {
   const std::string file = WritePasswordFile(" two words \n");
 
   EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})),

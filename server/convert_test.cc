@@ -38,7 +38,7 @@ TEST(EnumToProtoTest, EventTypesHaveTheContractsNumbersAndNames) {
   EXPECT_EQ(descriptor->value_count() - 1, static_cast<int>(EventType::kHandoverAsked));
 }
 
-TEST(EnumToProtoTest, EveryOutcomeOfAResignationHasItsOwn) {
+TEST(EnumToProtoTest, EveryOutcomeOfAResignationHasItsOwnNumber) {
   EXPECT_EQ(ToProto(ResignOutcome::kResigned), v1::ResignResponse::OUTCOME_RESIGNED);
   EXPECT_EQ(ToProto(ResignOutcome::kWithdrawn), v1::ResignResponse::OUTCOME_WITHDRAWN);
   EXPECT_EQ(ToProto(ResignOutcome::kNotStanding), v1::ResignResponse::OUTCOME_NOT_STANDING);
@@ -54,7 +54,7 @@ Election OrdersLedByA() {
   return election;
 }
 
-TEST(MessageToProtoTest, ALeadershipIsWhole) {
+TEST(MessageToProtoTest, ALeadershipIsComplete) {
   const auto message = ToProto(LeadershipOf(OrdersLedByA()).value());
 
   EXPECT_EQ(message.election(), kElection.bytes);
@@ -77,7 +77,7 @@ TEST(MessageToProtoTest, ASessionShowsItsIdToItsOwner) {
   EXPECT_EQ(message.lease_ttl().seconds(), 10);
 }
 
-TEST(MessageToProtoTest, AnEventIsWholeAndKeepsTheSessionSecret) {
+TEST(MessageToProtoTest, AnEventIsCompleteExceptForTheSecretSession) {
   const Event event{kElection,       Revision{14}, EventType::kVacated,
                     Cause::kExpired, Term{7},      *OrdersLedByA().leader,
                     kNow + 1s};

@@ -22,21 +22,23 @@ class DatabaseClockTest : public ::testing::Test {
   DatabaseClock clock_;
 };
 
-TEST_F(DatabaseClockTest, IsNotKnownBeforeItWasSeen) { EXPECT_EQ(clock_.At(kStart), std::nullopt); }
+TEST_F(DatabaseClockTest, TheClockIsUnknownBeforeTheFirstReading) {
+  EXPECT_EQ(clock_.At(kStart), std::nullopt);
+}
 
-TEST_F(DatabaseClockTest, GoesOnWithTheMonotonicClock) {
+TEST_F(DatabaseClockTest, TheClockAdvancesWithTheMonotonicClock) {
   Ask(0s);
 
   EXPECT_EQ(clock_.At(kStart + 5s), kDatabaseStart + 5s);
 }
 
-TEST_F(DatabaseClockTest, IsTakenForTheMiddleOfTheRoundTrip) {
+TEST_F(DatabaseClockTest, AReadingCountsForTheMiddleOfTheRoundTrip) {
   clock_.Saw(kDatabaseStart, kStart, kStart + 200ms);
 
   EXPECT_EQ(clock_.At(kStart + 100ms), kDatabaseStart);
 }
 
-TEST_F(DatabaseClockTest, AClockThatGoesOnHasNotJumped) {
+TEST_F(DatabaseClockTest, ASteadyClockHasNotJumped) {
   Ask(0s);
 
   EXPECT_EQ(Ask(1h), std::nullopt);
@@ -56,7 +58,7 @@ TEST_F(DatabaseClockTest, AJumpBackIsSeen) {
   EXPECT_EQ(Ask(1s, -3s), Duration(-3s));
 }
 
-TEST_F(DatabaseClockTest, WhatALongRoundTripExplainsIsNoJump) {
+TEST_F(DatabaseClockTest, ADifferenceWithinTheRoundTripIsNoJump) {
   Ask(0s);
 
   EXPECT_EQ(Ask(1s, 1s, 4s), std::nullopt);

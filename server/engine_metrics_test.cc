@@ -32,7 +32,7 @@ class EngineMetricsTest : public ::testing::Test {
   Replica& a_ = world_.Start();
 };
 
-TEST_F(EngineMetricsTest, AFailoverTakesFromTheEndOfTheLeaseToTheGrant) {
+TEST_F(EngineMetricsTest, AFailoverIsMeasuredFromTheEndOfTheLeaseToTheGrant) {
   LetALeadAndBWait(5s);
   a_.scheduler.Hold(Work::kBackground);  // nobody looks for what is due
 
@@ -47,7 +47,7 @@ TEST_F(EngineMetricsTest, AFailoverTakesFromTheEndOfTheLeaseToTheGrant) {
   EXPECT_EQ(a_.metrics.leaderless_seconds.Value(), 3);
 }
 
-TEST_F(EngineMetricsTest, ASeatThatPassesByAResignationIsNotLeaderlessAndNoFailover) {
+TEST_F(EngineMetricsTest, AResignationIsNeitherAFailoverNorLeaderlessTime) {
   LetALeadAndBWait(5s);
 
   (void)a_.Do(Leave("orders", "a"));
@@ -57,7 +57,7 @@ TEST_F(EngineMetricsTest, ASeatThatPassesByAResignationIsNotLeaderlessAndNoFailo
   EXPECT_EQ(a_.metrics.failovers.Value(), 0);
 }
 
-TEST_F(EngineMetricsTest, ASeatIsLeaderlessUntilItIsFilledByWhicheverReplica) {
+TEST_F(EngineMetricsTest, LeaderlessTimeEndsWhenAnyReplicaFillsTheSeat) {
   Replica& b = world_.Start();
   (void)a_.Do(Stand("orders", "a", 1h));
   (void)a_.Do(Leave("orders", "a"));
@@ -76,7 +76,7 @@ TEST_F(EngineMetricsTest, TheFirstTermOfAnElectionFollowsNone) {
   EXPECT_EQ(a_.metrics.leaderless_seconds.Value(), 0);
 }
 
-TEST_F(EngineMetricsTest, ATermThatIsLostSoonAfterItsGrantHasFlapped) {
+TEST_F(EngineMetricsTest, ATermLostSoonAfterItsGrantIsAFlap) {
   LetALeadAndBWait(5s);
 
   world_.Advance(10s);
@@ -84,7 +84,7 @@ TEST_F(EngineMetricsTest, ATermThatIsLostSoonAfterItsGrantHasFlapped) {
   EXPECT_EQ(a_.metrics.flaps.Value(), 1);
 }
 
-TEST_F(EngineMetricsTest, ATermThatLastedOrWasGivenUpHasNotFlapped) {
+TEST_F(EngineMetricsTest, ATermThatLastedOrWasResignedIsNoFlap) {
   LetALeadAndBWait(40s);
   world_.Advance(50s);
   ASSERT_EQ(a_.metrics.terms_ended[Cause::kExpired].Value(), 1);
@@ -103,7 +103,7 @@ TEST_F(EngineMetricsTest, MakingWayForTheAppointedIsAHandover) {
   EXPECT_EQ(a_.metrics.handovers.Value(), 1);
 }
 
-TEST_F(EngineMetricsTest, AnAppointmentThatIsFulfilledByAnExpiryIsAFailoverAndNoHandover) {
+TEST_F(EngineMetricsTest, AnAppointmentFulfilledByAnExpiryIsAFailoverNotAHandover) {
   LetALeadAndBWait(10s);
   Appoint("b");
 
@@ -113,7 +113,7 @@ TEST_F(EngineMetricsTest, AnAppointmentThatIsFulfilledByAnExpiryIsAFailoverAndNo
   EXPECT_EQ(a_.metrics.handovers.Value(), 0);
 }
 
-TEST_F(EngineMetricsTest, ARenewalTellsHowMuchOfTheLeaseWasLeft) {
+TEST_F(EngineMetricsTest, ARenewalRecordsHowMuchOfTheLeaseWasLeft) {
   (void)a_.Do(Stand("orders", "a", 10s));
 
   world_.Advance(4s);
@@ -124,14 +124,14 @@ TEST_F(EngineMetricsTest, ARenewalTellsHowMuchOfTheLeaseWasLeft) {
   EXPECT_EQ(a_.metrics.renewals.Value(), 1);
 }
 
-TEST_F(EngineMetricsTest, ARenewalOfASessionThatIsOverIsNone) {
+TEST_F(EngineMetricsTest, RenewingAnEndedSessionDoesNotCount) {
   (void)a_.Renew(Id("nobody"));
 
   EXPECT_EQ(Of(a_.metrics.renewal_margin_ratio).sample_count, 0u);
   EXPECT_EQ(a_.metrics.renewals.Value(), 0);
 }
 
-TEST_F(EngineMetricsTest, AChangeOfAnotherReplicaIsToldLateByOnePollAtMost) {
+TEST_F(EngineMetricsTest, ARemoteChangeIsLateByOnePollAtMost) {
   Replica& b = world_.Start();
   world_.Advance(1s);
 
@@ -143,7 +143,7 @@ TEST_F(EngineMetricsTest, AChangeOfAnotherReplicaIsToldLateByOnePollAtMost) {
   EXPECT_EQ(Of(b.metrics.observe_lag_seconds).sample_sum, 0);
 }
 
-TEST_F(EngineMetricsTest, AStepOfTheDatabasesClockIsCountedOnce) {
+TEST_F(EngineMetricsTest, AJumpOfTheDatabasesClockIsCountedOnce) {
   world_.Advance(10s);
   ASSERT_EQ(a_.metrics.database_clock_jumps.Value(), 0);
 
@@ -161,7 +161,7 @@ TEST_F(EngineMetricsTest, ACensusIsTakenEveryTenSeconds) {
   EXPECT_EQ(a_.store.Calls("TakeCensus") - before, 6);
 }
 
-TEST_F(EngineMetricsTest, ShowsHowManyCommandsWait) {
+TEST_F(EngineMetricsTest, TheNumberOfWaitingCommandsIsShown) {
   a_.scheduler.Hold(Work::kCommands);
   for (int i = 0; i < 3; ++i) a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
 
@@ -171,7 +171,7 @@ TEST_F(EngineMetricsTest, ShowsHowManyCommandsWait) {
   EXPECT_THAT(page, HasSubstr("tenure_queue_max{queue=\"commands\"} 20000\n"));
 }
 
-TEST_F(EngineMetricsTest, IsReadyUntilItDrains) {
+TEST_F(EngineMetricsTest, TheReplicaIsReadyUntilItDrains) {
   EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_ready 1\n"));
 
   a_.engine.hub().Drain();

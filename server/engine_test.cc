@@ -63,7 +63,7 @@ class EngineTest : public ::testing::Test {
 
 // --- Before it serves ---
 
-TEST_F(EngineTest, AnswersNothingBeforeItIsStarted) {
+TEST_F(EngineTest, NothingIsAnsweredBeforeTheStart) {
   Replica& unstarted = world_.Add();
   const Reply<Answer> submitted;
   const Reply<Session> renewed;
@@ -97,7 +97,7 @@ TEST_F(EngineTest, AnswersNothingBeforeItIsStarted) {
   EXPECT_FALSE(unstarted.engine.StoreAnswers());
 }
 
-TEST_F(EngineTest, StartsOnceTheStoreAnswers) {
+TEST_F(EngineTest, TheEngineStartsOnceTheStoreAnswers) {
   Replica& late = world_.Add();
   late.store.FailNext(1);
 
@@ -108,7 +108,7 @@ TEST_F(EngineTest, StartsOnceTheStoreAnswers) {
   EXPECT_TRUE(late.engine.StoreAnswers());
 }
 
-TEST_F(EngineTest, AnswersAsATaskAndNeverFromWithinTheCall) {
+TEST_F(EngineTest, AnswersComeAsTasksAndNeverFromWithinTheCall) {
   const Reply<Answer> reply;
 
   a_.engine.Submit(Stand("orders", "a"), reply);
@@ -208,7 +208,7 @@ TEST_F(EngineTest, RenewalsRunWhileCommandsAreBlocked) {
   EXPECT_THAT(History("orders"), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-TEST_F(EngineTest, ReadsThatWaitTogetherAreOneRead) {
+TEST_F(EngineTest, ReadsThatWaitTogetherMakeOneRead) {
   (void)a_.Do(Stand("orders", "a"));
   const int reads = a_.store.Calls("ReadElections");
   std::vector<Reply<std::optional<Election>>> replies(20);
@@ -230,7 +230,7 @@ TEST_F(EngineTest, ARequestBeyondAFullQueueIsRefused) {
   EXPECT_FALSE(waiting.arrived());
 }
 
-TEST_F(EngineTest, NoCampaignIsAdmittedThatWouldBeAnsweredLate) {
+TEST_F(EngineTest, ACampaignThatWouldBeAnsweredTooLateIsRefused) {
   a_.scheduler.Hold(Work::kCommands);
   const Reply<Answer> first;
   a_.engine.Submit(Stand("orders", "a"), first);
@@ -246,7 +246,7 @@ TEST_F(EngineTest, NoCampaignIsAdmittedThatWouldBeAnsweredLate) {
   EXPECT_TRUE(a_.engine.AdmitCampaign().has_value());
 }
 
-TEST_F(EngineTest, NoReadIsAdmittedThatWouldBeAnsweredLate) {
+TEST_F(EngineTest, AReadThatWouldBeAnsweredTooLateIsRefused) {
   a_.scheduler.Hold(Work::kReads);
   const Reply<std::optional<Election>> first;
   a_.engine.ReadElection({"orders"}, false, first);
@@ -264,7 +264,7 @@ TEST_F(EngineTest, NoReadIsAdmittedThatWouldBeAnsweredLate) {
 
 // --- An election that another transaction has locked ---
 
-TEST_F(EngineTest, ACommandForALockedElectionIsDoneWhenTheLockIsGone) {
+TEST_F(EngineTest, ACommandForALockedElectionRunsWhenTheLockIsGone) {
   a_.store.Lock({"orders"});
   const Reply<Answer> reply;
   a_.engine.Submit(Stand("orders", "a"), reply);
@@ -278,7 +278,7 @@ TEST_F(EngineTest, ACommandForALockedElectionIsDoneWhenTheLockIsGone) {
   EXPECT_GT(a_.metrics.commands_busy.Value(), 0);
 }
 
-TEST_F(EngineTest, ACommandForALockedElectionIsGivenUpInTheEnd) {
+TEST_F(EngineTest, ACommandForALockedElectionIsGivenUpEventually) {
   a_.store.Lock({"orders"});
   const Reply<Answer> reply;
 
@@ -289,14 +289,14 @@ TEST_F(EngineTest, ACommandForALockedElectionIsGivenUpInTheEnd) {
   EXPECT_THAT(History("orders"), IsEmpty());
 }
 
-TEST_F(EngineTest, ALockedElectionHoldsUpNobodyElseInItsLane) {
+TEST_F(EngineTest, ALockedElectionDelaysNobodyElseInItsLane) {
   a_.store.Lock({"orders"});
   a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
 
   EXPECT_THAT(a_.Do(Stand(NameInLaneOf("orders", true), "b")), AnswersElected());
 }
 
-TEST_F(EngineTest, ACommandThatNobodyWantsAnyMoreWhenItsTurnComesIsDropped) {
+TEST_F(EngineTest, ACommandNobodyWaitsForIsDroppedWhenItsTurnComes) {
   a_.store.Lock({"orders"});
   bool wanted = true;
   const Reply<Answer> reply;
@@ -315,7 +315,7 @@ TEST_F(EngineTest, ACommandThatNobodyWantsAnyMoreWhenItsTurnComesIsDropped) {
 
 // --- Telling ---
 
-TEST_F(EngineTest, TellsItsOwnChangesAtOnce) {
+TEST_F(EngineTest, LocalChangesAreReportedAtOnce) {
   const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
 
   (void)a_.Do(Stand("orders", "a"));
@@ -325,7 +325,7 @@ TEST_F(EngineTest, TellsItsOwnChangesAtOnce) {
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 RESIGNED"));
 }
 
-TEST_F(EngineTest, TellsTheChangesOfAnotherReplicaOnceAndInOrder) {
+TEST_F(EngineTest, RemoteChangesAreReportedOnceAndInOrder) {
   Replica& b = world_.Start();
   const Watching watching(b.engine.hub(), {WatchElection{{"orders"}}});
 
@@ -338,7 +338,7 @@ TEST_F(EngineTest, TellsTheChangesOfAnotherReplicaOnceAndInOrder) {
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 v"));
 }
 
-TEST_F(EngineTest, TellsInterleavedChangesInTheOrderOfRevisionsOnBothReplicas) {
+TEST_F(EngineTest, InterleavedChangesAreInTheOrderOfRevisionsOnBothReplicas) {
   Replica& b = world_.Start();
   const Watching on_a(a_.engine.hub(), {WatchElection{{"orders"}}});
   const Watching on_b(b.engine.hub(), {WatchElection{{"orders"}}});
@@ -359,7 +359,7 @@ TEST_F(EngineTest, TellsInterleavedChangesInTheOrderOfRevisionsOnBothReplicas) {
   EXPECT_THAT(on_b.lines(), ElementsAreArray(all));
 }
 
-TEST_F(EngineTest, TellsWhatWasCommittedThoughItsReplyWasLostAndThePollFindsIt) {
+TEST_F(EngineTest, AChangeWithALostReplyIsReportedByThePoll) {
   const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
   a_.store.LoseReplies(1, "Transact");
 
@@ -370,7 +370,7 @@ TEST_F(EngineTest, TellsWhatWasCommittedThoughItsReplyWasLostAndThePollFindsIt) 
   EXPECT_THAT(watching.lines(), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-TEST_F(EngineTest, TellsThatTheDatabaseIsAnotherOne) {
+TEST_F(EngineTest, AReplacedDatabaseIsReported) {
   (void)a_.Do(Stand("orders", "a"));
   const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
   Database other(a_.scheduler);
@@ -383,7 +383,7 @@ TEST_F(EngineTest, TellsThatTheDatabaseIsAnotherOne) {
 
 // --- The end of leases ---
 
-TEST_F(EngineTest, AnExpiredLeaderIsReplacedSoonAfterTheEndOfItsLeaseAndNotBefore) {
+TEST_F(EngineTest, AnExpiredLeaderIsReplacedSoonAfterItsLeaseAndNotBefore) {
   (void)a_.Do(Stand("orders", "a", 5s));
   (void)a_.Do(Stand("orders", "b", 60s));
   const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
@@ -410,7 +410,7 @@ TEST_F(EngineTest, ALeaderThatRenewsIsNotReplaced) {
   EXPECT_THAT(History("orders"), ElementsAre("orders 1 ELECTED a term 1"));
 }
 
-TEST_F(EngineTest, ASessionOfAnotherReplicaIsEndedByAnyReplica) {
+TEST_F(EngineTest, AnyReplicaEndsAnExpiredSession) {
   Replica& b = world_.Start();
   const Watching watching(b.engine.hub(), {WatchElection{{"orders"}}});
   (void)a_.Do(Stand("orders", "a", 5s));
@@ -449,7 +449,7 @@ TEST_F(EngineTest, AnExpiredSessionLosesEverySeatAndPlaceAndIsSettled) {
   EXPECT_EQ(a_.Read({"other"}).value()->waiting, 0u);
 }
 
-TEST_F(EngineTest, MoreSessionsThanOneSearchTakesAreAllEnded) {
+TEST_F(EngineTest, MoreExpiredSessionsThanOneSearchTakesAreAllEnded) {
   for (int i = 0; i < 1100; ++i) {
     a_.engine.Submit(Stand("orders", "c" + std::to_string(i), 5s), Reply<Answer>());
   }
@@ -463,7 +463,7 @@ TEST_F(EngineTest, MoreSessionsThanOneSearchTakesAreAllEnded) {
   EXPECT_EQ(a_.Read({"orders"}).value()->waiting, 0u);
 }
 
-TEST_F(EngineTest, ARenewalThatIsTooLateEndsTheSessionAndItsSeatPasses) {
+TEST_F(EngineTest, ALateRenewalEndsTheSessionAndItsSeatPasses) {
   (void)a_.Do(Stand("orders", "a", 5s));
   (void)a_.Do(Stand("orders", "b", 60s));
   const Watching session(a_.engine.hub(), {WatchSession{Id("a")}});
@@ -514,7 +514,7 @@ TEST_F(EngineTest, AReadOfAnExpiredLeaderWithoutASuccessorShowsAVacantSeat) {
   EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
 }
 
-TEST_F(EngineTest, AReadShowsNoExpiredLeaderThoughItsEndCannotBeCommitted) {
+TEST_F(EngineTest, AReadShowsNoExpiredLeaderEvenIfItsEndCannotBeCommitted) {
   (void)a_.Do(Stand("orders", "a", 5s));
   a_.scheduler.Hold(Work::kBackground);
   world_.Advance(5s);
@@ -524,7 +524,7 @@ TEST_F(EngineTest, AReadShowsNoExpiredLeaderThoughItsEndCannotBeCommitted) {
   EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
 }
 
-TEST_F(EngineTest, AnElectionThatNobodyHasEverStoodForIsAnAnswer) {
+TEST_F(EngineTest, AnUnknownElectionIsAnAnswer) {
   EXPECT_EQ(a_.Read({"orders"}).value(), std::nullopt);
 }
 
@@ -565,7 +565,7 @@ TEST_F(EngineTest, TheAgeOfAStaleReadIsCountedFromBeforeItWasRead) {
   EXPECT_THAT(b.Read({"orders"}, true), IsLedBy("a", 1u));
 }
 
-TEST_F(EngineTest, APlaceIsTheSeatThePositionOrNeither) {
+TEST_F(EngineTest, APlaceIsTheSeatAPositionOrNeither) {
   for (const char* name : {"a", "b", "c"}) (void)a_.Do(Stand("orders", name));
   const auto place_of = [&](const char* name, bool with_position) {
     return a_
@@ -584,7 +584,7 @@ TEST_F(EngineTest, APlaceIsTheSeatThePositionOrNeither) {
   EXPECT_FALSE(place_of("nobody", true).waiting);
 }
 
-TEST_F(EngineTest, ReadsSeatsAndEvents) {
+TEST_F(EngineTest, SeatsAndEventsCanBeRead) {
   (void)a_.Do(Stand("orders", "a"));
   (void)a_.Do(Stand("stock", "a"));
   (void)a_.Do(Leave("stock", "a"));
@@ -600,7 +600,7 @@ TEST_F(EngineTest, ReadsSeatsAndEvents) {
   EXPECT_EQ(events.value()[0].type, EventType::kVacated);
 }
 
-TEST_F(EngineTest, ReadsTheNamesOfAPrefixUpToALimit) {
+TEST_F(EngineTest, TheNamesOfAPrefixAreReadUpToALimit) {
   for (const char* name : {"shop/a", "shop/b", "stock"}) (void)a_.Do(Stand(name, "a"));
   const auto names = [&](const char* prefix, size_t limit) {
     return a_.Ask<std::vector<ElectionName>>(
@@ -626,7 +626,7 @@ class CloseSessionTest : public EngineTest {
   }
 };
 
-TEST_F(CloseSessionTest, GivesUpEverySeatAndPlaceBeforeItAnswers) {
+TEST_F(CloseSessionTest, EverySeatAndPlaceIsGivenUpBeforeTheAnswer) {
   const Reply<Session> reply;
   std::vector<PlaceKey> held_when_answered;
 
@@ -643,7 +643,7 @@ TEST_F(CloseSessionTest, GivesUpEverySeatAndPlaceBeforeItAnswers) {
   EXPECT_EQ(a_.Read({"awaited"}).value()->waiting, 0u);
 }
 
-TEST_F(CloseSessionTest, TellsTheWatchersOfTheSessionAndOfItsSeats) {
+TEST_F(CloseSessionTest, TheWatchersOfTheSessionAndItsSeatsAreNotified) {
   const Watching session(a_.engine.hub(), {WatchSession{Id("a")}});
   const Watching election(a_.engine.hub(), {WatchElection{{"led"}}});
 
@@ -671,7 +671,7 @@ TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {
   EXPECT_FALSE(depose(Id("b")).deposed);
 }
 
-TEST_F(CloseSessionTest, TwiceAnswersTheSame) {
+TEST_F(CloseSessionTest, ClosingTwiceGivesTheSameAnswer) {
   (void)a_.Close(Id("a"));
 
   EXPECT_THAT(a_.Close(Id("a")), IsOver(Cause::kSessionClosed));
@@ -679,7 +679,7 @@ TEST_F(CloseSessionTest, TwiceAnswersTheSame) {
   EXPECT_THAT(History("led"), SizeIs(3));
 }
 
-TEST_F(CloseSessionTest, OfOneThatHasExpiredKeepsTheCause) {
+TEST_F(CloseSessionTest, ClosingAnExpiredSessionKeepsItsCause) {
   a_.scheduler.Hold(Work::kBackground);
   world_.Advance(kLease);
   const Reply<Session> reply;
@@ -692,11 +692,11 @@ TEST_F(CloseSessionTest, OfOneThatHasExpiredKeepsTheCause) {
   EXPECT_THAT(PlacesOf("a"), IsEmpty());
 }
 
-TEST_F(CloseSessionTest, OfNoSessionIsRefused) {
+TEST_F(CloseSessionTest, AnUnknownSessionIsRefused) {
   EXPECT_THAT(a_.Close(Id("nobody")), FailsWith(Reason::kSessionNotFound));
 }
 
-TEST_F(CloseSessionTest, OfSeveralSessionsTogetherAnswersEachItsOwn) {
+TEST_F(CloseSessionTest, SessionsClosedTogetherEachGetTheirOwnAnswer) {
   const Reply<Session> a;
   const Reply<Session> again;
   const Reply<Session> b;
@@ -719,7 +719,7 @@ TEST_F(CloseSessionTest, OfSeveralSessionsTogetherAnswersEachItsOwn) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
-TEST_F(CloseSessionTest, ThatCannotEndTheSessionChangesNothing) {
+TEST_F(CloseSessionTest, AFailureToEndTheSessionChangesNothing) {
   a_.store.FailNext(1, "Transact");
 
   EXPECT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
@@ -746,7 +746,7 @@ INSTANTIATE_TEST_SUITE_P(Calls, CloseSessionFaultTest,
                          ::testing::Values("FindPlaces", "Transact", "MarkSettled"),
                          [](const auto& info) { return info.param; });
 
-TEST_P(CloseSessionFaultTest, LeavesTheRestToTheSearch) {
+TEST_P(CloseSessionFaultTest, TheSearchDoesTheRestAfterAFault) {
   PlantAfterTheEnd(a_);
 
   EXPECT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
@@ -759,7 +759,7 @@ TEST_P(CloseSessionFaultTest, LeavesTheRestToTheSearch) {
   EXPECT_THAT(a_.Read({"led"}), IsLedBy("b", 2u));
 }
 
-TEST_P(CloseSessionFaultTest, AnsweredWithAnErrorCanBeSentAgain) {
+TEST_P(CloseSessionFaultTest, AFailedCallCanBeSentAgain) {
   PlantAfterTheEnd(a_);
   ASSERT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
 
@@ -769,7 +769,7 @@ TEST_P(CloseSessionFaultTest, AnsweredWithAnErrorCanBeSentAgain) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
-TEST_F(CloseSessionTest, WhoseReplyWasLostCanBeSentAgain) {
+TEST_F(CloseSessionTest, ACallWithALostReplyCanBeSentAgain) {
   a_.store.LoseReplies(1, "Transact");
   ASSERT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
 
@@ -778,7 +778,7 @@ TEST_F(CloseSessionTest, WhoseReplyWasLostCanBeSentAgain) {
 }
 
 // Whatever the moment of the kill, counted in tasks, another replica finishes it.
-TEST_F(CloseSessionTest, InterruptedByAKillIsFinishedByAnotherReplica) {
+TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
   Replica& b = world_.Start();
   const Watching watching(b.engine.hub(), {WatchElection{{"led"}}});
 
@@ -799,7 +799,7 @@ class CloseSessionKillTest : public CloseSessionTest, public ::testing::WithPara
 
 INSTANTIATE_TEST_SUITE_P(AfterTasks, CloseSessionKillTest, ::testing::Range(0, 8));
 
-TEST_P(CloseSessionKillTest, ReachesItsEndOrNeverBegan) {
+TEST_P(CloseSessionKillTest, ClosingIsCompletedOrNeverStarted) {
   Replica& b = world_.Start();
   a_.engine.CloseSession(Id("a"), Reply<Session>());
   for (int i = 0; i < GetParam(); ++i) (void)a_.scheduler.RunOne();
@@ -848,7 +848,7 @@ TEST_F(EngineTest, EveryCommandOfABatchThatFailsIsAnswered) {
   }
 }
 
-TEST_F(EngineTest, SaysThatTheStoreDoesNotAnswerAfterASilence) {
+TEST_F(EngineTest, ASilentStoreIsReportedAsUnavailable) {
   world_.Advance(1min);
   EXPECT_TRUE(a_.engine.StoreAnswers());
   EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_store_up 1"));
@@ -865,7 +865,7 @@ TEST_F(EngineTest, SaysThatTheStoreDoesNotAnswerAfterASilence) {
   EXPECT_TRUE(a_.engine.StoreAnswers());
 }
 
-TEST_F(EngineTest, ExpiriesThatCouldNotBeCommittedAreWhenTheStoreIsBack) {
+TEST_F(EngineTest, ExpiriesThatFailedAreCommittedWhenTheStoreIsBack) {
   (void)a_.Do(Stand("orders", "a", 5s));
   (void)a_.Do(Stand("orders", "b", 60s));
   a_.store.FailAll();
@@ -878,7 +878,7 @@ TEST_F(EngineTest, ExpiriesThatCouldNotBeCommittedAreWhenTheStoreIsBack) {
   EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 2u));
 }
 
-TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedWithoutEnd) {
+TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedEndlessly) {
   for (int i = 0; i < 600; ++i) {
     a_.engine.Submit(Stand("orders", "c" + std::to_string(i), 5s), Reply<Answer>());
   }
@@ -892,7 +892,7 @@ TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedWithoutEnd) {
 
 // --- What is counted ---
 
-TEST_F(EngineTest, CountsTermsByTheReplicaThatGrantedOrEndedThem) {
+TEST_F(EngineTest, TermsAreCountedByTheReplicaThatGrantedOrEndedThem) {
   Replica& b = world_.Start();
   (void)a_.Do(Stand("orders", "a"));
   world_.Advance(1s);

@@ -48,7 +48,7 @@ TEST(LeadershipChangesTest, ASeatThatPassesIsOneChange) {
   EXPECT_THAT(LeadershipChanges(docket, {}), ElementsAre(Is("a", "b", "RESIGNED", 8)));
 }
 
-TEST(LeadershipChangesTest, ASeatThatStaysEmptyIsOneToo) {
+TEST(LeadershipChangesTest, ASeatThatStaysEmptyIsOneChange) {
   const auto docket = DocketWith({NewEvent(EventType::kVacated, "e", 7, "a", Cause::kExpired)}, {});
 
   EXPECT_THAT(LeadershipChanges(docket, {}), ElementsAre(Is("a", "", "EXPIRED", 7)));
@@ -60,7 +60,7 @@ TEST(LeadershipChangesTest, TheFirstLeaderFollowsNobody) {
   EXPECT_THAT(LeadershipChanges(docket, {}), ElementsAre(Is("", "a", "", 1)));
 }
 
-TEST(LeadershipChangesTest, ASeatThatIsFilledLaterWasLeaderlessMeanwhile) {
+TEST(LeadershipChangesTest, ASeatFilledLaterWasLeaderlessMeanwhile) {
   const auto docket = DocketWith({NewEvent(EventType::kElected, "e", 8, "b")},
                                  {{Vacancy{Cause::kExpired, kEarlier}}});
 
@@ -93,7 +93,7 @@ TEST(LeadershipChangesTest, AChangeHasTheTraceOfTheCallThatMadeIt) {
   EXPECT_EQ(changes[2].trace, "");
 }
 
-TEST(LeadershipChangesTest, OtherEventsAreNone) {
+TEST(LeadershipChangesTest, OtherEventsAreNotLeadershipChanges) {
   const auto docket = DocketWith({NewEvent(EventType::kProclaimed, "e", 1, "a")}, {});
 
   EXPECT_THAT(LeadershipChanges(docket, {}), IsEmpty());

@@ -8,22 +8,22 @@
 namespace tenure {
 namespace {
 
-TEST(TextLineTest, HasItsFieldsBehindItsMessage) {
+TEST(TextLineTest, FieldsFollowTheMessage) {
   EXPECT_EQ(TextLine("leader changed",
                      {{"election", "orders/eu"}, {"term", uint64_t{8}}, {"leaderless_s", 0.25}}),
             "leader changed election=orders/eu term=8 leaderless_s=0.250");
 }
 
-TEST(TextLineTest, QuotesWhatCouldBeTakenForSomethingElse) {
+TEST(TextLineTest, AmbiguousValuesAreQuoted) {
   EXPECT_EQ(TextLine("x", {{"a", "b c"}, {"d", "e=f"}, {"g", "h\"i"}, {"j", "k\nl"}}),
             R"(x a="b c" d="e=f" g="h\"i" j="k\nl")");
 }
 
-TEST(TextLineTest, LeavesOutWhatIsEmpty) {
+TEST(TextLineTest, EmptyFieldsAreLeftOut) {
   EXPECT_EQ(TextLine("x", {{"a", ""}, {"b", "c"}}), "x b=c");
 }
 
-TEST(JsonLineTest, IsOneObject) {
+TEST(JsonLineTest, ALineIsOneJsonObject) {
   const auto line = JsonLine("2026-11-21T10:00:00.000Z", "info", "leader \"changed\"",
                              {{"election", "a\nb"}, {"to", ""}, {"term", uint64_t{8}}});
 
@@ -35,7 +35,7 @@ TEST(JsonLineTest, IsOneObject) {
                                                          {"term", 8}}));
 }
 
-TEST(JsonLineTest, ReplacesBytesThatAreNoText) {
+TEST(JsonLineTest, BytesThatAreNotUtf8AreReplaced) {
   const auto line = JsonLine("t", "info", "x", {{"a", "\xff"}});
 
   EXPECT_EQ(nlohmann::json::parse(line).at("a"), "\xEF\xBF\xBD");

@@ -23,14 +23,14 @@ class ManualSchedulerTest : public ::testing::Test {
   std::vector<std::string> ran_;
 };
 
-TEST_F(ManualSchedulerTest, RunsNothingBeforeItIsTold) {
+TEST_F(ManualSchedulerTest, NothingRunsByItself) {
   scheduler_.Post(Work::kReads, Note("a"));
 
   EXPECT_THAT(ran_, IsEmpty());
   EXPECT_EQ(scheduler_.Waiting(), 1u);
 }
 
-TEST_F(ManualSchedulerTest, RunsWhatIsReadyInTheOrderOfPosting) {
+TEST_F(ManualSchedulerTest, ReadyTasksRunInTheOrderOfPosting) {
   scheduler_.Post(Work::kReads, Note("a"));
   scheduler_.Post(Work::kCommands, [this] { scheduler_.Post(Work::kReads, Note("c")); });
   scheduler_.Post(Work::kReads, Note("b"));
@@ -40,7 +40,7 @@ TEST_F(ManualSchedulerTest, RunsWhatIsReadyInTheOrderOfPosting) {
   EXPECT_THAT(ran_, ElementsAre("a", "b", "c"));
 }
 
-TEST_F(ManualSchedulerTest, RunsEachPlannedTaskAtItsOwnMoment) {
+TEST_F(ManualSchedulerTest, EachPlannedTaskRunsAtItsOwnMoment) {
   const SteadyTime start = scheduler_.Now();
   std::vector<SteadyTime::duration> moments;
   const auto note = [&] { moments.push_back(scheduler_.Now() - start); };
@@ -57,7 +57,7 @@ TEST_F(ManualSchedulerTest, RunsEachPlannedTaskAtItsOwnMoment) {
   EXPECT_EQ(scheduler_.Now(), start + 4s);
 }
 
-TEST_F(ManualSchedulerTest, ForgetsAPlanThatIsCancelled) {
+TEST_F(ManualSchedulerTest, ACancelledPlanIsForgotten) {
   const auto plan = scheduler_.PostAt(Work::kReads, scheduler_.Now() + 1s, Note("cancelled"));
   scheduler_.PostAt(Work::kReads, scheduler_.Now() + 1s, Note("kept"));
 
@@ -67,7 +67,7 @@ TEST_F(ManualSchedulerTest, ForgetsAPlanThatIsCancelled) {
   EXPECT_THAT(ran_, ElementsAre("kept"));
 }
 
-TEST_F(ManualSchedulerTest, RunsATaskOfThePastNow) {
+TEST_F(ManualSchedulerTest, ATaskPlannedInThePastRunsNow) {
   scheduler_.PostAt(Work::kReads, SteadyTime(), Note("a"));
 
   scheduler_.RunReady();
@@ -75,7 +75,7 @@ TEST_F(ManualSchedulerTest, RunsATaskOfThePastNow) {
   EXPECT_THAT(ran_, ElementsAre("a"));
 }
 
-TEST_F(ManualSchedulerTest, KeepsTheTasksOfAKindThatIsHeld) {
+TEST_F(ManualSchedulerTest, TasksOfAHeldKindAreKept) {
   scheduler_.Hold(Work::kCommands);
   scheduler_.Post(Work::kCommands, Note("command"));
   scheduler_.Post(Work::kReads, Note("read"));
@@ -89,7 +89,7 @@ TEST_F(ManualSchedulerTest, KeepsTheTasksOfAKindThatIsHeld) {
   EXPECT_THAT(ran_, ElementsAre("read", "command"));
 }
 
-TEST_F(ManualSchedulerTest, ForgetsEverythingWhenItsProcessDies) {
+TEST_F(ManualSchedulerTest, EverythingIsForgottenWhenTheProcessDies) {
   scheduler_.Post(Work::kReads, Note("a"));
 
   scheduler_.Die();
@@ -99,7 +99,7 @@ TEST_F(ManualSchedulerTest, ForgetsEverythingWhenItsProcessDies) {
   EXPECT_EQ(scheduler_.Waiting(), 0u);
 }
 
-TEST_F(ManualSchedulerTest, LetsASimulationChooseTheOrder) {
+TEST_F(ManualSchedulerTest, ASimulationCanChooseTheOrder) {
   ManualScheduler last_first([](size_t ready) { return ready - 1; });
   last_first.Post(Work::kReads, Note("a"));
   last_first.Post(Work::kReads, Note("b"));
@@ -110,7 +110,7 @@ TEST_F(ManualSchedulerTest, LetsASimulationChooseTheOrder) {
   EXPECT_THAT(ran_, ElementsAre("c", "b", "a"));
 }
 
-TEST_F(ManualSchedulerTest, SharesItsTimeWithOthers) {
+TEST_F(ManualSchedulerTest, SchedulersCanShareTheirTime) {
   ManualScheduler other;
   scheduler_.PostAt(Work::kReads, scheduler_.Now() + 2s, [&] {
     Note("second")();
@@ -126,7 +126,7 @@ TEST_F(ManualSchedulerTest, SharesItsTimeWithOthers) {
   EXPECT_EQ(scheduler_.Now(), other.Now());
 }
 
-TEST_F(ManualSchedulerTest, NoticesTasksWithoutEnd) {
+TEST_F(ManualSchedulerTest, EndlessTasksAreNoticed) {
   std::function<void()> again = [&] { scheduler_.Post(Work::kReads, again); };
   again();
 

@@ -48,17 +48,17 @@ class PolicyTest : public ::testing::Test {
 
 // --- Who calls ---
 
-TEST_F(PolicyTest, KnowsACallerByAnyOfItsCertificatesNames) {
+TEST_F(PolicyTest, ACallerIsKnownByAnyNameInItsCertificate) {
   EXPECT_EQ(NameBy({.san = {"other.svc", "orders.prod.svc"}}), "orders");
   EXPECT_EQ(NameBy({.subject = "CN=admin,O=Example"}), "operators");
 }
 
-TEST_F(PolicyTest, KnowsACallerByEachOfItsTokens) {
+TEST_F(PolicyTest, ACallerIsKnownByEachOfItsTokens) {
   EXPECT_EQ(NameBy({.token = "the-old-token-of-orders"}), "orders");
   EXPECT_EQ(NameBy({.token = "the-new-token-of-orders"}), "orders");
 }
 
-TEST_F(PolicyTest, KnowsNobodyElse) {
+TEST_F(PolicyTest, NobodyElseIsKnown) {
   EXPECT_EQ(NameBy({}), "");
   EXPECT_EQ(NameBy({.san = {"orders.prod.svc.evil"}, .subject = "CN=admin"}), "");
   EXPECT_EQ(NameBy({.san = {"CN=admin,O=Example"}, .subject = "orders.prod.svc"}), "");
@@ -66,7 +66,7 @@ TEST_F(PolicyTest, KnowsNobodyElse) {
   EXPECT_EQ(NameBy({.token = "the-old-token-of-order"}), "");
 }
 
-TEST_F(PolicyTest, ATokenDecidesBeforeACertificate) {
+TEST_F(PolicyTest, ATokenTakesPrecedenceOverACertificate) {
   EXPECT_EQ(NameBy({.token = "wrong", .san = {"orders.prod.svc"}}), "");
   EXPECT_EQ(NameBy({.token = "the-new-token-of-orders", .subject = "CN=admin,O=Example"}),
             "orders");
@@ -74,7 +74,7 @@ TEST_F(PolicyTest, ATokenDecidesBeforeACertificate) {
 
 // --- What it may do ---
 
-TEST_F(PolicyTest, ARuleIsForItsElectionsAndPrefixesOnly) {
+TEST_F(PolicyTest, ARuleAppliesToItsElectionsAndPrefixesOnly) {
   EXPECT_TRUE(orders().May(Verb::kCampaign, "orders/eu"));
   EXPECT_TRUE(orders().May(Verb::kCampaign, "billing"));
   EXPECT_FALSE(orders().May(Verb::kCampaign, "billing/eu"));
@@ -83,7 +83,7 @@ TEST_F(PolicyTest, ARuleIsForItsElectionsAndPrefixesOnly) {
   EXPECT_FALSE(operators().May(Verb::kCampaign, "billing"));
 }
 
-TEST_F(PolicyTest, AVerbIsNoOther) {
+TEST_F(PolicyTest, AVerbDoesNotIncludeAnother) {
   EXPECT_TRUE(orders().May(Verb::kObserve, "anything"));
   EXPECT_FALSE(orders().May(Verb::kInspect, "orders/eu"));
   EXPECT_FALSE(orders().May(Verb::kAdminister, "orders/eu"));
@@ -91,7 +91,7 @@ TEST_F(PolicyTest, AVerbIsNoOther) {
   EXPECT_FALSE(operators().May(Verb::kObserve, "orders/eu"));
 }
 
-TEST_F(PolicyTest, APrefixIsAllowedIfAllThatBeginSoAre) {
+TEST_F(PolicyTest, APrefixIsAllowedIfAllItsElectionsAre) {
   EXPECT_TRUE(orders().MayInAll(Verb::kCampaign, "orders/"));
   EXPECT_TRUE(orders().MayInAll(Verb::kCampaign, "orders/eu"));
   EXPECT_FALSE(orders().MayInAll(Verb::kCampaign, "orders"));
@@ -100,17 +100,17 @@ TEST_F(PolicyTest, APrefixIsAllowedIfAllThatBeginSoAre) {
   EXPECT_TRUE(operators().MayInAll(Verb::kInspect, ""));
 }
 
-TEST_F(PolicyTest, WhatConcernsNoElectionNeedsTheVerbSomewhere) {
+TEST_F(PolicyTest, ACallWithoutAnElectionNeedsTheVerbInSomeRule) {
   EXPECT_TRUE(orders().MaySomewhere(Verb::kCampaign));
   EXPECT_FALSE(operators().MaySomewhere(Verb::kCampaign));
 }
 
-TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNone) {
+TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNoLimit) {
   EXPECT_EQ(orders().limits, (IdentityLimits{50, {0, {}}}));
   EXPECT_EQ(operators().limits, IdentityLimits());
 }
 
-TEST(EmptyPolicyTest, KnowsNobody) {
+TEST(EmptyPolicyTest, AnEmptyPolicyKnowsNobody) {
   EXPECT_THAT(Parsed("identities: []").value().identities(), SizeIs(0));
 }
 
@@ -123,7 +123,7 @@ struct BadPolicy {
 
 class BadPolicyTest : public ::testing::TestWithParam<BadPolicy> {};
 
-TEST_P(BadPolicyTest, IsRefusedWithItsLine) {
+TEST_P(BadPolicyTest, ABadPolicyIsRefusedWithItsLine) {
   const auto policy = Parsed(GetParam().text);
 
   ASSERT_FALSE(policy.has_value());
@@ -139,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadPolicy{"identities:\n- rules: []", "line 2: an identity needs a 'name'"},
         BadPolicy{"identities:\n- name: ''", "1 to 64 bytes"},
         BadPolicy{"identities:\n- name: a\n- name: a", "line 3: identity 'a' is defined twice"},
-        BadPolicy{"identities:\n- name: a\n  role: x", "line 3: an identity has an unknown key 'role'"},
+        BadPolicy{"identities:\n- name: a\n  role: x",
+                  "line 3: an identity has an unknown key 'role'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{prefixes: ['']}]", "a rule needs 'verbs'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [observe]}]",
                   "a rule needs 'elections' or 'prefixes'"},
@@ -154,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPolicy{"identities:\n- name: a\n  token_files: [short.token]",
                   "a token in short.token is too short; it must have at least 16 bytes"}));
 
-TEST(TokenTest, IsNeverShown) {
+TEST(TokenTest, ATokenIsNeverShown) {
   const auto policy = Parsed(
       "identities:\n- {name: a, token_files: [orders.token]}\n"
       "- {name: b, token_files: [orders.token]}");

@@ -24,7 +24,7 @@ std::shared_ptr<void> WhenReleased(std::function<void()> call) {
   return {nullptr, [call = std::move(call)](void*) { call(); }};
 }
 
-TEST(ThreadSchedulerTest, RunsTasksOfEveryKind) {
+TEST(ThreadSchedulerTest, TasksOfEveryKindRun) {
   ThreadScheduler scheduler;
   std::latch done(kWorkKinds);
 
@@ -36,7 +36,7 @@ TEST(ThreadSchedulerTest, RunsTasksOfEveryKind) {
   done.wait();
 }
 
-TEST(ThreadSchedulerTest, RunsRenewalsWhileAllThreadsForCommandsAreBlocked) {
+TEST(ThreadSchedulerTest, RenewalsRunWhileAllThreadsForCommandsAreBlocked) {
   ThreadScheduler scheduler;
   constexpr int kThreads = ThreadScheduler::kThreads[static_cast<int>(Work::kCommands)];
   std::latch all_blocked(kThreads);
@@ -56,7 +56,7 @@ TEST(ThreadSchedulerTest, RunsRenewalsWhileAllThreadsForCommandsAreBlocked) {
   release.count_down();
 }
 
-TEST(ThreadSchedulerTest, RunsTheTasksOfOneThreadInTheOrderOfPosting) {
+TEST(ThreadSchedulerTest, TasksPostedByOneThreadRunInOrder) {
   ThreadScheduler scheduler;
   std::vector<int> order;
 
@@ -66,7 +66,7 @@ TEST(ThreadSchedulerTest, RunsTheTasksOfOneThreadInTheOrderOfPosting) {
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST(ThreadSchedulerTest, RunsPlannedTasksInTheOrderOfTheirTimesAndNoneTooEarly) {
+TEST(ThreadSchedulerTest, PlannedTasksRunInOrderAndNeverTooEarly) {
   ThreadScheduler scheduler;
   const SteadyTime start = scheduler.Now();
   std::vector<std::string> order;
@@ -90,7 +90,7 @@ TEST(ThreadSchedulerTest, RunsPlannedTasksInTheOrderOfTheirTimesAndNoneTooEarly)
   EXPECT_FALSE(too_early);
 }
 
-TEST(ThreadSchedulerTest, StopRunsWhatWasPostedAndDropsWhatWasPlanned) {
+TEST(ThreadSchedulerTest, StopRunsPostedTasksAndDropsPlannedOnes) {
   ThreadScheduler scheduler;
   std::vector<std::string> ran;
   scheduler.PostAt(Work::kFeed, scheduler.Now() + 1h, [&] { ran.push_back("planned"); });
@@ -101,7 +101,7 @@ TEST(ThreadSchedulerTest, StopRunsWhatWasPostedAndDropsWhatWasPlanned) {
   EXPECT_THAT(ran, ElementsAre("posted"));
 }
 
-TEST(ThreadSchedulerTest, StopReleasesWhatPlannedTasksHold) {
+TEST(ThreadSchedulerTest, StopReleasesTheResourcesOfPlannedTasks) {
   ThreadScheduler scheduler;
   bool released = false;
   scheduler.PostAt(Work::kReads, scheduler.Now() + 1h,
@@ -112,7 +112,7 @@ TEST(ThreadSchedulerTest, StopReleasesWhatPlannedTasksHold) {
   EXPECT_TRUE(released);
 }
 
-TEST(ThreadSchedulerTest, ForgetsAPlanThatIsCancelledAndReleasesWhatItHolds) {
+TEST(ThreadSchedulerTest, ACancelledPlanIsForgottenAndReleasesItsResources) {
   ThreadScheduler scheduler;
   std::promise<void> later;
   std::vector<std::string> ran;
@@ -131,7 +131,7 @@ TEST(ThreadSchedulerTest, ForgetsAPlanThatIsCancelledAndReleasesWhatItHolds) {
   scheduler.Cancel(plan);  // again: nothing
 }
 
-TEST(ThreadSchedulerTest, LetsWhatItDropsWhenItStopsCancelOtherPlans) {
+TEST(ThreadSchedulerTest, TasksDroppedAtTheStopMayCancelOtherPlans) {
   ThreadScheduler scheduler;
   const auto other = scheduler.PostAt(Work::kReads, scheduler.Now() + 2h, [] {});
   scheduler.PostAt(Work::kReads, scheduler.Now() + 1h,
@@ -140,7 +140,7 @@ TEST(ThreadSchedulerTest, LetsWhatItDropsWhenItStopsCancelOtherPlans) {
   scheduler.Stop();
 }
 
-TEST(ThreadSchedulerTest, DropsWhatIsPostedAfterItWasStopped) {
+TEST(ThreadSchedulerTest, TasksPostedAfterTheStopAreDropped) {
   ThreadScheduler scheduler;
   std::vector<std::string> ran;
 
@@ -152,7 +152,7 @@ TEST(ThreadSchedulerTest, DropsWhatIsPostedAfterItWasStopped) {
   EXPECT_THAT(ran, IsEmpty());
 }
 
-TEST(ThreadSchedulerTest, LetsATaskPostFromTheDestructorOfWhatItHolds) {
+TEST(ThreadSchedulerTest, ATaskMayPostFromADestructor) {
   ThreadScheduler scheduler;
   std::promise<void> posted;
 

@@ -56,19 +56,19 @@ class StatusTest : public ::testing::TestWithParam<Reason> {
 INSTANTIATE_TEST_SUITE_P(Reasons, StatusTest, ::testing::ValuesIn(AllReasons()),
                          [](const auto& info) { return ReasonName(info.param); });
 
-TEST_P(StatusTest, HasACodeThatSaysSomething) {
+TEST_P(StatusTest, EveryReasonHasAMeaningfulCode) {
   EXPECT_NE(status_.error_code(), grpc::StatusCode::OK);
   EXPECT_NE(status_.error_code(), grpc::StatusCode::UNKNOWN);
   EXPECT_EQ(status_.error_code(), CodeOf(GetParam()));
 }
 
-TEST_P(StatusTest, RepeatsTheCodeAndTheMessageInItsDetails) {
+TEST_P(StatusTest, TheDetailsRepeatTheCodeAndTheMessage) {
   EXPECT_EQ(status_.error_message(), "what went wrong");
   EXPECT_EQ(details_.message(), "what went wrong");
   EXPECT_EQ(details_.code(), static_cast<int>(status_.error_code()));
 }
 
-TEST_P(StatusTest, CarriesOneErrorInfoWithDomainReasonAndMetadata) {
+TEST_P(StatusTest, OneErrorInfoHasDomainReasonAndMetadata) {
   const auto infos = All<google::rpc::ErrorInfo>(details_);
 
   ASSERT_THAT(infos, SizeIs(1));
@@ -77,7 +77,7 @@ TEST_P(StatusTest, CarriesOneErrorInfoWithDomainReasonAndMetadata) {
   EXPECT_THAT(infos[0].metadata(), ElementsAre(Pair("key", "value")));
 }
 
-TEST_P(StatusTest, CarriesARetryInfoExactlyIfTheSameRequestMayGoWellLater) {
+TEST_P(StatusTest, OnlyRetriableErrorsHaveARetryInfo) {
   const std::set<Reason> transient = {Reason::kOverloaded, Reason::kStoreUnavailable,
                                       Reason::kDraining};
 
@@ -88,12 +88,12 @@ TEST_P(StatusTest, CarriesARetryInfoExactlyIfTheSameRequestMayGoWellLater) {
   EXPECT_GT(google::protobuf::util::TimeUtil::DurationToMilliseconds(retries[0].retry_delay()), 0);
 }
 
-TEST_P(StatusTest, CarriesNothingElse) {
+TEST_P(StatusTest, ThereAreNoOtherDetails) {
   EXPECT_EQ(details_.details_size(), All<google::rpc::ErrorInfo>(details_).size() +
                                          All<google::rpc::RetryInfo>(details_).size());
 }
 
-TEST(StatusCatalogueTest, EveryReasonOfTheContractBelongsToOneErrorAndOnlyUnspecifiedToNone) {
+TEST(StatusCatalogueTest, EveryReasonOfTheContractBelongsToExactlyOneError) {
   std::set<int> reached;
   for (const Reason reason : AllReasons()) reached.insert(ToProto(reason));
 

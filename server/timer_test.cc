@@ -26,7 +26,7 @@ class TimerTest : public ::testing::Test {
   std::vector<std::string> ran_;
 };
 
-TEST_F(TimerTest, RunsWhatWasSetLast) {
+TEST_F(TimerTest, TheLastSettingOfATimerCounts) {
   Timer timer(scheduler_, Work::kReads);
 
   timer.Set(scheduler_.Now() + 1s, Note("first"));
@@ -36,7 +36,7 @@ TEST_F(TimerTest, RunsWhatWasSetLast) {
   EXPECT_THAT(ran_, ElementsAre("second"));
 }
 
-TEST_F(TimerTest, CanBeSetByItsOwnTask) {
+TEST_F(TimerTest, ATimerCanBeSetByItsOwnTask) {
   Timer timer(scheduler_, Work::kReads);
 
   timer.Set(scheduler_.Now() + 1s, [&] { timer.Set(scheduler_.Now() + 1s, Note("again")); });
@@ -45,7 +45,7 @@ TEST_F(TimerTest, CanBeSetByItsOwnTask) {
   EXPECT_THAT(ran_, ElementsAre("again"));
 }
 
-TEST_F(TimerTest, LeavesNothingPlannedWhenItIsDestroyed) {
+TEST_F(TimerTest, ADestroyedTimerLeavesNothingPlanned) {
   {
     Timer timer(scheduler_, Work::kReads);
     timer.Set(scheduler_.Now() + 1s, Note("late"));

@@ -27,7 +27,7 @@ class WatchHubTest : public ::testing::Test {
 
 // --- Who is told of what ---
 
-TEST_F(WatchHubTest, TellsTheWatchersOfAnElectionAndNobodyElse) {
+TEST_F(WatchHubTest, OnlyTheWatchersOfAnElectionAreNotified) {
   const Watching one(hub_, {WatchElection{{"orders"}}});
   const Watching two(hub_, {WatchElection{{"orders"}}});
   const Watching other(hub_, {WatchElection{{"orders/eu"}}});
@@ -39,7 +39,7 @@ TEST_F(WatchHubTest, TellsTheWatchersOfAnElectionAndNobodyElse) {
   EXPECT_THAT(other.lines(), IsEmpty());
 }
 
-TEST_F(WatchHubTest, ComparesNamesByteByByte) {
+TEST_F(WatchHubTest, NamesAreComparedByteByByte) {
   const Watching others(hub_, {WatchElection{{"Orders"}}, WatchElection{{"orders "}},
                                WatchElection{{std::string("orders\0", 7)}}});
 
@@ -48,7 +48,7 @@ TEST_F(WatchHubTest, ComparesNamesByteByByte) {
   EXPECT_THAT(others.lines(), IsEmpty());
 }
 
-TEST_F(WatchHubTest, TellsTheWatchersOfEveryPrefixThatTheNameBeginsWith) {
+TEST_F(WatchHubTest, TheWatchersOfEveryMatchingPrefixAreNotified) {
   const Watching all(hub_, {WatchPrefix{""}});
   const Watching some(hub_, {WatchPrefix{"shop/"}});
   const Watching exact(hub_, {WatchPrefix{"shop/eu"}});
@@ -64,7 +64,7 @@ TEST_F(WatchHubTest, TellsTheWatchersOfEveryPrefixThatTheNameBeginsWith) {
   EXPECT_THAT(other.lines(), IsEmpty());
 }
 
-TEST_F(WatchHubTest, TellsASessionsWatchersOfItsSeatsWhateverTheElection) {
+TEST_F(WatchHubTest, ASessionsWatchersAreNotifiedOfItsSeatsInAnyElection) {
   const Watching mine(hub_, {WatchSession{Id("a")}});
   const Watching others(hub_, {WatchSession{Id("b")}});
 
@@ -75,7 +75,7 @@ TEST_F(WatchHubTest, TellsASessionsWatchersOfItsSeatsWhateverTheElection) {
   EXPECT_THAT(others.lines(), IsEmpty());
 }
 
-TEST_F(WatchHubTest, TellsThatASessionEndedToItsWatchersOnly) {
+TEST_F(WatchHubTest, OnlyASessionsWatchersAreNotifiedOfItsEnd) {
   const Watching mine(hub_, {WatchSession{Id("a")}});
   const Watching others(hub_, {WatchSession{Id("b")}, WatchPrefix{""}});
   Session session = SessionOfCandidate("a");
@@ -87,7 +87,7 @@ TEST_F(WatchHubTest, TellsThatASessionEndedToItsWatchersOnly) {
   EXPECT_THAT(others.lines(), IsEmpty());
 }
 
-TEST_F(WatchHubTest, TellsInTheOrderInWhichItIsTold) {
+TEST_F(WatchHubTest, NotificationsKeepTheirOrder) {
   const Watching watching(hub_, {WatchElection{{"orders"}}});
 
   for (uint64_t i = 1; i <= 3; ++i) hub_.Tell(ElectedIn("orders", "a", {i}));
@@ -97,7 +97,7 @@ TEST_F(WatchHubTest, TellsInTheOrderInWhichItIsTold) {
                           "orders 3 ELECTED a term 1"));
 }
 
-TEST_F(WatchHubTest, TellsEverybodyOfAReset) {
+TEST_F(WatchHubTest, EveryWatcherIsNotifiedOfAReset) {
   const Watching one(hub_, {WatchElection{{"orders"}}});
   const Watching none(hub_, {});
 
@@ -107,7 +107,7 @@ TEST_F(WatchHubTest, TellsEverybodyOfAReset) {
   EXPECT_THAT(none.lines(), ElementsAre("reset"));
 }
 
-TEST_F(WatchHubTest, TellsAnElectionThatIsWatchedTwiceOnce) {
+TEST_F(WatchHubTest, AnElectionWatchedTwiceIsNotifiedOnce) {
   const Watching watching(hub_, {WatchElection{{"orders"}}, WatchElection{{"orders"}}});
 
   hub_.Tell(ElectedIn("orders", "a"));
@@ -117,7 +117,7 @@ TEST_F(WatchHubTest, TellsAnElectionThatIsWatchedTwiceOnce) {
 
 // --- Who belongs to it ---
 
-TEST_F(WatchHubTest, TellsNothingToWhoeverHasLeft) {
+TEST_F(WatchHubTest, AWatcherThatLeftIsNotNotified) {
   Watching watching(hub_, {WatchElection{{"orders"}}, WatchPrefix{""}, WatchSession{Id("a")}});
 
   watching.membership.Leave();
@@ -129,7 +129,7 @@ TEST_F(WatchHubTest, TellsNothingToWhoeverHasLeft) {
   EXPECT_EQ(hub_.watchers(), 0u);
 }
 
-TEST_F(WatchHubTest, TellsNothingOfWhatIsNoLongerWatched) {
+TEST_F(WatchHubTest, AnElectionNoLongerWatchedIsNotNotified) {
   Watching watching(hub_, {WatchElection{{"orders"}}, WatchSession{Id("a")}});
 
   watching.membership.Remove(WatchSession{Id("a")});
@@ -141,7 +141,7 @@ TEST_F(WatchHubTest, TellsNothingOfWhatIsNoLongerWatched) {
   EXPECT_EQ(watching.membership.watches(), 1u);
 }
 
-TEST_F(WatchHubTest, TellsTheOthersOfAnElectionAfterOneHasLeft) {
+TEST_F(WatchHubTest, TheOtherWatchersAreNotifiedAfterOneHasLeft) {
   const Watching stays(hub_, {WatchElection{{"orders"}}, WatchPrefix{"o"}});
   {
     const Watching leaves(hub_, {WatchElection{{"orders"}}, WatchPrefix{"o"}});
@@ -154,7 +154,7 @@ TEST_F(WatchHubTest, TellsTheOthersOfAnElectionAfterOneHasLeft) {
   EXPECT_EQ(hub_.watchers(), 1u);
 }
 
-TEST_F(WatchHubTest, KeepsAWatcherUntilItLeaves) {
+TEST_F(WatchHubTest, AWatcherIsKeptUntilItLeaves) {
   auto recorder = std::make_shared<Recorder>();
   const std::weak_ptr<Recorder> watched = recorder;
   auto membership = hub_.Join(std::move(recorder)).value();
@@ -182,7 +182,7 @@ TEST_F(WatchHubTest, AMovedMembershipLeavesOnce) {
   EXPECT_EQ(hub_.watchers(), 0u);
 }
 
-TEST_F(WatchHubTest, RefusesMoreWatchersThanItMayHave) {
+TEST_F(WatchHubTest, MoreWatchersThanTheMaximumAreRefused) {
   WatchHub small(1);
   auto first = small.Join(std::make_shared<Recorder>());
   ASSERT_TRUE(first);
@@ -193,7 +193,7 @@ TEST_F(WatchHubTest, RefusesMoreWatchersThanItMayHave) {
   EXPECT_TRUE(small.Join(std::make_shared<Recorder>()));
 }
 
-TEST_F(WatchHubTest, DrainTellsEverybodyAndLetsNobodyInAnyMore) {
+TEST_F(WatchHubTest, DrainNotifiesEveryWatcherAndAdmitsNoMore) {
   const Watching watching(hub_, {WatchElection{{"orders"}}});
 
   hub_.Drain();
@@ -202,7 +202,7 @@ TEST_F(WatchHubTest, DrainTellsEverybodyAndLetsNobodyInAnyMore) {
   EXPECT_THAT(hub_.Join(std::make_shared<Recorder>()), FailsWith(Reason::kDraining));
 }
 
-TEST_F(WatchHubTest, TellsOfChangesWhileItDrains) {
+TEST_F(WatchHubTest, ChangesAreNotifiedWhileItDrains) {
   const Watching watching(hub_, {WatchElection{{"orders"}}});
   hub_.Drain();
 

@@ -46,7 +46,7 @@ MATCHER(WritesNothing, "") {
          arg.cool_downs.empty();
 }
 
-TEST(CompareTest, NothingChangedIsNothingToWrite) {
+TEST(CompareTest, WithoutChangesNothingIsWritten) {
   const auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("c", Cause::kExpired));
 
   EXPECT_THAT(Compare(docket, docket), WritesNothing());
@@ -73,7 +73,7 @@ TEST(CompareTest, AChangedElectionIsWritten) {
   EXPECT_EQ(changes.elections[0], &decided.contests.at(kElection).election);
 }
 
-TEST(CompareTest, AnElectionThatCameIntoBeingIsWritten) {
+TEST(CompareTest, ANewElectionIsWritten) {
   const auto loaded = Given();
   auto decided = loaded;
   (void)Do(decided, FirstCampaignBy("a"));
@@ -86,7 +86,7 @@ TEST(CompareTest, AnElectionThatCameIntoBeingIsWritten) {
   EXPECT_THAT(changes.departed, IsEmpty());
 }
 
-TEST(CompareTest, AnElectionThatCameIntoBeingAsItWasLoadedIsWritten) {
+TEST(CompareTest, ANewElectionEqualToTheLoadedOneIsWritten) {
   auto loaded = Given();
   loaded.contests.at(kElection).exists = false;
   auto decided = loaded;
@@ -128,7 +128,7 @@ TEST(CompareTest, AChangedCandidacyIsWrittenAndNotDeleted) {
   EXPECT_THAT(changes.departed, IsEmpty());
 }
 
-TEST(CompareTest, WhoeverLeftTheQueueIsDeleted) {
+TEST(CompareTest, ACandidacyThatLeftTheQueueIsDeleted) {
   const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
   auto decided = loaded;
   auto& queue = decided.contests.at(kElection).queue;
@@ -154,7 +154,7 @@ TEST(CompareTest, ASeatThatPassesMovesACandidacyToTheElection) {
   EXPECT_THAT(changes.departed, ElementsAre(PlaceKey{kElection, Id("b")}));
 }
 
-TEST(CompareTest, AnElectionThatWasMadeWithNothingToSetIsWritten) {
+TEST(CompareTest, AnElectionCreatedWithoutSettingsIsWritten) {
   const auto loaded = Given();
   auto decided = loaded;
   (void)Do(decided, Creating());
@@ -181,7 +181,7 @@ TEST(CompareTest, NewAndChangedCoolDownsAreWritten) {
   EXPECT_EQ(changes.cool_downs[0].until, kNow + 2s);
 }
 
-TEST(CompareTest, CoolDownsThatAreOverNeedNoWrite) {
+TEST(CompareTest, EndedCoolDownsNeedNoWrite) {
   const auto loaded = Given(LedBy("a", Term{7}), KeptOut("over", kNow));
   auto decided = loaded;
   decided.contests.at(kElection).cool_downs.clear();
@@ -189,7 +189,7 @@ TEST(CompareTest, CoolDownsThatAreOverNeedNoWrite) {
   EXPECT_THAT(Compare(loaded, decided), WritesNothing());
 }
 
-TEST(CompareTest, OfAnEmptiedElectionEverythingThatIsThereIsWritten) {
+TEST(CompareTest, AnEmptiedElectionIsWrittenCompletely) {
   const auto loaded =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), KeptOut("x", kNow + 1s));
   auto decided = loaded;
@@ -208,7 +208,7 @@ TEST(CompareTest, OfAnEmptiedElectionEverythingThatIsThereIsWritten) {
 
 // --- AgendaFor ---
 
-TEST(AgendaForTest, CommandsOfOneElectionNeedWhatEachOfThemNeeds) {
+TEST(AgendaForTest, CommandsOfOneElectionCombineTheirNeeds) {
   Campaign campaign = Superseding(FirstCampaignBy("s/2"));
   campaign.opening->previous = Id("s/1");
   const std::vector<Command> commands = {campaign, ResignBy("b"), Appointing("c", {1}),
@@ -238,7 +238,7 @@ TEST(AgendaForTest, ASetNeedsEachOfItsElections) {
 
 // --- EventsByLane ---
 
-TEST(EventsByLaneTest, EachLaneHasItsEventsInTheirOrder) {
+TEST(EventsByLaneTest, EachLaneHasItsEventsInOrder) {
   std::vector<Event> events;
   for (uint64_t i = 1; i <= 40; ++i) {
     Event& event = events.emplace_back();
@@ -274,7 +274,7 @@ bool Trims(const Retention& retention, Revision latest, Revision history_from, R
       .has_value();
 }
 
-TEST(HistoryTrimmerTest, OnlyWhatIsTooOldOrTooMuchOrHiddenMayGo) {
+TEST(HistoryTrimmerTest, OnlyOldExcessOrHiddenEventsAreTrimmed) {
   EXPECT_FALSE(Trims(kRetention, {10}, {}, {1}, 100s)) << "neither too old nor too many";
   EXPECT_TRUE(Trims(kRetention, {10}, {}, {1}, 100s + kInstant)) << "too old";
   EXPECT_TRUE(Trims(kRetention, {11}, {}, {1}, 50s)) << "too many";
@@ -283,13 +283,13 @@ TEST(HistoryTrimmerTest, OnlyWhatIsTooOldOrTooMuchOrHiddenMayGo) {
   EXPECT_FALSE(Trims(kRetention, {5}, {3}, {3}, 50s)) << "the first that is shown";
 }
 
-TEST(HistoryTrimmerTest, WhatIsYoungOrTheLatestStays) {
+TEST(HistoryTrimmerTest, YoungEventsAndTheLatestOneStay) {
   EXPECT_FALSE(Trims(kRetention, {50}, {}, {1}, 5s));
   EXPECT_TRUE(Trims(kRetention, {50}, {}, {1}, 5s + kInstant));
   EXPECT_FALSE(Trims(kRetention, {7}, {8}, {7}, 1000s));
 }
 
-TEST(HistoryTrimmerTest, SaysWhereToCut) {
+TEST(HistoryTrimmerTest, TheCutIsPlacedAsTheTableSays) {
   const auto cut = HistoryTrimmer(kRetention, kNow).CutOf({50}, {45}, {1}, {});
 
   ASSERT_TRUE(cut);
@@ -299,7 +299,7 @@ TEST(HistoryTrimmerTest, SaysWhereToCut) {
   EXPECT_EQ(HistoryTrimmer(kRetention, kNow).CutOf({50}, {}, {1}, {})->below, Revision{41});
 }
 
-TEST(HistoryTrimmerTest, AStepLooksAtABoundedPartAndNeverAtTheLatest) {
+TEST(HistoryTrimmerTest, AStepReadsABoundedPartAndNeverTheLatestEvent) {
   EXPECT_EQ(HistoryTrimmer::EndOfStep({50}, {20}, 10), Revision{30});
   EXPECT_EQ(HistoryTrimmer::EndOfStep({50}, {45}, 10), Revision{50});
 }
@@ -331,7 +331,7 @@ std::vector<SessionId> QueueOf(const Docket& docket) {
   return ids;
 }
 
-TEST(FinishLoadingTest, PutsTheQueueInOrder) {
+TEST(FinishLoadingTest, TheQueueIsSorted) {
   auto docket = Given();
   docket.contests.at(kElection).queue = {Place("c", 1), Place("a", 3), Place("b", 2),
                                          Place("d", 4, 1)};
@@ -341,7 +341,7 @@ TEST(FinishLoadingTest, PutsTheQueueInOrder) {
   EXPECT_THAT(QueueOf(docket), ElementsAre(Id("d"), Id("c"), Id("b"), Id("a")));
 }
 
-TEST(FinishLoadingTest, KeepsOnceWhatWasReadTwice) {
+TEST(FinishLoadingTest, DuplicateRowsAreKeptOnce) {
   auto docket = Given();
   docket.contests.at(kElection).queue = {Place("a", 1), Place("b", 2), Place("a", 1),
                                          Place("a", 1)};
@@ -351,7 +351,7 @@ TEST(FinishLoadingTest, KeepsOnceWhatWasReadTwice) {
   EXPECT_THAT(QueueOf(docket), ElementsAre(Id("a"), Id("b")));
 }
 
-TEST(FinishLoadingTest, GivesCandidaciesWhatTheirSessionsKnow) {
+TEST(FinishLoadingTest, CandidaciesGetTheDataOfTheirSessions) {
   auto docket = Given(Alive("a"));
   docket.contests.at(kElection).queue = {Place("a", 1)};
 
@@ -361,7 +361,7 @@ TEST(FinishLoadingTest, GivesCandidaciesWhatTheirSessionsKnow) {
   EXPECT_EQ(docket.contests.at(kElection).queue[0].lease_ttl, kLease);
 }
 
-TEST(FinishLoadingTest, KeepsACandidacyWhoseSessionIsForgotten) {
+TEST(FinishLoadingTest, ACandidacyWithAForgottenSessionIsKept) {
   auto docket = Given();
   docket.contests.at(kElection).queue = {Place("a", 1)};
 

@@ -39,21 +39,23 @@ std::string ErrorOf(const std::string& url) {
 
 // --- SQLite ---
 
-TEST(StoreUrlTest, OfSqliteIsAPath) {
+TEST(StoreUrlTest, ASqliteUrlHasAPath) {
   EXPECT_EQ(SqlitePathOf("sqlite:tenure.db"), "tenure.db");
   EXPECT_EQ(SqlitePathOf("sqlite:/var/lib/tenure/a b.db"), "/var/lib/tenure/a b.db");
   EXPECT_EQ(SqlitePathOf("sqlite:../t.db"), "../t.db");
 }
 
-TEST(StoreUrlTest, OfSqliteMayBeMemory) { EXPECT_EQ(SqlitePathOf("sqlite::memory:"), ":memory:"); }
+TEST(StoreUrlTest, ASqliteUrlMayMeanMemory) {
+  EXPECT_EQ(SqlitePathOf("sqlite::memory:"), ":memory:");
+}
 
-TEST(StoreUrlTest, OfSqliteNeedsAPath) {
+TEST(StoreUrlTest, ASqliteUrlNeedsAPath) {
   EXPECT_THAT(ErrorOf("sqlite:"), HasSubstr("path is missing"));
 }
 
 // --- MySQL ---
 
-TEST(StoreUrlTest, OfMySqlHasUserHostAndDatabase) {
+TEST(StoreUrlTest, AMySqlUrlHasUserHostAndDatabase) {
   const auto config = MySqlOf("mysql://tenure@db.example/elections");
 
   EXPECT_EQ(config.user, "tenure");
@@ -62,28 +64,28 @@ TEST(StoreUrlTest, OfMySqlHasUserHostAndDatabase) {
   EXPECT_EQ(config.password, "");
 }
 
-TEST(StoreUrlTest, OfMySqlMayHaveAPort) {
+TEST(StoreUrlTest, AMySqlUrlMayHaveAPort) {
   EXPECT_THAT(MySqlOf("mysql://u@h:3307/d").addresses, ElementsAre(Address{"h", 3307}));
   EXPECT_THAT(MySqlOf("mysql://u@h:65535/d").addresses, ElementsAre(Address{"h", 65535}));
 }
 
-TEST(StoreUrlTest, OfMySqlMayHaveSeveralHosts) {
+TEST(StoreUrlTest, AMySqlUrlMayHaveSeveralHosts) {
   EXPECT_THAT(MySqlOf("mysql://u@a,b:3307,c/d").addresses,
               ElementsAre(Address{"a", 3306}, Address{"b", 3307}, Address{"c", 3306}));
 }
 
-TEST(StoreUrlTest, OfMySqlMayHaveAnIpV6AddressInBrackets) {
+TEST(StoreUrlTest, AMySqlUrlMayHaveAnIpV6AddressInBrackets) {
   EXPECT_THAT(MySqlOf("mysql://u@[::1]:3307,[fe80::2]/d").addresses,
               ElementsAre(Address{"[::1]", 3307}, Address{"[fe80::2]", 3306}));
 }
 
-TEST(StoreUrlTest, OfMySqlNeedsAUser) {
+TEST(StoreUrlTest, AMySqlUrlNeedsAUser) {
   EXPECT_THAT(ErrorOf("mysql://host/d"), HasSubstr("user is missing"));
   EXPECT_THAT(ErrorOf("mysql://@host/d"), HasSubstr("user is missing"));
   EXPECT_THAT(ErrorOf("mysql://"), HasSubstr("user is missing"));
 }
 
-TEST(StoreUrlTest, OfMySqlNeedsADatabase) {
+TEST(StoreUrlTest, AMySqlUrlNeedsADatabase) {
   EXPECT_THAT(ErrorOf("mysql://u@host"), HasSubstr("database is missing"));
   EXPECT_THAT(ErrorOf("mysql://u@host/"), HasSubstr("database is missing"));
 }
@@ -95,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Addresses, BadAddressTest,
                                            "h: 3306", "h:3306 ", ":3306", "::1", "[::1", "a,,b",
                                            "a,", ",a"));
 
-TEST_P(BadAddressTest, IsRefused) {
+TEST_P(BadAddressTest, ABadAddressIsRefused) {
   EXPECT_THAT(ErrorOf("mysql://u@" + GetParam() + "/d"), HasSubstr("is not HOST[:PORT]"));
 }
 
@@ -111,30 +113,30 @@ INSTANTIATE_TEST_SUITE_P(Urls, PasswordInUrlTest,
                                            "mariadb://u:s3cret@host/d", "MySQL://u:s3cret@host/d",
                                            "mysql:u:s3cret@host/d", "u:s3cret@host/d"));
 
-TEST_P(PasswordInUrlTest, IsRefusedAndNeverRepeated) {
+TEST_P(PasswordInUrlTest, APasswordInTheUrlIsRefusedAndNeverRepeated) {
   EXPECT_THAT(ErrorOf(GetParam()), Not(HasSubstr("s3cret")));
 }
 
-TEST(StoreUrlTest, WithAPasswordSaysWhereElseToGiveIt) {
+TEST(StoreUrlTest, TheErrorForAPasswordSaysWhereElseToPutIt) {
   EXPECT_THAT(ErrorOf("mysql://u:s3cret@host/d"),
               AllOf(HasSubstr("TENURE_STORE_PASSWORD"), HasSubstr("--store-password-file")));
 }
 
 // --- Anything else ---
 
-TEST(StoreUrlTest, OfAnotherSchemeIsRefusedAndNamesThoseThatThereAre) {
+TEST(StoreUrlTest, AnUnknownSchemeIsRefusedAndTheKnownOnesNamed) {
   for (const char* url : {"", "postgres://u@h/d", "tenure.db", "SQLITE:t.db", "mysql:u@h/d"}) {
     EXPECT_THAT(ErrorOf(url), HasSubstr("must begin with sqlite: or mysql://"));
   }
 }
 
-TEST(StoreUrlTest, ThatIsBadIsRepeatedInTheError) {
+TEST(StoreUrlTest, ABadUrlIsRepeatedInTheError) {
   EXPECT_THAT(ErrorOf("postgres://u@h/d"), HasSubstr("'postgres://u@h/d'"));
 }
 
 // --- Opening ---
 
-TEST(OpenStoreTest, OfAFileThatCannotBeOpenedSaysWhich) {
+TEST(OpenStoreTest, AFileThatCannotBeOpenedIsNamed) {
   const auto store = OpenStore(SqliteLocation{"no/such/folder/tenure.db"});
 
   ASSERT_FALSE(store);
@@ -142,14 +144,14 @@ TEST(OpenStoreTest, OfAFileThatCannotBeOpenedSaysWhich) {
   EXPECT_THAT(store.error().message, HasSubstr("no/such/folder/tenure.db"));
 }
 
-TEST(OpenStoreTest, OfMemoryAnswers) {
+TEST(OpenStoreTest, AStoreInMemoryAnswers) {
   const auto store = OpenStore(SqliteLocation{":memory:"});
 
   ASSERT_TRUE(store);
   EXPECT_TRUE((*store)->Ping());
 }
 
-TEST(OpenStoreTest, OfAMySqlServerConnectsWithTheFirstCall) {
+TEST(OpenStoreTest, AMySqlStoreConnectsAtTheFirstCall) {
   // Nobody serves MySQL on the discard port.
   const auto store = OpenStore(ParseStoreUrl("mysql://u@127.0.0.1:9/d").value());
 

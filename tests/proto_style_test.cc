@@ -400,31 +400,31 @@ TEST(ProtoStyleTest, RequestsAndResponsesAreUsedOnce) {
 
 // --- Comments ---
 
-TEST(ProtoCommentTest, EveryMessageHasOne) {
+TEST(ProtoCommentTest, EveryMessageHasAComment) {
   EXPECT_THAT(Against(TheContract().messages, IsDocumented<Descriptor>), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryFieldHasOne) {
+TEST(ProtoCommentTest, EveryFieldHasAComment) {
   EXPECT_THAT(Against(TheContract().fields, IsDocumented<FieldDescriptor>), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryOneofHasOne) {
+TEST(ProtoCommentTest, EveryOneofHasAComment) {
   EXPECT_THAT(Against(TheContract().oneofs, IsDocumented<OneofDescriptor>), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryEnumHasOne) {
+TEST(ProtoCommentTest, EveryEnumHasAComment) {
   EXPECT_THAT(Against(TheContract().enums, IsDocumented<EnumDescriptor>), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryEnumValueHasOne) {
+TEST(ProtoCommentTest, EveryEnumValueHasAComment) {
   EXPECT_THAT(Against(TheContract().enum_values, IsDocumented<EnumValueDescriptor>), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryServiceHasOne) {
+TEST(ProtoCommentTest, EveryServiceHasAComment) {
   EXPECT_THAT(Against(TheContract().services, IsDocumented<ServiceDescriptor>), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryRpcHasOne) {
+TEST(ProtoCommentTest, EveryRpcHasAComment) {
   EXPECT_THAT(Against(TheContract().rpcs, IsDocumented<MethodDescriptor>), IsEmpty());
 }
 
@@ -434,11 +434,11 @@ TEST(ProtoCommentTest, EveryRpcListsItsErrors) {
               IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryReasonThatAnRpcNamesExists) {
+TEST(ProtoCommentTest, EveryReasonNamedByAnRpcExists) {
   EXPECT_THAT(Without(Names(DocumentedReasons()), DeclaredReasons()), IsEmpty());
 }
 
-TEST(ProtoCommentTest, EveryReasonThatExistsIsNamedByAnRpc) {
+TEST(ProtoCommentTest, EveryReasonIsNamedByAnRpc) {
   EXPECT_THAT(Without(DeclaredReasons(), Names(DocumentedReasons())), IsEmpty());
 }
 

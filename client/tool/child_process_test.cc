@@ -17,7 +17,7 @@ std::filesystem::path ProgramOf(const std::string& process) {
   return std::filesystem::read_symlink("/proc/" + process + "/exe");
 }
 
-TEST(ChildProcessTest, RunsNothingBeforeEverythingIsPrepared) {
+TEST(ChildProcessTest, TheCommandDoesNotStartBeforeThePreparation) {
   std::filesystem::path program;
 
   ChildProcess child({"true"}, {},
@@ -28,7 +28,7 @@ TEST(ChildProcessTest, RunsNothingBeforeEverythingIsPrepared) {
   EXPECT_EQ(child.Reap(), 0);
 }
 
-TEST(ChildProcessTest, KeepsItsNumberUntilItIsReaped) {
+TEST(ChildProcessTest, TheProcessIdIsKeptUntilTheChildIsReaped) {
   ChildProcess child({"true"}, {}, [](pid_t) {});
   ASSERT_TRUE(child.WaitForEnd(kPatience));
 
@@ -38,7 +38,7 @@ TEST(ChildProcessTest, KeepsItsNumberUntilItIsReaped) {
   EXPECT_NE(kill(child.group(), 0), 0);
 }
 
-TEST(ChildProcessTest, ThatCannotBeRunIsAnError) {
+TEST(ChildProcessTest, ACommandThatCannotBeRunIsAnError) {
   EXPECT_THROW(ChildProcess({"/no/such/command"}, {}, [](pid_t) {}), std::system_error);
 }
 

@@ -18,7 +18,9 @@ struct TextCase {
 
 class AgeTest : public ::testing::TestWithParam<TextCase> {};
 
-TEST_P(AgeTest, IsAsTheTableSays) { EXPECT_EQ(AgeText(GetParam().duration), GetParam().expected); }
+TEST_P(AgeTest, AnAgeIsShownAsTheTableSays) {
+  EXPECT_EQ(AgeText(GetParam().duration), GetParam().expected);
+}
 
 INSTANTIATE_TEST_SUITE_P(All, AgeTest,
                          ::testing::Values(TextCase{-5s, "0s"},  //
@@ -30,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(All, AgeTest,
 
 class LeftTest : public ::testing::TestWithParam<TextCase> {};
 
-TEST_P(LeftTest, IsAsTheTableSays) {
+TEST_P(LeftTest, RemainingTimeIsShownAsTheTableSays) {
   EXPECT_EQ(LeftText(GetParam().duration), GetParam().expected);
 }
 
@@ -40,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(All, LeftTest,
                                            TextCase{1250ms, "1.2s"}, TextCase{9999ms, "9.9s"},
                                            TextCase{10s, "10s"}, TextCase{125s, "2m 5s"}));
 
-TEST(UtcTest, IsWhatProgramsCanRead) {
+TEST(UtcTest, UtcTimesAreMachineReadable) {
   EXPECT_EQ(UtcText(ToProto(DbTime{1'777'000'000s + 250ms})), "2026-04-24T03:06:40.250Z");
 }
 

@@ -19,7 +19,7 @@ TEST(TableTest, ColumnsAreAsWideAsTheirWidestCell) {
                                          "a       12345  paused"));
 }
 
-TEST(TableTest, IsItsTitlesWhenEmpty) {
+TEST(TableTest, AnEmptyTableHasOnlyTitles) {
   const Table table({{.title = "A"}, {.title = "B"}});
 
   EXPECT_THAT(table.Lines(), ElementsAre("A  B"));
@@ -50,7 +50,7 @@ TEST(TableTest, CellsAreCutAtTheWidthOfTheirColumn) {
   EXPECT_THAT(table.Lines(), ElementsAre("V     X", "abc…  1"));
 }
 
-TEST(TableTest, AColumnKeepsItsLeastWidth) {
+TEST(TableTest, AColumnKeepsItsMinimumWidth) {
   Table table({{.title = "A", .align = Align::kRight, .width_min = 4}, {.title = "B"}});
 
   table.Add({"1", "2"});
@@ -58,7 +58,7 @@ TEST(TableTest, AColumnKeepsItsLeastWidth) {
   EXPECT_THAT(table.Lines(), ElementsAre("   A  B", "   1  2"));
 }
 
-TEST(TableTest, ElasticColumnsGiveWayTheWidestFirst) {
+TEST(TableTest, TheWidestElasticColumnShrinksFirst) {
   Table table({{.title = "NAME", .elastic = true},
                {.title = "N", .align = Align::kRight},
                {.title = "WHO", .elastic = true}});
@@ -71,7 +71,7 @@ TEST(TableTest, ElasticColumnsGiveWayTheWidestFirst) {
                                            "a-very…  12  somebo…"));
 }
 
-TEST(TableTest, LinesAreCutWhereNothingCanGiveWay) {
+TEST(TableTest, LinesAreCutWhereNoColumnCanShrink) {
   Table table({{.title = "NAME"}, {.title = "WHO"}});
 
   table.Add({"orders", "alice"});

@@ -17,7 +17,7 @@ struct PrintableCase {
 
 class PrintableTest : public ::testing::TestWithParam<PrintableCase> {};
 
-TEST_P(PrintableTest, IsAsTheTableSays) {
+TEST_P(PrintableTest, TextIsMadePrintableAsTheTableSays) {
   EXPECT_EQ(Printable(GetParam().bytes), GetParam().expected);
 }
 
@@ -48,32 +48,32 @@ INSTANTIATE_TEST_SUITE_P(WhatDeceivesTheEyeIsEscaped, PrintableTest,
 
 // --- Widths ---
 
-TEST(WidthTest, CountsColumnsNotBytes) {
+TEST(WidthTest, TheWidthIsCountedInColumnsNotBytes) {
   EXPECT_EQ(WidthOf("abc"), 3u);
   EXPECT_EQ(WidthOf("föö"), 3u);
   EXPECT_EQ(WidthOf("日本"), 4u);
   EXPECT_EQ(WidthOf("e\u0301"), 1u);  // an accent on its letter
 }
 
-TEST(CutTest, EndsWithAnEllipsisWhereSomethingIsMissing) {
+TEST(CutTest, CutTextEndsWithAnEllipsis) {
   EXPECT_EQ(CutTo("abcdef", 6), "abcdef");
   EXPECT_EQ(CutTo("abcdef", 5), "abcd…");
   EXPECT_EQ(CutTo("abcdef", 1), "…");
   EXPECT_EQ(CutTo("abcdef", 0), "");
 }
 
-TEST(CutTest, NeverHalvesACharacter) {
+TEST(CutTest, ACharacterIsNeverSplit) {
   EXPECT_EQ(CutTo("日本語", 5), "日本…");
   EXPECT_EQ(CutTo("日本語", 4), "日…");
 }
 
-TEST(PadTest, FillsUpToTheWidthAndNoFurther) {
+TEST(PadTest, TextIsPaddedToTheWidthAndNoFurther) {
   EXPECT_EQ(PadAfter("日", 4), "日  ");
   EXPECT_EQ(PadBefore("7", 3), "  7");
   EXPECT_EQ(PadAfter("abcd", 3), "abcd");
 }
 
-TEST(WithoutLastTest, DropsAWholeCharacter) {
+TEST(WithoutLastTest, AWholeCharacterIsDropped) {
   EXPECT_EQ(WithoutLast("ab"), "a");
   EXPECT_EQ(WithoutLast("aö"), "a");
   EXPECT_EQ(WithoutLast(""), "");

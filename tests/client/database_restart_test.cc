@@ -17,7 +17,7 @@ class DatabaseRestartTest : public ElectorTest {};
 INSTANTIATE_TEST_SUITE_P(Stores, DatabaseRestartTest, ::testing::Values(StoreKind::kMariaDb),
                          StoreKindName);
 
-TEST_P(DatabaseRestartTest, UnderLoadRepeatsNoTermLosesNoEventAndCostsNoSeat) {
+TEST_P(DatabaseRestartTest, NoTermRepeatsAndNoEventOrSeatIsLostUnderLoad) {
   Chronicle chronicle;
   ObserverOptions everything{
       .endpoints = BothEndpoints(), .names = {""}, .prefix = true, .from_revision = 1};

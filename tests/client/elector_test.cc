@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 INSTANTIATE_TEST_SUITE_P(Stores, ElectorTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(ElectorTest, LeadsAndSaysSo) {
+TEST_P(ElectorTest, TheElectorLeadsAndSaysSo) {
   Diary diary;
   Elector elector(NewClient("a"), diary.Options("e"));
 
@@ -29,7 +29,7 @@ TEST_P(ElectorTest, LeadsAndSaysSo) {
   EXPECT_EQ(LeaderOf("e"), "a");
 }
 
-TEST_P(ElectorTest, TheSecondLeadsWhenTheFirstIsDestroyed) {
+TEST_P(ElectorTest, TheSecondElectorLeadsWhenTheFirstIsDestroyed) {
   Diary diary_a, diary_b;
   auto a = std::make_unique<Elector>(NewClient("a"), diary_a.Options("e"));
   diary_a.WaitFor("elected 1");
@@ -114,7 +114,7 @@ TEST_P(ElectorTest, ADeposedLeaderStopsAndStandsAgain) {
   diary.WaitFor("works 2");
 }
 
-TEST_P(ElectorTest, WhoIsAskedToMakeWayStopsItsWorkThenTheSuccessorLeads) {
+TEST_P(ElectorTest, ALeaderAskedToMakeWayStopsItsWorkThenTheSuccessorLeads) {
   Diary diary_a, diary_b;
   Elector a(NewClient("a"), diary_a.WorkingOptions("e"));
   diary_a.WaitFor("works 1");
@@ -133,7 +133,7 @@ TEST_P(ElectorTest, WhoIsAskedToMakeWayStopsItsWorkThenTheSuccessorLeads) {
   EXPECT_THAT(diary_a.Lines(), ElementsAre("elected 1", "works 1", "stopped 1", "lost 1 RESIGNED"));
 }
 
-TEST_P(ElectorTest, AdvertisesItsValueAndTheNextOne) {
+TEST_P(ElectorTest, TheValueAndItsNextVersionArePublished) {
   Diary diary;
   auto options = diary.Options("e");
   options.value = "one";
@@ -147,7 +147,7 @@ TEST_P(ElectorTest, AdvertisesItsValueAndTheNextOne) {
   EXPECT_EQ(elector.term(), 1);
 }
 
-TEST_P(ElectorTest, TellsWhoElseLeads) {
+TEST_P(ElectorTest, OtherLeadersAreReported) {
   Diary diary;
   auto options = diary.Options("e");
   options.on_leader_changed = [&](const std::optional<v1::Leadership>& leader) {
@@ -164,14 +164,14 @@ TEST_P(ElectorTest, TellsWhoElseLeads) {
   diary.WaitFor("a leads in 2");
 }
 
-TEST_P(ElectorTest, WhatTheServiceDoesNotAllowIsRefused) {
+TEST_P(ElectorTest, ARequestTheServiceDoesNotAllowIsRefused) {
   Diary diary;
   const Elector elector(NewClient("a", std::chrono::hours(48)), diary.Options("e"));
 
   diary.WaitFor("refused INVALID_LEASE_TTL");
 }
 
-TEST_P(ElectorTest, WhoIsSupersededIsToldAndDoesNotComeBack) {
+TEST_P(ElectorTest, ASupersededElectorIsToldAndDoesNotComeBack) {
   Diary diary;
   Elector elector(NewClient("a"), diary.Options("e"));
   diary.WaitFor("elected 1");
@@ -188,7 +188,7 @@ TEST_P(ElectorTest, WhoIsSupersededIsToldAndDoesNotComeBack) {
   EXPECT_THAT(diary.Lines(), Contains(AnyOf("lost 1 SUPERSEDED", "lost 1 UNSPECIFIED")));
 }
 
-TEST_P(ElectorTest, ADeletedElectionIsStoodForAgain) {
+TEST_P(ElectorTest, TheElectorStandsAgainInADeletedElection) {
   Diary diary;
   const Elector elector(NewClient("a", 3s), diary.Options("e"));
   diary.WaitFor("elected 1");
@@ -206,7 +206,7 @@ TEST_P(ElectorTest, ADeletedElectionIsStoodForAgain) {
 }
 
 // Scenario 15.
-TEST_P(ElectorTest, AnElectorThatIsThereBeforeTheServiceWinsWhenItComesUp) {
+TEST_P(ElectorTest, AnElectorStartedBeforeTheServiceWinsWhenItComesUp) {
   for (auto& server : servers_) server->Kill();
   Diary diary;
   const Elector elector(NewClient("a"), diary.Options("e"));
@@ -217,7 +217,7 @@ TEST_P(ElectorTest, AnElectorThatIsThereBeforeTheServiceWinsWhenItComesUp) {
 }
 
 // Scenario 12.
-TEST_P(ElectorTest, AnAnswerThatIsLostIsAskedForAgainElsewhereAndFindsTheSameTerm) {
+TEST_P(ElectorTest, ALostAnswerIsFoundAtAnotherReplicaWithTheSameTerm) {
   Relay relay(A().endpoint());
   relay.LoseAnswers();
   Diary diary;
@@ -230,7 +230,7 @@ TEST_P(ElectorTest, AnAnswerThatIsLostIsAskedForAgainElsewhereAndFindsTheSameTer
   EXPECT_EQ(Leader(B(), "e").term(), 1);
 }
 
-TEST_P(ElectorTest, KeepsItsSeatWhenItsOnlyConnectionFallsSilent) {
+TEST_P(ElectorTest, TheSeatIsKeptWhenTheOnlyConnectionFallsSilent) {
   Relay relay(A().endpoint());
   Diary diary;
   const Elector elector(NewClient("a", 6s, relay.endpoint()), diary.Options("e"));
@@ -243,7 +243,7 @@ TEST_P(ElectorTest, KeepsItsSeatWhenItsOnlyConnectionFallsSilent) {
   EXPECT_THAT(diary.Lines(), ElementsAre("elected 1"));
 }
 
-TEST_P(ElectorTest, KeepsItsSeatWhenEveryReplicaIsKilledAndRestarted) {
+TEST_P(ElectorTest, TheSeatIsKeptWhenEveryReplicaIsKilledAndRestarted) {
   Diary diary;
   const Elector elector(NewClient("a", 6s), diary.Options("e"));
   diary.WaitFor("elected 1");
@@ -261,7 +261,7 @@ using ElectorOfTwoReplicasTest = ElectorTest;
 INSTANTIATE_TEST_SUITE_P(Stores, ElectorOfTwoReplicasTest, ::testing::Values(StoreKind::kMariaDb),
                          StoreKindName);
 
-TEST_P(ElectorOfTwoReplicasTest, KeepsItsSeatWhenItsReplicaHangs) {
+TEST_P(ElectorOfTwoReplicasTest, TheSeatIsKeptWhenTheReplicaHangs) {
   Diary diary;
   // A replica that hangs in a transaction holds the session's lock for 5 s: the lease is longer.
   const Elector elector(NewClient("a", 12s), diary.Options("e"));
@@ -279,7 +279,7 @@ TEST_P(ElectorOfTwoReplicasTest, KeepsItsSeatWhenItsReplicaHangs) {
   EXPECT_EQ(elector.term(), 1);
 }
 
-TEST_P(ElectorTest, WhoCannotRenewStopsBeforeItsLeaseIsOver) {
+TEST_P(ElectorTest, AnElectorThatCannotRenewStopsBeforeItsLeaseEnds) {
   Diary diary;
   Elector elector(NewClient("a", 2s), diary.WorkingOptions("e"));
   diary.WaitFor("works 1");
@@ -312,7 +312,7 @@ TEST_P(ElectorTest, TheWatchdogFiresWhenTheWorkDoesNotStop) {
   diary.WaitFor("lost 1 RESIGNED");
 }
 
-TEST_P(ElectorTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
+TEST_P(ElectorTest, AnElectorMayBeDestroyedFromAnyOfItsCallbacks) {
   for (const std::string where : {"on_elected", "lead", "on_lost", "on_leader_changed"}) {
     Diary diary;
     std::unique_ptr<Elector> elector;
@@ -344,7 +344,7 @@ TEST_P(ElectorTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
   }
 }
 
-TEST_P(ElectorTest, MayBeDestroyedByItsWatchdog) {
+TEST_P(ElectorTest, AnElectorMayBeDestroyedByItsWatchdog) {
   Diary diary;
   std::unique_ptr<Elector> elector;
   std::promise<void> made, may_end;
@@ -368,7 +368,7 @@ TEST_P(ElectorTest, MayBeDestroyedByItsWatchdog) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
 }
 
-TEST_P(ElectorTest, MayBeDestroyedAtAnyMoment) {
+TEST_P(ElectorTest, AnElectorMayBeDestroyedAtAnyMoment) {
   for (int i = 0; i < 50; ++i) {
     Diary diary;
     Elector a(NewClient("a"), diary.WorkingOptions("e"));
@@ -381,7 +381,7 @@ TEST_P(ElectorTest, MayBeDestroyedAtAnyMoment) {
   EXPECT_THAT(Describe(A(), "e").queue(), IsEmpty());
 }
 
-TEST_P(ElectorTest, IsDestroyedSoonThoughTheServiceHangs) {
+TEST_P(ElectorTest, AnElectorIsDestroyedPromptlyEvenIfTheServiceHangs) {
   Diary diary;
   auto elector = std::make_unique<Elector>(NewClient("a"), diary.Options("e"));
   diary.WaitFor("elected 1");
@@ -392,7 +392,7 @@ TEST_P(ElectorTest, IsDestroyedSoonThoughTheServiceHangs) {
   for (auto& server : servers_) server->process().Signal(SIGCONT);
 }
 
-TEST_P(ElectorTest, AReplicaThatIsNotHealthyIsNotUsed) {
+TEST_P(ElectorTest, AnUnhealthyReplicaIsNotUsed) {
   Tenured without_store("mysql://nobody@127.0.0.1:" + std::to_string(FreePort()) + "/none", {},
                         false);
   const auto connects = [](const std::string& endpoint) {

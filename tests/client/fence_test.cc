@@ -109,7 +109,7 @@ std::string Outcome(const grpc::Status& status) { return status.ok() ? "OK" : Re
 
 constexpr auto kNoDeadline = std::chrono::system_clock::time_point::max();
 
-TEST(FenceTest, ATermIsLetInUntilAHigherOneWasSeen) {
+TEST(FenceTest, ATermIsLetInUntilAHigherOneIsSeen) {
   Served served;
 
   EXPECT_EQ(Outcome(served.Call({"e", 7})), "OK");
@@ -174,7 +174,7 @@ TEST(FenceTest, ATermOfAnotherElectionIsRefused) {
   EXPECT_EQ(served.resource.guard.highest("e"), 0);
 }
 
-TEST(FenceTest, AHandlerMayOnlyCheck) {
+TEST(FenceTest, AHandlerMayCheckWithoutStaying) {
   Served served;
   served.resource.guard.Raise({"e", 9});
   const auto client = served.NewClient();
@@ -192,7 +192,7 @@ TEST(FenceTest, AHandlerMayOnlyCheck) {
   EXPECT_EQ(call(10), "OK");
 }
 
-TEST(TermGuardTest, AHigherTermWaitsUntilThoseOfLowerOnesHaveLeft) {
+TEST(TermGuardTest, AHigherTermWaitsUntilLowerOnesHaveLeft) {
   TermGuard guard;
   Diary diary;
   std::optional<TermGuard::Entry> first = guard.Enter({"e", 1}, kNoDeadline);
@@ -212,7 +212,7 @@ TEST(TermGuardTest, AHigherTermWaitsUntilThoseOfLowerOnesHaveLeft) {
   EXPECT_THAT(diary.Lines(), ElementsAre("first", "second"));
 }
 
-TEST(TermGuardTest, WhoWaitsIsRefusedWhenAHigherTermComes) {
+TEST(TermGuardTest, AWaitingCallIsRefusedWhenAHigherTermComes) {
   TermGuard guard;
   std::optional<TermGuard::Entry> first = guard.Enter({"e", 1}, kNoDeadline);
 
@@ -225,7 +225,7 @@ TEST(TermGuardTest, WhoWaitsIsRefusedWhenAHigherTermComes) {
   second.join();
 }
 
-TEST(TermGuardTest, WaitsNoLongerThanItMay) {
+TEST(TermGuardTest, ACallWaitsNoLongerThanAllowed) {
   TermGuard impatient({.wait_max = 0ms});
   TermGuard patient;
   const auto within = impatient.Enter({"e", 1}, kNoDeadline);
@@ -246,7 +246,7 @@ TEST(TermGuardTest, EntriesMayOutliveTheirGuard) {
   EXPECT_TRUE(entry.ok());
 }
 
-TEST(TermGuardTest, WhenItIsFullAFurtherElectionIsRefusedAndNoneIsForgotten) {
+TEST(TermGuardTest, AFullGuardRefusesFurtherElectionsAndForgetsNone) {
   TermGuard guard({.elections_max = 2});
   EXPECT_TRUE(guard.Enter({"a", 5}, kNoDeadline).ok());
   EXPECT_TRUE(guard.Enter({"b", 5}, kNoDeadline).ok());
@@ -256,7 +256,7 @@ TEST(TermGuardTest, WhenItIsFullAFurtherElectionIsRefusedAndNoneIsForgotten) {
   EXPECT_EQ(Outcome(guard.Enter({"a", 4}, kNoDeadline).status()), "STALE_TERM");
 }
 
-TEST(TermGuardTest, AHigherTermIsKeptBeforeItIsLetIn) {
+TEST(TermGuardTest, AHigherTermIsStoredBeforeItIsLetIn) {
   Diary diary;
   uint64_t kept = 3;  // by an earlier process
   TermGuard guard({.raise = [&](const Fence& fence) -> tl::expected<uint64_t, grpc::Status> {
@@ -273,7 +273,7 @@ TEST(TermGuardTest, AHigherTermIsKeptBeforeItIsLetIn) {
   EXPECT_THAT(diary.Lines(), ElementsAre("e 2", "e 4"));
 }
 
-TEST(TermGuardTest, WhatCannotBeKeptIsNotLetIn) {
+TEST(TermGuardTest, ATermThatCannotBeStoredIsNotLetIn) {
   bool broken = true;
   TermGuard guard({.raise = [&](const Fence& fence) -> tl::expected<uint64_t, grpc::Status> {
     if (broken) return tl::unexpected(grpc::Status(grpc::StatusCode::INTERNAL, "disk full"));
@@ -310,7 +310,7 @@ TEST(TermGuardTest, TheEffectsOfTermsNeverMix) {
   EXPECT_EQ(effects.back(), 127);
 }
 
-TEST(FenceCallsTest, EachCallCarriesTheTermOfItsBeginning) {
+TEST(FenceCallsTest, EachCallCarriesTheTermAtItsStart) {
   const Served served;
   std::atomic<uint64_t> term = 7;
   const auto client = served.NewClient("e", [&] { return term.load(); });
@@ -331,7 +331,7 @@ TEST(FenceCallsTest, EachCallCarriesTheTermOfItsBeginning) {
   EXPECT_EQ(call(), "STALE_TERM");
 }
 
-TEST(FenceCallsTest, WhoDoesNotLeadDoesNotSend) {
+TEST(FenceCallsTest, ANonLeaderSendsNothing) {
   const Served served;
   const auto client = served.NewClient("e", [] { return 0; });
 
@@ -406,7 +406,7 @@ using FencedElectorTest = ElectorTest;
 INSTANTIATE_TEST_SUITE_P(Stores, FencedElectorTest, ::testing::Values(StoreKind::kSqlite),
                          StoreKindName);
 
-TEST_P(FencedElectorTest, AnOldLeaderIsRefusedFromTheFirstCallOfItsSuccessorOn) {
+TEST_P(FencedElectorTest, AnOldLeaderIsRefusedAsOfItsSuccessorsFirstCall) {
   const Served served;
   Diary diary_a, diary_b;
   Elector a(NewClient("a", 4s), diary_a.Options("e"));

@@ -25,7 +25,7 @@ class LeaderCacheTest : public ElectorTest {
 INSTANTIATE_TEST_SUITE_P(Stores, LeaderCacheTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(LeaderCacheTest, KnowsWhoLeadsWhenItIsReady) {
+TEST_P(LeaderCacheTest, AReadyCacheKnowsTheLeader) {
   Campaign(A(), {.election = "e", .candidate = "a", .value = "10.0.0.1:80"});
   const LeaderCache cache(Of({"e", "f"}));
 
@@ -37,7 +37,7 @@ TEST_P(LeaderCacheTest, KnowsWhoLeadsWhenItIsReady) {
   EXPECT_EQ(LeaderIn(cache, "g"), "unknown");
 }
 
-TEST_P(LeaderCacheTest, FollowsEveryChange) {
+TEST_P(LeaderCacheTest, TheCacheFollowsEveryChange) {
   const LeaderCache cache(Of({"e"}));
   ASSERT_TRUE(cache.WaitUntilReady(kPatience));
 
@@ -51,7 +51,7 @@ TEST_P(LeaderCacheTest, FollowsEveryChange) {
   EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "e") == "b 2"; }));
 }
 
-TEST_P(LeaderCacheTest, OfAPrefixKnowsAlsoWhatNobodyHasStoodFor) {
+TEST_P(LeaderCacheTest, ACacheOfAPrefixAlsoKnowsUnusedElections) {
   Campaign(A(), {"shards/1", "a"});
   const LeaderCache cache(Of({"shards/"}, true));
   ASSERT_TRUE(cache.WaitUntilReady(kPatience));
@@ -64,7 +64,7 @@ TEST_P(LeaderCacheTest, OfAPrefixKnowsAlsoWhatNobodyHasStoodFor) {
   EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "shards/2") == "b 1"; }));
 }
 
-TEST_P(LeaderCacheTest, TellsChanges) {
+TEST_P(LeaderCacheTest, ChangesAreReported) {
   Diary diary;
   auto options = Of({"e"});
   options.on_change = [&](const std::string& election, const CachedSeat& seat) {
@@ -80,7 +80,7 @@ TEST_P(LeaderCacheTest, TellsChanges) {
   EXPECT_THAT(diary.Lines(), ElementsAre("e 0 nobody", "e 1 a", "e 2 nobody"));
 }
 
-TEST_P(LeaderCacheTest, GrowsOldWhileTheServiceIsAwayAndYoungAgain) {
+TEST_P(LeaderCacheTest, TheAgeGrowsWhileTheServiceIsAwayAndShrinksAfterwards) {
   Campaign(A(), {"e", "a"});
   const LeaderCache cache(Of({"e"}));
   ASSERT_TRUE(cache.WaitUntilReady(kPatience));
@@ -95,7 +95,7 @@ TEST_P(LeaderCacheTest, GrowsOldWhileTheServiceIsAwayAndYoungAgain) {
   EXPECT_TRUE(Eventually([&] { return cache.age() < old; }));
 }
 
-TEST_P(LeaderCacheTest, IsNotReadyBeforeTheServiceWasReached) {
+TEST_P(LeaderCacheTest, TheCacheIsNotReadyBeforeItHasReachedTheService) {
   for (auto& server : servers_) server->Kill();
   const LeaderCache cache(Of({"e"}));
 
@@ -106,7 +106,7 @@ TEST_P(LeaderCacheTest, IsNotReadyBeforeTheServiceWasReached) {
   EXPECT_TRUE(cache.WaitUntilReady(kPatience));
 }
 
-TEST_P(LeaderCacheTest, MayBeUsedAndDestroyedFromItsCallback) {
+TEST_P(LeaderCacheTest, TheCacheMayBeUsedAndDestroyedFromItsCallback) {
   Diary diary;
   std::unique_ptr<LeaderCache> cache;
   std::promise<void> made;

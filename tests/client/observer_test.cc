@@ -53,7 +53,7 @@ class ObserverTest : public ElectorTest {
 INSTANTIATE_TEST_SUITE_P(Stores, ObserverTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(ObserverTest, BeginsWithASnapshotAndTellsEachEventThatFollows) {
+TEST_P(ObserverTest, ASnapshotComesFirstAndEachEventFollows) {
   const auto session = Campaign(A(), {"e", "a"}).session().session_id();
   Diary diary;
   auto options = Writing(diary, BothEndpoints(), {"e", "f"});
@@ -71,7 +71,7 @@ TEST_P(ObserverTest, BeginsWithASnapshotAndTellsEachEventThatFollows) {
               IsSupersetOf({"e 1 SNAPSHOT a", "f 0 SNAPSHOT nobody", "e 2 PROCLAIMED a 1"}));
 }
 
-TEST_P(ObserverTest, GoesOnAfterABreakWithoutAGapOrARepetition) {
+TEST_P(ObserverTest, AfterABreakThereIsNoGapAndNoRepetition) {
   const auto session = Campaign(A(), {"e", "a"}).session().session_id();
   Diary diary;
   auto options = Writing(diary, relay_->endpoint(), {"e"});
@@ -95,7 +95,7 @@ TEST_P(ObserverTest, GoesOnAfterABreakWithoutAGapOrARepetition) {
   EXPECT_EQ(lines, expected);
 }
 
-TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsThatCameIntoBeingInABreak) {
+TEST_P(ObserverTest, ElectionsCreatedDuringABreakStartWithTheirFirstEvent) {
   Campaign(A(), {"jobs/1", "a"});
   Diary diary;
   auto options = Writing(diary, relay_->endpoint(), {"jobs/"}, true);
@@ -116,7 +116,7 @@ TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsThatCameIntoBeingInABreak)
 }
 
 // After `bump-terms`, new elections do not begin with revision 1.
-TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsOfADatabaseThatWasRestored) {
+TEST_P(ObserverTest, ElectionsOfARestoredDatabaseStartWithTheirFirstEvent) {
   for (const auto& server : servers_) server->Kill();
   const std::string first = std::to_string(BumpTerms(url_) + 1);
   for (const auto& server : servers_) server->Start();
@@ -139,7 +139,7 @@ TEST_P(ObserverTest, TellsFromTheirFirstEventElectionsOfADatabaseThatWasRestored
   EXPECT_THAT(diary.Lines(), Not(Contains(HasSubstr("RESYNC"))));
 }
 
-TEST_P(ObserverTest, GoesOnWithMoreThanAThousandElections) {
+TEST_P(ObserverTest, MoreThanAThousandElectionsContinueAfterABreak) {
   constexpr int kElections = 1'100;
   const auto name = [](int i) { return "e" + std::to_string(i); };
   const auto session =
@@ -161,7 +161,7 @@ TEST_P(ObserverTest, GoesOnWithMoreThanAThousandElections) {
   EXPECT_EQ(diary.Lines().size(), kElections + 2 * kElections / 10);
 }
 
-TEST_P(ObserverTest, TellsWhenWhatWasBeforeIsVoid) {
+TEST_P(ObserverTest, AResyncReportsThatEarlierEventsAreVoid) {
   const auto session = Campaign(A(), {"e", "a"}).session().session_id();
   Diary diary;
   const tenure::Observer observer(Writing(diary, relay_->endpoint(), {"e"}));
@@ -180,7 +180,7 @@ TEST_P(ObserverTest, TellsWhenWhatWasBeforeIsVoid) {
   diary.WaitFor("e 4 ELECTED b 2");
 }
 
-TEST_P(ObserverTest, AStreamThatIsSilentIsGivenUp) {
+TEST_P(ObserverTest, ASilentStreamIsGivenUp) {
   Diary diary;
   auto options = Writing(diary, relay_->endpoint(), {"e"});
   options.silence_max = 500ms;
@@ -200,7 +200,7 @@ using ObserverOfTwoReplicasTest = ObserverTest;
 INSTANTIATE_TEST_SUITE_P(Stores, ObserverOfTwoReplicasTest, ::testing::Values(StoreKind::kMariaDb),
                          StoreKindName);
 
-TEST_P(ObserverOfTwoReplicasTest, TellsEachEventOnceWhileOneReplicaAfterTheOtherIsKilled) {
+TEST_P(ObserverOfTwoReplicasTest, EachEventIsReportedOnceWhileReplicasAreKilledInTurn) {
   const auto session = Campaign(A(), {"e", "a"}).session().session_id();
   Diary diary;
   const tenure::Observer observer(Writing(diary, BothEndpoints(), {"e"}));
@@ -220,7 +220,7 @@ TEST_P(ObserverOfTwoReplicasTest, TellsEachEventOnceWhileOneReplicaAfterTheOther
   EXPECT_EQ(diary.Lines(), expected);
 }
 
-TEST_P(ObserverTest, WhatIsNoTenureServiceFails) {
+TEST_P(ObserverTest, AServerThatIsNotTenureFails) {
   int port = 0;
   grpc::CallbackGenericService without_methods;
   grpc::ServerBuilder builder;
@@ -234,7 +234,7 @@ TEST_P(ObserverTest, WhatIsNoTenureServiceFails) {
   diary.WaitFor("failed code 12: ");
 }
 
-TEST_P(ObserverTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
+TEST_P(ObserverTest, AnObserverMayBeDestroyedFromAnyOfItsCallbacks) {
   for (const std::string where : {"snapshot", "event", "progress", "broken"}) {
     Diary diary;
     std::unique_ptr<tenure::Observer> observer;
@@ -264,7 +264,7 @@ TEST_P(ObserverTest, MayBeDestroyedFromAnyCallbackOfItsOwn) {
   }
 }
 
-TEST_P(ObserverTest, MayBeDestroyedAtAnyMoment) {
+TEST_P(ObserverTest, AnObserverMayBeDestroyedAtAnyMoment) {
   for (int i = 0; i < 50; ++i) {
     Diary diary;
     const tenure::Observer observer(Writing(diary, BothEndpoints(), {"e"}));
@@ -273,7 +273,7 @@ TEST_P(ObserverTest, MayBeDestroyedAtAnyMoment) {
   }
 }
 
-TEST_P(ObserverTest, IsDestroyedThoughTheServiceHangs) {
+TEST_P(ObserverTest, AnObserverIsDestroyedEvenIfTheServiceHangs) {
   Diary diary;
   auto observer = std::make_unique<tenure::Observer>(Writing(diary, BothEndpoints(), {"e"}));
   diary.WaitFor("e 0 SNAPSHOT nobody");
@@ -284,7 +284,7 @@ TEST_P(ObserverTest, IsDestroyedThoughTheServiceHangs) {
   for (auto& server : servers_) server->process().Signal(SIGCONT);
 }
 
-TEST(ObserverOptionsTest, MalformedOnesAreAnErrorAtOnce) {
+TEST(ObserverOptionsTest, MalformedOptionsAreAnErrorAtOnce) {
   const auto observe = [](const ObserverOptions& options) { const tenure::Observer it(options); };
 
   EXPECT_THROW(observe({}), std::invalid_argument);

@@ -45,7 +45,7 @@ struct Holder {
   std::vector<std::unique_ptr<Elector>> electors;
 };
 
-TEST_P(RollingRestartTest, CostsNoSeatAndHidesNoEvent) {
+TEST_P(RollingRestartTest, ARollingRestartLosesNoSeatAndNoEvent) {
   std::vector<std::unique_ptr<Holder>> holders;
   for (int i = 0; i < kHolders; ++i) {
     const Client client = NewClient("holder " + std::to_string(i), 10s, Endpoints());

@@ -59,7 +59,7 @@ TEST_P(RunTest, TheCommandKnowsItsTermAndItsExitCodeIsReturned) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
 }
 
-TEST_P(RunTest, TheSecondRunsWhenTheFirstHasEnded) {
+TEST_P(RunTest, TheSecondCandidateRunsWhenTheFirstHasEnded) {
   const auto first = Start(A(), "a", {}, "echo begins; sleep 1000");
   first->Line(1);
   const auto second = Start(B(), "b", {}, "echo $TENURE_TERM");
@@ -90,7 +90,7 @@ TEST_P(RunTest, SignalsAreForwarded) {
   EXPECT_EQ(run->Line(4), "term");
 }
 
-TEST_P(RunTest, WhoIsDeposedEndsItsCommandAndSaysSo) {
+TEST_P(RunTest, ADeposedLeaderEndsItsCommandAndSaysSo) {
   const auto run = Start(A(), "a", {"--ttl", "3s"},
                          "trap 'echo term; exit 7' TERM; echo ready; while :; do sleep 0.02; done");
   run->Line(1);
@@ -114,7 +114,7 @@ TEST_P(RunTest, WithRestartItStandsAgain) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
 }
 
-TEST_P(RunTest, TheCommandOfWhoIsDeposedIsKilledIfItIgnoresTerm) {
+TEST_P(RunTest, ADeposedLeadersCommandIsKilledIfItIgnoresSigterm) {
   const auto first = Start(A(), "a", {"--ttl", "2s"}, kStubbornClock);
   first->Line(1);
 
@@ -142,7 +142,7 @@ TEST_P(RunTest, ACommandIsNotRunIfItsHookFails) {
   EXPECT_THAT(run->Lines(), IsEmpty());
 }
 
-TEST_P(RunTest, ASignalDuringTheHookCountsAsOneThatEndsTheCommand) {
+TEST_P(RunTest, ASignalDuringTheHookCountsAsEndingTheCommand) {
   const auto run = Start(
       A(), "a", {"--on-elected", "trap 'exit 0' TERM; echo hook; while :; do sleep 0.05; done"},
       "echo command");
@@ -154,7 +154,7 @@ TEST_P(RunTest, ASignalDuringTheHookCountsAsOneThatEndsTheCommand) {
   EXPECT_THAT(run->Lines(), ElementsAre("hook"));
 }
 
-TEST_P(RunTest, ASignalThatItWasStartedToIgnoreIsIgnored) {
+TEST_P(RunTest, ASignalIgnoredFromTheStartStaysIgnored) {
   Process run({"sh", "-c", "trap '' HUP; exec \"$0\" --endpoint \"$1\" run e -- sh -c \"$2\"",
                Program("tenure"), A().endpoint(),
                "trap 'echo usr1' USR1; echo begins; while :; do sleep 0.05; done"});
@@ -168,7 +168,7 @@ TEST_P(RunTest, ASignalThatItWasStartedToIgnoreIsIgnored) {
   EXPECT_EQ(run.Wait(), 128 + SIGTERM);
 }
 
-TEST_P(RunTest, IsSuspendedAndGoesOnWithItsCommand) {
+TEST_P(RunTest, TheToolIsSuspendedAndContinuedWithItsCommand) {
   const auto run = Start(A(), "a", {}, "echo $$; while :; do sleep 0.05; done");
   const pid_t command = std::stoi(run->Line(1));
 
@@ -181,7 +181,7 @@ TEST_P(RunTest, IsSuspendedAndGoesOnWithItsCommand) {
   EXPECT_EQ(run->Wait(), 128 + SIGTERM);
 }
 
-TEST_P(RunTest, WhoOnlyTriesEndsIfAnotherLeads) {
+TEST_P(RunTest, ATryEndsIfAnotherLeads) {
   Campaign(A(), {"e", "other"});
 
   const auto tries = Start(A(), "a", {"--try"}, "echo during");
@@ -194,14 +194,14 @@ TEST_P(RunTest, WhoOnlyTriesEndsIfAnotherLeads) {
   EXPECT_TRUE(Eventually([&] { return Describe(A(), "e").queue_size() == 0; }));
 }
 
-TEST_P(RunTest, WhoOnlyTriesRunsIfNobodyLeads) {
+TEST_P(RunTest, ATryRunsIfNobodyLeads) {
   const auto run = Start(A(), "a", {"--try"}, "echo during");
 
   EXPECT_EQ(run->Wait(), 0);
   EXPECT_THAT(run->Lines(), ElementsAre("during"));
 }
 
-TEST_P(RunTest, WhoWaitsLeavesTheQueueAfterASignal) {
+TEST_P(RunTest, AWaiterLeavesTheQueueAfterASignal) {
   Campaign(A(), {"e", "other"});
   const auto run = Start(A(), "a", {}, "echo during");
   WaitUntilOneWaits();
@@ -224,7 +224,7 @@ TEST_P(RunTest, WrongUsageIsAnError) {
   EXPECT_EQ(RunTool(A(), {"run", "e", "--ttl", "nonsense", "--", "true"}).exit_code, 2);
 }
 
-TEST_P(RunTest, NothingOfItsCommandOutlivesIt) {
+TEST_P(RunTest, NoPartOfTheCommandOutlivesTheTool) {
   const auto run = Start(A(), "a", {}, "sleep 1000 & echo $$; echo $!; wait");
   const std::string child = run->Line(1);
   const std::string grandchild = run->Line(2);
@@ -234,7 +234,7 @@ TEST_P(RunTest, NothingOfItsCommandOutlivesIt) {
   EXPECT_TRUE(Eventually([&] { return !Lives(child) && !Lives(grandchild); }));
 }
 
-TEST_P(RunTest, WhatTheCommandLeavesBehindEndsWithIt) {
+TEST_P(RunTest, ProcessesLeftByTheCommandEndWithIt) {
   const auto run = Start(A(), "a", {}, "sleep 1000 & echo $!");
   const std::string left = run->Line(1);
 
@@ -243,7 +243,7 @@ TEST_P(RunTest, WhatTheCommandLeavesBehindEndsWithIt) {
   EXPECT_TRUE(Eventually([&] { return !Lives(left); }));
 }
 
-TEST_P(RunTest, ItsCommandIsEndedWhileItIsStoppedItself) {
+TEST_P(RunTest, TheCommandIsEndedEvenWhileTheToolIsStopped) {
   const auto first = Start(A(), "a", {"--ttl", "2s"}, kStubbornClock);
   first->Line(1);
   const auto second = Start(B(), "b", {"--ttl", "2s"}, kClock);
@@ -262,7 +262,7 @@ using RunOnTwoReplicasTest = RunTest;
 INSTANTIATE_TEST_SUITE_P(Stores, RunOnTwoReplicasTest, ::testing::Values(StoreKind::kMariaDb),
                          StoreKindName);
 
-TEST_P(RunOnTwoReplicasTest, ACommandThatIgnoresTermIsKilledBeforeTheLeaseEnds) {
+TEST_P(RunOnTwoReplicasTest, ACommandThatIgnoresSigtermIsKilledBeforeTheLeaseEnds) {
   const auto first = Start(A(), "a", {"--ttl", "2s"}, kStubbornClock);
   first->Line(1);
   const auto second = Start(B(), "b", {"--ttl", "2s"}, kClock);
@@ -275,7 +275,7 @@ TEST_P(RunOnTwoReplicasTest, ACommandThatIgnoresTermIsKilledBeforeTheLeaseEnds) 
   EXPECT_LT(LastTime(*first), second_began);
 }
 
-TEST_P(RunOnTwoReplicasTest, GoesOnWhenItsReplicaIsKilled) {
+TEST_P(RunOnTwoReplicasTest, TheCommandContinuesWhenTheReplicaIsKilled) {
   const auto run = std::make_unique<Process>(
       ToolCommand({"run", "e", "--ttl", "3s", "--", "sh", "-c", kClock}),
       std::map<std::string, std::string>{{"TENURE_ENDPOINTS", BothEndpoints()}});

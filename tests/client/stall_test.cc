@@ -121,7 +121,7 @@ class StallTest : public ElectorTest {
 };
 INSTANTIATE_TEST_SUITE_P(Stores, StallTest, ::testing::Values(StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(StallTest, WhoWasStoppedPastItsLeaseNeverBelievesInThatTermAgain) {
+TEST_P(StallTest, AProcessStoppedPastItsLeaseNeverBelievesInThatTermAgain) {
   const int rounds = (FromEnvironment("TENURE_TEST_STALLS", 40) + kElections - 1) / kElections;
   const int seed = FromEnvironment("TENURE_TEST_SEED", 1);
   std::vector<std::unique_ptr<StalledElection>> elections;

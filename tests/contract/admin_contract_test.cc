@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, AdminContract,
 
 // --- What operators change is kept ---
 
-TEST_P(AdminContract, WhateverIsDecidedOfAnElectionIsKept) {
+TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   Election all{{"all"}, {7}, {8}, {9}, 0};
   all.leader = Leader{NewSessionId(), "a", 1s, std::string("\0v", 2), {10s}, {~0ULL}};
   all.settings = {1ms, 2ms, 3ms, 4ms, 5};
@@ -66,7 +66,7 @@ TEST_P(AdminContract, WhateverIsDecidedOfAnElectionIsKept) {
   }
 }
 
-TEST_P(AdminContract, WhateverIsDecidedOfASessionIsKept) {
+TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
   Session session{NewSessionId(), "a",          3s, {DbTime{20s}},
                   Cause::kNone,   {DbTime{5s}}, 2s, {DbTime{6s}}};
   const Agenda agenda{{}, {session.id}};
@@ -90,7 +90,7 @@ TEST_P(AdminContract, WhateverIsDecidedOfASessionIsKept) {
   EXPECT_EQ(found(), session);
 }
 
-TEST_P(AdminContract, WhateverIsDecidedOfACandidacyIsKept) {
+TEST_P(AdminContract, EveryFieldOfACandidacyIsStored) {
   const SessionId session = NewSessionId();
   Stand("e", NewSessionId(), "leader");
   Stand("e", session, "a");
@@ -107,7 +107,7 @@ TEST_P(AdminContract, WhateverIsDecidedOfACandidacyIsKept) {
             (Candidacy{session, "a", 60s, {1}, again.priority, again.value, {~0ULL}, true}));
 }
 
-TEST_P(AdminContract, AHandoverIsToldAndThenPassesTheSeat) {
+TEST_P(AdminContract, AHandoverIsRecordedAndThenPassesTheSeat) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "a");
   Stand("e", NewSessionId(), "b");
@@ -129,7 +129,7 @@ TEST_P(AdminContract, AHandoverIsToldAndThenPassesTheSeat) {
   EXPECT_THAT(QueueOf("e"), ElementsAre("b"));
 }
 
-TEST_P(AdminContract, TheAppointedIsElectedFromDeepInTheQueue) {
+TEST_P(AdminContract, AnAppointedCandidateIsElectedFromDeepInTheQueue) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "leader");
   for (int i = 0; i < 30; ++i) Stand("e", NewSessionId(), fmt::format("c{:02}", i));
@@ -197,7 +197,7 @@ TEST_P(AdminContract, ASecondCoolDownReplacesTheFirst) {
   EXPECT_THAT(Load("e").cool_downs, SizeIs(1));
 }
 
-TEST_P(AdminContract, APausedElectionElectsNobodyUntilItGoesOn) {
+TEST_P(AdminContract, APausedElectionElectsNobodyUntilItResumes) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "a");
   Stand("e", NewSessionId(), "b");
@@ -212,7 +212,7 @@ TEST_P(AdminContract, APausedElectionElectsNobodyUntilItGoesOn) {
   EXPECT_FALSE(Load("e").election.paused);
 }
 
-TEST_P(AdminContract, SettingsAreKeptAndAnElectionIsCreatedWithThem) {
+TEST_P(AdminContract, SettingsAreStoredAndCanCreateAnElection) {
   Configure configure = Creating("e");
   configure.lock_delay = 1ms;
   configure.min_hold = 2ms;
@@ -271,7 +271,7 @@ TEST_P(AdminContract, ADeletedElectionIsGoneAndComesBackWithAHigherTerm) {
   EXPECT_THAT(History("e"), ElementsAre("4 VACATED a 2 DELETED", "5 ELECTED b 3 "));
 }
 
-TEST_P(AdminContract, AnElectionIsDeletedAndStoodForInOneTransaction) {
+TEST_P(AdminContract, AnElectionIsDeletedAndCampaignedForInOneTransaction) {
   const SessionId leader = NewSessionId();
   const SessionId waiting = NewSessionId();
   Stand("e", leader, "a");
@@ -309,7 +309,7 @@ TEST_P(AdminContract, AnOperatorEndsASession) {
   EXPECT_THAT(Replica().FindDueWork(10).value().unsettled, ElementsAre(session));
 }
 
-TEST_P(AdminContract, ChangesAreReadInPagesTheLatestFirst) {
+TEST_P(AdminContract, ChangesAreReadInPagesLatestFirst) {
   const Asker asker{"o'lga\\", std::string("\xc3\xb6%", 3)};
   std::vector<AdminChange> made;
   for (const auto& [election, term] : {std::pair("e", 1), {"f", 2}, {"e", 3}, {"f", 4}, {"e", 5}}) {
@@ -340,7 +340,7 @@ TEST_P(AdminContract, ChangesAreReadInPagesTheLatestFirst) {
   EXPECT_THAT(Replica().ReadAdminChanges(ElectionName{"g"}, kNumberMax, 10).value(), IsEmpty());
 }
 
-TEST_P(AdminContract, WhatIsRefusedChangesNothing) {
+TEST_P(AdminContract, ARefusedCommandChangesNothing) {
   if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "nobody else can look at a memory";
   Stand("e", NewSessionId(), "a");
   Stand("e", NewSessionId(), "b");
@@ -398,7 +398,7 @@ TEST_P(AdminContract, ATombstoneOutlivesEveryRefusal) {
   EXPECT_TRUE(Replica().ReadElections({{"e"}}).value().contains({"e"}));
 }
 
-TEST_P(AdminContract, TheTermOfAnElectionThatWasMadeAndDeletedAtOnceIsNeverGrantedAgain) {
+TEST_P(AdminContract, ATermOfAnElectionCreatedAndDeletedAtOnceIsNotReused) {
   const SessionId session = NewSessionId();
 
   const auto answers = Run(*store_, {CampaignOf("e", session, "a"), Delete{{"e"}, {1}, kAsker}});
@@ -409,7 +409,7 @@ TEST_P(AdminContract, TheTermOfAnElectionThatWasMadeAndDeletedAtOnceIsNeverGrant
   EXPECT_EQ(std::get<CampaignAnswer>(*again).election.term, Term{2});
 }
 
-TEST_P(AdminContract, NothingIsLeftOfAnElectionWhoseCampaignWasPutOff) {
+TEST_P(AdminContract, APostponedCampaignLeavesNoElection) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite locks the whole file";
   const SessionId locked = NewSessionId();
   const SessionId free = NewSessionId();
@@ -430,7 +430,7 @@ TEST_P(AdminContract, NothingIsLeftOfAnElectionWhoseCampaignWasPutOff) {
 
 // --- What is loaded ---
 
-TEST_P(AdminContract, HeadsLeaveOutWhoMayNotBeElected) {
+TEST_P(AdminContract, QueueHeadsLeaveOutIneligibleCandidates) {
   const SessionId deposed = NewSessionId();
   const SessionId leader = NewSessionId();
   Stand("e", deposed, "cooling");
@@ -456,7 +456,7 @@ TEST_P(AdminContract, HeadsLeaveOutWhoMayNotBeElected) {
   EXPECT_EQ(LeaderOf("e"), "first");
 }
 
-TEST_P(AdminContract, AQueueOfThoseWhoMayNotLeadKeepsTheSeatEmptyAndHoldsUpNobody) {
+TEST_P(AdminContract, AQueueOfIneligibleCandidatesKeepsTheSeatEmptyAndBlocksNobody) {
   const SessionId leader = NewSessionId();
   Stand("e", leader, "leader");
   for (int i = 0; i < 5; ++i) Stand("e", NewSessionId(), "observer", 60s, -1);
@@ -468,7 +468,7 @@ TEST_P(AdminContract, AQueueOfThoseWhoMayNotLeadKeepsTheSeatEmptyAndHoldsUpNobod
   EXPECT_TRUE(Stand("e", NewSessionId(), "next").elected);
 }
 
-TEST_P(AdminContract, TheOlderSessionsOfACandidateAreFoundWhereverTheyWait) {
+TEST_P(AdminContract, OlderSessionsOfACandidateAreFoundWhereverTheyWait) {
   Stand("e", NewSessionId(), "leader");
   for (int i = 0; i < 20; ++i) Stand("e", NewSessionId(), fmt::format("c{:02}", i));
   const SessionId old = NewSessionId();

@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, CensusContract,
 
 TEST_P(CensusContract, AnEmptyDatabaseHoldsNothing) { EXPECT_EQ(TakeCensus(), Census{}); }
 
-TEST_P(CensusContract, CountsElectionsAndThoseWhoWait) {
+TEST_P(CensusContract, ElectionsAndCandidatesAreCounted) {
   const SessionId twice = NewSessionId();
   Stand("e", twice, "a");
   Stand("f", NewSessionId(), "b");
@@ -33,7 +33,7 @@ TEST_P(CensusContract, CountsElectionsAndThoseWhoWait) {
   EXPECT_EQ(TakeCensus(), (Census{.elections = 2, .candidates = 1, .sessions = 2}));
 }
 
-TEST_P(CensusContract, AnElectionThatNobodyWantsIsVacant) {
+TEST_P(CensusContract, AnElectionWithoutCandidatesIsVacant) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
   Run(Resign{{"e"}, session, {}});
@@ -41,7 +41,7 @@ TEST_P(CensusContract, AnElectionThatNobodyWantsIsVacant) {
   EXPECT_EQ(TakeCensus(), (Census{.elections = 1, .vacant = 1, .sessions = 1}));
 }
 
-TEST_P(CensusContract, AnElectionWhoseSeatIsKeptFromThoseWhoWantItIsLeaderless) {
+TEST_P(CensusContract, AnElectionThatKeepsItsCandidatesWaitingIsLeaderless) {
   Configure delayed = Creating("e");
   delayed.min_hold = 1h;
   Administer(delayed);
@@ -54,14 +54,14 @@ TEST_P(CensusContract, AnElectionWhoseSeatIsKeptFromThoseWhoWantItIsLeaderless) 
             (Census{.elections = 1, .leaderless = 1, .candidates = 1, .sessions = 2}));
 }
 
-TEST_P(CensusContract, ALeaderWhoseLeaseIsOverIsNone) {
+TEST_P(CensusContract, AnExpiredLeaderDoesNotCount) {
   Stand("e", NewSessionId(), "a", 20ms);
   ASSERT_TRUE(Eventually([&] { return !View("e").LeaderAlive(); }));
 
   EXPECT_EQ(TakeCensus(), (Census{.elections = 1, .leaderless = 1}));
 }
 
-TEST_P(CensusContract, ALeaderWhoseSessionHasEndedIsNone) {
+TEST_P(CensusContract, ALeaderWithAnEndedSessionDoesNotCount) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
   ASSERT_TRUE(store_->Transact({{}, {session}}, [&](Docket& docket) {
@@ -77,13 +77,13 @@ TEST_P(CensusContract, APausedElectionIsNotLeaderless) {
   EXPECT_EQ(TakeCensus(), (Census{.elections = 1, .candidates = 1, .sessions = 1}));
 }
 
-TEST_P(CensusContract, AnElectionForWhichOnlyAReserveWaitsIsNotLeaderless) {
+TEST_P(CensusContract, AnElectionWithOnlyNegativePrioritiesIsNotLeaderless) {
   Stand("e", NewSessionId(), "reserve", 60s, -1);
 
   EXPECT_EQ(TakeCensus(), (Census{.elections = 1, .candidates = 1, .sessions = 1}));
 }
 
-TEST_P(CensusContract, ADeletedElectionIsNone) {
+TEST_P(CensusContract, ADeletedElectionDoesNotCount) {
   Stand("e", NewSessionId(), "a");
   Administer(Delete{{"e"}, Term{1}, kAsker});
 

@@ -108,7 +108,7 @@ TEST_P(HistoryContract, ASetOverSeveralLanesHasOnePositionInEach) {
   EXPECT_THAT(Replica().ReadSeats({session}).value(), SizeIs(names.size()));
 }
 
-TEST_P(HistoryContract, ASetThatIsNotFreeTakesNothing) {
+TEST_P(HistoryContract, ABlockedSetTakesNothing) {
   auto names = NamesOfAllLanes();
   Stand(names[3].bytes, NewSessionId(), "b");
 
@@ -120,7 +120,7 @@ TEST_P(HistoryContract, ASetThatIsNotFreeTakesNothing) {
   EXPECT_THAT(committed_, IsEmpty());
 }
 
-TEST_P(HistoryContract, SetsInAnyOrderAreNeverPartlyTaken) {
+TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
   if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "a database in memory has one connection";
   constexpr int kTakings = 60;
   const auto names = NamesOfAllLanes();
@@ -190,7 +190,7 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverPartlyTaken) {
   }
 }
 
-TEST_P(HistoryContract, TheLostReplyToACommitOfSeveralLanesIsLookedUp) {
+TEST_P(HistoryContract, ALostReplyToACommitOfSeveralLanesIsLookedUp) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "a commit of SQLite has no reply to lose";
   const auto names = NamesOfAllLanes();
   const Command campaign = ForAll(names, NewSessionId(), "a");
@@ -229,7 +229,7 @@ TEST_P(HistoryContract, TheLostReplyToACommitOfSeveralLanesIsLookedUp) {
 
 // --- What time brings about ---
 
-TEST_P(HistoryContract, AnElectionIsDueWhenItsDelayIsOver) {
+TEST_P(HistoryContract, AnElectionIsDueWhenItsDelayEnds) {
   Configure configure = Creating("e");
   configure.lock_delay = 200ms;
   Administer(configure);
@@ -252,7 +252,7 @@ TEST_P(HistoryContract, AnElectionIsDueWhenItsDelayIsOver) {
   EXPECT_THAT(Replica().FindDueWork(10).value().elections, IsEmpty());
 }
 
-TEST_P(HistoryContract, TheEarliestOfLeasesAndDelaysIsNext) {
+TEST_P(HistoryContract, TheEarliestLeaseOrDelayIsNext) {
   const auto wake = [&](const std::string& election, Duration in) {
     Appoint reserved = Appointing(election, {1}, "absent");
     reserved.reserve_for = in;
@@ -273,7 +273,7 @@ TEST_P(HistoryContract, TheEarliestOfLeasesAndDelaysIsNext) {
   EXPECT_EQ(store_->FindDueWork(10).value().next, brief.session.expires_at);
 }
 
-TEST_P(HistoryContract, DueElectionsComeInTheOrderInWhichTheyFellDueAndNoMoreThanAskedFor) {
+TEST_P(HistoryContract, DueElectionsComeInOrderAndUpToTheLimit) {
   for (const auto& [election, in] : {std::pair("a", 30s), {"b", 10s}, {"c", 20s}}) {
     Configure configure = Creating(election);
     configure.lock_delay = in;
@@ -289,7 +289,7 @@ TEST_P(HistoryContract, DueElectionsComeInTheOrderInWhichTheyFellDueAndNoMoreTha
 }
 
 // What falls due while the search goes on is either in its answer, or announced.
-TEST_P(HistoryContract, NothingFallsDueUnseenDuringASearch) {
+TEST_P(HistoryContract, NothingBecomesDueUnnoticedDuringASearch) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite searches by one moment";
   const auto brief = Stand("e", NewSessionId(), "brief", 800ms);
   mysql::Connection holder(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
@@ -328,7 +328,7 @@ TEST_P(HistoryContract, EventsAreTrimmedByAge) {
   EXPECT_EQ(Trim({1h, kAll, 0s}), 0u);
 }
 
-TEST_P(HistoryContract, EventsAreTrimmedByTheirNumber) {
+TEST_P(HistoryContract, EventsAreTrimmedByNumber) {
   MakeHistory("e", 10);
   MakeHistory("f", 3);
 
@@ -338,7 +338,7 @@ TEST_P(HistoryContract, EventsAreTrimmedByTheirNumber) {
   EXPECT_THAT(Revisions("f"), ElementsAre(1, 2, 3));
 }
 
-TEST_P(HistoryContract, WhatIsYoungIsKeptWhateverItsNumber) {
+TEST_P(HistoryContract, YoungEventsAreKeptWhateverTheirNumber) {
   MakeHistory("e", 3);
   const SessionId session = View("e").election.leader->session;
   for (int i = 0; i < 5; ++i) Run(Proclaim{{"e"}, session, {1}, "new" + std::to_string(i)});
@@ -374,7 +374,7 @@ TEST_P(HistoryContract, TheHistoryOfADeletedElectionIsHiddenAndThenTrimmed) {
   }
 }
 
-TEST_P(HistoryContract, AReadFromATrimmedRevisionAnswersWithWhatIsLeft) {
+TEST_P(HistoryContract, AReadFromATrimmedRevisionReturnsTheRest) {
   MakeHistory("e", 6);
   ASSERT_EQ(Trim({100h, 2, 0s}), 4u);
 
@@ -383,7 +383,7 @@ TEST_P(HistoryContract, AReadFromATrimmedRevisionAnswersWithWhatIsLeft) {
   EXPECT_THAT(Revisions("e", {7}), IsEmpty());
 }
 
-TEST_P(HistoryContract, OneStepTrimsABoundedPartAndTheNextGoesOn) {
+TEST_P(HistoryContract, OneStepTrimsABoundedPartAndTheNextContinues) {
   MakeHistory("a", 3);
   MakeHistory("b", 12);
   MakeHistory("c", 12);
@@ -430,7 +430,7 @@ TEST_P(HistoryContract, ThousandsOfElectionsAreTrimmedInBoundedSteps) {
   EXPECT_THAT(Revisions("e02099"), ElementsAre(2));
 }
 
-TEST_P(HistoryContract, OldChangesAndCoolDownsThatAreOverAreTrimmed) {
+TEST_P(HistoryContract, OldChangesAndEndedCoolDownsAreTrimmed) {
   RunAt(kLongAgo,
         {Creating("e"), CampaignOf("e", NewSessionId(), "a"), Depose{{"e"}, {1}, 1h, kAsker},
          CampaignOf("e", NewSessionId(), "b"), Depose{{"e"}, {2}, 20h, kAsker}});
@@ -445,7 +445,7 @@ TEST_P(HistoryContract, OldChangesAndCoolDownsThatAreOverAreTrimmed) {
   }
 }
 
-TEST_P(HistoryContract, ChangesThatAreYoungAreKept) {
+TEST_P(HistoryContract, YoungChangesAreKept) {
   Administer(Creating("e"));
 
   Trim({0s, 0, 1h});
@@ -487,7 +487,7 @@ TEST_P(HistoryContract, AQueueIsReadInPagesWithItsCoolDowns) {
   EXPECT_THAT(Replica().ReadQueue({"never"}, 0, 2).value(), IsEmpty());
 }
 
-TEST_P(HistoryContract, TermsAreReadInPagesTheLatestFirst) {
+TEST_P(HistoryContract, TermsAreReadInPagesLatestFirst) {
   std::vector<DbTime> began;
   for (const std::string candidate : {"a", "b", "c", "d"}) {
     const SessionId session = NewSessionId();
@@ -512,7 +512,7 @@ TEST_P(HistoryContract, TermsAreReadInPagesTheLatestFirst) {
   EXPECT_THAT(Replica().ReadTerms({"never"}, {kNumberMax}, 3).value(), IsEmpty());
 }
 
-TEST_P(HistoryContract, SessionsAreReadInPagesWithWhatTheyLeadAndWaitFor) {
+TEST_P(HistoryContract, SessionsAreReadInPagesWithTheirElections) {
   std::vector<SessionId> ids = {NewSessionId(), NewSessionId(), NewSessionId(), NewSessionId()};
   std::ranges::sort(ids);
   Stand("e", ids[0], "web-1");
@@ -547,7 +547,7 @@ TEST_P(HistoryContract, SessionsAreReadInPagesWithWhatTheyLeadAndWaitFor) {
   EXPECT_THAT(Replica().ReadSessions("x", {}, 10).value(), IsEmpty());
 }
 
-TEST_P(HistoryContract, ASessionIsFoundByItsHandleAliveOrNot) {
+TEST_P(HistoryContract, ALiveOrEndedSessionIsFoundByItsHandle) {
   const SessionId alive = NewSessionId();
   const SessionId ended = NewSessionId();
   Stand("e", alive, "a");

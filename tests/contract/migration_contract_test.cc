@@ -120,7 +120,7 @@ class MigrationContract : public AdminFixture {
 INSTANTIATE_TEST_SUITE_P(Stores, MigrationContract,
                          ::testing::Values(Kind::kSqliteFile, Kind::kServer), KindName);
 
-TEST_P(MigrationContract, ADatabaseOfTheFirstVersionKeepsAllThatItHolds) {
+TEST_P(MigrationContract, ADatabaseOfVersionOneKeepsAllItsData) {
   MakeVersion(1);
   AddElection();
   ASSERT_EQ(store_->CheckSchema().value(), SchemaState::kTooOld);
@@ -131,7 +131,7 @@ TEST_P(MigrationContract, ADatabaseOfTheFirstVersionKeepsAllThatItHolds) {
   EXPECT_THAT(Query("SELECT candidate FROM queue"), ElementsAre("second"));
 }
 
-TEST_P(MigrationContract, ADatabaseOfTheSecondVersionKeepsAllThatItHolds) {
+TEST_P(MigrationContract, ADatabaseOfVersionTwoKeepsAllItsData) {
   MakeVersion(2);
   AddElection();
   ASSERT_EQ(store_->CheckSchema().value(), SchemaState::kTooOld);
@@ -141,7 +141,7 @@ TEST_P(MigrationContract, ADatabaseOfTheSecondVersionKeepsAllThatItHolds) {
   ExpectItGoesOn();
 }
 
-TEST_P(MigrationContract, ADatabaseOfTheThirdVersionKeepsAllThatItHolds) {
+TEST_P(MigrationContract, ADatabaseOfVersionThreeKeepsAllItsData) {
   MakeVersion(2);
   AddElection();
   RunMigration(3);
@@ -153,7 +153,7 @@ TEST_P(MigrationContract, ADatabaseOfTheThirdVersionKeepsAllThatItHolds) {
   ExpectItGoesOn();
 }
 
-TEST_P(MigrationContract, ADatabaseOfTheFourthVersionKeepsAllThatItHolds) {
+TEST_P(MigrationContract, ADatabaseOfVersionFourKeepsAllItsData) {
   MakeVersion(2);
   AddElection();
   RunMigration(3);
@@ -166,7 +166,7 @@ TEST_P(MigrationContract, ADatabaseOfTheFourthVersionKeepsAllThatItHolds) {
   ExpectItGoesOn();
 }
 
-TEST_P(MigrationContract, ReplicasMayMigrateAtOnce) {
+TEST_P(MigrationContract, ReplicasMayMigrateAtTheSameTime) {
   MakeVersion(2);
   AddElection();
   std::vector<std::future<Result<void>>> migrations;
@@ -181,7 +181,7 @@ TEST_P(MigrationContract, ReplicasMayMigrateAtOnce) {
   ExpectItGoesOn();
 }
 
-TEST_P(MigrationContract, AMigrationThatWasCutOffIsCompleted) {
+TEST_P(MigrationContract, AnInterruptedMigrationIsCompleted) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite migrates in one transaction";
   MakeVersion(2);
   AddElection();

@@ -135,7 +135,7 @@ class PlainSqlTest : public ::testing::TestWithParam<Kind> {
 INSTANTIATE_TEST_SUITE_P(Stores, PlainSqlTest, ::testing::Values(Kind::kSqliteFile, Kind::kServer),
                          KindName);
 
-TEST_P(PlainSqlTest, LeadersSaysWhoLeadsAndForHowLong) {
+TEST_P(PlainSqlTest, TheViewLeadersShowsWhoLeadsAndForHowLong) {
   surface().Stand("e", NewSessionId(), "alice", 60s);
   surface().Stand("f", NewSessionId(), "bob", 10s);
   surface().Stand("f", NewSessionId(), "carol");
@@ -148,7 +148,7 @@ TEST_P(PlainSqlTest, LeadersSaysWhoLeadsAndForHowLong) {
   EXPECT_LE(left_ms, 60'000);
 }
 
-TEST_P(PlainSqlTest, MomentsAreInUtc) {
+TEST_P(PlainSqlTest, TimesAreInUtc) {
   const auto answer = surface().Stand("e", NewSessionId(), "alice");
 
   const auto elected_us = answer.election.leader->elected_at.since_epoch.count();
@@ -160,7 +160,7 @@ TEST_P(PlainSqlTest, MomentsAreInUtc) {
   EXPECT_THAT(Query("SELECT began_at FROM terms"), ElementsAre(elected_at));
 }
 
-TEST_P(PlainSqlTest, LeadersShowsNobodyWhoseLeaseIsOver) {
+TEST_P(PlainSqlTest, TheViewLeadersShowsNoExpiredLeader) {
   surface().Stand("e", NewSessionId(), "brief", 50ms);
   const SessionId closed = NewSessionId();
   surface().Stand("f", closed, "closed");
@@ -171,7 +171,7 @@ TEST_P(PlainSqlTest, LeadersShowsNobodyWhoseLeaseIsOver) {
   EXPECT_TRUE(Eventually([&] { return Query("SELECT * FROM leaders").empty(); }));
 }
 
-TEST_P(PlainSqlTest, QueueSaysWhoIsNextOfThoseThatAreAlive) {
+TEST_P(PlainSqlTest, TheViewQueueShowsTheNextLiveCandidates) {
   surface().Stand("e", NewSessionId(), "leader");
   const SessionId dead = NewSessionId();
   surface().Stand("e", dead, "dead", 60s, 8);
@@ -189,7 +189,7 @@ TEST_P(PlainSqlTest, QueueSaysWhoIsNextOfThoseThatAreAlive) {
                           "e|4|last|-2147483648|4", "f|1|alone|0|1"));
 }
 
-TEST_P(PlainSqlTest, TermsTellsWhoLedFromWhenUntilWhenAndWhyNoLonger) {
+TEST_P(PlainSqlTest, TheViewTermsShowsWhoLedFromWhenToWhenAndWhyItEnded) {
   const SessionId alice = NewSessionId();
   const SessionId bob = NewSessionId();
   surface().Stand("e", alice, "alice");
@@ -206,7 +206,7 @@ TEST_P(PlainSqlTest, TermsTellsWhoLedFromWhenUntilWhenAndWhyNoLonger) {
               ElementsAre("1"));
 }
 
-TEST_P(PlainSqlTest, TermsNamesEveryCause) {
+TEST_P(PlainSqlTest, TheViewTermsNamesEveryCause) {
   const SessionId session = NewSessionId();
   for (int cause = 1; cause <= 7; ++cause) {
     surface().Stand("e", session, "a");
@@ -231,7 +231,7 @@ TEST_P(PlainSqlTest, NamesAreComparedExactly) {
   EXPECT_THAT(Query("SELECT candidate FROM leaders WHERE election = 'Test'"), IsEmpty());
 }
 
-TEST_P(PlainSqlTest, NoViewHasMoreThanItSays) {
+TEST_P(PlainSqlTest, NoViewHasUndocumentedColumns) {
   surface().Stand("e", NewSessionId(), "a");
   surface().Stand("e", NewSessionId(), "b");
   const auto width = [&](const std::string& view) {
@@ -267,7 +267,7 @@ class FenceTest : public ::testing::Test {
   const SessionId next_ = NewSessionId();
 };
 
-TEST_F(FenceTest, ATakeoverWaitsForTheGuardedTransactionAndNothingElseDoes) {
+TEST_F(FenceTest, OnlyATakeoverWaitsForTheGuardedTransaction) {
   for (const std::string isolation : {"READ COMMITTED", "REPEATABLE READ"}) {
     SCOPED_TRACE(isolation);
     const std::string election = isolation == "READ COMMITTED" ? "rc" : "rr";
@@ -295,7 +295,7 @@ TEST_F(FenceTest, ATakeoverWaitsForTheGuardedTransactionAndNothingElseDoes) {
   }
 }
 
-TEST_F(FenceTest, WhatDoesNotStandIsRefusedAndHoldsUpNobody) {
+TEST_F(FenceTest, AnEndedTermIsRefusedAndDelaysNobody) {
   surface_.Leave("e", leader_);
   surface_.Leave("f", leader_);
   SqlApplication application(surface_.url());
@@ -330,7 +330,7 @@ TEST_F(FenceTest, NamesReachTheGuardInAnyCharacterSet) {
 
 // A leader that does not know, or does not care, that it is over: with one transaction after the
 // other, it would hold up its successor for ever.
-TEST_F(FenceTest, ALeaderWhoseSessionHasEndedIsRefusedBeforeItsElectionIsSettled) {
+TEST_F(FenceTest, AnEndedSessionIsRefusedBeforeItsElectionIsSettled) {
   SqlApplication in_flight(surface_.url());
   in_flight.Run("START TRANSACTION");
   ASSERT_EQ(in_flight.Guard("'e'", "1"), "");
@@ -362,7 +362,7 @@ TEST_F(FenceTest, ALeaderIsLetThroughUntilItsEndIsMarked) {
   EXPECT_NE(application.Guard("'g'", "1"), "");
 }
 
-TEST_F(FenceTest, AnOldSnapshotNeitherRefusesANewTermNorLetsAnOldOneThrough) {
+TEST_F(FenceTest, AnOldSnapshotNeitherRefusesANewTermNorAdmitsAnOldOne) {
   SqlApplication application(surface_.url(), "REPEATABLE READ");
   SqlApplication other(surface_.url(), "REPEATABLE READ");
   for (SqlApplication* one : {&application, &other}) {
@@ -376,7 +376,7 @@ TEST_F(FenceTest, AnOldSnapshotNeitherRefusesANewTermNorLetsAnOldOneThrough) {
   EXPECT_EQ(other.Guard("'e'", "2"), "");
 }
 
-TEST_F(FenceTest, AGuardWaitsForATakeoverThatIsUnderWay) {
+TEST_F(FenceTest, AGuardWaitsForARunningTakeover) {
   SqlApplication application(surface_.url());
   application.Run("START TRANSACTION");
   std::future<std::string> refusal;
@@ -398,7 +398,7 @@ TEST_F(FenceTest, AGuardWaitsForATakeoverThatIsUnderWay) {
   EXPECT_THAT(refusal.get(), HasSubstr("does not stand"));
 }
 
-TEST_F(FenceTest, ACallerNeedsNoRightButToExecute) {
+TEST_F(FenceTest, ACallerOnlyNeedsThePrivilegeToExecute) {
   const std::string url = UserWith("EXECUTE ON PROCEDURE tenure.tenure_fence");
   SqlApplication application(url);
 
@@ -406,7 +406,7 @@ TEST_F(FenceTest, ACallerNeedsNoRightButToExecute) {
   EXPECT_THROW(application.Run("SELECT name FROM elections"), mysql::MySqlError);
 }
 
-TEST_F(FenceTest, AReaderOfAViewNeedsNoRightButToSelectFromIt) {
+TEST_F(FenceTest, AReaderOfAViewOnlyNeedsThePrivilegeToSelect) {
   SqlApplication application(UserWith("SELECT ON tenure.leaders"));
 
   EXPECT_THAT(application.Run("SELECT * FROM leaders"), SizeIs(2));
@@ -414,7 +414,7 @@ TEST_F(FenceTest, AReaderOfAViewNeedsNoRightButToSelectFromIt) {
   EXPECT_THROW(application.Run("UPDATE leaders SET term = 9"), mysql::MySqlError);
 }
 
-TEST_F(FenceTest, ThePlainRecipeDoesTheSame) {
+TEST_F(FenceTest, TheDocumentedPlainSqlDoesTheSame) {
   SqlApplication application(UserWith("SELECT (name, term, leader_session) ON tenure.elections"));
   const auto stands = [&](int term) {
     return !application
@@ -437,7 +437,7 @@ constexpr char kRightsToMigrate[] =
     "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, SELECT, INSERT, UPDATE, DELETE ON tenure.*";
 constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE ON tenure.*";
 
-TEST_F(FenceTest, TheDocumentedRightsAreEnoughToMigrateAndToServe) {
+TEST_F(FenceTest, TheDocumentedPrivilegesSufficeToMigrateAndToServe) {
   Server().FreshDatabase("tenure");
   const auto user = UserWith(kRightsToMigrate);
 
@@ -447,7 +447,7 @@ TEST_F(FenceTest, TheDocumentedRightsAreEnoughToMigrateAndToServe) {
   EXPECT_EQ(SqlApplication(user).Guard("'e'", "1"), "");
 }
 
-TEST_F(FenceTest, WhoServesNeedsNoRightToChangeTheSchema) {
+TEST_F(FenceTest, ServingNeedsNoPrivilegeToChangeTheSchema) {
   Server().FreshDatabase("tenure");
   ASSERT_TRUE(OpenUrl(UserWith(kRightsToMigrate, "owner"))->Migrate());
 
@@ -471,7 +471,7 @@ TEST_F(FenceTest, WhoServesNeedsNoRightToChangeTheSchema) {
   EXPECT_TRUE(store->RaiseOrigin());
 }
 
-TEST_F(FenceTest, WhatTheOwnerMadeWorksWhileItsAccountIsLocked) {
+TEST_F(FenceTest, TheFenceWorksWhileItsOwnersAccountIsLocked) {
   Server().FreshDatabase("tenure");
   SqlSurface surface(UserWith(kRightsToMigrate, "owner"));
   surface.Stand("e", leader_, "leader");
@@ -484,7 +484,7 @@ TEST_F(FenceTest, WhatTheOwnerMadeWorksWhileItsAccountIsLocked) {
   EXPECT_THAT(reader.Run("SELECT * FROM leaders"), SizeIs(1));
 }
 
-TEST_F(FenceTest, WhoMayNotMigrateIsToldWhatIsMissing) {
+TEST_F(FenceTest, AUserThatCannotMigrateIsToldWhatIsMissing) {
   Server().FreshDatabase("tenure");
   const auto store =
       OpenUrl(UserWith("CREATE, ALTER, INDEX, SELECT, INSERT, UPDATE, DELETE ON tenure.*"));
@@ -496,7 +496,7 @@ TEST_F(FenceTest, WhoMayNotMigrateIsToldWhatIsMissing) {
   EXPECT_EQ(store->CheckSchema().value(), SchemaState::kTooOld);
 }
 
-TEST_F(FenceTest, ReplicasMigrateAtOnce) {
+TEST_F(FenceTest, ReplicasMigrateAtTheSameTime) {
   const std::string url = Server().FreshDatabase("tenure");
   std::vector<std::future<Result<void>>> migrations;
   for (int i = 0; i < 4; ++i) {

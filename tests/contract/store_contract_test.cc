@@ -21,14 +21,14 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
                          KindName);
 
-TEST_P(StoreContract, MigratesTwiceAndKnowsItsSchema) {
+TEST_P(StoreContract, MigratingTwiceSucceedsAndTheSchemaIsKnown) {
   ASSERT_TRUE(store_->Migrate());
 
   EXPECT_EQ(store_->CheckSchema().value(), SchemaState::kCurrent);
   EXPECT_TRUE(store_->Ping());
 }
 
-TEST_P(StoreContract, NewElectionsBeginAfterTheOriginAndOldOnesStayAsTheyAre) {
+TEST_P(StoreContract, NewElectionsStartAfterTheOriginAndOldOnesStay) {
   Stand("old", NewSessionId(), "a");
   EXPECT_EQ(store_->ReadOrigin().value(), 0u);
 
@@ -50,7 +50,7 @@ TEST_P(StoreContract, TheOriginIsRaisedToTheClock) {
   EXPECT_GT(store_->RaiseOrigin().value(), year_2020);
 }
 
-TEST_P(StoreContract, ABumpIsSavedAndItsEventToldLikeAnyOther) {
+TEST_P(StoreContract, ABumpIsSavedAndItsEventReportedLikeAnyOther) {
   Stand("e", NewSessionId(), "a");
   const uint64_t position = committed_.at(0).position;
   constexpr uint64_t kFloor = 2'000'000'000'000'000;
@@ -68,7 +68,7 @@ TEST_P(StoreContract, ABumpIsSavedAndItsEventToldLikeAnyOther) {
   EXPECT_EQ(View("e").election.term, Term{kFloor + 1});
 }
 
-TEST_P(StoreContract, KeepsEverythingThatALeadershipIsMadeOf) {
+TEST_P(StoreContract, EveryFieldOfALeadershipIsStored) {
   const SessionId session = NewSessionId();
   const std::string value("\0'\"\\\xff%", 6);
 
@@ -119,7 +119,7 @@ TEST_P(StoreContract, TheSeatPassesInTheTransactionThatEndsATerm) {
               ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED", "3 ELECTED b 2 "));
 }
 
-TEST_P(StoreContract, QueueIsOrderedByPriorityThenByArrival) {
+TEST_P(StoreContract, TheQueueIsOrderedByPriorityThenByArrival) {
   Stand("e", NewSessionId(), "leader");
   const SessionId low = NewSessionId();
   const SessionId first = NewSessionId();
@@ -169,7 +169,7 @@ TEST_P(StoreContract, ARefusedCampaignLeavesNothing) {
   EXPECT_THAT(store_->ListElections("", "", 10).value(), IsEmpty());
 }
 
-TEST_P(StoreContract, AQuotaCountsWhatLivesOfItsIdentityAndNothingElse) {
+TEST_P(StoreContract, AQuotaCountsOnlyLiveSessionsOfItsIdentity) {
   const auto stand = [&](const std::string& election, const SessionId& session, Claimant claimant) {
     Campaign campaign{{election}, session, Campaign::Opening{"c", 5s}, {}, "", 0, {1}};
     campaign.claimant = std::move(claimant);
@@ -249,7 +249,7 @@ TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
       agenda, [&](Docket& docket) { EXPECT_FALSE(docket.sessions.contains(session)); }));
 }
 
-TEST_P(StoreContract, RenewalsMoveTheExpiryOnly) {
+TEST_P(StoreContract, ARenewalOnlyMovesTheExpiry) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a", 1s);
   DbTime before;
@@ -264,7 +264,7 @@ TEST_P(StoreContract, RenewalsMoveTheExpiryOnly) {
   }));
 }
 
-TEST_P(StoreContract, SeatsOfASession) {
+TEST_P(StoreContract, TheSeatsOfASessionCanBeRead) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
   Stand("f", NewSessionId(), "b");
@@ -281,7 +281,7 @@ TEST_P(StoreContract, SeatsOfASession) {
                                    PlaceKey{{"g"}, session}));
 }
 
-TEST_P(StoreContract, TheFeedTellsEveryCommitOfALaneInOrder) {
+TEST_P(StoreContract, TheFeedHasEveryCommitOfALaneInOrder) {
   const int lane = LaneOf({"e"});
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
@@ -305,7 +305,7 @@ TEST_P(StoreContract, TheFeedTellsEveryCommitOfALaneInOrder) {
   EXPECT_THAT(store_->ReadEvents({"e"}, {2}, 1).value(), SizeIs(1));
 }
 
-TEST_P(StoreContract, AThrowingDecisionSavesNothingAndLeavesNoLock) {
+TEST_P(StoreContract, ADecisionThatThrowsSavesNothingAndLeavesNoLock) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
   const std::vector<Command> resign = {Resign{{"e"}, session, {}}};
@@ -321,7 +321,7 @@ TEST_P(StoreContract, AThrowingDecisionSavesNothingAndLeavesNoLock) {
   EXPECT_EQ(std::get<ResignAnswer>(Run(resign[0]).value()).outcome, ResignOutcome::kResigned);
 }
 
-TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermNorSkipARevision) {
+TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermOrSkipARevision) {
   if (GetParam() == Kind::kSqliteMemory) {
     GTEST_SKIP() << "a database in memory has one connection";
   }
@@ -374,7 +374,7 @@ TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermNorSkipARevision) {
   for (size_t i = 0; i < feed.size(); ++i) ASSERT_EQ(feed[i].event, events[i]);
 }
 
-TEST_P(StoreContract, AnElectionLockedByAnotherIsBusyAndHoldsUpNobodyElse) {
+TEST_P(StoreContract, ALockedElectionIsBusyAndDelaysNobodyElse) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite locks the whole file";
   const SessionId session = NewSessionId();
   const SessionId free_session = NewSessionId();
@@ -396,7 +396,7 @@ TEST_P(StoreContract, AnElectionLockedByAnotherIsBusyAndHoldsUpNobodyElse) {
   EXPECT_FALSE(View("free").election.leader.has_value());
 }
 
-TEST_P(StoreContract, ASessionLockedByAnotherIsBusyAndHoldsUpNobodyElse) {
+TEST_P(StoreContract, ALockedSessionIsBusyAndDelaysNobodyElse) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite locks the whole file";
   const SessionId locked = NewSessionId();
   const SessionId free = NewSessionId();
@@ -420,7 +420,7 @@ TEST_P(StoreContract, ASessionLockedByAnotherIsBusyAndHoldsUpNobodyElse) {
   EXPECT_EQ(View("e").election.leader->candidate, "a");
 }
 
-TEST_P(StoreContract, TwoThatOpenOneSessionAtOnceFindTheSameOne) {
+TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
   const SessionId session = NewSessionId();
   const auto other = Open();
@@ -449,14 +449,14 @@ TEST_P(StoreContract, TwoThatOpenOneSessionAtOnceFindTheSameOne) {
   EXPECT_EQ(second.error().reason, Reason::kSessionEnded);
 }
 
-TEST_P(StoreContract, TablesThatHoldNonsenseAreAnError) {
+TEST_P(StoreContract, TablesWithInvalidDataAreAnError) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
   Server().Query("INSERT INTO tenure.lanes VALUES (9, 0)");
 
   EXPECT_EQ(store_->ReadLanePositions().error().reason, Reason::kStoreUnavailable);
 }
 
-TEST_P(StoreContract, AConnectionThatTheServerEndedForItsSilenceIsNotUsed) {
+TEST_P(StoreContract, AConnectionClosedByTheServerForIdlenessIsNotUsed) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite has no connections to end";
   const std::string count = "SELECT COUNT(*) FROM information_schema.processlist WHERE db='tenure'";
   Stand("e", NewSessionId(), "a");
@@ -548,7 +548,7 @@ class QueryPlanTest : public ::testing::Test {
   std::optional<mysql::Connection> connection_;
 };
 
-TEST_F(QueryPlanTest, WhoIsNamedIsFoundInALongQueue) {
+TEST_F(QueryPlanTest, ANamedCandidateIsFoundInALongQueue) {
   Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)",
        "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 9000000000000000, 0, 0");
   Fill("INSERT INTO candidacies (election, session, ticket, precedence, value, attempt, candidate)",
@@ -558,7 +558,7 @@ TEST_F(QueryPlanTest, WhoIsNamedIsFoundInALongQueue) {
   EXPECT_LT(RowsReadBy(mysql::query::LoadHeads({{{"e"}, 2, true}})), 50u);
 }
 
-TEST_F(QueryPlanTest, PlacesAreFoundByTheirKeysHoweverManyTheyAre) {
+TEST_F(QueryPlanTest, PlacesAreFoundByKeyHoweverManyThereAre) {
   Fill("INSERT INTO candidacies (election, session, ticket, precedence, value, attempt, candidate)",
        "'e', UNHEX(LPAD(HEX(n), 32, '0')), n, -1, '', 0, CONCAT('c', n)");
   for (const size_t count : {1u, 2u, 401u}) {
@@ -587,7 +587,7 @@ TEST_F(QueryPlanTest, DueElectionsAreFoundAmongMany) {
   EXPECT_LT(RowsReadBy(mysql::query::NextDue()), 10u);
 }
 
-TEST_F(QueryPlanTest, ACensusOnlyCountsTheElectionsThatAreLed) {
+TEST_F(QueryPlanTest, ACensusOnlyCountsElectionsWithALeader) {
   Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)",
        "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 9000000000000000, 0, 0");
   Fill("INSERT INTO elections (name, leader_session)",

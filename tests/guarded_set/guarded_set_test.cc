@@ -18,7 +18,7 @@ TEST(GuardedSetTest, WithTheFenceNoAcknowledgedInsertIsLost) {
   EXPECT_GT(tally.terms, 1u);
 }
 
-TEST(GuardedSetTest, AnAcknowledgedInsertThatIsNotThereIsLost) {
+TEST(GuardedSetTest, AMissingAcknowledgedInsertCountsAsLost) {
   EXPECT_EQ(CountLost({}, ""), 0u);
   EXPECT_EQ(CountLost({1, 2, 33}, "33,2,1,"), 0u);
   EXPECT_EQ(CountLost({1, 2, 33}, "1,3,"), 2u);

@@ -54,7 +54,7 @@ class ImageContentsTest : public ::testing::Test {
 };
 fs::path ImageContentsTest::root_;
 
-TEST_F(ImageContentsTest, ItsOnlyProgramsAreTenureAndTenured) {
+TEST_F(ImageContentsTest, TheOnlyProgramsAreTenureAndTenured) {
   std::vector<std::string> programs;
   for (const std::string folder : {"usr/bin", "usr/sbin", "usr/local/bin"}) {
     for (const auto& entry : fs::directory_iterator(root_ / folder)) {
@@ -65,7 +65,7 @@ TEST_F(ImageContentsTest, ItsOnlyProgramsAreTenureAndTenured) {
   EXPECT_THAT(programs, UnorderedElementsAre("/usr/local/bin/tenure", "/usr/local/bin/tenured"));
 }
 
-TEST_F(ImageContentsTest, NoFileGivesItsOwnersRights) {
+TEST_F(ImageContentsTest, NoFileIsSetuidOrSetgid) {
   std::vector<std::string> privileged;
   for (const auto& file : Files()) {
     const auto set_id = fs::perms::set_uid | fs::perms::set_gid;
@@ -77,7 +77,7 @@ TEST_F(ImageContentsTest, NoFileGivesItsOwnersRights) {
   EXPECT_THAT(privileged, IsEmpty());
 }
 
-TEST_F(ImageContentsTest, ItIsSmall) {
+TEST_F(ImageContentsTest, TheImageIsSmall) {
   uintmax_t bytes = 0;
   for (const auto& file : Files()) bytes += file.file_size();
 
@@ -85,7 +85,7 @@ TEST_F(ImageContentsTest, ItIsSmall) {
   RecordProperty("bytes", std::to_string(bytes));
 }
 
-TEST_F(ImageContentsTest, ItsProgramsAreStrippedAndDoNotTellWhereTheyWereBuilt) {
+TEST_F(ImageContentsTest, TheProgramsAreStrippedAndHoldNoBuildPaths) {
   for (const std::string program : {"tenured", "tenure"}) {
     EXPECT_THAT(Content(root_ / "usr/local/bin" / program),
                 AllOf(Not(HasSubstr(".debug_info")), Not(HasSubstr(TENURE_SOURCE_DIR)),
@@ -93,7 +93,7 @@ TEST_F(ImageContentsTest, ItsProgramsAreStrippedAndDoNotTellWhereTheyWereBuilt) 
   }
 }
 
-TEST_F(ImageContentsTest, ItsSettingsHoldNoSecret) {
+TEST_F(ImageContentsTest, TheSettingsHoldNoSecret) {
   const Json config = ImageConfig();
   for (const std::string setting : config.at("Env")) {
     for (const char* word : {"PASSWORD", "SECRET", "TOKEN", "KEY"}) {
@@ -131,7 +131,7 @@ TEST_F(ImageContentsTest, TheBillOfMaterialsNamesEveryPackageOfTheImage) {
   EXPECT_THAT(named, UnorderedElementsAreArray(expected));
 }
 
-TEST_F(ImageContentsTest, TheBillOfMaterialsNamesTheHeaderLibrariesThatWereCompiledIn) {
+TEST_F(ImageContentsTest, TheBillOfMaterialsNamesTheCompiledInHeaderLibraries) {
   const Json bill = BillOfMaterials();
   std::vector<std::string> compiled_in;
   for (const Json& relation : bill.at("relationships")) {
@@ -144,13 +144,13 @@ TEST_F(ImageContentsTest, TheBillOfMaterialsNamesTheHeaderLibrariesThatWereCompi
                                          "SPDXRef-libsqlitecpp-dev"}));
 }
 
-TEST_F(ImageContentsTest, ItRunsAsTheUserOfTheHelmChart) {
+TEST_F(ImageContentsTest, TheImageRunsAsTheUserOfTheHelmChart) {
   EXPECT_EQ(ImageConfig().at("User"), "65532:65532");
   EXPECT_THAT(Content(fs::path(TENURE_SOURCE_DIR) / "helm/tenure/values.yaml"),
               AllOf(HasSubstr("runAsUser: 65532\n"), HasSubstr("runAsGroup: 65532\n")));
 }
 
-TEST_F(ImageContentsTest, ItSaysWhatItIs) {
+TEST_F(ImageContentsTest, TheImageSaysWhatItIs) {
   const auto labels = ImageConfig().at("Labels").get<std::map<std::string, std::string>>();
   const std::string prefix = "org.opencontainers.image.";
 
@@ -160,7 +160,7 @@ TEST_F(ImageContentsTest, ItSaysWhatItIs) {
   EXPECT_THAT(labels.at(prefix + "revision"), MatchesRegex("[0-9a-f]{40}"));
 }
 
-TEST_F(ImageContentsTest, ItTellsItsPortsAndItsHealthCheck) {
+TEST_F(ImageContentsTest, TheImageDeclaresItsPortsAndItsHealthCheck) {
   const Json config = ImageConfig();
 
   const auto ports = config.at("ExposedPorts").get<std::map<std::string, Json>>();

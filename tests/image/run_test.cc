@@ -46,7 +46,7 @@ class ImageRunTest : public ::testing::Test {
   const int http_port_ = FreePort();
 };
 
-TEST_F(ImageRunTest, ItElectsALeaderOnMariaDB) {
+TEST_F(ImageRunTest, TheImageElectsALeaderOnMariaDB) {
   DatabaseServer database;
   const auto server = Serve(database.FreshDatabase("tenure"));
 
@@ -64,7 +64,7 @@ TEST_F(ImageRunTest, ItElectsALeaderOnMariaDB) {
   EXPECT_EQ(database.Query("SELECT candidate FROM tenure.terms").output, "alice\n");
 }
 
-TEST_F(ImageRunTest, ItsToolRunsACommandWhileItLeads) {
+TEST_F(ImageRunTest, TheToolRunsACommandWhileItLeads) {
   const auto server = Serve();
 
   const Finished ran = RunContainer(ToolOptions(), {"run", "--wait", "30s", "orders", "--",
@@ -74,7 +74,7 @@ TEST_F(ImageRunTest, ItsToolRunsACommandWhileItLeads) {
   EXPECT_THAT(ran.output, HasSubstr(R"("term":1)"));
 }
 
-TEST_F(ImageRunTest, ItIsUnprivilegedAndItsRootIsReadOnly) {
+TEST_F(ImageRunTest, TheContainerIsUnprivilegedAndItsRootIsReadOnly) {
   const auto server = Serve();
 
   const std::string status = server->Proc("status");
@@ -87,7 +87,7 @@ TEST_F(ImageRunTest, ItIsUnprivilegedAndItsRootIsReadOnly) {
   EXPECT_THAT(mounts, ContainsRegex("(^|\n)[^ ]+ / [^ ]+ ro,"));
 }
 
-TEST_F(ImageRunTest, ItsLibrariesAreComplete) {
+TEST_F(ImageRunTest, TheLibrariesAreComplete) {
   for (const char* program : {"tenured", "tenure"}) {
     const Finished finished =
         RunContainer({"--env=LD_BIND_NOW=1", std::string("--entrypoint=") + program}, {"--help"});
@@ -96,7 +96,7 @@ TEST_F(ImageRunTest, ItsLibrariesAreComplete) {
   }
 }
 
-TEST_F(ImageRunTest, ItsHealthCheckSeesWhetherItServes) {
+TEST_F(ImageRunTest, TheHealthCheckSeesWhetherTheServerServes) {
   const auto server = Serve();
   const int while_it_serves = server->CheckHealth();
   server->process().Signal(SIGTERM);
@@ -117,7 +117,7 @@ TEST_F(ImageRunTest, AServerThatHangsIsNotHealthy) {
   EXPECT_EQ(server->CheckHealth(), 1);
 }
 
-TEST_F(ImageRunTest, ASignalDrainsIt) {
+TEST_F(ImageRunTest, ASignalDrainsTheServer) {
   const auto server = Serve();
 
   server->process().Signal(SIGTERM);
@@ -126,7 +126,7 @@ TEST_F(ImageRunTest, ASignalDrainsIt) {
   EXPECT_THAT(server->process().Errors(), AllOf(HasSubstr("draining"), HasSubstr("stopped")));
 }
 
-TEST_F(ImageRunTest, ItsEmbeddedStoreNeedsNothingButAVolume) {
+TEST_F(ImageRunTest, TheEmbeddedStoreOnlyNeedsAVolume) {
   const std::string volume = "tenure-test-" + std::to_string(port_);
   std::vector<std::string> on_a_volume = Listening();
   on_a_volume.push_back("--volume=" + volume + ":/var/lib/tenure");

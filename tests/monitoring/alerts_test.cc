@@ -60,7 +60,7 @@ TEST(AlertsTest, EveryAlertHasARunbookAndEveryRunbookAnAlert) {
   EXPECT_THAT(StemsIn(kRunbooks), Eq(AlertNames()));
 }
 
-TEST(AlertsTest, EveryAlertSaysWhatItIsAndWhereItsRunbookIs) {
+TEST(AlertsTest, EveryAlertHasADescriptionAndALinkToItsRunbook) {
   for (const YAML::Node& alert : Alerts()) {
     const YAML::Node says = alert["annotations"];
     EXPECT_THAT(says["summary"].as<std::string>(""), Not(IsEmpty())) << NameOf(alert);
@@ -90,7 +90,7 @@ TEST(AlertsTest, TheIndexOfRunbooksNamesEachWithItsSeverity) {
   }
 }
 
-TEST(AlertsTest, EveryAlertHasACaseThatFiresAndOneThatIsSilent) {
+TEST(AlertsTest, EveryAlertHasAFiringAndASilentTestCase) {
   EXPECT_THAT(StemsIn(kRoot / "tests/alerts"), Eq(AlertNames()));
   for (const std::string& name : AlertNames()) {
     int firing = 0;

@@ -174,7 +174,7 @@ TEST_F(MonitoringTest, EveryQueryOfEveryDashboardHasData) {
   if (folder != nullptr) WriteResults(folder);
 }
 
-TEST_F(MonitoringTest, EveryLegendNamesLabelsThatItsSeriesHave) {
+TEST_F(MonitoringTest, EveryLegendNamesLabelsOfItsSeries) {
   for (const Dashboard& dashboard : Dashboards()) {
     for (const Panel& panel : dashboard.Panels(service_->prometheus())) {
       for (size_t i = 0; i < panel.queries.size(); ++i) {
@@ -189,7 +189,7 @@ TEST_F(MonitoringTest, EveryLegendNamesLabelsThatItsSeriesHave) {
   }
 }
 
-TEST_F(MonitoringTest, EveryQueryOfARunbookIsAnsweredAboutSeriesThatThereAre) {
+TEST_F(MonitoringTest, EveryQueryOfARunbookUsesExistingSeries) {
   const std::vector<std::string> queries = RunbookQueries();
 
   EXPECT_THAT(queries, Not(IsEmpty()));
@@ -219,7 +219,7 @@ TEST_F(MonitoringTest, PrometheusEvaluatesEveryAlert) {
   })) << Json(service_->prometheus().Rules());
 }
 
-TEST_F(MonitoringTest, EveryAlertAsksForSeriesThatThereAre) {
+TEST_F(MonitoringTest, EveryAlertUsesExistingSeries) {
   for (const Json& rule : service_->prometheus().Rules()) {
     for (const std::string& selector : SelectorsIn(rule["query"].get<std::string>())) {
       EXPECT_TRUE(HasData(Query(selector))) << rule["name"] << selector;

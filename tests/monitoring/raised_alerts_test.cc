@@ -32,7 +32,7 @@ class RaisedAlertsTest : public ::testing::Test {
   static inline std::unique_ptr<WatchedService> service_;
 };
 
-TEST_F(RaisedAlertsTest, ASeatThatIsKeptEmptyThoughOneWaitsIsLeaderless) {
+TEST_F(RaisedAlertsTest, ASeatKeptEmptyDespiteAWaiterIsLeaderless) {
   Update(Service(), {.election = "reports", .lock_delay = 1h, .allow_missing = true});
   Campaign(Service(), {.election = "reports", .candidate = "a", .lease_ttl = 1s});
   Campaign(Service(), {.election = "reports", .candidate = "b", .lease_ttl = 1h});
@@ -40,7 +40,7 @@ TEST_F(RaisedAlertsTest, ASeatThatIsKeptEmptyThoughOneWaitsIsLeaderless) {
   EXPECT_TRUE(IsRaised("TenureElectionLeaderless"));
 }
 
-TEST_F(RaisedAlertsTest, LeadersThatAreGoneSoonAfterTheirElectionAreFlapping) {
+TEST_F(RaisedAlertsTest, ShortLivedLeadersAreFlapping) {
   for (const char* election : {"jobs/1", "jobs/2", "jobs/3"}) {
     Campaign(Service(), {.election = election, .candidate = "a", .lease_ttl = 1s});
   }
@@ -48,7 +48,7 @@ TEST_F(RaisedAlertsTest, LeadersThatAreGoneSoonAfterTheirElectionAreFlapping) {
   EXPECT_TRUE(IsRaised("TenureElectionFlapping"));
 }
 
-TEST_F(RaisedAlertsTest, CandidatesForWhomThereIsNoRoomAreRefused) {
+TEST_F(RaisedAlertsTest, CandidatesWithoutRoomAreRefused) {
   Update(Service(), {.election = "small", .max_candidates = 1, .allow_missing = true});
   Campaign(Service(), {.election = "small", .candidate = "leader", .lease_ttl = 1h});
   Campaign(Service(), {.election = "small", .candidate = "next", .lease_ttl = 1h});
@@ -64,7 +64,7 @@ TEST_F(RaisedAlertsTest, CandidatesForWhomThereIsNoRoomAreRefused) {
   EXPECT_TRUE(IsRaised("TenureCallsRefused"));
 }
 
-TEST_F(RaisedAlertsTest, ADatabaseThatIsAwayIsUnreachableAndNoReplicaIsReadyUntilItIsBack) {
+TEST_F(RaisedAlertsTest, AnUnavailableDatabaseIsUnreachableAndNoReplicaIsReady) {
   service_->database().Kill();
   EXPECT_TRUE(IsRaised("TenureDatabaseUnreachable"));
   EXPECT_TRUE(Eventually([] { return Raised("TenureReplicaNotReady") == 3; }));

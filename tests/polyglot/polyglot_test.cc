@@ -143,7 +143,7 @@ class PolyglotTest : public ::testing::Test {
   std::map<std::string, int> started_;
 };
 
-TEST_F(PolyglotTest, EveryLanguageLeadsAndIsFollowedWhateverBefallsIt) {
+TEST_F(PolyglotTest, EveryLanguageLeadsAndIsSucceededWhateverHappens) {
   const std::vector<Language> languages = LanguagesToTest();
   for (const Language& language : languages) Start(language);
 

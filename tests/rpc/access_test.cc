@@ -162,7 +162,7 @@ TEST_F(AccessTest, TheRightClientCampaignsAndTheWrongOneIsRefused) {
   EXPECT_EQ(Try(TlsCredentials({.ca = Tls("ca.crt")}), "orders/eu"), "PERMISSION_DENIED");
 }
 
-TEST_F(AccessTest, EveryRefusalIsLoggedAndNoTokenEver) {
+TEST_F(AccessTest, EveryRefusalIsLoggedButNeverAToken) {
   (void)Try(Orders(), "billing");
   (void)Try(Reports(), "orders/eu");
 
@@ -175,7 +175,7 @@ TEST_F(AccessTest, EveryRefusalIsLoggedAndNoTokenEver) {
   EXPECT_THAT(server_->process().Errors(), Not(HasSubstr(kToken)));
 }
 
-TEST_F(AccessTest, WhoMayDoNothingIsRefusedEveryCallThereIs) {
+TEST_F(AccessTest, AnIdentityWithoutRulesIsRefusedEveryCall) {
   const auto outcomes = OutcomesOfAllCalls(With("nobody", "DNS:nobody.prod.svc"));
 
   EXPECT_THAT(outcomes, SizeIs(18));
@@ -183,7 +183,7 @@ TEST_F(AccessTest, WhoMayDoNothingIsRefusedEveryCallThereIs) {
 }
 
 // All requests are empty, so they are about an election without a name, or about none.
-TEST_F(AccessTest, WhoMayDoEverythingElsewhereIsRefusedWhateverIsAboutAnElection) {
+TEST_F(AccessTest, AnIdentityOfOtherElectionsIsRefusedEveryCallHere) {
   auto outcomes = OutcomesOfAllCalls(With("else", "DNS:elsewhere.prod.svc"));
 
   for (const std::string about_a_session : {"KeepAlive", "Resign"}) {
@@ -193,7 +193,7 @@ TEST_F(AccessTest, WhoMayDoEverythingElsewhereIsRefusedWhateverIsAboutAnElection
   for (const auto& [method, outcome] : outcomes) EXPECT_EQ(outcome, "PERMISSION_DENIED") << method;
 }
 
-TEST_F(AccessTest, OperatorsAreKnownByTheirNameInThePolicy) {
+TEST_F(AccessTest, OperatorsAreRecordedByTheirNameInThePolicy) {
   ASSERT_EQ(Try(Orders(), "orders/eu"), "OK");
   const auto admin = v1::AdminService::NewStub(Channel(Operators()));
   grpc::ClientContext context;
@@ -211,7 +211,7 @@ TEST_F(AccessTest, OperatorsAreKnownByTheirNameInThePolicy) {
   EXPECT_EQ(changes.changes(0).identity(), "operators");
 }
 
-TEST_F(AccessTest, ACertificateThatIsOverOrSignedByAnotherIsRefused) {
+TEST_F(AccessTest, AnExpiredOrForeignCertificateIsRefused) {
   const CertificateAuthority another("the authority");
 
   EXPECT_EQ(Try(With("worker", "URI:spiffe://prod/orders", -1s), "orders/eu"), "UNREACHABLE");
@@ -221,14 +221,14 @@ TEST_F(AccessTest, ACertificateThatIsOverOrSignedByAnotherIsRefused) {
 
 TEST_F(AccessTest, ATokenIsEnough) { EXPECT_EQ(TryLeader(Reports()), "OK"); }
 
-TEST_F(AccessTest, ATokenThatIsWrongIsRefused) {
+TEST_F(AccessTest, AWrongTokenIsRefused) {
   std::ofstream(File("wrong")) << "another-token-than-theirs\n";
 
   EXPECT_EQ(TryLeader(TlsCredentials({.ca = Tls("ca.crt"), .token = File("wrong")})),
             "PERMISSION_DENIED");
 }
 
-TEST_F(AccessTest, ATokenThatIsTakenOutOfItsFileIsRefused) {
+TEST_F(AccessTest, ATokenRemovedFromItsFileIsRefused) {
   ASSERT_EQ(TryLeader(Reports()), "OK");
 
   std::ofstream(File("tokens")) << "";
@@ -269,7 +269,7 @@ identities:
   EXPECT_EQ(Try(Orders(), "orders/asia"), "LIMIT_REACHED");
 }
 
-TEST_F(AccessTest, APolicyThatChangesIsReadAnew) {
+TEST_F(AccessTest, AChangedPolicyIsReloaded) {
   ASSERT_EQ(Try(Orders(), "billing"), "PERMISSION_DENIED");
 
   PublishPolicy(R"(
@@ -283,7 +283,7 @@ identities:
   EXPECT_EQ(Try(Orders(), "orders/eu"), "PERMISSION_DENIED");
 }
 
-TEST_F(AccessTest, APolicyThatCannotBeReadChangesNothing) {
+TEST_F(AccessTest, AnUnreadablePolicyChangesNothing) {
   PublishPolicy("identities: nonsense");
 
   EXPECT_TRUE(Eventually([&] {
@@ -292,7 +292,7 @@ TEST_F(AccessTest, APolicyThatCannotBeReadChangesNothing) {
   EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
 }
 
-TEST_F(AccessTest, ATokenThatIsChangedInItsFileIsKnownAndTheOldOneIsNot) {
+TEST_F(AccessTest, AChangedTokenIsKnownAndTheOldOneIsNot) {
   ASSERT_EQ(TryLeader(Reports()), "OK");
 
   std::ofstream(File("tokens")) << "the-next-token-of-the-reports\n";
@@ -303,7 +303,7 @@ TEST_F(AccessTest, ATokenThatIsChangedInItsFileIsKnownAndTheOldOneIsNot) {
   EXPECT_TRUE(Eventually([&] { return TryLeader(reports) == "OK"; }));
 }
 
-TEST_F(AccessTest, CertificatesAreExchangedUnderLoadAndNoCallFails) {
+TEST_F(AccessTest, CertificatesAreReplacedUnderLoadWithoutAFailedCall) {
   std::atomic<bool> stopping = false;
   std::atomic<int> calls = 0;
   std::vector<std::thread> load;
@@ -338,7 +338,7 @@ TEST_F(AccessTest, CertificatesAreExchangedUnderLoadAndNoCallFails) {
   for (std::thread& thread : load) thread.join();
 }
 
-TEST_F(AccessTest, TheToolShowsItsCertificate) {
+TEST_F(AccessTest, TheToolPresentsItsCertificate) {
   const KeyPair pair = authority_.Issue("worker", "URI:spiffe://prod/orders");
   std::ofstream(File("worker.crt")) << pair.certificate;
   std::ofstream(File("worker.key")) << pair.key;
@@ -360,7 +360,7 @@ TEST_F(AccessTest, TheToolShowsItsCertificate) {
 }
 
 // 25
-TEST_F(AccessTest, ACampaignOutlivesTheCertificateThatItWasAdmittedWith) {
+TEST_F(AccessTest, ACampaignOutlivesItsCertificate) {
   const auto first = v1::ElectionService::NewStub(Channel(Orders()));
   grpc::ClientContext context;
   v1::CampaignResponse leader;

@@ -71,7 +71,7 @@ class AdminBadInputTest : public BadInputTest {
 INSTANTIATE_TEST_SUITE_P(Stores, AdminBadInputTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(AdminBadInputTest, NamesOfElections) {
+TEST_P(AdminBadInputTest, BadElectionNamesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_ELECTION_NAME");
 
   for (const std::string& name : {std::string(), std::string(256, 'x'), std::string("a\nb"),
@@ -89,13 +89,13 @@ TEST_P(AdminBadInputTest, NamesOfElections) {
   }
 }
 
-TEST_P(AdminBadInputTest, UnknownElections) {
+TEST_P(AdminBadInputTest, UnknownElectionsAreRefused) {
   const auto refused = Refused(StatusCode::NOT_FOUND, "ELECTION_NOT_FOUND");
 
   EXPECT_THAT(TryAllOn("nowhere"), ::testing::Each(refused));
 }
 
-TEST_P(AdminBadInputTest, Reasons) {
+TEST_P(AdminBadInputTest, BadReasonsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_REASON");
 
   for (const std::string& reason :
@@ -108,7 +108,7 @@ TEST_P(AdminBadInputTest, Reasons) {
   }
 }
 
-TEST_P(AdminBadInputTest, Candidates) {
+TEST_P(AdminBadInputTest, BadCandidatesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_CANDIDATE");
 
   for (const std::string& candidate : {std::string(), std::string(256, 'x'), std::string("a\tb")}) {
@@ -121,7 +121,7 @@ TEST_P(AdminBadInputTest, Candidates) {
   }
 }
 
-TEST_P(AdminBadInputTest, SomebodyWhoDoesNotStand) {
+TEST_P(AdminBadInputTest, ACandidateThatIsNotStandingIsRefused) {
   const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "CANDIDATE_NOT_STANDING");
 
   EXPECT_EQ(TryAdmin(&AdminStub::Appoint, ToRequest(AppointArguments{"e", 1, "stranger"})),
@@ -130,7 +130,7 @@ TEST_P(AdminBadInputTest, SomebodyWhoDoesNotStand) {
             refused);
 }
 
-TEST_P(AdminBadInputTest, StaleTerms) {
+TEST_P(AdminBadInputTest, StaleTermsAreRefused) {
   const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "STALE_TERM");
   auto remove = For<v1::DeleteElectionRequest>("e");
 
@@ -144,12 +144,12 @@ TEST_P(AdminBadInputTest, StaleTerms) {
   }
 }
 
-TEST_P(AdminBadInputTest, TermsOfZero) {
+TEST_P(AdminBadInputTest, TermsOfZeroAreRefused) {
   EXPECT_EQ(TryAdmin(&AdminStub::Depose, ToRequest(DeposeArguments{"e", 0})),
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_TERM"));
 }
 
-TEST_P(AdminBadInputTest, Durations) {
+TEST_P(AdminBadInputTest, BadDurationsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING");
 
   for (const auto& duration : BadDurations()) {
@@ -173,7 +173,7 @@ TEST_P(AdminBadInputTest, Durations) {
   }
 }
 
-TEST_P(AdminBadInputTest, NothingIsReservedForNoTime) {
+TEST_P(AdminBadInputTest, AReservationOfZeroTimeIsRefused) {
   auto appoint = ToRequest(AppointArguments{"e", 1, "waiter"});
   *appoint.mutable_reserve_for() = Time(0ms);
 
@@ -181,7 +181,7 @@ TEST_P(AdminBadInputTest, NothingIsReservedForNoTime) {
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING"));
 }
 
-TEST_P(AdminBadInputTest, QueueLimits) {
+TEST_P(AdminBadInputTest, BadQueueLimitsAreRefused) {
   const auto status = TryCall(
       A(), &AdminStub::UpdateElection,
       ToRequest(UpdateArguments{
@@ -192,7 +192,7 @@ TEST_P(AdminBadInputTest, QueueLimits) {
   EXPECT_EQ(InfoOf(status).metadata().at("max"), "1000000");
 }
 
-TEST_P(AdminBadInputTest, Handles) {
+TEST_P(AdminBadInputTest, BadHandlesAreRefused) {
   const auto malformed = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SESSION_ID");
   v1::EndSessionRequest request;
 
@@ -207,7 +207,7 @@ TEST_P(AdminBadInputTest, Handles) {
             Refused(StatusCode::NOT_FOUND, "SESSION_NOT_FOUND"));
 }
 
-TEST_P(AdminBadInputTest, Pages) {
+TEST_P(AdminBadInputTest, BadPagesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_PAGE");
   v1::DescribeElectionRequest describe;
   describe.set_election("e");
@@ -236,7 +236,7 @@ TEST_P(AdminBadInputTest, Pages) {
   }
 }
 
-TEST_P(AdminBadInputTest, APageTokenOfNoAnswerOfThisKindShowsNothingOrSomethingButNeverFails) {
+TEST_P(AdminBadInputTest, AForeignPageTokenNeverFails) {
   v1::ListElectionsRequest elections;
   elections.set_page_token("zzz");
   v1::DescribeElectionRequest describe;
@@ -247,7 +247,7 @@ TEST_P(AdminBadInputTest, APageTokenOfNoAnswerOfThisKindShowsNothingOrSomethingB
   EXPECT_THAT(Ask(A(), &AdminStub::DescribeElection, describe).queue(), IsEmpty());
 }
 
-TEST_P(AdminBadInputTest, SetsOfElections) {
+TEST_P(AdminBadInputTest, BadSetsOfElectionsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_ELECTION_SET");
   std::vector<std::string> too_many;
   for (int i = 0; i < 33; ++i) too_many.push_back("f" + std::to_string(i));
@@ -257,7 +257,7 @@ TEST_P(AdminBadInputTest, SetsOfElections) {
   EXPECT_EQ(Try({.candidate = "c", .elections = too_many}), refused);
 }
 
-TEST_P(AdminBadInputTest, SetsWithBadSessionsCandidatesAndLeases) {
+TEST_P(AdminBadInputTest, SetsWithBadSessionsCandidatesOrLeasesAreRefused) {
   const auto invalid = [](const std::string& reason) {
     return Refused(StatusCode::INVALID_ARGUMENT, reason);
   };
@@ -278,14 +278,14 @@ TEST_P(AdminBadInputTest, SetsWithBadSessionsCandidatesAndLeases) {
             invalid("INVALID_REQUEST_ID"));
 }
 
-TEST_P(AdminBadInputTest, WhoSupersedesHasToNameItself) {
+TEST_P(AdminBadInputTest, SupersedingNeedsACandidate) {
   EXPECT_EQ(Try({.election = "e", .session_id = waiter_, .supersede = true}),
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_CANDIDATE"));
   EXPECT_EQ(Try({.election = "e", .supersede = true}),
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_CANDIDATE"));
 }
 
-TEST_P(AdminBadInputTest, PreviousSessions) {
+TEST_P(AdminBadInputTest, BadPreviousSessionsAreRefused) {
   for (const std::string& session : {std::string("x"), nobody_ + "0", std::string(32, 'G')}) {
     EXPECT_EQ(Try({.election = "e", .candidate = "c", .previous_session_id = session}),
               Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SESSION_ID"));

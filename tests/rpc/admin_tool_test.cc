@@ -85,7 +85,7 @@ TEST_P(AdminToolTest, ListShowsElectionsByName) {
                   MatchesRegex("orders    alice      1       [0-9]s    (30|2[0-9])s      1")));
 }
 
-TEST_P(AdminToolTest, ListTellsProgramsAll) {
+TEST_P(AdminToolTest, ListPrintsEverythingAsJson) {
   Open("orders", "alice", "10.0.0.7:80");
   Open("orders", "bob");
 
@@ -110,7 +110,7 @@ TEST_P(AdminToolTest, ListTellsProgramsAll) {
                             "max_lease_ttl_ms":0,"max_candidates":0})"));
 }
 
-TEST_P(AdminToolTest, ListOfAPrefixHoldsNoOthers) {
+TEST_P(AdminToolTest, ListShowsOnlyElectionsOfAPrefix) {
   Open("jobs/a", "x");
   Open("jobs/b", "x");
   Open("jobs", "x");
@@ -162,7 +162,7 @@ TEST_P(AdminToolTest, DescribeShowsAnElectionAndItsQueue) {
                                      "         0    (30|2[0-9])s         -  10.0.0.8:80"));
 }
 
-TEST_P(AdminToolTest, DescribeTellsProgramsTheQueueInOrder) {
+TEST_P(AdminToolTest, DescribePrintsTheQueueInOrderAsJson) {
   Open("orders", "alice");
   Campaign(A(), {.election = "orders", .candidate = "bob", .priority = -1});
   Campaign(A(), {.election = "orders", .candidate = "carol", .priority = 5});
@@ -179,16 +179,17 @@ TEST_P(AdminToolTest, DescribeTellsProgramsTheQueueInOrder) {
   EXPECT_EQ(election.at("queue").at(1).at("candidate"), "bob");
 }
 
-TEST_P(AdminToolTest, DescribeSaysWhenTheQueueIsLongerThanWhatItShows) {
+TEST_P(AdminToolTest, DescribeSaysWhenTheQueueIsLongerThanShown) {
   Open("orders", "leader");
   for (int i = 0; i < 25; ++i) Open("orders", "c" + std::to_string(i));
 
-  EXPECT_EQ(Lines({"describe", "orders"}).back(), "(25 candidates are waiting; --limit 0 shows all of them)");
+  EXPECT_EQ(Lines({"describe", "orders"}).back(),
+            "(25 candidates are waiting; --limit 0 shows all of them)");
   EXPECT_THAT(Object({"describe", "orders"}).at("queue"), SizeIs(20));
   EXPECT_THAT(Object({"describe", "orders", "--limit", "0"}).at("queue"), SizeIs(25));
 }
 
-TEST_P(AdminToolTest, DescribeOfAVacantSeatSaysSo) {
+TEST_P(AdminToolTest, DescribeSaysThatASeatIsVacant) {
   Resign(A(), Open("orders", "alice"), "orders");
 
   const auto lines = Lines({"describe", "orders"});
@@ -198,7 +199,7 @@ TEST_P(AdminToolTest, DescribeOfAVacantSeatSaysSo) {
   EXPECT_EQ(lines.back(), "the queue is empty");
 }
 
-TEST_P(AdminToolTest, WhatOthersChoseReachesTheTerminalHarmless) {
+TEST_P(AdminToolTest, ControlCharactersInNamesNeverReachTheTerminal) {
   Open("orders", "alice", "\x1b[2Ja\nb");
   Open("orders", "bob", std::string(300, 'v'));
 
@@ -215,13 +216,13 @@ TEST_P(AdminToolTest, AnUnknownElectionIsExitCode5) {
   ExpectRefused({"appoint", "nothing", "alice"}, kNotFound, "ELECTION_NOT_FOUND");
 }
 
-TEST_P(AdminToolTest, ANameThatCannotBeIsExitCode1) {
+TEST_P(AdminToolTest, AnInvalidNameIsExitCode1) {
   ExpectRefused({"describe", "a\nb"}, 1, "INVALID_ELECTION_NAME");
 }
 
 // --- history ---
 
-TEST_P(AdminToolTest, HistoryShowsTermsAndChangesTheLatestFirst) {
+TEST_P(AdminToolTest, HistoryShowsTermsAndChangesLatestFirst) {
   Resign(A(), Open("orders", "alice"), "orders");
   Open("orders", "bob");
   Lines({"pause", "orders", "--reason", "maintenance of db-3"});
@@ -238,7 +239,7 @@ TEST_P(AdminToolTest, HistoryShowsTermsAndChangesTheLatestFirst) {
   EXPECT_THAT(lines[5], MatchesRegex(time + "  PAUSED     2 .* maintenance of db-3"));
 }
 
-TEST_P(AdminToolTest, HistoryTellsProgramsTermsAndThenChanges) {
+TEST_P(AdminToolTest, HistoryPrintsTermsAndThenChangesAsJson) {
   Resign(A(), Open("orders", "alice"), "orders");
   Open("orders", "bob");
   Lines({"depose", "orders", "--reason", "why not"});
@@ -259,7 +260,7 @@ TEST_P(AdminToolTest, HistoryTellsProgramsTermsAndThenChanges) {
   EXPECT_NE(records[2].at("identity"), "");
 }
 
-TEST_P(AdminToolTest, HistoryIsShortUnlessMoreIsWanted) {
+TEST_P(AdminToolTest, HistoryIsShortUnlessMoreIsRequested) {
   for (int i = 0; i < 25; ++i) Resign(A(), Open("orders", "alice"), "orders");
 
   EXPECT_THAT(Objects({"history", "orders"}), SizeIs(20));
@@ -268,7 +269,7 @@ TEST_P(AdminToolTest, HistoryIsShortUnlessMoreIsWanted) {
   EXPECT_THAT(Objects({"history", "orders", "--limit", "0"}), SizeIs(25));
 }
 
-TEST_P(AdminToolTest, HistoryOfNoElectionIsWhatOperatorsChangedAnywhere) {
+TEST_P(AdminToolTest, HistoryWithoutAnElectionShowsAllOperatorsChanges) {
   Open("a", "x");
   const std::string session = Open("b", "y");
   Lines({"pause", "a"});
@@ -286,7 +287,7 @@ TEST_P(AdminToolTest, HistoryOfNoElectionIsWhatOperatorsChangedAnywhere) {
 
 // --- sessions ---
 
-TEST_P(AdminToolTest, SessionsShowWhoLeadsAndWaitsWhere) {
+TEST_P(AdminToolTest, SessionsShowsWhereEachLeadsAndWaits) {
   const std::string alice = Open("orders", "alice");
   Campaign(A(), {"payments", "", alice});
   const std::string bob = Open("orders", "bob");
@@ -337,25 +338,24 @@ TEST_P(AdminToolTest, AppointByForceMovesTheSeatAtOnce) {
   EXPECT_EQ(Objects({"history", "orders"}).at(1).at("cause"), "APPOINTED_AWAY");
 }
 
-TEST_P(AdminToolTest, AppointReservesTheSeatForWhoIsToCome) {
+TEST_P(AdminToolTest, AppointReservesTheSeatForAnAbsentCandidate) {
   Resign(A(), Open("orders", "alice"), "orders");
 
   const auto lines = Lines({"appoint", "orders", "bob", "--reserve-for", "10m"});
 
-  EXPECT_THAT(
-      lines,
-      ElementsAre(MatchesRegex("orders: the seat is reserved for bob until 20.* .seen in term 1.")));
+  EXPECT_THAT(lines, ElementsAre(MatchesRegex(
+                         "orders: the seat is reserved for bob until 20.* .seen in term 1.")));
   EXPECT_FALSE(Campaign(A(), {"orders", "carol"}).has_elected());
   EXPECT_TRUE(Campaign(B(), {"orders", "bob"}).has_elected());
 }
 
-TEST_P(AdminToolTest, AppointOfWhoDoesNotStandIsRefused) {
+TEST_P(AdminToolTest, AppointRefusesACandidateThatIsNotStanding) {
   Open("orders", "alice");
 
   ExpectRefused({"appoint", "orders", "bob"}, kRefused, "CANDIDATE_NOT_STANDING");
 }
 
-TEST_P(AdminToolTest, AppointByForceWhilePausedIsRefused) {
+TEST_P(AdminToolTest, AppointByForceIsRefusedDuringAPause) {
   Open("orders", "alice");
   Open("orders", "bob");
   Lines({"pause", "orders"});
@@ -363,7 +363,7 @@ TEST_P(AdminToolTest, AppointByForceWhilePausedIsRefused) {
   ExpectRefused({"appoint", "orders", "bob", "--force"}, kRefused, "ELECTION_PAUSED");
 }
 
-TEST_P(AdminToolTest, ATermThatIsStaleIsRefused) {
+TEST_P(AdminToolTest, AStaleTermIsRefused) {
   Resign(A(), Open("orders", "alice"), "orders");
   Open("orders", "bob");
   Open("orders", "carol");
@@ -389,7 +389,7 @@ TEST_P(AdminToolTest, DeposeEndsTheTermAndKeepsTheCandidateOut) {
   EXPECT_NE(waiting.at("cools_down_until"), nullptr);
 }
 
-TEST_P(AdminToolTest, DeposeOfATermThatIsOverChangesNothing) {
+TEST_P(AdminToolTest, DeposeOfAnEndedTermChangesNothing) {
   Resign(A(), Open("orders", "alice"), "orders");
   EXPECT_THAT(Lines({"depose", "orders"}),
               ElementsAre("orders: nobody leads; nothing to do (seen in term 1)"));
@@ -403,7 +403,7 @@ TEST_P(AdminToolTest, DeposeOfATermThatIsOverChangesNothing) {
 
 // --- pause and resume ---
 
-TEST_P(AdminToolTest, WhilePausedNobodyIsElected) {
+TEST_P(AdminToolTest, NobodyIsElectedDuringAPause) {
   Resign(A(), Open("orders", "alice"), "orders");
 
   EXPECT_THAT(Lines({"pause", "orders"}),
@@ -419,7 +419,7 @@ TEST_P(AdminToolTest, WhilePausedNobodyIsElected) {
 
 // --- configure ---
 
-TEST_P(AdminToolTest, ConfigureChangesWhatIsNamedBeforeAnybodyCampaigns) {
+TEST_P(AdminToolTest, ConfigureChangesTheGivenSettingsBeforeAnybodyCampaigns) {
   EXPECT_THAT(Lines({"configure", "orders", "--lock-delay", "5s", "--max-candidates", "1"}),
               ElementsAre("orders: lock-delay 5s, max-candidates 1"));
 
@@ -437,7 +437,7 @@ TEST_P(AdminToolTest, ConfigureOutOfBoundsIsExitCode1) {
   ExpectRefused({"configure", "orders", "--lock-delay", "25h"}, 1, "INVALID_SETTING");
 }
 
-TEST_P(AdminToolTest, AReasonThatIsTooLongIsExitCode1) {
+TEST_P(AdminToolTest, ATooLongReasonIsExitCode1) {
   Open("orders", "alice");
 
   ExpectRefused({"pause", "orders", "--reason", std::string(256, 'r')}, 1, "INVALID_REASON");
@@ -477,13 +477,13 @@ TEST_P(AdminToolTest, AnUnknownSessionIsExitCode5) {
 
 // --- Trouble ---
 
-TEST_P(AdminToolTest, AnyReplicaThatAnswersWillDo) {
+TEST_P(AdminToolTest, AnyReplicaThatAnswersIsUsed) {
   Open("orders", "alice");
 
   EXPECT_THAT(Objects({"list", "--endpoint", "127.0.0.1:1," + A().endpoint()}), SizeIs(1));
 }
 
-TEST_P(AdminToolTest, NoReplicaIsExitCode1) {
+TEST_P(AdminToolTest, WithoutAReplicaTheExitCodeIs1) {
   const auto finished = Run({"list", "--endpoint", "127.0.0.1:1"});
 
   EXPECT_EQ(finished.exit_code, 1);

@@ -100,7 +100,7 @@ TEST_P(AdministrationTest, AnElectionIsDescribedWithItsQueueInOrder) {
   EXPECT_EQ(PlacesOf(ListQueue(A(), "e", 3)), PlacesOf(queue));
 }
 
-TEST_P(AdministrationTest, TermsAreListedTheLatestFirst) {
+TEST_P(AdministrationTest, TermsAreListedLatestFirst) {
   for (int term = 1; term < 5; ++term) {
     const auto leader = Stand(term % 2 ? A() : B(), {"e", "c" + std::to_string(term)});
     if (term % 2) {
@@ -120,7 +120,7 @@ TEST_P(AdministrationTest, TermsAreListedTheLatestFirst) {
   EXPECT_THAT(ListTerms(A(), "nowhere"), IsEmpty());
 }
 
-TEST_P(AdministrationTest, ChangesAreListedWithWhoAskedAndWhy) {
+TEST_P(AdministrationTest, ChangesAreListedWithWhoMadeThemAndWhy) {
   const auto leader = Stand(A(), {"e", "a"});
   Stand(A(), {"other", "a", IdOf(leader)});
   Pause(A(), "e", "the night");
@@ -149,7 +149,7 @@ TEST_P(AdministrationTest, ChangesAreListedWithWhoAskedAndWhy) {
   }
 }
 
-TEST_P(AdministrationTest, LiveSessionsAreListedWithWhereTheyLeadAndWait) {
+TEST_P(AdministrationTest, LiveSessionsAreListedWithTheirElections) {
   const auto one = Stand(A(), {"e", "worker-1", "", "", 0ms, 20s});
   const auto two = Stand(B(), {"e", "worker-2"});
   Stand(A(), {"f", "worker-2", IdOf(two)});
@@ -176,7 +176,7 @@ TEST_P(AdministrationTest, LiveSessionsAreListedWithWhereTheyLeadAndWait) {
   EXPECT_THAT(ListSessions(A(), "", 1), SizeIs(3));
 }
 
-TEST_P(AdministrationTest, NoAnswerHoldsASecret) {
+TEST_P(AdministrationTest, NoResponseHoldsASecret) {
   const auto leader = Stand(A(), {"e", "leader"});
   const auto waiter = Stand(B(), {"e", "waiter"});
   std::string told;
@@ -212,7 +212,7 @@ TEST_P(AdministrationTest, NoAnswerHoldsASecret) {
   EXPECT_THAT(told, HasSubstr(HandleOf(waiter)));
 }
 
-TEST_P(AdministrationTest, SettingsOfWhichNoneIsGivenStayAsTheyAre) {
+TEST_P(AdministrationTest, SettingsThatAreNotGivenStayAsTheyAre) {
   const auto created = Update(A(), {.election = "e",
                                     .lock_delay = 3s,
                                     .default_lease_ttl = 5s,
@@ -234,14 +234,14 @@ TEST_P(AdministrationTest, SettingsOfWhichNoneIsGivenStayAsTheyAre) {
   EXPECT_THAT(ListChanges(A(), "e"), SizeIs(2));
 }
 
-TEST_P(AdministrationTest, AnElectionIsBroughtIntoBeingWithoutAnySetting) {
+TEST_P(AdministrationTest, AnElectionCanBeCreatedWithoutAnySetting) {
   Update(A(), {.election = "e", .allow_missing = true});
 
   EXPECT_THAT(NamesOf(ListElections(B())), ElementsAre("e"));
   EXPECT_TRUE(Pause(B(), "e").paused());
 }
 
-TEST_P(AdministrationTest, SettingsBoundLeasesAndTheQueue) {
+TEST_P(AdministrationTest, SettingsLimitLeasesAndTheQueue) {
   Update(A(), {.election = "e",
                .default_lease_ttl = 5s,
                .max_lease_ttl = 7s,
@@ -267,7 +267,7 @@ TEST_P(AdministrationTest, SettingsBoundLeasesAndTheQueue) {
   EXPECT_EQ(InfoOf(late).metadata().at("limit"), "1");
 }
 
-TEST_P(AdministrationTest, ALeaderStaysWhileItsElectionIsPausedAndItsExpiryLeavesTheSeatEmpty) {
+TEST_P(AdministrationTest, DuringAPauseALeaderStaysAndItsExpiryLeavesTheSeatEmpty) {
   Observer observer(B(), Election("e", 1));
   const auto leader = Stand(A(), {"e", "leader", "", "", 0ms, 2s});
   const auto waiter = Stand(A(), {"e", "waiter"});
@@ -290,7 +290,7 @@ TEST_P(AdministrationTest, ALeaderStaysWhileItsElectionIsPausedAndItsExpiryLeave
   EXPECT_EQ(Text(observer.WaitForEvents(4)[3]), "ELECTED waiter 2");
 }
 
-TEST_P(AdministrationTest, ToPauseAndToResumeTwiceIsRecordedOnce) {
+TEST_P(AdministrationTest, PausingAndResumingTwiceIsRecordedOnce) {
   Stand(A(), {"e", "leader"});
 
   EXPECT_TRUE(Pause(A(), "e").paused());
@@ -301,7 +301,7 @@ TEST_P(AdministrationTest, ToPauseAndToResumeTwiceIsRecordedOnce) {
   EXPECT_THAT(Texts(ListChanges(B(), "e")), ElementsAre("RESUMED e 1", "PAUSED e 1"));
 }
 
-TEST_P(AdministrationTest, ADeletedElectionGoesOnInAHigherTerm) {
+TEST_P(AdministrationTest, ADeletedElectionContinuesInAHigherTerm) {
   Observer observer(B(), Election("e"));
   observer.WaitUntilOpen();
   const auto leader = Stand(A(), {"e", "leader"});
@@ -332,7 +332,7 @@ TEST_P(AdministrationTest, ADeletedElectionGoesOnInAHigherTerm) {
   EXPECT_THAT(ListQueue(A(), "e"), IsEmpty());
 }
 
-TEST_P(AdministrationTest, WhatWasDeletedIsNotToldAgain) {
+TEST_P(AdministrationTest, DeletedEventsAreNotReportedAgain) {
   const auto first = Stand(A(), {"e", "first"});
   Resign(A(), IdOf(first));
   Stand(A(), {"e", "second"});
@@ -351,7 +351,7 @@ TEST_P(AdministrationTest, WhatWasDeletedIsNotToldAgain) {
   EXPECT_THAT(Texts(ListTerms(A(), "e")), ElementsAre("3 third", "2 second DELETED"));
 }
 
-TEST_P(AdministrationTest, ToDeleteTwiceSucceedsAndADelayedDeleteMeetsNoSuccessor) {
+TEST_P(AdministrationTest, DeletingTwiceSucceedsAndALateDeleteHitsNoSuccessor) {
   Update(A(), {.election = "e", .lock_delay = 1h, .allow_missing = true});
   Stand(A(), {"e", "leader"});
 
@@ -368,7 +368,7 @@ TEST_P(AdministrationTest, ToDeleteTwiceSucceedsAndADelayedDeleteMeetsNoSuccesso
   EXPECT_EQ(Milliseconds(Describe(B(), "e").election().settings().lock_delay()), 0);
 }
 
-TEST_P(AdministrationTest, TheSessionOfALeaderIsEndedWithAllItsSeatsAndPlaces) {
+TEST_P(AdministrationTest, EndingALeadersSessionEndsAllItsSeatsAndPlaces) {
   const auto leader = Stand(A(), {"e", "leader"});
   Stand(B(), {"f", "leader", IdOf(leader)});
   const auto next = Stand(A(), {"e", "next"});
@@ -395,7 +395,7 @@ TEST_P(AdministrationTest, TheSessionOfALeaderIsEndedWithAllItsSeatsAndPlaces) {
   EXPECT_THAT(ListChanges(A()), SizeIs(1));
 }
 
-TEST_P(AdministrationTest, AWaiterWhoseSessionAnOperatorEndsIsTold) {
+TEST_P(AdministrationTest, AWaiterIsToldThatAnOperatorEndedItsSession) {
   Stand(A(), {"e", "leader"});
   const auto waiter = Stand(A(), {"e", "waiter"});
   WaitingCampaign waiting(A(), {"e", "", IdOf(waiter)});

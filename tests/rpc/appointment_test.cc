@@ -15,7 +15,7 @@ class AppointmentTest : public AdminTest {};
 INSTANTIATE_TEST_SUITE_P(Stores, AppointmentTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(AppointmentTest, TheLeaderIsAskedOnItsStreamAndTheAppointedGoesBeforeTheQueue) {
+TEST_P(AppointmentTest, TheLeaderIsAskedOnItsStreamAndTheAppointedGoesFirst) {
   Observer observer(A(), Election("e", 1));
   const auto leader = Stand(A(), {"e", "leader"});
   Stand(A(), {"e", "urgent", "", "", 0ms, 30s, 9});
@@ -48,7 +48,7 @@ TEST_P(AppointmentTest, TheLeaderIsAskedOnItsStreamAndTheAppointedGoesBeforeTheQ
   EXPECT_THAT(Leader(B(), "e").leader().successor(), IsEmpty());
 }
 
-TEST_P(AppointmentTest, AHandoverAlsoComesTrueWhenTheLeaderExpires) {
+TEST_P(AppointmentTest, AHandoverAlsoHappensWhenTheLeaderExpires) {
   Stand(A(), {"e", "leader", "", "", 0ms, 2s});
   Stand(A(), {"e", "first"});
   Stand(B(), {"e", "chosen"});
@@ -77,7 +77,7 @@ TEST_P(AppointmentTest, ForceEndsTheTermNow) {
   EXPECT_TRUE(Renew(B(), IdOf(leader)).has_lease_ttl());
 }
 
-TEST_P(AppointmentTest, ToAppointTwiceIsRecordedOnceAndAskedOnce) {
+TEST_P(AppointmentTest, AppointingTwiceIsRecordedOnceAndAsksOnce) {
   Stand(A(), {"e", "leader"});
   Stand(A(), {"e", "chosen"});
 
@@ -95,7 +95,7 @@ TEST_P(AppointmentTest, ToAppointTwiceIsRecordedOnceAndAskedOnce) {
                           "VACATED leader 1 APPOINTED_AWAY", "ELECTED chosen 2"));
 }
 
-TEST_P(AppointmentTest, ToAppointTheLeaderCallsOffWhatWasAskedOfIt) {
+TEST_P(AppointmentTest, AppointingTheLeaderCancelsTheHandover) {
   const auto leader = Stand(A(), {"e", "leader"});
   Stand(A(), {"e", "first"});
   Stand(A(), {"e", "chosen"});
@@ -126,7 +126,7 @@ TEST_P(AppointmentTest, ASeatIsReservedForACandidateThatComesInTime) {
   EXPECT_FALSE(Describe(A(), "e").election().has_appointment());
 }
 
-TEST_P(AppointmentTest, ASeatWhoseReservationIsOverPassesToTheQueue) {
+TEST_P(AppointmentTest, AfterItsReservationASeatPassesToTheQueue) {
   const auto leader = Stand(A(), {"e", "leader"});
   const auto waiter = Stand(A(), {"e", "waiter"});
   Resign(A(), IdOf(leader));
@@ -142,7 +142,7 @@ TEST_P(AppointmentTest, ASeatWhoseReservationIsOverPassesToTheQueue) {
   EXPECT_FALSE(Describe(A(), "e").election().has_appointment());
 }
 
-TEST_P(AppointmentTest, WhoDoesNotStandIsNotAppointed) {
+TEST_P(AppointmentTest, ACandidateThatIsNotStandingIsNotAppointed) {
   Stand(A(), {"e", "leader"});
   const auto gone = Stand(A(), {"e", "gone"});
   Resign(A(), IdOf(gone), "e");
@@ -176,7 +176,7 @@ TEST_P(AppointmentTest, AStaleTermChangesNothing) {
   EXPECT_THAT(ListChanges(A()), IsEmpty());
 }
 
-TEST_P(AppointmentTest, APausedElectionIsNotAppointedInByForceButHandsOverWhenItIsResumed) {
+TEST_P(AppointmentTest, APausedElectionRefusesForceButHandsOverWhenResumed) {
   const auto leader = Stand(A(), {"e", "leader"});
   Stand(A(), {"e", "first"});
   Stand(A(), {"e", "chosen"});
@@ -210,7 +210,7 @@ TEST_P(AppointmentTest, ADeposedLeaderMakesWayOnceAndKeepsItsSession) {
   EXPECT_THAT(ListChanges(A()), SizeIs(1));
 }
 
-TEST_P(AppointmentTest, WhoCoolsDownIsPassedByUntilItIsOver) {
+TEST_P(AppointmentTest, ACandidateThatCoolsDownIsPassedOverUntilTheEnd) {
   const auto leader = Stand(A(), {"e", "leader"});
   Depose(B(), {"e", 1, 3s});
 

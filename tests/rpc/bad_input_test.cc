@@ -11,7 +11,7 @@ using ::testing::SizeIs;
 INSTANTIATE_TEST_SUITE_P(Stores, BadInputTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(BadInputTest, NamesOfElections) {
+TEST_P(BadInputTest, BadElectionNamesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_ELECTION_NAME");
 
   for (const std::string& name :
@@ -31,7 +31,7 @@ TEST_P(BadInputTest, NamesOfElections) {
   }
 }
 
-TEST_P(BadInputTest, Candidates) {
+TEST_P(BadInputTest, BadCandidatesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_CANDIDATE");
 
   EXPECT_EQ(Try({"e", ""}), refused);
@@ -40,14 +40,14 @@ TEST_P(BadInputTest, Candidates) {
   EXPECT_EQ(Try({"e", "somebody else", waiter_}), refused);
 }
 
-TEST_P(BadInputTest, Values) {
+TEST_P(BadInputTest, BadValuesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_VALUE");
 
   EXPECT_EQ(Try({"e", "c", "", std::string(4097, 'x')}), refused);
   EXPECT_EQ(TryProclaim(leader_, "e", 1, std::string(4097, 'x')), refused);
 }
 
-TEST_P(BadInputTest, Leases) {
+TEST_P(BadInputTest, BadLeasesAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_LEASE_TTL");
 
   EXPECT_EQ(Try({"e", "c", "", "", 0ms, 999ms}), refused);
@@ -56,7 +56,7 @@ TEST_P(BadInputTest, Leases) {
   EXPECT_EQ(Try({"e", "c", "", "", 0ms, -10s}), refused);
 }
 
-TEST_P(BadInputTest, Waits) {
+TEST_P(BadInputTest, BadWaitsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_WAIT");
   v1::CampaignRequest malformed = ToRequest({"e", "c"});
   malformed.mutable_wait()->set_seconds(1);
@@ -66,14 +66,14 @@ TEST_P(BadInputTest, Waits) {
   EXPECT_EQ(Try(malformed), refused);
 }
 
-TEST_P(BadInputTest, RequestIds) {
+TEST_P(BadInputTest, BadRequestIdsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_REQUEST_ID");
 
   EXPECT_EQ(Try({"e", "c", "", "", 0ms, 30s, 0, std::string(15, 'x')}), refused);
   EXPECT_EQ(Try({"e", "c", "", "", 0ms, 30s, 0, std::string(65, 'x')}), refused);
 }
 
-TEST_P(BadInputTest, MalformedSessions) {
+TEST_P(BadInputTest, MalformedSessionsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SESSION_ID");
 
   for (const std::string& session : {std::string("x"), nobody_ + "0", std::string(32, 'G')}) {
@@ -86,7 +86,7 @@ TEST_P(BadInputTest, MalformedSessions) {
   EXPECT_EQ(TryKeepAlive(std::vector<std::string>(501, leader_)), refused);
 }
 
-TEST_P(BadInputTest, UnknownSessions) {
+TEST_P(BadInputTest, UnknownSessionsAreRefused) {
   const auto refused = Refused(StatusCode::NOT_FOUND, "SESSION_NOT_FOUND");
 
   EXPECT_EQ(Try({"e", "c", nobody_}), refused);
@@ -97,7 +97,7 @@ TEST_P(BadInputTest, UnknownSessions) {
   EXPECT_TRUE(Renew(A(), nobody_).not_found());
 }
 
-TEST_P(BadInputTest, EndedSessions) {
+TEST_P(BadInputTest, EndedSessionsAreRefused) {
   const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "SESSION_ENDED");
   const std::string ended = Campaign(A(), {"e", "ended"}).session().session_id();
   Resign(A(), ended);
@@ -109,7 +109,7 @@ TEST_P(BadInputTest, EndedSessions) {
   EXPECT_EQ(Renew(A(), ended).ended(), v1::CAUSE_SESSION_CLOSED);
 }
 
-TEST_P(BadInputTest, TheSeatOfAnother) {
+TEST_P(BadInputTest, TheSeatOfAnotherIsRefused) {
   const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "NOT_LEADER");
   const std::string stranger = Campaign(A(), {"f", "stranger"}).session().session_id();
 
@@ -121,7 +121,7 @@ TEST_P(BadInputTest, TheSeatOfAnother) {
   EXPECT_EQ(Leader(A(), "e").revision(), 1u);
 }
 
-TEST_P(BadInputTest, StaleTerms) {
+TEST_P(BadInputTest, StaleTermsAreRefused) {
   const auto refused = Refused(StatusCode::FAILED_PRECONDITION, "STALE_TERM");
 
   EXPECT_EQ(TryProclaim(leader_, "e", 2), refused);
@@ -130,7 +130,7 @@ TEST_P(BadInputTest, StaleTerms) {
   EXPECT_EQ(TryResign(waiter_, "e", 1), refused);
 }
 
-TEST_P(BadInputTest, TermsOfZero) {
+TEST_P(BadInputTest, TermsOfZeroAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_TERM");
 
   EXPECT_EQ(TryProclaim(leader_, "e", 0), refused);
@@ -138,7 +138,7 @@ TEST_P(BadInputTest, TermsOfZero) {
   EXPECT_EQ(TryResign(leader_, "", 1), refused);
 }
 
-TEST_P(BadInputTest, UnknownElections) {
+TEST_P(BadInputTest, UnknownElectionsAreRefused) {
   const auto refused = Refused(StatusCode::NOT_FOUND, "ELECTION_NOT_FOUND");
 
   EXPECT_EQ(TryProclaim(leader_, "nowhere", 1), refused);
@@ -147,7 +147,7 @@ TEST_P(BadInputTest, UnknownElections) {
   EXPECT_EQ(Leader(A(), "nowhere").term(), 0u);
 }
 
-TEST_P(BadInputTest, Selectors) {
+TEST_P(BadInputTest, BadSelectorsAreRefused) {
   const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SELECTOR");
   v1::ObserveRequest nothing_selected;
   nothing_selected.add_selectors();

@@ -45,7 +45,7 @@ TEST_P(ElectionSetTest, AllSeatsAreTakenInTheOrderOfTheRequest) {
   }
 }
 
-TEST_P(ElectionSetTest, NoneIsTakenIfOneIsHeldPausedKeptEmptyOrReserved) {
+TEST_P(ElectionSetTest, NoSeatIsTakenIfOneIsHeldPausedKeptEmptyOrReserved) {
   Stand(A(), {"held", "other"});
   Update(A(), {.election = "paused", .allow_missing = true});
   Pause(A(), "paused");
@@ -65,7 +65,7 @@ TEST_P(ElectionSetTest, NoneIsTakenIfOneIsHeldPausedKeptEmptyOrReserved) {
   EXPECT_THAT(ListQueue(A(), "held"), IsEmpty());
 }
 
-TEST_P(ElectionSetTest, ACallThatWaitsTakesThemWhenTheLastOneIsFree) {
+TEST_P(ElectionSetTest, AWaitingCallTakesAllSeatsWhenTheLastOneIsFree) {
   const auto holder = Stand(A(), {"b", "holder"});
   auto arguments = ForAll({"a", "b", "c"}, "x");
   WaitingCampaign waiting(B(), arguments);
@@ -77,7 +77,7 @@ TEST_P(ElectionSetTest, ACallThatWaitsTakesThemWhenTheLastOneIsFree) {
   EXPECT_THAT(SeatsOf(waiting.Response()), ElementsAre("a x 1", "b x 2", "c x 1"));
 }
 
-TEST_P(ElectionSetTest, ACallWhoseWaitIsOverIsBlockedAndHoldsNothing) {
+TEST_P(ElectionSetTest, ACallIsBlockedAfterItsWaitAndHoldsNothing) {
   Stand(A(), {"b", "holder"});
   auto arguments = ForAll({"a", "b"}, "x");
   arguments.wait = 1500ms;
@@ -89,7 +89,7 @@ TEST_P(ElectionSetTest, ACallWhoseWaitIsOverIsBlockedAndHoldsNothing) {
   EXPECT_TRUE(Renew(A(), IdOf(blocked)).has_lease_ttl());
 }
 
-TEST_P(ElectionSetTest, WhoWaitsInAQueueGoesFirst) {
+TEST_P(ElectionSetTest, ACandidateInAQueueGoesFirst) {
   const auto holder = Stand(A(), {"b", "holder"});
   const auto queued = Stand(A(), {"b", "queued"});
   WaitingCampaign waiting(B(), ForAll({"a", "b"}, "x"));
@@ -103,7 +103,7 @@ TEST_P(ElectionSetTest, WhoWaitsInAQueueGoesFirst) {
   EXPECT_THAT(SeatsOf(waiting.Response()), ElementsAre("a x 1", "b x 3"));
 }
 
-TEST_P(ElectionSetTest, ASessionHoldsSeveralSetsThatOverlap) {
+TEST_P(ElectionSetTest, ASessionCanHoldOverlappingSets) {
   const auto first = Stand(A(), ForAll({"a", "b"}, "x"));
 
   const auto second = Stand(B(), ForAll({"c", "b"}, "x", IdOf(first)));
@@ -120,7 +120,7 @@ TEST_P(ElectionSetTest, ASessionHoldsSeveralSetsThatOverlap) {
   }
 }
 
-TEST_P(ElectionSetTest, ACallIsRepeatedWithoutHarm) {
+TEST_P(ElectionSetTest, ARepeatedCallIsHarmless) {
   auto arguments = ForAll({"a", "b"}, "x");
   arguments.request_id = "sixteen bytes or";
 
@@ -131,7 +131,7 @@ TEST_P(ElectionSetTest, ACallIsRepeatedWithoutHarm) {
   EXPECT_EQ(SeatsOf(first), SeatsOf(repeated));
 }
 
-TEST_P(ElectionSetTest, ACancelledCallTakesBackWhatItWasGranted) {
+TEST_P(ElectionSetTest, ACancelledCallGivesBackItsSeats) {
   constexpr int kRounds = 10;
   const auto keeper = Stand(A(), {"b", "keeper"});
   std::string session = IdOf(keeper);

@@ -45,7 +45,7 @@ class FencingTest : public ServiceTest {
 INSTANTIATE_TEST_SUITE_P(Stores, FencingTest, ::testing::Values(StoreKind::kMariaDb),
                          StoreKindName);
 
-TEST_P(FencingTest, ATakeoverWaitsForTheGuardedTransactionWhichCommits) {
+TEST_P(FencingTest, ATakeoverWaitsUntilTheGuardedTransactionCommits) {
   const auto leader = Campaign(A(), {"e", "leader", "", "", 0ms, 1s});
   Campaign(A(), {"f", "leader", leader.session().session_id()});
   WaitingCampaign next_of_e(B(), {"e", "next"});
@@ -91,7 +91,7 @@ TEST_P(FencingTest, ALongGuardedTransactionCostsNeitherTheSeatNorOtherElections)
 }
 
 // 13
-TEST_P(FencingTest, AResignationThatWasHeldUpUntilItsCallWasOverIsNotMadeAfterwards) {
+TEST_P(FencingTest, ADelayedResignationIsNotMadeAfterItsCallHasEnded) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(B(), {"e", "waiter"});
   SqlApplication application(url_);
@@ -112,7 +112,7 @@ TEST_P(FencingTest, AResignationThatWasHeldUpUntilItsCallWasOverIsNotMadeAfterwa
   EXPECT_EQ(later.standing().leader().candidate(), "leader");
 }
 
-TEST_P(FencingTest, AWorkerThatWasPausedPastItsLeaseWritesNothingAndSaysThatItLost) {
+TEST_P(FencingTest, AWorkerPausedPastItsLeaseWritesNothingAndReportsTheLoss) {
   Process worker({Program("tenure"), "--json", "--endpoint", A().endpoint() + "," + B().endpoint(),
                   "campaign", "e", "--candidate", "worker", "--ttl", "1s"});
   const std::string term = std::to_string(Json::parse(worker.Line(1)).at("term").get<int>());
@@ -137,7 +137,7 @@ TEST_P(FencingTest, AWorkerThatWasPausedPastItsLeaseWritesNothingAndSaysThatItLo
 
 // Whoever ignores that it lost, and has always a guarded transaction open, delays its successor by
 // those that are open when its session ends, not by those that it begins then.
-TEST_P(FencingTest, ALeaderThatNeverPausesDoesNotHoldUpItsSuccessor) {
+TEST_P(FencingTest, ALeaderThatNeverPausesDoesNotDelayItsSuccessor) {
   Campaign(A(), {"e", "busy", "", "", 0ms, 1s});
   WaitingCampaign successor(B(), {"e", "successor"});
   std::atomic<int> committed = 0;
@@ -171,7 +171,7 @@ TEST_P(FencingTest, ALeaderThatNeverPausesDoesNotHoldUpItsSuccessor) {
 }
 
 // The guarded transactions of a healthy leader may overlap without a gap.
-TEST_P(FencingTest, WorkersWhoseGuardedTransactionsOverlapDoNotKeepCandidatesOut) {
+TEST_P(FencingTest, OverlappingGuardedTransactionsDoNotKeepCandidatesOut) {
   const auto leader = Campaign(A(), {"e", "busy"});
   std::atomic<bool> stop = false;
   std::atomic<int> committed = 0;
@@ -201,7 +201,7 @@ TEST_P(FencingTest, WorkersWhoseGuardedTransactionsOverlapDoNotKeepCandidatesOut
   EXPECT_EQ(Leader(A(), "e").term(), 1u);
 }
 
-TEST_P(FencingTest, WhoAsksForTheLeaderOfAGuardedElectionIsNeverToldOfTheOneWhoseLeaseIsOver) {
+TEST_P(FencingTest, LeaderNeverReturnsAnExpiredLeaderOfAGuardedElection) {
   Campaign(A(), {"e", "leader", "", "", 0ms, 1s});
   SqlApplication application(url_);
   application.Run("START TRANSACTION");

@@ -82,7 +82,7 @@ class GuardedTransactionTest : public ServiceTest {
 INSTANTIATE_TEST_SUITE_P(Stores, GuardedTransactionTest, ::testing::Values(StoreKind::kMariaDb),
                          StoreKindName);
 
-TEST_P(GuardedTransactionTest, TheExampleSellsWhileItsTermStands) {
+TEST_P(GuardedTransactionTest, TheExampleSellsWhileItsTermLasts) {
   const auto alice = Campaign(A(), {"shop", "alice"}).session().session_id();
   Campaign(B(), {"shop", "bob"});
   const auto connection = Connect();
@@ -97,7 +97,7 @@ TEST_P(GuardedTransactionTest, TheExampleSellsWhileItsTermStands) {
   EXPECT_TRUE(SellOne(*connection, 2));
 }
 
-TEST_P(GuardedTransactionTest, TheExampleLeavesOtherErrorsToItsCaller) {
+TEST_P(GuardedTransactionTest, TheExampleReturnsOtherErrorsToItsCaller) {
   Campaign(A(), {"shop", "leader"});
   application_->Run("DROP TABLE sales");
   const auto connection = Connect();
@@ -107,7 +107,7 @@ TEST_P(GuardedTransactionTest, TheExampleLeavesOtherErrorsToItsCaller) {
   EXPECT_EQ(Read("SELECT pieces FROM stock"), "100");
 }
 
-TEST_P(GuardedTransactionTest, AnyNameReachesTheFenceWhateverTheConnectionIsSetTo) {
+TEST_P(GuardedTransactionTest, AnyNameReachesTheFenceWhateverTheConnectionsSettings) {
   const std::vector<std::string> names = {"it's", "\"quoted\"", "back\\slash\\'", "tést", "e ",
                                           "E",    "日本/語",    "x' OR 1 -- ",    "%s;"};
   for (const std::string& name : names) Campaign(A(), {name, "leader"});
@@ -124,7 +124,7 @@ TEST_P(GuardedTransactionTest, AnyNameReachesTheFenceWhateverTheConnectionIsSetT
   EXPECT_EQ(MeaningOf(sold.error()), SqlErrorMeaning::kTermOver) << sold.error().message;
 }
 
-TEST_P(GuardedTransactionTest, ALockWaitThatTimesOutIsTriedAgain) {
+TEST_P(GuardedTransactionTest, ALockWaitTimeoutIsRetried) {
   Campaign(A(), {"shop", "leader"});
   SqlApplication other(url_);
   other.Run("START TRANSACTION");
@@ -152,7 +152,7 @@ TEST_P(GuardedTransactionTest, ALockWaitThatTimesOutIsTriedAgain) {
   EXPECT_EQ(Read("SELECT COUNT(*) FROM sales"), "1");
 }
 
-TEST_P(GuardedTransactionTest, WhatTheApplicationsOwnTriggersRefuseSaysNothingOfTheTerm) {
+TEST_P(GuardedTransactionTest, AnErrorOfTheApplicationsTriggerSaysNothingAboutTheTerm) {
   Campaign(A(), {"shop", "leader"});
   application_->Run(
       "CREATE TRIGGER never BEFORE UPDATE ON stock FOR EACH ROW"
@@ -165,7 +165,7 @@ TEST_P(GuardedTransactionTest, WhatTheApplicationsOwnTriggersRefuseSaysNothingOf
   EXPECT_EQ(MeaningOf(sold.error()), SqlErrorMeaning::kOther);
 }
 
-TEST_P(GuardedTransactionTest, ADatabaseWithoutTenureSaysNothingOfTheTerm) {
+TEST_P(GuardedTransactionTest, ADatabaseWithoutTenureSaysNothingAboutTheTerm) {
   const SqlResult sold = Sell({{"shop"}, {1}, "mysql"});
 
   ASSERT_FALSE(sold);
@@ -173,7 +173,7 @@ TEST_P(GuardedTransactionTest, ADatabaseWithoutTenureSaysNothingOfTheTerm) {
   EXPECT_EQ(Read("SELECT pieces FROM stock"), "100");
 }
 
-TEST(DocumentationTest, ShowsTheExampleThatIsTestedHere) {
+TEST(DocumentationTest, TheDocumentationShowsTheTestedExample) {
   const auto read = [](const std::string& path) {
     std::ostringstream text;
     text << std::ifstream(std::string(TENURE_SOURCE_DIR) + "/" + path).rdbuf();

@@ -37,7 +37,7 @@ TEST_F(HealthcheckTest, AServerIsHealthyWhileItsDatabaseIsAway) {
   EXPECT_TRUE(server->Running());
 }
 
-TEST_F(HealthcheckTest, AServerThatHasEndedIsNotHealthy) {
+TEST_F(HealthcheckTest, AStoppedServerIsNotHealthy) {
   const auto server = Serve();
   ASSERT_TRUE(Eventually([&] { return Healthy(); }));
   server->Signal(SIGTERM);
@@ -64,7 +64,7 @@ TEST_F(HealthcheckTest, AnotherServerOnThePortIsNotHealthy) {
   EXPECT_EQ(Healthcheck().exit_code, 1);
 }
 
-TEST_F(HealthcheckTest, AnAddressThatIsNoneIsRefused) {
+TEST_F(HealthcheckTest, AnInvalidAddressIsRefused) {
   http_ = "nonsense";
 
   EXPECT_THAT(Healthcheck().errors, HasSubstr("'nonsense' is not an address"));

@@ -39,7 +39,7 @@ class HistoryTest : public AdminTest {
 INSTANTIATE_TEST_SUITE_P(Stores, HistoryTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(HistoryTest, AnObserverLearnsOfALeaderWhoseLastChangeIsForgotten) {
+TEST_P(HistoryTest, AnObserverLearnsOfALeaderWithForgottenChanges) {
   const auto leader = Stand(A(), {"e", "leader", "", "value"});
   Proclaim(A(), IdOf(leader), "e", 1, "new value");
   WaitUntilForgotten("e", 1);
@@ -60,7 +60,7 @@ TEST_P(HistoryTest, AnObserverLearnsOfALeaderWhoseLastChangeIsForgotten) {
   EXPECT_EQ(events[0].revision(), 3u);
 }
 
-TEST_P(HistoryTest, AnObserverFromForgottenHistoryIsResynchronisedAndGoesOn) {
+TEST_P(HistoryTest, AnObserverOfForgottenHistoryIsResynchronisedAndContinues) {
   const auto leader = Stand(A(), {"e", "leader"});
   Proclaim(A(), IdOf(leader), "e", 1, "value");
   WaitUntilForgotten("e", 1);
@@ -79,7 +79,7 @@ TEST_P(HistoryTest, AnObserverFromForgottenHistoryIsResynchronisedAndGoesOn) {
   EXPECT_EQ(events[0].revision(), 3u);
 }
 
-TEST_P(HistoryTest, AnObserverThatHasSeenAllIsNotResynchronised) {
+TEST_P(HistoryTest, AnUpToDateObserverIsNotResynchronised) {
   const auto leader = Stand(A(), {"e", "leader"});
   Proclaim(A(), IdOf(leader), "e", 1, "value");
   WaitUntilForgotten("e", 1);

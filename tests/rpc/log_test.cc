@@ -38,7 +38,7 @@ class LogTest : public ::testing::Test {
   mutable Tenured server_{"sqlite::memory:", {"--log-format", "json"}};
 };
 
-TEST_F(LogTest, HasOneLineForEachChangeOfLeadership) {
+TEST_F(LogTest, EachChangeOfLeadershipIsOneLine) {
   const auto first = Campaign(server_, {.election = "e", .candidate = "a"});
   const auto second = Campaign(server_, {.election = "e", .candidate = "b"});
   Resign(server_, first.session().session_id(), "e");
@@ -48,7 +48,7 @@ TEST_F(LogTest, HasOneLineForEachChangeOfLeadership) {
   EXPECT_THAT(Changes(), ElementsAre(">a 1 -", "a>b 2 RESIGNED", "b> 2 RESIGNED"));
 }
 
-TEST_F(LogTest, NamesTheTraceOfTheCallThatMadeTheChange) {
+TEST_F(LogTest, AChangeHasTheTraceOfTheCallThatMadeIt) {
   const auto leader = Campaign(server_, {.election = "e", .candidate = "a"});
   grpc::ClientContext context;
   context.AddMetadata("traceparent", std::string("00-") + kTrace + "-00f067aa0ba902b7-01");
@@ -64,7 +64,7 @@ TEST_F(LogTest, NamesTheTraceOfTheCallThatMadeTheChange) {
   EXPECT_EQ(lines.back().at("trace"), kTrace);
 }
 
-TEST_F(LogTest, HoldsNoSecret) {
+TEST_F(LogTest, TheLogHoldsNoSecret) {
   const std::string request_id = "a secret request id";
   const auto leader = Campaign(
       server_,
@@ -77,7 +77,7 @@ TEST_F(LogTest, HoldsNoSecret) {
   EXPECT_THAT(server_.process().Errors(), Not(HasSubstr(leader.session().session_id())));
 }
 
-TEST(LogLevelTest, LeavesOutWhatIsLess) {
+TEST(LogLevelTest, LowerLevelsAreNotLogged) {
   Tenured server("sqlite::memory:", {"--log-level", "warning"});
 
   EXPECT_EQ(server.Terminate(), 0);

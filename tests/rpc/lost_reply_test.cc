@@ -64,7 +64,7 @@ class LostReplyTest : public ServiceTest {
 INSTANTIATE_TEST_SUITE_P(Stores, LostReplyTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(LostReplyTest, WhoWasElectedFindsItsTermElsewhere) {
+TEST_P(LostReplyTest, AnElectedCandidateFindsItsTermAtAnotherReplica) {
   relay_->LoseAnswers();
   WaitingCampaign lost(*client_, Try());
   LoseTheAnswerAndBreak();
@@ -77,7 +77,7 @@ TEST_P(LostReplyTest, WhoWasElectedFindsItsTermElsewhere) {
   EXPECT_EQ(Waiting(), 0u);
 }
 
-TEST_P(LostReplyTest, WhoStandsFindsItsPlaceElsewhere) {
+TEST_P(LostReplyTest, AWaitingCandidateFindsItsPlaceAtAnotherReplica) {
   Campaign(A(), {"e", "leader"});
   relay_->LoseAnswers();
   WaitingCampaign lost(*client_, Try(1ms));
@@ -91,7 +91,7 @@ TEST_P(LostReplyTest, WhoStandsFindsItsPlaceElsewhere) {
   EXPECT_EQ(Waiting(), 2u);
 }
 
-TEST_P(LostReplyTest, WhoWasElectedWhileItWaitedFindsItsTermElsewhere) {
+TEST_P(LostReplyTest, ACandidateElectedWhileWaitingFindsItsTermAtAnotherReplica) {
   const auto leader = Campaign(A(), {"e", "leader"});
   WaitingCampaign lost(*client_, Try());
   ASSERT_TRUE(Eventually([&] { return Waiting() == 1; }));
@@ -108,7 +108,7 @@ TEST_P(LostReplyTest, WhoWasElectedWhileItWaitedFindsItsTermElsewhere) {
   EXPECT_EQ(Waiting(), 0u);
 }
 
-TEST_P(LostReplyTest, WhoIsNotAnsweredLosesItsPlaceAndStandsOnceWhenItTriesAgain) {
+TEST_P(LostReplyTest, AnUnansweredWaiterLosesItsPlaceAndStandsOnceAfterARetry) {
   Campaign(A(), {"e", "leader"});
   WaitingCampaign unanswered(*client_, Try());
   ASSERT_TRUE(Eventually([&] { return Waiting() == 1; }));
@@ -121,7 +121,7 @@ TEST_P(LostReplyTest, WhoIsNotAnsweredLosesItsPlaceAndStandsOnceWhenItTriesAgain
   EXPECT_EQ(Waiting(), 2u);
 }
 
-TEST_P(LostReplyTest, ARetryWhileTheFirstCallStillWaitsKeepsThePlaceWhenThatBreaks) {
+TEST_P(LostReplyTest, ARetryKeepsThePlaceWhenTheFirstCallBreaks) {
   const auto leader = Campaign(A(), {"e", "leader"});
   WaitingCampaign unanswered(*client_, Try());
   ASSERT_TRUE(Eventually([&] { return Waiting() == 1; }));
@@ -138,7 +138,7 @@ TEST_P(LostReplyTest, ARetryWhileTheFirstCallStillWaitsKeepsThePlaceWhenThatBrea
 
 // Somebody's guarded transactions put both off, the call and its retry, in pauses of up to 50 ms:
 // which of them comes first is open.
-TEST_P(LostReplyTest, ACallThatBreaksBeforeItsTurnDoesNotTakeThePlaceOfItsRetry) {
+TEST_P(LostReplyTest, ACallThatBreaksEarlyDoesNotTakeThePlaceOfItsRetry) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "it is locked as a whole, or not at all";
   std::map<std::string, std::string> leaders;
   for (int i = 0; i < 8; ++i) {
@@ -172,7 +172,7 @@ TEST_P(LostReplyTest, ACallThatBreaksBeforeItsTurnDoesNotTakeThePlaceOfItsRetry)
   }
 }
 
-TEST_P(LostReplyTest, TheToolFindsItsTermElsewhere) {
+TEST_P(LostReplyTest, TheToolFindsItsTermAtAnotherReplica) {
   relay_->LoseAnswers();
   const auto tool = Tool();
 
@@ -185,7 +185,7 @@ TEST_P(LostReplyTest, TheToolFindsItsTermElsewhere) {
   EXPECT_EQ(Waiting(), 0u);
 }
 
-TEST_P(LostReplyTest, TheToolFindsTheTermThatItWonWhileItWaited) {
+TEST_P(LostReplyTest, TheToolFindsTheTermItWonWhileWaiting) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto tool = Tool();
   ASSERT_EQ(Json::parse(tool->Line(1)).at("event"), "standing");

@@ -89,7 +89,7 @@ class MetricsExpositionTest : public ServiceTest {};
 INSTANTIATE_TEST_SUITE_P(Stores, MetricsExpositionTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(MetricsExpositionTest, ShowsExactlyTheCatalogue) {
+TEST_P(MetricsExpositionTest, TheMetricsAreExactlyTheCatalogue) {
   const auto elected = Campaign(A(), {.election = "orders", .candidate = "a"});
   Resign(A(), elected.session().session_id());
 
@@ -115,7 +115,7 @@ TEST_P(MetricsExpositionTest, EveryReplicaShowsTheTermOfAnElection) {
   EXPECT_EQ(Sample(B(), "tenure_election_term{election=\"orders\"}"), 1);
 }
 
-TEST_P(MetricsExpositionTest, ACampaignThatWaitedIsMeasuredAndOneThatDidNotIsNot) {
+TEST_P(MetricsExpositionTest, OnlyACampaignThatWaitedIsMeasured) {
   const auto leader = Campaign(A(), {.election = "orders", .candidate = "a"});
   WaitingCampaign waiting(A(), {.election = "orders", .candidate = "b", .wait = 1h});
   ASSERT_TRUE(Eventually([&] { return Describe(A(), "orders").election().candidates() == 1; }));
@@ -179,14 +179,14 @@ TEST_F(CallMetricsTest, AnObserverIsCountedUntilItLeaves) {
   EXPECT_EQ(Sample(server_, CallsOf("handled_total", "Observe", "server_stream", "Canceled")), 1);
 }
 
-TEST_F(CallMetricsTest, AnObserverThatCannotGoOnIsCountedAsAResync) {
+TEST_F(CallMetricsTest, AnObserverThatCannotContinueCountsAsAResync) {
   Observer observer(server_, Election("orders", 100));
   observer.WaitUntilOpen();
 
   EXPECT_EQ(Sample(server_, "tenure_observe_resyncs_total"), 1);
 }
 
-TEST_F(CallMetricsTest, AWaitingCampaignThatIsCancelledIsCountedSo) {
+TEST_F(CallMetricsTest, ACancelledCampaignIsCountedAsCancelled) {
   Campaign(server_, {.election = "orders", .candidate = "a"});
   WaitingCampaign waiting(server_, {.election = "orders", .candidate = "b", .wait = 1h});
   ASSERT_TRUE(Eventually([&] { return Describe(server_, "orders").election().candidates() == 1; }));
@@ -212,7 +212,7 @@ TEST_F(CallMetricsTest, ARefusedCallIsCountedByItsReason) {
   EXPECT_EQ(Sample(server_, "tenure_refused_total{reason=\"OVERLOADED\"}"), 0);
 }
 
-TEST_F(CallMetricsTest, CallsOfMethodsThatDoNotExistMakeNoSeries) {
+TEST_F(CallMetricsTest, CallsOfUnknownMethodsMakeNoSeries) {
   const auto before = SamplesOf(Page(server_)).size();
   grpc::GenericStub stub(
       grpc::CreateChannel(server_.endpoint(), grpc::InsecureChannelCredentials()));

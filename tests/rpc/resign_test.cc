@@ -106,7 +106,7 @@ class ResignTest : public ServiceTest {
 INSTANTIATE_TEST_SUITE_P(Stores, ResignTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(ResignTest, ARenewalAtTheSameTimeKeepsTheSessionAndNotTheSeat) {
+TEST_P(ResignTest, AConcurrentRenewalKeepsTheSessionButNotTheSeat) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const Contest contest = Begin();
 
@@ -124,7 +124,7 @@ TEST_P(ResignTest, ARenewalAtTheSameTimeKeepsTheSessionAndNotTheSeat) {
   }
 }
 
-TEST_P(ResignTest, ARenewalAtTheSameTimeDoesNotReviveASessionThatIsClosed) {
+TEST_P(ResignTest, AConcurrentRenewalDoesNotReviveAClosedSession) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const Contest contest = Begin();
 
@@ -141,7 +141,7 @@ TEST_P(ResignTest, ARenewalAtTheSameTimeDoesNotReviveASessionThatIsClosed) {
 }
 
 // A client without a stream renews by campaigning.
-TEST_P(ResignTest, ACampaignAtTheSameTimeIsToldWhetherItCameBeforeOrAfter) {
+TEST_P(ResignTest, AConcurrentCampaignIsToldWhetherItCameBeforeOrAfter) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const Contest contest = Begin();
 
@@ -163,7 +163,7 @@ TEST_P(ResignTest, ACampaignAtTheSameTimeIsToldWhetherItCameBeforeOrAfter) {
   }
 }
 
-TEST_P(ResignTest, OfTwoResignationsAtTheSameTimeOneEndsTheTerm) {
+TEST_P(ResignTest, OneOfTwoConcurrentResignationsEndsTheTerm) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const Contest contest = Begin();
 
@@ -178,7 +178,7 @@ TEST_P(ResignTest, OfTwoResignationsAtTheSameTimeOneEndsTheTerm) {
   }
 }
 
-TEST_P(ResignTest, ResigningTwiceIsSaidToHaveChangedNothing) {
+TEST_P(ResignTest, ResigningTwiceReportsThatNothingChanged) {
   const Contest contest = Begin();
   const std::string waiter = Campaign(A(), {"e", "waiter"}).session().session_id();
   ASSERT_EQ(Resign(A(), waiter, "e").outcome(), v1::ResignResponse::OUTCOME_WITHDRAWN);
@@ -195,7 +195,7 @@ TEST_P(ResignTest, ResigningTwiceIsSaidToHaveChangedNothing) {
   End(contest, "RESIGNED");
 }
 
-TEST_P(ResignTest, ALateResignationFromATermThatIsOverChangesNothing) {
+TEST_P(ResignTest, ALateResignationFromAnEndedTermChangesNothing) {
   const Contest contest = Begin();
   Resign(A(), contest.leader, "e");
   ASSERT_EQ(Campaign(A(), {"e", "", contest.leader}).standing().position(), 1u);

@@ -68,16 +68,16 @@ class RestoreTest : public ServiceTest {
 INSTANTIATE_TEST_SUITE_P(Stores, RestoreTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(RestoreTest, TheNextTermIsAboveEveryOneThatWasGrantedBefore) {
+TEST_P(RestoreTest, TheNextTermIsAboveEveryTermGrantedBefore) {
   EXPECT_GT(origin_, 3u);
   EXPECT_EQ(Campaign(A(), {"kept", "eve"}).elected().term(), origin_ + 1);
 }
 
-TEST_P(RestoreTest, SoIsTheFirstTermOfAnElectionThatTheBackupDoesNotKnow) {
+TEST_P(RestoreTest, TheFirstTermOfAnElectionMissingInTheBackupIsHigherToo) {
   EXPECT_EQ(Campaign(B(), {"lost", "eve"}).elected().term(), origin_ + 1);
 }
 
-TEST_P(RestoreTest, TheSameBackupAgainBringsNoTermBackThatWasGrantedSince) {
+TEST_P(RestoreTest, RestoringTheSameBackupAgainRepeatsNoTerm) {
   const uint64_t kept = Campaign(A(), {"kept", "eve"}).elected().term();
   const uint64_t lost = Campaign(B(), {"lost", "eve"}).elected().term();
 
@@ -87,14 +87,14 @@ TEST_P(RestoreTest, TheSameBackupAgainBringsNoTermBackThatWasGrantedSince) {
   EXPECT_GT(Campaign(B(), {"lost", "eve"}).elected().term(), lost);
 }
 
-TEST_P(RestoreTest, NobodyLeadsOnAndWhoeverLedLearnsOfIt) {
+TEST_P(RestoreTest, OldLeadersLoseTheirSeatsAndLearnOfIt) {
   EXPECT_FALSE(Leader(A(), "kept").has_leader());
 
   EXPECT_EQ(Renew(B(), alice_).ended(), v1::CAUSE_DEPOSED);
   EXPECT_TRUE(Renew(B(), carol_).not_found());
 }
 
-TEST_P(RestoreTest, AnObserverThatHadSeenMoreIsResynchronised) {
+TEST_P(RestoreTest, AnObserverAheadOfTheBackupIsResynchronised) {
   Campaign(A(), {"lost", "eve"});
   for (const auto& [election, next] : {std::pair("kept", seen_ + 1), std::pair("lost", 2ul)}) {
     SCOPED_TRACE(election);
@@ -108,7 +108,7 @@ TEST_P(RestoreTest, AnObserverThatHadSeenMoreIsResynchronised) {
   }
 }
 
-TEST_P(RestoreTest, AnObserverOfWhatIsStillToComeMissesNothing) {
+TEST_P(RestoreTest, AnObserverOfFutureElectionsMissesNothing) {
   Observer by_name(A(), Election("lost"));
   Observer by_prefix(B(), Prefix("l"));
   by_name.WaitUntilOpen();
@@ -124,7 +124,7 @@ TEST_P(RestoreTest, AnObserverOfWhatIsStillToComeMissesNothing) {
   }
 }
 
-TEST_P(RestoreTest, TheFenceLetsNoTermOfBeforeThrough) {
+TEST_P(RestoreTest, TheFenceRefusesEveryEarlierTerm) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "SQLite has no fence";
   SqlApplication application(url_);
   for (const int term : {1, 2, 3}) {
@@ -141,7 +141,7 @@ TEST_P(RestoreTest, TheFenceLetsNoTermOfBeforeThrough) {
 }
 
 // What is told from the beginning, by those who ask for it as everywhere else.
-TEST_P(RestoreTest, WhatCameIntoBeingSinceIsToldFromItsBeginning) {
+TEST_P(RestoreTest, ElectionsCreatedSinceStartWithTheirFirstEvent) {
   Campaign(A(), {"lost", "eve"});
   for (const auto& selector : {Election("lost", 1), Prefix("l", 1)}) {
     Observer observer(B(), selector);
@@ -154,19 +154,20 @@ TEST_P(RestoreTest, WhatCameIntoBeingSinceIsToldFromItsBeginning) {
   EXPECT_EQ(hidden.Messages()[0].snapshot().reason(), v1::Snapshot::REASON_RESYNC);
 }
 
-TEST_P(RestoreTest, OnceMoreDoesNoHarm) {
+TEST_P(RestoreTest, BumpingAgainIsHarmless) {
   const uint64_t once = origin_;
   for (const auto& server : servers_) server->Kill();
 
   const Finished again = RunToEnd({Program("tenured"), "bump-terms", "--store", url_});
 
   EXPECT_EQ(again.exit_code, 0) << again.errors;
-  EXPECT_THAT(again.output, AllOf(HasSubstr(url_), HasSubstr("raised 1 elections, ended 0 sessions")));
+  EXPECT_THAT(again.output,
+              AllOf(HasSubstr(url_), HasSubstr("raised 1 elections, ended 0 sessions")));
   for (const auto& server : servers_) server->Start();
   EXPECT_GT(Campaign(A(), {"kept", "eve"}).elected().term(), once + 1);
 }
 
-TEST(BumpTermsCommandTest, MakesNoSchemaInAStoreThatHasNone) {
+TEST(BumpTermsCommandTest, AStoreWithoutASchemaGetsNone) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "mistyped.db").string();
 

@@ -66,7 +66,7 @@ TEST_P(ScenarioTest, AnObserverSeesTenValuesOverTwoLeadersInOrder) {
 }
 
 // 3
-TEST_P(ScenarioTest, TheWaiterWinsWhenTheLeadersSessionIsClosed) {
+TEST_P(ScenarioTest, TheWaiterWinsWhenTheLeaderClosesItsSession) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(B(), {"e", "waiter"});
   WaitingCampaign waiting(B(), {"e", "waiter", waiter.session().session_id()});
@@ -108,7 +108,7 @@ TEST_P(ScenarioTest, TheSameSessionWaitsTwiceAndKeepsItsPlace) {
 }
 
 // 5
-TEST_P(ScenarioTest, NamesThatAreAlikeAreOtherElections) {
+TEST_P(ScenarioTest, SimilarNamesAreDifferentElections) {
   const std::vector<std::string> names = {"test", "testa", "test/", "TEST", "test ", "%"};
   for (size_t i = 0; i < names.size(); ++i) {
     const auto leader = Campaign(i % 2 ? A() : B(), {names[i], "leader of " + names[i]});
@@ -127,7 +127,7 @@ TEST_P(ScenarioTest, NamesThatAreAlikeAreOtherElections) {
 }
 
 // 6
-TEST_P(ScenarioTest, AProcessThatRestartsWithItsSessionKeepsItsSeat) {
+TEST_P(ScenarioTest, ARestartedProcessKeepsItsSeatWithItsSession) {
   const auto before = Campaign(A(), {"e", "a"});
   const auto waiter = Campaign(A(), {"e", "b"});
   WaitingCampaign waiting(A(), {"e", "b", waiter.session().session_id()});
@@ -167,7 +167,7 @@ TEST_P(ScenarioTest, AWaiterWhoseCandidacyWasWithdrawnElsewhereIsTold) {
 }
 
 // 9
-TEST_P(ScenarioTest, ACancelledWaiterIsGoneAndThoseBehindMoveUp) {
+TEST_P(ScenarioTest, ACancelledWaiterIsGoneAndTheOthersMoveUp) {
   const auto leader = Campaign(A(), {"e", "leader"});
   WaitingCampaign cancelled(A(), {"e", "first"});
   std::string second;
@@ -191,7 +191,7 @@ TEST_P(ScenarioTest, ACancelledWaiterIsGoneAndThoseBehindMoveUp) {
 }
 
 // 10
-TEST_P(ScenarioTest, TheThirdIsNotElectedWhenTheMiddleOneGoes) {
+TEST_P(ScenarioTest, TheThirdCandidateIsNotElectedWhenTheMiddleOneLeaves) {
   const auto first = Campaign(A(), {"e", "first"});
   const auto second = Campaign(B(), {"e", "second"});
   const auto third = Campaign(A(), {"e", "third"});
@@ -245,7 +245,7 @@ TEST_P(ScenarioTest, TwentyCandidatesEachLeadOnceInTheOrderOfTheQueue) {
 }
 
 // 19
-TEST_P(ScenarioTest, ATryOnceAnswersAtOnceOnAHeldSeatAndWinsAnExpiredOne) {
+TEST_P(ScenarioTest, ATryReturnsAtOnceForAHeldSeatAndWinsAnExpiredOne) {
   Campaign(A(), {"e", "brief", "", "", 0ms, 1s});
   const auto tried = Campaign(B(), {"e", "other"});
   ASSERT_TRUE(tried.has_standing());
@@ -267,7 +267,7 @@ TEST_P(ScenarioTest, TheSeatOfAnExpiredLeaderPassesToTheWaiterWithAHigherTerm) {
               ElementsAre("ELECTED brief 1", "VACATED brief 1 EXPIRED", "ELECTED next 2"));
 }
 
-TEST_P(ScenarioTest, HigherPriorityIsElectedFirst) {
+TEST_P(ScenarioTest, AHigherPriorityIsElectedFirst) {
   const auto leader = Campaign(A(), {"e", "leader"});
   Campaign(A(), {"e", "ordinary"});
   Campaign(B(), {"e", "urgent", "", "", 0ms, 30s, 5});
@@ -278,7 +278,7 @@ TEST_P(ScenarioTest, HigherPriorityIsElectedFirst) {
 }
 
 // One stream serves a client for as long as it lives, however many sessions it has had meanwhile.
-TEST_P(ScenarioTest, SessionsThatAreGoneTakeNoRoomOnAKeepAliveStream) {
+TEST_P(ScenarioTest, EndedSessionsTakeNoRoomOnAKeepAliveStream) {
   constexpr int kRoom = 100'000;
   constexpr int kAtOnce = 500;
   grpc::ClientContext context;
@@ -298,7 +298,7 @@ TEST_P(ScenarioTest, SessionsThatAreGoneTakeNoRoomOnAKeepAliveStream) {
   context.TryCancel();
 }
 
-TEST_P(ScenarioTest, AKeepAliveStreamTellsOfSeatsWonAndLostOnAnotherReplica) {
+TEST_P(ScenarioTest, AKeepAliveStreamReportsSeatsWonAndLostOnAnotherReplica) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(A(), {"e", "waiter"});
   grpc::ClientContext context;
@@ -330,7 +330,7 @@ TEST_P(ScenarioTest, AKeepAliveStreamTellsOfSeatsWonAndLostOnAnotherReplica) {
   context.TryCancel();
 }
 
-TEST_P(ScenarioTest, AnObserverOfAPrefixSeesElectionsThatComeLater) {
+TEST_P(ScenarioTest, AnObserverOfAPrefixSeesLaterElections) {
   Campaign(A(), {"jobs/a", "x"});
   Campaign(A(), {"job", "x"});
   Observer observer(B(), Prefix("jobs/"));
@@ -356,7 +356,7 @@ TEST_P(ScenarioTest, AnObserverResumesWhereItLeftOff) {
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].revision(), 100 + i);
 }
 
-TEST_P(ScenarioTest, AnObserverFromARevisionThatNeverWasIsResynchronised) {
+TEST_P(ScenarioTest, AnObserverFromAnUnknownRevisionIsResynchronised) {
   Campaign(A(), {"e", "a"});
 
   Observer observer(A(), Election("e", 50));

@@ -55,7 +55,7 @@ TEST_P(SeatUseTest, ALeaderKeepsItsSeatAsLongAsItRenews) {
   EXPECT_EQ(waiting.Response().elected().term(), 2u);
 }
 
-TEST_P(SeatUseTest, ALockIsTakenAndReleasedByTurns) {
+TEST_P(SeatUseTest, ALockIsTakenAndReleasedInTurns) {
   const auto first = TryLock(A(), "lock", "a");
   ASSERT_TRUE(first.has_all_elected());
 
@@ -66,7 +66,7 @@ TEST_P(SeatUseTest, ALockIsTakenAndReleasedByTurns) {
   EXPECT_EQ(TryLock(B(), "lock", "b").all_elected().leaderships(0).term(), 2u);
 }
 
-TEST_P(SeatUseTest, ALockThatIsNeverReleasedIsFreeWhenItsLeaseIsOver) {
+TEST_P(SeatUseTest, AnUnreleasedLockIsFreeWhenItsLeaseEnds) {
   const auto first = TryLock(A(), "job", "a", 2s);
   ASSERT_TRUE(first.has_all_elected());
   EXPECT_TRUE(TryLock(B(), "job", "b").has_blocked());
@@ -79,7 +79,7 @@ TEST_P(SeatUseTest, ALockThatIsNeverReleasedIsFreeWhenItsLeaseIsOver) {
               Ge(2 * kSecond));
 }
 
-TEST_P(SeatUseTest, ALockThatIsReleasedEarlyIsKeptForItsLeastTime) {
+TEST_P(SeatUseTest, ALockReleasedEarlyIsKeptForItsMinimumTime) {
   Update(A(), {.election = "job", .min_hold = 2s, .allow_missing = true});
   const auto first = TryLock(A(), "job", "a");
   const auto resigned = Resign(A(), IdOf(first), "job");
@@ -107,7 +107,7 @@ TEST_P(SeatUseTest, MinHoldKeepsTheSeatEmptyAfterAnEarlyResignation) {
             Microseconds(leader.elected().elected_time()) + 3600 * kSecond);
 }
 
-TEST_P(SeatUseTest, TheWaiterIsElectedWhenMinHoldIsOver) {
+TEST_P(SeatUseTest, TheWaiterIsElectedAfterMinHold) {
   Update(A(), {.election = "e", .min_hold = 2s, .allow_missing = true});
   const auto leader = Stand(A(), {"e", "leader"});
   WaitingCampaign waiting(B(), {"e", "waiter"});

@@ -105,7 +105,7 @@ class StressTest : public ServiceTest {
 INSTANTIATE_TEST_SUITE_P(Stores, StressTest,
                          ::testing::Values(StoreKind::kSqlite, StoreKind::kMariaDb), StoreKindName);
 
-TEST_P(StressTest, NoTwoLeadersAndNothingLost) {
+TEST_P(StressTest, ThereAreNeverTwoLeadersAndNothingIsLost) {
   const char* replayed = std::getenv("TENURE_TEST_SEED");
   const auto seed = static_cast<uint32_t>(replayed ? std::stoul(replayed) : std::random_device{}());
   SCOPED_TRACE("TENURE_TEST_SEED=" + std::to_string(seed));

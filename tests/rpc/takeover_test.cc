@@ -96,7 +96,7 @@ TEST_P(TakeoverTest, OtherCandidatesAreNotSuperseded) {
   EXPECT_EQ(Leader(A(), "e").leader().candidate(), "host-7");
 }
 
-TEST_P(TakeoverTest, ASupersedingCallThatIsRepeatedLeavesItsOwnSeat) {
+TEST_P(TakeoverTest, ARepeatedSupersedingCallKeepsItsOwnSeat) {
   Stand(A(), {"e", "host-7"});
   CampaignArguments arguments = Superseding("e", "host-7");
   arguments.request_id = "sixteen bytes or";
@@ -118,7 +118,7 @@ TEST_P(TakeoverTest, ALeaderOfAPausedElectionIsNotSuperseded) {
   EXPECT_TRUE(Leader(A(), "e").has_leader());
 }
 
-TEST_P(TakeoverTest, WhoStandsInReserveLeadsOnlyByAppointment) {
+TEST_P(TakeoverTest, ANegativePriorityLeadsOnlyByAppointment) {
   const auto reserve = Stand(A(), {"e", "reserve", "", "", 0ms, 30s, -1});
   EXPECT_EQ(reserve.standing().position(), 1u);
   EXPECT_FALSE(Leader(B(), "e").has_leader());
@@ -133,7 +133,7 @@ TEST_P(TakeoverTest, WhoStandsInReserveLeadsOnlyByAppointment) {
   EXPECT_EQ(Leader(A(), "e").leader().candidate(), "reserve");
 }
 
-TEST_P(TakeoverTest, WhoLostItsLeaseWhileItLivedGetsALongerOne) {
+TEST_P(TakeoverTest, ALiveCandidateThatExpiredGetsALongerLease) {
   const std::string lost = ExpiredLeader(A(), 1s);
   EXPECT_EQ(PrematureExpirations(), 0);
   CampaignArguments again{"e", "a", "", "", 0ms, 1s};
@@ -149,7 +149,7 @@ TEST_P(TakeoverTest, WhoLostItsLeaseWhileItLivedGetsALongerOne) {
   EXPECT_EQ(PrematureExpirations(), 1);
 }
 
-TEST_P(TakeoverTest, ALeaseGrowsEightfoldAtMostAndNotBeyondTheElectionsMaximum) {
+TEST_P(TakeoverTest, ALeaseGrowsUpToEightfoldWithinTheElectionsMaximum) {
   Update(A(), {.election = "e", .max_lease_ttl = 3s, .allow_missing = true});
   std::string lost = ExpiredLeader(A(), 1s);
   CampaignArguments again{"e", "a", "", "", 0ms, 1s};
@@ -165,7 +165,7 @@ TEST_P(TakeoverTest, ALeaseGrowsEightfoldAtMostAndNotBeyondTheElectionsMaximum) 
   EXPECT_THAT(leases, ElementsAre(2000, 3000));
 }
 
-TEST_P(TakeoverTest, ASessionThatWasResignedOrIsAnothersMakesNoLeaseLonger) {
+TEST_P(TakeoverTest, AResignedOrForeignSessionDoesNotGrowALease) {
   const auto resigned = Stand(A(), {"e", "a", "", "", 0ms, 1s});
   Resign(A(), IdOf(resigned));
   CampaignArguments again{"e", "a", "", "", 0ms, 1s};
@@ -181,7 +181,7 @@ TEST_P(TakeoverTest, ASessionThatWasResignedOrIsAnothersMakesNoLeaseLonger) {
   EXPECT_EQ(PrematureExpirations(), 0);
 }
 
-TEST(AdaptiveLeasesTest, AreTurnedOffByAFlagAndCountedStill) {
+TEST(AdaptiveLeasesTest, AFlagTurnsThemOffButStillCounts) {
   Tenured server("sqlite::memory:", {"--no-adaptive-leases"});
   const auto first = Campaign(server, {"e", "a", "", "", 0ms, 1s});
   ASSERT_TRUE(Eventually([&] { return !Leader(server, "e").has_leader(); }));

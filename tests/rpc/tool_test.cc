@@ -27,7 +27,7 @@ class ToolTest : public ::testing::Test {
   Tenured server_{"sqlite::memory:"};
 };
 
-TEST_F(ToolTest, LeaderSaysWhoLeadsOrThatNobodyDoes) {
+TEST_F(ToolTest, LeaderShowsWhoLeadsOrThatNobodyDoes) {
   const auto vacant = Run({"leader", "e", "--json"});
   EXPECT_EQ(vacant.exit_code, 0);
   EXPECT_EQ(Json::parse(vacant.output),
@@ -50,7 +50,7 @@ TEST_F(ToolTest, OptionsAreAcceptedBeforeAndAfterTheSubcommand) {
   EXPECT_EQ(Run({"leader", "e", "--endpoint", nowhere}).exit_code, 1);
 }
 
-TEST_F(ToolTest, AServerThatIsFarAwayIsReached) {
+TEST_F(ToolTest, ADistantServerIsReached) {
   const Relay far_away(server_.endpoint(), 300ms);
 
   EXPECT_EQ(Run({"leader", "e", "--endpoint", far_away.endpoint()}).exit_code, 0);
@@ -124,7 +124,7 @@ TEST_F(ToolTest, HelpIsExitCode0) {
   EXPECT_THAT(Run({"campaign", "--help"}).output, HasSubstr("--supersede"));
 }
 
-TEST_F(ToolTest, AnEmptyValueMayBeAdvertised) {
+TEST_F(ToolTest, AnEmptyValueMayBePublished) {
   const auto campaign = Start({"campaign", "e", "--value=", "--candidate", "a"});
 
   EXPECT_THAT(campaign->Line(1), HasSubstr("a leads e in term 1"));
@@ -180,7 +180,7 @@ TEST_F(ToolTest, ATryOnAHeldSeatIsExitCode3AndLeavesNoPlace) {
   EXPECT_EQ(Campaign(server_, {"e", "c"}).standing().position(), 1u);
 }
 
-TEST_F(ToolTest, AWaitThatIsOverIsExitCode3) {
+TEST_F(ToolTest, AnEndedWaitIsExitCode3) {
   Campaign(server_, {"e", "leader"});
 
   EXPECT_EQ(Run({"campaign", "e", "--wait", "300ms"}).exit_code, 3);
@@ -188,7 +188,7 @@ TEST_F(ToolTest, AWaitThatIsOverIsExitCode3) {
   EXPECT_EQ(Campaign(server_, {"e", "c"}).standing().position(), 1u);
 }
 
-TEST_F(ToolTest, AWaiterThatIsStoppedLeavesTheQueue) {
+TEST_F(ToolTest, AStoppedWaiterLeavesTheQueue) {
   Campaign(server_, {"e", "leader"});
   const auto waiter = Start({"campaign", "e", "--json"});
   waiter->Line(1);
@@ -199,7 +199,7 @@ TEST_F(ToolTest, AWaiterThatIsStoppedLeavesTheQueue) {
   EXPECT_EQ(Campaign(server_, {"e", "c"}).standing().position(), 1u);
 }
 
-TEST_F(ToolTest, AHolderWhoseSeatIsTakenAwayIsExitCode4) {
+TEST_F(ToolTest, ALostSeatIsExitCode4) {
   const auto campaign = Start({"campaign", "e", "--candidate", "a", "--ttl", "1s", "--json"});
   campaign->Line(1);
   campaign->Signal(SIGSTOP);
@@ -213,7 +213,7 @@ TEST_F(ToolTest, AHolderWhoseSeatIsTakenAwayIsExitCode4) {
   EXPECT_EQ(Json::parse(campaign->Line(2)).at("cause"), "EXPIRED");
 }
 
-TEST_F(ToolTest, AHolderThatIsDeposedIsExitCode4AndLeavesNoSession) {
+TEST_F(ToolTest, ADeposedHolderIsExitCode4AndLeavesNoSession) {
   const auto campaign = Start({"campaign", "e", "--candidate", "a", "--json"});
   campaign->Line(1);
 
@@ -224,7 +224,7 @@ TEST_F(ToolTest, AHolderThatIsDeposedIsExitCode4AndLeavesNoSession) {
   EXPECT_EQ(Run({"sessions"}).output, "no sessions\n");
 }
 
-TEST_F(ToolTest, AHolderThatNoServerAnswersLosesTheSeatByItsOwnClock) {
+TEST_F(ToolTest, AHolderWithoutAServerLosesTheSeatByItsOwnClock) {
   const auto campaign = Start({"campaign", "e", "--candidate", "a", "--ttl", "1s", "--json"});
   campaign->Line(1);
 
@@ -274,7 +274,7 @@ TEST_F(ToolTest, ObserveEndsCleanlyOnASignal) {
   EXPECT_EQ(observer->Wait(), 0);
 }
 
-TEST_F(ToolTest, ObserveOfWhatIsRefusedIsExitCode1WithTheReason) {
+TEST_F(ToolTest, ARefusedObserveIsExitCode1WithTheReason) {
   const auto finished = Run({"observe", "a\nb"});
 
   EXPECT_EQ(finished.exit_code, 1);
@@ -317,7 +317,7 @@ TEST_F(ToolTest, SeveralElectionsAreHeldTogetherAndResigned) {
   EXPECT_FALSE(Leader(server_, "b").has_leader());
 }
 
-TEST_F(ToolTest, OfSeveralElectionsAllOrNoneAreTaken) {
+TEST_F(ToolTest, SeveralElectionsAreTakenTogetherOrNotAtAll) {
   const auto holder = Campaign(server_, {"b", "holder"}).session().session_id();
   const auto campaign = Start({"campaign", "a", "b", "--candidate", "x", "--json"});
   EXPECT_EQ(Json::parse(campaign->Line(1)),
@@ -330,13 +330,13 @@ TEST_F(ToolTest, OfSeveralElectionsAllOrNoneAreTaken) {
   EXPECT_EQ(Json::parse(campaign->Line(3)), Elected("b", 2, "x"));
 }
 
-TEST_F(ToolTest, ATryOnSeveralElectionsThatAreNotFreeIsExitCode3) {
+TEST_F(ToolTest, ATryOnSeveralBlockedElectionsIsExitCode3) {
   Campaign(server_, {"b", "holder"});
 
   EXPECT_EQ(Run({"campaign", "a", "b", "--try"}).exit_code, 3);
 }
 
-TEST_F(ToolTest, WhoLosesOneOfSeveralSeatsGivesUpAll) {
+TEST_F(ToolTest, LosingOneOfSeveralSeatsGivesUpAll) {
   const auto campaign = Start({"campaign", "a", "b", "--candidate", "x", "--json"});
   campaign->Line(2);
 
@@ -351,7 +351,7 @@ TEST_F(ToolTest, WhoLosesOneOfSeveralSeatsGivesUpAll) {
 
 // --- Making way ---
 
-TEST_F(ToolTest, AHolderThatIsAskedToMakeWaySaysForWhomAndResigns) {
+TEST_F(ToolTest, AHolderAskedToMakeWayNamesItsSuccessorAndResigns) {
   const auto holder = Start({"campaign", "e", "--candidate", "a", "--json"});
   holder->Line(1);
   const auto successor = Start({"campaign", "e", "--candidate", "b", "--json"});
@@ -373,7 +373,7 @@ TEST_F(ToolTest, AHolderThatIsAskedToMakeWaySaysForWhomAndResigns) {
   EXPECT_EQ(Json::parse(observer->Line(4)).at("successor"), nullptr);
 }
 
-TEST_F(ToolTest, AHolderThatWasAwayLearnsThatItIsAskedToMakeWay) {
+TEST_F(ToolTest, ADisconnectedHolderLearnsLaterThatItMustMakeWay) {
   TempDir folder;
   Tenured server("sqlite:" + (folder.path() / "tenure.db").string());
   const auto holder = StartTool(server, {"campaign", "e", "--candidate", "a", "--ttl", "30s"});
@@ -390,7 +390,7 @@ TEST_F(ToolTest, AHolderThatWasAwayLearnsThatItIsAskedToMakeWay) {
   EXPECT_EQ(holder->Line(2), "stepping down: b will lead e next");
 }
 
-TEST_F(ToolTest, ObserveTellsPeopleWhoIsToMakeWayForWhom) {
+TEST_F(ToolTest, ObserveShowsWhoMustMakeWayForWhom) {
   const auto leader = Campaign(server_, {"e", "a"});
   Campaign(server_, {"e", "b"});
   ASSERT_EQ(Run({"appoint", "e", "b"}).exit_code, 0);
@@ -414,7 +414,7 @@ TEST_F(ToolTest, ARestartedCandidateSupersedesItsOlderSession) {
   EXPECT_EQ(Json::parse(older->Line(2)).at("cause"), "SUPERSEDED");
 }
 
-TEST_F(ToolTest, AWaiterThatIsSupersededDoesNotComeBack) {
+TEST_F(ToolTest, ASupersededWaiterDoesNotComeBack) {
   Campaign(server_, {"e", "leader"});
   const auto older = Start({"campaign", "e", "--candidate", "a", "--supersede", "--json"});
   older->Line(1);

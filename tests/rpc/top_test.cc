@@ -41,7 +41,7 @@ class TopTest : public ::testing::Test {
   Tenured server_{"sqlite:" + (folder_.path() / "tenure.db").string()};
 };
 
-TEST_F(TopTest, ShowsElectionsAndTheirChanges) {
+TEST_F(TopTest, ElectionsAndTheirChangesAreShown) {
   const auto leader = Campaign(server_, {"orders", "alice"}).session().session_id();
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("1 election: 1 led, 0 vacant"));
@@ -56,7 +56,7 @@ TEST_F(TopTest, ShowsElectionsAndTheirChanges) {
   EXPECT_TRUE(terminal.Shows("orders    bob        2"));
 }
 
-TEST_F(TopTest, ShowsWhatIsOutOfTheOrdinary) {
+TEST_F(TopTest, AnythingUnusualIsShown) {
   Campaign(server_, {"orders", "alice"});
   Campaign(server_, {"orders", "bob"});
   PseudoTerminal terminal = Start();
@@ -70,7 +70,7 @@ TEST_F(TopTest, ShowsWhatIsOutOfTheOrdinary) {
   EXPECT_TRUE(terminal.Shows("HANDOVER_ASKED alice, term 1: for bob"));
 }
 
-TEST_F(TopTest, ShowsOnlyElectionsOfAPrefix) {
+TEST_F(TopTest, OnlyElectionsOfAPrefixAreShown) {
   Campaign(server_, {"jobs/a", "x"});
   Campaign(server_, {"other", "x"});
 
@@ -80,7 +80,7 @@ TEST_F(TopTest, ShowsOnlyElectionsOfAPrefix) {
   EXPECT_THAT(terminal.Screen().Rows(), Not(Contains(StartsWith("other"))));
 }
 
-TEST_F(TopTest, QGivesTheTerminalBack) {
+TEST_F(TopTest, QRestoresTheTerminal) {
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("no elections"));
   ASSERT_TRUE(terminal.Screen().alternate());
@@ -92,7 +92,7 @@ TEST_F(TopTest, QGivesTheTerminalBack) {
   ExpectGivenBack(terminal);
 }
 
-TEST_F(TopTest, CtrlCGivesTheTerminalBack) {
+TEST_F(TopTest, CtrlCRestoresTheTerminal) {
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("no elections"));
 
@@ -102,7 +102,7 @@ TEST_F(TopTest, CtrlCGivesTheTerminalBack) {
   ExpectGivenBack(terminal);
 }
 
-TEST_F(TopTest, ASignalGivesTheTerminalBack) {
+TEST_F(TopTest, ASignalRestoresTheTerminal) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
     PseudoTerminal terminal = Start();
     ASSERT_TRUE(terminal.Shows("no elections"));
@@ -114,7 +114,7 @@ TEST_F(TopTest, ASignalGivesTheTerminalBack) {
   }
 }
 
-TEST_F(TopTest, AnErrorGivesTheTerminalBackAndIsReadAfterwards) {
+TEST_F(TopTest, AnErrorIsReadableAfterTheTerminalIsRestored) {
   // A server of gRPC, but not of Tenure.
   const std::string endpoint = "127.0.0.1:" + std::to_string(FreePort());
   grpc::CallbackGenericService refuses_all;
@@ -130,7 +130,7 @@ TEST_F(TopTest, AnErrorGivesTheTerminalBackAndIsReadAfterwards) {
   EXPECT_TRUE(terminal.Shows("tenure: the server is too old for this command"));
 }
 
-TEST_F(TopTest, SurvivesARestartOfTheServer) {
+TEST_F(TopTest, TheScreenSurvivesARestartOfTheServer) {
   Campaign(server_, {"orders", "alice"});
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("orders    alice"));
@@ -146,7 +146,7 @@ TEST_F(TopTest, SurvivesARestartOfTheServer) {
   EXPECT_TRUE(terminal.Shows("payments  ELECTED bob"));
 }
 
-TEST_F(TopTest, FillsTheTerminalWhateverItsSize) {
+TEST_F(TopTest, TheScreenFillsATerminalOfAnySize) {
   for (int i = 0; i < 50; ++i) Campaign(server_, {"e" + std::to_string(100 + i), "x"});
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("1-14 of 50"));
@@ -159,7 +159,7 @@ TEST_F(TopTest, FillsTheTerminalWhateverItsSize) {
   EXPECT_TRUE(Eventually([&] { return terminal.Screen().Rows()[3].starts_with("e100"); }));
 }
 
-TEST_F(TopTest, ScrollsAndFilters) {
+TEST_F(TopTest, TheListCanBeScrolledAndFiltered) {
   for (int i = 0; i < 50; ++i) Campaign(server_, {"e" + std::to_string(100 + i), "x"});
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("1-14 of 50"));
@@ -175,7 +175,7 @@ TEST_F(TopTest, ScrollsAndFilters) {
   EXPECT_TRUE(terminal.Shows("50 elections"));
 }
 
-TEST_F(TopTest, WithoutATerminalItPrintsOneTable) {
+TEST_F(TopTest, WithoutATerminalOneTableIsPrinted) {
   Campaign(server_, {"orders", "alice"});
 
   const auto piped = RunTool(server_, {"top"});

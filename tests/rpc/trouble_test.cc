@@ -108,7 +108,7 @@ TEST_P(TroubleTest, TermsDoNotRepeatAcrossRestarts) {
   EXPECT_THAT(observer.WaitForEvents(6), SizeIs(6));
 }
 
-TEST_P(TroubleTest, DrainingTellsParkedCallsToGoElsewhere) {
+TEST_P(TroubleTest, DrainingSendsWaitingCallsToAnotherReplica) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(A(), {"e", "waiter"});
   WaitingCampaign waiting(A(), {"e", "waiter", waiter.session().session_id()});
@@ -129,7 +129,7 @@ TEST_P(TroubleTest, DrainingTellsParkedCallsToGoElsewhere) {
 }
 
 // 17
-TEST_P(TroubleTest, AWipedDatabaseIsTakenUpAgain) {
+TEST_P(TroubleTest, AWipedDatabaseIsUsedAgain) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
   const auto holder = Tool({"campaign", "e", "--candidate", "holder"});
   holder->Line(1);
@@ -150,7 +150,7 @@ TEST_P(TroubleTest, AWipedDatabaseIsTakenUpAgain) {
   }));
 }
 
-TEST_P(TroubleTest, AnObserverOfAPrefixLearnsWhatElseTheOtherDatabaseHolds) {
+TEST_P(TroubleTest, AnObserverOfAPrefixLearnsTheElectionsOfTheNewDatabase) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
   const auto backup = folder_.path() / "backup";
   Campaign(A(), {"jobs/other", "other"});
@@ -172,7 +172,7 @@ TEST_P(TroubleTest, AnObserverOfAPrefixLearnsWhatElseTheOtherDatabaseHolds) {
   }));
 }
 
-TEST_P(TroubleTest, WhoRenewsIsToldToAskAnewWhatItHoldsWhenTheDatabaseIsAnother) {
+TEST_P(TroubleTest, AReplacedDatabaseMakesClientsAskAgainForTheirSeats) {
   if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "its database is the server";
   const auto leader = Campaign(A(), {"e", "leader"});
   grpc::ClientContext context;
@@ -191,7 +191,7 @@ TEST_P(TroubleTest, WhoRenewsIsToldToAskAnewWhatItHoldsWhenTheDatabaseIsAnother)
 }
 
 // 15
-TEST_P(TroubleTest, AClientThatStartsBeforeTheServiceWinsWhenItComesUp) {
+TEST_P(TroubleTest, AClientStartedBeforeTheServiceWinsWhenItComesUp) {
   for (const auto& server : servers_) server->Kill();
   const auto campaign = Tool({"campaign", "e", "--candidate", "early"});
   const auto observer = Tool({"observe", "e"});
@@ -207,7 +207,7 @@ TEST_P(TroubleTest, AClientThatStartsBeforeTheServiceWinsWhenItComesUp) {
   EXPECT_EQ(campaign->Wait(), 0) << campaign->Errors();
 }
 
-TEST_P(TroubleTest, ParkedCallsTakeNoThreadsAndNoConnections) {
+TEST_P(TroubleTest, WaitingCallsTakeNoThreadsAndNoConnections) {
   constexpr int kCalls = 1000;  // of each kind
   const auto connections = [] {
     return std::stoi(Database()
@@ -278,7 +278,7 @@ class LonelyTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(LonelyTest, ADatabaseThatIsAwayAtStartIsWaitedFor) {
+TEST_F(LonelyTest, AnUnavailableDatabaseIsAwaitedAtTheStart) {
   DatabaseServer database;
   const std::string url = database.FreshDatabase("tenure");
   database.Stop();
@@ -301,7 +301,7 @@ TEST_F(LonelyTest, ADatabaseThatIsAwayAtStartIsWaitedFor) {
   EXPECT_TRUE(Campaign(server, {"e", "c"}).has_elected());
 }
 
-TEST_F(LonelyTest, ASignalEndsAServerThatStillWaitsForItsDatabase) {
+TEST_F(LonelyTest, ASignalEndsAServerThatWaitsForItsDatabase) {
   Tenured server("mysql://root@127.0.0.1:" + std::to_string(FreePort()) + "/tenure", {}, false);
   ASSERT_TRUE(Eventually([&] { return server.Get("/healthz").first == 200; }));
 
@@ -338,7 +338,7 @@ TEST_F(LonelyTest, ASlowReadAtTheEndOfAWaitKeepsThePlace) {
   EXPECT_EQ(behind.standing().position(), 2u);
 }
 
-TEST_F(LonelyTest, ADatabaseThatHangsIsAnErrorWithinTheDeadline) {
+TEST_F(LonelyTest, AHangingDatabaseIsAnErrorWithinTheDeadline) {
   DatabaseServer database;
   Tenured server(database.FreshDatabase("tenure"));
   Campaign(server, {"e", "c"});
@@ -359,7 +359,7 @@ TEST_F(LonelyTest, ADatabaseThatHangsIsAnErrorWithinTheDeadline) {
   EXPECT_EQ(Leader(server, "e").leader().candidate(), "c");
 }
 
-TEST_F(LonelyTest, ASchemaThatIsTooNewOrTooOldIsRefused) {
+TEST_F(LonelyTest, ATooNewOrTooOldSchemaIsRefused) {
   DatabaseServer database;
   const std::string url = database.FreshDatabase("tenure");
 
@@ -376,7 +376,7 @@ TEST_F(LonelyTest, ASchemaThatIsTooNewOrTooOldIsRefused) {
                 "newer than this program");
 }
 
-TEST_F(LonelyTest, APortThatIsTakenIsOneLine) {
+TEST_F(LonelyTest, APortInUseIsAnErrorOfOneLine) {
   Tenured server("sqlite::memory:");
   const std::string free = "127.0.0.1:" + std::to_string(FreePort());
 
@@ -408,7 +408,7 @@ TEST_F(LonelyTest, WrongUsageIsOneLineAndExitCode2) {
   expect({"--log-format", "xml"}, "--log-format");
 }
 
-TEST_F(LonelyTest, WhatCannotBeOpenedIsOneLine) {
+TEST_F(LonelyTest, AFileThatCannotBeOpenedIsAnErrorOfOneLine) {
   ExpectOneLine(RunTenured({"--store", "sqlite:/nowhere/at/all.db"}), "/nowhere/at/all.db");
   ExpectOneLine(
       RunTenured({"--store", "sqlite::memory:", "--tls-cert", "/nowhere", "--tls-key", "/nowhere"}),

@@ -17,7 +17,7 @@ constexpr uint64_t kSeedsMax = 1'000;
 
 class MutationTest : public ::testing::TestWithParam<Mutation> {};
 
-TEST_P(MutationTest, IsCaught) {
+TEST_P(MutationTest, EveryMutationIsCaught) {
   const Mutation& mutation = GetParam();
 
   std::set<std::string> others;

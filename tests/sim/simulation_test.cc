@@ -30,7 +30,7 @@ void ExpectNoViolation(const Plan& plan) {
 
 class SimulationTest : public ::testing::TestWithParam<uint64_t> {};
 
-TEST_P(SimulationTest, KeepsTheInvariants) {
+TEST_P(SimulationTest, TheInvariantsHold) {
   for (uint64_t seed = GetParam(); seed <= kSeeds; seed += kParts) {
     ExpectNoViolation(PlanFor(seed));
   }
@@ -38,14 +38,14 @@ TEST_P(SimulationTest, KeepsTheInvariants) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulationTest, ::testing::Range<uint64_t>(1, kParts + 1));
 
-TEST(SimulationOfOneSeedTest, HasTheSameTraceEachTime) {
+TEST(SimulationOfOneSeedTest, ASeedHasTheSameTraceEachTime) {
   for (const uint64_t seed : {1, 2, 3, 4, 5}) EXPECT_EQ(TraceOf(seed), TraceOf(seed));
 }
 
-TEST(SimulationOfOneSeedTest, HasAnotherTraceThanTheNextSeed) { EXPECT_NE(TraceOf(1), TraceOf(2)); }
+TEST(SimulationOfOneSeedTest, TwoSeedsHaveDifferentTraces) { EXPECT_NE(TraceOf(1), TraceOf(2)); }
 
 // What the seeds do all in all: a simulation in which nothing happens finds nothing.
-TEST(SimulationOfManySeedsTest, DoesALot) {
+TEST(SimulationOfManySeedsTest, ManySeedsCoverALot) {
   Outcome all;
   bool beyond_bounds = false;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -69,7 +69,7 @@ TEST(SimulationOfManySeedsTest, DoesALot) {
 }
 
 // Nobody comes anew, a seat often cannot be filled at once, and what should fill it often fails.
-TEST(SimulationOfPatienceTest, EverySeatIsFilledByThoseWhoWait) {
+TEST(SimulationOfPatienceTest, EverySeatIsFilledByAWaitingCandidate) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Plan plan = PlanFor(seed);
     plan.patient = true;
@@ -85,7 +85,7 @@ TEST(SimulationOfPatienceTest, EverySeatIsFilledByThoseWhoWait) {
 }
 
 // Orders come as fast as those whom they concern can follow, and answers to them are lost.
-TEST(SimulationOfOperatorsTest, KeepTheInvariants) {
+TEST(SimulationOfOperatorsTest, TheInvariantsHoldDespiteOperators) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Plan plan = PlanFor(seed);
     plan.operators = 2;
@@ -101,7 +101,7 @@ TEST(SimulationOfOperatorsTest, KeepTheInvariants) {
 }
 
 // Calls that their clients have given up long ago arrive, and are taken back, late.
-TEST(SimulationOfLateCallsTest, AreNoHarm) {
+TEST(SimulationOfLateCallsTest, LateCallsAreHarmless) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Plan plan = PlanFor(seed);
     plan.patient = false;

@@ -167,7 +167,7 @@ class AdminStormTest : public ::testing::Test {
   std::vector<std::pair<std::string, std::unique_ptr<Observer>>> observers_;
 };
 
-TEST_F(AdminStormTest, WhatOperatorsAndCandidatesDoAtOnceIsOneTrueStory) {
+TEST_F(AdminStormTest, ConcurrentOperatorsAndCandidatesLeaveAConsistentHistory) {
   const uint32_t seed = Given("TENURE_TEST_SEED").value_or(std::random_device{}());
   const std::chrono::seconds time(Given("TENURE_TEST_SECONDS").value_or(kSecondsByDefault));
   std::cout << "TENURE_TEST_SEED=" << seed << " TENURE_TEST_SECONDS=" << time.count() << std::endl;

@@ -70,7 +70,7 @@ std::vector<std::string> Texts(const Model& model, Model::Time now) {
   return texts;
 }
 
-TEST(ModelTest, ShowsWhatWasListedByName) {
+TEST(ModelTest, ListedElectionsAreShownByName) {
   Model model;
 
   model.Listed({Listed("b", 2, 1), Listed("a", 1, 1, "x")}, At(0s), At(1s));
@@ -78,7 +78,7 @@ TEST(ModelTest, ShowsWhatWasListedByName) {
   EXPECT_THAT(Texts(model, At(1s)), ElementsAre("a: x 1, 8000 ms", "b: - 1"));
 }
 
-TEST(ModelTest, LeasesRunOnBetweenLists) {
+TEST(ModelTest, LeasesKeepRunningBetweenLists) {
   Model model;
   model.Listed({Listed("a", 1, 1, "x", 8s)}, At(0s), At(1s));
 
@@ -129,7 +129,7 @@ TEST(ModelTest, AnEventThatIsOlderThanTheListChangesNothing) {
   EXPECT_THAT(Texts(model, At(1s)), ElementsAre("a: y 2, 7000 ms"));
 }
 
-TEST(ModelTest, ElectionsThatAreNotListedAnyMoreGo) {
+TEST(ModelTest, ElectionsNoLongerListedDisappear) {
   Model model;
   model.Listed({Listed("a", 1, 1), Listed("b", 1, 1)}, At(0s), At(0s));
 
@@ -149,7 +149,7 @@ TEST(ModelTest, AnElectionThatAppearedWhileTheListWasReadStays) {
   EXPECT_THAT(Texts(model, At(4s)), IsEmpty());
 }
 
-TEST(ModelTest, ADeletedElectionGoesAtOnce) {
+TEST(ModelTest, ADeletedElectionDisappearsAtOnce) {
   Model model;
   model.Listed({Listed("a", 1, 1, "x")}, At(0s), At(0s));
 
@@ -158,7 +158,7 @@ TEST(ModelTest, ADeletedElectionGoesAtOnce) {
   EXPECT_THAT(model.Elections(At(1s)), IsEmpty());
 }
 
-TEST(ModelTest, AHandoverIsKnownAtOnceAndOverWithTheNextTerm) {
+TEST(ModelTest, AHandoverIsShownAtOnceAndEndsWithTheNextTerm) {
   Model model;
   model.Listed({Listed("a", 1, 1, "x")}, At(0s), At(0s));
   v1::Leadership asked = Led("a", 1, "x");
@@ -171,7 +171,7 @@ TEST(ModelTest, AHandoverIsKnownAtOnceAndOverWithTheNextTerm) {
   EXPECT_FALSE(model.Elections(At(2s)).front().has_appointment());
 }
 
-TEST(ModelTest, ASnapshotSaysWhereAnElectionStands) {
+TEST(ModelTest, ASnapshotShowsTheStateOfAnElection) {
   Model model;
   v1::ObserveResponse response;
   v1::Snapshot& snapshot = *response.mutable_snapshot();
@@ -186,7 +186,7 @@ TEST(ModelTest, ASnapshotSaysWhereAnElectionStands) {
   EXPECT_THAT(model.changes(), IsEmpty());
 }
 
-TEST(ModelTest, KeepsTheLatestChangesTheLatestFirst) {
+TEST(ModelTest, TheLatestChangesAreKeptLatestFirst) {
   Model model;
 
   for (uint64_t revision = 1; revision <= 300; ++revision) {

@@ -80,7 +80,7 @@ auto Toned(Tone tone) { return Field(&Line::tone, tone); }
 
 // --- What is shown ---
 
-TEST(RenderTest, ShowsEachElectionInItsColumns) {
+TEST(RenderTest, EachElectionIsShownInColumns) {
   v1::Election orders = LedBy("orders", 7, "host-7:4242", 3h + 12min, 8200ms);
   orders.set_candidates(2);
 
@@ -101,7 +101,7 @@ TEST(RenderTest, TheTitleHasTheServerAndThePrefix) {
               AllOf(Text(StartsWith("tenure top  db-1:7070  'jobs/'")), Toned(Tone::kTitle)));
 }
 
-TEST(RenderTest, WhatIsOutOfTheOrdinaryHasAColourAndAWord) {
+TEST(RenderTest, AnythingUnusualHasAColourAndAWord) {
   v1::Election paused = LedBy("b", 1, "x");
   paused.set_paused(true);
   v1::Election handover = LedBy("c", 1, "x");
@@ -123,7 +123,7 @@ TEST(RenderTest, WhatIsOutOfTheOrdinaryHasAColourAndAWord) {
               AllOf(Text(EndsWith("  vacant, kept empty (1m 30s)")), Toned(Tone::kAlarm)));
 }
 
-TEST(RenderTest, ShowsTheLatestChangesBeneath) {
+TEST(RenderTest, TheLatestChangesAreShownBelow) {
   v1::Event asked = Change("a", v1::Event::TYPE_HANDOVER_ASKED, 2, "y");
   asked.mutable_leadership()->set_successor("z");
   const Scene scene = SceneOf({LedBy("a", 2, "y")},
@@ -138,7 +138,7 @@ TEST(RenderTest, ShowsTheLatestChangesBeneath) {
   EXPECT_THAT(screen[7].text, EndsWith("  a  VACATED x, term 1: EXPIRED"));
 }
 
-TEST(RenderTest, SaysThatItIsDisconnectedAndDoesNotGuessLeases) {
+TEST(RenderTest, ADisconnectedScreenSaysSoAndDoesNotGuessLeases) {
   Scene scene = SceneOf({LedBy("a", 1, "x")});
   scene.disconnected = "failed to connect";
   scene.disconnected_for = 12s;
@@ -150,15 +150,15 @@ TEST(RenderTest, SaysThatItIsDisconnectedAndDoesNotGuessLeases) {
   EXPECT_THAT(screen[3], AllOf(Text(Not(HasSubstr("8.0s"))), Toned(Tone::kQuiet)));
 }
 
-TEST(RenderTest, SaysThatItIsReadingUntilItHasRead) {
+TEST(RenderTest, TheScreenSaysThatItIsReadingUntilItHasRead) {
   EXPECT_EQ(Render(Scene{}, {}, {80, 24})[1].text, "reading ...");
 }
 
-TEST(RenderTest, SaysThatThereAreNoElections) {
+TEST(RenderTest, AScreenWithoutElectionsSaysSo) {
   EXPECT_EQ(Render(SceneOf({}), {}, {80, 24})[3].text, "no elections");
 }
 
-TEST(RenderTest, NothingThatOthersChoseReachesTheTerminalAsItIs) {
+TEST(RenderTest, ControlCharactersInNamesNeverReachTheTerminal) {
   Scene scene =
       SceneOf({LedBy("a", 1, "\x1b[2Jx")}, {Change("a", v1::Event::TYPE_ELECTED, 1, "\x1b[2Jx")});
   scene.prefix = "\x1b[2J";
@@ -212,20 +212,20 @@ TEST(RenderTest, ChangesHaveThreeLinesHoweverManyElectionsThereAre) {
 
 // --- Scrolling and filtering ---
 
-TEST(RenderTest, SaysWhichPartOfTheElectionsIsShown) {
+TEST(RenderTest, TheScreenSaysWhichElectionsItShows) {
   const Screen screen = Render(Many(200), {.scroll = 50}, {80, 24});
 
   EXPECT_THAT(screen[3].text, StartsWith("e150"));
   EXPECT_THAT(screen.back().text, EndsWith("51-64 of 200"));
 }
 
-TEST(RenderTest, NeverScrollsBeyondTheEnd) {
+TEST(RenderTest, TheScreenNeverScrollsBeyondTheEnd) {
   const Screen screen = Render(Many(200), {.scroll = 1000}, {80, 24});
 
   EXPECT_THAT(screen.back().text, EndsWith("187-200 of 200"));
 }
 
-TEST(FilterTest, LooksAtElectionsAndLeadersWhateverTheirCase) {
+TEST(FilterTest, TheFilterMatchesElectionsAndLeadersInAnyCase) {
   const Scene scene = SceneOf({LedBy("Orders", 1, "x"), LedBy("b", 1, "ORDERLY"), Vacant("c", 1)},
                               {Change("Orders", v1::Event::TYPE_ELECTED, 1, "x"),
                                Change("c", v1::Event::TYPE_ELECTED, 1, "x")});
@@ -259,7 +259,7 @@ TEST(PressTest, QAndCtrlCQuit) {
   EXPECT_FALSE(Press(view, {Kind::kInterrupt}, 1, kSize));
 }
 
-TEST(PressTest, ScrollsByLinesAndPagesWithinTheList) {
+TEST(PressTest, KeysScrollByLinesAndPagesWithinTheList) {
   EXPECT_EQ(After({}, Typed("jjk")).scroll, 1u);
   EXPECT_EQ(After({}, {{Kind::kDown}, {Kind::kDown}, {Kind::kUp}}).scroll, 1u);
   EXPECT_EQ(After({}, {{Kind::kPageDown}}).scroll, 14u);
@@ -269,7 +269,7 @@ TEST(PressTest, ScrollsByLinesAndPagesWithinTheList) {
   EXPECT_EQ(After({}, {{Kind::kPageDown}, {Kind::kEnd}}, 5).scroll, 0u);
 }
 
-TEST(PressTest, AFilterIsTypedKeptAndCleared) {
+TEST(PressTest, AFilterCanBeTypedKeptAndCleared) {
   const View typing = After({}, Typed("/jq"));
   EXPECT_TRUE(typing.typing);
   EXPECT_EQ(typing.filter, "jq");
