@@ -117,23 +117,25 @@ int RunOverload(const Options& options) {
 int main(int argc, char** argv) {
   using tenure::bench::Column;
   CLI::App app(
-      "Tenure beside etcd and ZooKeeper: the same work in one run. Exits with 1 if Tenure misses a "
-      "goal.");
+      "Compare Tenure with etcd and ZooKeeper: the same work in one run. Exits with 1 if Tenure "
+      "misses a goal.");
   tenure::bench::Options options;
-  app.add_flag("--quick", options.quick, "Within two minutes: for a look, not for publication");
-  app.add_flag("--json", options.json, "Print JSON, with every round, instead of a table");
-  app.add_option("--etcd", options.etcd, "The program etcd")->capture_default_str();
+  app.add_flag("--quick", options.quick,
+               "Finish within two minutes: for a look, not for publication");
+  app.add_flag("--json", options.json, "Print JSON with every round instead of a table");
+  app.add_option("--etcd", options.etcd, "Path of the etcd program")->capture_default_str();
   std::map<std::string, Column> columns;
   for (const Column column : tenure::bench::kColumns) columns[Name(column)] = column;
-  app.add_option("--part", options.parts, "A part of the works only; may be given more than once")
+  app.add_option("--part", options.parts, "Run only this part; repeat the flag for several")
       ->transform(CLI::CheckedTransformer(tenure::bench::kParts));
-  app.add_option("--system", options.systems, "A system only; may be given more than once")
+  app.add_option("--system", options.systems,
+                 "Measure only this system; repeat the flag for several")
       ->transform(CLI::CheckedTransformer(columns));
   app.add_option("--report", options.report,
-                 "A folder for the same as JSON, as a table in Markdown, and as a picture");
+                 "Folder to write the results to: JSON, a Markdown table, and a picture");
   tenure::bench::LeaderOptions leader{};
   int64_t lease_seconds = 0;
-  CLI::App* lead = app.add_subcommand("leader", "A process that is killed")->group("");
+  CLI::App* lead = app.add_subcommand("leader", "The process that is killed")->group("");
   lead->add_option("--system", leader.system)
       ->required()
       ->transform(CLI::CheckedTransformer(columns));
@@ -143,17 +145,18 @@ int main(int argc, char** argv) {
   lead->add_option("--lease-seconds", lease_seconds)->required();
   CLI::App* figure =
       app.add_subcommand("figure",
-                         "Time from the leader's crash to the next leader, against the "
-                         "candidates that wait");
+                         "Measure the time from the leader's crash to the next leader, by the "
+                         "number of waiting candidates");
   figure->fallthrough();
-  figure->add_option("--waiting", options.waiting, "So many; may be given more than once");
-  CLI::App* scale = app.add_subcommand("scale", "How much one replica of Tenure holds");
+  figure->add_option("--waiting", options.waiting,
+                     "Number of waiting candidates; repeat the flag for several");
+  CLI::App* scale = app.add_subcommand("scale", "Measure how much one replica of Tenure can hold");
   scale->fallthrough();
-  CLI::App* overload =
-      app.add_subcommand("overload", "Ten times as many calls as one replica of Tenure can answer");
+  CLI::App* overload = app.add_subcommand(
+      "overload", "Send ten times as many calls as one replica of Tenure can answer");
   overload->fallthrough();
   overload->add_option("--in-flight", options.in_flight,
-                       "So many calls, in place of ten times what saturates");
+                       "Number of concurrent calls (default: ten times the saturating number)");
   tenure::bench::StormOptions storming{};
   tenure::bench::HealthyOptions leading{};
   int64_t seconds = 0;

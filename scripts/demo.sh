@@ -76,8 +76,8 @@ stand() {
     [ "$(field event)" = elected ] || fail "$1 is not elected: $line"
     show "$1" "leads in term $(field term)"
   else
-    [ "$(field event) $(field position)" = "standing $2" ] || fail "$1 does not wait as number $2: $line"
-    show "$1" "waits as number $2 while $(field leader) leads"
+    [ "$(field event) $(field position)" = "standing $2" ] || fail "$1 does not wait at position $2: $line"
+    show "$1" "waits at position $2 while $(field leader) leads"
   fi
 }
 

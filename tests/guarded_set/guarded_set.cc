@@ -15,12 +15,13 @@ using tenure::testing::RunWorker;
 using tenure::testing::WorkerOptions;
 
 int main(int argc, char** argv) {
-  CLI::App app("Four processes add to one set, and are paused past their leases: what is lost?");
+  CLI::App app(
+      "Let four processes insert into one set, and pause them past their leases: what is lost?");
   GuardedSetPlan plan;
-  app.add_option("--inserts", plan.inserts, "How many have to be acknowledged")
+  app.add_option("--inserts", plan.inserts, "Number of acknowledged inserts to reach")
       ->capture_default_str();
-  app.add_flag("--fence,!--no-fence", plan.fenced, "Begin each transaction with the fence");
-  app.add_option("--seed", plan.seed, "Of when it pauses and thinks")->capture_default_str();
+  app.add_flag("--fence,!--no-fence", plan.fenced, "Start each transaction with the fence");
+  app.add_option("--seed", plan.seed, "Seed for the pauses and delays")->capture_default_str();
   WorkerOptions worker;
   CLI::App* work = app.add_subcommand("worker", "One of the processes")->group("");
   work->add_option("--endpoints", worker.endpoints)->required();

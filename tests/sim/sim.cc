@@ -64,21 +64,21 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs Tenure's engines against a world of faults, the same way for the same seed");
+  CLI::App app("Simulate Tenure's engines in a world of faults. The same seed gives the same run.");
   uint64_t seeds = 200;
   uint64_t from = 1;
   uint64_t seed = 0;
   bool trace = false;
   std::string mutation_name;
-  app.add_option("--seeds", seeds, "How many seeds to run")->capture_default_str();
-  app.add_option("--from", from, "The first of them")->capture_default_str();
-  const auto* one = app.add_option("--seed", seed, "Run this seed alone");
+  app.add_option("--seeds", seeds, "Number of seeds to run")->capture_default_str();
+  app.add_option("--from", from, "First seed")->capture_default_str();
+  const auto* one = app.add_option("--seed", seed, "Run only this seed");
   app.add_flag("--trace", trace, "With --seed: print one line per event");
-  app.add_option("--mutation", mutation_name, "Plant an error: see tests/sim/mutation.cc");
+  app.add_option("--mutation", mutation_name, "Plant this bug: see tests/sim/mutation.cc");
   CLI11_PARSE(app, argc, argv);
   const Mutation* mutation = FindMutation(mutation_name);
   if (mutation == nullptr) {
-    std::cerr << "there is no mutation of this name\n";
+    std::cerr << "sim: unknown mutation '" << mutation_name << "'; see tests/sim/mutation.cc\n";
     return EXIT_FAILURE;
   }
   return one->count() > 0 ? RunOne(seed, *mutation, trace) : RunMany(from, seeds, *mutation);
