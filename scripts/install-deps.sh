@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that building, running and testing Tenure need.
+# Installs the packages of Debian 12 or 13 that building, running and testing Tenure need.
 # Usage: scripts/install-deps.sh [GROUP]...   (each group below once; `build` if none is named; nothing to do is silent)
 # shellcheck disable=SC2034  # the groups are used by name
 set -euo pipefail
@@ -11,6 +11,7 @@ build=(g++ cmake ninja-build pkg-config
 mariadb=(mariadb-server-core mariadb-client)
 test=("${mariadb[@]}" libgtest-dev libgmock-dev openssl procps)
 engines=(debootstrap)
+bare=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)
 pictures=(python3-matplotlib)
