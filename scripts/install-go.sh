@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs Go from Debian 12's backports, where it is missing or too old: from 1.21 on it fetches the one
-# that a go.mod names, and Debian 12's own is older.
+# Installs Go from Debian's backports, where it is missing or too old: from 1.21 on it fetches the one that a
+# go.mod names, and Debian 12's own is older.
 # Usage: scripts/install-go.sh   (if nothing is missing, it is silent)
 set -euo pipefail
 
@@ -17,10 +17,11 @@ trap 'as_root rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 mkdir -p "$folder/lists/partial"
 mirror=$("$(dirname "$0")/debian-mirror.sh")
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 printf "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror %s main\n" \
-  bookworm bookworm-backports >"$folder/sources.list"
+  "$release" "$release-backports" >"$folder/sources.list"
 apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=-
   -o "Dir::State::Lists=$folder/lists")
 as_root "${apt[@]}" update
 as_root env DEBIAN_FRONTEND=noninteractive \
-  "${apt[@]}" install -t bookworm-backports -y --no-install-recommends golang-go ca-certificates >/dev/null
+  "${apt[@]}" install -t "$release-backports" -y --no-install-recommends golang-go ca-certificates >/dev/null
