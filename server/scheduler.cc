@@ -1,13 +1,17 @@
 #include "server/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tenure {
 
 ThreadScheduler::ThreadScheduler() {
+  began_.fill(SteadyTime::max());
+  auto* began = began_.data();
   for (int kind = 0; kind < kWorkKinds; ++kind) {
     for (int i = 0; i < kThreads[kind]; ++i) {
-      threads_.emplace_back([this, kind] { RunQueue(queues_[kind]); });
+      threads_.emplace_back([this, kind, began] { RunQueue(queues_[kind], *began); });
+      ++began;
     }
   }
   threads_.emplace_back([this] { RunPlan(); });
@@ -47,6 +51,14 @@ void ThreadScheduler::Cancel(const Plan& plan) {
   cancelled = plan_.extract(plan);
 }
 
+std::chrono::nanoseconds ThreadScheduler::Stalled() const {
+  const std::lock_guard lock(mutex_);
+  const SteadyTime now = Now();
+  SteadyTime since = std::min(now, *std::min_element(began_.begin(), began_.end()));
+  if (!plan_.empty()) since = std::min(since, plan_.begin()->first.first);
+  return now - since;
+}
+
 void ThreadScheduler::Stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -61,17 +73,19 @@ void ThreadScheduler::Stop() {
   dropped.swap(plan_);
 }
 
-void ThreadScheduler::RunQueue(Queue& queue) {
+void ThreadScheduler::RunQueue(Queue& queue, SteadyTime& began) {
   std::unique_lock lock(mutex_);
   while (true) {
     queue.ready.wait(lock, [&] { return stopping_ || !queue.tasks.empty(); });
     if (queue.tasks.empty()) return;
     Task task = std::move(queue.tasks.front());
     queue.tasks.pop_front();
+    began = Now();
     lock.unlock();
     task();
     task = nullptr;  // what it holds is released without the lock
     lock.lock();
+    began = SteadyTime::max();
   }
 }
 

@@ -5,6 +5,7 @@
 // of its own.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -53,6 +54,11 @@ class ThreadScheduler final : public Scheduler {
   Plan PostAt(Work work, SteadyTime when, Task task) override;
   void Cancel(const Plan& plan) override;
 
+  // How long it has made no progress: how long the oldest running task has run, or the first
+  // planned one has been overdue. The store bounds each of its calls to seconds, so a minute is a
+  // hang. Thread-safe.
+  [[nodiscard]] std::chrono::nanoseconds Stalled() const;
+
   // Runs what was posted, drops what was only planned, and ends the threads. Tasks posted later are
   // dropped.
   void Stop();
@@ -71,15 +77,17 @@ class ThreadScheduler final : public Scheduler {
     Task task;
   };
 
-  void RunQueue(Queue& queue);
+  void RunQueue(Queue& queue, SteadyTime& began);
   void RunPlan();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool stopping_ = false;     // guarded by mutex_
   Queue queues_[kWorkKinds];  // guarded by mutex_
   std::condition_variable plan_changed_;
   std::map<Plan, Planned> plan_;  // guarded by mutex_
   uint64_t planned_ = 0;          // guarded by mutex_
+  // When the task that each thread runs began; SteadyTime::max() for none. Guarded by mutex_.
+  std::array<SteadyTime, kThreadsTotal> began_;
   std::vector<std::thread> threads_;
 };
 

@@ -10,6 +10,7 @@
 #include <latch>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tenure {
@@ -150,6 +151,34 @@ TEST(ThreadSchedulerTest, TasksPostedAfterTheStopAreDropped) {
   scheduler.Stop();
 
   EXPECT_THAT(ran, IsEmpty());
+}
+
+TEST(ThreadSchedulerTest, TheSchedulerIsStalledAsLongAsItsOldestTaskRuns) {
+  ThreadScheduler scheduler;
+  std::promise<SteadyTime> began;
+  std::latch release(1);
+  scheduler.Post(Work::kRenewals, [&] {
+    began.set_value(scheduler.Now());
+    release.wait();
+  });
+  const SteadyTime since = began.get_future().get();
+  std::promise<void> other;
+  scheduler.Post(Work::kReads, [&] { other.set_value(); });
+  other.get_future().wait();
+
+  const auto at_least = scheduler.Now() - since;
+  EXPECT_GE(scheduler.Stalled(), at_least);
+  release.count_down();
+}
+
+TEST(ThreadSchedulerTest, AnIdleSchedulerIsNotStalled) {
+  ThreadScheduler scheduler;
+  scheduler.PostAt(Work::kReads, scheduler.Now() + 1h, [] {});
+  std::latch done(1);
+  scheduler.Post(Work::kReads, [&] { done.count_down(); });
+  done.wait();
+
+  while (scheduler.Stalled() > 0ns) std::this_thread::yield();
 }
 
 TEST(ThreadSchedulerTest, ATaskMayPostFromADestructor) {

@@ -18,6 +18,7 @@
 #include "server/log.h"
 #include "server/rpc_metrics.h"
 #include "server/scheduler.h"
+#include "server/service_manager.h"
 
 namespace tenure {
 namespace {
@@ -59,7 +60,8 @@ struct SchemaFault {
   bool fatal;
   std::string message;
 };
-tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& config) {
+tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& config,
+                                              ServiceManager& service_manager) {
   const auto away = [](const Error& error) {
     return tl::unexpected(SchemaFault{false, error.message});
   };
@@ -71,6 +73,7 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
                                                   " is older than this program; run: tenured " +
                                                   "migrate --store " + config.store_url});
     }
+    service_manager.Migrating();
     const auto migrated = store.Migrate();
     if (!migrated) return away(migrated.error());
     LogInfo("schema updated");
@@ -95,17 +98,17 @@ class StoreComplaints {
   int silent_ = 0;
 };
 
-int Migrate(Store& store, const ServerConfig& config) {
-  const auto prepared = PrepareSchema(store, config);
+int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
+  const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
   std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
   return EXIT_SUCCESS;
 }
 
 // A store that has no schema yet is most likely not the one that was meant.
-int BumpAllTerms(Store& store, ServerConfig config) {
+int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_manager) {
   config.migrate = false;
-  const auto prepared = PrepareSchema(store, config);
+  const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
   const auto bumped = BumpTerms(store);
   if (!bumped) return Complain(bumped.error().message);
@@ -148,22 +151,29 @@ std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
 
 // Until a signal comes: brings the engine up, and tells the health service how the store is.
 // The exit code, if it has to end by itself.
-std::optional<int> Serve(Store& store, Engine& engine, Access& access, const ServerConfig& config,
-                         grpc::HealthCheckServiceInterface& health, Signals& signals) {
+std::optional<int> Serve(Store& store, const ThreadScheduler& scheduler, Engine& engine,
+                         Access& access, const ServerConfig& config,
+                         grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
+                         Signals& signals) {
   StoreComplaints complaints;
   while (true) {
-    const auto prepared = PrepareSchema(store, config);
+    const auto prepared = PrepareSchema(store, config, service_manager);
     if (!prepared && prepared.error().fatal) return Complain(prepared.error().message);
     const auto started = prepared ? engine.Start() : Result<void>();
     if (prepared && started) break;
-    complaints.Away(prepared ? started.error().message : prepared.error().message);
+    const std::string why = prepared ? started.error().message : prepared.error().message;
+    complaints.Away(why);
+    service_manager.Status("Waiting for the store: " + why);
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
     access.Refresh();
   }
   LogInfo("ready");
   health.SetServingStatus(true);
+  service_manager.Ready();
   bool answers = true;
   while (!signals.Arrived(kWatchPause)) {
+    service_manager.Ping(scheduler.Now(), scheduler.Stalled());
+    service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
     access.Refresh();
     const bool answered = std::exchange(answers, engine.StoreAnswers());
     if (answered != answers) health.SetServingStatus(answers);
@@ -172,7 +182,7 @@ std::optional<int> Serve(Store& store, Engine& engine, Access& access, const Ser
       continue;
     }
     // It may come back as another one, without tables.
-    const auto prepared_again = PrepareSchema(store, config);
+    const auto prepared_again = PrepareSchema(store, config, service_manager);
     if (prepared_again) continue;
     if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
     complaints.Away(prepared_again.error().message);
@@ -180,11 +190,11 @@ std::optional<int> Serve(Store& store, Engine& engine, Access& access, const Ser
   return std::nullopt;
 }
 
-int Run(const ServerConfig& config, Signals& signals) {
+int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
   auto store = OpenStore(config.store);
   if (!store) return Complain(store.error().message);
-  if (config.migrate_only) return Migrate(**store, config);
-  if (config.bump_terms) return BumpAllTerms(**store, config);
+  if (config.migrate_only) return Migrate(**store, config, service_manager);
+  if (config.bump_terms) return BumpAllTerms(**store, config, service_manager);
 
   const auto credentials = ToCredentials(config.tls);
   if (!credentials) return Complain(credentials.error());
@@ -222,9 +232,11 @@ int Run(const ServerConfig& config, Signals& signals) {
         "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
         "at all");
   }
-  const auto exit_code = Serve(**store, engine, **access, config, health, signals);
+  const auto exit_code =
+      Serve(**store, scheduler, engine, **access, config, health, service_manager, signals);
 
   LogInfo("draining");
+  service_manager.Stopping();
   health.SetServingStatus(false);
   engine.hub().Drain();
   server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);
@@ -247,7 +259,8 @@ int main(int argc, char** argv) {
   // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   tenure::StartLog(config->log);
-  const int exit_code = tenure::Run(*config, signals);
+  tenure::ServiceManager service_manager;
+  const int exit_code = tenure::Run(*config, service_manager, signals);
   tenure::StopLog();
   return exit_code;
 }
