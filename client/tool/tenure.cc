@@ -33,7 +33,7 @@ void AddFile(CLI::App& app, const std::string& flag, const std::string& variable
            common.tls |= !path.empty();
          },
          help)
-      ->type_name("FILE")
+      ->type_name(kFileType)
       ->envname(variable);
 }
 
@@ -69,6 +69,7 @@ int Run(int argc, char** argv) {
   Chosen chosen;
   AddElectionCommands(app, common, chosen);
   AddAdminCommands(app, common, chosen);
+  AddCompletionCommand(app, chosen);
   app.footer(kFooter);
   // Scripts may pass on a value or a reason that is empty.
   const auto exit_code = ParseCommandLine(app, argc, argv, {"--value", "--reason"});
