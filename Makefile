@@ -9,14 +9,16 @@ PEERS ?= $(HOME)/.cache/tenure/peers
 PROMETHEUS ?= $(HOME)/.cache/tenure/prometheus
 TOOLS ?= $(HOME)/.cache/tenure/bin
 IMAGES ?= $(HOME)/.cache/tenure/images
+ROOTS ?= $(HOME)/.cache/tenure/roots
 IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 PREFIX ?= /usr/local
 BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-image test-compose test-docs test-monitoring test-stalls \
-	test-sanitizers image pictures bench bench-scale bench-overload bench-figure check check-proto fix \
+	test-admin-storm test-polyglot test-helm test-image test-package test-compose test-docs \
+	test-monitoring test-stalls test-sanitizers image package pictures bench bench-scale \
+	bench-overload bench-figure check check-proto fix \
 	clean
 
 ##@ Run
@@ -104,6 +106,9 @@ test-image: image ## Build the container image, inspect it, and elect a leader w
 	@scripts/check-sbom.sh build/tenure-image.spdx.json
 	@scripts/test-image.sh $(IMAGES) $(IMAGE)
 
+test-package: package ## Install the Debian packages on a bare Debian, and use them there (needs root)
+	@scripts/test-package.sh $(ROOTS)
+
 test-compose: ## Check compose.yaml against the Compose specification and its own promises
 	@scripts/install-go.sh
 	@cd tests/compose && go test -count=1 ./...
@@ -160,3 +165,7 @@ install: ## Install both programs and the C++ library under PREFIX=/usr/local
 image: ## Build the container image without a daemon, into build/tenure-image.tar
 	@scripts/install-deps.sh image
 	@scripts/build-image.sh $(IMAGES) $(IMAGE)
+
+package: ## Build the Debian packages of the server, the tool and the C++ library, into build/packages
+	@scripts/build.sh --with package tenured tenure tenure_package tenure_manual
+	@scripts/package.sh

@@ -19,20 +19,23 @@ target_include_directories(tenure_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_
 target_link_libraries(tenure_package
   INTERFACE gRPC::grpc++ protobuf::libprotobuf prometheus-cpp::core tl::expected Threads::Threads)
 
-install(TARGETS tenured tenure)
-install(TARGETS tenure_package EXPORT tenure)
+# Each component is a Debian package, too: see packaging/CMakeLists.txt.
+install(TARGETS tenured COMPONENT server)
+install(TARGETS tenure COMPONENT cli)
+install(TARGETS tenure_package EXPORT tenure COMPONENT dev)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/tenure/ ${CMAKE_BINARY_DIR}/proto/tenure/v1
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure COMPONENT dev
   FILES_MATCHING PATTERN "*.h")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
-install(EXPORT tenure FILE tenureTargets.cmake NAMESPACE tenure:: DESTINATION ${package})
+install(EXPORT tenure FILE tenureTargets.cmake NAMESPACE tenure:: DESTINATION ${package}
+  COMPONENT dev)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/tenureConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES cmake/tenureConfig.cmake ${CMAKE_BINARY_DIR}/tenureConfigVersion.cmake
-  DESTINATION ${package})
+  DESTINATION ${package} COMPONENT dev)
 
 set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig} /)
 configure_file(cmake/tenure-client.pc.in ${CMAKE_BINARY_DIR}/tenure-client.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/tenure-client.pc DESTINATION ${pkgconfig})
+install(FILES ${CMAKE_BINARY_DIR}/tenure-client.pc DESTINATION ${pkgconfig} COMPONENT dev)

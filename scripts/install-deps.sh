@@ -18,6 +18,7 @@ pictures=(python3-matplotlib)
 docs=("${mariadb[@]}" python3 python3-yaml curl jq sqlite3 openssl procps iproute2)
 check=(clang-format)
 proto=(nodejs npm)
+package=(dpkg-dev file help2man lintian)  # what `make package` and its checks run
 image=(podman crun debootstrap python3-venv)  # what builds, checks and runs the container image
 image_root=(ccache jq)  # inside its build stage, beside `build`
 
