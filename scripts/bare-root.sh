@@ -80,12 +80,17 @@ done
 unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
   root=$1 folder=$2
   shift 2
+  mount --bind "$root" "$root"
   mount -t proc proc "$root/proc"
   mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts "$root/dev/pts"
   mount -t tmpfs tmpfs "$root/dev/shm"
   mount --bind "$folder" "$root/mnt"
-  chroot "$root" update-ca-certificates >/dev/null 2>&1
-  chroot "$root" env --ignore-environment --default-signal --chdir=/root "$@"
+  # Not chroot: in one, nothing can make a user namespace, as services of systemd do.
+  cd "$root"
+  pivot_root . .
+  umount --lazy .
+  update-ca-certificates >/dev/null 2>&1
+  env --ignore-environment --default-signal --chdir=/root "$@"
 ' bash "$root" "$folder" "${variables[@]}" "$@" <&0 &
 pid=$!
 code=0
