@@ -81,7 +81,7 @@ set_default TENURE_STORE=postgres://db.example/tenure
 ! systemctl start tenured 2>/dev/null || fail "it started"
 is ActiveState failed
 is Result exit-code
-is ExecMainStatus 1
+is ExecMainStatus 2
 is NRestarts 0
 journalctl --sync
 said=$(journalctl --output cat "_PID=$(property ExecMainPID)")

@@ -36,8 +36,8 @@ candidates=$(bash -c 'source /usr/share/bash-completion/completions/tenure
   COMP_WORDS=(tenure campaign --sup) COMP_CWORD=2; _tenure; echo "${COMPREPLY[*]}"')
 [ "$candidates" = --supersede ] || fail "bash completes 'campaign --sup' with '$candidates'"
 fish -c 'complete -C "tenure campaign --sup"' | grep -q ^--supersede || fail "fish does not complete 'campaign --sup'"
-# zsh completes only in a terminal, so it gets one.
-candidates=$(zsh -f -c '
+# zsh completes only in a terminal, so it gets one. It waits there until it sees what it expects.
+candidates=$(timeout 60 zsh -f -c '
   zmodload zsh/zpty
   zpty shell zsh -f -i
   zpty -w shell "PROMPT=; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u; print re""ady"
@@ -94,6 +94,7 @@ mount --bind / /tmp/booted
 systemd-nspawn --quiet --directory=/tmp/booted --bind=/mnt --register=no --keep-unit --private-network \
   --boot -- --unit=booted.service </dev/null >/tmp/boot.log 2>&1 || { cat /tmp/boot.log /root/booted.log >&2; exit 1; }
 cat /root/booted.log
+umount /tmp/booted
 
 step "Removing and purging leaves the database, and nothing else"
 apt-get -qq purge -y tenure-server tenure-cli libtenure-dev >/dev/null 2>&1
