@@ -16,7 +16,7 @@ BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-guarded-set \
-	test-admin-storm test-polyglot test-helm test-image test-package test-compose test-docs \
+	test-admin-storm test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
 	test-monitoring test-stalls test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto fix \
 	clean
@@ -76,6 +76,9 @@ test-admin-storm: ## Operators and candidates act all at once for SECONDS=60 (SE
 test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
 	@scripts/build.sh --with test library_test
 	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/library_test stall_test
+
+test-bare: ## A new user's first minutes in a bare Debian, SUITE=bookworm (FIRST=demo: only that target)
+	@scripts/test-bare.sh $(ROOTS) $(or $(SUITE),bookworm) $(FIRST)
 
 test-sanitizers: ## Run the C++ library's tests under the address and thread sanitizers
 	@scripts/build.sh --with test tenured tenure
