@@ -74,6 +74,7 @@ eventually_is StatusText 'Waiting for the store: *'
 eventually_is NRestarts 1
 journalctl --unit tenured | grep -q 'start operation timed out' || fail "it was not the start that ended"
 systemctl stop tenured
+rm -r /etc/tenure
 
 echo "   A bad configuration fails the unit at once, with one line that says why"
 set_unit
