@@ -9,7 +9,7 @@ network and processes, and leaves nothing behind. The language of a block decide
   sh                   runs, with errexit, nounset and pipefail
   sql                  is piped to `mariadb`, as root
   cpp                  is piped to `compile`, a function of session.sh
-  yaml, json, python   is parsed
+  yaml, json, ini      is parsed, and so is python
   promql, mermaid      is ignored (`make test-monitoring` runs the queries)
   none                 If it is a transcript, its lines that start with "$ " run, and must print the lines
                        shown below them. Spaces, and words that contain a digit, may differ
@@ -25,6 +25,7 @@ Another comment runs commands between blocks, to prepare what the page assumes, 
   <!-- doc-test: run COMMANDS -->           on one line or more
 """
 import ast
+import configparser
 import dataclasses
 import json
 import os
@@ -49,6 +50,7 @@ ITEM = re.compile(r"""
 COMMENT = re.compile(r"(run by make|run|piped to|not run:)\s+(?s:(.+))")
 READERS = {"sql": "mariadb", "cpp": "compile"}
 PARSERS = {
+    "ini": lambda text: configparser.ConfigParser(interpolation=None).read_string(text),
     "json": lambda text: [json.loads(line) for line in text.splitlines() if line],
     "python": ast.parse,
     "yaml": lambda text: list(yaml.safe_load_all(text)),
@@ -101,7 +103,7 @@ def steps_of_block(line, language, text, verb, argument):
     if language in PARSERS:
         try:
             PARSERS[language](text)
-        except (ValueError, SyntaxError, yaml.YAMLError) as error:
+        except (ValueError, SyntaxError, configparser.Error, yaml.YAMLError) as error:
             raise WrongPage(f"{line}: not {language}: {error}") from error
     elif language not in IGNORED:
         raise WrongPage(f"{line}: unknown language '{language}'")

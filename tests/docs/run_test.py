@@ -61,8 +61,10 @@ class ParseTest(unittest.TestCase):
     def test_what_is_not_of_its_language_is_refused(self):
         self.refuses(block("json", '{"a":1}', '{"a":1'), "2: not json")
         self.refuses(block("yaml", "a: [1"), "2: not yaml")
+        self.refuses(block("ini", "a=b"), "2: not ini")
         self.refuses(block("python", "if True"), "2: not python")
-        self.assertEqual(run.parse(block("json", '{"a":1}', '{"a":2}') + block("yaml", "a: 1")), [])
+        self.assertEqual(run.parse(block("json", '{"a":1}', '{"a":2}') + block("yaml", "a: 1") +
+                                   block("ini", "[a]", "b=%c")), [])
 
     def test_what_is_unknown_or_has_no_end_is_refused(self):
         self.refuses("\n" + block("shell", "a"), "3: unknown language 'shell'")
