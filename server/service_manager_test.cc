@@ -35,7 +35,7 @@ class PingTest : public ::testing::Test {
   testing::NotifySocket socket_;
 };
 
-TEST_F(PingTest, IsSentTwicePerInterval) {
+TEST_F(PingTest, APingIsSentTwicePerInterval) {
   ServiceManager manager;
 
   for (auto time = 1s; time <= 61s; time += 1s) manager.Ping(At(time), 0s);
@@ -43,7 +43,7 @@ TEST_F(PingTest, IsSentTwicePerInterval) {
   EXPECT_THAT(socket_.Messages(), ElementsAre("WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"));
 }
 
-TEST_F(PingTest, IsNotSentWhileTheEngineIsStalled) {
+TEST_F(PingTest, NoPingIsSentWhileTheEngineIsStalled) {
   ServiceManager manager;
 
   manager.Ping(At(1s), 31s);
@@ -51,7 +51,7 @@ TEST_F(PingTest, IsNotSentWhileTheEngineIsStalled) {
   EXPECT_THAT(socket_.Messages(), IsEmpty());
 }
 
-TEST_F(PingTest, IsSentAgainWhenTheEngineGoesOn) {
+TEST_F(PingTest, PingsContinueWhenTheEngineDoes) {
   ServiceManager manager;
   manager.Ping(At(1s), 31s);
 
@@ -60,7 +60,7 @@ TEST_F(PingTest, IsSentAgainWhenTheEngineGoesOn) {
   EXPECT_THAT(socket_.Messages(), ElementsAre("WATCHDOG=1"));
 }
 
-TEST_F(PingTest, IsNotSentIfTheWatchdogWatchesAnotherProcess) {
+TEST_F(PingTest, NoPingIsSentIfTheWatchdogWatchesAnotherProcess) {
   setenv("WATCHDOG_PID", std::to_string(getppid()).c_str(), 1);
 
   ServiceManager().Ping(At(1s), 0s);
@@ -68,7 +68,7 @@ TEST_F(PingTest, IsNotSentIfTheWatchdogWatchesAnotherProcess) {
   EXPECT_THAT(socket_.Messages(), IsEmpty());
 }
 
-TEST_F(PingTest, IsNotSentWithoutAWatchdog) {
+TEST_F(PingTest, NoPingIsSentWithoutAWatchdog) {
   unsetenv("WATCHDOG_USEC");
 
   ServiceManager().Ping(At(1s), 0s);
@@ -76,7 +76,7 @@ TEST_F(PingTest, IsNotSentWithoutAWatchdog) {
   EXPECT_THAT(socket_.Messages(), IsEmpty());
 }
 
-TEST_F(PingTest, IsNotSentIfTheIntervalIsNoNumber) {
+TEST_F(PingTest, NoPingIsSentIfTheIntervalIsNotANumber) {
   setenv("WATCHDOG_USEC", "soon", 1);
 
   ServiceManager().Ping(At(1s), 0s);
@@ -84,7 +84,7 @@ TEST_F(PingTest, IsNotSentIfTheIntervalIsNoNumber) {
   EXPECT_THAT(socket_.Messages(), IsEmpty());
 }
 
-TEST_F(PingTest, ReachesAnAbstractSocket) {
+TEST_F(PingTest, APingReachesAnAbstractSocket) {
   testing::NotifySocket abstract("@tenure-test-" + std::to_string(getpid()));
   setenv("NOTIFY_SOCKET", abstract.address().c_str(), 1);
 
@@ -93,7 +93,7 @@ TEST_F(PingTest, ReachesAnAbstractSocket) {
   EXPECT_THAT(abstract.Messages(), ElementsAre("WATCHDOG=1"));
 }
 
-TEST(StatusTest, IsSentWhenItChanges) {
+TEST(ServiceStatusTest, AStatusIsSentWhenItChanges) {
   testing::NotifySocket socket;
   setenv("NOTIFY_SOCKET", socket.address().c_str(), 1);
   ServiceManager manager;

@@ -170,19 +170,17 @@ std::string FishScript(const Command& program, const std::vector<Command>& comma
 }  // namespace
 
 void AddCompletionCommand(CLI::App& app, Chosen& chosen) {
-  auto shell = std::make_shared<std::string>();
+  auto script = std::make_shared<std::string (*)(const Command&, const std::vector<Command>&)>();
   auto* command = app.add_subcommand("completion", "Print a script that completes commands");
   command->group("Shells");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->type_name("");
+  AddChoice(*command, "SHELL", *script,
+            {{"bash", BashScript}, {"zsh", ZshScript}, {"fish", FishScript}}, "Shell")
+      ->required();
   command->footer(
       "The packages install these scripts. Otherwise, for bash: source <(tenure completion bash)");
-  command->callback([&app, &chosen, shell] {
-    chosen = [&app, shell] {
-      const auto script = *shell == "bash" ? BashScript : *shell == "zsh" ? ZshScript : FishScript;
-      std::cout << script(Read(app), Subcommands(app));
+  command->callback([&app, &chosen, script] {
+    chosen = [&app, script] {
+      std::cout << (*script)(Read(app), Subcommands(app));
       return 0;
     };
   });

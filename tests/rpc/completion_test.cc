@@ -91,7 +91,7 @@ TEST(CompletionTest, AnUnknownShellIsRefused) {
   const Finished finished = RunToEnd({Program("tenure"), "completion", "tcsh"});
 
   EXPECT_EQ(finished.exit_code, 2);
-  EXPECT_THAT(finished.errors, HasSubstr("tcsh"));
+  EXPECT_THAT(finished.errors, HasSubstr("SHELL: 'tcsh' is not one of bash|zsh|fish"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class ServiceManagerTest : public ::testing::Test {
   NotifySocket manager_;
 };
 
-TEST_F(ServiceManagerTest, HearsThatAServerIsReadyAndLaterThatItStops) {
+TEST_F(ServiceManagerTest, AServerReportsThatItIsReadyAndLaterThatItStops) {
   const auto server = Start("sqlite::memory:");
   WaitFor("READY=1");
   WaitFor("STATUS=Serving");
@@ -52,7 +52,7 @@ TEST_F(ServiceManagerTest, HearsThatAServerIsReadyAndLaterThatItStops) {
   EXPECT_EQ(manager_.Messages().back(), "STOPPING=1");
 }
 
-TEST_F(ServiceManagerTest, HearsWhatAServerWaitsForUntilItIsReady) {
+TEST_F(ServiceManagerTest, AServerReportsWhatItWaitsForUntilItIsReady) {
   const auto server = Start("mysql://root@" + Address() + "/tenure");
 
   WaitFor("STATUS=Waiting for the store: ");
@@ -60,7 +60,7 @@ TEST_F(ServiceManagerTest, HearsWhatAServerWaitsForUntilItIsReady) {
   EXPECT_THAT(manager_.Messages(), Not(Contains("READY=1")));
 }
 
-TEST_F(ServiceManagerTest, HearsAgainAndAgainThatAServerIsAlive) {
+TEST_F(ServiceManagerTest, AServerKeepsReportingThatItIsAlive) {
   const auto server = Start("sqlite::memory:", {{"WATCHDOG_USEC", "1000000"}});
   const auto pings = [&] {
     const auto& messages = manager_.Messages();
@@ -70,7 +70,7 @@ TEST_F(ServiceManagerTest, HearsAgainAndAgainThatAServerIsAlive) {
   EXPECT_TRUE(Eventually([&] { return pings() >= 3; }));
 }
 
-TEST_F(ServiceManagerTest, HearsNoPingsWithoutAWatchdog) {
+TEST_F(ServiceManagerTest, WithoutAWatchdogThereAreNoPings) {
   const auto server = Start("sqlite::memory:");
   WaitFor("STATUS=Serving");
 
@@ -80,7 +80,7 @@ TEST_F(ServiceManagerTest, HearsNoPingsWithoutAWatchdog) {
   EXPECT_THAT(manager_.Messages(), Not(Contains("WATCHDOG=1")));
 }
 
-TEST_F(ServiceManagerTest, HearsNothingFromAServerThatEndsBecauseOfABadSetting) {
+TEST_F(ServiceManagerTest, AServerWithABadSettingReportsNothing) {
   const auto server = Start("postgres://somewhere");
 
   EXPECT_EQ(server->Wait(), 1);
@@ -89,7 +89,7 @@ TEST_F(ServiceManagerTest, HearsNothingFromAServerThatEndsBecauseOfABadSetting) 
   EXPECT_THAT(manager_.Messages(), ::testing::IsEmpty());
 }
 
-TEST_F(ServiceManagerTest, DoesNotHaveToListen) {
+TEST_F(ServiceManagerTest, TheServiceManagerNeedNotListen) {
   const auto server =
       Start("sqlite::memory:", {{"NOTIFY_SOCKET", manager_.address() + "-elsewhere"}});
 
