@@ -1,6 +1,6 @@
-// The main program of a suite of many files. `rpc_test scenario_test` runs the tests of scenario_test.cc,
-// as CTest does: one process, and so one database server, for each file. `rpc_test` runs all of them, and
-// takes GoogleTest's flags.
+// The main program of a suite of many files. `rpc_test scenario_test` runs the tests of
+// scenario_test.cc, as CTest does: one process, and so one database server, for each file.
+// `rpc_test` runs all of them, and takes GoogleTest's flags.
 #include <gtest/gtest.h>
 
 #include <filesystem>
