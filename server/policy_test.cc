@@ -148,9 +148,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "'lead' is not a verb; use campaign, observe, inspect or administer"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: -1}",
                   "'sessions' must be a whole number from 0 to 999999999"},
-        BadPolicy{"identities:\n- name: a\n  limits: {sessions: many}", "is not a number"},
+        BadPolicy{"identities:\n- name: a\n  limits: {sessions: many}",
+                  "'sessions' must be a whole number from 0 to 999999999"},
         BadPolicy{"identities:\n- name: a\n  sans: [s]\n- name: b\n  sans: [s]",
-                  "s belongs to identity 'a' already"},
+                  "s already belongs to identity 'a'"},
         BadPolicy{"identities:\n- name: a\n  token_files: [nowhere]", "cannot read nowhere"},
         BadPolicy{"identities:\n- name: a\n  token_files: [short.token]",
                   "a token in short.token is too short; it must have at least 16 bytes"}));
@@ -161,7 +162,7 @@ TEST(TokenTest, ATokenIsNeverShown) {
       "- {name: b, token_files: [orders.token]}");
 
   ASSERT_FALSE(policy.has_value());
-  EXPECT_THAT(policy.error(), HasSubstr("a token in orders.token belongs to identity 'a'"));
+  EXPECT_THAT(policy.error(), HasSubstr("a token in orders.token already belongs to identity 'a'"));
   EXPECT_EQ(policy.error().find("the-old-token"), std::string::npos);
 }
 

@@ -86,7 +86,7 @@ TEST(RenderTest, EachElectionIsShownInColumns) {
 
   const Screen screen = Render(SceneOf({orders, Vacant("payments", 12)}), {}, {80, 24});
 
-  EXPECT_EQ(screen[1].text, "2 elections: 1 led, 1 vacant, 0 paused; 2 candidates wait");
+  EXPECT_EQ(screen[1].text, "2 elections: 1 led, 1 vacant, 0 paused; 2 candidates waiting");
   EXPECT_THAT(screen[2].text,
               StartsWith("ELECTION  LEADER       TERM  LED FOR  LEASE  QUEUE  STATE"));
   EXPECT_EQ(screen[3].text, "orders    host-7:4242     7   3h 12m   8.2s      2");
