@@ -17,8 +17,6 @@ ctest --test-dir build --output-on-failure --timeout 300 --parallel "$(nproc)" -
       sub(/ +[0-9.]+$/, "", result)
       gsub(/^[ *]+/, "", result)
       split(substr($0, RLENGTH + 1), name, " ")
-      printf "%9s  %-8s %6.2f s  %s\n", $1, result, seconds, name[1]
-      next
+      $0 = sprintf("%9s  %-8s %6.2f s  %s", $1, result, seconds, name[1])
     }
-    { print }
-    { fflush() }'
+    { print; fflush() }'
