@@ -83,7 +83,7 @@ TEST_F(ServiceManagerTest, WithoutAWatchdogThereAreNoPings) {
 TEST_F(ServiceManagerTest, AServerWithABadSettingReportsNothing) {
   const auto server = Start("postgres://somewhere");
 
-  EXPECT_EQ(server->Wait(), 1);
+  EXPECT_EQ(server->Wait(), 2);
 
   EXPECT_THAT(server->Errors(), ::testing::MatchesRegex("tenured: [^\n]*postgres[^\n]*\n"));
   EXPECT_THAT(manager_.Messages(), ::testing::IsEmpty());

@@ -46,6 +46,7 @@ TEST_F(TopTest, ElectionsAndTheirChangesAreShown) {
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("1 election: 1 led, 0 vacant"));
   EXPECT_TRUE(terminal.Shows("orders    alice      1"));
+  ASSERT_TRUE(terminal.Shows("none so far"));  // it observes: no change is missed from now on
 
   Resign(server_, leader, "orders");
   EXPECT_TRUE(terminal.Shows("orders  VACATED alice, term 1: RESIGNED"));
@@ -61,6 +62,7 @@ TEST_F(TopTest, AnythingUnusualIsShown) {
   Campaign(server_, {"orders", "bob"});
   PseudoTerminal terminal = Start();
   ASSERT_TRUE(terminal.Shows("1 candidate waiting"));
+  ASSERT_TRUE(terminal.Shows("none so far"));
 
   ASSERT_EQ(RunTool(server_, {"pause", "orders"}).exit_code, 0);
   EXPECT_TRUE(terminal.Shows("1 paused"));

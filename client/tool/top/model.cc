@@ -36,6 +36,7 @@ void Model::Listed(std::vector<v1::Election> elections, Time asked_at, Time now)
 }
 
 void Model::Observed(const v1::ObserveResponse& response, Time now) {
+  observing_ = true;
   if (response.has_snapshot()) {
     const v1::Snapshot& snapshot = response.snapshot();
     if (snapshot.revision() == 0) return;  // nobody has stood for it

@@ -29,6 +29,8 @@ class Model {
   [[nodiscard]] std::vector<v1::Election> Elections(Time now) const;
   // The latest first.
   [[nodiscard]] const std::deque<v1::Event>& changes() const { return changes_; }
+  // Whether changes are known from now on: the service has begun to tell them.
+  [[nodiscard]] bool observing() const { return observing_; }
 
  private:
   struct Entry {
@@ -43,6 +45,7 @@ class Model {
 
   std::map<std::string, Entry> entries_;
   std::deque<v1::Event> changes_;
+  bool observing_ = false;
 };
 
 }  // namespace tenure::top

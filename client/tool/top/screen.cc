@@ -126,7 +126,8 @@ void AddChanges(Screen& screen, const Scene& scene, size_t lines, size_t width) 
   if (lines == 0) return;
   screen.push_back({PadAfter(CutTo("LATEST CHANGES", width), width), Tone::kHeader});
   const size_t count = std::min(lines - 1, scene.changes.size());
-  if (count == 0) screen.push_back({CutTo("none so far", width), Tone::kQuiet});
+  const char* none = scene.observing ? "none so far" : "not connected yet";
+  if (count == 0) screen.push_back({CutTo(none, width), Tone::kQuiet});
   for (size_t i = 0; i < count; ++i) screen.push_back({CutTo(ChangeText(scene.changes[i]), width)});
 }
 

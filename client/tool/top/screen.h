@@ -36,6 +36,7 @@ struct Scene {
   DbTime now;  // by this machine's clock
   std::vector<v1::Election> elections;
   std::deque<v1::Event> changes;
+  bool observing = false;    // changes are known from now on
   bool read = false;         // elections have been read at least once
   std::string disconnected;  // why, while no replica answers
   Duration disconnected_for{0};

@@ -188,6 +188,7 @@ class TopRun {
     watched_.With([&](const Model& model) {
       scene.elections = model.Elections(now);
       scene.changes = model.changes();
+      scene.observing = model.observing();
     });
     scene.read = read_;
     if (disconnected_since_) {
