@@ -8,6 +8,7 @@
 #include <cppconn/statement.h>
 
 #include <algorithm>
+#include <new>
 #include <random>
 
 #include "storage/mysql/sql.h"
@@ -47,6 +48,9 @@ MySqlError::Kind KindOf(int code) {
     case 3100:
     case 3168:  // Group Replication: before_commit hook, not primary
     case 4031:  // disconnected for inactivity
+    case 5013:
+    case 5014:
+    case 5015:  // MariaDB's client library: cannot read, write or uncompress
       return MySqlError::Kind::kAway;
     default:
       return code >= 2000 && code < 3000 ? MySqlError::Kind::kAway : MySqlError::Kind::kOther;
@@ -77,6 +81,9 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
 // The rows of the result that is next.
 Rows Fetch(sql::Statement& statement) {
   const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
+  if (result == nullptr) {
+    throw MySqlError(MySqlError::Kind::kAway, 0, "the server's answer has no rows where it should");
+  }
   Rows rows;
   const unsigned columns = result->getMetaData()->getColumnCount();
   rows.reserve(result->rowsCount());
@@ -138,6 +145,8 @@ std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
     }
   } catch (const sql::SQLException& error) {
     throw Translate(error);
+  } catch (const std::bad_alloc& error) {  // what was sent may have been done
+    throw MySqlError(MySqlError::Kind::kAway, 0, error.what());
   }
 }
 

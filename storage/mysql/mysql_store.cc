@@ -35,6 +35,9 @@ constexpr auto kBackoffMax = std::chrono::milliseconds(20);
 // Sessions of one candidate in one election that one transaction takes notice of.
 constexpr size_t kNamedMax = 16;
 constexpr size_t kElectionsPerTrim = 1000;
+// One step of trimming takes no longer, however slow the database is; the next one goes on from
+// there.
+constexpr auto kTrimTimeMax = std::chrono::seconds(5);
 constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 
 template <typename Number>
@@ -416,7 +419,13 @@ class Attempted {
     try {
       const std::vector<Rows> results = loan_.connection().Run(statements);
       if (!advanced.empty()) {
-        for (const Row& row : results[results.size() - 2]) positions.push_back(Unsigned(row[1]));
+        for (const Row& row : results.at(results.size() - 2)) {
+          positions.push_back(Unsigned(row.at(1)));
+        }
+        // COMMIT may have been answered: what became of it is looked up.
+        if (positions.size() != advanced.size()) {
+          throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
+        }
       }
     } catch (const MySqlError& error) {
       if (error.kind != MySqlError::Kind::kAway || agenda_.repeatable) throw;
@@ -424,7 +433,7 @@ class Attempted {
     }
     Committed committed;
     for (const auto& [lane, events] : lanes) {
-      committed.push_back({lane, positions[committed.size()]});
+      committed.push_back({lane, positions.at(committed.size())});
     }
     return committed;
   }
@@ -608,18 +617,20 @@ class MySqlStore final : public Store {
       const HistoryTrimmer trimmer(retention, Time(results[0].at(0).at(0)));
 
       Trimmed trimmed{0, after};
+      const auto end = std::chrono::steady_clock::now() + kTrimTimeMax;
       for (const Row& row : results[1]) {
-        if (trimmed.deleted >= limit) return trimmed;
+        if (trimmed.deleted >= limit || std::chrono::steady_clock::now() > end) return trimmed;
         const ElectionName name = ToName(row);
         const Revision latest{Unsigned(row[1])};
         const Revision oldest{Unsigned(row[3])};
         const auto cut =
             row[3] ? trimmer.CutOf(latest, {Unsigned(row[2])}, oldest, Time(row[4])) : std::nullopt;
         if (cut) {
-          const Revision end = HistoryTrimmer::EndOfStep(latest, oldest, limit);
-          const std::vector<Rows> trim = connection.Run(
-              {query::TrimEvents(name, end, cut->below, cut->before, cut->protected_from, limit),
-               query::kRowCount});
+          const Revision step_end = HistoryTrimmer::EndOfStep(latest, oldest, limit);
+          const std::vector<Rows> trim =
+              connection.Run({query::TrimEvents(name, step_end, cut->below, cut->before,
+                                                cut->protected_from, limit),
+                              query::kRowCount});
           const auto deleted = To<size_t>(trim[1].at(0).at(0));
           trimmed.deleted += deleted;
           if (deleted == limit) return trimmed;  // there may be more of this one
