@@ -10,7 +10,8 @@ version=${3:?usage: packaging/manual.sh PROGRAMS OUTPUT VERSION}
 rm -rf "$output"
 mkdir -p "$output"/server/man/man8 \
   "$output"/cli/{man/man1,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
-commands=$(mktemp -d)
+commands=$output/commands  # not in a temporary folder, where nothing may be executed on some machines
+mkdir "$commands"
 trap 'rm -rf "$commands"' EXIT
 
 # page PROGRAM SECTION NAME FOLDER

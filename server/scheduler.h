@@ -55,8 +55,7 @@ class ThreadScheduler final : public Scheduler {
   void Cancel(const Plan& plan) override;
 
   // How long it has made no progress: how long the oldest running task has run, or the first
-  // planned one has been overdue. The store bounds each of its calls to seconds, so a minute is a
-  // hang. Thread-safe.
+  // planned one has been overdue. The store bounds its tries, so minutes are a hang. Thread-safe.
   [[nodiscard]] std::chrono::nanoseconds Stalled() const;
 
   // Runs what was posted, drops what was only planned, and ends the threads. Tasks posted later are

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "server/log.h"
 
@@ -44,12 +43,12 @@ std::chrono::microseconds WatchdogInterval() {
 ServiceManager::ServiceManager()
     : socket_(Variable("NOTIFY_SOCKET")), watchdog_(WatchdogInterval()) {}
 
-void ServiceManager::Ready() { Send("READY=1"); }
+void ServiceManager::Ready() { ready_pending_ = !Send("READY=1"); }
 
 void ServiceManager::Stopping() { Send("STOPPING=1"); }
 
 void ServiceManager::Status(const std::string& text) {
-  if (std::exchange(status_, text) != text) Send("STATUS=" + text);
+  if (status_ != text && Send("STATUS=" + text)) status_ = text;
 }
 
 void ServiceManager::Migrating() {
@@ -57,14 +56,14 @@ void ServiceManager::Migrating() {
 }
 
 void ServiceManager::Ping(SteadyTime now, std::chrono::nanoseconds stalled) {
+  if (ready_pending_) Ready();
   if (watchdog_ <= 0us || now < next_ping_ || stalled > watchdog_ / 2) return;
-  next_ping_ = now + watchdog_ / 2;
-  Send("WATCHDOG=1");
+  if (Send("WATCHDOG=1")) next_ping_ = now + watchdog_ / 2;
 }
 
 // Never waits: a service manager that does not read must not hold up elections.
-void ServiceManager::Send(const std::string& message) const {
-  if (socket_.empty()) return;
+bool ServiceManager::Send(const std::string& message) const {
+  if (socket_.empty()) return true;
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const size_t size = std::min(socket_.size(), sizeof address.sun_path);
   std::memcpy(address.sun_path, socket_.data(), size);
@@ -78,6 +77,7 @@ void ServiceManager::Send(const std::string& message) const {
                {{"socket", socket_}, {"error", std::strerror(errno)}});
   }
   close(descriptor);
+  return sent >= 0;
 }
 
 }  // namespace tenure

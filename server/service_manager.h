@@ -29,10 +29,12 @@ class ServiceManager {
   void Ping(SteadyTime now, std::chrono::nanoseconds stalled);
 
  private:
-  void Send(const std::string& message) const;
+  // False if it could not be sent: the next Ping or Status tries again.
+  bool Send(const std::string& message) const;
 
   const std::string socket_;
   const std::chrono::microseconds watchdog_;  // zero: nobody watches
+  bool ready_pending_ = false;
   std::string status_;
   SteadyTime next_ping_;
 };

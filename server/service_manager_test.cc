@@ -93,6 +93,20 @@ TEST_F(PingTest, APingReachesAnAbstractSocket) {
   EXPECT_THAT(abstract.Messages(), ElementsAre("WATCHDOG=1"));
 }
 
+TEST_F(PingTest, WhatCouldNotBeSentIsSentAgain) {
+  const std::string address = "@tenure-late-" + std::to_string(getpid());
+  setenv("NOTIFY_SOCKET", address.c_str(), 1);
+  ServiceManager manager;
+  manager.Ready();
+  manager.Ping(At(1s), 0s);
+
+  testing::NotifySocket late(address);
+  manager.Ping(At(2s), 0s);
+  manager.Ping(At(3s), 0s);
+
+  EXPECT_THAT(late.Messages(), ElementsAre("READY=1", "WATCHDOG=1"));
+}
+
 TEST(ServiceStatusTest, AStatusIsSentWhenItChanges) {
   testing::NotifySocket socket;
   setenv("NOTIFY_SOCKET", socket.address().c_str(), 1);
