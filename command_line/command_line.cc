@@ -17,8 +17,9 @@ std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"
 CLI::Validator Boolean() {
   return CLI::Validator(
       [](const std::string& text) {
+        const std::string lower = CLI::detail::to_lower(text);
         for (const char* word : kBooleans) {
-          if (text == word) return std::string();
+          if (lower == word) return std::string();
         }
         return Quoted(text) + " is neither true nor false";
       },

@@ -9,8 +9,8 @@ ctest --test-dir build --output-on-failure --timeout 300 --parallel "$(nproc)" -
   awk '
     /^ *Start +[0-9]+: / { next }
     match($0, /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: /) {
-      result = $0
-      sub(/^.*: [^ ]+ \.*/, "", result)
+      result = substr($0, RLENGTH + 1)
+      sub(/^[^ ]+ \.*/, "", result)
       sub(/ sec *$/, "", result)
       seconds = result
       sub(/^.* /, "", seconds)

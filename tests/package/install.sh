@@ -78,7 +78,7 @@ step "systemd runs tenured as its unit says"
 cat >/etc/systemd/system/booted.service <<END
 [Service]
 Type=oneshot
-ExecStart=/mnt/booted.sh
+ExecStart=/bin/bash /mnt/booted.sh
 StandardOutput=append:/root/booted.log
 StandardError=append:/root/booted.log
 TimeoutStartSec=300
