@@ -28,7 +28,7 @@ first_minutes() {
   read -r -t 30 line < <(build/bin/tenure --endpoint "$TENURE_LISTEN" campaign orders --candidate alice --try 2>&1) || true
   [[ $line == elected:* ]] || fail "'tenure campaign --try' is not elected, but says: $line"
   echo "tenure campaign --try: $line"
-  kill -KILL -- "-$pid"
+  { kill -KILL "$!" "-$pid" && wait "$pid"; } 2>/dev/null || true
   unset TENURE_LISTEN TENURE_HTTP_LISTEN
   make test-unit
 }
