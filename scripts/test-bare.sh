@@ -8,6 +8,7 @@ roots=${1:?usage: scripts/test-bare.sh ROOTS SUITE [MAKE ARGUMENT]...}
 suite=${2:?usage: scripts/test-bare.sh ROOTS SUITE [MAKE ARGUMENT]...}
 shift 2
 cd "$(dirname "$0")/.."
+[ "$(id -u)" -eq 0 ] || { echo "test-bare: only root can make a Debian root. Run this as root, or with sudo." >&2; exit 1; }
 
 # The functions below run inside.
 
@@ -50,7 +51,7 @@ fail() {
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-git clone --quiet --bare . "$folder/tenure.git"
+git -c safe.directory='*' clone --quiet --bare . "$folder/tenure.git"
 # shellcheck disable=SC2016  # expanded by the shell inside
 scripts/bare-root.sh "$roots" "$suite" "$folder" bash -euo pipefail -c "
   $(declare -f first_minutes ready fail)"'
