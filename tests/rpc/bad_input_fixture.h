@@ -1,6 +1,9 @@
 // Bad input is refused with one precise code and reason, and changes nothing.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "tests/rpc/service_fixture.h"
 
 namespace tenure::testing {
@@ -29,12 +32,15 @@ class BadInputTest : public ServiceTest {
 
   void TearDown() override { EXPECT_EQ(Everything(), before_); }
 
-  // Every election there is, and the waiter's place.
+  // Every election there is, and the waiter's place. Snapshots of different elections come in any
+  // order.
   virtual std::string Everything() {
     Observer observer(A(), Prefix(""));
     observer.WaitUntilOpen();
+    std::multiset<std::string> elections;
+    for (const auto& message : observer.Messages()) elections.insert(message.ShortDebugString());
     std::string text;
-    for (const auto& message : observer.Messages()) text += message.ShortDebugString() + "\n";
+    for (const std::string& election : elections) text += election + "\n";
     return text + std::to_string(Campaign(A(), {"e", "", waiter_}).standing().position());
   }
 

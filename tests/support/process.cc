@@ -7,12 +7,17 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <fstream>
+#include <mutex>
+#include <random>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 namespace tenure::testing {
@@ -47,6 +52,37 @@ void TakeTerminal(int terminal) {
   }
 }
 
+// Below the ports that Linux gives to outgoing connections and to listeners on port 0.
+constexpr int kFirstPort = 20'000;
+constexpr int kPortEnd = 32'000;
+
+// Reserves a port for as long as this process lives, among all tests that share its network. The
+// mark is an abstract socket: the kernel removes it, however the process ends.
+bool Reserve(int port) {
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const std::string name = "tenure-test-port-" + std::to_string(port);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const bool reserved = bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) == 0;
+  if (!reserved) close(descriptor);
+  return reserved;
+}
+
+bool NobodyListens(int port) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  const bool free = bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  close(descriptor);
+  return free;
+}
+
 }  // namespace
 
 bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
@@ -69,15 +105,14 @@ TempDir::~TempDir() {
 }
 
 int FreePort() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  bind(descriptor, reinterpret_cast<sockaddr*>(&address), size);
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  close(descriptor);
-  return ntohs(address.sin_port);
+  static std::mutex mutex;
+  static int port = kFirstPort + static_cast<int>(std::random_device()() % (kPortEnd - kFirstPort));
+  const std::lock_guard lock(mutex);
+  for (int tries = 0; tries < kPortEnd - kFirstPort; ++tries) {
+    port = port + 1 < kPortEnd ? port + 1 : kFirstPort;
+    if (Reserve(port) && NobodyListens(port)) return port;
+  }
+  throw std::runtime_error("no port of 127.0.0.1 is free");
 }
 
 Process::Process(std::vector<std::string> command, std::map<std::string, std::string> environment,

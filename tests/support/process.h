@@ -36,7 +36,8 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-// A TCP port of 127.0.0.1 that nobody listens on now.
+// A TCP port of 127.0.0.1 that nobody listens on, and that no other test and no outgoing connection
+// gets while this process lives. Thread-safe.
 [[nodiscard]] int FreePort();
 
 // One child process. Its output is kept; it dies with the test, whatever happens to that.

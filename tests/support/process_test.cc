@@ -1,0 +1,45 @@
+#include "tests/support/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::Lt;
+using ::testing::SizeIs;
+
+TEST(FreePortTest, APortIsGivenOnlyOnce) {
+  constexpr int kThreads = 4;
+  constexpr int kPortsEach = 50;
+  std::vector<std::vector<int>> ports(kThreads);
+  std::vector<std::jthread> threads;
+  for (auto& own : ports) {
+    threads.emplace_back([&own] {
+      for (int i = 0; i < kPortsEach; ++i) own.push_back(FreePort());
+    });
+  }
+  threads.clear();
+
+  std::set<int> all;
+  for (const auto& own : ports) all.insert(own.begin(), own.end());
+  EXPECT_THAT(all, SizeIs(kThreads * kPortsEach));
+}
+
+// Otherwise a connection that somebody opens may take the port before the server that it was chosen
+// for.
+TEST(FreePortTest, APortIsNoneThatOutgoingConnectionsGet) {
+  int first_of_connections = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first_of_connections;
+
+  EXPECT_THAT((std::vector{FreePort(), FreePort(), FreePort()}), Each(Lt(first_of_connections)));
+}
+
+}  // namespace
+}  // namespace tenure::testing
