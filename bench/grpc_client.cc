@@ -1,14 +1,23 @@
 #include "bench/grpc_client.h"
 
+#include <chrono>
 #include <stdexcept>
 
 namespace tenure::bench {
 namespace {
 
+constexpr auto kConnectTimeout = std::chrono::seconds(10);
+
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
-  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+  auto channel = grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+  // gRPC 1.51 now and then takes a connection that is being made for a failed one, and fails the
+  // call that waits for it (its pull request 35064); this waits for the next attempt.
+  if (!channel->WaitForConnected(std::chrono::system_clock::now() + kConnectTimeout)) {
+    throw std::runtime_error("cannot connect to " + endpoint);
+  }
+  return channel;
 }
 
 }  // namespace

@@ -406,26 +406,24 @@ class Attempted {
     }
 
     const auto lanes = EventsByLane(decided.events);
-    std::vector<int> advanced;
+    std::vector<size_t> position_results;
     for (const auto& [lane, events] : lanes) {
-      advanced.push_back(lane);
       statements.push_back(query::AdvanceLane(lane));
+      position_results.push_back(statements.size());
+      statements.emplace_back(query::kAdvancedPosition);
       statements.push_back(query::SaveEvents(lane, events));
     }
-    if (!advanced.empty()) statements.push_back(query::PositionsOf(advanced));
     statements.emplace_back(query::kCommit);
 
     std::vector<uint64_t> positions;
     try {
       const std::vector<Rows> results = loan_.connection().Run(statements);
-      if (!advanced.empty()) {
-        for (const Row& row : results.at(results.size() - 2)) {
-          positions.push_back(Unsigned(row.at(1)));
-        }
+      for (const size_t index : position_results) {
         // COMMIT may have been answered: what became of it is looked up.
-        if (positions.size() != advanced.size()) {
+        if (results[index].size() != 1) {
           throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
         }
+        positions.push_back(Unsigned(results[index][0].at(0)));
       }
     } catch (const MySqlError& error) {
       if (error.kind != MySqlError::Kind::kAway || agenda_.repeatable) throw;

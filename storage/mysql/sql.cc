@@ -313,11 +313,6 @@ std::string SaveEvents(int lane, const std::vector<const Event*>& events) {
                      Join(events, ", ", row));
 }
 
-std::string PositionsOf(const std::vector<int>& lanes) {
-  return fmt::format("SELECT lane, position FROM lanes WHERE lane IN ({}) ORDER BY lane",
-                     fmt::join(lanes, ", "));
-}
-
 std::string SaveWriter(std::string_view writer, uint64_t transaction) {
   return fmt::format(
       "INSERT INTO writers (writer, transaction, at_us) VALUES ({}, {}, {})"

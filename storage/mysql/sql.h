@@ -71,9 +71,8 @@ struct Head {
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
 // The lane's next position becomes LAST_INSERT_ID(), for SaveEvents, which comes next.
 [[nodiscard]] std::string AdvanceLane(int lane);
+inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveEvents(int lane, const std::vector<const Event*>& events);
-// Rows: lane, position; by lane. In a transaction that has advanced them.
-[[nodiscard]] std::string PositionsOf(const std::vector<int>& lanes);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
 [[nodiscard]] std::string EventPosition(const Event& event);
