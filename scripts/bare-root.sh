@@ -16,11 +16,14 @@ fail() {
   exit 1
 }
 [ "$(id -u)" -eq 0 ] || fail "only root can make a Debian root. Run this as root, or with sudo."
+export PATH=$PATH:/usr/sbin:/sbin  # su keeps a PATH without them
 scripts/install-deps.sh bare || true
 command -v debootstrap >/dev/null || fail "debootstrap is missing. Install it: apt-get install debootstrap"
 
 mkdir -p "$roots"
 roots=$(cd "$roots" && pwd)
+options=$(findmnt --noheadings --output OPTIONS --target "$roots")
+[[ ! $options =~ (nodev|noexec) ]] || fail "$roots is on a file system that is mounted with ${BASH_REMATCH[1]}"
 kept=$roots/$suite
 work=$(mktemp -d "$roots/$suite-XXXXXX")
 root=$work/root

@@ -204,8 +204,8 @@ def require_namespaces():
 
 def main(pages):
     require_namespaces()
-    pages = pages or subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=CHECKOUT,
-                                    check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    pages = pages or subprocess.run(["git", "ls-files", "-zco", "--exclude-standard", "*.md"], cwd=CHECKOUT,
+                                    check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")[:-1]
     with tempfile.TemporaryDirectory(prefix="tenure-docs-") as installed:
         subprocess.run(["cmake", "--install", "build"], cwd=CHECKOUT, env=os.environ | {"DESTDIR": installed},
                        check=True, stdout=subprocess.DEVNULL)
