@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kFirstFigure = 1;
 
-bool HoldsFigures(size_t column) { return column >= kFirstFigure; }
+bool IsMeasured(size_t column) { return column >= kFirstFigure; }
 
 std::vector<Line> Lines(const CrashFigure& figure) {
   std::vector<Line> lines = {{"system", "wait", "median ms", "least ms", "most ms", "crashes"}};
@@ -42,11 +42,11 @@ bool CrashFigure::Complete() const {
 }
 
 std::string TextTable(const CrashFigure& figure) {
-  return WithWhatIsLeftOut(AlignedText(Lines(figure), &HoldsFigures), figure);
+  return WithWhatIsLeftOut(AlignedText(Lines(figure), &IsMeasured), figure);
 }
 
 std::string MarkdownTable(const CrashFigure& figure) {
-  return WithWhatIsLeftOut(MarkdownText(Lines(figure), &HoldsFigures), figure);
+  return WithWhatIsLeftOut(MarkdownText(Lines(figure), &IsMeasured), figure);
 }
 
 nlohmann::ordered_json ToJson(const CrashFigure& figure) {

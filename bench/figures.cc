@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kValueColumn = 1;
 
-bool HoldsFigures(size_t column) { return column == kValueColumn; }
+bool IsValue(size_t column) { return column == kValueColumn; }
 
 std::vector<Line> Lines(const Figures& figures) {
   std::vector<Line> lines = {{"what", "measured", "unit", "goal", ""}};
@@ -32,11 +32,11 @@ std::string WithRemarks(std::string text, const Figures& figures) {
 bool Figures::AllMet() const { return std::ranges::all_of(list, &Figure::Met); }
 
 std::string TextTable(const Figures& figures) {
-  return WithRemarks(AlignedText(Lines(figures), &HoldsFigures), figures);
+  return WithRemarks(AlignedText(Lines(figures), &IsValue), figures);
 }
 
 std::string MarkdownTable(const Figures& figures) {
-  return WithRemarks(MarkdownText(Lines(figures), &HoldsFigures), figures);
+  return WithRemarks(MarkdownText(Lines(figures), &IsValue), figures);
 }
 
 nlohmann::ordered_json ToJson(const Figures& figures) {

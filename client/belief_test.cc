@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/client_testing.h"
+
 namespace tenure {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr Lease::Time kStart{std::chrono::hours(1)};
 
 TEST(BeliefTest, ABeliefLastsUntilItsDeadline) {
   Belief belief;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/client_testing.h"
 #include "google/rpc/error_details.pb.h"
 #include "proto/time.h"
 
@@ -12,8 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr Lease::Time kStart{std::chrono::hours(1)};
 
 grpc::Status Failure(grpc::StatusCode code, const std::string& reason,
                      const std::map<std::string, std::string>& metadata = {}) {

@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/client_testing.h"
+
 namespace tenure {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr Lease::Time kStart{std::chrono::hours(1)};
 
 std::string Text(const SeatEvent& event) {
   struct Texter {

@@ -14,7 +14,8 @@
 namespace tenure {
 namespace {
 
-constexpr size_t kUnsentMax = 10'000;  // a client that reads slower than this loses its stream
+constexpr size_t kUnsentResponsesMax =
+    10'000;  // a client that reads slower than this loses its stream
 constexpr size_t kSessionsPerStreamMax = 100'000;
 
 // One request at a time is answered; the next is read then. So a stream holds one request, and
@@ -236,7 +237,7 @@ class KeepAliveCall final
 
   void Send(v1::KeepAliveResponse response) {
     if (finished_) return;
-    if (unsent_.size() >= kUnsentMax) {
+    if (unsent_.size() >= kUnsentResponsesMax) {
       return FinishWith({Reason::kOverloaded, "the client reads too slowly"});
     }
     unsent_.push_back(std::move(response));

@@ -18,8 +18,8 @@
 namespace tenure {
 namespace {
 
-constexpr size_t kUnsentMax = 1'000;     // then cursors fall back to the store
-constexpr size_t kUnsentToResume = 250;  // and go on when so few are left
+constexpr size_t kUnsentEventsMax = 1'000;  // then cursors fall back to the store
+constexpr size_t kUnsentToResume = 250;     // and go on when so few are left
 constexpr size_t kEventsPerRead = 250;
 constexpr size_t kReadsUnderWayMax = 16;  // of one stream: what they bring is added to the unsent
 
@@ -126,7 +126,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
     if (added && unlisted_ == 0) cursor.live = cursor.opened = true;
     cursor.heard = std::max(cursor.heard, event->revision);
     if (!cursor.live || event->revision < cursor.next) return;
-    if (event->revision == cursor.next && unsent_.size() < kUnsentMax) {
+    if (event->revision == cursor.next && unsent_.size() < kUnsentEventsMax) {
       cursor.next = cursor.next.Next();
       return Send(event);
     }
@@ -270,7 +270,7 @@ class ObserveCall final : public grpc::ServerWriteReactor<v1::ObserveResponse>,
       if (std::exchange(cursor.opening, false)) OneOpened();
       return;
     }
-    if (unsent_.size() >= kUnsentMax || reads_under_way_ >= kReadsUnderWayMax) {
+    if (unsent_.size() >= kUnsentEventsMax || reads_under_way_ >= kReadsUnderWayMax) {
       stalled_ = true;
       return;
     }

@@ -7,7 +7,7 @@
 namespace tenure {
 namespace {
 
-constexpr char kGroup[] = "Administration";
+constexpr char kAdministrationGroup[] = "Administration";
 constexpr char kChangeFooter[] =
     "Each change is recorded with who made it and why; see `tenure history`. Running the command\n"
     "again is safe.";
@@ -149,7 +149,7 @@ class Commands {
                 int (*run)(const CommonOptions&, const Options&),
                 const std::shared_ptr<Options>& options) {
     auto* command = app_.add_subcommand(name, help);
-    command->group(kGroup);
+    command->group(kAdministrationGroup);
     command->callback([&common = common_, &chosen = chosen_, run, options] {
       chosen = [&common, run, options] { return run(common, *options); };
     });

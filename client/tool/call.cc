@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
-constexpr auto kTryPatience = 2s;  // then the next replica's turn has come
+constexpr auto kAttemptPatience = 2s;  // then the next replica's turn has come
 
 }  // namespace
 
@@ -18,7 +18,7 @@ grpc::Status Persist(Connection& connection,
   const auto give_up_at = std::chrono::system_clock::now() + kPatience;
   while (true) {
     grpc::ClientContext context;
-    context.set_deadline(std::min(give_up_at, std::chrono::system_clock::now() + kTryPatience));
+    context.set_deadline(std::min(give_up_at, std::chrono::system_clock::now() + kAttemptPatience));
     const grpc::Status status = connection.Connect() ? attempt(&context) : Unreachable();
     if (status.ok()) {
       connection.Succeeded();

@@ -25,7 +25,6 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr auto kWaitPerCall = 20s;
 constexpr auto kCallPatience =
     5s;  // of a call that does not wait, and beyond the wait of one that does
-constexpr auto kTryPatience = 10s;  // of --try, while no replica answers
 constexpr auto kResignPatience = 5s;
 constexpr auto kResignCallPatience = 2s;
 

@@ -2,6 +2,7 @@
 // code.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,9 @@
 #include "tenure/credentials.h"
 
 namespace tenure {
+
+// How long --try goes on while no replica answers.
+inline constexpr std::chrono::seconds kTryPatience{10};
 
 // Options of every command.
 struct CommonOptions {

@@ -9,7 +9,7 @@
 namespace tenure {
 namespace {
 
-constexpr char kGroup[] = "Elections";
+constexpr char kElectionsGroup[] = "Elections";
 constexpr Duration kDurationMin = std::chrono::milliseconds(1);
 constexpr int64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
@@ -57,7 +57,7 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   options->candidate = DefaultCandidate();
   auto* command = app.add_subcommand(
       "campaign", "Stand for elections, hold the seat until SIGINT or SIGTERM, then resign");
-  command->group(kGroup);
+  command->group(kElectionsGroup);
   command->footer(
       "With several elections, the seats are held together: all or none. Candidates waiting for\n"
       "just one of them go first. When one seat is lost, all are given up.\n\n"
@@ -88,7 +88,7 @@ void AddRun(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   options->candidate = DefaultCandidate();
   auto* command =
       app.add_subcommand("run", "Run a command only while this process leads an election");
-  command->group(kGroup);
+  command->group(kElectionsGroup);
   command->footer(
       "tenure run ELECTION [OPTIONS] -- COMMAND [ARGUMENTS]\n\n"
       "COMMAND starts when this process is elected, with TENURE_ELECTION, TENURE_TERM and\n"
@@ -130,7 +130,7 @@ void AddRun(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
 void AddLeader(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto election = std::make_shared<std::string>();
   auto* command = app.add_subcommand("leader", "Show who leads an election");
-  command->group(kGroup);
+  command->group(kElectionsGroup);
   command->add_option("ELECTION", *election, "Election")->required();
   command->callback(
       [=, &common, &chosen] { chosen = [=, &common] { return RunLeader(common, *election); }; });
@@ -140,7 +140,7 @@ void AddObserve(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   auto options = std::make_shared<ObserveCommandOptions>();
   auto* command =
       app.add_subcommand("observe", "Show each change of one or more elections as it happens");
-  command->group(kGroup);
+  command->group(kElectionsGroup);
   command->add_option("ELECTION", options->elections, "Elections, or name prefixes with --prefix")
       ->required()
       ->default_str("");

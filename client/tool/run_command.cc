@@ -20,7 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kHookPatience = 10s;  // of what is run after a term
-constexpr auto kTryPatience = 10s;   // of --try, while no replica answers
 // How often the guard is told of the deadline: renewals put it off.
 constexpr auto kTick = 50ms;
 

@@ -25,7 +25,7 @@ constexpr uint64_t kWorkers = 4;
 constexpr auto kPause = 3s;
 constexpr auto kBetweenPausesMin = 500ms;
 constexpr auto kBetweenPausesMax = 2500ms;
-constexpr auto kLookAgain = 50ms;
+constexpr auto kWatchInterval = 50ms;
 constexpr auto kStandstillMax = 60s;
 
 class GuardedSetRun {
@@ -77,7 +77,7 @@ class GuardedSetRun {
       }
       if (Clock::now() - seen_at_ > kStandstillMax) throw std::runtime_error(Complaints());
       if (Clock::now() >= until) return false;
-      std::this_thread::sleep_for(kLookAgain);
+      std::this_thread::sleep_for(kWatchInterval);
     }
   }
 

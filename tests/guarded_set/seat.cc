@@ -101,7 +101,7 @@ std::optional<Term> Seat::Stand() {
 
 void Seat::Hold(Term term) {
   const auto mailbox = std::make_shared<Mailbox<Message>>();
-  const auto stream = KeepAliveStream::Open(
+  const auto stream = tenure::KeepAliveStream::Open(
       connection_, [mailbox](const v1::KeepAliveResponse& response) { mailbox->Put(response); },
       [mailbox](const grpc::Status&) { mailbox->Put(StreamClosed{}); });
   std::vector<Time> sent_at;  // by sequence

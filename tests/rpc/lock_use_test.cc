@@ -9,7 +9,7 @@ namespace tenure::testing {
 namespace {
 
 constexpr int kThreads = 8;
-constexpr int kRounds = 25;  // of each thread
+constexpr int kRoundsEach = 25;  // of each thread
 
 // What one election guards.
 class Guarded {
@@ -61,15 +61,15 @@ TEST_P(LockUseTest, UnsynchronisedIncrementsOfEightThreadsAreAllCounted) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([this, thread] {
       std::string session;
-      for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+      for (int round = 0; round < kRoundsEach && !HasFailure(); ++round) {
         session = IncrementOnce(thread, round, session);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
 
-  EXPECT_EQ(guarded_[0].count(), kThreads * kRounds / 2);
-  EXPECT_EQ(guarded_[1].count(), kThreads * kRounds / 2);
+  EXPECT_EQ(guarded_[0].count(), kThreads * kRoundsEach / 2);
+  EXPECT_EQ(guarded_[1].count(), kThreads * kRoundsEach / 2);
   EXPECT_EQ(Leader(B(), "a").term(), static_cast<uint64_t>(guarded_[0].count()));
   EXPECT_EQ(Leader(B(), "b").term(), static_cast<uint64_t>(guarded_[1].count()));
 }
