@@ -60,7 +60,7 @@ sim: ## Simulate SEEDS=200 runs with faults, or trace a single one: SEED=7
 
 test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 	@scripts/build.sh --with test --with engines \
-		store_contract_test admin_contract_test sql_surface_test rpc_test
+		store_contract_test admin_contract_test login_contract_test sql_surface_test rpc_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 

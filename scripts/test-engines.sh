@@ -9,4 +9,4 @@ if [ "$(id -u)" -ne 0 ]; then
   exec sudo --preserve-env=TENURE_TEST_MYSQL_ROOT "$0" "$@"
 fi
 chroot "$TENURE_TEST_MYSQL_ROOT" mysqld --version
-ctest --test-dir build --output-on-failure --timeout 600 --no-tests=error -R '^(store_contract|admin_contract|sql_surface|guarded_transaction)_test$'
+ctest --test-dir build --output-on-failure --timeout 600 --no-tests=error -R '^(store_contract|admin_contract|login_contract|sql_surface|guarded_transaction)_test$'

@@ -42,22 +42,6 @@ void AddDuration(CLI::App& app, const std::string& flag, const std::string& vari
       ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
 }
 
-// Reads the password from the file, or else from the environment. There is no flag for it, because
-// `ps` would show it.
-tl::expected<std::string, std::string> ReadPassword(const std::string& file_name) {
-  if (file_name.empty()) {
-    const char* variable = std::getenv("TENURE_STORE_PASSWORD");
-    return variable == nullptr ? "" : variable;
-  }
-  std::ifstream file(file_name);
-  std::string password;
-  if (!file || (!std::getline(file, password) && !file.eof())) {
-    return tl::unexpected("--store-password-file: cannot read '" + file_name + "'");
-  }
-  if (password.ends_with('\r')) password.pop_back();
-  return password;
-}
-
 int Complain(const std::string& what) {
   std::cerr << "tenured: " << what << std::endl;
   return kExitUsage;
@@ -103,15 +87,17 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
                  "Access policy (YAML); without one, every client may do everything")
       ->type_name("FILE")
       ->envname("TENURE_POLICY");
-  app.add_option("--store", config.store_url,
-                 "Database: sqlite:PATH, sqlite::memory: or "
-                 "mysql://USER@HOST[:PORT][,HOST2...]/DATABASE")
+  app.add_option(
+         "--store", config.store_url,
+         "Database: sqlite:PATH, sqlite::memory: or "
+         "mysql://USER@HOST[:PORT][,HOST2...]/DATABASE[?NAME=VALUE[&...]], with the parameters "
+         "tls, tls-ca, tls-cert, tls-key and socket")
       ->type_name("URL")
       ->envname("TENURE_STORE");
   app.add_option(
          "--store-password-file", password_file,
-         "File whose first line is the database password (default: the environment variable "
-         "TENURE_STORE_PASSWORD)")
+         "File whose first line is the database password, read for each connection (default: the "
+         "environment variable TENURE_STORE_PASSWORD)")
       ->type_name("FILE")
       ->envname("TENURE_STORE_PASSWORD_FILE");
   app.add_flag("--no-migrate", no_migrate, "Do not update the schema at startup")
@@ -216,9 +202,13 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   config.metrics.version = kVersion;
   config.metrics.store = std::holds_alternative<SqliteLocation>(config.store) ? "sqlite" : "mysql";
   if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
-    const auto password = ReadPassword(password_file);
-    if (!password) return tl::unexpected(Complain(password.error()));
-    mysql->password = *password;
+    if (!password_file.empty()) {
+      const auto password = mysql::ReadPassword(password_file);
+      if (!password) return tl::unexpected(Complain("--store-password-file: " + password.error()));
+      mysql->password_file = password_file;
+    } else if (const char* password = std::getenv("TENURE_STORE_PASSWORD")) {
+      mysql->password = password;  // it has no flag, because `ps` would show it
+    }
     mysql->connections_max = ThreadScheduler::kThreadsTotal;
   }
   return config;

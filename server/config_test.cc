@@ -74,7 +74,10 @@ class ConfigTest : public ::testing::Test {
     return errors_;
   }
   std::string PasswordOf(const tl::expected<ServerConfig, int>& config) {
-    return config ? std::get<mysql::Config>(config->store).password : errors_;
+    if (!config) return errors_;
+    const auto& mysql = std::get<mysql::Config>(config->store);
+    return mysql.password_file.empty() ? mysql.password
+                                       : mysql::ReadPassword(mysql.password_file).value();
   }
   std::string WritePasswordFile(const std::string& content) {
     std::ofstream(password_file_) << content;

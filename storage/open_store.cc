@@ -1,7 +1,10 @@
 #include "storage/open_store.h"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "storage/mysql/mysql_store.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -43,6 +46,66 @@ std::optional<mysql::Address> ParseAddress(std::string_view text) {
   return address;
 }
 
+constexpr std::pair<std::string_view, mysql::Tls::Mode> kTlsModes[] = {
+    {"disabled", mysql::Tls::Mode::kDisabled},
+    {"preferred", mysql::Tls::Mode::kPreferred},
+    {"required", mysql::Tls::Mode::kRequired},
+    {"verify-ca", mysql::Tls::Mode::kVerifyCa},
+    {"verify-identity", mysql::Tls::Mode::kVerifyIdentity},
+};
+
+// What contradicts itself among the parameters, or nothing.
+std::string Contradiction(const mysql::Config& config) {
+  using Mode = mysql::Tls::Mode;
+  const mysql::Tls& tls = config.tls;
+  const bool verified = tls.mode == Mode::kVerifyCa || tls.mode == Mode::kVerifyIdentity;
+  if (!config.socket.empty()) {
+    if (config.addresses.size() > 1) return "socket needs one host: write localhost";
+    if (tls != mysql::Tls()) return "socket and tls exclude each other";
+  }
+  if (verified && tls.ca.empty()) return "tls=verify-ca and tls=verify-identity need tls-ca";
+  if (!verified && !tls.ca.empty()) return "tls-ca needs tls=verify-ca or tls=verify-identity";
+  if (tls.certificate.empty() != tls.key.empty()) return "tls-cert and tls-key need each other";
+  if (!tls.certificate.empty() && tls.mode < Mode::kRequired) {
+    return "tls-cert needs tls=required, verify-ca or verify-identity";
+  }
+  return "";
+}
+
+// "tls=required&socket=/path". What is wrong, or nothing.
+std::string ReadParameters(std::string_view text, mysql::Config& config) {
+  std::map<std::string, std::string> given;
+  while (!text.empty()) {
+    const std::string_view parameter = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(parameter.size() + 1, text.size()));
+    const size_t equals = parameter.find('=');
+    const std::string name(parameter.substr(0, equals));
+    if (equals == std::string_view::npos || equals + 1 == parameter.size()) {
+      return "the parameter " + name + " has no value";
+    }
+    if (!given.emplace(name, parameter.substr(equals + 1)).second) {
+      return "the parameter " + name + " is given twice";
+    }
+  }
+  const std::pair<const char*, std::string*> paths[] = {{"tls-ca", &config.tls.ca},
+                                                        {"tls-cert", &config.tls.certificate},
+                                                        {"tls-key", &config.tls.key},
+                                                        {"socket", &config.socket}};
+  for (const auto& [name, value] : paths) {
+    if (auto parameter = given.extract(name)) *value = parameter.mapped();
+  }
+  if (const auto parameter = given.extract("tls")) {
+    const auto mode = std::ranges::find(kTlsModes, parameter.mapped(),
+                                        &std::pair<std::string_view, mysql::Tls::Mode>::first);
+    if (mode == std::end(kTlsModes)) {
+      return "tls is disabled, preferred, required, verify-ca or verify-identity";
+    }
+    config.tls.mode = mode->second;
+  }
+  if (!given.empty()) return "the parameter " + given.begin()->first + " is unknown";
+  return Contradiction(config);
+}
+
 tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
   std::string_view rest = url.substr(kMySql.size());
   const size_t at = rest.find('@');
@@ -56,6 +119,13 @@ tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
         "TENURE_STORE_PASSWORD or --store-password-file");
   }
   rest.remove_prefix(at + 1);
+  if (rest.ends_with('?') || rest.ends_with('&')) {
+    return Bad(url, std::string("it ends with ") + rest.back());
+  }
+  const size_t question = rest.find('?');
+  const std::string_view parameters =
+      question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
+  rest = rest.substr(0, question);
   const size_t slash = rest.find('/');
   if (slash == std::string_view::npos || slash + 1 == rest.size()) {
     return Bad(url, "the database is missing; write mysql://USER@HOST/DATABASE");
@@ -68,9 +138,12 @@ tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
     if (!address)
       return Bad(url, "'" + std::string(rest.substr(0, comma)) + "' is not HOST[:PORT]");
     config.addresses.push_back(*address);
-    if (comma == std::string_view::npos) return config;
+    if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
+  const std::string wrong = ReadParameters(parameters, config);
+  if (!wrong.empty()) return Bad(url, wrong);
+  return config;
 }
 
 }  // namespace

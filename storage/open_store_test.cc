@@ -101,6 +101,72 @@ TEST_P(BadAddressTest, ABadAddressIsRefused) {
   EXPECT_THAT(ErrorOf("mysql://u@" + GetParam() + "/d"), HasSubstr("is not HOST[:PORT]"));
 }
 
+// --- Parameters of a MySQL URL ---
+
+TEST(StoreUrlTest, WithoutParametersTlsIsUsedIfTheServerOffersIt) {
+  EXPECT_EQ(MySqlOf("mysql://u@h/d").tls, mysql::Tls());
+  EXPECT_EQ(mysql::Tls().mode, mysql::Tls::Mode::kPreferred);
+}
+
+TEST(StoreUrlTest, TlsHasTheModesOfMySql) {
+  using Mode = mysql::Tls::Mode;
+  EXPECT_EQ(MySqlOf("mysql://u@h/d?tls=disabled").tls.mode, Mode::kDisabled);
+  EXPECT_EQ(MySqlOf("mysql://u@h/d?tls=preferred").tls.mode, Mode::kPreferred);
+  EXPECT_EQ(MySqlOf("mysql://u@h/d?tls=required").tls.mode, Mode::kRequired);
+  EXPECT_EQ(MySqlOf("mysql://u@h/d?tls=verify-ca&tls-ca=c").tls.mode, Mode::kVerifyCa);
+  EXPECT_EQ(MySqlOf("mysql://u@h/d?tls=verify-identity&tls-ca=c").tls.mode, Mode::kVerifyIdentity);
+}
+
+TEST(StoreUrlTest, TlsHasFiles) {
+  const auto config =
+      MySqlOf("mysql://u@h/d?tls-key=/k.pem&tls-ca=/c.pem&tls=verify-ca&tls-cert=/x y.pem");
+
+  EXPECT_EQ(config.database, "d");
+  EXPECT_EQ(config.tls.ca, "/c.pem");
+  EXPECT_EQ(config.tls.certificate, "/x y.pem");
+  EXPECT_EQ(config.tls.key, "/k.pem");
+}
+
+TEST(StoreUrlTest, AMySqlUrlMayNameASocket) {
+  const auto config = MySqlOf("mysql://u@localhost/d?socket=/run/mysqld/mysqld.sock");
+
+  EXPECT_EQ(config.socket, "/run/mysqld/mysqld.sock");
+  EXPECT_EQ(config.database, "d");
+}
+
+struct BadParameters {
+  std::string text;
+  std::string error;
+};
+
+class BadParametersTest : public ::testing::TestWithParam<BadParameters> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Parameters, BadParametersTest,
+    ::testing::Values(
+        BadParameters{"ssl=true", "the parameter ssl is unknown"},
+        BadParameters{"tls=yes", "tls is disabled, preferred, required, verify-ca or"},
+        BadParameters{"tls=", "the parameter tls has no value"},
+        BadParameters{"tls", "the parameter tls has no value"},
+        BadParameters{"tls=required&", "ends with &"}, BadParameters{"", "ends with ?"},
+        BadParameters{"tls=required&tls=disabled", "the parameter tls is given twice"},
+        BadParameters{"tls=verify-ca", "need tls-ca"},
+        BadParameters{"tls=verify-identity", "need tls-ca"},
+        BadParameters{"tls-ca=c", "tls-ca needs tls=verify-ca or tls=verify-identity"},
+        BadParameters{"tls=required&tls-ca=c", "tls-ca needs tls=verify-ca or"},
+        BadParameters{"tls=required&tls-cert=c", "tls-cert and tls-key need each other"},
+        BadParameters{"tls=required&tls-key=k", "tls-cert and tls-key need each other"},
+        BadParameters{"tls-cert=c&tls-key=k", "tls-cert needs tls=required, verify-ca or"},
+        BadParameters{"socket=/s&tls=required", "socket and tls exclude each other"}));
+
+TEST_P(BadParametersTest, BadParametersAreRefusedWithTheReason) {
+  EXPECT_THAT(ErrorOf("mysql://u@h/d?" + GetParam().text), HasSubstr(GetParam().error));
+}
+
+TEST(StoreUrlTest, ASocketHasOneHost) {
+  EXPECT_THAT(ErrorOf("mysql://u@a,b/d?socket=/s"), HasSubstr("socket needs one host"));
+}
+
 // --- Secrets ---
 
 class PasswordInUrlTest : public ::testing::TestWithParam<std::string> {};

@@ -8,8 +8,10 @@
 #include <cppconn/statement.h>
 
 #include <algorithm>
+#include <fstream>
 #include <new>
 #include <random>
+#include <utility>
 
 #include "storage/mysql/sql.h"
 
@@ -18,6 +20,8 @@ namespace {
 
 constexpr int kConnectTimeoutSeconds = 2;
 constexpr int kReadTimeoutSeconds = 8;
+constexpr int kAccessDenied = 1045;
+constexpr int kTlsError = 2026;
 constexpr auto kBorrowTimeout = std::chrono::seconds(5);
 constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
 
@@ -62,20 +66,82 @@ MySqlError Translate(const sql::SQLException& error) {
   return {KindOf(code), code, "MySQL error " + std::to_string(code) + ": " + error.what()};
 }
 
+// What OpenSSL and the client library say of a certificate that is refused, in the operator's
+// words.
+std::string WhyTlsFailed(const std::string& error, const std::string& host, const Tls& tls) {
+  const auto says = [&](const char* text) { return error.find(text) != std::string::npos; };
+  if (says("certificate has expired")) return "the server's certificate has expired";
+  if (says("not yet valid")) return "the server's certificate is not valid yet";
+  if (says("Validation of SSL server certificate failed")) {
+    return "the server's certificate is for another host than " + host;
+  }
+  if (says("self-signed certificate") || says("issuer certificate")) {
+    return "the server's certificate is not signed by " + tls.ca;
+  }
+  return error;
+}
+
+MySqlError TranslateFailedLogin(const sql::SQLException& error, const std::string& host,
+                                const Tls& tls) {
+  MySqlError failure = Translate(error);
+  switch (failure.code) {
+    case kTlsError:
+      return {failure.kind, failure.code,
+              "no TLS connection to " + host + ": " + WhyTlsFailed(error.what(), host, tls)};
+    case kAccessDenied:
+      return {failure.kind, failure.code,
+              std::string(failure.what()) +
+                  "; if the user was created with REQUIRE SSL or REQUIRE X509, check tls, tls-cert "
+                  "and tls-key of the store's URL"};
+    default: return failure;
+  }
+}
+
+void SetTls(sql::ConnectOptionsMap& options, const Tls& tls) {
+  if (tls.mode == Tls::Mode::kDisabled) return;
+  options["sslEnforce"] = true;  // which means that TLS is used if the server offers it
+  const std::pair<const char*, const std::string&> files[] = {
+      {"sslCA", tls.ca}, {"sslCert", tls.certificate}, {"sslKey", tls.key}};
+  for (const auto& [option, path] : files) {
+    if (path.empty()) continue;
+    if (!std::ifstream(path)) {
+      throw MySqlError(MySqlError::Kind::kAway, 0, "cannot read '" + path + "'");
+    }
+    options[option] = sql::SQLString(path);
+  }
+  if (tls.mode == Tls::Mode::kVerifyIdentity) options["sslVerify"] = true;
+}
+
+std::string PasswordOf(const Config& config) {
+  if (config.password_file.empty()) return config.password;
+  const auto password = ReadPassword(config.password_file);
+  if (!password) throw MySqlError(MySqlError::Kind::kAway, 0, password.error());
+  return *password;
+}
+
 std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& address) {
   static sql::Driver* const driver = get_driver_instance();  // made once, by one thread
   sql::ConnectOptionsMap options;
-  options["hostName"] = sql::SQLString("tcp://" + address.host);
-  options["port"] = static_cast<int>(address.port);
+  if (config.socket.empty()) {
+    options["hostName"] = sql::SQLString("tcp://" + address.host);
+    options["port"] = static_cast<int>(address.port);
+  } else {
+    options["hostName"] = sql::SQLString("unix://" + config.socket);
+  }
   options["userName"] = sql::SQLString(config.user);
-  options["password"] = sql::SQLString(config.password);
+  options["password"] = sql::SQLString(PasswordOf(config));
   options["schema"] = sql::SQLString(config.database);
   options["OPT_CONNECT_TIMEOUT"] = kConnectTimeoutSeconds;
   options["OPT_READ_TIMEOUT"] = kReadTimeoutSeconds;
   options["OPT_WRITE_TIMEOUT"] = kReadTimeoutSeconds;
   options["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
   options["CLIENT_MULTI_STATEMENTS"] = true;
-  return std::unique_ptr<sql::Connection>(driver->connect(options));
+  SetTls(options, config.tls);
+  try {
+    return std::unique_ptr<sql::Connection>(driver->connect(options));
+  } catch (const sql::SQLException& error) {
+    throw TranslateFailedLogin(error, address.host, config.tls);
+  }
 }
 
 // The rows of the result that is next.
@@ -106,16 +172,27 @@ std::string RandomBytes(size_t count) {
 
 }  // namespace
 
+tl::expected<std::string, std::string> ReadPassword(const std::string& file) {
+  std::ifstream stream(file);
+  std::string password;
+  if (!stream || (!std::getline(stream, password) && !stream.eof())) {
+    return tl::unexpected("cannot read '" + file + "'");
+  }
+  if (password.ends_with('\r')) password.pop_back();
+  return password;
+}
+
 Connection::Connection(const Config& config) {
   std::optional<MySqlError> failure;
   for (const Address& address : config.addresses) {
     try {
       connection_ = Connect(config, address);
+      if (config.tls.mode >= Tls::Mode::kRequired && !Encrypted()) {
+        throw MySqlError(MySqlError::Kind::kAway, kTlsError, address.host + " does not offer TLS");
+      }
       Run(query::SetUpSession());
       if (!ReadOnly()) return;
       throw MySqlError(MySqlError::Kind::kAway, 1290, address.host + " is read-only");
-    } catch (const sql::SQLException& error) {
-      failure = Translate(error);
     } catch (const MySqlError& error) {
       failure = error;
     }
@@ -124,6 +201,11 @@ Connection::Connection(const Config& config) {
 }
 
 Connection::~Connection() = default;
+
+bool Connection::Encrypted() {
+  const Rows status = Run({query::kTlsCipher})[0];  // name and value
+  return !status.empty() && !status[0].at(1).value_or("").empty();
+}
 
 bool Connection::ReadOnly() {
   const Cell value = Run({query::kReadOnly})[0].at(0).at(0);

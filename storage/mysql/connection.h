@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/mysql/config.h"
 #include "storage/store.h"
 
 namespace sql {
@@ -21,21 +22,6 @@ class Connection;
 }
 
 namespace tenure::mysql {
-
-struct Address {
-  std::string host;
-  uint16_t port = 3306;
-
-  bool operator==(const Address&) const = default;
-};
-
-struct Config {
-  std::vector<Address> addresses;  // tried in order; a read-only server is passed by
-  std::string user;
-  std::string password;
-  std::string database;
-  size_t connections_max = 8;
-};
 
 class MySqlError : public std::runtime_error {
  public:
@@ -60,8 +46,9 @@ using Rows = std::vector<Row>;  // what one statement was answered; none if it i
 
 class Connection {
  public:
-  // Connects to the first address that answers and can be written to, and sets the session up: UTC,
-  // READ COMMITTED, strict mode, bounded lock waits.
+  // Connects to the first address that answers and can be written to, protected as `config.tls`
+  // asks, and sets the session up: UTC, READ COMMITTED, strict mode, bounded lock waits. Throws
+  // MySqlError.
   explicit Connection(const Config& config);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -75,6 +62,8 @@ class Connection {
   bool ReadOnly();
 
  private:
+  bool Encrypted();
+
   std::unique_ptr<sql::Connection> connection_;
 };
 

@@ -1,5 +1,4 @@
-// The store on MySQL 8+ and MariaDB 10.6+, through the client library of MariaDB, which speaks to
-// both.
+// The store on MySQL 8+ and MariaDB 10.6+, through MySQL Connector/C++.
 //
 // One transaction is two to four messages to the server, whatever the size of the batch: lock the
 // elections and the callers' sessions; read the queues, and lock leaders and successors, where

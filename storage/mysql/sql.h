@@ -23,6 +23,7 @@ namespace tenure::mysql::query {
 // After so long without a statement the server ends one, and frees its locks: those of a replica
 // that froze in the middle of a transaction.
 inline constexpr std::chrono::seconds kSilenceMax{5};
+inline constexpr char kTlsCipher[] = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
 [[nodiscard]] std::vector<std::string> SetUpSession();
 

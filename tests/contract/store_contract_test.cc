@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include "storage/mysql/connection.h"
 #include "storage/mysql/sql.h"
 
 namespace tenure::testing {

@@ -144,6 +144,11 @@ func references(spec core.PodSpec) []string {
 		if volume.ConfigMap != nil {
 			found = append(found, volume.ConfigMap.Name)
 		}
+		if volume.Projected != nil {
+			for _, source := range volume.Projected.Sources {
+				found = append(found, source.Secret.Name)
+			}
+		}
 	}
 	return found
 }

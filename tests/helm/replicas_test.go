@@ -84,8 +84,36 @@ func portOf(container core.Container, name string) int32 {
 func TestTheStoreIsOneDatabaseOnSeveralHosts(t *testing.T) {
 	given := variables(tenured(t, renderSet(t, "everything")))
 
-	expect(t, given["TENURE_STORE"],
+	location, _, _ := strings.Cut(given["TENURE_STORE"], "?")
+	expect(t, location,
 		"mysql://tenured@db-1.example:3307,db-2.example:3307,[2001:db8::3]:3307/elections")
+}
+
+func TestTheConnectionToTheStoreIsSecuredByFilesOfExistingSecrets(t *testing.T) {
+	in := renderSet(t, "everything")
+	migration, replica := migration(t, in), server(t, in).Spec
+
+	_, parameters, _ := strings.Cut(storeOf(replica), "?")
+	expect(t, parameters, "tls=verify-identity&tls-ca=/etc/tenure/store-tls/ca.crt"+
+		"&tls-cert=/etc/tenure/store-tls/tls.crt&tls-key=/etc/tenure/store-tls/tls.key")
+	expect(t, mountPath(tenured(t, in), "store-tls"), "/etc/tenure/store-tls")
+	sources := volume(replica, "store-tls").Projected.Sources
+	expect(t, sources[0].Secret.Name, "existing-database-ca")
+	expect(t, sources[0].Secret.Items, []core.KeyToPath{{Key: "root.pem", Path: "ca.crt"}})
+	expect(t, sources[1].Secret.Name, "existing-database-login")
+	expect(t, volume(migration, "store-tls"), volume(replica, "store-tls"))
+	expect(t, strings.HasSuffix(storeOf(migration), "?"+parameters), true)
+}
+
+func TestTLSToTheStoreNeedsNoFiles(t *testing.T) {
+	in := render(t, `store.tls.mode="required"`)
+
+	expect(t, variables(tenured(t, in))["TENURE_STORE"], "mysql://tenure@db.example:3306/tenure?tls=required")
+	for _, volume := range server(t, in).Spec.Volumes {
+		if volume.Name == "store-tls" {
+			t.Error("there is a volume without files")
+		}
+	}
 }
 
 func TestThePasswordIsAFileOfAnExistingSecret(t *testing.T) {

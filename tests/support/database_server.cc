@@ -1,7 +1,9 @@
 #include "tests/support/database_server.h"
 
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <fstream>
 
 #include <csignal>
 #include <cstdlib>
@@ -59,6 +61,17 @@ void DatabaseServer::Stop() {
   process_->Wait();
 }
 
+void DatabaseServer::RestartWith(std::vector<std::string> flags) {
+  Stop();
+  flags_ = std::move(flags);
+  Start();
+}
+
+std::string DatabaseServer::WriteFile(const std::string& name, const std::string& content) const {
+  std::ofstream(folder_.path() / name) << content;
+  return Inside(name);
+}
+
 void DatabaseServer::Start() {
   const std::string port = "--port=" + std::to_string(port_);
   std::vector<std::string> command;
@@ -77,6 +90,7 @@ void DatabaseServer::Start() {
   }
   command.insert(command.end(), {port, "--bind-address=127.0.0.1", "--max-connections=500"});
   if (getuid() == 0) command.emplace_back("--user=root");
+  command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(command, Environment());
   const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; });
   EXPECT_TRUE(answers) << process_->Output() << process_->Errors();
@@ -107,8 +121,9 @@ Finished DatabaseServer::Query(const std::string& sql) const {
 
 Finished DatabaseServer::Run(const std::string& program,
                              const std::vector<std::string>& arguments) const {
-  std::vector<std::string> command = {program, "--no-defaults", "--user=root", "--host=127.0.0.1",
-                                      "--port=" + std::to_string(port_)};
+  std::vector<std::string> command = {
+      program,       "--no-defaults",    "--ssl",
+      "--user=root", "--host=127.0.0.1", "--port=" + std::to_string(port_)};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return RunToEnd(std::move(command));
 }

@@ -21,6 +21,12 @@ class DatabaseServer {
   void Kill();   // kill -9
   void Start();  // on the same port and data
   void Stop();   // an orderly shutdown
+  // Restarts it with these flags besides its own. They stay until the next time.
+  void RestartWith(std::vector<std::string> flags);
+  // Writes a file into its folder, and returns the path that the server knows it by.
+  std::string WriteFile(const std::string& name, const std::string& content) const;
+  // The path of its socket.
+  [[nodiscard]] std::string socket() const { return folder_.path() / "socket"; }
 
   // Makes an empty database of this name, dropping what was there, and returns its store URL.
   std::string FreshDatabase(const std::string& name);
@@ -43,6 +49,7 @@ class DatabaseServer {
   std::string root_;  // of the MySQL installation; empty for MariaDB
   TempDir folder_;
   int port_;
+  std::vector<std::string> flags_;
   std::unique_ptr<Process> process_;
 };
 

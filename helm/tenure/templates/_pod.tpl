@@ -32,21 +32,46 @@ securityContext: {{- toYaml .Values.securityContext | nindent 2 }}
 {{- $addresses := list -}}
 {{- range $store.hosts }}{{ $addresses = append $addresses (printf "%s:%d" . (int $store.port)) }}{{ end -}}
 - name: TENURE_STORE
-  value: {{ printf "mysql://%s@%s/%s" (index . 1) (join "," $addresses) $store.database | quote }}
+  value: {{ printf "mysql://%s@%s/%s%s" (index . 1) (join "," $addresses) $store.database (include "tenure.storeParameters" $store.tls) | quote }}
 - name: TENURE_STORE_PASSWORD_FILE
   value: /etc/tenure/store/password
 {{- end -}}
 
-{{/* A volume with the password in a Secret. Takes a passwordSecret. */}}
-{{- define "tenure.passwordVolume" -}}
+{{/* The parameters of the store's URL. Takes store.tls. */}}
+{{- define "tenure.storeParameters" -}}
+{{- $parameters := list -}}
+{{- with .mode }}{{ $parameters = append $parameters (printf "tls=%s" .) }}{{ end -}}
+{{- if .ca.name }}{{ $parameters = append $parameters "tls-ca=/etc/tenure/store-tls/ca.crt" }}{{ end -}}
+{{- if .certificateSecret }}{{ $parameters = concat $parameters (list "tls-cert=/etc/tenure/store-tls/tls.crt" "tls-key=/etc/tenure/store-tls/tls.key") }}{{ end -}}
+{{- with $parameters }}?{{ join "&" . }}{{ end -}}
+{{- end -}}
+
+{{/* What the store's users need: the password, and the files of TLS. Takes (list . PASSWORDSECRET). */}}
+{{- define "tenure.storeVolumes" -}}
+{{- $tls := (index . 0).Values.store.tls -}}
 - name: store-password
   secret:
-    secretName: {{ quote .name }}
+    secretName: {{ quote (index . 1).name }}
     defaultMode: 0440
-    items: [{key: {{ .key | quote }}, path: password}]
+    items: [{key: {{ (index . 1).key | quote }}, path: password}]
+{{- if or $tls.ca.name $tls.certificateSecret }}
+- name: store-tls
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- with $tls.ca }}{{ if .name }}
+      - secret: {name: {{ quote .name }}, items: [{key: {{ quote .key }}, path: ca.crt}]}
+      {{- end }}{{ end }}
+      {{- with $tls.certificateSecret }}
+      - secret: {name: {{ quote . }}, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}
+      {{- end }}
+{{- end }}
 {{- end -}}
-{{- define "tenure.passwordMount" -}}
+{{- define "tenure.storeMounts" -}}
 - {name: store-password, mountPath: /etc/tenure/store, readOnly: true}
+{{- if or .Values.store.tls.ca.name .Values.store.tls.certificateSecret }}
+- {name: store-tls, mountPath: /etc/tenure/store-tls, readOnly: true}
+{{- end }}
 {{- end -}}
 
 {{/* The flags of .Values.config as variables: leaseTtlMin is TENURE_LEASE_TTL_MIN. */}}
