@@ -15,7 +15,7 @@ PREFIX ?= /usr/local
 BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-guarded-set \
+.PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-clusters test-guarded-set \
 	test-admin-storm test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
 	test-monitoring test-stalls test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto fix \
@@ -63,6 +63,11 @@ test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 		store_contract_test admin_contract_test login_contract_test sql_surface_test rpc_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
+
+test-clusters: ## Kill the servers of database clusters under Tenure (needs root)
+	@scripts/build.sh --with test --with engines clusters_test
+	@scripts/install-mysql.sh $(MYSQL_ROOT)
+	@scripts/test-clusters.sh $(MYSQL_ROOT)
 
 test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without; count lost writes
 	@scripts/build.sh --with test guarded_set

@@ -8,9 +8,10 @@
 #include <cppconn/statement.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
+#include <map>
 #include <new>
-#include <random>
 #include <utility>
 
 #include "storage/mysql/sql.h"
@@ -22,8 +23,6 @@ constexpr int kConnectTimeoutSeconds = 2;
 constexpr int kReadTimeoutSeconds = 8;
 constexpr int kAccessDenied = 1045;
 constexpr int kTlsError = 2026;
-constexpr auto kBorrowTimeout = std::chrono::seconds(5);
-constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
 
 // The error numbers are those of MySQL's and MariaDB's manuals.
 MySqlError::Kind KindOf(int code) {
@@ -37,7 +36,6 @@ MySqlError::Kind KindOf(int code) {
       return MySqlError::Kind::kConflict;
     case 0:     // the Connector's own: the connection is closed
     case 1040:  // too many connections
-    case 1047:  // Galera: node is not ready
     case 1053:  // shutdown in progress
     case 1079:  // normal shutdown
     case 1152:  // aborted connection
@@ -45,17 +43,19 @@ MySqlError::Kind KindOf(int code) {
     case 1159:
     case 1160:
     case 1161:  // packets that were not read or written
-    case 1290:
-    case 1792:
-    case 1836:  // read only
+    case 1792:  // the transaction is read only
     case 1927:  // connection was killed
-    case 3100:
-    case 3168:  // Group Replication: before_commit hook, not primary
     case 4031:  // disconnected for inactivity
     case 5013:
     case 5014:
     case 5015:  // MariaDB's client library: cannot read, write or uncompress
       return MySqlError::Kind::kAway;
+    case 1047:  // Galera: node is not ready
+    case 1290:
+    case 1836:  // read only
+    case 3100:
+    case 3168:  // Group Replication: before_commit hook, not primary
+      return MySqlError::Kind::kUnfit;
     default:
       return code >= 2000 && code < 3000 ? MySqlError::Kind::kAway : MySqlError::Kind::kOther;
   }
@@ -163,11 +163,15 @@ Rows Fetch(sql::Statement& statement) {
   return rows;
 }
 
-std::string RandomBytes(size_t count) {
-  std::random_device random;
-  std::string bytes(count, '\0');
-  std::ranges::generate(bytes, [&] { return static_cast<char>(random()); });
-  return bytes;
+// Names in lower case: the two engines differ in that.
+std::map<std::string, std::string> ToMap(const Rows& rows) {
+  std::map<std::string, std::string> map;
+  for (const Row& row : rows) {
+    std::string name = row.at(0).value_or("");
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    map[name] = row.at(1).value_or("");
+  }
+  return map;
 }
 
 }  // namespace
@@ -182,22 +186,25 @@ tl::expected<std::string, std::string> ReadPassword(const std::string& file) {
   return password;
 }
 
-Connection::Connection(const Config& config) {
-  std::optional<MySqlError> failure;
-  for (const Address& address : config.addresses) {
-    try {
-      connection_ = Connect(config, address);
-      if (config.tls.mode >= Tls::Mode::kRequired && !Encrypted()) {
-        throw MySqlError(MySqlError::Kind::kAway, kTlsError, address.host + " does not offer TLS");
-      }
-      Run(query::SetUpSession());
-      if (!ReadOnly()) return;
-      throw MySqlError(MySqlError::Kind::kAway, 1290, address.host + " is read-only");
-    } catch (const MySqlError& error) {
-      failure = error;
-    }
+Connection::Connection(const Config& config, const Address& address) {
+  connection_ = Connect(config, address);
+  if (config.tls.mode >= Tls::Mode::kRequired && !Encrypted()) {
+    throw MySqlError(MySqlError::Kind::kAway, kTlsError, address.host + " does not offer TLS");
   }
-  throw failure.value_or(MySqlError(MySqlError::Kind::kOther, 0, "no address is given"));
+  const ServerFacts facts = AskForFacts();
+  server_ = Describe(facts);
+  if (server_.refusal.empty()) Run(query::SetUpSession(server_.engine));
+}
+
+ServerFacts Connection::AskForFacts() {
+  const std::vector<Rows> answers = Run({query::kServerVariables, query::kServerStatus});
+  ServerFacts facts{ToMap(answers[0]), ToMap(answers[1]), {}};
+  if (!InGroupReplication(facts)) return facts;
+  const Rows members = Run({query::kGroupMembers})[0];
+  for (const Row& row : members) {
+    facts.group.push_back({row.at(0).value_or(""), row.at(1).value_or(""), row.at(2).value_or("")});
+  }
+  return facts;
 }
 
 Connection::~Connection() = default;
@@ -207,9 +214,12 @@ bool Connection::Encrypted() {
   return !status.empty() && !status[0].at(1).value_or("").empty();
 }
 
-bool Connection::ReadOnly() {
-  const Cell value = Run({query::kReadOnly})[0].at(0).at(0);
-  return value != "0" && value != "OFF";
+void Connection::CheckWritable() { CheckWritable(Run({query::kReadOnly})[0].at(0).at(0)); }
+
+void Connection::CheckWritable(const Cell& read_only) {
+  if (read_only != "0" && read_only != "OFF") {
+    throw MySqlError(MySqlError::Kind::kUnfit, 1290, "the database is read-only");
+  }
 }
 
 std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
@@ -230,53 +240,6 @@ std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
   } catch (const std::bad_alloc& error) {  // what was sent may have been done
     throw MySqlError(MySqlError::Kind::kAway, 0, error.what());
   }
-}
-
-Pool::Pool(Config config) : config_(std::move(config)) {
-  for (size_t i = 0; i < config_.connections_max; ++i) {
-    slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16)}));
-    free_.push_back(slots_.back().get());
-  }
-}
-
-Pool::Loan Pool::Borrow() {
-  std::unique_ptr<Connection> silent;  // closed without the lock
-  std::unique_lock lock(mutex_);
-  if (!returned_.wait_for(lock, kBorrowTimeout, [&] { return !free_.empty(); })) {
-    throw MySqlError(MySqlError::Kind::kAway, 0,
-                     "all " + std::to_string(slots_.size()) + " database connections are in use");
-  }
-  Slot* slot = free_.back();
-  free_.pop_back();
-  if (std::chrono::steady_clock::now() - slot->returned_at > kIdleMax) {
-    silent = std::move(slot->connection);
-  }
-  return {*this, *slot};
-}
-
-Connection& Pool::Loan::connection() {
-  if (slot_.connection == nullptr) {
-    slot_.connection = std::make_unique<Connection>(pool_.config_);
-  }
-  return *slot_.connection;
-}
-
-StoreActivity Pool::Activity() const {
-  const std::lock_guard lock(mutex_);
-  const auto idle =
-      std::ranges::count_if(free_, [](const Slot* slot) { return slot->connection != nullptr; });
-  return {.connections_busy = slots_.size() - free_.size(),
-          .connections_idle = static_cast<size_t>(idle),
-          .connections_max = slots_.size()};
-}
-
-void Pool::Return(Slot& slot) {
-  {
-    const std::lock_guard lock(mutex_);
-    slot.returned_at = std::chrono::steady_clock::now();
-    free_.push_back(&slot);
-  }
-  returned_.notify_one();
 }
 
 }  // namespace tenure::mysql

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "storage/changes.h"
+#include "storage/mysql/pool.h"
 #include "storage/mysql/sql.h"
 #include "storage/schema/migrations.h"
 
@@ -426,7 +427,9 @@ class Attempted {
         positions.push_back(Unsigned(results[index][0].at(0)));
       }
     } catch (const MySqlError& error) {
-      if (error.kind != MySqlError::Kind::kAway || agenda_.repeatable) throw;
+      const bool in_doubt =
+          error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
+      if (!in_doubt || agenda_.repeatable) throw;
       positions = LookUpCommit(lanes);
     }
     Committed committed;
@@ -504,9 +507,14 @@ class MySqlStore final : public Store {
   Result<std::map<ElectionName, ElectionView>> ReadElections(
       const std::vector<ElectionName>& names) override {
     if (names.empty()) return std::map<ElectionName, ElectionView>();
-    return Read(query::ViewElections(names), [](const Rows& rows) {
+    return WithConnection([&](Pool::Loan& loan) {
       std::map<ElectionName, ElectionView> views;
-      for (const Row& row : rows) views.emplace(ElectionName{row[0].value()}, ToView(row));
+      const Rows rows = loan.connection().Run({query::ViewElections(names)})[0];
+      for (const Row& row : rows) {
+        Connection::CheckWritable(row[kElectionColumns + 1]);
+        views.emplace(ElectionName{row[0].value()}, ToView(row));
+      }
+      if (views.empty()) loan.connection().CheckWritable();
       return views;
     });
   }
@@ -548,7 +556,10 @@ class MySqlStore final : public Store {
   Result<LanePositions> ReadLanePositions() override {
     return Read(query::kLanePositions, [](const Rows& rows) {
       LanePositions positions{};
-      for (const Row& row : rows) positions.at(Unsigned(row[0])) = Unsigned(row[1]);
+      for (const Row& row : rows) {
+        positions.at(Unsigned(row[0])) = Unsigned(row[1]);
+        Connection::CheckWritable(row[2]);
+      }
       return positions;
     });
   }
@@ -745,9 +756,7 @@ class MySqlStore final : public Store {
   Result<void> Ping() override {
     return WithConnection([&](Pool::Loan& loan) {
       loan.connection().Run({query::kPing});
-      if (loan.connection().ReadOnly()) {
-        throw MySqlError(MySqlError::Kind::kAway, 1290, "the database is read-only");
-      }
+      loan.connection().CheckWritable();
     });
   }
 
@@ -842,9 +851,11 @@ class MySqlStore final : public Store {
           throw;
         }
       } catch (const MySqlError& error) {
-        const bool again = error.kind == MySqlError::Kind::kConflict ||
-                           error.kind == MySqlError::Kind::kNotCommitted ||
-                           (error.kind == MySqlError::Kind::kAway && !fresh);
+        const bool again =
+            error.kind == MySqlError::Kind::kConflict ||
+            error.kind == MySqlError::Kind::kNotCommitted ||
+            ((error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit) &&
+             !fresh);
         if (!again || tries == kTriesMax) return Fail(Reason::kStoreUnavailable, error.what());
         ++retries_[static_cast<size_t>(ReasonOf(error))];
       }
@@ -859,9 +870,10 @@ class MySqlStore final : public Store {
   }
 
   static void CleanUp(Pool::Loan& loan, const MySqlError& error) {
-    const bool broken =
-        error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kInDoubt;
-    if (broken) return loan.Drop();
+    if (error.kind == MySqlError::Kind::kUnfit) loan.LeaveServer();
+    if (error.kind != MySqlError::Kind::kConflict && error.kind != MySqlError::Kind::kOther) {
+      return loan.Drop();
+    }
     try {
       loan.connection().Run({query::kRollback});
     } catch (const MySqlError&) {
@@ -871,7 +883,9 @@ class MySqlStore final : public Store {
 
   // REQUIRES: the work is to be done again.
   static RetryReason ReasonOf(const MySqlError& error) {
-    if (error.kind == MySqlError::Kind::kAway) return RetryReason::kLostConnection;
+    if (error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit) {
+      return RetryReason::kLostConnection;
+    }
     if (error.kind == MySqlError::Kind::kNotCommitted) return RetryReason::kLostReply;
     if (error.code == kDeadlock) return RetryReason::kDeadlock;
     return error.code == kLockWaitTimeout ? RetryReason::kLockTimeout : RetryReason::kConflict;

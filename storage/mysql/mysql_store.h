@@ -12,7 +12,7 @@
 
 #include <memory>
 
-#include "storage/mysql/connection.h"
+#include "storage/mysql/config.h"
 #include "storage/store.h"
 
 namespace tenure {

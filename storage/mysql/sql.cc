@@ -80,7 +80,8 @@ std::string ArePlaces(const std::vector<PlaceKey>& places) {
 // With what is left of the leader's lease.
 std::string ElectionViews(std::string_view where) {
   return fmt::format(
-      "SELECT {}, COALESCE(s.expires_at_us - {}, 0) FROM elections e LEFT JOIN sessions s"
+      "SELECT {}, COALESCE(s.expires_at_us - {}, 0), @@global.read_only FROM elections e LEFT JOIN "
+      "sessions s"
       " ON s.id = e.leader_session AND s.state = 0 WHERE {}",
       kElectionColumns, kNow, where);
 }
@@ -122,13 +123,22 @@ std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
 
 }  // namespace
 
-std::vector<std::string> SetUpSession() {
-  return {"SET SESSION time_zone = '+00:00'",
-          "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-          "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-          "SET SESSION innodb_lock_wait_timeout = 1",
-          "SET SESSION lock_wait_timeout = 3",
-          fmt::format("SET SESSION wait_timeout = {}", kSilenceMax.count())};
+std::vector<std::string> SetUpSession(Engine engine) {
+  std::vector<std::string> statements = {
+      "SET SESSION time_zone = '+00:00'",
+      "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+      "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+      "SET SESSION innodb_lock_wait_timeout = 1",
+      "SET SESSION lock_wait_timeout = 3",
+      fmt::format("SET SESSION wait_timeout = {}", kSilenceMax.count())};
+  // Reads wait for what other nodes have committed before.
+  if (engine == Engine::kGalera) statements.emplace_back("SET SESSION wsrep_sync_wait = 1");
+  // Reads on a new primary wait for what the old one has committed.
+  if (engine == Engine::kGroupReplication) {
+    statements.emplace_back(
+        "SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'");
+  }
+  return statements;
 }
 
 std::string LockElections(const std::vector<ElectionName>& names, Patience patience) {

@@ -15,6 +15,7 @@
 
 #include "core/types.h"
 #include "storage/changes.h"
+#include "storage/mysql/server.h"
 #include "storage/store.h"
 
 namespace tenure::mysql::query {
@@ -25,7 +26,22 @@ namespace tenure::mysql::query {
 inline constexpr std::chrono::seconds kSilenceMax{5};
 inline constexpr char kTlsCipher[] = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
-[[nodiscard]] std::vector<std::string> SetUpSession();
+// What storage/mysql/server.cc knows a server by. What an engine does not have is not in the
+// answer.
+inline constexpr char kServerVariables[] =
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'server_uuid',"
+    " 'server_id', 'hostname', 'port', 'read_only', 'innodb_read_only', 'aurora_version',"
+    " 'aurora_server_id', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',"
+    " 'wsrep_provider', 'wsrep_node_name', 'group_replication_group_name',"
+    " 'group_replication_single_primary_mode', 'group_replication_consistency')"
+    " OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'";
+inline constexpr char kServerStatus[] =
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status',"
+    " 'wsrep_cluster_size', 'wsrep_local_state_comment', 'wsrep_gcomm_uuid',"
+    " 'wsrep_cluster_state_uuid', 'rpl_semi_sync_source_status', 'rpl_semi_sync_master_status')";
+inline constexpr char kGroupMembers[] =
+    "SELECT MEMBER_ID, MEMBER_STATE, MEMBER_ROLE FROM performance_schema.replication_group_members";
+[[nodiscard]] std::vector<std::string> SetUpSession(Engine engine);
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
 // lane.
@@ -78,7 +94,7 @@ inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string LockWriter(std::string_view writer);
 [[nodiscard]] std::string EventPosition(const Event& event);
 
-// Reads.
+// Reads. Those whose last column is @@global.read_only show that the server was the one to ask.
 [[nodiscard]] std::string ViewElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string ListElections(std::string_view prefix, std::string_view after,
                                         size_t limit);
@@ -86,7 +102,7 @@ inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string Seats(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
 [[nodiscard]] std::string Feed(int lane, uint64_t after, uint64_t until);
-inline constexpr char kLanePositions[] = "SELECT lane, position FROM lanes";
+inline constexpr char kLanePositions[] = "SELECT lane, position, @@global.read_only FROM lanes";
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
 // What operators see.

@@ -96,6 +96,43 @@ TEST_P(TroubleTest, AKilledDatabaseLosesNothing) {
   });
 }
 
+// Managed databases are read-only for some seconds when they fail over.
+TEST_P(TroubleTest, AReadOnlyDatabaseIsNotStormed) {
+  if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "SQLite has no such mode";
+  for (int i = 0; i < 10; ++i) {
+    const std::string election = "e" + std::to_string(i);
+    Campaign(A(), {.election = election, .candidate = "lapses", .lease_ttl = 1s});
+    ASSERT_TRUE(Campaign(B(), {.election = election, .candidate = "next"}).has_standing());
+  }
+  const auto logged = [&](const std::string& text) {
+    return (A().process().Errors() + B().process().Errors()).find(text) != std::string::npos;
+  };
+  const auto ready = [&](Tenured& server) { return server.Get("/readyz").first == 200; };
+  const auto connections = [] {
+    return std::stoi(
+        Database().Ask("SELECT variable_value FROM information_schema.global_status"
+                       " WHERE variable_name = 'connections'"));
+  };
+
+  Database().Ask("SET GLOBAL read_only = ON");
+  const int before = connections();
+  EXPECT_TRUE(Eventually([&] { return !ready(A()) && !ready(B()); }));
+  // All seats have lapsed by then.
+  EXPECT_TRUE(Eventually([&] {
+    return Database().Ask(
+               "SELECT COUNT(*) FROM tenure.sessions WHERE expires_at_us >"
+               " UNIX_TIMESTAMP(UTC_TIMESTAMP(6)) * 1000000 - 3000000"
+               " AND candidate = 'lapses'") == "0";
+  }));
+  EXPECT_LT(connections() - before, 200);
+  EXPECT_FALSE(logged("the store answers again"));
+  Database().Ask("SET GLOBAL read_only = OFF");
+
+  EXPECT_TRUE(Eventually([&] { return ready(A()) && ready(B()); }));
+  EXPECT_TRUE(Eventually([&] { return logged("the store answers again"); }));
+  EXPECT_TRUE(Eventually([&] { return Leader(A(), "e9").leader().candidate() == "next"; }));
+}
+
 TEST_P(TroubleTest, TermsDoNotRepeatAcrossRestarts) {
   for (uint64_t term = 1; term <= 3; ++term) {
     const auto leader = Campaign(A(), {"e", "c"});

@@ -24,7 +24,14 @@ std::filesystem::path FolderParent(const std::string& root) {
 }  // namespace
 
 DatabaseServer::DatabaseServer()
-    : root_(MySqlRoot()), folder_(FolderParent(root_)), port_(FreePort()) {
+    : DatabaseServer(MySqlRoot().empty() ? Engine::kMariaDb : Engine::kMySql) {
+  Start();
+}
+
+DatabaseServer::DatabaseServer(Engine engine)
+    : root_(engine == Engine::kMySql ? MySqlRoot() : ""),
+      folder_(FolderParent(root_)),
+      port_(FreePort()) {
   Finished initialised;
   if (root_.empty()) {
     initialised =
@@ -37,7 +44,6 @@ DatabaseServer::DatabaseServer()
                            Environment());
   }
   EXPECT_EQ(initialised.exit_code, 0) << initialised.output << initialised.errors;
-  Start();
 }
 
 std::string DatabaseServer::Inside(const std::string& name) const {
@@ -61,10 +67,14 @@ void DatabaseServer::Stop() {
   process_->Wait();
 }
 
-void DatabaseServer::RestartWith(std::vector<std::string> flags) {
-  Stop();
+void DatabaseServer::StartWith(std::vector<std::string> flags) {
   flags_ = std::move(flags);
   Start();
+}
+
+void DatabaseServer::RestartWith(std::vector<std::string> flags) {
+  Stop();
+  StartWith(std::move(flags));
 }
 
 std::string DatabaseServer::WriteFile(const std::string& name, const std::string& content) const {
@@ -115,8 +125,22 @@ void DatabaseServer::Restore(const std::string& name, const std::filesystem::pat
   EXPECT_EQ(restored.exit_code, 0) << restored.errors;
 }
 
+void DatabaseServer::EndConnections(const std::string& name) const {
+  // One may have ended by itself.
+  Query(
+      Ask("SELECT COALESCE(GROUP_CONCAT('KILL ', id SEPARATOR '; '), 'SELECT 1')"
+          " FROM information_schema.processlist WHERE db = '" +
+          name + "'"));
+}
+
 Finished DatabaseServer::Query(const std::string& sql) const {
   return Run("mariadb", {"--batch", "--skip-column-names", "--execute=" + sql});
+}
+
+std::string DatabaseServer::Ask(const std::string& sql) const {
+  const Finished answered = Query(sql);
+  EXPECT_EQ(answered.exit_code, 0) << sql << ": " << answered.errors;
+  return answered.output.substr(0, answered.output.find_last_not_of('\n') + 1);
 }
 
 Finished DatabaseServer::Run(const std::string& program,

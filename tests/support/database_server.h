@@ -1,7 +1,6 @@
-// A private database server on loopback, in a folder of its own.
-//
-// The engine is MariaDB as Debian packages it, or, where TENURE_TEST_MYSQL_ROOT names a root
-// directory that holds one (scripts/install-mysql.sh makes it), MySQL.
+// A private database server on loopback, in a folder of its own: MariaDB as Debian packages it, or
+// MySQL from the root directory that TENURE_TEST_MYSQL_ROOT names (scripts/install-mysql.sh makes
+// it).
 #pragma once
 
 #include <filesystem>
@@ -16,12 +15,19 @@ namespace tenure::testing {
 
 class DatabaseServer {
  public:
-  DatabaseServer();  // initialised, started and answering
+  enum class Engine { kMariaDb, kMySql };
+
+  // What most tests run on: MySQL where TENURE_TEST_MYSQL_ROOT is set, MariaDB elsewhere. It is
+  // initialised, started and answering.
+  DatabaseServer();
+  // Initialised only: `Start` it with its flags.
+  explicit DatabaseServer(Engine engine);
 
   void Kill();   // kill -9
   void Start();  // on the same port and data
   void Stop();   // an orderly shutdown
-  // Restarts it with these flags besides its own. They stay until the next time.
+  // Starts it with these flags besides its own. They stay until the next time.
+  void StartWith(std::vector<std::string> flags);
   void RestartWith(std::vector<std::string> flags);
   // Writes a file into its folder, and returns the path that the server knows it by.
   std::string WriteFile(const std::string& name, const std::string& content) const;
@@ -34,8 +40,14 @@ class DatabaseServer {
   // there.
   void Dump(const std::string& name, const std::filesystem::path& file) const;
   void Restore(const std::string& name, const std::filesystem::path& file);
+  // Ends every connection to a database, as a network does that forgets them.
+  void EndConnections(const std::string& name) const;
   // Runs SQL as root.
   Finished Query(const std::string& sql) const;
+  // The same, which has to succeed. Answers with the only cell of its last result, if it has one.
+  std::string Ask(const std::string& sql) const;
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
   [[nodiscard]] Process& process() { return *process_; }
 

@@ -1,0 +1,144 @@
+#include "storage/mysql/pool.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "storage/mysql/sql.h"
+
+namespace tenure::mysql {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kBorrowTimeout = std::chrono::seconds(5);
+constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
+// Between two searches for a server.
+constexpr std::chrono::milliseconds kSearchPauseMin{50};
+constexpr std::chrono::milliseconds kSearchPauseMax{1000};
+// A proxy that spreads connections may lead to another server than before; so often it is asked for
+// the one that is used.
+constexpr int kConnectTries = 4;
+
+std::string RandomBytes(size_t count) {
+  std::random_device random;
+  std::string bytes(count, '\0');
+  std::ranges::generate(bytes, [&] { return static_cast<char>(random()); });
+  return bytes;
+}
+
+}  // namespace
+
+Pool::Pool(Config config) : config_(std::move(config)) {
+  for (size_t i = 0; i < config_.connections_max; ++i) {
+    slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16)}));
+    free_.push_back(slots_.back().get());
+  }
+}
+
+Pool::Loan Pool::Borrow() {
+  std::unique_ptr<Connection> useless;  // closed without the lock
+  std::unique_lock lock(mutex_);
+  if (!returned_.wait_for(lock, kBorrowTimeout, [&] { return !free_.empty(); })) {
+    throw MySqlError(MySqlError::Kind::kAway, 0,
+                     "all " + std::to_string(slots_.size()) + " database connections are in use");
+  }
+  Slot* slot = free_.back();
+  free_.pop_back();
+  const bool silent = Clock::now() - slot->returned_at > kIdleMax;
+  const bool left = !choice_ || choice_->number != slot->choice;
+  if (silent || left) useless = std::move(slot->connection);
+  return {*this, *slot};
+}
+
+Connection& Pool::Loan::connection() {
+  if (slot_.connection == nullptr) pool_.Connect(slot_);
+  return *slot_.connection;
+}
+
+void Pool::Connect(Slot& slot) {
+  if (const auto choice = Chosen()) {
+    if (ConnectTo(*choice, slot)) return;
+    Leave(choice->number);
+  }
+  const std::lock_guard one_search(choosing_);
+  // Somebody may have found one meanwhile.
+  if (const auto choice = Chosen()) {
+    if (ConnectTo(*choice, slot)) return;
+    Leave(choice->number);
+  }
+  if (failure_ && Clock::now() < failure_->until) throw failure_->error;
+  Choose(slot);
+}
+
+bool Pool::ConnectTo(const Choice& choice, Slot& slot) {
+  for (int tries = 0; tries < kConnectTries; ++tries) {
+    try {
+      auto connection = std::make_unique<Connection>(config_, choice.address);
+      if (connection->server().node != choice.server.node) continue;
+      if (!connection->server().refusal.empty()) return false;
+      slot.connection = std::move(connection);
+      slot.choice = choice.number;
+      return true;
+    } catch (const MySqlError&) {
+      return false;
+    }
+  }
+  return false;
+}
+
+void Pool::Choose(Slot& slot) {
+  std::optional<MySqlError> error;
+  for (const Address& address : config_.addresses) {
+    try {
+      auto connection = std::make_unique<Connection>(config_, address);
+      const Server& server = connection->server();
+      if (!server.refusal.empty()) {
+        throw MySqlError(MySqlError::Kind::kAway, 0,
+                         address.host + " (" + server.name + ") is not used: " + server.refusal);
+      }
+      const std::lock_guard lock(mutex_);
+      choice_ = Choice{address, server, ++choices_};
+      slot.choice = choice_->number;
+      slot.connection = std::move(connection);
+      failure_.reset();
+      return;
+    } catch (const MySqlError& failed) {
+      error = failed;
+    }
+  }
+  const auto pause = failure_ ? std::min(2 * failure_->pause, kSearchPauseMax) : kSearchPauseMin;
+  failure_ = Failure{error.value_or(MySqlError(MySqlError::Kind::kOther, 0, "no address is given")),
+                     pause, Clock::now() + pause};
+  throw failure_->error;
+}
+
+void Pool::Leave(uint64_t choice) {
+  const std::lock_guard lock(mutex_);
+  if (choice_ && choice_->number == choice) choice_.reset();
+}
+
+std::optional<Pool::Choice> Pool::Chosen() const {
+  const std::lock_guard lock(mutex_);
+  return choice_;
+}
+
+StoreActivity Pool::Activity() const {
+  const std::lock_guard lock(mutex_);
+  const auto idle =
+      std::ranges::count_if(free_, [](const Slot* slot) { return slot->connection != nullptr; });
+  return {.connections_busy = slots_.size() - free_.size(),
+          .connections_idle = static_cast<size_t>(idle),
+          .connections_max = slots_.size()};
+}
+
+void Pool::Return(Slot& slot) {
+  {
+    const std::lock_guard lock(mutex_);
+    slot.returned_at = Clock::now();
+    free_.push_back(&slot);
+  }
+  returned_.notify_one();
+}
+
+}  // namespace tenure::mysql

@@ -1,0 +1,97 @@
+// The connections of a store, all to one server.
+//
+// The pool is sticky: the first server in the list that may be used is used for everything, until
+// it is lost. Then all connections are dropped, and the next server is chosen once, for all. While
+// there is none, one borrower looks for it at a time, ever more rarely; the others are told at once
+// what was found last.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/mysql/connection.h"
+#include "storage/store.h"
+
+namespace tenure::mysql {
+
+class Pool {
+ public:
+  // A place for one connection, made when it is first needed. `writer` names it in the table of
+  // that name, and `transaction` counts what it has committed.
+  struct Slot {
+    std::string writer;
+    uint64_t transaction = 0;
+    std::unique_ptr<Connection> connection = {};
+    uint64_t choice = 0;  // of the server that it is connected to
+    std::chrono::steady_clock::time_point returned_at = {};
+  };
+
+  // A slot on loan; goes back when destroyed.
+  class Loan {
+   public:
+    Loan(Pool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
+    ~Loan() { pool_.Return(slot_); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    Slot& slot() { return slot_; }
+    // The slot's connection, made anew if there is none. Throws MySqlError.
+    Connection& connection();
+    void Drop() { slot_.connection.reset(); }
+    // Drops all connections to this one's server: it is no longer the one to use.
+    void LeaveServer() { pool_.Leave(slot_.choice); }
+
+   private:
+    Pool& pool_;
+    Slot& slot_;
+  };
+
+  explicit Pool(Config config);
+
+  // Waits a bounded time for a slot, without the connection that the server may have ended for its
+  // silence, or that leads to a server that was left. Throws kAway if none came free. Thread-safe.
+  Loan Borrow();
+
+  // Of the connections. Thread-safe.
+  [[nodiscard]] StoreActivity Activity() const;
+
+ private:
+  // The server that is used, and how many were chosen before it.
+  struct Choice {
+    Address address;
+    Server server;
+    uint64_t number = 0;
+  };
+  // What the last search found, and until when that holds.
+  struct Failure {
+    MySqlError error;
+    std::chrono::milliseconds pause;
+    std::chrono::steady_clock::time_point until;
+  };
+
+  void Connect(Slot& slot);
+  // Sets the slot's connection to the chosen server. False if that one is lost.
+  bool ConnectTo(const Choice& choice, Slot& slot);
+  void Choose(Slot& slot);
+  void Leave(uint64_t choice);
+  [[nodiscard]] std::optional<Choice> Chosen() const;
+  void Return(Slot& slot);
+
+  const Config config_;
+  mutable std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;         // guarded by mutex_; the last returned is lent first
+  std::optional<Choice> choice_;    // guarded by mutex_
+  uint64_t choices_ = 0;            // guarded by mutex_
+  std::mutex choosing_;             // one search at a time
+  std::optional<Failure> failure_;  // guarded by choosing_
+};
+
+}  // namespace tenure::mysql

@@ -1,0 +1,210 @@
+#include "storage/mysql/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace tenure::mysql {
+namespace {
+
+// A semi-synchronous primary that waits for so long for its replica never acknowledges alone:
+// nobody waits for it any more.
+constexpr uint64_t kNeverMs = 24ULL * 60 * 60 * 1000;
+
+std::string Find(const std::map<std::string, std::string>& all, const std::string& name) {
+  const auto found = all.find(name);
+  return found == all.end() ? "" : found->second;
+}
+
+bool IsOn(const std::string& value) { return value == "ON" || value == "1" || value == "YES"; }
+
+uint64_t Number(const std::string& text) {
+  uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+class Describer {
+ public:
+  explicit Describer(const ServerFacts& facts) : facts_(facts) {}
+
+  Server Describe() {
+    const std::string version = Variable("version");
+    const std::string comment = Variable("version_comment");
+    const bool mariadb = Contains(version, "MariaDB");
+    server_.engine = mariadb ? Engine::kMariaDb : Engine::kMySql;
+    const std::string number = version.substr(0, version.find('-'));
+    server_.name = (mariadb ? "MariaDB " : "MySQL ") + number;
+    const std::string uuid = Variable("server_uuid");
+    // MariaDB's replicas have different server ids, or they would not replicate.
+    server_.history = uuid.empty() ? "server_id " + Variable("server_id") : uuid;
+    server_.node = uuid.empty() ? fmt::format("{}:{} {}", Variable("hostname"), Variable("port"),
+                                              Variable("server_id"))
+                                : uuid;
+
+    if (Contains(version, "TiDB") || Contains(comment, "TiDB")) {
+      DescribeTiDb();
+    } else if (Contains(version, "Vitess") || Contains(comment, "Vitess")) {
+      DescribeVitess();
+    } else if (facts_.variables.contains("aurora_version")) {
+      DescribeAurora();
+    } else if (IsOn(Variable("wsrep_on")) && !Variable("wsrep_provider").empty() &&
+               Variable("wsrep_provider") != "none") {
+      DescribeGalera();
+    } else if (InGroupReplication(facts_)) {
+      DescribeGroup();
+    } else {
+      DescribeSemiSync();
+    }
+    if (server_.refusal.empty() && IsOn(Variable("read_only"))) server_.refusal = "it is read-only";
+    WarnOfLostWrites();
+    return std::move(server_);
+  }
+
+ private:
+  [[nodiscard]] std::string Variable(const std::string& name) const {
+    return Find(facts_.variables, name);
+  }
+  [[nodiscard]] std::string Status(const std::string& name) const {
+    return Find(facts_.status, name);
+  }
+
+  void DescribeTiDb() {
+    server_.engine = Engine::kTiDb;
+    server_.name = "TiDB";
+    server_.refusal = "TiDB ignores SKIP LOCKED, and so does not lock what Tenure relies on";
+  }
+
+  void DescribeVitess() {
+    server_.engine = Engine::kVitess;
+    server_.name = "Vitess";
+    server_.refusal =
+        "Vitess has no stored procedures that a transaction can call, and may move rows"
+        " between servers";
+  }
+
+  void DescribeAurora() {
+    server_.engine = Engine::kAurora;
+    server_.name = "Aurora MySQL " + Variable("aurora_version");
+    server_.history = "aurora";  // one volume
+    server_.node = Variable("aurora_server_id");
+    server_.lossless = true;
+    if (IsOn(Variable("innodb_read_only"))) {
+      server_.refusal = "it is a reader of an Aurora cluster; use the cluster's writer endpoint";
+    }
+  }
+
+  void DescribeGalera() {
+    server_.engine = Engine::kGalera;
+    server_.name += fmt::format(", Galera node {}, {}, cluster of {}", Variable("wsrep_node_name"),
+                                Status("wsrep_local_state_comment"), Status("wsrep_cluster_size"));
+    server_.node = Status("wsrep_gcomm_uuid") + " " + server_.node;
+    server_.history = "galera " + Status("wsrep_cluster_state_uuid");
+    server_.lossless = true;
+    const std::string state = Status("wsrep_local_state_comment");
+    if (Status("wsrep_cluster_status") != "Primary") {
+      server_.refusal = "this Galera node is not in the primary component";
+    } else if (!IsOn(Status("wsrep_ready")) || (state != "Synced" && state != "Donor/Desynced")) {
+      server_.refusal = "this Galera node is not synchronised: " + state;
+    }
+  }
+
+  void DescribeGroup() {
+    server_.engine = Engine::kGroupReplication;
+    const bool single = IsOn(Variable("group_replication_single_primary_mode"));
+    server_.history = "group " + Variable("group_replication_group_name");
+    server_.lossless = true;
+    const auto is_me = [&](const GroupMember& it) { return it.id == Variable("server_uuid"); };
+    const auto me = std::ranges::find_if(facts_.group, is_me);
+    const std::string state = me == facts_.group.end() || me->state.empty() ? "OFFLINE" : me->state;
+    server_.name += fmt::format(", Group Replication, {}, {} {}, {} members, consistency {}",
+                                single ? "single primary" : "multi-primary", state,
+                                me == facts_.group.end() ? "" : me->role, facts_.group.size(),
+                                Variable("group_replication_consistency"));
+    const auto reachable = std::ranges::count_if(facts_.group, [](const GroupMember& it) {
+      return it.state == "ONLINE" || it.state == "RECOVERING";
+    });
+    if (state != "ONLINE") {
+      server_.refusal = "group replication is configured, but this member is " + state;
+    } else if (me->role != "PRIMARY") {
+      server_.refusal = "this member of the group is not a primary";
+    } else if (static_cast<size_t>(reachable) * 2 <= facts_.group.size()) {
+      server_.refusal = "this member does not see a majority of its group";
+    }
+  }
+
+  void DescribeSemiSync() {
+    const bool new_names = facts_.variables.contains("rpl_semi_sync_source_enabled");
+    const std::string prefix = new_names ? "rpl_semi_sync_source_" : "rpl_semi_sync_master_";
+    if (!IsOn(Variable(prefix + "enabled"))) return;
+    server_.name += ", semi-synchronous";
+    const bool waits = IsOn(Status(prefix + "status"));
+    const bool for_ever = Number(Variable(prefix + "timeout")) >= kNeverMs;
+    const std::string alone =
+        Variable(prefix + "wait_no_slave") + Variable(prefix + "wait_no_replica");
+    const bool after_sync = Variable(prefix + "wait_point") == "AFTER_SYNC";
+    if (!waits) {
+      server_.name += " (has fallen back to asynchronous)";
+      server_.warnings.emplace_back(
+          "semi-synchronous replication has fallen back to asynchronous: a failover may lose "
+          "commits");
+    }
+    if (!for_ever) {
+      server_.warnings.emplace_back(
+          "semi-synchronous replication falls back to asynchronous after " +
+          Variable(prefix + "timeout") + " ms: a failover may then lose commits; set " + prefix +
+          "timeout to 4294967295");
+    }
+    if (!after_sync) {
+      server_.warnings.emplace_back(prefix +
+                                    "wait_point is not AFTER_SYNC: others may read what a"
+                                    " failover loses");
+    }
+    if (alone == "OFF") {
+      server_.warnings.emplace_back("the server does not wait while no replica is connected; set " +
+                                    prefix + "wait_no_" + (new_names ? "replica" : "slave") +
+                                    " to ON");
+    }
+    server_.lossless = waits && for_ever && after_sync && alone != "OFF";
+  }
+
+  void WarnOfLostWrites() {
+    if (!server_.refusal.empty() || server_.engine == Engine::kAurora) return;
+    const std::string flush = Variable("innodb_flush_log_at_trx_commit");
+    if (!flush.empty() && flush != "1") {
+      server_.warnings.emplace_back("innodb_flush_log_at_trx_commit is " + flush +
+                                    ": a crash of the server may lose commits; set it to 1");
+    }
+    if (IsOn(Variable("log_bin")) && Variable("sync_binlog") != "1") {
+      server_.warnings.emplace_back(
+          "sync_binlog is " + Variable("sync_binlog") +
+          ": a crash may lose commits, or make replicas differ; set it to 1");
+    }
+    if (server_.engine == Engine::kGroupReplication &&
+        Variable("group_replication_consistency") == "EVENTUAL") {
+      server_.warnings.emplace_back(
+          "group_replication_consistency is EVENTUAL, which shows old data after a failover; Tenure"
+          " sets BEFORE_ON_PRIMARY_FAILOVER for its own sessions");
+    }
+  }
+
+  const ServerFacts& facts_;
+  Server server_;
+};
+
+}  // namespace
+
+bool InGroupReplication(const ServerFacts& facts) {
+  return !Find(facts.variables, "group_replication_group_name").empty();
+}
+
+Server Describe(const ServerFacts& facts) { return Describer(facts).Describe(); }
+
+}  // namespace tenure::mysql

@@ -1,0 +1,56 @@
+// What a MySQL or MariaDB server says of itself: which engine it is, whether Tenure can be safe on
+// it, and which other servers tell the same history.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tenure::mysql {
+
+enum class Engine {
+  kMySql,
+  kMariaDb,
+  kGalera,
+  kGroupReplication,
+  kAurora,
+  kTiDb,
+  kVitess,
+};
+
+// One row of performance_schema.replication_group_members.
+struct GroupMember {
+  std::string id;  // its server_uuid
+  std::string state;
+  std::string role;
+};
+
+// The server's global variables and status variables, by name in lower case.
+struct ServerFacts {
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> status;
+  // Only asked for where the variables say that it is configured.
+  std::vector<GroupMember> group;
+};
+
+struct Server {
+  Engine engine = Engine::kMySql;
+  std::string name;  // for people: "MySQL 9.7.4, Group Replication, single primary, 3 members"
+  // Distinguishes it from every other server that may answer at the same address.
+  std::string node;
+  // The same for all servers of which every commit of one is on the others: the nodes of a cluster.
+  // Another one elsewhere, unless it is a replica that was promoted.
+  std::string history;
+  // A replica may be promoted in its place without losing a commit that was acknowledged.
+  bool lossless = false;
+  std::string refusal;                // why it must not be used; empty: it may
+  std::vector<std::string> warnings;  // what puts commits at risk
+};
+
+// Whether `group` of the facts is needed.
+[[nodiscard]] bool InGroupReplication(const ServerFacts& facts);
+// Pure.
+[[nodiscard]] Server Describe(const ServerFacts& facts);
+
+}  // namespace tenure::mysql

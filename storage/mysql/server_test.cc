@@ -1,0 +1,198 @@
+#include "storage/mysql/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure::mysql {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+ServerFacts MySqlFacts() {
+  return {{{"version", "9.7.4-2"},
+           {"server_uuid", "u-1"},
+           {"server_id", "1"},
+           {"read_only", "OFF"},
+           {"innodb_flush_log_at_trx_commit", "1"},
+           {"log_bin", "ON"},
+           {"sync_binlog", "1"}},
+          {},
+          {}};
+}
+
+ServerFacts MariaDbFacts() {
+  return {{{"version", "10.11.19-MariaDB-0+deb12u1"},
+           {"server_id", "7"},
+           {"hostname", "db"},
+           {"port", "3306"},
+           {"read_only", "OFF"},
+           {"innodb_flush_log_at_trx_commit", "1"},
+           {"log_bin", "OFF"},
+           {"sync_binlog", "0"},
+           {"wsrep_on", "OFF"},
+           {"wsrep_provider", "none"}},
+          {},
+          {}};
+}
+
+ServerFacts GaleraFacts() {
+  ServerFacts facts = MariaDbFacts();
+  facts.variables["wsrep_on"] = "ON";
+  facts.variables["wsrep_provider"] = "/usr/lib/galera/libgalera_smm.so";
+  facts.variables["wsrep_node_name"] = "n1";
+  facts.status = {{"wsrep_ready", "ON"},       {"wsrep_cluster_status", "Primary"},
+                  {"wsrep_cluster_size", "3"}, {"wsrep_local_state_comment", "Synced"},
+                  {"wsrep_gcomm_uuid", "g-1"}, {"wsrep_cluster_state_uuid", "c-1"}};
+  return facts;
+}
+
+ServerFacts GroupFacts() {
+  ServerFacts facts = MySqlFacts();
+  facts.variables["group_replication_group_name"] = "g";
+  facts.variables["group_replication_single_primary_mode"] = "ON";
+  facts.variables["group_replication_consistency"] = "BEFORE_ON_PRIMARY_FAILOVER";
+  facts.group = {
+      {"u-1", "ONLINE", "PRIMARY"}, {"u-2", "ONLINE", "SECONDARY"}, {"u-3", "ONLINE", "SECONDARY"}};
+  return facts;
+}
+
+ServerFacts SemiSyncFacts() {
+  ServerFacts facts = MySqlFacts();
+  facts.variables["rpl_semi_sync_source_enabled"] = "ON";
+  facts.variables["rpl_semi_sync_source_timeout"] = "4294967295";
+  facts.variables["rpl_semi_sync_source_wait_point"] = "AFTER_SYNC";
+  facts.variables["rpl_semi_sync_source_wait_no_replica"] = "ON";
+  facts.status["rpl_semi_sync_source_status"] = "ON";
+  return facts;
+}
+
+TEST(ServerTest, OneServerIsKnownByItsIdentity) {
+  const Server mysql = Describe(MySqlFacts());
+  EXPECT_EQ(mysql.name, "MySQL 9.7.4");
+  EXPECT_EQ(mysql.node, "u-1");
+  EXPECT_EQ(mysql.history, "u-1");
+  EXPECT_FALSE(mysql.lossless);
+  EXPECT_EQ(mysql.refusal, "");
+  EXPECT_THAT(mysql.warnings, IsEmpty());
+
+  const Server mariadb = Describe(MariaDbFacts());
+  EXPECT_EQ(mariadb.name, "MariaDB 10.11.19");
+  EXPECT_EQ(mariadb.node, "db:3306 7");
+  EXPECT_EQ(mariadb.history, "server_id 7");
+  EXPECT_THAT(mariadb.warnings, IsEmpty());
+}
+
+TEST(ServerTest, WhatCannotBeSafeIsRefused) {
+  ServerFacts facts = MySqlFacts();
+  facts.variables["version"] = "8.0.11-TiDB-v7.5.0";
+  EXPECT_THAT(Describe(facts).refusal, StartsWith("TiDB ignores SKIP LOCKED"));
+
+  facts.variables["version"] = "8.0.30-Vitess";
+  EXPECT_THAT(Describe(facts).refusal, StartsWith("Vitess has no stored procedures"));
+
+  facts = MySqlFacts();
+  facts.variables["aurora_version"] = "3.05.2";
+  facts.variables["innodb_read_only"] = "ON";
+  EXPECT_THAT(Describe(facts).refusal, StartsWith("it is a reader of an Aurora cluster"));
+
+  facts = MySqlFacts();
+  facts.variables["read_only"] = "ON";
+  EXPECT_EQ(Describe(facts).refusal, "it is read-only");
+}
+
+TEST(ServerTest, TheWriterOfAnAuroraClusterIsUsed) {
+  ServerFacts facts = MySqlFacts();
+  facts.variables["aurora_version"] = "3.05.2";
+  facts.variables["aurora_server_id"] = "writer-1";
+
+  const Server server = Describe(facts);
+
+  EXPECT_EQ(server.name, "Aurora MySQL 3.05.2");
+  EXPECT_EQ(server.refusal, "");
+  EXPECT_TRUE(server.lossless);
+}
+
+TEST(ServerTest, NodesOfAGaleraClusterTellOneHistory) {
+  const Server server = Describe(GaleraFacts());
+  ServerFacts other = GaleraFacts();
+  other.status["wsrep_gcomm_uuid"] = "g-2";
+
+  EXPECT_EQ(server.name, "MariaDB 10.11.19, Galera node n1, Synced, cluster of 3");
+  EXPECT_EQ(server.refusal, "");
+  EXPECT_TRUE(server.lossless);
+  EXPECT_EQ(Describe(other).history, server.history);
+  EXPECT_NE(Describe(other).node, server.node);
+}
+
+TEST(ServerTest, AGaleraNodeThatIsNotInTheClusterIsRefused) {
+  ServerFacts facts = GaleraFacts();
+  facts.status["wsrep_cluster_status"] = "non-Primary";
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("not in the primary component"));
+
+  facts = GaleraFacts();
+  facts.status["wsrep_local_state_comment"] = "Joining: receiving State Transfer";
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("not synchronised"));
+}
+
+TEST(ServerTest, OnlyThePrimaryOfAGroupWithAMajorityIsUsed) {
+  EXPECT_EQ(Describe(GroupFacts()).refusal, "");
+  EXPECT_EQ(Describe(GroupFacts()).history, "group g");
+  EXPECT_EQ(Describe(GroupFacts()).name,
+            "MySQL 9.7.4, Group Replication, single primary, ONLINE PRIMARY, 3 members, consistency"
+            " BEFORE_ON_PRIMARY_FAILOVER");
+
+  ServerFacts facts = GroupFacts();
+  facts.group[0].role = "SECONDARY";
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("not a primary"));
+
+  facts = GroupFacts();
+  facts.group[1].state = facts.group[2].state = "UNREACHABLE";
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("majority"));
+
+  facts = GroupFacts();
+  facts.group = {{"", "OFFLINE", ""}};
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("this member is OFFLINE"));
+}
+
+TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
+  EXPECT_TRUE(Describe(SemiSyncFacts()).lossless);
+  EXPECT_THAT(Describe(SemiSyncFacts()).warnings, IsEmpty());
+
+  ServerFacts facts = SemiSyncFacts();
+  facts.variables["rpl_semi_sync_source_timeout"] = "10000";
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("asynchronous after 10000 ms")));
+
+  facts = SemiSyncFacts();
+  facts.status["rpl_semi_sync_source_status"] = "OFF";
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).name, HasSubstr("has fallen back"));
+
+  facts = SemiSyncFacts();
+  facts.variables["rpl_semi_sync_source_wait_point"] = "AFTER_COMMIT";
+  EXPECT_FALSE(Describe(facts).lossless);
+
+  facts = SemiSyncFacts();
+  facts.variables["rpl_semi_sync_source_wait_no_replica"] = "OFF";
+  EXPECT_FALSE(Describe(facts).lossless);
+}
+
+TEST(ServerTest, WhatMayLoseCommitsIsWarnedOf) {
+  ServerFacts facts = MySqlFacts();
+  facts.variables["innodb_flush_log_at_trx_commit"] = "2";
+  facts.variables["sync_binlog"] = "0";
+
+  EXPECT_THAT(
+      Describe(facts).warnings,
+      ElementsAre(HasSubstr("innodb_flush_log_at_trx_commit is 2"), HasSubstr("sync_binlog is 0")));
+
+  facts = GroupFacts();
+  facts.variables["group_replication_consistency"] = "EVENTUAL";
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("EVENTUAL")));
+}
+
+}  // namespace
+}  // namespace tenure::mysql

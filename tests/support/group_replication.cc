@@ -1,0 +1,101 @@
+#include "tests/support/group_replication.h"
+
+#include <gtest/gtest.h>
+
+namespace tenure::testing {
+namespace {
+
+constexpr size_t kMembers = 3;
+constexpr char kGroup[] = "6d0f7b3e-52a1-4c8b-9a52-7e1f4f0d9c11";
+// Without a line in the binary log: each member does it for itself.
+constexpr char kMakeReplicationUser[] =
+    "SET SQL_LOG_BIN = 0; CREATE USER replication@'127.0.0.1' IDENTIFIED BY 'r';"
+    " GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM ON *.* TO"
+    " replication@'127.0.0.1'; SET SQL_LOG_BIN = 1;"
+    " CHANGE REPLICATION SOURCE TO SOURCE_USER = 'replication', SOURCE_PASSWORD = 'r'"
+    " FOR CHANNEL 'group_replication_recovery'";
+constexpr char kPrimaryHere[] =
+    "SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_ID ="
+    " @@server_uuid AND MEMBER_STATE = 'ONLINE' AND MEMBER_ROLE = 'PRIMARY'"
+    " AND @@global.super_read_only = 0 AND (SELECT COUNT(*) * 2 FROM"
+    " performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE') > 2";
+
+}  // namespace
+
+GroupReplication::GroupReplication() : group_ports_{FreePort(), FreePort(), FreePort()} {
+  for (size_t i = 0; i < kMembers; ++i) {
+    members_.push_back(std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMySql));
+  }
+  for (size_t i = 0; i < kMembers; ++i) {
+    member(i).StartWith(FlagsOf(i));
+    member(i).Ask(kMakeReplicationUser);
+  }
+  member(0).Ask(
+      "RESET BINARY LOGS AND GTIDS; SET GLOBAL group_replication_bootstrap_group = ON;"
+      " START GROUP_REPLICATION; SET GLOBAL group_replication_bootstrap_group = OFF");
+  for (size_t i = 1; i < kMembers; ++i) {
+    member(i).Ask("RESET BINARY LOGS AND GTIDS");
+    Join(i);
+  }
+  EXPECT_EQ(WaitForPrimary(), 0U);
+}
+
+std::vector<std::string> GroupReplication::FlagsOf(size_t number) const {
+  const auto address = [](int port) { return "127.0.0.1:" + std::to_string(port); };
+  std::string seeds;
+  for (const int port : group_ports_) seeds += (seeds.empty() ? "" : ",") + address(port);
+  return {"--server-id=" + std::to_string(number + 1),
+          "--log-bin=b",
+          "--gtid-mode=ON",
+          "--enforce-gtid-consistency=ON",
+          "--report-host=127.0.0.1",
+          "--report-port=" + std::to_string(members_[number]->port()),
+          "--plugin-load-add=group_replication.so",
+          "--loose-group-replication-start-on-boot=OFF",
+          std::string("--loose-group-replication-group-name=") + kGroup,
+          "--loose-group-replication-local-address=" + address(group_ports_[number]),
+          "--loose-group-replication-group-seeds=" + seeds,
+          "--loose-group-replication-recovery-get-public-key=ON",
+          "--loose-group-replication-ip-allowlist=127.0.0.1/8"};
+}
+
+std::string GroupReplication::Url(const std::string& database) const {
+  std::string addresses;
+  for (const auto& member : members_) {
+    addresses += (addresses.empty() ? "" : ",") + member->address();
+  }
+  return "mysql://root@" + addresses + "/" + database;
+}
+
+size_t GroupReplication::WaitForPrimary(std::optional<size_t> no_more) {
+  size_t primary = kMembers;
+  const bool found = Eventually(
+      [&] {
+        for (primary = 0; primary < kMembers; ++primary) {
+          if (primary == no_more) continue;
+          const Finished answer = member(primary).Query(kPrimaryHere);
+          if (answer.exit_code == 0 && answer.output == "1\n") return true;
+        }
+        return false;
+      },
+      2 * kPatience);
+  EXPECT_TRUE(found);
+  return primary;
+}
+
+void GroupReplication::StartAlone(size_t number) { member(number).Start(); }
+
+void GroupReplication::Join(size_t number) {
+  member(number).Ask("START GROUP_REPLICATION");
+  EXPECT_TRUE(Eventually([&] {
+    return member(number).Ask(
+               "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
+               " WHERE MEMBER_ID = @@server_uuid") == "ONLINE";
+  }));
+}
+
+void GroupReplication::Appoint(size_t number) {
+  member(number).Ask("SELECT group_replication_set_as_primary(@@server_uuid)");
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,38 @@
+// Three members of MySQL Group Replication on loopback, with a single primary.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/database_server.h"
+
+namespace tenure::testing {
+
+class GroupReplication {
+ public:
+  GroupReplication();  // all of them online; the first is the primary
+
+  DatabaseServer& member(size_t number) { return *members_.at(number); }
+  // A store URL that names all of them, in their order.
+  [[nodiscard]] std::string Url(const std::string& database) const;
+
+  // Which one says that it is the primary, and is known as such to a majority. Waits for it, and
+  // for this one to be no more, if it is named.
+  size_t WaitForPrimary(std::optional<size_t> no_more = {});
+  // A member that was killed: starts it again, as an ordinary server that does not join.
+  void StartAlone(size_t number);
+  // A member that runs: joins, and is up to date.
+  void Join(size_t number);
+  // Makes this one the primary, in an orderly way.
+  void Appoint(size_t number);
+
+ private:
+  [[nodiscard]] std::vector<std::string> FlagsOf(size_t number) const;
+
+  const std::array<int, 3> group_ports_;
+  std::vector<std::unique_ptr<DatabaseServer>> members_;
+};
+
+}  // namespace tenure::testing
