@@ -206,8 +206,8 @@ class Metrics {
                  "Times that the database's clock jumped: it moved over 500 ms more or less than "
                  "this machine's monotonic clock.");
   Counter& database_resets = NewCounter("tenure_database_resets_total",
-                                        "Times that the database went back in time: it was "
-                                        "replaced or restored while this replica ran.");
+                                        "Times that the database was found to have lost commits, "
+                                        "or that it may have lost some.");
   Counter& events_trimmed = NewCounter("tenure_events_trimmed_total",
                                        "Events deleted to keep the history within its limits.");
 

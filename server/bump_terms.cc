@@ -41,7 +41,9 @@ Result<void> BumpPatiently(Store& store, const ElectionName& name, uint64_t floo
               "election '" + name.bytes + "' is locked by another transaction; try again");
 }
 
-Result<size_t> BumpAllElections(Store& store, uint64_t floor) {
+using BeforeEach = std::function<Result<void>()>;
+
+Result<size_t> BumpAllElections(Store& store, uint64_t floor, const BeforeEach& before_each) {
   size_t bumped = 0;
   std::vector<ElectionName> names;
   do {
@@ -51,6 +53,7 @@ Result<size_t> BumpAllElections(Store& store, uint64_t floor) {
     names.clear();
     for (const ElectionView& view : *page) names.push_back(view.election.name);
     if (names.empty()) break;
+    if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
     const auto busy = BumpElections(store, ElectionsAgenda(names), floor);
     if (!busy) return tl::unexpected(busy.error());
     for (const ElectionName& name : *busy) {
@@ -63,13 +66,14 @@ Result<size_t> BumpAllElections(Store& store, uint64_t floor) {
 }
 
 // Of those that are alive: the others hold nothing that time does not take.
-Result<size_t> EndAllSessions(Store& store) {
+Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
   size_t ended = 0;
   SessionId last;
   while (true) {
     const auto page = store.ReadSessions("", last, kPerTransaction);
     if (!page) return tl::unexpected(page.error());
     if (page->empty()) return ended;
+    if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
     Agenda agenda;
     for (const SessionView& view : *page) agenda.sessions.push_back(view.session.id);
     bool busy = false;
@@ -92,13 +96,13 @@ Result<size_t> EndAllSessions(Store& store) {
 
 }  // namespace
 
-Result<Bumped> BumpTerms(Store& store) {
+Result<Bumped> BumpTerms(Store& store, const BeforeEach& before_each) {
   // First, so that whatever comes into being meanwhile begins above all that was.
   const auto origin = store.RaiseOrigin();
   if (!origin) return tl::unexpected(origin.error());
-  const auto sessions = EndAllSessions(store);
+  const auto sessions = EndAllSessions(store, before_each);
   if (!sessions) return tl::unexpected(sessions.error());
-  const auto elections = BumpAllElections(store, *origin);
+  const auto elections = BumpAllElections(store, *origin, before_each);
   if (!elections) return tl::unexpected(elections.error());
   return Bumped{*origin, *elections, *sessions};
 }

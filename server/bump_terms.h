@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "core/error.h"
 #include "storage/store.h"
@@ -18,9 +19,11 @@ struct Bumped {
 
 // Raises the terms and the revisions of all elections, including deleted and future ones, to the
 // microseconds since 1970 by the database's clock. First ends every session, so that nobody leads
-// in an earlier term. REQUIRES: no replica serves. Uses many transactions; repeating it, after an
-// error or by mistake, raises some elections twice, which is harmless. Errors: kStoreUnavailable;
-// kOverloaded, if an election or a session stays locked.
-[[nodiscard]] Result<Bumped> BumpTerms(Store& store);
+// in an earlier term. REQUIRES: no replica serves. Uses many transactions, and calls `before_each`
+// before each; its error ends the work. Repeating it, after an error or by mistake, raises some
+// elections twice, which is harmless. Errors: kStoreUnavailable; kOverloaded, if an election or a
+// session stays locked.
+[[nodiscard]] Result<Bumped> BumpTerms(
+    Store& store, const std::function<Result<void>()>& before_each = [] { return Result<void>(); });
 
 }  // namespace tenure

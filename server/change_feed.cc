@@ -15,26 +15,29 @@ constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 }  // namespace
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
+                       Lineage& lineage, const DatabaseClock& database_clock,
+                       std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
       metrics_(metrics),
+      lineage_(lineage),
       database_clock_(database_clock),
       interval_(interval),
       last_answer_(SteadyTime()) {}
 
 Result<void> ChangeFeed::Start() {
-  const auto positions = store_.ReadLanePositions();
-  if (!positions) return tl::unexpected(positions.error());
+  const auto lanes = store_.ReadLanes();
+  if (!lanes) return tl::unexpected(lanes.error());
   const auto origin = store_.ReadOrigin();
   if (!origin) return tl::unexpected(origin.error());
   origin_ = *origin;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const std::lock_guard lock(lanes_[i].mutex);
-    lanes_[i].position = (*positions)[i];
+    lanes_[i].position = lanes->positions[i];
   }
-  last_answer_ = scheduler_.Now();
+  repairs_ = lineage_.repairs();
+  if (lineage_.open()) last_answer_ = scheduler_.Now();
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
 }
@@ -45,7 +48,7 @@ void ChangeFeed::OnCommitted(LanePosition at, std::vector<Event> events) {
   {
     const std::lock_guard lock(lane.mutex);
     if (at.position <= lane.position) return;  // already read
-    if (went_back_) return;                    // read later
+    if (rejoining_) return;                    // read later
     lane.own_ahead.emplace(at.position, std::move(events));
     TellOwn(lane);
     behind = !lane.own_ahead.empty();
@@ -86,19 +89,46 @@ void ChangeFeed::Poll() {
 
 bool ChangeFeed::CatchUp() {
   const std::lock_guard one_poll(poll_mutex_);
-  const SteadyTime asked = scheduler_.Now();
-  const auto positions = store_.ReadLanePositions();
-  const SteadyTime answered = scheduler_.Now();
   metrics_.feed_polls.Increment();
-  ObserveSeconds(metrics_.database_seconds[Operation::kPoll], answered - asked);
-  if (!positions) return false;
-  if (went_back_ || WentBack(*positions)) return StartAnew();
-  last_answer_ = answered;
+  const auto lanes = ReadLanes();
+  if (!lanes) return false;
+  if (repairs_ != lineage_.repairs()) return StartAnew();
+  rejoining_ = false;
+  last_answer_ = scheduler_.Now();
   bool complete = true;
   for (int lane = 0; lane < kLaneCount; ++lane) {
-    complete &= CatchUp(lane, (*positions)[static_cast<size_t>(lane)]);
+    complete &= CatchUp(lane, lanes->positions[static_cast<size_t>(lane)]);
   }
   return complete;
+}
+
+std::optional<Lanes> ChangeFeed::ReadLanes() {
+  for (bool rejoined = false;; rejoined = true) {
+    if (const auto stand = lineage_.stand()) {
+      const SteadyTime asked = scheduler_.Now();
+      const auto lanes = store_.ReadLanes();
+      ObserveSeconds(metrics_.database_seconds[Operation::kPoll], scheduler_.Now() - asked);
+      if (lanes && Lineage::Fits(*stand, *lanes)) {
+        lineage_.Saw(*lanes);
+        return *lanes;
+      }
+    }
+    if (rejoined || !Rejoin()) return std::nullopt;
+  }
+}
+
+bool ChangeFeed::Rejoin() {
+  rejoining_ = true;
+  if (!lineage_.Join()) return false;
+  if (!lineage_.open()) {
+    const auto repaired = lineage_.TryToRepair();
+    const std::string why_not = repaired ? "" : repaired.error().message;
+    if (!why_not.empty() && why_not != why_not_repaired_) {
+      LogWarning("cannot raise the terms yet", {{"error", why_not}});
+    }
+    why_not_repaired_ = why_not;
+  }
+  return lineage_.open();
 }
 
 bool ChangeFeed::CatchUp(int number, uint64_t until) {
@@ -123,30 +153,6 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
   return true;
 }
 
-// A position that was read before this replica's last commit may be lower than what is told. One
-// that is read *after* can only be lower if the database is another than before.
-bool ChangeFeed::WentBack(const LanePositions& positions) {
-  LanePositions told;
-  bool behind = false;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const std::lock_guard lock(lanes_[i].mutex);
-    told[i] = lanes_[i].position;
-    behind |= positions[i] < told[i];
-  }
-  if (!behind) return false;
-  const auto now = store_.ReadLanePositions();
-  if (!now) return false;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    if ((*now)[i] >= told[i]) continue;
-    LogError("the database went back in time: it was replaced or restored",
-             {{"lane", i}, {"from", told[i]}, {"to", (*now)[i]}});
-    metrics_.database_resets.Increment();
-    went_back_ = true;
-    return true;
-  }
-  return false;
-}
-
 // Not before the schema is whole: whoever is told reads how the database is now. A dump that is
 // being read in has its version before the last of its tables.
 bool ChangeFeed::StartAnew() {
@@ -154,17 +160,18 @@ bool ChangeFeed::StartAnew() {
   if (!schema || *schema != SchemaState::kCurrent) return false;
   if (!store_.ListElections("", "", 1)) return false;
   const auto origin = store_.ReadOrigin();
-  const auto positions = store_.ReadLanePositions();
-  if (!origin || !positions) return false;
+  const auto lanes = store_.ReadLanes();
+  if (!origin || !lanes) return false;
   origin_ = *origin;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const std::lock_guard lock(lanes_[i].mutex);
-    lanes_[i].position = (*positions)[i];
+    lanes_[i].position = lanes->positions[i];
     lanes_[i].own_ahead.clear();
   }
   metrics_.election_series.ForgetAll();
   hub_.TellReset();
-  went_back_ = false;  // only now: nobody shall take what is new for what comes next
+  repairs_ = lineage_.repairs();
+  rejoining_ = false;  // only now: nobody shall take what is new for what comes next
   last_answer_ = scheduler_.Now();
   return true;
 }

@@ -11,11 +11,14 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/database_clock.h"
+#include "server/lineage.h"
 #include "server/scheduler.h"
 #include "server/watch_hub.h"
 #include "storage/store.h"
@@ -24,16 +27,17 @@ namespace tenure {
 
 class ChangeFeed {
  public:
-  ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
+  ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
              const DatabaseClock& database_clock, std::chrono::milliseconds interval);
 
-  // Begins with what is committed from now on. Errors: kStoreUnavailable.
+  // Begins with what is committed from now on. REQUIRES: the lineage was joined.
+  // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(LanePosition position, std::vector<Event> events);
 
-  // When the store last answered, and was the one that it was. Thread-safe.
+  // When the store last answered, in an open history. Thread-safe.
   [[nodiscard]] SteadyTime last_answer() const { return last_answer_; }
   // After which revision new elections begin, in this database. Thread-safe.
   [[nodiscard]] Revision origin() const { return {origin_}; }
@@ -49,7 +53,10 @@ class ChangeFeed {
   void Poll();
   [[nodiscard]] bool CatchUp();
   [[nodiscard]] bool CatchUp(int lane, uint64_t until);
-  [[nodiscard]] bool WentBack(const LanePositions& positions);
+  // The lanes of a history that is known, and open. Nothing if that cannot be had now.
+  [[nodiscard]] std::optional<Lanes> ReadLanes();
+  // Joins the history that the database tells now, or helps to repair it. False if it is not open.
+  [[nodiscard]] bool Rejoin();
   [[nodiscard]] bool StartAnew();
   // Tells what is next and known. REQUIRES: the lane's lock.
   void TellOwn(Lane& lane);
@@ -60,13 +67,16 @@ class ChangeFeed {
   Scheduler& scheduler_;
   WatchHub& hub_;
   Metrics& metrics_;
+  Lineage& lineage_;
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Lane, kLaneCount> lanes_;
   std::mutex poll_mutex_;  // one poll at a time
-  // The database went back in time: nothing is reported until the schema is complete. Written under
+  // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
-  std::atomic<bool> went_back_ = false;
+  std::atomic<bool> rejoining_ = false;
+  uint64_t repairs_ = 0;          // of the history that is told; guarded by poll_mutex_
+  std::string why_not_repaired_;  // as logged last; guarded by poll_mutex_
   std::atomic<uint64_t> origin_ = 0;
   std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
   std::atomic<SteadyTime> last_answer_;

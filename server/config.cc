@@ -131,6 +131,13 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
               "How often to look for changes made by other replicas");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long open calls may continue after SIGTERM");
+  AddChoice<OnLostCommits>(
+      app, "--on-lost-commits", config.on_lost_commits,
+      {{"recover", OnLostCommits::kRecover}, {"stop", OnLostCommits::kStop}},
+      "What to do if the database lost commits: wait for the longest lease, raise all terms and go "
+      "on; or serve nothing until somebody runs tenured bump-terms")
+      ->default_str("recover")
+      ->envname("TENURE_ON_LOST_COMMITS");
   config.metrics.elections_max = kMetricsElectionsDefault;
   app.add_option("--metrics-elections", config.metrics.elections_max,
                  "Maximum number of elections with metrics of their own")

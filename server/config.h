@@ -28,6 +28,7 @@ struct ServerConfig {
   Retention retention = EngineOptions().retention;
   std::chrono::milliseconds feed_interval{10};
   std::chrono::milliseconds drain_timeout{10'000};
+  OnLostCommits on_lost_commits = OnLostCommits::kRecover;
   MetricsOptions metrics;
   LogOptions log;
 };

@@ -96,7 +96,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       metrics_(metrics),
       options_(std::move(options)),
       hub_(options_.watchers_max),
-      feed_(store, scheduler, hub_, metrics, database_clock_, options_.feed_interval),
+      lineage_(store, metrics, options_.on_lost_commits, options_.seed),
+      feed_(store, scheduler, hub_, metrics, lineage_, database_clock_, options_.feed_interval),
       census_(store, metrics),
       commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
                 [this](auto batch) { return RunCommands(std::move(batch)); }),
@@ -114,7 +115,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
                [this](auto batch) { return RunEndings(std::move(batch)); }),
       closes_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
               [this](auto batch) { return RunCloses(std::move(batch)); }),
-      random_(options_.jitter_seed) {
+      random_(static_cast<uint32_t>(options_.seed)) {
   Show("commands", commands_);
   Show("sets", sets_);
   Show("patient", patient_);
@@ -130,6 +131,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
 }
 
 Result<void> Engine::Start() {
+  const auto joined = lineage_.Join();
+  if (!joined) return joined;
   const auto started = feed_.Start();
   if (!started) return started;
   started_ = true;
@@ -151,18 +154,18 @@ Result<void> Engine::AdmitRead() {
 }
 
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::string trace) {
-  if (!started_) return Refuse(std::move(done), Starting());
+  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted), std::move(trace),
                          scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::Renew(const SessionId& session, Done<Session> done) {
-  if (!started_) return Refuse(std::move(done), Starting());
+  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   Enqueue(PendingRenewal{session, std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::CloseSession(const SessionId& session, Done<Session> done, std::string trace) {
-  if (!started_) return Refuse(std::move(done), Starting());
+  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   const auto answer = [done = std::move(done)](const Result<Closed>& closed) {
     done(closed.map([](const Closed& it) { return it.session; }));
   };
@@ -172,14 +175,14 @@ void Engine::CloseSession(const SessionId& session, Done<Session> done, std::str
 
 void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
                            std::string trace) {
-  if (!started_) return Refuse(std::move(done), Starting());
+  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   Enqueue(PendingClose{session, std::move(asker), std::move(done), std::move(trace),
                        scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
                           Done<std::optional<Election>> done) {
-  if (!started_) return Refuse(std::move(done), Starting());
+  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   if (stale_ok) {
     std::unique_lock lock(remembered_mutex_);
     const auto found = remembered_.find(name);
@@ -197,7 +200,7 @@ void Engine::ReadElection(const ElectionName& name, bool stale_ok,
 }
 
 void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done) {
-  if (!started_) return Refuse(std::move(done), Starting());
+  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   PendingPlace pending{key, with_position, std::move(done)};
   if (!places_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
 }
@@ -237,7 +240,7 @@ bool Engine::MayRead() {
 }
 
 bool Engine::StoreAnswers() const {
-  return started_ && scheduler_.Now() - feed_.last_answer() < kStoreSilenceMax;
+  return started_ && lineage_.open() && scheduler_.Now() - feed_.last_answer() < kStoreSilenceMax;
 }
 
 template <typename Item>
@@ -507,18 +510,25 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
   return nullptr;
 }
 
-Result<Committed> Engine::Transact(const Agenda& agenda,
-                                   const std::function<void(Docket&)>& decide) {
+Result<Committed> Engine::Transact(Agenda& agenda, const std::function<void(Docket&)>& decide) {
+  agenda.stand = lineage_.stand();
+  if (!agenda.stand) return tl::unexpected(*WhyClosed());
   const SteadyTime begun = scheduler_.Now();
   const auto committed = store_.Transact(agenda, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
+  if (committed) lineage_.Saw(*committed);
   return committed;
 }
 
 void Engine::Follow(const Committed& committed, Docket&& docket,
                     const std::vector<std::string>& traces) {
   Tally(metrics_, docket);
+  Duration longest_lease{0};
+  for (const auto& [id, session] : docket.sessions) {
+    longest_lease = std::max(longest_lease, session.lease_ttl);
+  }
+  lineage_.SawLease(longest_lease);
   LogLeadership(docket, traces);
   Log(docket.admin_changes);
   for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
@@ -651,7 +661,8 @@ SteadyTime Engine::FindAndDoDueWork() {
 Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
   if (sessions.empty()) return {};
   Docket decided;
-  const auto committed = Transact({{}, sessions}, [&](Docket& docket) {
+  Agenda agenda{{}, sessions};
+  const auto committed = Transact(agenda, [&](Docket& docket) {
     for (const SessionId& id : sessions) ExpireIfDue(docket, id);  // busy ones: by the next search
     decided = docket;
   });
@@ -700,8 +711,11 @@ void Engine::Remember(const ElectionName& name, const std::optional<Election>& e
   if (remembered.read_at <= read_at) remembered = {election, read_at};
 }
 
-Error Engine::Starting() {
-  return {Reason::kStoreUnavailable, "this replica is still waiting for its database"};
+std::optional<Error> Engine::WhyClosed() const {
+  if (started_ && lineage_.open()) return std::nullopt;
+  return Error{Reason::kStoreUnavailable,
+               started_ ? "the database lost commits; nothing is served until all terms were raised"
+                        : "this replica is still waiting for its database"};
 }
 
 Error Engine::Overloaded() {

@@ -30,6 +30,7 @@
 #include "server/census_taker.h"
 #include "server/change_feed.h"
 #include "server/database_clock.h"
+#include "server/lineage.h"
 #include "server/scheduler.h"
 #include "server/watch_hub.h"
 #include "storage/store.h"
@@ -48,8 +49,10 @@ struct EngineOptions {
   std::chrono::milliseconds feed_interval{10};
   size_t watchers_max = 100'000;
   Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
-  // Replicas look for expired sessions a little apart from each other.
-  uint32_t jitter_seed = 0;
+  OnLostCommits on_lost_commits = OnLostCommits::kRecover;
+  // Of what replicas must not do alike: they look for expired sessions a little apart from each
+  // other, and have names of their own.
+  uint64_t seed = 0;
 };
 
 // A session that is over, and whether the operator's call that asked for it has ended it.
@@ -197,7 +200,7 @@ class Engine {
   // Runs a read of its own, if not too many wait already.
   template <typename T>
   void PostRead(Done<T> done, std::function<Result<T>()> read) {
-    if (!started_) return Refuse(std::move(done), Starting());
+    if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
     if (!MayRead()) return Refuse(std::move(done), Overloaded());
     scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
       done(read());
@@ -206,7 +209,7 @@ class Engine {
   }
   [[nodiscard]] bool MayRead();
   // Runs a transaction and counts it.
-  Result<Committed> Transact(const Agenda& agenda, const std::function<void(Docket&)>& decide);
+  Result<Committed> Transact(Agenda& agenda, const std::function<void(Docket&)>& decide);
   // After a commit: notifies watchers, and lets ended sessions lose their places.
   void Follow(const Committed& committed, Docket&& docket,
               const std::vector<std::string>& traces = {});
@@ -233,7 +236,8 @@ class Engine {
   void Show(const char* queue, const Batcher<Item>& batcher);
   void Show(const char* queue, size_t max, std::function<size_t()> depth);
   [[nodiscard]] static Error Overloaded();
-  [[nodiscard]] static Error Starting();
+  // Why nothing is served now; nothing if it is.
+  [[nodiscard]] std::optional<Error> WhyClosed() const;
   template <typename T>
   void Refuse(Done<T> done, Error error) {
     scheduler_.Post(Work::kReads, [done = std::move(done), error = std::move(error)] {
@@ -247,6 +251,7 @@ class Engine {
   const EngineOptions options_;
   WatchHub hub_;
   DatabaseClock database_clock_;
+  Lineage lineage_;
   ChangeFeed feed_;
   CensusTaker census_;  // used by one task only
   Batcher<PendingCommand> commands_;

@@ -377,8 +377,16 @@ TEST_F(EngineTest, AReplacedDatabaseIsReported) {
 
   a_.store.Become(other.store());
   world_.Advance(20ms);
+  EXPECT_FALSE(a_.engine.Ready());
+  EXPECT_THAT(a_.Do(Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+  world_.Advance(kLease - 1s);
+  EXPECT_FALSE(a_.engine.Ready()) << "somebody may still believe that they lead";
+  EXPECT_THAT(watching.lines(), IsEmpty());
+  world_.Advance(2s);
 
+  EXPECT_TRUE(a_.engine.Ready());
   EXPECT_THAT(watching.lines(), ElementsAre("reset"));
+  EXPECT_TRUE(a_.Do(Stand("orders", "b")));
 }
 
 // --- The end of leases ---

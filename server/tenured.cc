@@ -15,6 +15,7 @@
 #include "server/election_service.h"
 #include "server/engine.h"
 #include "server/http_server.h"
+#include "server/lineage.h"
 #include "server/log.h"
 #include "server/rpc_metrics.h"
 #include "server/scheduler.h"
@@ -112,6 +113,8 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   if (!prepared) return Complain(prepared.error().message);
   const auto bumped = BumpTerms(store);
   if (!bumped) return Complain(bumped.error().message);
+  const auto begun = BeginRepairedEpoch(store);
+  if (!begun) return Complain(begun.error().message);
   std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
             << bumped->to << "; raised " << bumped->elections << " elections, ended "
             << bumped->sessions << " sessions" << std::endl;
@@ -167,18 +170,17 @@ std::optional<int> Serve(Store& store, const ThreadScheduler& scheduler, Engine&
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
     access.Refresh();
   }
-  LogInfo("ready");
-  health.SetServingStatus(true);
   service_manager.Ready();
-  bool answers = true;
-  while (!signals.Arrived(kWatchPause)) {
+  bool answers = false;
+  bool was_ready = false;
+  do {
     service_manager.Ping(scheduler.Now(), scheduler.Stalled());
-    service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
     access.Refresh();
     const bool answered = std::exchange(answers, engine.StoreAnswers());
+    service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
     if (answered != answers) health.SetServingStatus(answers);
     if (answers) {
-      if (!answered) LogInfo("the store answers again");
+      if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
       continue;
     }
     // It may come back as another one, without tables.
@@ -186,7 +188,7 @@ std::optional<int> Serve(Store& store, const ThreadScheduler& scheduler, Engine&
     if (prepared_again) continue;
     if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
     complaints.Away(prepared_again.error().message);
-  }
+  } while (!signals.Arrived(kWatchPause));
   return std::nullopt;
 }
 
@@ -206,7 +208,8 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.limits = config.limits;
   options.retention = config.retention;
   options.feed_interval = config.feed_interval;
-  options.jitter_seed = std::random_device()();
+  options.seed = std::random_device()();
+  options.on_lost_commits = config.on_lost_commits;
   Engine engine(**store, scheduler, metrics, options);
   auto http = HttpServer::Start(
       config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});

@@ -25,9 +25,16 @@
 #include "core/docket.h"
 #include "core/error.h"
 #include "core/law.h"
+#include "core/lineage.h"
 #include "core/types.h"
 
 namespace tenure {
+
+// Of what its replica has seen: the epoch, and how far each lane was at least.
+struct Stand {
+  uint64_t epoch = 0;
+  LanePositions seen{};
+};
 
 // What a transaction has to lock and read.
 struct Agenda {
@@ -49,6 +56,9 @@ struct Agenda {
   // docket then does not show what the first time did; sessions that ended in it are found by the
   // search.
   bool repeatable = false;
+  // Given: changes are committed only in this epoch, and in lanes that are not behind this. Checked
+  // where a lane advances, under its lock.
+  std::optional<Stand> stand = {};
 };
 // What these commands need together.
 [[nodiscard]] Agenda AgendaFor(const std::vector<const Command*>& commands);
@@ -63,7 +73,11 @@ struct LanePosition {
 // The position of a transaction in each lane in which it wrote events.
 using Committed = std::vector<LanePosition>;
 
-using LanePositions = std::array<uint64_t, kLaneCount>;
+// Where the lanes stand.
+struct Lanes {
+  LanePositions positions{};
+  uint64_t epoch = 0;
+};
 
 // One transaction's events, as another replica reads them.
 struct FeedEntry {
@@ -208,8 +222,7 @@ class Store {
   // An election's events from a revision on, in order, at most `limit`.
   virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                                 size_t limit) = 0;
-  // Where each lane stands.
-  virtual Result<LanePositions> ReadLanePositions() = 0;
+  virtual Result<Lanes> ReadLanes() = 0;
   // The events of a lane's positions after `after`, up to and with `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) = 0;
 
@@ -254,6 +267,17 @@ class Store {
   virtual Result<Census> TakeCensus() = 0;
   // Does not ask the database, and does not wait.
   [[nodiscard]] virtual StoreActivity Activity() const = 0;
+
+  // Shows `decide` what the database says of its history, and of the epoch `remembered`; commits in
+  // no lane are made meanwhile. If it answers with an epoch, that is saved, and is the one of the
+  // lanes from now on. Always writes something: a server that cannot be written to is found out.
+  // Goes to whatever server may be used, also if the store is to stay on another one.
+  virtual Result<HistorySight> AgreeOnHistory(
+      uint64_t remembered,
+      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) = 0;
+  // From now on, everything else but AgreeOnHistory, CheckSchema and Migrate is done on the server
+  // of this number, or refused. Before the first call of this, any server will do.
+  virtual void StayOn(uint64_t server) = 0;
 
   // The number after which the terms and the revisions of new elections begin: zero, unless it was
   // raised.

@@ -409,7 +409,7 @@ class Attempted {
     const auto lanes = EventsByLane(decided.events);
     std::vector<size_t> position_results;
     for (const auto& [lane, events] : lanes) {
-      statements.push_back(query::AdvanceLane(lane));
+      statements.push_back(query::AdvanceLane(lane, agenda_.stand));
       position_results.push_back(statements.size());
       statements.emplace_back(query::kAdvancedPosition);
       statements.push_back(query::SaveEvents(lane, events));
@@ -427,6 +427,10 @@ class Attempted {
         positions.push_back(Unsigned(results[index][0].at(0)));
       }
     } catch (const MySqlError& error) {
+      if (error.code == query::kNotNull && agenda_.stand) {
+        throw MySqlError(error.kind, error.code,
+                         "the database's history is not the one that this replica knows");
+      }
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
       if (!in_doubt || agenda_.repeatable) throw;
@@ -553,14 +557,15 @@ class MySqlStore final : public Store {
                 [](const Rows& rows) { return ConvertAll(rows, ToEvent); });
   }
 
-  Result<LanePositions> ReadLanePositions() override {
-    return Read(query::kLanePositions, [](const Rows& rows) {
-      LanePositions positions{};
+  Result<Lanes> ReadLanes() override {
+    return Read(query::kLanes, [](const Rows& rows) {
+      Lanes lanes;
       for (const Row& row : rows) {
-        positions.at(Unsigned(row[0])) = Unsigned(row[1]);
-        Connection::CheckWritable(row[2]);
+        lanes.positions.at(Unsigned(row[0])) = Unsigned(row[1]);
+        lanes.epoch = Unsigned(row[2]);
+        Connection::CheckWritable(row[3]);
       }
-      return positions;
+      return lanes;
     });
   }
 
@@ -736,6 +741,36 @@ class MySqlStore final : public Store {
     });
   }
 
+  Result<HistorySight> AgreeOnHistory(
+      uint64_t remembered,
+      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
+    return Anywhere([&](Pool::Loan& loan) {
+      Connection& connection = loan.connection();
+      const std::vector<Rows> results = connection.Run(
+          {query::kBegin, query::kLockLanes, query::kLatestEpoch, query::FindEpoch(remembered),
+           query::kLastRepaired, query::kLongestLease, query::kClock});
+      const mysql::Server& server = connection.server();
+      HistorySight sight;
+      sight.server = {loan.slot().choice, server.name, server.history, server.lossless,
+                      server.warnings};
+      for (const Row& row : results[1]) sight.positions.at(Unsigned(row[0])) = Unsigned(row[1]);
+      sight.latest = ToEpoch(results[2]);
+      sight.remembered = ToEpoch(results[3]);
+      sight.repaired = Unsigned(results[4].at(0).at(0));
+      sight.longest_lease = Span(results[5].at(0).at(0));
+      sight.now = Time(results[6].at(0).at(0));
+      const std::optional<Epoch> epoch = decide(sight);
+      std::vector<std::string> statements;
+      if (epoch) statements = query::SaveEpoch(*epoch);
+      if (!epoch && sight.latest) statements.push_back(query::JoinEpoch(sight.latest->number));
+      statements.emplace_back(query::kCommit);
+      connection.Run(statements);
+      return sight;
+    });
+  }
+
+  void StayOn(uint64_t server) override { pool_.StayOn(server); }
+
   Result<uint64_t> ReadOrigin() override {
     return Read(query::kOrigin, [](const Rows& rows) { return Unsigned(rows.at(0).at(0)); });
   }
@@ -761,7 +796,7 @@ class MySqlStore final : public Store {
   }
 
   Result<SchemaState> CheckSchema() override {
-    return WithConnection([&](Pool::Loan& loan) {
+    return Anywhere([&](Pool::Loan& loan) {
       const int version = Version(loan.connection());
       const int latest = LatestVersion(MySqlMigrations());
       return version == latest  ? SchemaState::kCurrent
@@ -771,7 +806,7 @@ class MySqlStore final : public Store {
   }
 
   Result<void> Migrate() override {
-    return WithConnection([&](Pool::Loan& loan) {
+    return Anywhere([&](Pool::Loan& loan) {
       Connection& connection = loan.connection();
       connection.Run({query::kCreateSchemaVersion});
       const int version = Version(connection);
@@ -786,6 +821,19 @@ class MySqlStore final : public Store {
  private:
   static ElectionName ToName(const Row& row) { return {row[0].value()}; }
   static PlaceKey ToPlace(const Row& row) { return {ElectionName{row[0].value()}, Id(row[1])}; }
+
+  static std::optional<Epoch> ToEpoch(const Rows& rows) {
+    if (rows.empty()) return std::nullopt;
+    const Row& row = rows[0];
+    return Epoch{.number = Unsigned(row.at(0)),
+                 .token = Unsigned(row.at(1)),
+                 .server = row.at(2).value(),
+                 .lossless = Unsigned(row.at(3)) != 0,
+                 .state = static_cast<Epoch::State>(Unsigned(row.at(4))),
+                 .began_at = Time(row.at(5)),
+                 .repairer = Unsigned(row.at(6)),
+                 .repair_until = Time(row.at(7))};
+  }
 
   // One statement of a migration. What it makes may be there: another run made it.
   static void Create(Connection& connection, const char* statement) {
@@ -823,14 +871,21 @@ class MySqlStore final : public Store {
         [&](Pool::Loan& loan) { return convert(loan.connection().Run({statement})[0]); });
   }
 
+  // Also on a server that the store is not to stay on.
+  template <typename Work>
+  auto Anywhere(Work work) -> Result<std::invoke_result_t<Work, Pool::Loan&>> {
+    return WithConnection(std::move(work), Pool::Where::kAnywhere);
+  }
+
   // Runs `work` on a connection, again after a conflict, and on a new connection after the old one
   // broke. Only a broken *new* connection means that the database is away.
   template <typename Work>
-  auto WithConnection(Work work) -> Result<std::invoke_result_t<Work, Pool::Loan&>> {
+  auto WithConnection(Work work, Pool::Where where = Pool::Where::kStaying)
+      -> Result<std::invoke_result_t<Work, Pool::Loan&>> {
     for (int tries = 1;; ++tries) {
       bool fresh = true;
       try {
-        Pool::Loan loan = pool_.Borrow();
+        Pool::Loan loan = pool_.Borrow(where);
         fresh = loan.slot().connection == nullptr;
         try {
           if constexpr (std::is_void_v<std::invoke_result_t<Work, Pool::Loan&>>) {

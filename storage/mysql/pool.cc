@@ -36,7 +36,7 @@ Pool::Pool(Config config) : config_(std::move(config)) {
   }
 }
 
-Pool::Loan Pool::Borrow() {
+Pool::Loan Pool::Borrow(Where where) {
   std::unique_ptr<Connection> useless;  // closed without the lock
   std::unique_lock lock(mutex_);
   if (!returned_.wait_for(lock, kBorrowTimeout, [&] { return !free_.empty(); })) {
@@ -48,12 +48,24 @@ Pool::Loan Pool::Borrow() {
   const bool silent = Clock::now() - slot->returned_at > kIdleMax;
   const bool left = !choice_ || choice_->number != slot->choice;
   if (silent || left) useless = std::move(slot->connection);
-  return {*this, *slot};
+  return {*this, *slot, where};
 }
 
 Connection& Pool::Loan::connection() {
-  if (slot_.connection == nullptr) pool_.Connect(slot_);
+  if (slot_.connection == nullptr) {
+    const auto choice = pool_.Chosen();
+    if (where_ == Where::kStaying && choice) pool_.CheckStaying(choice->number);
+    pool_.Connect(slot_);
+  }
+  if (where_ == Where::kStaying) pool_.CheckStaying(slot_.choice);
   return *slot_.connection;
+}
+
+void Pool::CheckStaying(uint64_t choice) const {
+  const uint64_t stay_on = stay_on_;
+  if (stay_on == 0 || choice == stay_on) return;
+  throw MySqlError(MySqlError::Kind::kAway, 0,
+                   "another database server answers than before, and has not been checked yet");
 }
 
 void Pool::Connect(Slot& slot) {

@@ -6,6 +6,7 @@
 // what was found last.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -32,10 +33,13 @@ class Pool {
     std::chrono::steady_clock::time_point returned_at = {};
   };
 
+  // Whether a server will do that is not the one to stay on.
+  enum class Where { kStaying, kAnywhere };
+
   // A slot on loan; goes back when destroyed.
   class Loan {
    public:
-    Loan(Pool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
+    Loan(Pool& pool, Slot& slot, Where where) : pool_(pool), slot_(slot), where_(where) {}
     ~Loan() { pool_.Return(slot_); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
@@ -50,13 +54,18 @@ class Pool {
    private:
     Pool& pool_;
     Slot& slot_;
+    const Where where_;
   };
 
   explicit Pool(Config config);
 
+  // From now on, connections are lent only to the server of this number, a slot's `choice`, except
+  // to those who say that any will do. Thread-safe.
+  void StayOn(uint64_t choice) { stay_on_ = choice; }
+
   // Waits a bounded time for a slot, without the connection that the server may have ended for its
   // silence, or that leads to a server that was left. Throws kAway if none came free. Thread-safe.
-  Loan Borrow();
+  Loan Borrow(Where where = Where::kStaying);
 
   // Of the connections. Thread-safe.
   [[nodiscard]] StoreActivity Activity() const;
@@ -76,6 +85,8 @@ class Pool {
   };
 
   void Connect(Slot& slot);
+  // Throws kAway if the server is not the one to stay on.
+  void CheckStaying(uint64_t choice) const;
   // Sets the slot's connection to the chosen server. False if that one is lost.
   bool ConnectTo(const Choice& choice, Slot& slot);
   void Choose(Slot& slot);
@@ -87,11 +98,12 @@ class Pool {
   mutable std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> free_;         // guarded by mutex_; the last returned is lent first
-  std::optional<Choice> choice_;    // guarded by mutex_
-  uint64_t choices_ = 0;            // guarded by mutex_
-  std::mutex choosing_;             // one search at a time
-  std::optional<Failure> failure_;  // guarded by choosing_
+  std::vector<Slot*> free_;            // guarded by mutex_; the last returned is lent first
+  std::optional<Choice> choice_;       // guarded by mutex_
+  uint64_t choices_ = 0;               // guarded by mutex_
+  std::atomic<uint64_t> stay_on_ = 0;  // 0: anywhere
+  std::mutex choosing_;                // one search at a time
+  std::optional<Failure> failure_;     // guarded by choosing_
 };
 
 }  // namespace tenure::mysql

@@ -305,9 +305,12 @@ std::string SaveAdminChanges(const std::vector<AdminChange>& changes) {
          Join(changes, ", ", row);
 }
 
-std::string AdvanceLane(int lane) {
-  return fmt::format("UPDATE lanes SET position = LAST_INSERT_ID(position + 1) WHERE lane = {}",
-                     lane);
+std::string AdvanceLane(int lane, const std::optional<Stand>& stand) {
+  const std::string next =
+      stand ? fmt::format("CASE WHEN epoch = {} AND position >= {} THEN position + 1 END",
+                          stand->epoch, stand->seen[static_cast<size_t>(lane)])
+            : "position + 1";
+  return fmt::format("UPDATE lanes SET position = LAST_INSERT_ID({}) WHERE lane = {}", next, lane);
 }
 
 std::string SaveEvents(int lane, const std::vector<const Event*>& events) {
@@ -378,6 +381,27 @@ std::string Feed(int lane, uint64_t after, uint64_t until) {
       "SELECT {}, position FROM events WHERE lane = {} AND position > {} AND position <= {}"
       " ORDER BY position, election, revision",
       kEventColumns, lane, after, until);
+}
+
+std::string FindEpoch(uint64_t number) {
+  return fmt::format(
+      "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us"
+      " FROM lineage WHERE epoch = {}",
+      number);
+}
+
+std::vector<std::string> SaveEpoch(const Epoch& epoch) {
+  return {fmt::format("REPLACE INTO lineage (epoch, token, server, lossless, state, began_at_us,"
+                      " repairer, repair_until_us, joined_at_us)"
+                      " VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {})",
+                      epoch.number, epoch.token, Literal(epoch.server), epoch.lossless ? 1 : 0,
+                      static_cast<int>(epoch.state), Literal(epoch.began_at), epoch.repairer,
+                      Literal(epoch.repair_until), kNow),
+          fmt::format("UPDATE lanes SET epoch = {}", epoch.number)};
+}
+
+std::string JoinEpoch(uint64_t number) {
+  return fmt::format("UPDATE lineage SET joined_at_us = {} WHERE epoch = {}", kNow, number);
 }
 
 std::string ExpiredSessions(size_t limit) {

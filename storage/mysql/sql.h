@@ -86,8 +86,10 @@ struct Head {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
-// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents, which comes next.
-[[nodiscard]] std::string AdvanceLane(int lane);
+// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents, which comes next. Fails with
+// kNotNull if the lane is not where `stand` says.
+[[nodiscard]] std::string AdvanceLane(int lane, const std::optional<Stand>& stand);
+inline constexpr int kNotNull = 1048;
 inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveEvents(int lane, const std::vector<const Event*>& events);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
@@ -102,8 +104,21 @@ inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string Seats(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
 [[nodiscard]] std::string Feed(int lane, uint64_t after, uint64_t until);
-inline constexpr char kLanePositions[] = "SELECT lane, position, @@global.read_only FROM lanes";
+inline constexpr char kLanes[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
+
+// The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until.
+inline constexpr char kLockLanes[] = "SELECT lane, position FROM lanes ORDER BY lane FOR UPDATE";
+inline constexpr char kLatestEpoch[] =
+    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us FROM "
+    "lineage"
+    " ORDER BY epoch DESC LIMIT 1";
+[[nodiscard]] std::string FindEpoch(uint64_t number);
+inline constexpr char kLastRepaired[] =
+    "SELECT COALESCE(MAX(epoch), 0) FROM lineage WHERE state = 2";
+inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) FROM sessions";
+[[nodiscard]] std::vector<std::string> SaveEpoch(const Epoch& epoch);
+[[nodiscard]] std::string JoinEpoch(uint64_t number);
 
 // What operators see.
 [[nodiscard]] std::string Queue(const ElectionName& election, size_t skip, size_t limit);

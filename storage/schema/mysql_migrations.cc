@@ -219,8 +219,25 @@ constexpr const char* kOrigin[] = {
        ) ENGINE = InnoDB)",
 };
 
+// The history's epochs: core/lineage.h. The state's numbers are those of Epoch::State.
+constexpr const char* kLineage[] = {
+    "ALTER TABLE lanes ADD COLUMN epoch BIGINT UNSIGNED NOT NULL DEFAULT 0",
+    R"(CREATE TABLE IF NOT EXISTS lineage (
+         epoch BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+         token BIGINT UNSIGNED NOT NULL,
+         server VARBINARY(255) NOT NULL,
+         lossless TINYINT UNSIGNED NOT NULL,
+         state TINYINT UNSIGNED NOT NULL,
+         began_at_us BIGINT NOT NULL,
+         repairer BIGINT UNSIGNED NOT NULL,
+         repair_until_us BIGINT NOT NULL,
+         joined_at_us BIGINT NOT NULL
+       ) ENGINE = InnoDB)",
+};
+
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},   {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin}};
+                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin},
+                                     {7, kLineage}};
 
 }  // namespace
 

@@ -160,8 +160,24 @@ constexpr const char* kOrigin[] = {
        ))",
 };
 
+constexpr const char* kLineage[] = {
+    "ALTER TABLE lanes ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",
+    R"(CREATE TABLE IF NOT EXISTS lineage (
+         epoch INTEGER NOT NULL PRIMARY KEY,
+         token INTEGER NOT NULL,
+         server BLOB NOT NULL,
+         lossless INTEGER NOT NULL,
+         state INTEGER NOT NULL,
+         began_at_us INTEGER NOT NULL,
+         repairer INTEGER NOT NULL,
+         repair_until_us INTEGER NOT NULL,
+         joined_at_us INTEGER NOT NULL
+       ))",
+};
+
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},   {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin}};
+                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin},
+                                     {7, kLineage}};
 
 }  // namespace
 

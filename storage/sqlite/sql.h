@@ -95,7 +95,7 @@ inline constexpr char kSaveAdminChange[] =
     "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr char kAdvanceLane[] = "UPDATE lanes SET position = position + 1 WHERE lane = ?";
-inline constexpr char kLanePosition[] = "SELECT position FROM lanes WHERE lane = ?";
+inline constexpr char kLane[] = "SELECT position, epoch FROM lanes WHERE lane = ?";
 inline constexpr char kSaveEvent[] = "INSERT INTO events (" TENURE_EVENT_COLUMNS
                                      ", lane, position)"
                                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -125,7 +125,25 @@ inline constexpr char kFeed[] =
     "SELECT " TENURE_EVENT_COLUMNS
     ", position FROM events WHERE lane = ? AND position > ? AND position <= ?"
     " ORDER BY position, election, revision";
-inline constexpr char kLanePositions[] = "SELECT lane, position FROM lanes";
+inline constexpr char kLanes[] = "SELECT lane, position, epoch FROM lanes";
+
+// The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until.
+inline constexpr char kLatestEpoch[] =
+    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us FROM "
+    "lineage"
+    " ORDER BY epoch DESC LIMIT 1";
+inline constexpr char kFindEpoch[] =
+    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us FROM "
+    "lineage"
+    " WHERE epoch = ?";
+inline constexpr char kLastRepaired[] =
+    "SELECT COALESCE(MAX(epoch), 0) FROM lineage WHERE state = 2";
+inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) FROM sessions";
+inline constexpr char kSaveEpoch[] =
+    "INSERT OR REPLACE INTO lineage (epoch, token, server, lossless, state, began_at_us, repairer,"
+    " repair_until_us, joined_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr char kSaveLanesEpoch[] = "UPDATE lanes SET epoch = ?";
+inline constexpr char kJoinEpoch[] = "UPDATE lineage SET joined_at_us = ? WHERE epoch = ?";
 
 // What operators see.
 inline constexpr char kQueue[] =

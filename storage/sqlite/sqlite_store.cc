@@ -250,7 +250,7 @@ class SqliteStore final : public Store {
       const Docket loaded = Load(agenda);
       Docket decided = loaded;
       decide(decided);
-      const Committed committed = Save(loaded, decided);
+      const Committed committed = Save(loaded, decided, agenda.stand);
       transaction.Commit();
       return committed;
     });
@@ -329,15 +329,8 @@ class SqliteStore final : public Store {
     });
   }
 
-  Result<LanePositions> ReadLanePositions() override {
-    return Guarded([&] {
-      LanePositions positions{};
-      SQLite::Statement& row = connection_.Query(query::kLanePositions);
-      while (row.executeStep()) {
-        positions.at(static_cast<size_t>(Number(row, 0))) = static_cast<uint64_t>(Number(row, 1));
-      }
-      return positions;
-    });
+  Result<Lanes> ReadLanes() override {
+    return Guarded([&] { return LoadLanes(); });
   }
 
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
@@ -502,6 +495,36 @@ class SqliteStore final : public Store {
       return census;
     });
   }
+
+  Result<HistorySight> AgreeOnHistory(
+      uint64_t remembered,
+      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
+    return Guarded([&] {
+      Transaction transaction(connection_, query::kBegin);
+      HistorySight sight;
+      sight.server = {.number = 1, .name = "SQLite " SQLITE_VERSION, .history = "SQLite"};
+      sight.positions = LoadLanes().positions;
+      sight.latest = LoadEpoch(query::kLatestEpoch);
+      sight.remembered = LoadEpoch(query::kFindEpoch, {Int(remembered)});
+      sight.repaired = ReadNumber(query::kLastRepaired);
+      sight.longest_lease = Duration(static_cast<int64_t>(ReadNumber(query::kLongestLease)));
+      sight.now = clock_();
+      if (const std::optional<Epoch> epoch = decide(sight)) {
+        connection_.Execute(
+            query::kSaveEpoch,
+            {Int(epoch->number), Int(epoch->token), epoch->server, int64_t{epoch->lossless},
+             static_cast<int64_t>(epoch->state), Int(epoch->began_at), Int(epoch->repairer),
+             Int(epoch->repair_until), Int(sight.now)});
+        connection_.Execute(query::kSaveLanesEpoch, {Int(epoch->number)});
+      } else if (sight.latest) {
+        connection_.Execute(query::kJoinEpoch, {Int(sight.now), Int(sight.latest->number)});
+      }
+      transaction.Commit();
+      return sight;
+    });
+  }
+
+  void StayOn(uint64_t) override {}  // there is only one
 
   Result<uint64_t> ReadOrigin() override {
     return Guarded([&] { return ReadNumber(query::kOrigin); });
@@ -701,7 +724,7 @@ class SqliteStore final : public Store {
     return trimmed;
   }
 
-  Committed Save(const Docket& loaded, const Docket& decided) {
+  Committed Save(const Docket& loaded, const Docket& decided, const std::optional<Stand>& stand) {
     const Changes changes = Compare(loaded, decided);
     for (const Election* election : changes.elections) SaveElection(*election);
     for (const Session* session : changes.opened) SaveSession(*session);
@@ -730,7 +753,7 @@ class SqliteStore final : public Store {
           {change.election.bytes, static_cast<int64_t>(change.action), Int(change.term.value),
            Int(change.at), change.detail, change.asker.identity, change.asker.reason});
     }
-    return SaveEvents(decided.events);
+    return SaveEvents(decided.events, stand);
   }
 
   void SaveSession(const Session& session) {
@@ -780,18 +803,47 @@ class SqliteStore final : public Store {
                          vacancy ? Value(Int(vacancy->since)) : null});
   }
 
-  Committed SaveEvents(const std::vector<Event>& all) {
+  Committed SaveEvents(const std::vector<Event>& all, const std::optional<Stand>& stand) {
     Committed committed;
     for (const auto& [lane, events] : EventsByLane(all)) {
-      connection_.Execute(query::kAdvanceLane, {int64_t{lane}});
-      SQLite::Statement& row = connection_.Query(query::kLanePosition, {int64_t{lane}});
+      SQLite::Statement& row = connection_.Query(query::kLane, {int64_t{lane}});
       row.executeStep();
-      const uint64_t position = Unsigned(row, 0);
+      const uint64_t position = Unsigned(row, 0) + 1;
+      const uint64_t epoch = Unsigned(row, 1);
       row.reset();
+      if (stand && (epoch != stand->epoch || position <= stand->seen[static_cast<size_t>(lane)])) {
+        throw SQLite::Exception("the database's history is not the one that this replica knows");
+      }
+      connection_.Execute(query::kAdvanceLane, {int64_t{lane}});
       for (const Event* event : events) SaveEvent(*event, lane, position);
       committed.push_back({lane, position});
     }
     return committed;
+  }
+
+  Lanes LoadLanes() {
+    Lanes lanes;
+    SQLite::Statement& row = connection_.Query(query::kLanes);
+    while (row.executeStep()) {
+      lanes.positions.at(static_cast<size_t>(Number(row, 0))) = Unsigned(row, 1);
+      lanes.epoch = Unsigned(row, 2);
+    }
+    row.reset();
+    return lanes;
+  }
+
+  std::optional<Epoch> LoadEpoch(const char* sql, std::initializer_list<Value> parameters = {}) {
+    const auto found = Collect(connection_.Query(sql, parameters), [](SQLite::Statement& row) {
+      return Epoch{.number = Unsigned(row, 0),
+                   .token = Unsigned(row, 1),
+                   .server = Blob(row, 2),
+                   .lossless = Number(row, 3) != 0,
+                   .state = static_cast<Epoch::State>(Number(row, 4)),
+                   .began_at = Time(row, 5),
+                   .repairer = Unsigned(row, 6),
+                   .repair_until = Time(row, 7)};
+    });
+    return found.empty() ? std::nullopt : std::optional(found.front());
   }
 
   void SaveEvent(const Event& event, int lane, uint64_t position) {

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, HistoryContract,
 TEST_P(HistoryContract, ASetOverSeveralLanesHasOnePositionInEach) {
   const auto names = NamesOfAllLanes();
   const SessionId session = NewSessionId();
-  const LanePositions before = store_->ReadLanePositions().value();
+  const LanePositions before = store_->ReadLanes().value().positions;
 
   const auto answer = std::get<CampaignForAllAnswer>(Run(ForAll(names, session, "a")).value());
 
@@ -96,7 +96,7 @@ TEST_P(HistoryContract, ASetOverSeveralLanesHasOnePositionInEach) {
     const auto at = static_cast<size_t>(lane);
     EXPECT_EQ(committed_[at].lane, lane);
     EXPECT_EQ(committed_[at].position, before[at] + 1);
-    EXPECT_EQ(Replica().ReadLanePositions().value()[at], before[at] + 1);
+    EXPECT_EQ(Replica().ReadLanes().value().positions[at], before[at] + 1);
     const auto feed = Replica().ReadFeed(lane, before[at], kAll).value();
     ASSERT_THAT(feed, SizeIs(2));
     for (const FeedEntry& entry : feed) {
@@ -186,7 +186,7 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
       EXPECT_LE(entry.position, last + 1);
       last = entry.position;
     }
-    EXPECT_EQ(store_->ReadLanePositions().value()[static_cast<size_t>(lane)], last);
+    EXPECT_EQ(store_->ReadLanes().value().positions[static_cast<size_t>(lane)], last);
   }
 }
 
@@ -194,7 +194,7 @@ TEST_P(HistoryContract, ALostReplyToACommitOfSeveralLanesIsLookedUp) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "a commit of SQLite has no reply to lose";
   const auto names = NamesOfAllLanes();
   const Command campaign = ForAll(names, NewSessionId(), "a");
-  const LanePositions before = store_->ReadLanePositions().value();
+  const LanePositions before = store_->ReadLanes().value().positions;
   int tries = 0;
 
   std::thread blocker;

@@ -173,13 +173,13 @@ TEST_F(LoginTest, ANewPasswordIsReadForTheNextConnection) {
 
   Server().Query("ALTER USER rotating IDENTIFIED BY 'second'");
   Server().RestartWith({});  // ends all connections
-  (void)store->ReadLanePositions();
-  const auto old_password = store->ReadLanePositions();
+  (void)store->ReadLanes();
+  const auto old_password = store->ReadLanes();
   File("password", "second\n");
 
   ASSERT_FALSE(old_password);
   EXPECT_THAT(old_password.error().message, HasSubstr("1045"));
-  EXPECT_TRUE(Eventually([&] { return store->ReadLanePositions().has_value(); }));
+  EXPECT_TRUE(Eventually([&] { return store->ReadLanes().has_value(); }));
 }
 
 }  // namespace

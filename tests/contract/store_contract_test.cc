@@ -296,7 +296,7 @@ TEST_P(StoreContract, TheFeedHasEveryCommitOfALaneInOrder) {
   Run(Resign{{"e"}, session, {}});
   EXPECT_THAT(committed_, IsEmpty());
 
-  EXPECT_EQ(store_->ReadLanePositions().value().at(static_cast<size_t>(lane)), start + 2);
+  EXPECT_EQ(store_->ReadLanes().value().positions.at(static_cast<size_t>(lane)), start + 2);
   const auto feed = store_->ReadFeed(lane, start, start + 5).value();
   ASSERT_THAT(feed, SizeIs(2));
   EXPECT_EQ(feed[0].position, start + 1);
@@ -452,9 +452,9 @@ TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
 
 TEST_P(StoreContract, TablesWithInvalidDataAreAnError) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
-  Server().Query("INSERT INTO tenure.lanes VALUES (9, 0)");
+  Server().Query("INSERT INTO tenure.lanes (lane, position) VALUES (9, 0)");
 
-  EXPECT_EQ(store_->ReadLanePositions().error().reason, Reason::kStoreUnavailable);
+  EXPECT_EQ(store_->ReadLanes().error().reason, Reason::kStoreUnavailable);
 }
 
 TEST_P(StoreContract, AConnectionClosedByTheServerForIdlenessIsNotUsed) {

@@ -68,7 +68,7 @@ void Replica::Start() {
   world_.Say("r{} starts", number_);
   EngineOptions options;
   options.feed_interval = world_.plan.feed_interval;
-  options.jitter_seed = static_cast<uint32_t>(world_.random.Next());
+  options.seed = world_.random.Next();
   options.limits.lease_ttl_min = 1s;
   options.limits.lease_ttl_max = world_.plan.LeaseMax();
   process_ = std::make_unique<Process>(world_, database_, options);

@@ -70,8 +70,8 @@ Result<Committed> MutantStore::PretendToCommit(const Agenda& agenda,
   });
   if (!done || !events) return done;
   const int lane = LaneOf(agenda.elections.begin()->first);
-  const auto positions = next_.ReadLanePositions();
-  return Committed{{lane, (*positions)[static_cast<size_t>(lane)] + 1}};
+  const auto lanes = next_.ReadLanes();
+  return Committed{{lane, lanes->positions[static_cast<size_t>(lane)] + 1}};
 }
 
 Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int lane, uint64_t after, uint64_t until) {

@@ -44,7 +44,7 @@ class Delegating : public Store {
                                         size_t limit) override {
     return next_.ReadEvents(election, from, limit);
   }
-  Result<LanePositions> ReadLanePositions() override { return next_.ReadLanePositions(); }
+  Result<Lanes> ReadLanes() override { return next_.ReadLanes(); }
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
     return next_.ReadFeed(lane, after, until);
   }
@@ -82,6 +82,12 @@ class Delegating : public Store {
     return next_.FindSession(handle);
   }
   Result<Census> TakeCensus() override { return next_.TakeCensus(); }
+  Result<HistorySight> AgreeOnHistory(
+      uint64_t remembered,
+      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
+    return next_.AgreeOnHistory(remembered, decide);
+  }
+  void StayOn(uint64_t server) override { next_.StayOn(server); }
   Result<uint64_t> ReadOrigin() override { return next_.ReadOrigin(); }
   Result<uint64_t> RaiseOrigin() override { return next_.RaiseOrigin(); }
   StoreActivity Activity() const override { return next_.Activity(); }

@@ -107,9 +107,8 @@ class FaultyStore final : public Store {
     return Call<std::vector<Event>>(
         "ReadEvents", [&](Store& store) { return store.ReadEvents(election, from, limit); });
   }
-  Result<LanePositions> ReadLanePositions() override {
-    return Call<LanePositions>("ReadLanePositions",
-                               [&](Store& store) { return store.ReadLanePositions(); });
+  Result<Lanes> ReadLanes() override {
+    return Call<Lanes>("ReadLanes", [&](Store& store) { return store.ReadLanes(); });
   }
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
     return Call<std::vector<FeedEntry>>(
@@ -162,6 +161,16 @@ class FaultyStore final : public Store {
   }
   Result<Census> TakeCensus() override {
     return Call<Census>("TakeCensus", [](Store& store) { return store.TakeCensus(); });
+  }
+  Result<HistorySight> AgreeOnHistory(
+      uint64_t remembered,
+      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
+    return Call<HistorySight>(
+        "AgreeOnHistory", [&](Store& store) { return store.AgreeOnHistory(remembered, decide); });
+  }
+  void StayOn(uint64_t server) override {
+    const std::lock_guard lock(mutex_);
+    store_->StayOn(server);
   }
   Result<uint64_t> ReadOrigin() override {
     return Call<uint64_t>("ReadOrigin", [](Store& store) { return store.ReadOrigin(); });

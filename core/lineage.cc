@@ -1,0 +1,52 @@
+#include "core/lineage.h"
+
+#include <algorithm>
+
+namespace tenure {
+namespace {
+
+// How what is remembered is contradicted; empty if it is not.
+std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight) {
+  for (size_t lane = 0; lane < memory.seen.size(); ++lane) {
+    if (sight.positions[lane] >= memory.seen[lane]) continue;
+    return "lane " + std::to_string(lane) + " was at change " + std::to_string(memory.seen[lane]) +
+           ", and is at " + std::to_string(sight.positions[lane]);
+  }
+  if (!sight.remembered || sight.remembered->token != memory.token) {
+    return "it has not had epoch " + std::to_string(memory.epoch) +
+           ", in which this replica worked";
+  }
+  return "";
+}
+
+}  // namespace
+
+Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
+  if (sight.latest && sight.latest->state == Epoch::State::kLost) {
+    return {Verdict::kIsLost, "another replica found that commits were lost"};
+  }
+  // What was lost before the terms were raised matters no more.
+  const bool knows = memory.epoch > 0 && sight.repaired <= memory.epoch;
+  if (knows) {
+    const std::string why = Contradiction(memory, sight);
+    if (!why.empty()) return {Verdict::kLost, why};
+  }
+  if (!sight.latest) return {Verdict::kBegins, ""};
+  if (sight.latest->server == sight.server.history) return {Verdict::kGoesOn, ""};
+  if (sight.latest->lossless) return {Verdict::kBegins, ""};
+  return {Verdict::kLost, "another server, which may lack the latest commits, goes on with it: " +
+                              sight.server.history + " after " + sight.latest->server};
+}
+
+Epoch NextEpoch(const HistoryMemory& memory, const HistorySight& sight, Epoch::State state,
+                uint64_t token) {
+  const uint64_t latest = sight.latest ? sight.latest->number : 0;
+  return {.number = std::max(latest, memory.epoch) + 1,
+          .token = token,
+          .server = sight.server.history,
+          .lossless = sight.server.lossless,
+          .state = state,
+          .began_at = sight.now};
+}
+
+}  // namespace tenure

@@ -1,0 +1,92 @@
+// Which history a database tells, and whether it is the one that a replica knows.
+//
+// A database may lose commits: a backup is restored, a server without the latest ones is promoted,
+// an old primary comes back alone. Terms that were granted in what is lost would be granted again.
+// So the database's history is divided into epochs, one row each. A new one begins whenever another
+// server goes on with the history, or commits were lost. Every commit of a change proves, by its
+// lane's row, that it is made in the epoch that its replica knows, and after every change that the
+// replica has seen.
+//
+// Pure: no I/O, no clock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+
+namespace tenure {
+
+// How many changes each lane has had. Its order is that of the commits.
+using LanePositions = std::array<uint64_t, kLaneCount>;
+
+struct Epoch {
+  enum class State : uint8_t {
+    kOpen = 0,
+    kLost = 1,      // commits were lost: nobody serves until the terms have been raised
+    kRepaired = 2,  // open, and all terms in it are higher than any before
+  };
+
+  uint64_t number = 0;  // from 1, rising
+  uint64_t token = 0;   // random: two histories may both have an epoch of this number
+  // Whose history goes on here: all servers of a cluster have the same. Compared, not read.
+  std::string server = {};
+  // Whatever is promoted in place of that server has all its commits.
+  bool lossless = false;
+  State state = State::kOpen;
+  DbTime began_at = {};
+  // kLost: the replica that raises the terms, and until when it has the turn.
+  uint64_t repairer = 0;
+  DbTime repair_until = {};
+
+  bool operator==(const Epoch&) const = default;
+};
+
+// The server that answers.
+struct ServerIdentity {
+  uint64_t number = 0;    // rises whenever this process goes on with another server
+  std::string name = {};  // for people
+  std::string history = {};
+  bool lossless = false;
+  std::vector<std::string> warnings = {};  // what puts commits at risk
+};
+
+// What a database says of itself, read under the locks of all lanes.
+struct HistorySight {
+  ServerIdentity server;
+  LanePositions positions{};
+  std::optional<Epoch> latest;      // nothing in a new database
+  std::optional<Epoch> remembered;  // the epoch of the number that was asked for
+  uint64_t repaired = 0;            // the number of the last epoch that was repaired; 0: none
+  DbTime now;
+  Duration longest_lease{0};  // of the sessions that it knows
+};
+
+// What a replica has seen. Nothing yet, if `epoch` is 0.
+struct HistoryMemory {
+  uint64_t epoch = 0;
+  uint64_t token = 0;
+  LanePositions seen{};
+};
+
+enum class Verdict {
+  kGoesOn,  // the latest epoch is the one to work in
+  kBegins,  // the first epoch, or that of a server which has every commit of the one before
+  kLost,    // commits were, or may have been, lost: an epoch of that state must begin
+  kIsLost,  // somebody has found that before
+};
+struct Judgement {
+  Verdict verdict = Verdict::kGoesOn;
+  std::string why = {};  // for the log; empty if nothing was lost
+};
+
+[[nodiscard]] Judgement Judge(const HistoryMemory& memory, const HistorySight& sight);
+
+// The epoch that begins with a verdict of kBegins or kLost. Higher than all that are known.
+[[nodiscard]] Epoch NextEpoch(const HistoryMemory& memory, const HistorySight& sight,
+                              Epoch::State state, uint64_t token);
+
+}  // namespace tenure

@@ -1,0 +1,128 @@
+#include "core/lineage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr LanePositions kPositions{10, 20, 30, 40};
+
+Epoch At(uint64_t number, const std::string& server) {
+  return {.number = number, .token = 100 + number, .server = server};
+}
+
+// A database at epoch 3 on `server`, and a replica that knows it so.
+HistorySight Sight(const std::string& server = "a") {
+  return {.server = {.number = 1, .name = "MySQL", .history = server},
+          .positions = kPositions,
+          .latest = At(3, "a"),
+          .remembered = At(3, "a"),
+          .now = {Duration(5)}};
+}
+constexpr HistoryMemory kMemory{3, 103, kPositions};
+
+TEST(LineageTest, WhatIsKnownGoesOn) {
+  EXPECT_EQ(Judge(kMemory, Sight()).verdict, Verdict::kGoesOn);
+  HistorySight further = Sight();
+  further.positions = {11, 21, 31, 41};
+  EXPECT_EQ(Judge(kMemory, further).verdict, Verdict::kGoesOn);
+  EXPECT_THAT(Judge(kMemory, further).why, IsEmpty());
+}
+
+TEST(LineageTest, ANewDatabaseBegins) {
+  HistorySight sight = Sight();
+  sight.latest = sight.remembered = std::nullopt;
+  sight.positions = {};
+
+  EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
+  const Epoch first = NextEpoch({}, sight, Epoch::State::kOpen, 7);
+  EXPECT_EQ(first, (Epoch{.number = 1, .token = 7, .server = "a", .began_at = {Duration(5)}}));
+}
+
+TEST(LineageTest, APositionBehindWhatWasSeenIsALoss) {
+  for (size_t lane = 0; lane < kPositions.size(); ++lane) {
+    HistorySight sight = Sight();
+    --sight.positions[lane];
+    EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << lane;
+    EXPECT_THAT(Judge(kMemory, sight).why, HasSubstr("lane " + std::to_string(lane)));
+  }
+}
+
+TEST(LineageTest, AWipedDatabaseIsALoss) {
+  HistorySight sight = Sight();
+  sight.latest = sight.remembered = std::nullopt;
+  sight.positions = {};
+
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
+  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 4U);
+}
+
+// It went on for itself, and so its positions may have overtaken what was seen.
+TEST(LineageTest, AnotherEpochOfTheSameNumberIsALoss) {
+  HistorySight sight = Sight();
+  sight.positions = {99, 99, 99, 99};
+  sight.remembered->token = 1;
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
+
+  sight.remembered.reset();
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
+}
+
+TEST(LineageTest, AnotherServerMayHaveLostCommitsEvenIfNobodyRemembers) {
+  EXPECT_EQ(Judge(kMemory, Sight("b")).verdict, Verdict::kLost);
+  EXPECT_EQ(Judge({}, Sight("b")).verdict, Verdict::kLost);
+  EXPECT_THAT(Judge({}, Sight("b")).why, HasSubstr("b after a"));
+}
+
+TEST(LineageTest, AServerPromotedInPlaceOfALosslessOneBegins) {
+  HistorySight sight = Sight("b");
+  sight.latest->lossless = true;
+
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kBegins);
+  EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
+  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).number, 4U);
+
+  --sight.positions[0];
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << "it promised too much";
+}
+
+TEST(LineageTest, ALossThatOthersFoundIsOne) {
+  HistorySight sight = Sight();
+  sight.latest = At(4, "a");
+  sight.latest->state = Epoch::State::kLost;
+
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kIsLost);
+  EXPECT_EQ(Judge({}, sight).verdict, Verdict::kIsLost);
+}
+
+TEST(LineageTest, AfterARepairWhatWasLostMattersNoMore) {
+  HistorySight sight = Sight();
+  sight.positions = {};
+  sight.remembered.reset();
+  sight.latest = At(5, "a");
+  sight.latest->state = Epoch::State::kRepaired;
+  sight.repaired = 5;
+
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kGoesOn);
+
+  // But it has to be a repair of this history, or of one that was ahead of it.
+  sight.latest->number = sight.repaired = 2;
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
+}
+
+TEST(LineageTest, ARepairedEpochIsRemembered) {
+  HistorySight sight = Sight();
+  sight.latest->state = sight.remembered->state = Epoch::State::kRepaired;
+  sight.repaired = 3;
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kGoesOn);
+
+  --sight.positions[0];
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
+}
+
+}  // namespace
+}  // namespace tenure
