@@ -110,7 +110,10 @@ void Pool::Choose(Slot& slot) {
                          address.host + " (" + server.name + ") is not used: " + server.refusal);
       }
       const std::lock_guard lock(mutex_);
-      choice_ = Choice{address, server, ++choices_};
+      // Nothing has changed if it is the one that was left.
+      if (server.node != node_) ++choices_;
+      node_ = server.node;
+      choice_ = Choice{address, server, choices_};
       slot.choice = choice_->number;
       slot.connection = std::move(connection);
       failure_.reset();

@@ -71,7 +71,7 @@ class Pool {
   [[nodiscard]] StoreActivity Activity() const;
 
  private:
-  // The server that is used, and how many were chosen before it.
+  // The server that is used. Its number rises with each change of server.
   struct Choice {
     Address address;
     Server server;
@@ -100,6 +100,7 @@ class Pool {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;            // guarded by mutex_; the last returned is lent first
   std::optional<Choice> choice_;       // guarded by mutex_
+  std::string node_;                   // of the last choice; guarded by mutex_
   uint64_t choices_ = 0;               // guarded by mutex_
   std::atomic<uint64_t> stay_on_ = 0;  // 0: anywhere
   std::mutex choosing_;                // one search at a time
