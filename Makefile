@@ -11,6 +11,7 @@ TOOLS ?= $(HOME)/.cache/tenure/bin
 IMAGES ?= $(HOME)/.cache/tenure/images
 ROOTS ?= $(HOME)/.cache/tenure/roots
 IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
+GALERA ?= $(HOME)/.cache/tenure/galera
 PREFIX ?= /usr/local
 BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
 
@@ -65,9 +66,10 @@ test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
 test-clusters: ## Kill the servers of database clusters under Tenure (needs root)
-	@scripts/build.sh --with test --with engines clusters_test
+	@scripts/build.sh --with test --with engines --with clusters clusters_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
-	@scripts/test-clusters.sh $(MYSQL_ROOT)
+	@scripts/install-galera.sh $(GALERA)
+	@scripts/test-clusters.sh $(MYSQL_ROOT) $(GALERA)
 
 test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without; count lost writes
 	@scripts/build.sh --with test guarded_set

@@ -46,7 +46,8 @@ Epoch NextEpoch(const HistoryMemory& memory, const HistorySight& sight, Epoch::S
           .server = sight.server.history,
           .lossless = sight.server.lossless,
           .state = state,
-          .began_at = sight.now};
+          .began_at = sight.now,
+          .guards_write = sight.server.guards_write};
 }
 
 }  // namespace tenure

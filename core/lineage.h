@@ -41,6 +41,8 @@ struct Epoch {
   // kLost: the replica that raises the terms, and until when it has the turn.
   uint64_t repairer = 0;
   DbTime repair_until = {};
+  // A guard of the fence writes: transactions of several servers are compared when they commit.
+  bool guards_write = false;
 
   bool operator==(const Epoch&) const = default;
 };
@@ -51,6 +53,7 @@ struct ServerIdentity {
   std::string name = {};  // for people
   std::string history = {};
   bool lossless = false;
+  bool guards_write = false;
   std::vector<std::string> warnings = {};  // what puts commits at risk
 };
 

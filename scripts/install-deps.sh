@@ -11,6 +11,7 @@ build=(g++ cmake ninja-build pkg-config
 mariadb=(mariadb-server-core mariadb-client)
 test=("${mariadb[@]}" libgtest-dev libgmock-dev openssl procps)
 engines=(debootstrap)
+clusters=(galera-4 mariadb-backup socat lsof iproute2)
 bare=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)

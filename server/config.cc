@@ -172,10 +172,14 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       "healthcheck", "Query /healthz of the tenured on --http-listen; exit with 1 if it fails");
   const auto* bump =
       app.add_subcommand("bump-terms", "Raise all terms after commits were lost, then exit");
+  const auto* check = app.add_subcommand(
+      "check",
+      "Say what the servers of --store are, and whether they are used; exit with 1 if none");
   if (const auto exit_code = ParseCommandLine(app, argc, argv)) return tl::unexpected(*exit_code);
   config.migrate_only = migrate->parsed();
   config.healthcheck = healthcheck->parsed();
   config.bump_terms = bump->parsed();
+  config.check = check->parsed();
   config.migrate = !no_migrate;
 
   config.limits.adaptive_leases = !no_adaptive_leases;

@@ -17,6 +17,7 @@ struct ServerConfig {
   bool migrate_only = false;  // `tenured migrate`
   bool bump_terms = false;    // `tenured bump-terms`
   bool healthcheck = false;   // `tenured healthcheck`
+  bool check = false;         // `tenured check`
   bool migrate = true;        // at start
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";

@@ -212,6 +212,7 @@ TEST_F(ConfigTest, TheCommandHealthcheckTakesTheSameVariables) {
 TEST_F(ConfigTest, BumpTermsIsACommand) {
   EXPECT_FALSE(Parse()->bump_terms);
   EXPECT_TRUE(Parse({"bump-terms"})->bump_terms);
+  EXPECT_TRUE(Parse({"check"})->check);
   EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"})->store_url, "sqlite:x");
 }
 

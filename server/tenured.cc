@@ -68,7 +68,7 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
   };
   auto state = store.CheckSchema();
   if (!state) return away(state.error());
-  if (*state == SchemaState::kTooOld) {
+  if (*state == SchemaState::kTooOld || (config.migrate_only && *state == SchemaState::kCurrent)) {
     if (!config.migrate && !config.migrate_only) {
       return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
                                                   " is older than this program; run: tenured " +
@@ -77,7 +77,7 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
     service_manager.Migrating();
     const auto migrated = store.Migrate();
     if (!migrated) return away(migrated.error());
-    LogInfo("schema updated");
+    if (*state == SchemaState::kTooOld) LogInfo("schema updated");
   } else if (*state == SchemaState::kTooNew) {
     return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
                                                 " is newer than this program; run the version of "
@@ -104,6 +104,21 @@ int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_ma
   if (!prepared) return Complain(prepared.error().message);
   std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
   return EXIT_SUCCESS;
+}
+
+// One line for each server, and one for each warning.
+int Check(const ServerConfig& config) {
+  bool any = false;
+  for (const ServerReport& server : CheckServers(config.store)) {
+    const bool used = server.refusal.empty();
+    any |= used;
+    std::cout << server.address << ": " << (server.name.empty() ? "unknown" : server.name) << ": "
+              << (used ? "may be used" : "is not used: " + server.refusal) << std::endl;
+    for (const std::string& warning : server.warnings) {
+      std::cout << server.address << ": warning: " << warning << std::endl;
+    }
+  }
+  return any ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // A store that has no schema yet is most likely not the one that was meant.
@@ -193,6 +208,7 @@ std::optional<int> Serve(Store& store, const ThreadScheduler& scheduler, Engine&
 }
 
 int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
+  if (config.check) return Check(config);
   auto store = OpenStore(config.store);
   if (!store) return Complain(store.error().message);
   if (config.migrate_only) return Migrate(**store, config, service_manager);

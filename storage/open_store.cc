@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -156,6 +157,16 @@ tl::expected<StoreLocation, std::string> ParseStoreUrl(std::string_view url) {
     return SqliteLocation{std::string(path)};
   }
   return Bad(url, "it must begin with sqlite: or mysql://");
+}
+
+std::vector<ServerReport> CheckServers(const StoreLocation& location) {
+  if (const auto* mysql = std::get_if<mysql::Config>(&location)) return CheckMySqlServers(*mysql);
+  const auto& sqlite = std::get<SqliteLocation>(location);
+  ServerReport report{sqlite.path, "SQLite", "", {}};
+  const bool memory = sqlite.path == ":memory:";
+  if (!memory && !std::filesystem::exists(sqlite.path)) report.refusal = "the file is not there";
+  if (memory) report.warnings.emplace_back("all terms are lost when tenured ends");
+  return {report};
 }
 
 Result<std::unique_ptr<Store>> OpenStore(const StoreLocation& location) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "storage/mysql/config.h"
 #include "storage/store.h"
@@ -27,5 +28,15 @@ using StoreLocation = std::variant<SqliteLocation, mysql::Config>;
 
 // Opens it. A MySQL server is only connected to by the first call. Errors: kStoreUnavailable.
 [[nodiscard]] Result<std::unique_ptr<Store>> OpenStore(const StoreLocation& location);
+
+// What a server of the store's URL is, for the operator.
+struct ServerReport {
+  std::string address;
+  std::string name;     // of the engine; empty if it could not be found out
+  std::string refusal;  // why it is not used; empty: it may be
+  std::vector<std::string> warnings;
+};
+// Asks each of them, or looks at the file. Changes nothing.
+[[nodiscard]] std::vector<ServerReport> CheckServers(const StoreLocation& location);
 
 }  // namespace tenure

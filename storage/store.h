@@ -292,7 +292,8 @@ class Store {
 
   // Compares the database's schema with the one that this program knows.
   virtual Result<SchemaState> CheckSchema() = 0;
-  // Brings the schema up to date. Safe to run twice, and from many replicas at once.
+  // Brings the schema up to date, and checks that applications can use it. Safe to run twice, and
+  // from many replicas at once.
   virtual Result<void> Migrate() = 0;
 };
 

@@ -41,6 +41,11 @@ constexpr size_t kElectionsPerTrim = 1000;
 constexpr auto kTrimTimeMax = std::chrono::seconds(5);
 constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 
+// Who updates the schema, and dies, is waited for as long as this; longer than a statement takes.
+constexpr Duration kMigrationLease = std::chrono::minutes(2);
+constexpr auto kMigrationPatience = std::chrono::seconds(30);
+constexpr auto kMigrationPause = std::chrono::milliseconds(100);
+
 template <typename Number>
 Number To(const Cell& cell) {
   Number number{};
@@ -406,6 +411,11 @@ class Attempted {
       return {};
     }
 
+    if (loan_.connection().server().many_writers) {
+      const std::set<ElectionName> granted = Granted(decided.events);
+      if (!granted.empty()) statements.push_back(query::WriteFences(granted));
+    }
+
     const auto lanes = EventsByLane(decided.events);
     std::vector<size_t> position_results;
     for (const auto& [lane, events] : lanes) {
@@ -441,6 +451,14 @@ class Attempted {
       committed.push_back({lane, positions.at(committed.size())});
     }
     return committed;
+  }
+
+  static std::set<ElectionName> Granted(const std::vector<Event>& events) {
+    std::set<ElectionName> granted;
+    for (const Event& event : events) {
+      if (event.type == EventType::kElected) granted.insert(event.election);
+    }
+    return granted;
   }
 
   // Elections whose rows were made for a campaign that was then refused, or put off.
@@ -751,8 +769,8 @@ class MySqlStore final : public Store {
            query::kLastRepaired, query::kLongestLease, query::kClock});
       const mysql::Server& server = connection.server();
       HistorySight sight;
-      sight.server = {loan.slot().choice, server.name, server.history, server.lossless,
-                      server.warnings};
+      sight.server = {loan.slot().choice, server.name,         server.history,
+                      server.lossless,    server.many_writers, server.warnings};
       for (const Row& row : results[1]) sight.positions.at(Unsigned(row[0])) = Unsigned(row[1]);
       sight.latest = ToEpoch(results[2]);
       sight.remembered = ToEpoch(results[3]);
@@ -808,13 +826,22 @@ class MySqlStore final : public Store {
   Result<void> Migrate() override {
     return Anywhere([&](Pool::Loan& loan) {
       Connection& connection = loan.connection();
-      connection.Run({query::kCreateSchemaVersion});
+      const std::string& holder = loan.slot().writer;
+      Create(connection, query::kCreateSchemaVersion);
+      Create(connection, query::kCreateMigrationLock);
+      connection.Run({query::kAddMigrationLock});
+      WaitForMigrationLock(connection, holder);
+      const MigrationTurn turn{connection, holder};
       const int version = Version(connection);
       for (const Migration& migration : MySqlMigrations()) {
         if (migration.version <= version) continue;
-        for (const char* statement : migration.statements) Create(connection, statement);
+        for (const char* statement : migration.statements) {
+          if (!TakeMigrationLock(connection, holder)) throw MigrationIsLocked();
+          Create(connection, statement);
+        }
         connection.Run({query::SetSchemaVersion(migration.version)});
       }
+      CheckFence(connection);
     });
   }
 
@@ -832,7 +859,8 @@ class MySqlStore final : public Store {
                  .state = static_cast<Epoch::State>(Unsigned(row.at(4))),
                  .began_at = Time(row.at(5)),
                  .repairer = Unsigned(row.at(6)),
-                 .repair_until = Time(row.at(7))};
+                 .repair_until = Time(row.at(7)),
+                 .guards_write = Unsigned(row.at(8)) != 0};
   }
 
   // One statement of a migration. What it makes may be there: another run made it.
@@ -851,11 +879,56 @@ class MySqlStore final : public Store {
           throw MySqlError(
               error.kind, error.code,
               std::string("cannot update the schema: ") + error.what() +
-                  ". This needs the privileges CREATE, ALTER, INDEX, CREATE VIEW and CREATE "
-                  "ROUTINE; a user who has them can run: tenured migrate");
+                  ". This needs the privileges CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, "
+                  "ALTER ROUTINE and EXECUTE; a user who has them can run: tenured migrate");
         default: throw;
       }
     }
+  }
+
+  // The server gives the definer of a procedure the right to execute it only where it was created:
+  // not on the other nodes of Galera, and not where a dump was restored.
+  static void CheckFence(Connection& connection) {
+    try {
+      connection.Run({query::kTryFence});
+    } catch (const MySqlError& error) {
+      if (error.code == query::kSignal) return;  // no term stands
+      throw MySqlError(error.kind, error.code,
+                       std::string("tenure_fence cannot be called: ") + error.what() +
+                           ". Its definer needs EXECUTE, SELECT, INSERT and UPDATE on the schema");
+    }
+  }
+
+  // Statements that define something are not transactions, and two at once on different nodes of
+  // Galera can stop the cluster. So who migrates has a row.
+  static bool TakeMigrationLock(Connection& connection, const std::string& holder) {
+    const std::vector<Rows> results =
+        connection.Run({query::TakeMigrationLock(holder, kMigrationLease), query::kRowCount});
+    return Unsigned(results[1].at(0).at(0)) == 1;
+  }
+
+  // Gives the row back, however the migration ends.
+  struct MigrationTurn {
+    Connection& connection;
+    const std::string& holder;
+    ~MigrationTurn() {
+      try {
+        connection.Run({query::FreeMigrationLock(holder)});
+      } catch (const MySqlError&) {  // its time will be over
+      }
+    }
+  };
+
+  static void WaitForMigrationLock(Connection& connection, const std::string& holder) {
+    const auto end = std::chrono::steady_clock::now() + kMigrationPatience;
+    while (!TakeMigrationLock(connection, holder)) {
+      if (std::chrono::steady_clock::now() > end) throw MigrationIsLocked();
+      std::this_thread::sleep_for(kMigrationPause);
+    }
+  }
+
+  static MySqlError MigrationIsLocked() {
+    return {MySqlError::Kind::kOther, 0, "another process is updating the schema"};
   }
 
   static int Version(Connection& connection) {
@@ -951,6 +1024,23 @@ class MySqlStore final : public Store {
 };
 
 }  // namespace
+
+std::vector<ServerReport> CheckMySqlServers(const mysql::Config& config) {
+  std::vector<ServerReport> reports;
+  for (const mysql::Address& address : config.addresses) {
+    ServerReport report{address.host + ":" + std::to_string(address.port), "", "", {}};
+    try {
+      const mysql::Server server = Connection(config, address).server();
+      report.name = server.name;
+      report.refusal = server.refusal;
+      report.warnings = server.warnings;
+    } catch (const MySqlError& error) {
+      report.refusal = error.what();
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
 
 std::unique_ptr<Store> OpenMySqlStore(mysql::Config config) {
   return std::make_unique<MySqlStore>(std::move(config));

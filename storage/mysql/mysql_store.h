@@ -11,13 +11,17 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "storage/mysql/config.h"
+#include "storage/open_store.h"
 #include "storage/store.h"
 
 namespace tenure {
 
 // Connects when it is first used: a database that is away is found out by the first call.
 [[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(mysql::Config config);
+
+[[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const mysql::Config& config);
 
 }  // namespace tenure

@@ -106,6 +106,7 @@ class Describer {
     server_.name += fmt::format(", Galera node {}, {}, cluster of {}", Variable("wsrep_node_name"),
                                 Status("wsrep_local_state_comment"), Status("wsrep_cluster_size"));
     server_.node = Status("wsrep_gcomm_uuid") + " " + server_.node;
+    server_.many_writers = true;
     server_.history = "galera " + Status("wsrep_cluster_state_uuid");
     server_.lossless = true;
     const std::string state = Status("wsrep_local_state_comment");
@@ -119,7 +120,9 @@ class Describer {
   void DescribeGroup() {
     server_.engine = Engine::kGroupReplication;
     const bool single = IsOn(Variable("group_replication_single_primary_mode"));
-    server_.history = "group " + Variable("group_replication_group_name");
+    server_.many_writers = !single;
+    server_.history =
+        "group " + Variable("group_replication_group_name") + (single ? "" : ", multi-primary");
     server_.lossless = true;
     const auto is_me = [&](const GroupMember& it) { return it.id == Variable("server_uuid"); };
     const auto me = std::ranges::find_if(facts_.group, is_me);

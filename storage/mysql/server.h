@@ -44,6 +44,9 @@ struct Server {
   std::string history;
   // A replica may be promoted in its place without losing a commit that was acknowledged.
   bool lossless = false;
+  // Other servers of the cluster take writes too: row locks of one are not known to the others, and
+  // a guard of the fence has to write.
+  bool many_writers = false;
   std::string refusal;                // why it must not be used; empty: it may
   std::vector<std::string> warnings;  // what puts commits at risk
 };

@@ -383,20 +383,26 @@ std::string Feed(int lane, uint64_t after, uint64_t until) {
       kEventColumns, lane, after, until);
 }
 
+std::string WriteFences(const std::set<ElectionName>& names) {
+  return fmt::format("UPDATE fences SET writes = writes + 1 WHERE election IN ({})",
+                     Literals(names));
+}
+
 std::string FindEpoch(uint64_t number) {
   return fmt::format(
-      "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us"
+      "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
+      "guards_write"
       " FROM lineage WHERE epoch = {}",
       number);
 }
 
 std::vector<std::string> SaveEpoch(const Epoch& epoch) {
   return {fmt::format("REPLACE INTO lineage (epoch, token, server, lossless, state, began_at_us,"
-                      " repairer, repair_until_us, joined_at_us)"
-                      " VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {})",
+                      " repairer, repair_until_us, joined_at_us, guards_write)"
+                      " VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
                       epoch.number, epoch.token, Literal(epoch.server), epoch.lossless ? 1 : 0,
                       static_cast<int>(epoch.state), Literal(epoch.began_at), epoch.repairer,
-                      Literal(epoch.repair_until), kNow),
+                      Literal(epoch.repair_until), kNow, epoch.guards_write ? 1 : 0),
           fmt::format("UPDATE lanes SET epoch = {}", epoch.number)};
 }
 
@@ -551,6 +557,17 @@ std::string RaiseOrigin() {
       "INSERT INTO origin (one, number) VALUES (1, GREATEST({0}, {1}))"
       " ON DUPLICATE KEY UPDATE number = GREATEST(number + {0}, {1})",
       kBumpMin, kNow);
+}
+
+std::string TakeMigrationLock(std::string_view holder, Duration lease) {
+  return fmt::format(
+      "UPDATE migration_lock SET holder = {0}, until_us = GREATEST(until_us + 1, {1} + {2})"
+      " WHERE one = 1 AND (holder = {0} OR until_us < {1})",
+      Literal(holder), kNow, Literal(lease));
+}
+
+std::string FreeMigrationLock(std::string_view holder) {
+  return fmt::format("UPDATE migration_lock SET until_us = 0 WHERE holder = {}", Literal(holder));
 }
 
 std::string SetSchemaVersion(int version) {

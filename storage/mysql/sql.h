@@ -107,10 +107,15 @@ inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 inline constexpr char kLanes[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
-// The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until.
+// For a cluster, where a guard of the fence writes one of the rows.
+[[nodiscard]] std::string WriteFences(const std::set<ElectionName>& names);
+
+// The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
+// guards_write.
 inline constexpr char kLockLanes[] = "SELECT lane, position FROM lanes ORDER BY lane FOR UPDATE";
 inline constexpr char kLatestEpoch[] =
-    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us FROM "
+    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
+    "guards_write FROM "
     "lineage"
     " ORDER BY epoch DESC LIMIT 1";
 [[nodiscard]] std::string FindEpoch(uint64_t number);
@@ -172,6 +177,17 @@ inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one TINYINT NOT NULL PRIMARY KEY,"
     " version INT NOT NULL) ENGINE = InnoDB";
+inline constexpr char kTryFence[] = "CALL tenure_fence('', 0)";
+inline constexpr int kSignal = 1644;
+// Whoever has the row may change the schema, until its time is over.
+inline constexpr char kCreateMigrationLock[] =
+    "CREATE TABLE IF NOT EXISTS migration_lock (one TINYINT NOT NULL PRIMARY KEY,"
+    " holder BINARY(16) NOT NULL, until_us BIGINT NOT NULL) ENGINE = InnoDB";
+inline constexpr char kAddMigrationLock[] =
+    "INSERT IGNORE INTO migration_lock (one, holder, until_us) VALUES (1, '', 0)";
+// Changes a row if it could be taken, or kept.
+[[nodiscard]] std::string TakeMigrationLock(std::string_view holder, Duration lease);
+[[nodiscard]] std::string FreeMigrationLock(std::string_view holder);
 inline constexpr char kHasSchemaVersion[] =
     "SELECT COUNT(*) FROM information_schema.tables"
     " WHERE table_schema = DATABASE() AND table_name = 'schema_version'";

@@ -1,9 +1,9 @@
 // The steps that bring a database to the schema that this program knows, one list per dialect.
 //
-// Steps are only ever added, and each may be run twice: replicas migrate without a lock of their
-// own. What has no IF NOT EXISTS in both MySQL and MariaDB, views, procedures and columns, is
-// created plainly: the store takes "it exists already" for done. (OR REPLACE and DROP would need
-// more rights, and would take away for a moment what is in use.)
+// Steps are only ever added, and each may be run twice: who migrates may die in between. What has
+// no IF NOT EXISTS in both MySQL and MariaDB, views, procedures and columns, is created plainly:
+// the store takes "it exists already" for done. (OR REPLACE and DROP would need more rights, and
+// would take away for a moment what is in use.)
 #pragma once
 
 #include <span>

@@ -235,9 +235,63 @@ constexpr const char* kLineage[] = {
        ) ENGINE = InnoDB)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},   {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin},
-                                     {7, kLineage}};
+// The guard, for clusters too. Row locks are local to a node there, and only what transactions
+// write is compared when they commit. So where `guards_write` of the epoch says so, a guard updates
+// one of the election's rows in `fences`, and a grant all of them: whichever commits later is
+// refused. There are several, so that guards do not wait for each other. The first guard of an
+// election makes them, and writes the election's own row for that, as every grant does.
+constexpr const char* kClusterFence[] = {
+    "ALTER TABLE lineage ADD COLUMN guards_write TINYINT UNSIGNED NOT NULL DEFAULT 0",
+    "ALTER TABLE elections ADD COLUMN guarded BIGINT UNSIGNED NOT NULL DEFAULT 0",
+    R"(CREATE TABLE IF NOT EXISTS fences (
+         election VARBINARY(255) NOT NULL,
+         slot TINYINT UNSIGNED NOT NULL,
+         writes BIGINT UNSIGNED NOT NULL,
+         PRIMARY KEY (election, slot)
+       ) ENGINE = InnoDB)",
+    "DROP PROCEDURE IF EXISTS tenure_fence",
+    R"(CREATE PROCEDURE tenure_fence(
+         of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
+       MODIFIES SQL DATA
+       SQL SECURITY DEFINER
+       BEGIN
+         DECLARE of_name VARBINARY(4096) DEFAULT CAST(of_election AS BINARY);
+         DECLARE stands INT DEFAULT 0;
+         DECLARE writing INT DEFAULT 0;
+         DECLARE refusal VARCHAR(128) CHARACTER SET utf8mb4 DEFAULT CONCAT(
+           'tenure_fence: term ', COALESCE(of_term, 'NULL'), ' of election ''',
+           COALESCE(LEFT(of_election, 60), 'NULL'), ''' does not stand');
+
+         SELECT COUNT(*) INTO stands
+           FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session
+           WHERE e.name = of_name AND (e.term < of_term
+             OR (e.term = of_term AND e.leader_session IS NOT NULL AND COALESCE(s.state, 0) = 0));
+         IF stands = 1 THEN
+           SELECT COALESCE(MAX(guards_write), 0) INTO writing FROM lineage
+             WHERE epoch = (SELECT MAX(epoch) FROM lineage);
+           IF writing = 1 THEN
+             UPDATE fences SET writes = writes + 1
+               WHERE election = of_name AND slot = CONNECTION_ID() % 8;
+             IF ROW_COUNT() = 0 THEN
+               UPDATE elections SET guarded = guarded + 1 WHERE name = of_name;
+               INSERT INTO fences (election, slot, writes) VALUES (of_name, 0, 1), (of_name, 1, 1),
+                 (of_name, 2, 1), (of_name, 3, 1), (of_name, 4, 1), (of_name, 5, 1),
+                 (of_name, 6, 1), (of_name, 7, 1);
+             END IF;
+           END IF;
+           SELECT COUNT(*) INTO stands FROM elections e
+             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
+             LOCK IN SHARE MODE;
+         END IF;
+         IF stands = 0 THEN
+           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = refusal;
+         END IF;
+       END)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},    {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities},  {6, kOrigin},
+                                     {7, kLineage},    {8, kClusterFence}};
 
 }  // namespace
 

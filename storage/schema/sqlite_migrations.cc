@@ -175,9 +175,14 @@ constexpr const char* kLineage[] = {
        ))",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},   {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities}, {6, kOrigin},
-                                     {7, kLineage}};
+// It has no clusters.
+constexpr const char* kClusterFence[] = {
+    "ALTER TABLE lineage ADD COLUMN guards_write INTEGER NOT NULL DEFAULT 0",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},    {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities},  {6, kOrigin},
+                                     {7, kLineage},    {8, kClusterFence}};
 
 }  // namespace
 

@@ -127,13 +127,16 @@ inline constexpr char kFeed[] =
     " ORDER BY position, election, revision";
 inline constexpr char kLanes[] = "SELECT lane, position, epoch FROM lanes";
 
-// The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until.
+// The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
+// guards_write.
 inline constexpr char kLatestEpoch[] =
-    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us FROM "
+    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
+    "guards_write FROM "
     "lineage"
     " ORDER BY epoch DESC LIMIT 1";
 inline constexpr char kFindEpoch[] =
-    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us FROM "
+    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
+    "guards_write FROM "
     "lineage"
     " WHERE epoch = ?";
 inline constexpr char kLastRepaired[] =
@@ -141,7 +144,7 @@ inline constexpr char kLastRepaired[] =
 inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) FROM sessions";
 inline constexpr char kSaveEpoch[] =
     "INSERT OR REPLACE INTO lineage (epoch, token, server, lossless, state, began_at_us, repairer,"
-    " repair_until_us, joined_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " repair_until_us, joined_at_us, guards_write) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr char kSaveLanesEpoch[] = "UPDATE lanes SET epoch = ?";
 inline constexpr char kJoinEpoch[] = "UPDATE lineage SET joined_at_us = ? WHERE epoch = ?";
 

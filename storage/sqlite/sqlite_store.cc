@@ -514,7 +514,7 @@ class SqliteStore final : public Store {
             query::kSaveEpoch,
             {Int(epoch->number), Int(epoch->token), epoch->server, int64_t{epoch->lossless},
              static_cast<int64_t>(epoch->state), Int(epoch->began_at), Int(epoch->repairer),
-             Int(epoch->repair_until), Int(sight.now)});
+             Int(epoch->repair_until), Int(sight.now), int64_t{epoch->guards_write}});
         connection_.Execute(query::kSaveLanesEpoch, {Int(epoch->number)});
       } else if (sight.latest) {
         connection_.Execute(query::kJoinEpoch, {Int(sight.now), Int(sight.latest->number)});
@@ -841,7 +841,8 @@ class SqliteStore final : public Store {
                    .state = static_cast<Epoch::State>(Number(row, 4)),
                    .began_at = Time(row, 5),
                    .repairer = Unsigned(row, 6),
-                   .repair_until = Time(row, 7)};
+                   .repair_until = Time(row, 7),
+                   .guards_write = Number(row, 8) != 0};
     });
     return found.empty() ? std::nullopt : std::optional(found.front());
   }

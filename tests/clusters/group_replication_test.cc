@@ -25,6 +25,15 @@ class GroupReplicationTest : public ::testing::Test {
 };
 std::unique_ptr<GroupReplication> GroupReplicationTest::group_;
 
+TEST_F(GroupReplicationTest, TheCheckKnowsThePrimary) {
+  const Finished checked = RunToEnd({Program("tenured"), "check", "--store", url_});
+
+  EXPECT_EQ(checked.exit_code, 0);
+  EXPECT_THAT(checked.output, ::testing::HasSubstr("ONLINE PRIMARY, 3 members"));
+  EXPECT_THAT(checked.output,
+              ::testing::HasSubstr("is not used: this member of the group is not a primary"));
+}
+
 TEST_F(GroupReplicationTest, AMemberThatCameBackAloneGetsNoGrant) {
   if (group_->WaitForPrimary() != 0) group_->Appoint(0);
   Tenured server(url_);

@@ -84,6 +84,9 @@ TEST_F(ReplicationTest, AReplicaThatIsToStopServesOnlyAfterTheOperatorDidHisPart
 
 TEST_F(ReplicationTest, ASemiSynchronousPairGoesOnWhereItWas) {
   Serve(ReplicaPair::Kind::kSemiSynchronous);
+  const Finished checked = RunToEnd({Program("tenured"), "check", "--store", pair_->Url("tenure")});
+  EXPECT_THAT(checked.output, ::testing::HasSubstr("semi-synchronous: may be used"));
+  EXPECT_THAT(checked.output, ::testing::HasSubstr("is not used: it is read-only"));
   Terms terms;
   for (int i = 0; i < 5; ++i) terms.Take(A());
 

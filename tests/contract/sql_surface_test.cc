@@ -434,7 +434,8 @@ TEST_F(FenceTest, TheDocumentedPlainSqlDoesTheSame) {
 
 // docs/operations.md
 constexpr char kRightsToMigrate[] =
-    "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, SELECT, INSERT, UPDATE, DELETE ON tenure.*";
+    "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, INSERT,"
+    " UPDATE, DELETE ON tenure.*";
 constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE ON tenure.*";
 
 TEST_F(FenceTest, TheDocumentedPrivilegesSufficeToMigrateAndToServe) {
@@ -494,6 +495,7 @@ TEST_F(FenceTest, AUserThatCannotMigrateIsToldWhatIsMissing) {
   ASSERT_FALSE(migrated);
   EXPECT_THAT(migrated.error().message, HasSubstr("CREATE ROUTINE"));
   EXPECT_EQ(store->CheckSchema().value(), SchemaState::kTooOld);
+  EXPECT_TRUE(OpenUrl(UserWith(kRightsToMigrate, "owner"))->Migrate()) << "nobody waits for it";
 }
 
 TEST_F(FenceTest, ReplicasMigrateAtTheSameTime) {

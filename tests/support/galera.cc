@@ -1,0 +1,82 @@
+#include "tests/support/galera.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tenure::testing {
+namespace {
+
+constexpr size_t kNodes = 3;
+constexpr char kProvider[] = "/usr/lib/galera/libgalera_smm.so";
+
+std::string Loopback(int port) { return "127.0.0.1:" + std::to_string(port); }
+
+}  // namespace
+
+Galera::Galera() {
+  std::ranges::generate(ports_, FreePort);
+  for (size_t i = 0; i < kNodes; ++i) {
+    nodes_.push_back(std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMariaDb));
+  }
+  for (size_t i = 0; i < kNodes; ++i) {
+    std::vector<std::string> flags = FlagsOf(i);
+    if (i == 0) flags.emplace_back("--wsrep-new-cluster");
+    node(i).StartWith(flags);
+    WaitUntilSynchronised(i);
+  }
+}
+
+std::vector<std::string> Galera::FlagsOf(size_t number) const {
+  const auto port = [&](size_t node, size_t kind) { return ports_.at(3 * node + kind); };
+  std::string members;
+  for (size_t i = 0; i < kNodes; ++i) members += (i > 0 ? "," : "") + Loopback(port(i, 0));
+  return {"--binlog-format=ROW",
+          "--innodb-autoinc-lock-mode=2",
+          "--wsrep-on=ON",
+          std::string("--wsrep-provider=") + kProvider,
+          "--wsrep-cluster-address=gcomm://" + members,
+          "--wsrep-node-name=n" + std::to_string(number + 1),
+          "--wsrep-node-address=127.0.0.1",
+          "--wsrep-sst-method=mariabackup",
+          "--wsrep-sst-auth=root:",
+          "--wsrep-sst-receive-address=" + Loopback(port(number, 2)),
+          "--wsrep-provider-options=base_port=" + std::to_string(port(number, 0)) +
+              ";gmcast.listen_addr=tcp://" + Loopback(port(number, 0)) +
+              ";ist.recv_addr=" + Loopback(port(number, 1)) + ";gcache.size=16M"};
+}
+
+std::string Galera::Url(const std::string& database, size_t first) const {
+  std::string addresses;
+  for (size_t i = 0; i < kNodes; ++i) {
+    addresses += (i > 0 ? "," : "") + nodes_.at((first + i) % kNodes)->address();
+  }
+  return "mysql://root@" + addresses + "/" + database;
+}
+
+void Galera::Rejoin(size_t number) {
+  node(number).StartWith(FlagsOf(number));
+  WaitUntilSynchronised(number);
+}
+
+void Galera::WaitUntilSynchronised(size_t number) {
+  EXPECT_TRUE(Eventually(
+      [&] {
+        const Finished answer = node(number).Query(
+            "SHOW STATUS WHERE Variable_name = 'wsrep_local_state_comment' AND Value = 'Synced'");
+        return answer.exit_code == 0 && !answer.output.empty();
+      },
+      3 * kPatience))
+      << node(number).process().Errors();
+}
+
+void Galera::MakeLag(size_t number) {
+  DatabaseServer& busy = node((number + 1) % kNodes);
+  busy.Ask(
+      "CREATE DATABASE IF NOT EXISTS lag; CREATE TABLE IF NOT EXISTS lag.rows_ (id INT PRIMARY KEY,"
+      " n INT) ENGINE = InnoDB; INSERT IGNORE INTO lag.rows_ SELECT seq, 0 FROM "
+      "lag.seq_1_to_150000");
+  busy.Ask("UPDATE lag.rows_ SET n = n + 1");
+}
+
+}  // namespace tenure::testing
