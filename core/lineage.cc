@@ -32,7 +32,12 @@ Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
     if (!why.empty()) return {Verdict::kLost, why};
   }
   if (!sight.latest) return {Verdict::kBegins, ""};
-  if (sight.latest->server == sight.server.history) return {Verdict::kGoesOn, ""};
+  if (sight.latest->server == sight.server.history) {
+    // What the epoch says of the server must stay true.
+    const bool same = sight.latest->lossless == sight.server.lossless &&
+                      sight.latest->guards_write == sight.server.guards_write;
+    return {same ? Verdict::kGoesOn : Verdict::kBegins, ""};
+  }
   if (sight.latest->lossless) return {Verdict::kBegins, ""};
   return {Verdict::kLost, "another server, which may lack the latest commits, goes on with it: " +
                               sight.server.history + " after " + sight.latest->server};

@@ -90,6 +90,17 @@ TEST(LineageTest, AServerPromotedInPlaceOfALosslessOneBegins) {
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << "it promised too much";
 }
 
+TEST(LineageTest, AServerThatPromisesLessOrMoreBeginsAnEpoch) {
+  HistorySight sight = Sight();
+  sight.latest->lossless = true;
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kBegins);
+
+  sight = Sight();
+  sight.server.guards_write = true;
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kBegins);
+  EXPECT_TRUE(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).guards_write);
+}
+
 TEST(LineageTest, ALossThatOthersFoundIsOne) {
   HistorySight sight = Sight();
   sight.latest = At(4, "a");

@@ -49,7 +49,7 @@ class ChangeFeedTest : public ::testing::Test {
   void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }
   void Here(const Command& command) { Tell(Commit(database_.store(), command)); }
   void Tell(Change change) {
-    lineage_.Saw(Committed{change.at});
+    if (const auto stand = lineage_.stand()) lineage_.Saw(Committed{change.at}, stand->epoch);
     feed_.OnCommitted(change.at, std::move(change.events));
   }
 

@@ -512,12 +512,14 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
 
 Result<Committed> Engine::Transact(Agenda& agenda, const std::function<void(Docket&)>& decide) {
   agenda.stand = lineage_.stand();
-  if (!agenda.stand) return tl::unexpected(*WhyClosed());
+  if (!agenda.stand) {
+    return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
+  }
   const SteadyTime begun = scheduler_.Now();
   const auto committed = store_.Transact(agenda, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (committed) lineage_.Saw(*committed);
+  if (committed) lineage_.Saw(*committed, agenda.stand->epoch);
   return committed;
 }
 

@@ -108,6 +108,13 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
   return wait;
 }
 
+Result<void> Lineage::KeepTurn() {
+  const auto kept = TakeTurn();
+  if (!kept) return tl::unexpected(kept.error());
+  if (!*kept) return Fail(Reason::kOverloaded, "another replica raises the terms");
+  return {};
+}
+
 Result<void> Lineage::TryToRepair() {
   if (on_lost_ == OnLostCommits::kStop) return {};
   // A database that is being restored gets its tables one by one.
@@ -118,14 +125,12 @@ Result<void> Lineage::TryToRepair() {
   if (!turn) return tl::unexpected(turn.error());
   if (!*turn || **turn > Duration(0)) return {};
 
-  const auto bumped = BumpTerms(store_, [this]() -> Result<void> {
-    const auto kept = TakeTurn();
-    if (!kept) return tl::unexpected(kept.error());
-    if (!*kept) return Fail(Reason::kOverloaded, "another replica raises the terms");
-    return {};
-  });
+  const auto raised = LookAtHistory(store_);
+  if (!raised) return tl::unexpected(raised.error());
+  const auto bumped = BumpTerms(store_, [this] { return KeepTurn(); });
   if (!bumped) return tl::unexpected(bumped.error());
-  const auto begun = BeginRepairedEpoch(store_);
+  if (const auto kept = KeepTurn(); !kept) return kept;
+  const auto begun = BeginRepairedEpoch(store_, *raised);
   if (!begun) return begun;
   LogWarning(
       "all terms were raised after commits were lost",
@@ -155,8 +160,9 @@ void Lineage::Saw(const Lanes& lanes) {
   }
 }
 
-void Lineage::Saw(const Committed& committed) {
+void Lineage::Saw(const Committed& committed, uint64_t epoch) {
   const std::lock_guard lock(mutex_);
+  if (epoch != memory_.epoch) return;
   for (const LanePosition& at : committed) {
     uint64_t& seen = memory_.seen[static_cast<size_t>(at.lane)];
     seen = std::max(seen, at.position);
@@ -168,11 +174,26 @@ void Lineage::SawLease(Duration lease_ttl) {
   longest_lease_ = std::max(longest_lease_, lease_ttl);
 }
 
-Result<void> BeginRepairedEpoch(Store& store) {
-  const auto sight = store.AgreeOnHistory(0, [](const HistorySight& seen) {
+Result<HistorySight> LookAtHistory(Store& store) {
+  auto sight = store.AgreeOnHistory(0, [](const HistorySight&) { return std::optional<Epoch>(); });
+  if (sight) store.StayOn(sight->server.number);
+  return sight;
+}
+
+Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised) {
+  const auto token_of = [](const HistorySight& sight) {
+    return sight.latest ? std::pair(sight.latest->number, sight.latest->token)
+                        : std::pair(0UL, 0UL);
+  };
+  bool same = false;
+  const auto sight = store.AgreeOnHistory(0, [&](const HistorySight& seen) -> std::optional<Epoch> {
+    same = seen.server.number == raised.server.number && token_of(seen) == token_of(raised);
+    if (!same) return std::nullopt;
     return NextEpoch({}, seen, Epoch::State::kRepaired, std::random_device()());
   });
   if (!sight) return tl::unexpected(sight.error());
+  if (!same)
+    return Fail(Reason::kOverloaded, "the history has changed while its terms were raised");
   return {};
 }
 

@@ -44,7 +44,7 @@ class Lineage {
   // How often terms were raised, so that all that was told before is void.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Lanes& lanes);
-  void Saw(const Committed& committed);
+  void Saw(const Committed& committed, uint64_t epoch);
   void SawLease(Duration lease_ttl);
 
  private:
@@ -54,6 +54,8 @@ class Lineage {
   // Takes, or keeps, the turn to repair. Answers with how long to wait before; nothing if it is
   // another replica's turn, or repaired already.
   [[nodiscard]] Result<std::optional<Duration>> TakeTurn();
+  // Errors: those of the store; kOverloaded if it is another replica's.
+  [[nodiscard]] Result<void> KeepTurn();
 
   Store& store_;
   Metrics& metrics_;
@@ -69,7 +71,10 @@ class Lineage {
   Duration longest_lease_{0};  // guarded by mutex_
 };
 
-// Begins an epoch in which all terms are higher than before. REQUIRES: BumpTerms succeeded.
-[[nodiscard]] Result<void> BeginRepairedEpoch(Store& store);
+// Begins an epoch in which all terms are higher than before, if the history is still the one that
+// `raised` shows: seen when BumpTerms began, by LookAtHistory. Errors: kStoreUnavailable;
+// kOverloaded if another server, or another epoch, has taken its place meanwhile.
+[[nodiscard]] Result<HistorySight> LookAtHistory(Store& store);
+[[nodiscard]] Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised);
 
 }  // namespace tenure

@@ -29,7 +29,7 @@ class LineageUseTest : public ::testing::Test {
     EXPECT_TRUE(agenda.stand);
     const auto committed = member.store.Transact(
         agenda, [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
-    if (committed) member.lineage.Saw(*committed);
+    if (committed) member.lineage.Saw(*committed, agenda.stand->epoch);
     return committed;
   }
 
@@ -165,11 +165,25 @@ TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
   Poll(stops);
   EXPECT_FALSE(stops.lineage.open());
 
+  const auto raised = LookAtHistory(old_.store());
   ASSERT_TRUE(BumpTerms(old_.store()));
-  ASSERT_TRUE(BeginRepairedEpoch(old_.store()));
+  ASSERT_TRUE(BeginRepairedEpoch(old_.store(), *raised));
   Poll(stops);
   EXPECT_TRUE(stops.lineage.open());
   EXPECT_EQ(stops.lineage.repairs(), 1U);
+}
+
+// The database failed over while its terms were raised, to a server that has nothing of that.
+TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
+  ASSERT_TRUE(a_.lineage.Join());
+  const auto raised = LookAtHistory(database_.store());
+  ASSERT_TRUE(BumpTerms(database_.store()));
+  Member other(old_.store(), 3);
+  ASSERT_TRUE(other.lineage.Join());
+
+  EXPECT_THAT(BeginRepairedEpoch(old_.store(), *raised), FailsWith(Reason::kOverloaded));
+  EXPECT_EQ(old_.store().ReadLanes().value().epoch, 1U);
+  EXPECT_TRUE(BeginRepairedEpoch(database_.store(), *raised));
 }
 
 }  // namespace

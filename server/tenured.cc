@@ -126,9 +126,11 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   config.migrate = false;
   const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
+  const auto raised = LookAtHistory(store);
+  if (!raised) return Complain(raised.error().message);
   const auto bumped = BumpTerms(store);
   if (!bumped) return Complain(bumped.error().message);
-  const auto begun = BeginRepairedEpoch(store);
+  const auto begun = BeginRepairedEpoch(store, *raised);
   if (!begun) return Complain(begun.error().message);
   std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
             << bumped->to << "; raised " << bumped->elections << " elections, ended "

@@ -193,7 +193,13 @@ Connection::Connection(const Config& config, const Address& address) {
   }
   const ServerFacts facts = AskForFacts();
   server_ = Describe(facts);
-  if (server_.refusal.empty()) Run(query::SetUpSession(server_.engine));
+  if (server_.refusal.empty()) Run(query::SetUpSession(server_));
+}
+
+void Connection::AskAgain() {
+  server_ = Describe(AskForFacts());
+  if (server_.refusal.empty()) return;
+  throw MySqlError(MySqlError::Kind::kUnfit, 0, server_.name + " is not used: " + server_.refusal);
 }
 
 ServerFacts Connection::AskForFacts() {

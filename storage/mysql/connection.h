@@ -56,8 +56,10 @@ class Connection {
   // the first that fails.
   std::vector<Rows> Run(const std::vector<std::string>& statements);
 
-  // As it was when the connection was made. It may be one that must not be used.
+  // As it was when the connection was made, or asked last. It may be one that must not be used.
   [[nodiscard]] const Server& server() const { return server_; }
+  // Asks again what it is. Throws kUnfit if it must not be used now.
+  void AskAgain();
   // Throws kUnfit if the server refuses writes now: it is not, or no longer, the one that others
   // write to, and what it shows may be old. The second form looks at a cell of @@global.read_only.
   void CheckWritable();

@@ -27,6 +27,7 @@ using mysql::Rows;
 namespace query = mysql::query;
 using query::Patience;
 
+constexpr std::string_view kCreate = "CREATE ";
 constexpr int kDeadlock = 1213;
 constexpr int kLockWaitTimeout = 1205;  // InnoDB rolls back the statement, not the transaction
 
@@ -764,6 +765,7 @@ class MySqlStore final : public Store {
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
     return Anywhere([&](Pool::Loan& loan) {
       Connection& connection = loan.connection();
+      connection.AskAgain();
       const std::vector<Rows> results = connection.Run(
           {query::kBegin, query::kLockLanes, query::kLatestEpoch, query::FindEpoch(remembered),
            query::kLastRepaired, query::kLongestLease, query::kClock});
@@ -864,8 +866,13 @@ class MySqlStore final : public Store {
   }
 
   // One statement of a migration. What it makes may be there: another run made it.
-  static void Create(Connection& connection, const char* statement) {
+  static void Create(Connection& connection, std::string statement) {
     try {
+      const size_t replace = statement.find(query::kOrReplace);
+      if (replace == kCreate.size() && !connection.server().mariadb) {
+        statement.erase(replace, query::kOrReplace.size());
+        connection.Run({query::kDropFence});
+      }
       connection.Run({statement});
     } catch (const MySqlError& error) {
       switch (error.code) {

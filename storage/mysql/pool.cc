@@ -16,6 +16,10 @@ constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
 // Between two searches for a server.
 constexpr std::chrono::milliseconds kSearchPauseMin{50};
 constexpr std::chrono::milliseconds kSearchPauseMax{1000};
+// Who waits for somebody else's search goes on without it after this.
+constexpr std::chrono::seconds kSearchPatience{2};
+constexpr int kTooManyConnections = 1040;
+constexpr int kAccessDenied = 1045;
 // A proxy that spreads connections may lead to another server than before; so often it is asked for
 // the one that is used.
 constexpr int kConnectTries = 4;
@@ -73,7 +77,10 @@ void Pool::Connect(Slot& slot) {
     if (ConnectTo(*choice, slot)) return;
     Leave(choice->number);
   }
-  const std::lock_guard one_search(choosing_);
+  const std::unique_lock one_search(choosing_, kSearchPatience);
+  if (!one_search) {
+    throw MySqlError(MySqlError::Kind::kAway, 0, "no database server has answered yet");
+  }
   // Somebody may have found one meanwhile.
   if (const auto choice = Chosen()) {
     if (ConnectTo(*choice, slot)) return;
@@ -92,7 +99,9 @@ bool Pool::ConnectTo(const Choice& choice, Slot& slot) {
       slot.connection = std::move(connection);
       slot.choice = choice.number;
       return true;
-    } catch (const MySqlError&) {
+    } catch (const MySqlError& error) {
+      // It answers, and those who are connected may go on.
+      if (error.code == kTooManyConnections || error.code == kAccessDenied) throw;
       return false;
     }
   }

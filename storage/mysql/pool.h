@@ -103,7 +103,7 @@ class Pool {
   std::string node_;                   // of the last choice; guarded by mutex_
   uint64_t choices_ = 0;               // guarded by mutex_
   std::atomic<uint64_t> stay_on_ = 0;  // 0: anywhere
-  std::mutex choosing_;                // one search at a time
+  std::timed_mutex choosing_;          // one search at a time
   std::optional<Failure> failure_;     // guarded by choosing_
 };
 

@@ -39,6 +39,7 @@ class Describer {
     const std::string version = Variable("version");
     const std::string comment = Variable("version_comment");
     const bool mariadb = Contains(version, "MariaDB");
+    server_.mariadb = mariadb;
     server_.engine = mariadb ? Engine::kMariaDb : Engine::kMySql;
     const std::string number = version.substr(0, version.find('-'));
     server_.name = (mariadb ? "MariaDB " : "MySQL ") + number;
@@ -175,7 +176,15 @@ class Describer {
                                     prefix + "wait_no_" + (new_names ? "replica" : "slave") +
                                     " to ON");
     }
-    server_.lossless = waits && for_ever && after_sync && alone != "OFF";
+    const uint64_t clients = Number(Status(prefix + "clients"));
+    const std::string wait_for = Variable(prefix + "wait_for_replica_count");
+    const bool all_have_it = clients <= (wait_for.empty() ? 1 : Number(wait_for));
+    if (!all_have_it) {
+      server_.warnings.emplace_back("a commit waits for " + (wait_for.empty() ? "1" : wait_for) +
+                                    " of " + std::to_string(clients) +
+                                    " replicas: the promotion of another one may lose commits");
+    }
+    server_.lossless = waits && for_ever && after_sync && alone != "OFF" && all_have_it;
   }
 
   void WarnOfLostWrites() {

@@ -36,7 +36,8 @@ struct ServerFacts {
 
 struct Server {
   Engine engine = Engine::kMySql;
-  std::string name;  // for people: "MySQL 9.7.4, Group Replication, single primary, 3 members"
+  bool mariadb = false;  // what it is made from
+  std::string name;      // for people: "MySQL 9.7.4, Group Replication, single primary, 3 members"
   // Distinguishes it from every other server that may answer at the same address.
   std::string node;
   // The same for all servers of which every commit of one is on the others: the nodes of a cluster.

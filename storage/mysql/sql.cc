@@ -123,7 +123,7 @@ std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
 
 }  // namespace
 
-std::vector<std::string> SetUpSession(Engine engine) {
+std::vector<std::string> SetUpSession(const Server& server) {
   std::vector<std::string> statements = {
       "SET SESSION time_zone = '+00:00'",
       "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
@@ -132,11 +132,12 @@ std::vector<std::string> SetUpSession(Engine engine) {
       "SET SESSION lock_wait_timeout = 3",
       fmt::format("SET SESSION wait_timeout = {}", kSilenceMax.count())};
   // Reads wait for what other nodes have committed before.
-  if (engine == Engine::kGalera) statements.emplace_back("SET SESSION wsrep_sync_wait = 1");
-  // Reads on a new primary wait for what the old one has committed.
-  if (engine == Engine::kGroupReplication) {
-    statements.emplace_back(
-        "SET SESSION group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'");
+  if (server.engine == Engine::kGalera) statements.emplace_back("SET SESSION wsrep_sync_wait = 1");
+  // Reads on a new primary wait for what the old one has committed; with several, for what any has.
+  if (server.engine == Engine::kGroupReplication) {
+    statements.push_back(
+        fmt::format("SET SESSION group_replication_consistency = '{}'",
+                    server.many_writers ? "BEFORE" : "BEFORE_ON_PRIMARY_FAILOVER"));
   }
   return statements;
 }

@@ -38,10 +38,11 @@ inline constexpr char kServerVariables[] =
 inline constexpr char kServerStatus[] =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status',"
     " 'wsrep_cluster_size', 'wsrep_local_state_comment', 'wsrep_gcomm_uuid',"
-    " 'wsrep_cluster_state_uuid', 'rpl_semi_sync_source_status', 'rpl_semi_sync_master_status')";
+    " 'wsrep_cluster_state_uuid', 'rpl_semi_sync_source_status', 'rpl_semi_sync_master_status',"
+    " 'rpl_semi_sync_source_clients', 'rpl_semi_sync_master_clients')";
 inline constexpr char kGroupMembers[] =
     "SELECT MEMBER_ID, MEMBER_STATE, MEMBER_ROLE FROM performance_schema.replication_group_members";
-[[nodiscard]] std::vector<std::string> SetUpSession(Engine engine);
+[[nodiscard]] std::vector<std::string> SetUpSession(const Server& server);
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
 // lane.
@@ -177,6 +178,8 @@ inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one TINYINT NOT NULL PRIMARY KEY,"
     " version INT NOT NULL) ENGINE = InnoDB";
+inline constexpr std::string_view kOrReplace = "OR REPLACE ";
+inline constexpr char kDropFence[] = "DROP PROCEDURE IF EXISTS tenure_fence";
 inline constexpr char kTryFence[] = "CALL tenure_fence('', 0)";
 inline constexpr int kSignal = 1644;
 // Whoever has the row may change the schema, until its time is over.

@@ -2,8 +2,8 @@
 //
 // Steps are only ever added, and each may be run twice: who migrates may die in between. What has
 // no IF NOT EXISTS in both MySQL and MariaDB, views, procedures and columns, is created plainly:
-// the store takes "it exists already" for done. (OR REPLACE and DROP would need more rights, and
-// would take away for a moment what is in use.)
+// the store takes "it exists already" for done. OR REPLACE is MariaDB's: elsewhere the store
+// drops first, which also takes away what was granted.
 #pragma once
 
 #include <span>

@@ -249,8 +249,7 @@ constexpr const char* kClusterFence[] = {
          writes BIGINT UNSIGNED NOT NULL,
          PRIMARY KEY (election, slot)
        ) ENGINE = InnoDB)",
-    "DROP PROCEDURE IF EXISTS tenure_fence",
-    R"(CREATE PROCEDURE tenure_fence(
+    R"(CREATE OR REPLACE PROCEDURE tenure_fence(
          of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
        MODIFIES SQL DATA
        SQL SECURITY DEFINER
@@ -267,6 +266,11 @@ constexpr const char* kClusterFence[] = {
            WHERE e.name = of_name AND (e.term < of_term
              OR (e.term = of_term AND e.leader_session IS NOT NULL AND COALESCE(s.state, 0) = 0));
          IF stands = 1 THEN
+           SELECT COUNT(*) INTO stands FROM elections e
+             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
+             LOCK IN SHARE MODE;
+         END IF;
+         IF stands = 1 THEN
            SELECT COALESCE(MAX(guards_write), 0) INTO writing FROM lineage
              WHERE epoch = (SELECT MAX(epoch) FROM lineage);
            IF writing = 1 THEN
@@ -276,12 +280,9 @@ constexpr const char* kClusterFence[] = {
                UPDATE elections SET guarded = guarded + 1 WHERE name = of_name;
                INSERT INTO fences (election, slot, writes) VALUES (of_name, 0, 1), (of_name, 1, 1),
                  (of_name, 2, 1), (of_name, 3, 1), (of_name, 4, 1), (of_name, 5, 1),
-                 (of_name, 6, 1), (of_name, 7, 1);
+                 (of_name, 6, 1), (of_name, 7, 1) ON DUPLICATE KEY UPDATE writes = writes + 1;
              END IF;
            END IF;
-           SELECT COUNT(*) INTO stands FROM elections e
-             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
-             LOCK IN SHARE MODE;
          END IF;
          IF stands = 0 THEN
            SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = refusal;

@@ -485,6 +485,21 @@ TEST_F(FenceTest, TheFenceWorksWhileItsOwnersAccountIsLocked) {
   EXPECT_THAT(reader.Run("SELECT * FROM leaders"), SizeIs(1));
 }
 
+TEST_F(FenceTest, AMigrationOfTheFenceKeepsWhatApplicationsMayDo) {
+  if (std::getenv("TENURE_TEST_MYSQL_ROOT") != nullptr) {
+    GTEST_SKIP() << "MySQL cannot replace a procedure: docs/compatibility.md";
+  }
+  Server().FreshDatabase("tenure");
+  SqlSurface surface(UserWith(kRightsToMigrate, "owner"));
+  surface.Stand("e", leader_, "leader");
+  const auto application = UserWith("EXECUTE ON PROCEDURE tenure.tenure_fence");
+  ASSERT_EQ(Server().Query("UPDATE tenure.schema_version SET version = 7").exit_code, 0);
+
+  ASSERT_TRUE(OpenUrl(UserWith(kRightsToMigrate, "owner"))->Migrate());
+
+  EXPECT_EQ(SqlApplication(application).Guard("'e'", "1"), "");
+}
+
 TEST_F(FenceTest, AUserThatCannotMigrateIsToldWhatIsMissing) {
   Server().FreshDatabase("tenure");
   const auto store =
