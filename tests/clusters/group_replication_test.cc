@@ -20,6 +20,18 @@ class GroupReplicationTest : public ::testing::Test {
     url_ = group_->Url("tenure");
   }
 
+  // As soon as it answers at all.
+  static uint64_t FirstTermRead(Tenured& server) {
+    v1::LeaderRequest request;
+    request.set_election("orders");
+    v1::LeaderResponse response;
+    EXPECT_TRUE(Eventually([&] {
+      grpc::ClientContext context;
+      return server.stub().Leader(&context, request, &response).ok();
+    }));
+    return response.term();
+  }
+
   static std::unique_ptr<GroupReplication> group_;
   std::string url_;
 };
@@ -32,6 +44,25 @@ TEST_F(GroupReplicationTest, TheCheckKnowsThePrimary) {
   EXPECT_THAT(checked.output, ::testing::HasSubstr("ONLINE PRIMARY, 3 members"));
   EXPECT_THAT(checked.output,
               ::testing::HasSubstr("is not used: this member of the group is not a primary"));
+}
+
+// The old primary keeps its connections, and would show what it knew.
+TEST_F(GroupReplicationTest, APlannedSwitchLosesNothingAndShowsNothingOld) {
+  Tenured a(url_);
+  Tenured b(url_);
+  Terms terms;
+  for (const size_t primary : {1U, 2U, 0U}) {
+    for (int i = 0; i < 5; ++i) {
+      const uint64_t term = terms.Take(a);
+      EXPECT_EQ(Leader(b, "orders").term(), term);
+    }
+    group_->Appoint(primary);
+    const uint64_t term = terms.Take(a);
+    EXPECT_EQ(FirstTermRead(b), term);
+  }
+
+  EXPECT_EQ(*terms.given().rbegin(), 18U);
+  EXPECT_THAT(a.process().Errors(), ::testing::Not(::testing::HasSubstr("lost commits")));
 }
 
 TEST_F(GroupReplicationTest, AMemberThatCameBackAloneGetsNoGrant) {
