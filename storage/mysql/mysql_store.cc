@@ -767,7 +767,7 @@ class MySqlStore final : public Store {
       Connection& connection = loan.connection();
       connection.AskAgain();
       const std::vector<Rows> results = connection.Run(
-          {query::kBegin, query::kLockLanes, query::kLatestEpoch, query::FindEpoch(remembered),
+          {query::kBegin, query::kLockLanes, query::LatestEpoch(), query::FindEpoch(remembered),
            query::kLastRepaired, query::kLongestLease, query::kClock});
       const mysql::Server& server = connection.server();
       HistorySight sight;

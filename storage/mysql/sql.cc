@@ -29,6 +29,8 @@ constexpr char kSessionColumns[] =
 constexpr char kEventColumns[] =
     "election, revision, type, cause, term, session, candidate, lease_ttl_us, value,"
     " elected_at_us, at_us, successor";
+constexpr char kEpochColumns[] =
+    "epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, guards_write";
 // Of one answer about many sessions.
 constexpr size_t kPlacesMax = 100'000;
 
@@ -389,12 +391,12 @@ std::string WriteFences(const std::set<ElectionName>& names) {
                      Literals(names));
 }
 
+std::string LatestEpoch() {
+  return fmt::format("SELECT {} FROM lineage ORDER BY epoch DESC LIMIT 1", kEpochColumns);
+}
+
 std::string FindEpoch(uint64_t number) {
-  return fmt::format(
-      "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
-      "guards_write"
-      " FROM lineage WHERE epoch = {}",
-      number);
+  return fmt::format("SELECT {} FROM lineage WHERE epoch = {}", kEpochColumns, number);
 }
 
 std::vector<std::string> SaveEpoch(const Epoch& epoch) {

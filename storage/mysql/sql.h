@@ -114,11 +114,7 @@ inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 // The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
 // guards_write.
 inline constexpr char kLockLanes[] = "SELECT lane, position FROM lanes ORDER BY lane FOR UPDATE";
-inline constexpr char kLatestEpoch[] =
-    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
-    "guards_write FROM "
-    "lineage"
-    " ORDER BY epoch DESC LIMIT 1";
+[[nodiscard]] std::string LatestEpoch();
 [[nodiscard]] std::string FindEpoch(uint64_t number);
 inline constexpr char kLastRepaired[] =
     "SELECT COALESCE(MAX(epoch), 0) FROM lineage WHERE state = 2";

@@ -18,6 +18,9 @@ namespace tenure::sqlite::query {
   "election, revision, type, cause, term, session, candidate, lease_ttl_us, value," \
   " elected_at_us, at_us, successor"
 
+#define TENURE_EPOCH_COLUMNS \
+  "epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, guards_write"
+
 // Transactions.
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
 inline constexpr char kBeginRead[] = "BEGIN";
@@ -130,15 +133,8 @@ inline constexpr char kLanes[] = "SELECT lane, position, epoch FROM lanes";
 // The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
 // guards_write.
 inline constexpr char kLatestEpoch[] =
-    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
-    "guards_write FROM "
-    "lineage"
-    " ORDER BY epoch DESC LIMIT 1";
-inline constexpr char kFindEpoch[] =
-    "SELECT epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, "
-    "guards_write FROM "
-    "lineage"
-    " WHERE epoch = ?";
+    "SELECT " TENURE_EPOCH_COLUMNS " FROM lineage ORDER BY epoch DESC LIMIT 1";
+inline constexpr char kFindEpoch[] = "SELECT " TENURE_EPOCH_COLUMNS " FROM lineage WHERE epoch = ?";
 inline constexpr char kLastRepaired[] =
     "SELECT COALESCE(MAX(epoch), 0) FROM lineage WHERE state = 2";
 inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) FROM sessions";
@@ -247,5 +243,6 @@ inline constexpr char kSetSchemaVersion[] =
 #undef TENURE_CANDIDACY_COLUMNS
 #undef TENURE_SESSION_COLUMNS
 #undef TENURE_EVENT_COLUMNS
+#undef TENURE_EPOCH_COLUMNS
 
 }  // namespace tenure::sqlite::query

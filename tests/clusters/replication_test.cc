@@ -18,6 +18,16 @@ class ReplicationTest : public ::testing::Test {
       servers_.push_back(std::make_unique<Tenured>(pair_->Url("tenure"), flags));
     }
   }
+  // Takes ten terms, the last five of which the replica does not get.
+  void TakeTermsThatGetLost(Terms& terms) {
+    for (int i = 0; i < 5; ++i) terms.Take(A());
+    EXPECT_TRUE(Eventually([&] {
+      return pair_->replica().Query("SELECT term FROM tenure.elections").output == "5\n";
+    }));
+    pair_->Disconnect();
+    for (int i = 0; i < 5; ++i) terms.Take(B());
+  }
+
   Tenured& A() { return *servers_.front(); }
   Tenured& B() { return *servers_.back(); }
 
@@ -28,11 +38,7 @@ class ReplicationTest : public ::testing::Test {
 TEST_F(ReplicationTest, TermsInALostTailAreNotGrantedAgain) {
   Serve(ReplicaPair::Kind::kAsynchronous);
   Terms terms;
-  for (int i = 0; i < 5; ++i) terms.Take(A());
-  EXPECT_TRUE(Eventually(
-      [&] { return pair_->replica().Query("SELECT term FROM tenure.elections").output == "5\n"; }));
-  pair_->Disconnect();
-  for (int i = 0; i < 5; ++i) terms.Take(B());
+  TakeTermsThatGetLost(terms);
 
   pair_->source().Kill();
   pair_->Promote();
@@ -49,11 +55,7 @@ TEST_F(ReplicationTest, TermsInALostTailAreNotGrantedAgain) {
 TEST_F(ReplicationTest, AFailoverThatNoReplicaSawIsALossToo) {
   Serve(ReplicaPair::Kind::kAsynchronous);
   Terms terms;
-  for (int i = 0; i < 5; ++i) terms.Take(A());
-  EXPECT_TRUE(Eventually(
-      [&] { return pair_->replica().Query("SELECT term FROM tenure.elections").output == "5\n"; }));
-  pair_->Disconnect();
-  for (int i = 0; i < 5; ++i) terms.Take(B());
+  TakeTermsThatGetLost(terms);
 
   for (const auto& server : servers_) server->Kill();
   pair_->source().Kill();
