@@ -462,6 +462,14 @@ Result<Session> Renew(Docket& docket, const SessionId& id) {
   return **session;
 }
 
+void FollowClock(Docket& docket, const SessionId& id, Duration by) {
+  Session* session = Find(docket, id);
+  if (session == nullptr || session->ended != Cause::kNone) return;
+  const bool was_running = session->expires_at > docket.now + -by;
+  if (by > Duration(0) && was_running) session->expires_at = LongestLease(*session, docket.now);
+  CutLease(*session, docket.now);
+}
+
 Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause) {
   Session* session = Find(docket, id);
   if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");

@@ -191,9 +191,14 @@ struct Needs {
 // Errors: kSessionNotFound, kSessionEnded, and those named at each command in the proto.
 [[nodiscard]] Result<Answer> Apply(Docket& docket, const Limits& limits, const Command& command);
 
-// Renews a lease, from `now`. A lease is never made shorter. Errors: kSessionNotFound,
-// kSessionEnded.
+// Renews a lease, from `now`. It may end earlier than before if the clock was set back meanwhile,
+// but never earlier than its holder believes. Errors: kSessionNotFound, kSessionEnded.
 [[nodiscard]] Result<Session> Renew(Docket& docket, const SessionId& id);
+
+// The database's clock was set by `by`, ahead or back, and then showed `now`. Whatever lease was
+// running begins anew if it may have lost time, and is cut to its length if it has won some. Safe
+// to do twice.
+void FollowClock(Docket& docket, const SessionId& id, Duration by);
 
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
 [[nodiscard]] Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause);

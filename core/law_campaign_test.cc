@@ -217,14 +217,6 @@ TEST(CampaignSessionTest, CampaigningRenewsTheLeaseOfLeadersAndWaiters) {
   EXPECT_EQ(SessionIn(docket, "b").expires_at, kNow + kLease);
 }
 
-TEST(CampaignSessionTest, CampaigningNeverShortensTheLease) {
-  auto docket = Given(Alive("a", kNow + 2 * kLease));
-
-  (void)Do(docket, CampaignBy("a"));
-
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + 2 * kLease);
-}
-
 // --- Campaigning again ---
 
 TEST(RepeatedCampaignTest, TheSameValueOfTheLeaderHasNoEvent) {

@@ -163,7 +163,7 @@ TEST_P(LawPropertyTest, TheInvariantsHoldAfterEveryStep) {
     const Docket before = docket;
 
     std::optional<Command> command;
-    switch (dice_.Below(24)) {
+    switch (dice_.Below(25)) {
       case 0: (void)EndSession(docket, commands_.AnySession(), Cause::kSessionClosed); break;
       case 1: (void)DeposeSession(docket, commands_.AnySession(), kOperator); break;
       case 2:
@@ -172,6 +172,9 @@ TEST_P(LawPropertyTest, TheInvariantsHoldAfterEveryStep) {
       case 5:
       case 6:
       case 7: (void)Renew(docket, commands_.AnySession()); break;
+      case 8:
+        tenure::FollowClock(docket, commands_.AnySession(), 500ms * (dice_.Below(5) - 2));
+        break;
       default:
         command = commands_.Draw(docket);
         (void)Do(docket, *command, kLimits);

@@ -26,12 +26,18 @@ TEST(RenewTest, ARenewalLastsAWholeLeaseFromNow) {
   EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
 }
 
-TEST(RenewTest, ARenewalNeverShortensALease) {
-  auto docket = Given(Alive("a", kNow + 2 * kLease));
-  const auto before = docket;
+TEST(RenewTest, ARenewalAfterTheClockWasSetBackLastsNoLongerThanALease) {
+  auto docket = Given(Alive("a", kNow + 1h));
 
-  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + 2 * kLease)));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
+}
+
+TEST(RenewTest, ACampaignAfterTheClockWasSetBackRenewsForALease) {
+  auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + 1h));
+
+  (void)Do(docket, CampaignBy("a"));
+
+  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
 }
 
 TEST(RenewTest, ARenewalInTheLastInstantIsInTime) {
@@ -57,6 +63,55 @@ TEST(RenewTest, AnExpiredSessionStaysExpiredEvenIfTheClockStepsBack) {
 
   EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
   EXPECT_THAT(Do(docket, CampaignBy("a")), FailsWith(Reason::kSessionEnded));
+}
+
+// --- FollowClock ---
+
+struct Jump {
+  std::string name;
+  DbTime expires_at;  // when the clock shows kNow again, or already
+  Duration by;
+  DbTime follows_to;
+};
+
+class FollowClockTest : public ::testing::TestWithParam<Jump> {};
+
+TEST_P(FollowClockTest, ALeaseLosesNoTimeAndLastsNoLongerThanItsLength) {
+  auto docket = Given(Alive("a", GetParam().expires_at));
+
+  FollowClock(docket, Id("a"), GetParam().by);
+
+  EXPECT_EQ(SessionIn(docket, "a").expires_at, GetParam().follows_to);
+  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kNone);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, FollowClockTest,
+    ::testing::Values(Jump{"Ahead", kNow + -1h + 4s, 1h, kNow + kLease},
+                      Jump{"AheadWithinItsLease", kNow + 4s, 5s, kNow + kLease},
+                      Jump{"AheadAfterItsLease", kNow + -1h, 1h, kNow + -1h},
+                      Jump{"AheadAndRenewedSince", kNow + kLease, 1h, kNow + kLease},
+                      Jump{"Back", kNow + 1h + 4s, -1h, kNow + kLease},
+                      Jump{"BackAndRenewedSince", kNow + 4s, -1h, kNow + 4s}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(FollowClockTest, AnEndedSessionStaysAsItIs) {
+  auto docket = Given(Ended("a", Cause::kExpired));
+  const auto before = docket;
+
+  FollowClock(docket, Id("a"), 1h);
+
+  EXPECT_THAT(docket, IsSameAs(before));
+}
+
+TEST(FollowClockTest, ALeaseIsNotCutBelowWhatALongerOneHadPromised) {
+  auto docket = Given(Alive("a", kNow + 1h));
+  docket.sessions[Id("a")].opened_at = kNow + -1h;
+  docket.sessions[Id("a")].lease_ttl_since = kNow;  // halved by the last renewal
+
+  FollowClock(docket, Id("a"), -1h);
+
+  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + 2 * kLease);
 }
 
 TEST(RenewTest, AnEndedSessionStaysEnded) {

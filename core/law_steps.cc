@@ -114,7 +114,18 @@ Result<Session*> FindAlive(Docket& docket, const SessionId& id) {
 
 void ExtendLease(Session& session, DbTime now) {
   ShrinkWhenCalm(session, now);
+  CutLease(session, now);
   session.expires_at = std::max(session.expires_at, now + session.lease_ttl);
+}
+
+DbTime LongestLease(const Session& session, DbTime now) {
+  // A renewal that was answered before the lease was made shorter promised more than the latest.
+  const bool was_longer = session.lease_ttl_since != session.opened_at;
+  return now + (was_longer ? session.lease_ttl * kLeaseGrowth : session.lease_ttl);
+}
+
+void CutLease(Session& session, DbTime now) {
+  session.expires_at = std::min(session.expires_at, LongestLease(session, now));
 }
 
 Place InQueue(Contest& contest, const SessionId& id) {

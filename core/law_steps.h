@@ -21,6 +21,10 @@ void End(Docket& docket, Session& session, Cause cause);
 [[nodiscard]] Result<Session*> FindAlive(Docket& docket, const SessionId& id);
 // Renews a lease, from `now`.
 void ExtendLease(Session& session, DbTime now);
+// When a lease that was renewed before `now` ends at the latest, for all that its holder believes.
+[[nodiscard]] DbTime LongestLease(const Session& session, DbTime now);
+// Makes a lease no longer than that: the clock may have been set back since it was renewed.
+void CutLease(Session& session, DbTime now);
 
 // Queues.
 

@@ -189,11 +189,17 @@ class Witness {
         contest.queue, [](const Candidacy& a, const Candidacy& b) { return a.Before(b); }));
   }
 
-  // What has ended stays so, for its first cause; no lease is made shorter; each end is told once.
-  static void CheckSessions(const Docket& before, const Docket& after) {
+  // What has ended stays so, for its first cause; no lease is made shorter than it was promised, or
+  // longer than it ever was from now; each end is told once.
+  void CheckSessions(const Docket& before, const Docket& after) {
     for (const auto& [id, session] : before.sessions) {
       const Session& now = after.sessions.at(id);
-      EXPECT_GE(now.expires_at, session.expires_at);
+      Duration& longest = longest_leases_[id];
+      longest = std::max(longest, session.lease_ttl);
+      EXPECT_GE(now.expires_at, std::min(session.expires_at, after.now + session.lease_ttl));
+      if (now.expires_at != session.expires_at) {
+        EXPECT_LE(now.expires_at, after.now + longest);
+      }
       if (session.ended != Cause::kNone) {
         EXPECT_EQ(now, session);
       }
@@ -210,6 +216,7 @@ class Witness {
   DbTime reopens_at_;
   std::map<std::string, DbTime> cool_downs_;
   std::map<SessionId, std::set<Attempt>> asked_;
+  std::map<SessionId, Duration> longest_leases_;
 };
 
 // After a command no leader is dead, and no seat is vacant while a living candidate waits who may

@@ -9,7 +9,7 @@ build=(g++ cmake ninja-build pkg-config
   libmysqlcppconn-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev libyaml-cpp-dev)
 mariadb=(mariadb-server-core mariadb-client)
-test=("${mariadb[@]}" libgtest-dev libgmock-dev openssl procps)
+test=("${mariadb[@]}" libgtest-dev libgmock-dev libfaketime openssl procps)
 engines=(debootstrap)
 clusters=(galera-4 mariadb-backup socat lsof iproute2)
 bare=(debootstrap)

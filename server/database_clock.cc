@@ -11,14 +11,32 @@ Duration Between(SteadyTime begin, SteadyTime end) {
 
 }  // namespace
 
-std::optional<Duration> DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
-  const Sight sight{now, asked + (answered - asked) / 2, Between(asked, answered) / 2};
+DatabaseClock::Sight DatabaseClock::SightOf(DbTime now, SteadyTime asked, SteadyTime answered) {
+  return {now, asked + (answered - asked) / 2, Between(asked, answered) / 2};
+}
+
+std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
+                                              SteadyTime answered) const {
+  const Sight sight = SightOf(now, asked, answered);
   const std::lock_guard lock(mutex_);
-  const std::optional<Sight> before = std::exchange(last_, sight);
-  if (!before) return std::nullopt;
-  const Duration jump = (sight.now - before->now) - Between(before->at, sight.at);
-  const Duration explained = kJumpMin + before->uncertainty + sight.uncertainty;
+  if (!last_) return std::nullopt;
+  const Duration passed = Between(last_->at, sight.at);
+  const Duration jump = (sight.now - last_->now) - passed;
+  const Duration explained =
+      kJumpMin + last_->uncertainty + sight.uncertainty + passed / kDriftDivisor;
   return std::chrono::abs(jump) > explained ? std::optional(jump) : std::nullopt;
+}
+
+void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
+  const std::lock_guard lock(mutex_);
+  last_ = SightOf(now, asked, answered);
+}
+
+bool DatabaseClock::IsAhead(DbTime now, SteadyTime answered) const {
+  const std::lock_guard lock(mutex_);
+  if (!last_) return false;
+  const Duration passed = Between(last_->at, answered) + last_->uncertainty;
+  return now - last_->now > passed + kJumpMin + passed / kDriftDivisor;
 }
 
 std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {

@@ -1,5 +1,5 @@
 // The database's clock, as this replica sees it: what it showed last, carried on by the monotonic
-// clock. For metrics only; nothing expires by it. Thread-safe.
+// clock. Nothing expires by it; it finds out that the database's clock was set. Thread-safe.
 #pragma once
 
 #include <mutex>
@@ -12,15 +12,25 @@ namespace tenure {
 
 class DatabaseClock {
  public:
-  // The database said that it was `now`, in answer to a question that took this time. Answers with
-  // how far its clock jumped since the last time, if it did: further than `kJumpMin`, and than the
-  // round trips explain.
-  std::optional<Duration> Saw(DbTime now, SteadyTime asked, SteadyTime answered);
+  // How far the database's clock jumped since it was seen last, if it did: further than `kJumpMin`,
+  // and than the round trips and the drift of two clocks explain. It said that it was `now`, in
+  // answer to a question that took this time.
+  [[nodiscard]] std::optional<Duration> JumpTo(DbTime now, SteadyTime asked,
+                                               SteadyTime answered) const;
+  // From now on jumps are those from here.
+  void Saw(DbTime now, SteadyTime asked, SteadyTime answered);
 
-  // Nothing until it was seen once.
+  // Whether `now`, which the database said before `answered`, is later than it can be: its clock
+  // has jumped ahead since it was seen last.
+  [[nodiscard]] bool IsAhead(DbTime now, SteadyTime answered) const;
+
+  // What it shows at a moment. Nothing until it was seen once.
   [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;
 
-  static constexpr Duration kJumpMin = std::chrono::milliseconds(500);
+  // Half of what the shortest lease leaves between its holder's belief and its end (core/lease.h).
+  static constexpr Duration kJumpMin = std::chrono::milliseconds(50);
+  // Clocks that are disciplined drift by less: a part in so many.
+  static constexpr int kDriftDivisor = 2000;
 
  private:
   struct Sight {
@@ -28,6 +38,7 @@ class DatabaseClock {
     SteadyTime at;         // in the middle of the round trip
     Duration uncertainty;  // half of it
   };
+  static Sight SightOf(DbTime now, SteadyTime asked, SteadyTime answered);
 
   mutable std::mutex mutex_;
   std::optional<Sight> last_;  // guarded by mutex_

@@ -16,7 +16,10 @@ class DatabaseClockTest : public ::testing::Test {
   std::optional<Duration> Ask(SteadyTime::duration after, Duration ahead = 0s,
                               SteadyTime::duration round_trip = 0s) {
     const auto middle = std::chrono::duration_cast<Duration>(after + round_trip / 2);
-    return clock_.Saw(kDatabaseStart + middle + ahead, kStart + after, kStart + after + round_trip);
+    const DbTime now = kDatabaseStart + middle + ahead;
+    const auto jump = clock_.JumpTo(now, kStart + after, kStart + after + round_trip);
+    clock_.Saw(now, kStart + after, kStart + after + round_trip);
+    return jump;
   }
 
   DatabaseClock clock_;
@@ -42,7 +45,7 @@ TEST_F(DatabaseClockTest, ASteadyClockHasNotJumped) {
   Ask(0s);
 
   EXPECT_EQ(Ask(1h), std::nullopt);
-  EXPECT_EQ(Ask(1h + 1s, 500ms), std::nullopt);
+  EXPECT_EQ(Ask(1h + 1s, 50ms), std::nullopt);
 }
 
 TEST_F(DatabaseClockTest, AJumpAheadIsSeenOnce) {
@@ -56,6 +59,22 @@ TEST_F(DatabaseClockTest, AJumpBackIsSeen) {
   Ask(0s);
 
   EXPECT_EQ(Ask(1s, -3s), Duration(-3s));
+}
+
+TEST_F(DatabaseClockTest, TwoClocksMayDriftApart) {
+  Ask(0s);
+
+  EXPECT_EQ(Ask(1h, 1s), std::nullopt);
+  EXPECT_EQ(Ask(1h + 1s, 3s), Duration(2s));
+}
+
+TEST_F(DatabaseClockTest, AClockIsAheadIfItShowsMoreThanCanHavePassed) {
+  EXPECT_FALSE(clock_.IsAhead(kDatabaseStart + 1h, kStart));  // it is not known
+  clock_.Saw(kDatabaseStart, kStart, kStart + 200ms);         // it may have shown that at the start
+
+  EXPECT_FALSE(clock_.IsAhead(kDatabaseStart + 1s + 50ms, kStart + 1s));
+  EXPECT_TRUE(clock_.IsAhead(kDatabaseStart + 1s + 60ms, kStart + 1s));
+  EXPECT_FALSE(clock_.IsAhead(kDatabaseStart + -1h, kStart + 1s));
 }
 
 TEST_F(DatabaseClockTest, ADifferenceWithinTheRoundTripIsNoJump) {

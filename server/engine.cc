@@ -48,6 +48,8 @@ constexpr size_t kRememberedMax = 10'000;
 constexpr int kSearchesPerShortestLease = 4;
 constexpr SteadyTime::duration kSearchPauseMax = 250ms;
 constexpr size_t kDuePerSearch = 500;
+constexpr size_t kMovedAtOnceMax = 500;
+constexpr int kMoveTriesMax = 20;  // of sessions that others have locked
 
 constexpr SteadyTime::duration kForgetInterval = 60s;
 constexpr SteadyTime::duration kForgetPause = 1s;  // while there is more to forget
@@ -86,6 +88,14 @@ std::function<void()> FailAll(std::vector<Pending> batch, Error error) {
   return [batch = std::move(batch), error = std::move(error)] {
     for (const Pending& pending : batch) pending.done(tl::unexpected(error));
   };
+}
+
+// Nothing in this docket is decided now.
+void PutOff(Docket& docket) {
+  for (const auto& [name, contest] : docket.contests) docket.busy.insert(name);
+  for (const auto& [id, session] : docket.sessions) docket.busy_sessions.insert(id);
+  docket.contests.clear();
+  docket.sessions.clear();
 }
 
 }  // namespace
@@ -511,6 +521,14 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
 }
 
 Result<Committed> Engine::Transact(Agenda& agenda, const std::function<void(Docket&)>& decide) {
+  return TransactByAnyClock(agenda, [&](Docket& docket) {
+    if (database_clock_.IsAhead(docket.now, scheduler_.Now())) PutOff(docket);
+    decide(docket);
+  });
+}
+
+Result<Committed> Engine::TransactByAnyClock(Agenda& agenda,
+                                             const std::function<void(Docket&)>& decide) {
   agenda.stand = lineage_.stand();
   if (!agenda.stand) {
     return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
@@ -642,11 +660,7 @@ SteadyTime Engine::FindAndDoDueWork() {
   const SteadyTime answered = scheduler_.Now();
   ObserveSeconds(metrics_.database_seconds[Operation::kSearch], answered - asked);
   if (!due) return latest;
-  if (const auto jump = database_clock_.Saw(due->now, asked, answered)) {
-    metrics_.database_clock_jumps.Increment();
-    LogWarning("the database's clock jumped",
-               {{"seconds", std::chrono::duration<double>(*jump).count()}});
-  }
+  if (!FollowClock(due->now, asked, answered)) return latest;
   const auto marked = MarkExpired(due->expired);
   {
     const std::lock_guard lock(settling_mutex_);
@@ -658,6 +672,46 @@ SteadyTime Engine::FindAndDoDueWork() {
   if (!due->next) return latest;
   return std::min(latest, scheduler_.Now() + (*due->next - due->now) +
                               std::chrono::milliseconds(jitter_(random_)));
+}
+
+bool Engine::FollowClock(DbTime now, SteadyTime asked, SteadyTime answered) {
+  if (const auto jump = database_clock_.JumpTo(now, asked, answered)) {
+    if (!MoveLeases(*jump)) return false;
+    metrics_.database_clock_jumps.Increment();
+    LogWarning("the database's clock jumped",
+               {{"seconds", std::chrono::duration<double>(*jump).count()}});
+  }
+  database_clock_.Saw(now, asked, answered);
+  return true;
+}
+
+Result<void> Engine::MoveLeases(Duration by) {
+  std::vector<SessionId> busy;
+  for (SessionId after;;) {
+    const auto page = store_.ListUnended(after, kMovedAtOnceMax);
+    if (!page) return tl::unexpected(page.error());
+    if (page->empty()) break;
+    after = page->back();
+    if (const auto moved = MoveLeases(*page, by, busy); !moved) return moved;
+  }
+  for (int tries = 0; !busy.empty() && tries < kMoveTriesMax; ++tries) {
+    if (const auto moved = MoveLeases(std::exchange(busy, {}), by, busy); !moved) return moved;
+  }
+  if (!busy.empty()) return Fail(Reason::kOverloaded, "another transaction has locked sessions");
+  return {};
+}
+
+Result<void> Engine::MoveLeases(const std::vector<SessionId>& sessions, Duration by,
+                                std::vector<SessionId>& busy) {
+  std::set<SessionId> passed_by;
+  Agenda agenda{{}, sessions};
+  const auto committed = TransactByAnyClock(agenda, [&](Docket& docket) {
+    passed_by = docket.busy_sessions;
+    for (const SessionId& id : sessions) tenure::FollowClock(docket, id, by);
+  });
+  if (!committed) return tl::unexpected(committed.error());
+  busy.insert(busy.end(), passed_by.begin(), passed_by.end());
+  return {};
 }
 
 Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {

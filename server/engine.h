@@ -208,8 +208,10 @@ class Engine {
     });
   }
   [[nodiscard]] bool MayRead();
-  // Runs a transaction and counts it.
+  // Runs a transaction and counts it. Nothing is decided by a clock that has jumped ahead: until
+  // leases have followed it, everything counts as busy.
   Result<Committed> Transact(Agenda& agenda, const std::function<void(Docket&)>& decide);
+  Result<Committed> TransactByAnyClock(Agenda& agenda, const std::function<void(Docket&)>& decide);
   // After a commit: notifies watchers, and lets ended sessions lose their places.
   void Follow(const Committed& committed, Docket&& docket,
               const std::vector<std::string>& traces = {});
@@ -225,6 +227,12 @@ class Engine {
   void SearchDueWork();
   // When to search again.
   SteadyTime FindAndDoDueWork();
+  // Leases do not jump with the database's clock. False if they could not be moved along.
+  [[nodiscard]] bool FollowClock(DbTime now, SteadyTime asked, SteadyTime answered);
+  [[nodiscard]] Result<void> MoveLeases(Duration by);
+  // Adds those that another transaction has locked to `busy`.
+  [[nodiscard]] Result<void> MoveLeases(const std::vector<SessionId>& sessions, Duration by,
+                                        std::vector<SessionId>& busy);
   [[nodiscard]] Result<void> MarkExpired(const std::vector<SessionId>& sessions);
   void ForgetOldSessions();
   void TrimHistory(const ElectionName& after);

@@ -665,18 +665,27 @@ TEST_F(CloseSessionTest, TheWatchersOfTheSessionAndItsSeatsAreNotified) {
 }
 
 TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {
-  const auto depose = [&](const SessionId& session) {
-    return a_
-        .Ask<Closed>([&](auto reply) {
-          a_.engine.DeposeSession(session, {"operator", "why"}, reply);
-        })
-        .value();
+  const auto depose = [&](const SessionId& session, const Reply<Closed>& reply) {
+    a_.engine.DeposeSession(session, {"operator", "why"}, reply);
   };
-  world_.database().StepClock(kLease);  // nobody has marked the expiry of "a" yet
+  a_.scheduler.Hold(Work::kBackground);  // nobody marks the expiry of "a"
+  world_.Advance(kLease / 2);
+  ASSERT_TRUE(a_.Renew(Id("b")));
+  world_.Advance(kLease / 2);
+  const Reply<Closed> of_expired;
+  const Reply<Closed> of_living;
+  const Reply<Closed> of_deposed;
 
-  EXPECT_FALSE(depose(Id("a")).deposed);
-  EXPECT_TRUE(depose(Id("b")).deposed);
-  EXPECT_FALSE(depose(Id("b")).deposed);
+  depose(Id("a"), of_expired);
+  depose(Id("b"), of_living);
+  a_.scheduler.Release(Work::kBackground);
+  a_.Run();
+  depose(Id("b"), of_deposed);
+  a_.Run();
+
+  EXPECT_FALSE(of_expired.get()->deposed);
+  EXPECT_TRUE(of_living.get()->deposed);
+  EXPECT_FALSE(of_deposed.get()->deposed);
 }
 
 TEST_F(CloseSessionTest, ClosingTwiceGivesTheSameAnswer) {

@@ -229,6 +229,8 @@ class Store {
   // Sessions that have expired or whose places must still be given up, and elections that may now
   // be ready for a grant; at most `limit` of each.
   virtual Result<DueWork> FindDueWork(size_t limit) = 0;
+  // Sessions after `after`, by id, that are not marked as ended.
+  virtual Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) = 0;
   // Every election in which one of the sessions leads or waits.
   virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
   // Marks ended sessions that no longer hold a seat or a place as settled.

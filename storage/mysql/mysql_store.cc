@@ -613,6 +613,12 @@ class MySqlStore final : public Store {
     });
   }
 
+  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
+    return Read(query::UnendedSessions(after, limit), [](const Rows& rows) {
+      return ConvertAll(rows, [](const Row& row) { return Id(row[0]); });
+    });
+  }
+
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     if (sessions.empty()) return std::vector<PlaceKey>();
     return Read(query::Places(sessions),

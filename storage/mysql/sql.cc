@@ -424,6 +424,11 @@ std::string UnsettledSessions(size_t limit) {
   return fmt::format("SELECT id FROM sessions WHERE state = 1 LIMIT {}", limit);
 }
 
+std::string UnendedSessions(const SessionId& after, size_t limit) {
+  return fmt::format("SELECT id FROM sessions WHERE state = 0 AND id > {} ORDER BY id LIMIT {}",
+                     Literal(after), limit);
+}
+
 std::string DueElections(size_t limit) {
   return fmt::format(
       "SELECT name FROM elections WHERE wake_at_us <= {} ORDER BY wake_at_us LIMIT {}", kNow,

@@ -136,6 +136,7 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 // What time brings about.
 [[nodiscard]] std::string ExpiredSessions(size_t limit);
 [[nodiscard]] std::string UnsettledSessions(size_t limit);
+[[nodiscard]] std::string UnendedSessions(const SessionId& after, size_t limit);
 [[nodiscard]] std::string DueElections(size_t limit);
 [[nodiscard]] std::string NextDue();
 [[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);

@@ -179,6 +179,8 @@ inline constexpr char kFindSession[] = "SELECT id FROM sessions WHERE id BETWEEN
 inline constexpr char kExpired[] =
     "SELECT id FROM sessions WHERE state = 0 AND expires_at_us <= ? ORDER BY expires_at_us LIMIT ?";
 inline constexpr char kUnsettled[] = "SELECT id FROM sessions WHERE state = 1 LIMIT ?";
+inline constexpr char kUnended[] =
+    "SELECT id FROM sessions WHERE state = 0 AND id > ? ORDER BY id LIMIT ?";
 inline constexpr char kDueElections[] =
     "SELECT name FROM elections WHERE wake_at_us <= ? ORDER BY wake_at_us LIMIT ?";
 inline constexpr char kNextDue[] =

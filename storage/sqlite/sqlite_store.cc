@@ -358,6 +358,13 @@ class SqliteStore final : public Store {
     });
   }
 
+  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
+    return Guarded([&] {
+      return Collect(connection_.Query(query::kUnended, {Bytes(after), Int(limit)}),
+                     [](SQLite::Statement& row) { return ToSessionId(Blob(row, 0)); });
+    });
+  }
+
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     return Guarded([&] {
       std::vector<PlaceKey> places;

@@ -227,6 +227,22 @@ TEST_P(StoreContract, AnExpiredLeaderIsFoundMarkedAndReplaced) {
   EXPECT_THAT(store_->FindDueWork(10).value().unsettled, IsEmpty());
 }
 
+TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
+  std::vector<SessionId> ids = {NewSessionId(), NewSessionId(), NewSessionId()};
+  std::ranges::sort(ids);
+  Stand("e", ids[0], "a");
+  Stand("e", ids[1], "b", 50ms);
+  Stand("e", ids[2], "c");
+  ASSERT_TRUE(Eventually([&] { return !store_->FindDueWork(10).value().expired.empty(); }));
+
+  EXPECT_THAT(store_->ListUnended({}, 2).value(), ElementsAre(ids[0], ids[1]));
+  EXPECT_THAT(store_->ListUnended(ids[1], 2).value(), ElementsAre(ids[2]));
+  EXPECT_THAT(store_->ListUnended(ids[2], 2).value(), IsEmpty());
+  ASSERT_TRUE(
+      store_->Transact(Agenda{{}, {ids[1]}}, [&](Docket& docket) { ExpireIfDue(docket, ids[1]); }));
+  EXPECT_THAT(store_->ListUnended({}, 10).value(), ElementsAre(ids[0], ids[2]));
+}
+
 TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");

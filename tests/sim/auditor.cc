@@ -106,11 +106,11 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
     return;
   }
   const bool prolonged = after.expires_at > before->expires_at;
-  if (prolonged && now >= before->expires_at) {
+  if (prolonged && now >= before->expires_at + world_.went_ahead) {
     world_.Violate("session {} was renewed after its lease was over", name);
   }
-  if (after.expires_at < before->expires_at) {
-    world_.Violate("the lease of session {} was made shorter", name);
+  if (after.expires_at < std::min(before->expires_at, now + before->lease_ttl)) {
+    world_.Violate("the lease of session {} was made shorter than it was promised", name);
   }
   if (after.candidate != before->candidate || after.lease_ttl != before->lease_ttl) {
     world_.Violate("session {} became another's", name);
@@ -161,6 +161,7 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
                           const std::vector<Event>& events, const Docket& now, bool campaigned) {
   const std::string& name = after.election.name.bytes;
   Election walked = before.election;
+  const Event* ended = nullptr;  // the last term, in this transaction
   for (const Event& event : events) {
     world_.Say("   {} r{} {} {} term {}{}{}", name, event.revision.value, EventTypeName(event.type),
                NameOf(event.leader.session), event.term.value,
@@ -182,7 +183,11 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
       if (event.term != walked.term.Next()) {
         world_.Violate("{} went from term {} to {}", name, walked.term.value, event.term.value);
       }
-      AuditGrant(before, after, event, now, campaigned);
+      AuditGrant(before, event, now, campaigned);
+      // An heir has the seat of the session that it ended.
+      const bool heir = ended && ended->cause == Cause::kSuperseded &&
+                        ended->leader.candidate == event.leader.candidate;
+      if (!heir) AuditOrder(before, after, event, now);
       granted_[event.leader.session].insert(event.election);
       ++terms_;
       walked.term = event.term;
@@ -202,6 +207,7 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
     } else {
       AuditVacancy(before, event, now);
       walked.leader.reset();
+      ended = &event;
     }
   }
   if (after.election.revision != walked.revision) {
@@ -220,8 +226,8 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
   if (!same) world_.Violate("{} has another leader than its events say", name);
 }
 
-void Auditor::AuditGrant(const Known& before, const Contest& after, const Event& event,
-                         const Docket& now, bool campaigned) {
+void Auditor::AuditGrant(const Known& before, const Event& event, const Docket& now,
+                         bool campaigned) {
   const std::string& name = event.election.bytes;
   const SessionId& elected = event.leader.session;
   const auto session_before = sessions_.find(elected);
@@ -237,7 +243,6 @@ void Auditor::AuditGrant(const Known& before, const Contest& after, const Event&
     world_.Violate("{} was given to {}, who did not stand", name, NameOf(elected));
   }
   ledger_.CheckGrant(before.election, event);
-  AuditOrder(before, after, event, now);
 }
 
 void Auditor::AuditOrder(const Known& before, const Contest& after, const Event& event,
@@ -246,13 +251,11 @@ void Auditor::AuditOrder(const Known& before, const Contest& after, const Event&
   const SessionId& elected = event.leader.session;
   const std::string& candidate = event.leader.candidate;
   if (ledger_.IsAppointed(before.election, candidate)) return;
-  // An heir has the seat, or the place, of the session that it ended.
+  // An heir has the place of the session that it ended.
   const auto place = before.queue.find(elected);
   Candidacy mine;
   mine.priority = PriorityIn(event.leader.value);
   mine.ticket = place == before.queue.end() ? before.election.next_ticket : place->second.ticket;
-  const auto& led = before.election.leader;
-  if (led && led->candidate == candidate && IsSuperseded(now, led->session)) return;
   for (const auto& [id, other] : before.queue) {
     const bool inherited = other.candidate == candidate && IsSuperseded(now, id);
     if (inherited) mine.ticket = std::min(mine.ticket, other.ticket);

@@ -76,8 +76,7 @@ class Auditor {
                      const std::set<ElectionName>& may_be_vacant);
   void AuditEvents(const Known& before, const Contest& after, const std::vector<Event>& events,
                    const Docket& now, bool campaigned);
-  void AuditGrant(const Known& before, const Contest& after, const Event& event, const Docket& now,
-                  bool campaigned);
+  void AuditGrant(const Known& before, const Event& event, const Docket& now, bool campaigned);
   // Whoever was elected came first in the queue.
   void AuditOrder(const Known& before, const Contest& after, const Event& event, const Docket& now);
   void AuditVacancy(const Known& before, const Event& event, const Docket& now);

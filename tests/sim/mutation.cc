@@ -345,6 +345,11 @@ std::vector<Mutation> MakeMutations() {
       };
   add("forget-ended", "not settled", "an ended session is not settled").after_places =
       [](std::vector<PlaceKey>& places) { places.clear(); };
+  const auto leave_unmoved = [](std::vector<SessionId>& sessions) { sessions.clear(); };
+  add("leases-jump", "believe", "leases do not follow a clock that is set forward").after_unended =
+      leave_unmoved;
+  add("leases-stay", "is still led by", "leases do not follow a clock that is set back")
+      .after_unended = leave_unmoved;
   add("tell-uncommitted", "told its observer", "a change is told that was rolled back")
       .answers_before_commit = true;
   add("feed-skips", "told its observer", "the feed loses the last change of a read").after_feed =

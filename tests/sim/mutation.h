@@ -25,6 +25,7 @@ struct Mutation {
   std::function<void(DueWork&)> after_due;
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;
+  std::function<void(std::vector<SessionId>&)> after_unended;
   bool answers_before_commit = false;  // and then some transactions are rolled back
 
   bool orders_ignore_term = false;  // of the operators' service

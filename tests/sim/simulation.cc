@@ -75,8 +75,7 @@ class Simulation {
     }
     CheckAllRetired();
     // What was left behind by those who vanished.
-    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime +
-             trouble_.clock_went_back());
+    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime);
     CheckTheEnd();
     return Result();
   }
@@ -210,8 +209,7 @@ class Simulation {
       CheckVacancies(begin + world_.plan.LeaseMax());
     }
     // The sessions of those who do not are over in this time.
-    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime +
-             trouble_.clock_went_back());
+    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime);
     CheckVacancies(DbTime{});
     CheckNobodyLivesInThePast();
     world_.quiet = false;

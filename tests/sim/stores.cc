@@ -86,6 +86,12 @@ Result<DueWork> MutantStore::FindDueWork(size_t limit) {
   return due;
 }
 
+Result<std::vector<SessionId>> MutantStore::ListUnended(const SessionId& after, size_t limit) {
+  auto sessions = next_.ListUnended(after, limit);
+  if (sessions && world_.mutation.after_unended) world_.mutation.after_unended(*sessions);
+  return sessions;
+}
+
 Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionId>& sessions) {
   auto places = next_.FindPlaces(sessions);
   if (places && world_.mutation.after_places) world_.mutation.after_places(*places);

@@ -49,6 +49,9 @@ class Delegating : public Store {
     return next_.ReadFeed(lane, after, until);
   }
   Result<DueWork> FindDueWork(size_t limit) override { return next_.FindDueWork(limit); }
+  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
+    return next_.ListUnended(after, limit);
+  }
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     return next_.FindPlaces(sessions);
   }
@@ -116,6 +119,7 @@ class MutantStore final : public Delegating {
                              const std::function<void(Docket&)>& decide) override;
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
+  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
 
  private:

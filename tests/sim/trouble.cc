@@ -78,11 +78,11 @@ void Trouble::KeepReplicasUp() {
 void Trouble::StepClock() {
   const Duration lease = world_.plan.lease_ttl;
   const bool forward = world_.plan.steps_forward && world_.random.OneIn(2);
-  const Duration by = world_.random.Between(1ms, 2 * lease);
+  const Duration by = world_.random.Between(1ms, (world_.random.OneIn(3) ? 50 : 2) * lease);
   world_.Say("the database's clock is set {} by {} us", forward ? "forward" : "back", by.count());
   world_.latest_before_step = world_.LatestDbTime();
   world_.stepped += forward ? by : -by;
-  if (!forward) clock_went_back_ += by;
+  (forward ? world_.went_ahead : clock_went_back_) += by;
 }
 
 Replica& Trouble::AnyReplica() { return *replicas_[world_.random.Below(replicas_.size())]; }

@@ -90,6 +90,7 @@ struct World {
   testing::ManualScheduler scheduler;
   Duration stepped{0};        // of the database's clock
   DbTime latest_before_step;  // that the database's clock has shown
+  Duration went_ahead{0};     // its steps forward, all in all
   bool healed = false;        // nothing goes wrong, for now
   bool ending = false;        // nor will it again: everybody has one more turn
   bool quiet = false;         // no new campaigns for a while: those that are parked have to do

@@ -77,6 +77,18 @@ void DatabaseServer::RestartWith(std::vector<std::string> flags) {
   StartWith(std::move(flags));
 }
 
+void DatabaseServer::StartWithSettableClock() {
+  settable_clock_ = true;
+  SetClock(std::chrono::seconds(0));
+  Start();
+}
+
+void DatabaseServer::SetClock(std::chrono::seconds ahead) const {
+  const auto path = folder_.path() / "clock";
+  std::ofstream(path.string() + ".new") << std::showpos << ahead.count() << "\n";
+  std::filesystem::rename(path.string() + ".new", path);
+}
+
 std::string DatabaseServer::WriteFile(const std::string& name, const std::string& content) const {
   std::ofstream(folder_.path() / name) << content;
   return Inside(name);
@@ -101,7 +113,14 @@ void DatabaseServer::Start() {
   command.insert(command.end(), {port, "--bind-address=127.0.0.1", "--max-connections=500"});
   if (getuid() == 0) command.emplace_back("--user=root");
   command.insert(command.end(), flags_.begin(), flags_.end());
-  process_ = std::make_unique<Process>(command, Environment());
+  std::map<std::string, std::string> environment = Environment();
+  if (settable_clock_) {
+    environment.insert({{"LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1"},
+                        {"FAKETIME_TIMESTAMP_FILE", Inside("clock")},
+                        {"FAKETIME_NO_CACHE", "1"},
+                        {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}});
+  }
+  process_ = std::make_unique<Process>(command, environment);
   const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; });
   EXPECT_TRUE(answers) << process_->Output() << process_->Errors();
 }

@@ -3,6 +3,7 @@
 // it).
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -29,6 +30,10 @@ class DatabaseServer {
   // Starts it with these flags besides its own. They stay until the next time.
   void StartWith(std::vector<std::string> flags);
   void RestartWith(std::vector<std::string> flags);
+  // The same, and its clock, but not its monotonic one, shows what SetClock says from then on.
+  // REQUIRES: MariaDB.
+  void StartWithSettableClock();
+  void SetClock(std::chrono::seconds ahead) const;
   // Writes a file into its folder, and returns the path that the server knows it by.
   std::string WriteFile(const std::string& name, const std::string& content) const;
   // The path of its socket.
@@ -62,6 +67,7 @@ class DatabaseServer {
   TempDir folder_;
   int port_;
   std::vector<std::string> flags_;
+  bool settable_clock_ = false;
   std::unique_ptr<Process> process_;
 };
 

@@ -117,6 +117,10 @@ class FaultyStore final : public Store {
   Result<DueWork> FindDueWork(size_t limit) override {
     return Call<DueWork>("FindDueWork", [&](Store& store) { return store.FindDueWork(limit); });
   }
+  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
+    return Call<std::vector<SessionId>>(
+        "ListUnended", [&](Store& store) { return store.ListUnended(after, limit); });
+  }
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override {
     return Call<std::vector<PlaceKey>>("FindPlaces",
                                        [&](Store& store) { return store.FindPlaces(sessions); });
