@@ -38,9 +38,18 @@ struct Succession {
   bool operator==(const Succession&) const = default;
 };
 
+// The last time that nobody could renew a lease: the database was away from a replica.
+struct Outage {
+  DbTime began;
+  DbTime ended;  // now, while it lasts
+  // How long the seats that it has cost are kept for their last holders.
+  Duration incumbent_wait{0};
+};
+
 struct Docket {
   // The database's clock, read after the last lock was granted.
   DbTime now;
+  std::optional<Outage> outage = {};
   // Locked. A session that is asked for and missing does not exist.
   std::map<SessionId, Session> sessions;
   // Locked.

@@ -141,10 +141,14 @@ class Commands {
 
 class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
  protected:
-  // Time passes, now and then backwards: a database's clock may be set.
+  // Time passes, now and then backwards: a database's clock may be set. It may have been away.
   void Tick(Docket& docket) {
     if (dice_.OneIn(3)) docket.now = docket.now + 100ms * dice_.Below(8);
     if (dice_.OneIn(100)) docket.now = docket.now + -1s;
+    if (dice_.OneIn(10)) docket.outage.reset();
+    if (!dice_.OneIn(10)) return;
+    const Duration length = 1s * (1 + dice_.Below(6));
+    docket.outage = Outage{docket.now + -length, docket.now, 100ms * dice_.Below(8)};
   }
 
   Dice dice_{GetParam()};
@@ -213,6 +217,7 @@ TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
 Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
   const Needs needs = NeedsOf(command);
   const auto& appointment = ElectionIn(all).appointment;
+  const Incumbent* incumbent = IncumbentOf(ElectionIn(all));
   const auto& cool_downs = ContestIn(all).cool_downs;
   const DbTime read_at = all.now + -2s;
   const auto is_alive = [&](const Candidacy& it) {
@@ -224,7 +229,8 @@ Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
   };
   const auto is_needed = [&](const Candidacy& it) {
     const bool named = std::ranges::count(needs.candidates, it.candidate) > 0 ||
-                       (appointment && appointment->candidate == it.candidate);
+                       (appointment && appointment->candidate == it.candidate) ||
+                       (incumbent != nullptr && incumbent->candidate == it.candidate);
     return std::ranges::count(needs.sessions, it.session) > 0 || (named && is_alive(it));
   };
 

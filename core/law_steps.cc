@@ -52,6 +52,42 @@ bool PromoteAppointed(Docket& docket, Contest& contest) {
   return false;
 }
 
+// The seat of a leader that renewed its lease until the database went away, and could not renew it
+// before it ended, or only just.
+bool LostToOutage(const Outage& outage, const Session& session) {
+  const Duration missable = session.lease_ttl / 2;  // a holder has renewed it by then
+  return outage.ended - outage.began >= missable && session.expires_at - outage.began >= missable &&
+         session.expires_at <= outage.ended + outage.incumbent_wait;
+}
+
+// For whom the seat is kept whose term ends now, if for anybody.
+std::optional<Incumbent> IncumbentAfter(Docket& docket, const Contest& contest, Cause cause,
+                                        DbTime reopens_at) {
+  const Leader& leader = *contest.election.leader;
+  const Session* session = Find(docket, leader.session);
+  if (cause != Cause::kExpired || session == nullptr || !docket.outage) return std::nullopt;
+  if (docket.outage->incumbent_wait == Duration(0)) return std::nullopt;
+  if (!LostToOutage(*docket.outage, *session)) return std::nullopt;
+  return Incumbent{leader.candidate,
+                   std::max(docket.now, reopens_at) + docket.outage->incumbent_wait};
+}
+
+// The incumbent, while the seat is kept for it.
+const Incumbent* KeptFor(const Docket& docket, const Election& election) {
+  const Incumbent* incumbent = IncumbentOf(election);
+  return incumbent != nullptr && docket.now < incumbent->until ? incumbent : nullptr;
+}
+
+// An incumbent that wants to lead on goes first, wherever it is in the queue.
+void PromoteIncumbent(Docket& docket, Contest& contest, const Incumbent& incumbent) {
+  for (auto place = contest.queue.begin(); place != contest.queue.end(); ++place) {
+    if (place->candidate != incumbent.candidate || place->priority < 0) continue;
+    if (CoolsDown(docket, contest, place->candidate)) continue;
+    if (HasLiveSession(docket, *place)) return Grant(docket, contest, place);
+  }
+  contest.election.wake_at = incumbent.until;
+}
+
 // The first in the queue whose session is alive, who is not kept out, and who wants to lead.
 void PromoteFirst(Docket& docket, Contest& contest) {
   for (auto place = contest.queue.begin(); place != contest.queue.end(); ++place) {
@@ -159,6 +195,8 @@ bool IsOpenTo(Docket& docket, const Contest& contest, const std::string& candida
   const Election& election = contest.election;
   if (election.paused || docket.now < election.vacant_until) return false;
   if (Binds(docket, contest)) return election.appointment->candidate == candidate;
+  const Incumbent* incumbent = KeptFor(docket, election);
+  if (incumbent != nullptr && incumbent->candidate != candidate) return false;
   return priority >= 0 && !CoolsDown(docket, contest, candidate);
 }
 
@@ -203,13 +241,17 @@ void Promote(Docket& docket, Contest& contest) {
     }
     election.appointment.reset();  // it did not come in time
   }
+  if (const Incumbent* incumbent = KeptFor(docket, election)) {
+    return PromoteIncumbent(docket, contest, *incumbent);
+  }
   PromoteFirst(docket, contest);
 }
 
 void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at) {
   Election& election = contest.election;
   Record(docket, election, EventType::kVacated, cause);
-  election.vacancy = Vacancy{cause, VacantSince(docket, *election.leader, cause)};
+  election.vacancy = Vacancy{cause, VacantSince(docket, *election.leader, cause),
+                             IncumbentAfter(docket, contest, cause, reopens_at)};
   election.leader.reset();
   election.vacant_until = reopens_at > docket.now ? reopens_at : DbTime{};
 }
@@ -217,6 +259,9 @@ void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at) {
 void Vacate(Docket& docket, Contest& contest, Cause cause) {
   EndTerm(docket, contest, cause, ReopensAt(contest.election, cause, docket.now));
   Promote(docket, contest);
+  // A place that the incumbent has already was not asked for when the queue was read.
+  const bool may_wait = contest.horizon && KeptFor(docket, contest.election) != nullptr;
+  if (may_wait) docket.unsettled.insert(contest.election.name);
 }
 
 void BringInLine(Docket& docket, Contest& contest) {

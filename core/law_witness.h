@@ -70,6 +70,9 @@ class Witness {
     const bool reserved_for_another =
         before.appointment && !appointed_before && before.appointment->until > event.at;
     const auto kept_out_until = cool_downs_[candidate];
+    const Incumbent* incumbent = IncumbentOf(before);
+    const bool kept_for_another = incumbent != nullptr && incumbent->candidate != candidate &&
+                                  event.at < incumbent->until && !ElectionIn(step.after).deleted;
 
     EXPECT_FALSE(leader_) << "at most one leader";
     EXPECT_EQ(event.term, term_.Next()) << "terms rise by one";
@@ -77,6 +80,8 @@ class Witness {
     EXPECT_TRUE(WasAlive(step, event.leader.session)) << "a grant proves life";
     EXPECT_FALSE(before.paused && ElectionIn(step.after).paused) << "no grant while paused";
     EXPECT_FALSE(reserved_for_another && appoint == nullptr) << "a reserved seat is kept";
+    EXPECT_FALSE(kept_for_another && !appointed_now && !appointed_before)
+        << "after an outage the incumbent goes first";
     EXPECT_TRUE(event.at >= reopens_at_ || (appointed_now && appoint->force))
         << "the seat stays empty until the delay has passed";
     EXPECT_TRUE(event.at >= kept_out_until || appointed_before || appointed_now)
@@ -119,6 +124,14 @@ class Witness {
       delay = settings.min_hold - std::clamp(held, Duration(0), settings.min_hold);
     }
     reopens_at_ = delay > Duration(0) ? event.at + delay : DbTime{};
+    const Incumbent* incumbent = IncumbentOf(ElectionIn(step.after));
+    if (incumbent != nullptr) {
+      const auto& outage = step.after.outage;
+      EXPECT_EQ(event.cause, Cause::kExpired) << "a seat is kept only if it was lost by expiry";
+      EXPECT_EQ(incumbent->candidate, event.leader.candidate);
+      ASSERT_TRUE(outage) << "... to an outage";
+      EXPECT_EQ(incumbent->until, std::max(event.at, reopens_at_) + outage->incumbent_wait);
+    }
     if (withdrawn) {
       EXPECT_EQ(asked_[event.leader.session], std::set{withdrawal->attempt})
           << "no other call has asked for this seat";

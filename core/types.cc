@@ -58,6 +58,11 @@ std::string_view AdminActionName(AdminAction action) {
   return "";
 }
 
+const Incumbent* IncumbentOf(const Election& election) {
+  const auto& vacancy = election.vacancy;
+  return vacancy && vacancy->incumbent ? &*vacancy->incumbent : nullptr;
+}
+
 std::optional<Leadership> LeadershipOf(const Election& election) {
   if (!election.leader) return std::nullopt;
   return Leadership{election.name, election.term, *election.leader,

@@ -178,10 +178,19 @@ struct Appointment {
   bool operator==(const Appointment&) const = default;
 };
 
+// Who lost a seat only because the database was away, and until when it is kept for it.
+struct Incumbent {
+  std::string candidate;
+  DbTime until;
+
+  bool operator==(const Incumbent&) const = default;
+};
+
 // How and since when a seat is empty that somebody held before.
 struct Vacancy {
   Cause cause = Cause::kNone;  // of the last term's end
   DbTime since;                // the end of the term, or of the lease that was not renewed
+  std::optional<Incumbent> incumbent = {};
 
   bool operator==(const Vacancy&) const = default;
 };
@@ -207,6 +216,9 @@ struct Election {
 
   bool operator==(const Election&) const = default;
 };
+
+// For whom a vacant seat is, or was, kept; nothing if for nobody.
+[[nodiscard]] const Incumbent* IncumbentOf(const Election& election);
 
 // One committed change. `term`, `session`, `candidate`, `value` and `elected_at` are those of the
 // leadership that began, changed or ended.

@@ -24,7 +24,7 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
       lineage_(lineage),
       database_clock_(database_clock),
       interval_(interval),
-      last_answer_(SteadyTime()) {}
+      outages_(scheduler.Now()) {}
 
 Result<void> ChangeFeed::Start() {
   const auto lanes = store_.ReadLanes();
@@ -37,7 +37,7 @@ Result<void> ChangeFeed::Start() {
     lanes_[i].position = lanes->positions[i];
   }
   repairs_ = lineage_.repairs();
-  if (lineage_.open()) last_answer_ = scheduler_.Now();
+  if (lineage_.open()) outages_.Answered(scheduler_.Now());
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
 }
@@ -94,7 +94,7 @@ bool ChangeFeed::CatchUp() {
   if (!lanes) return false;
   if (repairs_ != lineage_.repairs()) return StartAnew();
   rejoining_ = false;
-  last_answer_ = scheduler_.Now();
+  outages_.Answered(scheduler_.Now());
   bool complete = true;
   for (int lane = 0; lane < kLaneCount; ++lane) {
     complete &= CatchUp(lane, lanes->positions[static_cast<size_t>(lane)]);
@@ -172,7 +172,7 @@ bool ChangeFeed::StartAnew() {
   hub_.TellReset();
   repairs_ = lineage_.repairs();
   rejoining_ = false;  // only now: nobody shall take what is new for what comes next
-  last_answer_ = scheduler_.Now();
+  outages_.Answered(scheduler_.Now());
   return true;
 }
 

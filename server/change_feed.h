@@ -19,6 +19,7 @@
 #include "metrics/metrics.h"
 #include "server/database_clock.h"
 #include "server/lineage.h"
+#include "server/outages.h"
 #include "server/scheduler.h"
 #include "server/watch_hub.h"
 #include "storage/store.h"
@@ -37,8 +38,8 @@ class ChangeFeed {
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(LanePosition position, std::vector<Event> events);
 
-  // When the store last answered, in an open history. Thread-safe.
-  [[nodiscard]] SteadyTime last_answer() const { return last_answer_; }
+  // When the store answered, in an open history, and when it did not. Thread-safe.
+  [[nodiscard]] const Outages& outages() const { return outages_; }
   // After which revision new elections begin, in this database. Thread-safe.
   [[nodiscard]] Revision origin() const { return {origin_}; }
 
@@ -79,7 +80,7 @@ class ChangeFeed {
   std::string why_not_repaired_;  // as logged last; guarded by poll_mutex_
   std::atomic<uint64_t> origin_ = 0;
   std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
-  std::atomic<SteadyTime> last_answer_;
+  Outages outages_;
 };
 
 }  // namespace tenure

@@ -263,7 +263,7 @@ TEST_F(ChangeFeedTest, ItKnowsWhenTheStoreLastAnswered) {
 
   scheduler_.Advance(5s);
 
-  EXPECT_EQ(feed_.last_answer(), answered);
+  EXPECT_EQ(feed_.outages().last_answer(), answered);
 }
 
 // --- The database is another one ---
@@ -331,14 +331,14 @@ TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplet
   store_.Become(older.store());
   store_.FailNext(1'000, "CheckSchema");
   scheduler_.Advance(kInterval);
-  const SteadyTime answered = feed_.last_answer();
+  const SteadyTime answered = feed_.outages().last_answer();
 
   scheduler_.Advance(10s);
-  EXPECT_EQ(feed_.last_answer(), answered);
+  EXPECT_EQ(feed_.outages().last_answer(), answered);
 
   store_.Heal();
   scheduler_.Advance(1s);
-  EXPECT_GT(feed_.last_answer(), answered);
+  EXPECT_GT(feed_.outages().last_answer(), answered);
 }
 
 TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {

@@ -18,6 +18,7 @@ constexpr int64_t kQueueMaxMax = 1'000'000'000;
 constexpr int64_t kHistoryEventsMax = 1'000'000'000;
 constexpr size_t kMetricsElectionsDefault = 100;
 constexpr int64_t kMetricsElectionsMax = 10'000;
+constexpr auto kIncumbentWaitMax = 1min;
 constexpr char kFooter[] =
     R"(Each flag can also be set by its environment variable (Env above); the flag wins. An empty
 variable counts as not set. Durations are written like 500ms, 10s or 2m.
@@ -30,11 +31,11 @@ Exit codes:
 // Adds an option that is a duration, and its environment variable.
 template <typename Time>
 void AddDuration(CLI::App& app, const std::string& flag, const std::string& variable, Time& target,
-                 const std::string& help) {
+                 const std::string& help, Duration least = 1ms) {
   app.add_option_function<std::string>(
          flag,
-         [flag, &target](const std::string& text) {
-           target = std::chrono::duration_cast<Time>(ReadDuration(flag, text, 1ms));
+         [flag, &target, least](const std::string& text) {
+           target = std::chrono::duration_cast<Time>(ReadDuration(flag, text, least));
          },
          help)
       ->type_name("DURATION")
@@ -138,6 +139,10 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       "on; or serve nothing until somebody runs tenured bump-terms")
       ->default_str("recover")
       ->envname("TENURE_ON_LOST_COMMITS");
+  AddDuration(app, "--incumbent-wait", "TENURE_INCUMBENT_WAIT", config.incumbent_wait,
+              "How long to keep a seat for its last holder when the database was away for longer "
+              "than the lease; 0s gives it to whoever is first",
+              0ms);
   config.metrics.elections_max = kMetricsElectionsDefault;
   app.add_option("--metrics-elections", config.metrics.elections_max,
                  "Maximum number of elections with metrics of their own")
@@ -196,6 +201,11 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
         "--lease-ttl-default must be between --lease-ttl-min and --lease-ttl-max; it is " +
         DurationText(limits.lease_ttl_default) + ", and they are " +
         DurationText(limits.lease_ttl_min) + " and " + DurationText(limits.lease_ttl_max)));
+  }
+  if (config.incumbent_wait > kIncumbentWaitMax) {
+    return tl::unexpected(Complain("--incumbent-wait must not be longer than " +
+                                   DurationText(kIncumbentWaitMax) + "; it is " +
+                                   DurationText(config.incumbent_wait)));
   }
   if (config.tls.certificate.empty() != config.tls.key.empty()) {
     return tl::unexpected(

@@ -30,6 +30,7 @@ struct ServerConfig {
   std::chrono::milliseconds feed_interval{10};
   std::chrono::milliseconds drain_timeout{10'000};
   OnLostCommits on_lost_commits = OnLostCommits::kRecover;
+  std::chrono::milliseconds incumbent_wait{2'000};
   MetricsOptions metrics;
   LogOptions log;
 };

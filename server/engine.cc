@@ -250,7 +250,8 @@ bool Engine::MayRead() {
 }
 
 bool Engine::StoreAnswers() const {
-  return started_ && lineage_.open() && scheduler_.Now() - feed_.last_answer() < kStoreSilenceMax;
+  return started_ && lineage_.open() &&
+         scheduler_.Now() - feed_.outages().last_answer() < kStoreSilenceMax;
 }
 
 template <typename Item>
@@ -522,7 +523,14 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
 
 Result<Committed> Engine::Transact(Agenda& agenda, const std::function<void(Docket&)>& decide) {
   return TransactByAnyClock(agenda, [&](Docket& docket) {
-    if (database_clock_.IsAhead(docket.now, scheduler_.Now())) PutOff(docket);
+    const SteadyTime now = scheduler_.Now();
+    if (database_clock_.IsAhead(docket.now, now)) PutOff(docket);
+    if (const auto outage = feed_.outages().LastUntil(now)) {
+      const auto at = [&](SteadyTime when) {
+        return docket.now + -std::chrono::duration_cast<Duration>(now - when);
+      };
+      docket.outage = Outage{at(outage->began), at(outage->ended), options_.incumbent_wait};
+    }
     decide(docket);
   });
 }

@@ -50,6 +50,8 @@ struct EngineOptions {
   size_t watchers_max = 100'000;
   Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
   OnLostCommits on_lost_commits = OnLostCommits::kRecover;
+  // How long a seat that an outage of the database has cost is kept for its last holder.
+  std::chrono::milliseconds incumbent_wait{2'000};
   // Of what replicas must not do alike: they look for expired sessions a little apart from each
   // other, and have names of their own.
   uint64_t seed = 0;

@@ -892,7 +892,8 @@ TEST_F(EngineTest, ExpiriesThatFailedAreCommittedWhenTheStoreIsBack) {
   a_.store.Heal();
   world_.Advance(kSearchPause);
 
-  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 2u));
+  EXPECT_THAT(History("orders"),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 EXPIRED"));
 }
 
 TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedEndlessly) {

@@ -228,6 +228,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.feed_interval = config.feed_interval;
   options.seed = std::random_device()();
   options.on_lost_commits = config.on_lost_commits;
+  options.incumbent_wait = config.incumbent_wait;
   Engine engine(**store, scheduler, metrics, options);
   auto http = HttpServer::Start(
       config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});

@@ -88,9 +88,10 @@ Election ToElection(const Row& row) {
   election.wake_at = OptionalTime(row[22]);
   election.history_from.value = Unsigned(row[23]);
   if (row[24]) election.vacancy = Vacancy{static_cast<Cause>(Unsigned(row[24])), Time(row[25])};
+  if (row[26]) election.vacancy->incumbent = Incumbent{*row[26], Time(row[27])};
   return election;
 }
-constexpr size_t kElectionColumns = 26;
+constexpr size_t kElectionColumns = 28;
 
 ElectionView ToView(const Row& row) { return {ToElection(row), Span(row[kElectionColumns])}; }
 
@@ -284,6 +285,9 @@ class Attempted {
       for (const SessionId& session : item.sessions) places.push_back({name, session});
       for (const std::string& candidate : item.candidates) named.emplace_back(name, candidate);
       if (election.appointment) named.emplace_back(name, election.appointment->candidate);
+      if (const Incumbent* incumbent = IncumbentOf(election)) {
+        named.emplace_back(name, incumbent->candidate);
+      }
     }
 
     // Cool-downs first: whoever is kept out of the heads is known to be.

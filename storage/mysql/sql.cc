@@ -20,7 +20,8 @@ constexpr char kElectionColumns[] =
     " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"
     " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"
     " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"
-    " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us";
+    " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us,"
+    " e.incumbent, e.incumbent_until_us";
 constexpr char kCandidacyColumns[] =
     "c.election, c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again";
 constexpr char kSessionColumns[] =
@@ -119,8 +120,12 @@ std::string LeaderValues(const std::optional<Leader>& leader) {
 }
 
 std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
-  if (!vacancy) return "NULL, NULL";
-  return fmt::format("{}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since));
+  if (!vacancy) return "NULL, NULL, NULL, NULL";
+  const auto& incumbent = vacancy->incumbent;
+  return fmt::format(
+      "{}, {}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since),
+      incumbent ? fmt::format("{}, {}", Literal(incumbent->candidate), Literal(incumbent->until))
+                : "NULL, NULL");
 }
 
 }  // namespace
@@ -219,7 +224,7 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
       " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us,"
       " min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted,"
       " vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us,"
-      " history_from, vacant_cause, vacant_since_us";
+      " history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us";
   const auto row = [](const Election* it) {
     const auto& appointment = it->appointment;
     return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",

@@ -290,9 +290,16 @@ constexpr const char* kClusterFence[] = {
        END)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},    {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities},  {6, kOrigin},
-                                     {7, kLineage},    {8, kClusterFence}};
+// For whom a vacant seat is kept after an outage of the database, and until when.
+constexpr const char* kIncumbents[] = {
+    R"(ALTER TABLE elections
+         ADD COLUMN incumbent VARBINARY(255) NULL,
+         ADD COLUMN incumbent_until_us BIGINT NULL)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
+                                     {7, kLineage},    {8, kClusterFence}, {9, kIncumbents}};
 
 }  // namespace
 

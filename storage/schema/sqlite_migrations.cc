@@ -180,9 +180,14 @@ constexpr const char* kClusterFence[] = {
     "ALTER TABLE lineage ADD COLUMN guards_write INTEGER NOT NULL DEFAULT 0",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},    {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities},  {6, kOrigin},
-                                     {7, kLineage},    {8, kClusterFence}};
+constexpr const char* kIncumbents[] = {
+    "ALTER TABLE elections ADD COLUMN incumbent BLOB",
+    "ALTER TABLE elections ADD COLUMN incumbent_until_us INTEGER",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
+                                     {7, kLineage},    {8, kClusterFence}, {9, kIncumbents}};
 
 }  // namespace
 

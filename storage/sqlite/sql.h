@@ -8,7 +8,8 @@ namespace tenure::sqlite::query {
   " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"           \
   " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"   \
   " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"       \
-  " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us"
+  " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us,"       \
+  " e.incumbent, e.incumbent_until_us"
 #define TENURE_CANDIDACY_COLUMNS \
   "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
 #define TENURE_SESSION_COLUMNS                                                           \
@@ -54,8 +55,8 @@ inline constexpr char kSaveElection[] =
     "leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us, "
     "min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted, "
     "vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us, "
-    "history_from, vacant_cause, vacant_since_us"
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us"
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (name) DO UPDATE SET"
     " term = excluded.term, revision = excluded.revision, "
     "next_ticket = excluded.next_ticket, waiting = excluded.waiting, "
@@ -73,7 +74,8 @@ inline constexpr char kSaveElection[] =
     "appointed_until_us = excluded.appointed_until_us, "
     "cooling_until_us = excluded.cooling_until_us, wake_at_us = excluded.wake_at_us, "
     "history_from = excluded.history_from, vacant_cause = excluded.vacant_cause, "
-    "vacant_since_us = excluded.vacant_since_us";
+    "vacant_since_us = excluded.vacant_since_us, incumbent = excluded.incumbent, "
+    "incumbent_until_us = excluded.incumbent_until_us";
 inline constexpr char kUsage[] =
     "SELECT COUNT(*), COALESCE(SUM("
     "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"

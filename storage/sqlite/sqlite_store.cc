@@ -169,9 +169,12 @@ Election ToElection(SQLite::Statement& row) {
   if (!row.isColumnNull(24)) {
     election.vacancy = Vacancy{static_cast<Cause>(Number(row, 24)), Time(row, 25)};
   }
+  if (!row.isColumnNull(26)) {
+    election.vacancy->incumbent = Incumbent{Blob(row, 26), Time(row, 27)};
+  }
   return election;
 }
-constexpr int kElectionColumns = 26;
+constexpr int kElectionColumns = 28;
 
 ElectionView ToView(SQLite::Statement& row) {
   return {ToElection(row), Span(row, kElectionColumns)};
@@ -680,6 +683,7 @@ class SqliteStore final : public Store {
     }
     std::set<std::string> named = item.candidates;
     if (election.appointment) named.insert(election.appointment->candidate);
+    if (const Incumbent* incumbent = IncumbentOf(election)) named.insert(incumbent->candidate);
     for (const std::string& candidate : named) {
       auto places = Collect(
           connection_.Query(query::kLoadNamed, {name.bytes, candidate, Int(now), kNamedMax}),
@@ -777,6 +781,7 @@ class SqliteStore final : public Store {
     const Settings& settings = election.settings;
     const auto& appointment = election.appointment;
     const auto& vacancy = election.vacancy;
+    const auto incumbent = vacancy ? vacancy->incumbent : std::nullopt;
     const auto null = std::monostate();
     const auto time_or_null = [&](const std::optional<DbTime>& time) {
       return time ? Value(Int(*time)) : null;
@@ -807,7 +812,9 @@ class SqliteStore final : public Store {
                          time_or_null(election.wake_at),
                          Int(election.history_from.value),
                          vacancy ? Value(static_cast<int64_t>(vacancy->cause)) : null,
-                         vacancy ? Value(Int(vacancy->since)) : null});
+                         vacancy ? Value(Int(vacancy->since)) : null,
+                         incumbent ? Value(incumbent->candidate) : null,
+                         incumbent ? Value(Int(incumbent->until)) : null});
   }
 
   Committed SaveEvents(const std::vector<Event>& all, const std::optional<Stand>& stand) {

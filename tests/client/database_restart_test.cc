@@ -48,5 +48,32 @@ TEST_P(DatabaseRestartTest, NoTermRepeatsAndNoEventOrSeatIsLostUnderLoad) {
   ExpectNothingLost(load, chronicle, A());
 }
 
+// Everybody has lost its lease, and everybody campaigns again at once.
+TEST_P(DatabaseRestartTest, AfterALongOutageEverySeatGoesBackToItsHolder) {
+  const Client holder = NewClient("holder", 3s);
+  std::vector<Diary> held(kSeats);
+  std::vector<Diary> wanted(3 * kSeats);
+  std::vector<std::unique_ptr<Elector>> electors;
+  const auto stand = [&](const Client& client, std::vector<Diary>& diaries, size_t first) {
+    for (size_t i = 0; i < kSeats; ++i) {
+      electors.push_back(std::make_unique<Elector>(
+          client, diaries[first + i].Options("seat " + std::to_string(i))));
+    }
+  };
+  stand(holder, held, 0);
+  for (Diary& diary : held) diary.WaitFor("elected 1");
+  for (size_t i = 0; i < 3; ++i) {
+    stand(NewClient("other " + std::to_string(i), 3s), wanted, i * kSeats);
+  }
+  EXPECT_TRUE(Eventually([&] { return Describe(A(), "seat 9").election().candidates() == 3; }));
+
+  Database().Kill();
+  for (Diary& diary : held) diary.WaitFor("lost 1 EXPIRED");
+  Database().Start();
+
+  for (Diary& diary : held) diary.WaitFor("elected 2");
+  for (Diary& diary : wanted) EXPECT_THAT(diary.Lines(), Not(Contains(StartsWith("elected"))));
+}
+
 }  // namespace
 }  // namespace tenure::testing

@@ -35,7 +35,7 @@ TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   all.history_from = {6};
   Election few{{"few"}, {1}, {2}, {3}, 0};
   few.appointment = Appointment{"c", std::nullopt};
-  few.vacancy = Vacancy{Cause::kExpired, {15s}};
+  few.vacancy = Vacancy{Cause::kExpired, {15s}, Incumbent{"last", {17s}}};
   Election tombstone{{"tombstone"}, {4}, {5}, {6}, 0};
   tombstone.deleted = true;
   tombstone.history_from = {6};

@@ -140,6 +140,7 @@ void Auditor::AuditElection(const Contest& contest, const Docket& now, bool camp
   ledger_.CheckRecords(known.election, after, *events);
   AuditEvents(known, contest, *events, now, campaigned);
   AuditQueue(known, contest, *events, now, campaigned);
+  if (ledger_.WasDeleted(after.name)) incumbents_.erase(after.name);
   ledger_.EndElection(after.name);
   const bool live_waiter = std::ranges::any_of(contest.queue, [&](const Candidacy& waiter) {
     return AliveIn(now, waiter.session) && ledger_.MayLead(after, waiter, now.now);
@@ -184,10 +185,13 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
         world_.Violate("{} went from term {} to {}", name, walked.term.value, event.term.value);
       }
       AuditGrant(before, event, now, campaigned);
-      // An heir has the seat of the session that it ended.
+      // An heir has the seat of the session that it ended, and an incumbent its own.
       const bool heir = ended && ended->cause == Cause::kSuperseded &&
                         ended->leader.candidate == event.leader.candidate;
-      if (!heir) AuditOrder(before, after, event, now);
+      if (!heir && !IsIncumbent(before.election, ended, event)) {
+        AuditOrder(before, after, event, now);
+      }
+      CheckKept(before.election, event);
       granted_[event.leader.session].insert(event.election);
       ++terms_;
       walked.term = event.term;
@@ -208,6 +212,11 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
       AuditVacancy(before, event, now);
       walked.leader.reset();
       ended = &event;
+      incumbents_.erase(event.election);
+      if (event.cause == Cause::kExpired && LostToBlackout(event.leader.session)) {
+        incumbents_[event.election] = {event.leader.candidate,
+                                       event.at + world_.plan.incumbent_wait};
+      }
     }
   }
   if (after.election.revision != walked.revision) {
@@ -272,6 +281,40 @@ void Auditor::AuditOrder(const Known& before, const Contest& after, const Event&
       world_.Violate("{} was given to {} though {} comes first", name, NameOf(elected), NameOf(id));
     }
   }
+}
+
+bool Auditor::IsIncumbent(const Election& before, const Event* ended, const Event& event) const {
+  if (ended != nullptr) {
+    return ended->cause == Cause::kExpired && world_.plan.incumbent_wait > Duration(0) &&
+           ended->leader.candidate == event.leader.candidate;
+  }
+  const auto& vacancy = before.vacancy;
+  return vacancy && vacancy->incumbent && event.at < vacancy->incumbent->until &&
+         vacancy->incumbent->candidate == event.leader.candidate;
+}
+
+void Auditor::CheckKept(const Election& before, const Event& event) {
+  const auto kept = incumbents_.extract(event.election);
+  if (kept.empty()) return;
+  const Incumbent& incumbent = kept.mapped();
+  const std::string& candidate = event.leader.candidate;
+  if (event.at >= incumbent.until || candidate == incumbent.candidate) return;
+  if (ledger_.IsAppointed(before, candidate) || ledger_.WasDeleted(event.election)) return;
+  world_.Violate("{} was given to {}, and {} held it before the outage", event.election.bytes,
+                 candidate, incumbent.candidate);
+}
+
+bool Auditor::LostToBlackout(const SessionId& id) const {
+  const Session* session = Find(id);
+  const auto& blackout = world_.blackout;
+  const bool clear = world_.plan.BlackoutsAreClear() && blackout && blackout->ended &&
+                     world_.plan.incumbent_wait > Duration(0);
+  if (!clear || session == nullptr) return false;
+  const Duration missable = session->lease_ttl / 2;
+  return *blackout->ended - blackout->began >=
+             std::max(missable, Duration(std::chrono::milliseconds(500))) &&
+         session->expires_at - blackout->began >= missable &&
+         session->expires_at <= *blackout->ended;
 }
 
 void Auditor::AuditVacancy(const Known& before, const Event& event, const Docket& now) {

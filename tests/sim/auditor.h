@@ -80,6 +80,15 @@ class Auditor {
   // Whoever was elected came first in the queue.
   void AuditOrder(const Known& before, const Contest& after, const Event& event, const Docket& now);
   void AuditVacancy(const Known& before, const Event& event, const Docket& now);
+  // Whether the seat is kept for whoever was elected. `ended`: the term before, if it ended in the
+  // same transaction.
+  [[nodiscard]] bool IsIncumbent(const Election& before, const Event* ended,
+                                 const Event& event) const;
+  // By the auditor's own reckoning.
+  void CheckKept(const Election& before, const Event& event);
+  // Whether every replica must know that the database was away, and that this session could not
+  // be renewed.
+  [[nodiscard]] bool LostToBlackout(const SessionId& id) const;
   void AuditQueue(const Known& before, const Contest& after, const std::vector<Event>& events,
                   const Docket& now, bool campaigned);
   // Whoever asked for a set has all of it, once it has any of it.
@@ -91,6 +100,7 @@ class Auditor {
   Store& truth_;
   const Believed believed_;
   Ledger ledger_;
+  std::map<ElectionName, Incumbent> incumbents_;
   std::map<ElectionName, Known> elections_;
   std::map<SessionId, Session> sessions_;
   std::map<SessionId, std::set<ElectionName>> granted_;  // in the transaction

@@ -291,6 +291,11 @@ bool Ledger::MayLead(const Election& election, const Candidacy& candidacy, DbTim
     if (appointment->candidate == candidacy.candidate) return true;
     if (appointment->until > since) return false;
   }
+  const auto& vacancy = election.vacancy;
+  const bool kept_for_another = vacancy && vacancy->incumbent &&
+                                vacancy->incumbent->until > since &&
+                                vacancy->incumbent->candidate != candidacy.candidate;
+  if (kept_for_another) return false;
   return candidacy.priority >= 0 && !IsKeptOut(election.name, candidacy.candidate, since);
 }
 

@@ -299,6 +299,16 @@ void SettleNothing(const Docket& before, Docket& docket, const World& world) {
   docket = before;
 }
 
+// Ready for anybody at once.
+void ForgetIncumbents(const Docket&, Docket& docket, const World&) {
+  for (auto& [name, contest] : docket.contests) {
+    auto& vacancy = contest.election.vacancy;
+    if (!vacancy || !vacancy->incumbent) continue;
+    vacancy->incumbent.reset();
+    if (contest.election.waiting > 0) contest.election.wake_at = docket.now;
+  }
+}
+
 std::vector<Mutation> MakeMutations() {
   std::vector<Mutation> all;
   const auto add = [&](std::string name, std::string shows_as, std::string what) -> Mutation& {
@@ -350,6 +360,8 @@ std::vector<Mutation> MakeMutations() {
       leave_unmoved;
   add("leases-stay", "is still led by", "leases do not follow a clock that is set back")
       .after_unended = leave_unmoved;
+  add("no-incumbents", "held it before the outage", "no seat is kept for who lost it to an outage")
+      .after_law = ForgetIncumbents;
   add("tell-uncommitted", "told its observer", "a change is told that was rolled back")
       .answers_before_commit = true;
   add("feed-skips", "told its observer", "the feed loses the last change of a read").after_feed =

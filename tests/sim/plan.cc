@@ -8,6 +8,19 @@ namespace tenure::sim {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// Half of them in a world without other troubles of replicas.
+void PlanBlackouts(Plan& plan, Random& random) {
+  plan.blackouts_every = random.Between(3s, 8s);
+  if (random.OneIn(2)) return;
+  plan.kills_every = plan.outages_every = plan.stalls_every = plan.steps_every = Duration(0);
+  plan.store_kills = plan.store_failures = plan.store_lost_replies = 0;
+  plan.steps_forward = false;
+}
+
+}  // namespace
+
 Plan PlanFor(uint64_t seed) {
   Random random(seed);
   Plan plan;
@@ -49,6 +62,8 @@ Plan PlanFor(uint64_t seed) {
   plan.reluctant = random.OneIn(2);
   plan.twins = random.OneIn(3);
   plan.names_previous = random.OneIn(3);
+  plan.incumbent_wait = std::chrono::milliseconds(random.OneIn(4) ? 0 : random.Between(500, 3000));
+  if (random.OneIn(3)) PlanBlackouts(plan, random);
   return plan;
 }
 
@@ -63,7 +78,8 @@ std::string Describe(const Plan& plan) {
       "{} rounds of trouble for {:.3f} s; lost {} and slow {} messages per million, up to {:.3f} "
       "s; busy for {:.3f} s; store fails "
       "{}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, outages {:.1f}, "
-      "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}; drift {} per "
+      "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}, blackouts {:.1f} "
+      "(incumbents are waited for {:.3f} s); drift {} per "
       "million{}{}{}{}{}",
       plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
       plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
@@ -72,10 +88,10 @@ std::string Describe(const Plan& plan) {
       seconds(plan.busy_at_most), plan.store_failures, plan.store_lost_replies, plan.store_kills,
       seconds(plan.kills_every), seconds(plan.outages_every), seconds(plan.pauses_every),
       seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
-      plan.steps_forward ? " forward too" : "", plan.drift_max,
-      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
-      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
-      plan.names_previous ? ", previous sessions named" : "");
+      plan.steps_forward ? " forward too" : "", seconds(plan.blackouts_every),
+      seconds(plan.incumbent_wait), plan.drift_max, plan.stale_heads ? ", stale heads" : "",
+      plan.decided_twice ? ", decided twice" : "", plan.reluctant ? ", negative priorities" : "",
+      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "");
 }
 
 }  // namespace tenure::sim

@@ -43,6 +43,8 @@ struct Plan {
   Duration locks_every{0};    // a user's transaction holds an election's row
   Duration steps_every{0};    // the database's clock is set
   bool steps_forward = false;
+  Duration blackouts_every{0};  // no replica can reach the database
+  Duration incumbent_wait{0};
   // Clients' clocks are fast or slow by at most so much, in millionths.
   int64_t drift_max = 0;
   // What the contract of the store allows, and MySQL does: the head of a queue may have died since
@@ -56,6 +58,11 @@ struct Plan {
 
   // The longest lease that a session gets.
   [[nodiscard]] Duration LeaseMax() const { return names_previous ? 2 * lease_ttl : lease_ttl; }
+  // Whether all replicas know each blackout, and nothing else that looks like one.
+  [[nodiscard]] bool BlackoutsAreClear() const {
+    const Duration disturbed = kills_every + outages_every + stalls_every + steps_every;
+    return disturbed == Duration(0) && store_kills + store_failures + store_lost_replies == 0;
+  }
   [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
   // Whether holders may trust their leases: clocks drift by less than a tenth. When the database's
   // is set forward, the replicas notice, unless they have just been started. Beyond that the term

@@ -69,6 +69,8 @@ void Replica::Start() {
   EngineOptions options;
   options.feed_interval = world_.plan.feed_interval;
   options.seed = world_.random.Next();
+  options.incumbent_wait =
+      std::chrono::duration_cast<std::chrono::milliseconds>(world_.plan.incumbent_wait);
   options.limits.lease_ttl_min = 1s;
   options.limits.lease_ttl_max = world_.plan.LeaseMax();
   process_ = std::make_unique<Process>(world_, database_, options);

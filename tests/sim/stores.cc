@@ -14,8 +14,10 @@ std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
   const Candidacy head = contest.queue.front();
   const bool spoken_for = std::ranges::find(item.sessions, head.session) != item.sessions.end();
   const auto& appointment = contest.election.appointment;
+  const Incumbent* incumbent = IncumbentOf(contest.election);
   const bool named = item.candidates.contains(head.candidate) ||
-                     (appointment && appointment->candidate == head.candidate);
+                     (appointment && appointment->candidate == head.candidate) ||
+                     (incumbent != nullptr && incumbent->candidate == head.candidate);
   if (spoken_for || named) return std::nullopt;
   contest.queue.erase(contest.queue.begin());
   contest.horizon = head;

@@ -17,6 +17,7 @@ void Trouble::Begin() {
     world_.Say("r{} is cut off from the database", replica.number());
     replica.CutOff();
     world_.After(world_.random.Between(10ms, lease), [this, &replica] {
+      if (world_.InBlackout()) return;
       world_.Say("r{} reaches the database again", replica.number());
       replica.Heal();
     });
@@ -42,11 +43,13 @@ void Trouble::Begin() {
     });
   });
   Every(plan.steps_every, [this] { StepClock(); });
+  Every(plan.blackouts_every, [this] { BlackOut(); });
 }
 
 void Trouble::End() {
   world_.Say("trouble ends");
   world_.healed = true;
+  EndBlackout();
   for (const auto& replica : replicas_) {
     replica->Heal();
     for (int work = 0; work < kWorkKinds; ++work) replica->Flow(static_cast<Work>(work));
@@ -68,6 +71,7 @@ void Trouble::Every(Duration mean, std::function<void()> trouble) {
 // Whoever runs the replicas starts those that died.
 void Trouble::KeepReplicasUp() {
   for (const auto& replica : replicas_) {
+    if (world_.InBlackout()) break;
     if (replica->scheduler() == nullptr && world_.random.OneIn(5)) replica->Start();
   }
   world_.After(100ms, [this, round = round_] {
@@ -83,6 +87,24 @@ void Trouble::StepClock() {
   world_.latest_before_step = world_.LatestDbTime();
   world_.stepped += forward ? by : -by;
   (forward ? world_.went_ahead : clock_went_back_) += by;
+}
+
+void Trouble::BlackOut() {
+  if (world_.InBlackout()) return;
+  world_.Say("the database is away");
+  world_.blackout = Blackout{world_.DbNow()};
+  for (const auto& replica : replicas_) replica->CutOff();
+  world_.After(world_.random.Between(world_.plan.lease_ttl / 2, 4 * world_.plan.lease_ttl),
+               [this, round = round_] {
+                 if (round == round_) EndBlackout();
+               });
+}
+
+void Trouble::EndBlackout() {
+  if (!world_.InBlackout()) return;
+  world_.Say("the database is back");
+  world_.blackout->ended = world_.DbNow();
+  for (const auto& replica : replicas_) replica->Heal();
 }
 
 Replica& Trouble::AnyReplica() { return *replicas_[world_.random.Below(replicas_.size())]; }

@@ -29,6 +29,8 @@ class Trouble {
   void Every(Duration mean, std::function<void()> trouble);
   void KeepReplicasUp();
   void StepClock();
+  void BlackOut();
+  void EndBlackout();
   [[nodiscard]] Replica& AnyReplica();
 
   World& world_;
