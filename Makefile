@@ -65,11 +65,11 @@ test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
-test-clusters: ## Kill the servers of database clusters under Tenure (needs root)
+test-clusters: ## Fail the servers of database clusters under load, FAILOVERS=1 of each kind (needs root)
 	@scripts/build.sh --with test --with engines --with clusters clusters_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/install-galera.sh $(GALERA)
-	@scripts/test-clusters.sh $(MYSQL_ROOT) $(GALERA)
+	@scripts/test-clusters.sh $(MYSQL_ROOT) $(GALERA) $(or $(FAILOVERS),1)
 
 test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without; count lost writes
 	@scripts/build.sh --with test guarded_set

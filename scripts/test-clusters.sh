@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Runs Tenure on database clusters that fail. Usage: scripts/test-clusters.sh MYSQL_ROOT GALERA
+# Runs Tenure on database clusters that fail, so often in each way.
+# Usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA}
-galera=${2:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA}
+export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
+export TENURE_TEST_FAILOVERS=${3:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
+galera=${2:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
 
 if [ "$(id -u)" -ne 0 ]; then
-  exec sudo --preserve-env=TENURE_TEST_MYSQL_ROOT "$0" "$@"
+  exec sudo "$0" "$@"
 fi
-PATH=$galera/usr/bin:$PATH timeout 1200 build/bin/clusters_test
+PATH=$galera/usr/bin:$PATH timeout "$((900 + 300 * TENURE_TEST_FAILOVERS))" build/bin/clusters_test

@@ -15,8 +15,6 @@
 
 namespace tenure::testing {
 
-inline constexpr int kContests = 4;  // each between two candidates
-
 // What an observer is told of each election, which has to be every revision, in order, once. The
 // terms that begin rise by one. Thread-safe.
 class Chronicle {
@@ -47,11 +45,13 @@ class Chronicle {
   std::string complaints_;
 };
 
-// Candidates that take a seat and give it up again, as fast as they can. Thread-safe.
+// Candidates that take a seat and give it up again, as fast as they can: two for each contest.
+// Thread-safe.
 class Load {
  public:
-  explicit Load(const std::vector<std::unique_ptr<Tenured>>& servers) {
-    for (int i = 0; i < 2 * kContests; ++i) {
+  explicit Load(const std::vector<std::unique_ptr<Tenured>>& servers, int contests = 4)
+      : contests_(contests) {
+    for (int i = 0; i < 2 * contests_; ++i) {
       Tenured& server = *servers[static_cast<size_t>(i) % servers.size()];
       threads_.emplace_back([this, i, &server] {
         const auto stub = Connect(server.endpoint());
@@ -62,10 +62,17 @@ class Load {
   ~Load() { Stop(); }
 
   [[nodiscard]] static std::string ContestOf(int i) { return "contest " + std::to_string(i); }
+  [[nodiscard]] int contests() const { return contests_; }
   // Until so many seats more were given up.
-  void WaitForCycles(int more) {
+  void WaitForCycles(int more, std::chrono::milliseconds patience = kPatience) {
     const int enough = cycles_ + more;
-    EXPECT_TRUE(Eventually([&] { return cycles_ >= enough; }));
+    EXPECT_TRUE(Eventually([&] { return cycles_ >= enough; }, patience));
+  }
+  // The longest time without a grant, since this was asked last.
+  [[nodiscard]] std::chrono::milliseconds TakeLongestPause() {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::exchange(longest_pause_, std::chrono::steady_clock::duration(0)));
   }
   void Stop() {
     stopping_ = true;
@@ -103,6 +110,8 @@ class Load {
     {
       const std::lock_guard lock(mutex_);
       ++grants_[{election, campaigned.elected().term()}];
+      const auto now = std::chrono::steady_clock::now();
+      longest_pause_ = std::max(longest_pause_, now - std::exchange(last_grant_, now));
     }
     v1::ResignRequest leave;
     leave.set_session_id(campaigned.session().session_id());
@@ -121,11 +130,15 @@ class Load {
     return call(context);
   }
 
+  const int contests_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int> cycles_ = 0;
   std::atomic<int> attempts_ = 0;
   std::mutex mutex_;
   std::map<std::pair<std::string, uint64_t>, int> grants_;  // guarded by mutex_
+  // Guarded by mutex_.
+  std::chrono::steady_clock::time_point last_grant_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::duration longest_pause_{0};
   std::vector<std::thread> threads_;
 };
 
@@ -134,7 +147,7 @@ inline void ExpectNothingLost(Load& load, Chronicle& chronicle, Tenured& server)
   for (const auto& [term, times] : load.Grants()) {
     EXPECT_EQ(times, 1) << term.first << " " << term.second;
   }
-  for (int i = 0; i < kContests; ++i) {
+  for (int i = 0; i < load.contests(); ++i) {
     const std::string contest = Load::ContestOf(i);
     EXPECT_TRUE(Eventually(
         [&] { return chronicle.RevisionOf(contest) == Leader(server, contest).revision(); }));

@@ -19,12 +19,12 @@ class Galera {
   [[nodiscard]] std::string Url(const std::string& database, size_t first = 0) const;
   // Of a node that was killed: it gets what it has missed.
   void Rejoin(size_t number);
+  void WaitUntilSynchronised(size_t number);
   // Makes a node apply, for some time, what another one commits: it lags behind.
   void MakeLag(size_t number);
 
  private:
   [[nodiscard]] std::vector<std::string> FlagsOf(size_t number) const;
-  void WaitUntilSynchronised(size_t number);
 
   std::array<int, 9> ports_;  // of each node: for the group, and for two kinds of state transfer
   std::vector<std::unique_ptr<DatabaseServer>> nodes_;

@@ -1,0 +1,377 @@
+// Clusters whose server in use fails, again and again, while twenty candidates take ten seats and
+// give them up as fast as they can, and ten leaders hold theirs: the same on each kind of cluster,
+// for each kind of failure. TENURE_TEST_FAILOVERS says how often; one line says what it cost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenure/observer.h"
+#include "tests/client/contests.h"
+#include "tests/support/galera.h"
+#include "tests/support/group_replication.h"
+#include "tests/support/haproxy.h"
+#include "tests/support/replica_pair.h"
+
+namespace tenure::testing {
+namespace {
+
+constexpr int kContests = 10;
+constexpr int kSeats = 10;
+// A failover takes this long at most, and the clients' next calls.
+constexpr auto kFailoverPatience = 4 * kPatience;
+
+int Failovers() {
+  const char* wanted = std::getenv("TENURE_TEST_FAILOVERS");
+  return wanted == nullptr ? 1 : std::atoi(wanted);
+}
+
+// A cluster, and one way in which it fails.
+class Cluster {
+ public:
+  virtual ~Cluster() = default;
+
+  [[nodiscard]] virtual std::string Url() = 0;
+  // Until it returns, nothing is mended.
+  virtual void Fail() = 0;
+  // As it was before, though another server may be in use.
+  virtual void Mend() = 0;
+  // One that has all that the cluster has.
+  [[nodiscard]] virtual DatabaseServer& Survivor() = 0;
+};
+
+// Of several, the one that Tenure uses.
+size_t InUse(const std::vector<DatabaseServer*>& servers) {
+  std::vector<int> connections;
+  for (const DatabaseServer* server : servers) {
+    const Finished asked =
+        server->Query("SELECT COUNT(*) FROM information_schema.processlist WHERE db = 'tenure'");
+    connections.push_back(asked.exit_code == 0 ? std::stoi(asked.output) : 0);
+  }
+  return static_cast<size_t>(std::ranges::max_element(connections) - connections.begin());
+}
+
+enum class Failure { kKill, kStop, kSwitch };
+
+class GaleraCluster : public Cluster {
+ public:
+  explicit GaleraCluster(Failure failure) : failure_(failure) {
+    galera_.node(0).FreshDatabase("tenure");
+  }
+
+  std::string Url() override { return galera_.Url("tenure"); }
+  void Fail() override {
+    failed_ = InUse({&galera_.node(0), &galera_.node(1), &galera_.node(2)});
+    if (failure_ == Failure::kKill) return galera_.node(failed_).Kill();
+    galera_.node(failed_).process().Signal(SIGSTOP);
+  }
+  void Mend() override {
+    if (failure_ == Failure::kKill) return galera_.Rejoin(failed_);
+    galera_.node(failed_).process().Signal(SIGCONT);
+    galera_.WaitUntilSynchronised(failed_);
+  }
+  DatabaseServer& Survivor() override { return galera_.node((failed_ + 1) % 3); }
+
+ protected:
+  Galera galera_;
+  const Failure failure_;
+  size_t failed_ = 0;
+};
+
+// Its clients know only HAProxy, which leads all of them to the first node that answers.
+class GaleraBehindProxy final : public GaleraCluster {
+ public:
+  GaleraBehindProxy()
+      : GaleraCluster(Failure::kKill),
+        proxy_({galera_.node(0).port(), galera_.node(1).port(), galera_.node(2).port()}) {}
+
+  std::string Url() override { return "mysql://root@" + proxy_.address() + "/tenure"; }
+
+ private:
+  HaProxy proxy_;
+};
+
+class Group final : public Cluster {
+ public:
+  explicit Group(Failure failure) : failure_(failure) {
+    group_.member(group_.WaitForPrimary()).FreshDatabase("tenure");
+  }
+
+  std::string Url() override { return group_.Url("tenure"); }
+  void Fail() override {
+    failed_ = group_.WaitForPrimary();
+    if (failure_ == Failure::kSwitch) return group_.Appoint((failed_ + 1) % 3);
+    group_.member(failed_).process().Signal(failure_ == Failure::kKill ? SIGKILL : SIGSTOP);
+    if (failure_ == Failure::kKill) group_.member(failed_).process().Wait();
+  }
+  void Mend() override {
+    if (failure_ == Failure::kSwitch) return;
+    // Whoever stood still for so long was expelled, and is started anew.
+    if (failure_ == Failure::kStop) group_.member(failed_).Kill();
+    group_.StartAlone(failed_);
+    group_.Join(failed_);
+  }
+  DatabaseServer& Survivor() override { return group_.member(group_.WaitForPrimary()); }
+
+ private:
+  GroupReplication group_;
+  const Failure failure_;
+  size_t failed_ = 0;
+};
+
+// Fails once: its source does not come back.
+class Pair final : public Cluster {
+ public:
+  Pair(ReplicaPair::Kind kind, Failure failure) : pair_(kind), failure_(failure) {
+    pair_.source().FreshDatabase("tenure");
+    EXPECT_TRUE(Eventually([&] { return pair_.replica().Query("USE tenure").exit_code == 0; }));
+  }
+
+  std::string Url() override { return pair_.Url("tenure"); }
+  // Before that, the replica may be cut off, so that it lacks what comes.
+  void CutOff() { pair_.Disconnect(); }
+  void Fail() override {
+    if (failure_ == Failure::kSwitch) return pair_.SwitchOver();
+    pair_.source().Kill();
+    pair_.Promote();
+  }
+  void Mend() override {}
+  DatabaseServer& Survivor() override { return pair_.replica(); }
+
+ private:
+  ReplicaPair pair_;
+  const Failure failure_;
+};
+
+// What the failovers of one kind cost.
+class Costs {
+ public:
+  struct Seats {
+    int by_lease = 0;   // the same term
+    int returned = 0;   // the same holder, in a new term
+    int passed_on = 0;  // another holder
+  };
+  void Add(std::chrono::milliseconds pause, const Seats& seats) {
+    pauses_.push_back(pause);
+    by_lease_ += seats.by_lease;
+    returned_ += seats.returned;
+    passed_on_ += seats.passed_on;
+  }
+  void Print(const std::string& kind) {
+    std::ranges::sort(pauses_);
+    const auto seconds = [](std::chrono::milliseconds pause) {
+      return std::to_string(pause.count() / 1000) + "." + std::to_string(pause.count() / 100 % 10);
+    };
+    std::cout << "failovers: " << kind << ": " << pauses_.size() << ", without grants "
+              << seconds(pauses_[pauses_.size() / 2]) << " s (median), " << seconds(pauses_.back())
+              << " s (longest); seats kept by lease " << by_lease_ << ", returned to their holders "
+              << returned_ << ", passed on " << passed_on_ << std::endl;
+  }
+
+ private:
+  std::vector<std::chrono::milliseconds> pauses_;
+  int by_lease_ = 0;
+  int returned_ = 0;
+  int passed_on_ = 0;
+};
+
+// Everybody who has to do with one cluster: three replicas of Tenure, the candidates, and two
+// observers.
+class Service {
+ public:
+  explicit Service(const std::string& url) {
+    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Tenured>(url));
+    for (size_t i = 0; i < chronicles_.size(); ++i) {
+      observers_.push_back(std::make_unique<tenure::Observer>(
+          ObserverOptions{.endpoints = servers_[i]->endpoint(),
+                          .names = {""},
+                          .prefix = true,
+                          .from_revision = 1,
+                          .on_event = [this, i](const v1::Event& it) { chronicles_[i].Add(it); }}));
+    }
+    for (const char* name : {"first", "second"}) {
+      std::string endpoints;
+      for (const auto& server : servers_)
+        endpoints += (endpoints.empty() ? "" : ",") + server->endpoint();
+      clients_.push_back(
+          std::make_unique<Client>(ClientOptions{.endpoints = endpoints, .candidate = name}));
+      for (size_t i = 0; i < kSeats; ++i) {
+        electors_.push_back(
+            std::make_unique<Elector>(*clients_.back(), ElectorOptions{.election = SeatOf(i)}));
+      }
+      EXPECT_TRUE(Eventually([&] { return Held().size() == kSeats; }));
+    }
+    load_ = std::make_unique<Load>(servers_, kContests);
+    load_->WaitForCycles(100);
+  }
+
+  // Lets the cluster fail, and goes on.
+  void LiveThrough(Cluster& cluster, Costs& costs) {
+    const auto before = Held();
+    (void)load_->TakeLongestPause();
+    cluster.Fail();
+    load_->WaitForCycles(100, kFailoverPatience);
+    const auto pause = load_->TakeLongestPause();
+    EXPECT_TRUE(Eventually([&] { return Held().size() == kSeats; }, kFailoverPatience));
+    Costs::Seats seats;
+    for (const auto& [seat, now] : Held()) {
+      const auto& then = before.at(seat);
+      ++(now == then ? seats.by_lease : now.first == then.first ? seats.returned : seats.passed_on);
+    }
+    costs.Add(pause, seats);
+    std::cout << "  failover: without grants " << pause.count() << " ms" << std::endl;
+    cluster.Mend();
+    load_->WaitForCycles(100, kFailoverPatience);
+  }
+
+  void EndLoad() { load_->Stop(); }
+  [[nodiscard]] Load& load() { return *load_; }
+  [[nodiscard]] Chronicle& chronicle(size_t number) { return chronicles_.at(number); }
+  [[nodiscard]] Tenured& server(size_t number) { return *servers_.at(number); }
+  [[nodiscard]] std::string Errors() const {
+    std::string errors;
+    for (const auto& server : servers_) errors += server->process().Errors();
+    return errors;
+  }
+
+ private:
+  static std::string SeatOf(size_t number) { return "seat " + std::to_string(number); }
+  // The candidate and the term of each seat that is led.
+  [[nodiscard]] std::map<std::string, std::pair<std::string, uint64_t>> Held() {
+    std::map<std::string, std::pair<std::string, uint64_t>> held;
+    for (size_t i = 0; i < kSeats; ++i) {
+      v1::LeaderRequest request;
+      request.set_election(SeatOf(i));
+      v1::LeaderResponse response;
+      grpc::ClientContext context;
+      if (!servers_[i % servers_.size()]->stub().Leader(&context, request, &response).ok())
+        continue;
+      if (!response.has_leader()) continue;
+      held[SeatOf(i)] = {response.leader().candidate(), response.term()};
+    }
+    return held;
+  }
+
+  std::vector<std::unique_ptr<Tenured>> servers_;
+  std::array<Chronicle, 2> chronicles_;
+  std::vector<std::unique_ptr<tenure::Observer>> observers_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::unique_ptr<Elector>> electors_;
+  std::unique_ptr<Load> load_;
+};
+
+// Each grant that somebody was told of is in the database that survived.
+void ExpectInHistory(Load& load, DatabaseServer& survivor) {
+  const std::string granted = survivor.Ask(
+      "SELECT CONCAT(CAST(election AS CHAR), ' ', term) FROM tenure.events WHERE type = 1");
+  std::set<std::string> history;
+  std::istringstream lines(granted);
+  for (std::string line; std::getline(lines, line);) history.insert(line);
+  for (const auto& [grant, times] : load.Grants()) {
+    const std::string line = grant.first + " " + std::to_string(grant.second);
+    EXPECT_TRUE(history.contains(line)) << line << " is not in the history";
+  }
+}
+
+// Nothing is lost, whatever fails.
+void ExpectSafe(const std::string& kind, Cluster& cluster, int failovers, Costs& costs) {
+  Service service(cluster.Url());
+  for (int i = 0; i < failovers; ++i) service.LiveThrough(cluster, costs);
+  service.EndLoad();
+  for (size_t i = 0; i < 2; ++i) {
+    ExpectNothingLost(service.load(), service.chronicle(i), service.server(i));
+  }
+  ExpectInHistory(service.load(), cluster.Survivor());
+  EXPECT_THAT(service.Errors(), ::testing::Not(::testing::HasSubstr("lost commits"))) << kind;
+}
+
+void ExpectSafe(const std::string& kind, Cluster& cluster) {
+  Costs costs;
+  ExpectSafe(kind, cluster, Failovers(), costs);
+  costs.Print(kind);
+}
+
+TEST(FailoverTest, GaleraKill) {
+  GaleraCluster cluster(Failure::kKill);
+  ExpectSafe("Galera, kill -9", cluster);
+}
+
+TEST(FailoverTest, GaleraStop) {
+  GaleraCluster cluster(Failure::kStop);
+  ExpectSafe("Galera, SIGSTOP", cluster);
+}
+
+TEST(FailoverTest, GaleraBehindHaProxy) {
+  GaleraBehindProxy cluster;
+  ExpectSafe("Galera behind HAProxy, kill -9", cluster);
+}
+
+TEST(FailoverTest, GroupReplicationKill) {
+  Group cluster(Failure::kKill);
+  ExpectSafe("Group Replication, kill -9", cluster);
+}
+
+TEST(FailoverTest, GroupReplicationStop) {
+  Group cluster(Failure::kStop);
+  ExpectSafe("Group Replication, SIGSTOP", cluster);
+}
+
+TEST(FailoverTest, GroupReplicationSwitch) {
+  Group cluster(Failure::kSwitch);
+  ExpectSafe("Group Replication, planned switch", cluster);
+}
+
+void ExpectSafePairs(const std::string& kind, Failure failure) {
+  Costs costs;
+  for (int i = 0; i < Failovers(); ++i) {
+    Pair pair(ReplicaPair::Kind::kSemiSynchronous, failure);
+    ExpectSafe(kind, pair, 1, costs);
+  }
+  costs.Print(kind);
+}
+
+TEST(FailoverTest, SemiSynchronousKill) {
+  ExpectSafePairs("semi-synchronous pair, kill -9", Failure::kKill);
+}
+
+TEST(FailoverTest, SemiSynchronousSwitch) {
+  ExpectSafePairs("semi-synchronous pair, planned switch", Failure::kSwitch);
+}
+
+// Commits are lost, and no term is given twice all the same.
+void ExpectNoticed(const std::string& kind, Failure failure) {
+  Costs costs;
+  for (int i = 0; i < Failovers(); ++i) {
+    Pair pair(ReplicaPair::Kind::kAsynchronous, failure);
+    Service service(pair.Url());
+    if (failure == Failure::kKill) {
+      pair.CutOff();
+      service.load().WaitForCycles(100);
+    }
+    service.LiveThrough(pair, costs);
+    service.EndLoad();
+    for (const auto& [term, times] : service.load().Grants()) {
+      EXPECT_EQ(times, 1) << term.first << " " << term.second;
+    }
+    EXPECT_THAT(service.Errors(), ::testing::HasSubstr("the database lost commits"));
+    EXPECT_THAT(service.Errors(), ::testing::HasSubstr("all terms were raised"));
+  }
+  costs.Print(kind);
+}
+
+TEST(FailoverTest, AsynchronousKillWithALostTail) {
+  ExpectNoticed("asynchronous pair, kill -9 with a lost tail", Failure::kKill);
+}
+
+TEST(FailoverTest, AsynchronousSwitch) {
+  ExpectNoticed("asynchronous pair, planned switch", Failure::kSwitch);
+}
+
+}  // namespace
+}  // namespace tenure::testing

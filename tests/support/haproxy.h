@@ -1,0 +1,25 @@
+// HAProxy on loopback, in front of database servers: it leads everybody to the first of them that
+// answers, and ends the connections to one that does not any more.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+
+namespace tenure::testing {
+
+class HaProxy {
+ public:
+  explicit HaProxy(const std::vector<int>& ports);
+
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  TempDir folder_;
+  const int port_;
+  std::unique_ptr<Process> process_;
+};
+
+}  // namespace tenure::testing
