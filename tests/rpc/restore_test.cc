@@ -167,6 +167,42 @@ TEST_P(RestoreTest, BumpingAgainIsHarmless) {
   EXPECT_GT(Campaign(A(), {"kept", "eve"}).elected().term(), once + 1);
 }
 
+// With the users that docs/operations.md makes. A dump carries nobody's rights, and on a new server
+// the fence's owner has only those.
+TEST(RestoredElsewhereTest, TheFenceWorksOnAServerThatHasNeverSeenIt) {
+  constexpr char kUsers[] =
+      "CREATE USER owner; CREATE USER application; GRANT CREATE, ALTER, INDEX, CREATE VIEW, CREATE"
+      " ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, INSERT, UPDATE, DELETE ON tenure.* TO owner";
+  const auto migrate = [](const DatabaseServer& database) {
+    return RunToEnd({Program("tenured"), "migrate", "--store",
+                     "mysql://owner@" + database.address() + "/tenure"});
+  };
+  const TempDir folder;
+  {
+    DatabaseServer old;
+    const std::string url = old.FreshDatabase("tenure");
+    old.Ask(kUsers);
+    ASSERT_EQ(migrate(old).exit_code, 0);
+    Tenured server(url, {"--no-migrate"});
+    Campaign(server, {.election = "orders", .candidate = "a", .lease_ttl = 1h});
+    old.Dump("tenure", folder.path() / "backup");
+  }
+
+  DatabaseServer fresh;
+  fresh.Restore("tenure", folder.path() / "backup");
+  fresh.Ask(kUsers);
+  EXPECT_EQ(migrate(fresh).exit_code, 0);
+  fresh.Ask("GRANT EXECUTE ON PROCEDURE tenure.tenure_fence TO application");
+  SqlApplication application("mysql://application@" + fresh.address() + "/tenure");
+  EXPECT_EQ(application.Guard("'orders'", "1"), "");
+  EXPECT_NE(application.Guard("'orders'", "2"), "");
+
+  fresh.Ask("REVOKE EXECUTE ON tenure.* FROM owner");
+  const Finished checked = migrate(fresh);
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.errors, HasSubstr("Its definer needs EXECUTE"));
+}
+
 TEST(BumpTermsCommandTest, AStoreWithoutASchemaGetsNone) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "mistyped.db").string();
