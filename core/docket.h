@@ -34,6 +34,7 @@ struct Contest {
 struct Succession {
   std::optional<Vacancy> vacancy;  // nothing: it was never held before, or not since a deletion
   bool appointed = false;          // by an operator
+  bool returned = false;           // to whom an outage had cost it
 
   bool operator==(const Succession&) const = default;
 };

@@ -210,7 +210,9 @@ void Grant(Docket& docket, Contest& contest, Place place) {
   Election& election = contest.election;
   const bool appointed =
       election.appointment && election.appointment->candidate == place->candidate;
-  docket.successions.push_back({election.vacancy, appointed});
+  const Incumbent* incumbent = KeptFor(docket, election);
+  const bool returned = incumbent != nullptr && incumbent->candidate == place->candidate;
+  docket.successions.push_back({election.vacancy, appointed, returned});
   election.vacancy.reset();
   election.term = election.term.Next();
   election.leader =

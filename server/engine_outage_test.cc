@@ -46,6 +46,7 @@ TEST_F(OutageUseTest, AfterALongOutageTheIncumbentGoesFirst) {
   Campaign again = Stand("orders", "a/2");
   again.opening->candidate = "a";
   EXPECT_THAT(a_.Do(again), AnswersElected());
+  EXPECT_EQ(a_.metrics.seats_returned.Value(), 1);
 }
 
 TEST_F(OutageUseTest, ACommandInTheFirstMomentAfterAnOutageKnowsOfIt) {
@@ -65,6 +66,7 @@ TEST_F(OutageUseTest, AnIncumbentThatDoesNotComeBackIsWaitedForForAShortTime) {
   EXPECT_EQ(Leader(), std::nullopt);
   world_.Advance(1s);
   EXPECT_EQ(Leader(), "b");
+  EXPECT_EQ(a_.metrics.seats_returned.Value(), 0);
 }
 
 TEST_F(OutageUseTest, AReplicaThatStartsWithoutItsDatabaseKeepsSeatsForIncumbents) {

@@ -77,6 +77,7 @@ void Lineage::Greet(const ServerIdentity& server) {
   if (server_ == server.number) return;
   server_ = server.number;
   LogInfo("database server", {{"name", server.name}, {"history", server.history}});
+  metrics_.database_warnings.Set(static_cast<double>(server.warnings.size()));
   for (const std::string& warning : server.warnings) {
     LogWarning("the database may lose commits", {{"why", warning}});
   }

@@ -248,5 +248,17 @@ TEST_F(CallMetricsTest, NoMoreElectionsHaveSeriesThanTheSettingAllows) {
   EXPECT_THAT(page, Not(HasSubstr("jobs/a")));
 }
 
+TEST_P(MetricsExpositionTest, SettingsThatPutCommitsAtRiskAreCounted) {
+  if (GetParam() == StoreKind::kSqlite) GTEST_SKIP() << "SQLite has no such settings";
+  EXPECT_THAT(Page(A()), HasSubstr("\ntenure_database_warnings 0\n"));
+  Database().Ask("SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+
+  Tenured server(url_);
+
+  Database().Ask("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+  EXPECT_THAT(Page(server), HasSubstr("\ntenure_database_warnings 1\n"));
+  EXPECT_THAT(server.process().Errors(), HasSubstr("innodb_flush_log_at_trx_commit is 2"));
+}
+
 }  // namespace
 }  // namespace tenure::testing
