@@ -22,7 +22,9 @@ std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight
 }  // namespace
 
 Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
-  if (sight.latest && sight.latest->state == Epoch::State::kLost) {
+  const bool lost = sight.latest && sight.latest->state == Epoch::State::kLost;
+  // An older loss than what is remembered was repaired since, and has come back from a backup.
+  if (lost && sight.latest->number >= memory.epoch) {
     return {Verdict::kIsLost, "another replica found that commits were lost"};
   }
   // What was lost before the terms were raised matters no more.

@@ -110,6 +110,17 @@ TEST(LineageTest, ALossThatOthersFoundIsOne) {
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kIsLost);
 }
 
+// The wait for the longest lease begins anew: it was over long ago for the old loss.
+TEST(LineageTest, ALossThatCameBackFromABackupIsANewOne) {
+  HistorySight sight = Sight();
+  sight.latest = At(2, "a");
+  sight.latest->state = Epoch::State::kLost;
+  sight.remembered.reset();
+
+  EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
+  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 4U);
+}
+
 TEST(LineageTest, AfterARepairWhatWasLostMattersNoMore) {
   HistorySight sight = Sight();
   sight.positions = {};
