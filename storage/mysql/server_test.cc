@@ -180,6 +180,31 @@ TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
   EXPECT_FALSE(Describe(facts).lossless);
 }
 
+TEST(ServerTest, MariaDbNamesItsSemiSynchronousReplicationDifferently) {
+  ServerFacts facts = MariaDbFacts();
+  facts.variables["rpl_semi_sync_master_enabled"] = "ON";
+  facts.variables["rpl_semi_sync_master_timeout"] = "4294967295";
+  facts.variables["rpl_semi_sync_master_wait_point"] = "AFTER_SYNC";
+  facts.variables["rpl_semi_sync_master_wait_no_slave"] = "ON";
+  facts.status["rpl_semi_sync_master_status"] = "ON";
+  facts.status["rpl_semi_sync_master_clients"] = "1";
+  EXPECT_TRUE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings, IsEmpty());
+
+  ServerFacts by_default = facts;
+  by_default.variables["rpl_semi_sync_master_wait_point"] = "AFTER_COMMIT";
+  by_default.variables["rpl_semi_sync_master_timeout"] = "10000";
+  EXPECT_FALSE(Describe(by_default).lossless);
+  EXPECT_THAT(Describe(by_default).warnings,
+              ElementsAre(HasSubstr("set rpl_semi_sync_master_timeout"),
+                          HasSubstr("rpl_semi_sync_master_wait_point is not AFTER_SYNC")));
+
+  // No variable lets MariaDB wait for more than one.
+  facts.status["rpl_semi_sync_master_clients"] = "2";
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("waits for 1 of 2 replicas")));
+}
+
 TEST(ServerTest, WhatMayLoseCommitsIsWarnedOf) {
   ServerFacts facts = MySqlFacts();
   facts.variables["innodb_flush_log_at_trx_commit"] = "2";

@@ -20,18 +20,6 @@ class GroupReplicationTest : public ::testing::Test {
     url_ = group_->Url("tenure");
   }
 
-  // As soon as it answers at all.
-  static uint64_t FirstTermRead(Tenured& server) {
-    v1::LeaderRequest request;
-    request.set_election("orders");
-    v1::LeaderResponse response;
-    EXPECT_TRUE(Eventually([&] {
-      grpc::ClientContext context;
-      return server.stub().Leader(&context, request, &response).ok();
-    }));
-    return response.term();
-  }
-
   static std::unique_ptr<GroupReplication> group_;
   std::string url_;
 };

@@ -1,4 +1,4 @@
-// Tenure on a MySQL source and its replica, which is promoted.
+// Tenure on a source and its replica, which is promoted: of MariaDB and of MySQL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,13 +9,17 @@
 namespace tenure::testing {
 namespace {
 
-class ReplicationTest : public ::testing::Test {
+using Engine = DatabaseServer::Engine;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class ReplicationTest : public ::testing::TestWithParam<Engine> {
  protected:
   void Serve(ReplicaPair::Kind kind, const std::vector<std::string>& flags = {}) {
-    pair_ = std::make_unique<ReplicaPair>(kind);
-    pair_->source().FreshDatabase("tenure");
+    pair_ = std::make_unique<ReplicaPair>(kind, GetParam());
     for (int i = 0; i < 2; ++i) {
-      servers_.push_back(std::make_unique<Tenured>(pair_->Url("tenure"), flags));
+      servers_.push_back(std::make_unique<Tenured>(pair_->Url(), flags));
     }
   }
   // Takes ten terms, the last five of which the replica does not get.
@@ -28,6 +32,8 @@ class ReplicationTest : public ::testing::Test {
     for (int i = 0; i < 5; ++i) terms.Take(B());
   }
 
+  // Of both replicas.
+  std::string Errors() { return A().process().Errors() + B().process().Errors(); }
   Tenured& A() { return *servers_.front(); }
   Tenured& B() { return *servers_.back(); }
 
@@ -35,7 +41,12 @@ class ReplicationTest : public ::testing::Test {
   std::vector<std::unique_ptr<Tenured>> servers_;
 };
 
-TEST_F(ReplicationTest, TermsInALostTailAreNotGrantedAgain) {
+INSTANTIATE_TEST_SUITE_P(Engines, ReplicationTest,
+                         ::testing::Values(Engine::kMariaDb, Engine::kMySql), [](const auto& info) {
+                           return info.param == Engine::kMariaDb ? "MariaDb" : "MySql";
+                         });
+
+TEST_P(ReplicationTest, TermsInALostTailAreNotGrantedAgain) {
   Serve(ReplicaPair::Kind::kAsynchronous);
   Terms terms;
   TakeTermsThatGetLost(terms);
@@ -45,14 +56,13 @@ TEST_F(ReplicationTest, TermsInALostTailAreNotGrantedAgain) {
 
   for (int i = 0; i < 5; ++i) terms.Take(A());
   for (int i = 0; i < 5; ++i) terms.Take(B());
-  EXPECT_THAT(terms.given(), ::testing::SizeIs(20));
-  EXPECT_THAT(A().process().Errors(), ::testing::HasSubstr("the database lost commits"));
-  EXPECT_THAT(A().process().Errors() + B().process().Errors(),
-              ::testing::HasSubstr("all terms were raised"));
+  EXPECT_THAT(terms.given(), SizeIs(20));
+  EXPECT_THAT(A().process().Errors(), HasSubstr("the database lost commits"));
+  EXPECT_THAT(Errors(), HasSubstr("all terms were raised"));
 }
 
 // Nobody has seen what is lost: all replicas were down during the failover.
-TEST_F(ReplicationTest, AFailoverThatNoReplicaSawIsALossToo) {
+TEST_P(ReplicationTest, AFailoverThatNoReplicaSawIsALossToo) {
   Serve(ReplicaPair::Kind::kAsynchronous);
   Terms terms;
   TakeTermsThatGetLost(terms);
@@ -63,10 +73,10 @@ TEST_F(ReplicationTest, AFailoverThatNoReplicaSawIsALossToo) {
   for (const auto& server : servers_) server->Start();
 
   for (int i = 0; i < 5; ++i) terms.Take(A());
-  EXPECT_THAT(terms.given(), ::testing::SizeIs(15));
+  EXPECT_THAT(terms.given(), SizeIs(15));
 }
 
-TEST_F(ReplicationTest, AReplicaThatIsToStopServesOnlyAfterTheOperatorDidHisPart) {
+TEST_P(ReplicationTest, AReplicaThatIsToStopServesOnlyAfterTheOperatorDidHisPart) {
   Serve(ReplicaPair::Kind::kAsynchronous, {"--on-lost-commits", "stop"});
   Terms terms;
   terms.Take(A());
@@ -78,17 +88,17 @@ TEST_F(ReplicationTest, AReplicaThatIsToStopServesOnlyAfterTheOperatorDidHisPart
       [&] { return A().process().Errors().find("tenured bump-terms") != std::string::npos; }));
   EXPECT_NE(A().Get("/readyz").first, 200);
 
-  BumpTerms(pair_->Url("tenure"));
+  BumpTerms(pair_->Url());
 
   terms.Take(A());
   terms.Take(B());
 }
 
-TEST_F(ReplicationTest, ASemiSynchronousPairGoesOnWhereItWas) {
+TEST_P(ReplicationTest, ASemiSynchronousPairGoesOnWhereItWas) {
   Serve(ReplicaPair::Kind::kSemiSynchronous);
-  const Finished checked = RunToEnd({Program("tenured"), "check", "--store", pair_->Url("tenure")});
-  EXPECT_THAT(checked.output, ::testing::HasSubstr("semi-synchronous: may be used"));
-  EXPECT_THAT(checked.output, ::testing::HasSubstr("is not used: it is read-only"));
+  const Finished checked = RunToEnd({Program("tenured"), "check", "--store", pair_->Url()});
+  EXPECT_THAT(checked.output, HasSubstr("semi-synchronous: may be used"));
+  EXPECT_THAT(checked.output, HasSubstr("is not used: it is read-only"));
   Terms terms;
   for (int i = 0; i < 5; ++i) terms.Take(A());
 
@@ -97,7 +107,43 @@ TEST_F(ReplicationTest, ASemiSynchronousPairGoesOnWhereItWas) {
 
   for (int i = 0; i < 5; ++i) terms.Take(A());
   EXPECT_EQ(terms.Take(B()), 11U);
-  EXPECT_THAT(A().process().Errors(), ::testing::Not(::testing::HasSubstr("lost commits")));
+  EXPECT_THAT(A().process().Errors(), Not(HasSubstr("lost commits")));
+}
+
+// The old source keeps its connections, and would show what it knew.
+TEST_P(ReplicationTest, APlannedSwitchOfASemiSynchronousPairLosesNothingAndShowsNothingOld) {
+  Serve(ReplicaPair::Kind::kSemiSynchronous);
+  Terms terms;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 5; ++j) {
+      const uint64_t term = terms.Take(A());
+      EXPECT_EQ(Leader(B(), "orders").term(), term);
+    }
+    pair_->SwitchOver();
+    const uint64_t term = terms.Take(A());
+    EXPECT_EQ(FirstTermRead(B()), term);
+  }
+
+  EXPECT_EQ(*terms.given().rbegin(), 18U);
+  EXPECT_THAT(Errors(), Not(HasSubstr("lost commits")));
+}
+
+// Nothing is lost, but nobody who looks at the new source can know.
+TEST_P(ReplicationTest, APlannedSwitchOfAnAsynchronousPairCountsAsALoss) {
+  Serve(ReplicaPair::Kind::kAsynchronous);
+  Terms terms;
+  uint64_t last = 0;
+  for (int losses = 1; losses <= 3; ++losses) {
+    for (int i = 0; i < 5; ++i) last = terms.Take(A());
+    pair_->SwitchOver();
+    const uint64_t term = terms.Take(A());
+    EXPECT_GT(term, last + 1) << "terms were not raised";
+    EXPECT_EQ(FirstTermRead(B()), term);
+    EXPECT_EQ(pair_->source().Ask("SELECT COUNT(*) FROM tenure.lineage WHERE state = 2"),
+              std::to_string(losses));
+  }
+
+  EXPECT_THAT(terms.given(), SizeIs(18));
 }
 
 }  // namespace

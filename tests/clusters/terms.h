@@ -10,6 +10,18 @@
 
 namespace tenure::testing {
 
+// The term of `orders` that a server shows, as soon as it answers at all.
+inline uint64_t FirstTermRead(Tenured& server) {
+  v1::LeaderRequest request;
+  request.set_election("orders");
+  v1::LeaderResponse response;
+  EXPECT_TRUE(Eventually([&] {
+    grpc::ClientContext context;
+    return server.stub().Leader(&context, request, &response).ok();
+  }));
+  return response.term();
+}
+
 class Terms {
  public:
   explicit Terms(std::string election = "orders") : election_(std::move(election)) {}
