@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lease.h"
+
 namespace tenure::law {
 namespace {
 
@@ -52,20 +54,23 @@ bool PromoteAppointed(Docket& docket, Contest& contest) {
   return false;
 }
 
-// The seat of a leader that renewed its lease until the database went away, and could not renew it
-// before it ended, or only just.
+// Whether a holder renewed its lease until the database went away, and had stopped believing in it
+// when the database was back, or so soon afterwards that it had hardly a chance.
 bool LostToOutage(const Outage& outage, const Session& session) {
   const Duration missable = session.lease_ttl / 2;  // a holder has renewed it by then
+  const DbTime believed_until = session.expires_at + -session.lease_ttl / kBeliefDivisor;
   return outage.ended - outage.began >= missable && session.expires_at - outage.began >= missable &&
-         session.expires_at <= outage.ended + outage.incumbent_wait;
+         believed_until <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 
-// For whom the seat is kept whose term ends now, if for anybody.
+// For whom the seat is kept whose term ends now, if for anybody. A holder that has stopped
+// believing resigns, if the database is back before its lease is over.
 std::optional<Incumbent> IncumbentAfter(Docket& docket, const Contest& contest, Cause cause,
                                         DbTime reopens_at) {
   const Leader& leader = *contest.election.leader;
   const Session* session = Find(docket, leader.session);
-  if (cause != Cause::kExpired || session == nullptr || !docket.outage) return std::nullopt;
+  const bool may_be_lost = cause == Cause::kExpired || cause == Cause::kResigned;
+  if (!may_be_lost || session == nullptr || !docket.outage) return std::nullopt;
   if (docket.outage->incumbent_wait == Duration(0)) return std::nullopt;
   if (!LostToOutage(*docket.outage, *session)) return std::nullopt;
   return Incumbent{leader.candidate,
@@ -252,14 +257,16 @@ void Promote(Docket& docket, Contest& contest) {
 void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at) {
   Election& election = contest.election;
   Record(docket, election, EventType::kVacated, cause);
-  election.vacancy = Vacancy{cause, VacantSince(docket, *election.leader, cause),
-                             IncumbentAfter(docket, contest, cause, reopens_at)};
+  election.vacancy = Vacancy{cause, VacantSince(docket, *election.leader, cause)};
   election.leader.reset();
   election.vacant_until = reopens_at > docket.now ? reopens_at : DbTime{};
 }
 
 void Vacate(Docket& docket, Contest& contest, Cause cause) {
-  EndTerm(docket, contest, cause, ReopensAt(contest.election, cause, docket.now));
+  const DbTime reopens_at = ReopensAt(contest.election, cause, docket.now);
+  auto incumbent = IncumbentAfter(docket, contest, cause, reopens_at);
+  EndTerm(docket, contest, cause, reopens_at);
+  contest.election.vacancy->incumbent = std::move(incumbent);
   Promote(docket, contest);
   // A place that the incumbent has already was not asked for when the queue was read.
   const bool may_wait = contest.horizon && KeptFor(docket, contest.election) != nullptr;

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                       NotKept{"IfItHadTimeToRenewAfterwards",
                               [](Docket& docket) {
                                 docket.outage->began = docket.now + -15s;
-                                docket.outage->ended = docket.now + (-2s - kInstant);
+                                docket.outage->ended = docket.now + (-3s - kInstant);
                               }},
                       NotKept{"IfItWasDeposed", Ended("a", Cause::kDeposed)}),
     [](const auto& info) { return info.param.name; });
@@ -124,6 +124,25 @@ Docket KeptSince(Duration ago) {
     if (session.ended == Cause::kNone) session.expires_at = docket.now + kLease;
   }
   return docket;
+}
+
+// Its lease has a second left, but its holder stopped at nine tenths of it.
+TEST(OutageTest, TheSeatIsKeptForWhoStoppedBelievingAndResigns) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease / 10), Away(7s));
+
+  EXPECT_THAT(Do(docket, ResignBy("a")), AnswersResigned(Term{7}));
+
+  EXPECT_EQ(IncumbentIn(docket), (Incumbent{"a", kNow + 2s}));
+  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
+  EXPECT_EQ(ElectionIn(docket).term, Term{8});
+}
+
+TEST(OutageTest, WhoResignsWithALeaseThatItBelievesInIsNotWaitedFor) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
 }
 
 TEST(OutageTest, TheIncumbentGetsTheNextTerm) {

@@ -12,6 +12,9 @@
 
 namespace tenure {
 
+// A holder believes in its lease for less than it lasts, by one part in so many.
+inline constexpr int kBeliefDivisor = 10;
+
 class Lease {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -20,7 +23,7 @@ class Lease {
   void Renewed(Time sent_at, Duration lease_ttl) {
     lease_ttl_ = lease_ttl;
     renewed_at_ = std::max(renewed_at_, sent_at);
-    const auto trusted = lease_ttl - lease_ttl / kDriftDivisor;
+    const auto trusted = lease_ttl - lease_ttl / kBeliefDivisor;
     believed_until_ =
         std::max(believed_until_, sent_at + std::chrono::duration_cast<Time::duration>(trusted));
   }
@@ -38,7 +41,6 @@ class Lease {
   }
 
  private:
-  static constexpr int kDriftDivisor = 10;
   static constexpr int kRenewalsPerLease = 3;
 
   Duration lease_ttl_{0};

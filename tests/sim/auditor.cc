@@ -285,7 +285,8 @@ void Auditor::AuditOrder(const Known& before, const Contest& after, const Event&
 
 bool Auditor::IsIncumbent(const Election& before, const Event* ended, const Event& event) const {
   if (ended != nullptr) {
-    return ended->cause == Cause::kExpired && world_.plan.incumbent_wait > Duration(0) &&
+    const bool lost = ended->cause == Cause::kExpired || ended->cause == Cause::kResigned;
+    return lost && world_.plan.incumbent_wait > Duration(0) &&
            ended->leader.candidate == event.leader.candidate;
   }
   const auto& vacancy = before.vacancy;
