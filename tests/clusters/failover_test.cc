@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kContests = 10;
 constexpr int kSeats = 10;
+// Of a long run everything is kept.
+const std::vector<std::string> kFlags = {"--history-max-events", "10000000"};
 // A failover takes this long at most, and the clients' next calls.
 constexpr auto kFailoverPatience = 4 * kPatience;
 
@@ -128,12 +130,10 @@ class Group final : public Cluster {
 // Fails once: its source does not come back.
 class Pair final : public Cluster {
  public:
-  Pair(ReplicaPair::Kind kind, Failure failure) : pair_(kind), failure_(failure) {
-    pair_.source().FreshDatabase("tenure");
-    EXPECT_TRUE(Eventually([&] { return pair_.replica().Query("USE tenure").exit_code == 0; }));
-  }
+  Pair(ReplicaPair::Kind kind, DatabaseServer::Engine engine, Failure failure)
+      : pair_(kind, engine), failure_(failure) {}
 
-  std::string Url() override { return pair_.Url("tenure"); }
+  std::string Url() override { return pair_.Url(); }
   // Before that, the replica may be cut off, so that it lacks what comes.
   void CutOff() { pair_.Disconnect(); }
   void Fail() override {
@@ -142,7 +142,9 @@ class Pair final : public Cluster {
     pair_.Promote();
   }
   void Mend() override {}
-  DatabaseServer& Survivor() override { return pair_.replica(); }
+  DatabaseServer& Survivor() override {
+    return failure_ == Failure::kSwitch ? pair_.source() : pair_.replica();
+  }
 
  private:
   ReplicaPair pair_;
@@ -186,7 +188,7 @@ class Costs {
 class Service {
  public:
   explicit Service(const std::string& url) {
-    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Tenured>(url));
+    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Tenured>(url, kFlags));
     for (size_t i = 0; i < chronicles_.size(); ++i) {
       observers_.push_back(std::make_unique<tenure::Observer>(
           ObserverOptions{.endpoints = servers_[i]->endpoint(),
@@ -327,51 +329,61 @@ TEST(FailoverTest, GroupReplicationSwitch) {
   ExpectSafe("Group Replication, planned switch", cluster);
 }
 
-void ExpectSafePairs(const std::string& kind, Failure failure) {
-  Costs costs;
-  for (int i = 0; i < Failovers(); ++i) {
-    Pair pair(ReplicaPair::Kind::kSemiSynchronous, failure);
-    ExpectSafe(kind, pair, 1, costs);
+class PairFailoverTest : public ::testing::TestWithParam<DatabaseServer::Engine> {
+ protected:
+  static std::string EngineName() {
+    return GetParam() == DatabaseServer::Engine::kMySql ? "MySQL" : "MariaDB";
   }
-  costs.Print(kind);
-}
-
-TEST(FailoverTest, SemiSynchronousKill) {
-  ExpectSafePairs("semi-synchronous pair, kill -9", Failure::kKill);
-}
-
-TEST(FailoverTest, SemiSynchronousSwitch) {
-  ExpectSafePairs("semi-synchronous pair, planned switch", Failure::kSwitch);
-}
-
-// Commits are lost, and no term is given twice all the same.
-void ExpectNoticed(const std::string& kind, Failure failure) {
-  Costs costs;
-  for (int i = 0; i < Failovers(); ++i) {
-    Pair pair(ReplicaPair::Kind::kAsynchronous, failure);
-    Service service(pair.Url());
-    if (failure == Failure::kKill) {
-      pair.CutOff();
-      service.load().WaitForCycles(100);
+  // Nothing is lost.
+  static void ExpectSafePairs(const std::string& kind, Failure failure) {
+    Costs costs;
+    for (int i = 0; i < Failovers(); ++i) {
+      Pair pair(ReplicaPair::Kind::kSemiSynchronous, GetParam(), failure);
+      ExpectSafe(kind, pair, 1, costs);
     }
-    service.LiveThrough(pair, costs);
-    service.EndLoad();
-    for (const auto& [term, times] : service.load().Grants()) {
-      EXPECT_EQ(times, 1) << term.first << " " << term.second;
-    }
-    EXPECT_THAT(service.Errors(), ::testing::HasSubstr("the database lost commits"));
-    EXPECT_THAT(service.Errors(), ::testing::HasSubstr("all terms were raised"));
+    costs.Print(EngineName() + ", semi-synchronous, " + kind);
   }
-  costs.Print(kind);
+  // Commits are lost, and no term is given twice all the same.
+  static void ExpectNoticed(const std::string& kind, Failure failure) {
+    Costs costs;
+    for (int i = 0; i < Failovers(); ++i) {
+      Pair pair(ReplicaPair::Kind::kAsynchronous, GetParam(), failure);
+      Service service(pair.Url());
+      if (failure == Failure::kKill) {
+        pair.CutOff();
+        service.load().WaitForCycles(100);
+      }
+      service.LiveThrough(pair, costs);
+      service.EndLoad();
+      for (const auto& [term, times] : service.load().Grants()) {
+        EXPECT_EQ(times, 1) << term.first << " " << term.second;
+      }
+      EXPECT_THAT(service.Errors(), ::testing::HasSubstr("the database lost commits"));
+      EXPECT_THAT(service.Errors(), ::testing::HasSubstr("all terms were raised"));
+    }
+    costs.Print(EngineName() + ", asynchronous, " + kind);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, PairFailoverTest,
+                         ::testing::Values(DatabaseServer::Engine::kMariaDb,
+                                           DatabaseServer::Engine::kMySql),
+                         [](const auto& info) {
+                           return info.param == DatabaseServer::Engine::kMySql ? "MySql"
+                                                                               : "MariaDb";
+                         });
+
+TEST_P(PairFailoverTest, SemiSynchronousKill) { ExpectSafePairs("kill -9", Failure::kKill); }
+
+TEST_P(PairFailoverTest, SemiSynchronousSwitch) {
+  ExpectSafePairs("planned switch", Failure::kSwitch);
 }
 
-TEST(FailoverTest, AsynchronousKillWithALostTail) {
-  ExpectNoticed("asynchronous pair, kill -9 with a lost tail", Failure::kKill);
+TEST_P(PairFailoverTest, AsynchronousKillWithALostTail) {
+  ExpectNoticed("kill -9 with a lost tail", Failure::kKill);
 }
 
-TEST(FailoverTest, AsynchronousSwitch) {
-  ExpectNoticed("asynchronous pair, planned switch", Failure::kSwitch);
-}
+TEST_P(PairFailoverTest, AsynchronousSwitch) { ExpectNoticed("planned switch", Failure::kSwitch); }
 
 }  // namespace
 }  // namespace tenure::testing

@@ -43,7 +43,7 @@ std::vector<std::string> Galera::FlagsOf(size_t number) const {
           "--wsrep-sst-receive-address=" + Loopback(port(number, 2)),
           "--wsrep-provider-options=base_port=" + std::to_string(port(number, 0)) +
               ";gmcast.listen_addr=tcp://" + Loopback(port(number, 0)) +
-              ";ist.recv_addr=" + Loopback(port(number, 1)) + ";gcache.size=16M"};
+              ";ist.recv_addr=" + Loopback(port(number, 1)) + ";gcache.size=128M"};
 }
 
 std::string Galera::Url(const std::string& database, size_t first) const {

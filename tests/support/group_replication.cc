@@ -87,11 +87,14 @@ void GroupReplication::StartAlone(size_t number) { member(number).Start(); }
 
 void GroupReplication::Join(size_t number) {
   member(number).Ask("START GROUP_REPLICATION");
-  EXPECT_TRUE(Eventually([&] {
-    return member(number).Ask(
-               "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
-               " WHERE MEMBER_ID = @@server_uuid") == "ONLINE";
-  }));
+  // It catches up first.
+  EXPECT_TRUE(Eventually(
+      [&] {
+        return member(number).Ask(
+                   "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
+                   " WHERE MEMBER_ID = @@server_uuid") == "ONLINE";
+      },
+      4 * kPatience));
 }
 
 void GroupReplication::Appoint(size_t number) {
