@@ -88,7 +88,8 @@ Election ToElection(const Row& row) {
   election.wake_at = OptionalTime(row[22]);
   election.history_from.value = Unsigned(row[23]);
   if (row[24]) election.vacancy = Vacancy{static_cast<Cause>(Unsigned(row[24])), Time(row[25])};
-  if (row[26]) election.vacancy->incumbent = Incumbent{*row[26], Time(row[27])};
+  // A program of schema 8 that grants the seat leaves the incumbent in the row.
+  if (election.vacancy && row[26]) election.vacancy->incumbent = Incumbent{*row[26], Time(row[27])};
   return election;
 }
 constexpr size_t kElectionColumns = 28;

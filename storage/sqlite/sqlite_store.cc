@@ -169,7 +169,8 @@ Election ToElection(SQLite::Statement& row) {
   if (!row.isColumnNull(24)) {
     election.vacancy = Vacancy{static_cast<Cause>(Number(row, 24)), Time(row, 25)};
   }
-  if (!row.isColumnNull(26)) {
+  // A program of schema 8 that grants the seat leaves the incumbent in the row.
+  if (election.vacancy && !row.isColumnNull(26)) {
     election.vacancy->incumbent = Incumbent{Blob(row, 26), Time(row, 27)};
   }
   return election;

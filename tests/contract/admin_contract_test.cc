@@ -66,6 +66,22 @@ TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   }
 }
 
+// During an upgrade, programs that know nothing of incumbents write the same rows.
+TEST_P(AdminContract, AnIncumbentWithoutAVacancyIsNobody) {
+  if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "nobody else can write to it";
+  Election election{{"e"}, {1}, {1}, {1}, 0};
+  election.vacancy = Vacancy{Cause::kExpired, {15s}, Incumbent{"last", {17s}}};
+  Agenda agenda;
+  agenda.elections[election.name].create = true;
+  ASSERT_TRUE(store_->Transact(agenda, [&](Docket& docket) {
+    docket.contests.at(election.name) = {election, true};
+  }));
+
+  (void)QueryRows(url_, "UPDATE elections SET vacant_cause = NULL, vacant_since_us = NULL");
+
+  EXPECT_EQ(Load("e").election.vacancy, std::nullopt);
+}
+
 TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
   Session session{NewSessionId(), "a",          3s, {DbTime{20s}},
                   Cause::kNone,   {DbTime{5s}}, 2s, {DbTime{6s}}};
