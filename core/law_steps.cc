@@ -155,14 +155,16 @@ Result<Session*> FindAlive(Docket& docket, const SessionId& id) {
 
 void ExtendLease(Session& session, DbTime now) {
   ShrinkWhenCalm(session, now);
-  CutLease(session, now);
+  // By less it may be longer because this is another server's clock.
+  if (session.expires_at > LongestLease(session, now) + session.lease_ttl) CutLease(session, now);
   session.expires_at = std::max(session.expires_at, now + session.lease_ttl);
 }
 
 DbTime LongestLease(const Session& session, DbTime now) {
   // A renewal that was answered before the lease was made shorter promised more than the latest.
   const bool was_longer = session.lease_ttl_since != session.opened_at;
-  return now + (was_longer ? session.lease_ttl * kLeaseGrowth : session.lease_ttl);
+  if (!was_longer) return now + session.lease_ttl;
+  return now + std::max(session.lease_ttl, session.lease_ttl_asked * kLeaseGrowthMax);
 }
 
 void CutLease(Session& session, DbTime now) {

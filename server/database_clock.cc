@@ -28,8 +28,12 @@ std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
 }
 
 void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
+  const Sight sight = SightOf(now, asked, answered);
   const std::lock_guard lock(mutex_);
-  last_ = SightOf(now, asked, answered);
+  // A slow answer could hide a jump: what was seen before may still say more.
+  const bool vaguer = last_ && sight.uncertainty > last_->uncertainty + kJumpMin +
+                                                       Between(last_->at, sight.at) / kDriftDivisor;
+  if (!vaguer) last_ = sight;
 }
 
 bool DatabaseClock::IsAhead(DbTime now, SteadyTime answered) const {

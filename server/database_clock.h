@@ -17,7 +17,7 @@ class DatabaseClock {
   // answer to a question that took this time.
   [[nodiscard]] std::optional<Duration> JumpTo(DbTime now, SteadyTime asked,
                                                SteadyTime answered) const;
-  // From now on jumps are those from here.
+  // From now on jumps are those from here, unless this took so long that less is known by it.
   void Saw(DbTime now, SteadyTime asked, SteadyTime answered);
 
   // Whether `now`, which the database said before `answered`, is later than it can be: its clock

@@ -684,7 +684,7 @@ SteadyTime Engine::FindAndDoDueWork() {
 
 bool Engine::FollowClock(DbTime now, SteadyTime asked, SteadyTime answered) {
   if (const auto jump = database_clock_.JumpTo(now, asked, answered)) {
-    if (!MoveLeases(*jump)) return false;
+    if (!MoveLeases()) return false;
     metrics_.database_clock_jumps.Increment();
     LogWarning("the database's clock jumped",
                {{"seconds", std::chrono::duration<double>(*jump).count()}});
@@ -693,28 +693,30 @@ bool Engine::FollowClock(DbTime now, SteadyTime asked, SteadyTime answered) {
   return true;
 }
 
-Result<void> Engine::MoveLeases(Duration by) {
+Result<void> Engine::MoveLeases() {
   std::vector<SessionId> busy;
   for (SessionId after;;) {
     const auto page = store_.ListUnended(after, kMovedAtOnceMax);
     if (!page) return tl::unexpected(page.error());
     if (page->empty()) break;
     after = page->back();
-    if (const auto moved = MoveLeases(*page, by, busy); !moved) return moved;
+    if (const auto moved = MoveLeases(*page, busy); !moved) return moved;
   }
   for (int tries = 0; !busy.empty() && tries < kMoveTriesMax; ++tries) {
-    if (const auto moved = MoveLeases(std::exchange(busy, {}), by, busy); !moved) return moved;
+    if (const auto moved = MoveLeases(std::exchange(busy, {}), busy); !moved) return moved;
   }
   if (!busy.empty()) return Fail(Reason::kOverloaded, "another transaction has locked sessions");
   return {};
 }
 
-Result<void> Engine::MoveLeases(const std::vector<SessionId>& sessions, Duration by,
+Result<void> Engine::MoveLeases(const std::vector<SessionId>& sessions,
                                 std::vector<SessionId>& busy) {
   std::set<SessionId> passed_by;
   Agenda agenda{{}, sessions};
   const auto committed = TransactByAnyClock(agenda, [&](Docket& docket) {
     passed_by = docket.busy_sessions;
+    // As far as it is now: it may have jumped again.
+    const Duration by = docket.now - database_clock_.At(scheduler_.Now()).value_or(docket.now);
     for (const SessionId& id : sessions) tenure::FollowClock(docket, id, by);
   });
   if (!committed) return tl::unexpected(committed.error());

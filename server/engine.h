@@ -231,9 +231,9 @@ class Engine {
   SteadyTime FindAndDoDueWork();
   // Leases do not jump with the database's clock. False if they could not be moved along.
   [[nodiscard]] bool FollowClock(DbTime now, SteadyTime asked, SteadyTime answered);
-  [[nodiscard]] Result<void> MoveLeases(Duration by);
+  [[nodiscard]] Result<void> MoveLeases();
   // Adds those that another transaction has locked to `busy`.
-  [[nodiscard]] Result<void> MoveLeases(const std::vector<SessionId>& sessions, Duration by,
+  [[nodiscard]] Result<void> MoveLeases(const std::vector<SessionId>& sessions,
                                         std::vector<SessionId>& busy);
   [[nodiscard]] Result<void> MarkExpired(const std::vector<SessionId>& sessions);
   void ForgetOldSessions();
