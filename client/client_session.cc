@@ -141,7 +141,8 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
     if (leadership.term() == 0) return seat->Unanswered(status, Backoff(now));
     return seat->OnElected(leadership, now, lease_);
   }
-  seat->OnResigned(call->term, stands, now + lease_.RenewalInterval());
+  seat->OnResigned(call->term, stands,
+                   seat->outlived_lease() ? now : now + lease_.RenewalInterval());
 }
 
 void ClientSession::OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse& response,

@@ -502,6 +502,34 @@ TEST_F(ClientSessionTest, AFailedResignationIsSentAgain) {
   EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
 }
 
+TEST_F(ClientSessionTest, WhoseLeaseRanOutUnwillinglyStandsAgainAtOnce) {
+  Lead();
+  now_ = kStart + 3s;
+  (void)Decide();  // a renewal that nobody answers
+  now_ = kStart + 8100ms;
+  EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
+
+  AnswerResign();
+
+  EXPECT_THAT(Decide(), ::testing::Contains("campaign orders"));
+}
+
+TEST_F(ClientSessionTest, WhoWasAskedToStepDownLetsOthersGoFirst) {
+  Lead();
+  v1::KeepAliveResponse response;
+  response.mutable_notice()->set_election("orders");
+  response.mutable_notice()->mutable_step_down()->set_term(7);
+  session_.OnStreamMessage(stream_, response, now_);
+  now_ = session_.NextWake();
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+
+  AnswerResign();
+
+  EXPECT_THAT(Decide(), IsEmpty());
+  now_ += 3s;
+  EXPECT_THAT(Decide(), ::testing::Contains("campaign orders"));
+}
+
 TEST_F(ClientSessionTest, LeavingBeforeTheSessionIsKnownLeavesNothingBehind) {
   session_.Add(1, {"orders", "", 0, false, std::nullopt});
   (void)Decide();

@@ -42,6 +42,7 @@ void Seat::BeliefEnded(Time now) {
   if (working_ && phase_ == Phase::kLeading) events_.push_back(StopWork{});
   if (working_ && !std::exchange(overran_, true)) events_.push_back(Overrun{});
   StopBelieving(v1::CAUSE_EXPIRED);
+  outlived_lease_ = true;
   if (!working_) return GiveUp(now);
   phase_ = Phase::kStopping;
 }
@@ -82,6 +83,7 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
   if (leadership_.term() != 0) Over(v1::CAUSE_UNSPECIFIED, now);
   leadership_ = leadership;
   troubled_ = false;
+  outlived_lease_ = false;
   if (working_) {  // still for an earlier term: this one is given up after it
     phase_ = Phase::kStopping;
     return;

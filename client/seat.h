@@ -124,6 +124,9 @@ class Seat {
   [[nodiscard]] Time BelievedUntil(const Lease& lease) const;
   // The term that is held, or may be; 0 if none.
   [[nodiscard]] uint64_t term() const { return leadership_.term(); }
+  // Whether the last belief ended with the lease: whoever did not want to give up the seat need not
+  // let others go first.
+  [[nodiscard]] bool outlived_lease() const { return outlived_lease_; }
   // Nothing is left to do for this elector, now or later.
   [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
   // The last term that is over for this process, whatever is told of it.
@@ -156,6 +159,7 @@ class Seat {
   bool working_ = false;
   bool suspended_ = false;
   bool overran_ = false;
+  bool outlived_lease_ = false;
   bool troubled_ = false;
   Duration lease_ttl_{0};  // when the term began
   Time stop_asked_at_{};

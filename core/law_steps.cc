@@ -63,24 +63,21 @@ bool LostToOutage(const Outage& outage, const Session& session) {
          believed_until <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 
-// For whom the seat is kept whose term ends now, if for anybody. A holder that has stopped
+// Whether the term that ends now is one that an outage has cost. A holder that has stopped
 // believing resigns, if the database is back before its lease is over.
-std::optional<Incumbent> IncumbentAfter(Docket& docket, const Contest& contest, Cause cause,
-                                        DbTime reopens_at) {
-  const Leader& leader = *contest.election.leader;
-  const Session* session = Find(docket, leader.session);
+bool IsLostToOutage(Docket& docket, const Contest& contest, Cause cause) {
+  const Session* session = Find(docket, contest.election.leader->session);
   const bool may_be_lost = cause == Cause::kExpired || cause == Cause::kResigned;
-  if (!may_be_lost || session == nullptr || !docket.outage) return std::nullopt;
-  if (docket.outage->incumbent_wait == Duration(0)) return std::nullopt;
-  if (!LostToOutage(*docket.outage, *session)) return std::nullopt;
-  return Incumbent{leader.candidate,
-                   std::max(docket.now, reopens_at) + docket.outage->incumbent_wait};
+  return may_be_lost && session != nullptr && docket.outage &&
+         docket.outage->incumbent_wait > Duration(0) && LostToOutage(*docket.outage, *session);
 }
 
 // The incumbent, while the seat is kept for it.
 const Incumbent* KeptFor(const Docket& docket, const Election& election) {
   const Incumbent* incumbent = IncumbentOf(election);
-  return incumbent != nullptr && docket.now < incumbent->until ? incumbent : nullptr;
+  const bool kept = incumbent != nullptr && docket.now < incumbent->until &&
+                    docket.now >= election.vacancy->since;  // the clock may have been set back
+  return kept ? incumbent : nullptr;
 }
 
 // An incumbent that wants to lead on goes first, wherever it is in the queue.
@@ -265,8 +262,13 @@ void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at) {
 }
 
 void Vacate(Docket& docket, Contest& contest, Cause cause) {
-  const DbTime reopens_at = ReopensAt(contest.election, cause, docket.now);
-  auto incumbent = IncumbentAfter(docket, contest, cause, reopens_at);
+  const bool lost = IsLostToOutage(docket, contest, cause);
+  const DbTime reopens_at = ReopensAt(contest.election, lost ? Cause::kExpired : cause, docket.now);
+  std::optional<Incumbent> incumbent;
+  if (lost) {
+    incumbent = Incumbent{contest.election.leader->candidate,
+                          std::max(docket.now, reopens_at) + docket.outage->incumbent_wait};
+  }
   EndTerm(docket, contest, cause, reopens_at);
   contest.election.vacancy->incumbent = std::move(incumbent);
   Promote(docket, contest);

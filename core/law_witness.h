@@ -71,8 +71,9 @@ class Witness {
         before.appointment && !appointed_before && before.appointment->until > event.at;
     const auto kept_out_until = cool_downs_[candidate];
     const Incumbent* incumbent = IncumbentOf(before);
-    const bool kept_for_another = incumbent != nullptr && incumbent->candidate != candidate &&
-                                  event.at < incumbent->until && !ElectionIn(step.after).deleted;
+    const bool kept_for_another =
+        incumbent != nullptr && incumbent->candidate != candidate && event.at < incumbent->until &&
+        event.at >= before.vacancy->since && !ElectionIn(step.after).deleted;
 
     EXPECT_FALSE(leader_) << "at most one leader";
     EXPECT_EQ(event.term, term_.Next()) << "terms rise by one";

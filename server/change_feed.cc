@@ -24,7 +24,7 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
       lineage_(lineage),
       database_clock_(database_clock),
       interval_(interval),
-      outages_(scheduler.Now()) {}
+      outages_(scheduler.Now(), interval) {}
 
 Result<void> ChangeFeed::Start() {
   const auto lanes = store_.ReadLanes();

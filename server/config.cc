@@ -140,8 +140,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->default_str("recover")
       ->envname("TENURE_ON_LOST_COMMITS");
   AddDuration(app, "--incumbent-wait", "TENURE_INCUMBENT_WAIT", config.incumbent_wait,
-              "How long to keep a seat for its last holder when the database was away for longer "
-              "than the lease; 0s gives it to whoever is first",
+              "How long to keep a seat for its last holder when the database was away for so long "
+              "that it could not renew; 0s gives it to whoever is first",
               0ms);
   config.metrics.elections_max = kMetricsElectionsDefault;
   app.add_option("--metrics-elections", config.metrics.elections_max,

@@ -4,7 +4,7 @@ namespace tenure {
 
 void Outages::Answered(SteadyTime now) {
   const std::lock_guard lock(mutex_);
-  if (now - last_answer_ >= kShortest) last_ = Outage{last_answer_, now};
+  if (now - last_answer_ >= shortest_) last_ = SilentUntil(now);
   last_answer_ = now;
 }
 
@@ -15,8 +15,12 @@ SteadyTime Outages::last_answer() const {
 
 std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
   const std::lock_guard lock(mutex_);
-  if (now - last_answer_ >= kShortest) return Outage{last_answer_, now};
-  return last_;
+  return now - last_answer_ >= shortest_ ? SilentUntil(now) : last_;
+}
+
+Outages::Outage Outages::SilentUntil(SteadyTime now) const {
+  const bool again = last_ && last_answer_ - last_->ended < kRecovery;
+  return {again ? last_->began : last_answer_, now};
 }
 
 }  // namespace tenure

@@ -23,7 +23,7 @@ class OutagesTest : public ::testing::Test {
   }
 
   SteadyTime now_ = kStart;
-  Outages outages_{kStart};
+  Outages outages_{kStart, 10ms};
 };
 
 using Span = std::pair<SteadyTime::duration, SteadyTime::duration>;
@@ -52,6 +52,24 @@ TEST_F(OutagesTest, TheLastOutageCounts) {
   AnswerUntil(35s);
 
   EXPECT_EQ(LastUntil(35s), Span(30s, 31s));
+}
+
+TEST_F(OutagesTest, ADatabaseThatIsBackForAMomentIsStillAway) {
+  AnswerUntil(10s);
+  now_ = kStart + 20s;
+  AnswerUntil(20s + 300ms);
+
+  EXPECT_EQ(LastUntil(20s + 900ms), Span(10s, 20s + 900ms));
+  now_ = kStart + 21s;
+  AnswerUntil(22s);
+  EXPECT_EQ(LastUntil(22s), Span(10s, 21s));
+}
+
+TEST_F(OutagesTest, AnIntervalBetweenTwoQuestionsIsNoOutage) {
+  Outages rarely(kStart, 1s);
+  for (int i = 0; i < 10; ++i) rarely.Answered(kStart + i * 1100ms);
+
+  EXPECT_EQ(rarely.LastUntil(kStart + 11s), std::nullopt);
 }
 
 TEST_F(OutagesTest, AReplicaThatStartsWithoutItsDatabaseCountsFromThen) {
