@@ -39,7 +39,8 @@ struct SqlFence {
   uint64_t term = 0;                // the one in which this process leads
   std::string database = "tenure";  // the one with Tenure's tables
 
-  // The first statement of a transaction: after START TRANSACTION, and before anything you read.
+  // The first statement of a transaction: after START TRANSACTION, and before anything you read. A
+  // message of its own, as each one after it.
   // Safe for any election name, character set and SQL mode of the connection.
   [[nodiscard]] std::string Statement() const;
 };

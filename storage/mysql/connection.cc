@@ -229,6 +229,15 @@ void Connection::CheckWritable(const Cell& read_only) {
 }
 
 std::vector<Rows> Connection::Run(const std::vector<std::string>& statements) {
+  if (server_.engine != Engine::kGalera) return RunInOneMessage(statements);
+  std::vector<Rows> results;
+  for (const std::string& statement : statements) {
+    results.push_back(std::move(RunInOneMessage({statement})[0]));
+  }
+  return results;
+}
+
+std::vector<Rows> Connection::RunInOneMessage(const std::vector<std::string>& statements) {
   std::string message;
   for (const std::string& statement : statements) message.append(statement).append(";");
   if (!message.empty()) message.pop_back();

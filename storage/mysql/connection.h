@@ -52,8 +52,9 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Sends the statements in one message, and answers with one Rows for each. The server stops at
-  // the first that fails.
+  // Runs the statements until one fails, and answers with one Rows for each. They are sent in one
+  // message, except to Galera: there, a transaction that a commit on another node has ended in the
+  // middle of a message is not reported, and the server runs the rest of the message without it.
   std::vector<Rows> Run(const std::vector<std::string>& statements);
 
   // As it was when the connection was made, or asked last. It may be one that must not be used.
@@ -66,6 +67,7 @@ class Connection {
   static void CheckWritable(const Cell& read_only);
 
  private:
+  std::vector<Rows> RunInOneMessage(const std::vector<std::string>& statements);
   bool Encrypted();
   [[nodiscard]] ServerFacts AskForFacts();
 

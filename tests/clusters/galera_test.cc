@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "tenure/observer.h"
+#include "tests/client/contests.h"
 #include "tests/clusters/terms.h"
 #include "tests/support/galera.h"
 #include "tests/support/sql_application.h"
@@ -66,6 +68,28 @@ TEST_F(GaleraTest, ReplicasOnDifferentNodesSeeWhatTheOthersDid) {
   for (Tenured* server : {&a, &b}) {
     EXPECT_THAT(server->process().Errors(), Not(HasSubstr("lost commits")));
     EXPECT_THAT(server->process().Errors(), HasSubstr("Galera node"));
+  }
+}
+
+// All of them contend for the same rows, each on a node that may be behind.
+TEST_F(GaleraTest, ReplicasOnDifferentNodesGiveNoTermTwiceUnderLoad) {
+  std::vector<std::unique_ptr<Tenured>> servers;
+  for (size_t i = 0; i < 3; ++i) {
+    servers.push_back(std::make_unique<Tenured>(galera_->Url("tenure", i)));
+  }
+  Chronicle chronicle;
+  tenure::Observer observer({.endpoints = servers[0]->endpoint(),
+                             .names = {""},
+                             .prefix = true,
+                             .from_revision = 1,
+                             .on_event = [&](const v1::Event& event) { chronicle.Add(event); }});
+  Load load(servers);
+  load.WaitForCycles(1000, 4 * kPatience);
+  load.Stop();
+
+  ExpectNothingLost(load, chronicle, *servers[0]);
+  for (const auto& server : servers) {
+    EXPECT_THAT(server->process().Errors(), Not(HasSubstr("lost commits")));
   }
 }
 
