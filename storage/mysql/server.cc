@@ -203,7 +203,7 @@ class Describer {
         Variable("group_replication_consistency") == "EVENTUAL") {
       server_.warnings.emplace_back(
           "group_replication_consistency is EVENTUAL, which shows old data after a failover; Tenure"
-          " sets BEFORE_ON_PRIMARY_FAILOVER for its own sessions");
+          " sets BEFORE for its own sessions");
     }
   }
 

@@ -140,11 +140,9 @@ std::vector<std::string> SetUpSession(const Server& server) {
       fmt::format("SET SESSION wait_timeout = {}", kSilenceMax.count())};
   // Reads wait for what other nodes have committed before.
   if (server.engine == Engine::kGalera) statements.emplace_back("SET SESSION wsrep_sync_wait = 1");
-  // Reads on a new primary wait for what the old one has committed; with several, for what any has.
+  // The same; and an old primary that was cut off, and does not know it yet, shows nothing.
   if (server.engine == Engine::kGroupReplication) {
-    statements.push_back(
-        fmt::format("SET SESSION group_replication_consistency = '{}'",
-                    server.many_writers ? "BEFORE" : "BEFORE_ON_PRIMARY_FAILOVER"));
+    statements.emplace_back("SET SESSION group_replication_consistency = 'BEFORE'");
   }
   return statements;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -45,8 +46,8 @@ class Chronicle {
   std::string complaints_;
 };
 
-// Candidates that take a seat and give it up again, as fast as they can: two for each contest.
-// Thread-safe.
+// Candidates that take a seat and give it up again, as fast as they can: two for each contest; and
+// for each server a reader, who asks it for the leader whenever a seat was granted. Thread-safe.
 class Load {
  public:
   explicit Load(const std::vector<std::unique_ptr<Tenured>>& servers, int contests = 4)
@@ -58,6 +59,7 @@ class Load {
         while (!stopping_) Cycle(*stub, ContestOf(i / 2), "c" + std::to_string(i));
       });
     }
+    for (const auto& server : servers) AddReader(*server);
   }
   ~Load() { Stop(); }
 
@@ -68,6 +70,9 @@ class Load {
     const int enough = cycles_ + more;
     EXPECT_TRUE(Eventually([&] { return cycles_ >= enough; }, patience));
   }
+  void AddReader(Tenured& server) {
+    threads_.emplace_back([&] { Read(server); });
+  }
   // The longest time without a grant, since this was asked last.
   [[nodiscard]] std::chrono::milliseconds TakeLongestPause() {
     const std::lock_guard lock(mutex_);
@@ -76,6 +81,7 @@ class Load {
   }
   void Stop() {
     stopping_ = true;
+    granted_.notify_all();
     for (std::thread& thread : threads_) {
       if (thread.joinable()) thread.join();
     }
@@ -84,6 +90,11 @@ class Load {
   [[nodiscard]] std::map<std::pair<std::string, uint64_t>, int> Grants() {
     const std::lock_guard lock(mutex_);
     return grants_;
+  }
+  // Of readers who were shown less than had been granted before they asked.
+  [[nodiscard]] std::string Complaints() {
+    const std::lock_guard lock(mutex_);
+    return complaints_;
   }
 
  private:
@@ -112,7 +123,9 @@ class Load {
       ++grants_[{election, campaigned.elected().term()}];
       const auto now = std::chrono::steady_clock::now();
       longest_pause_ = std::max(longest_pause_, now - std::exchange(last_grant_, now));
+      last_term_ = {election, campaigned.elected().term()};
     }
+    granted_.notify_all();
     v1::ResignRequest leave;
     leave.set_session_id(campaigned.session().session_id());
     v1::ResignResponse left;
@@ -121,6 +134,28 @@ class Load {
     };
     while (!stopping_ && !Call(resign).ok()) continue;
     ++cycles_;
+  }
+
+  void Read(Tenured& server) {
+    const auto stub = Connect(server.endpoint());
+    std::pair<std::string, uint64_t> granted;
+    while (!stopping_) {
+      {
+        std::unique_lock lock(mutex_);
+        granted_.wait(lock, [&] { return stopping_ || last_term_ != granted; });
+        granted = last_term_;
+      }
+      v1::LeaderRequest request;
+      request.set_election(granted.first);
+      v1::LeaderResponse response;
+      const auto leader = [&](grpc::ClientContext& context) {
+        return stub->Leader(&context, request, &response);
+      };
+      if (!Call(leader).ok() || response.term() >= granted.second) continue;
+      const std::lock_guard lock(mutex_);
+      complaints_ += server.endpoint() + " shows term " + std::to_string(response.term()) + " of " +
+                     granted.first + " after term " + std::to_string(granted.second) + "\n";
+    }
   }
 
   static grpc::Status Call(const std::function<grpc::Status(grpc::ClientContext&)>& call) {
@@ -135,14 +170,18 @@ class Load {
   std::atomic<int> cycles_ = 0;
   std::atomic<int> attempts_ = 0;
   std::mutex mutex_;
-  std::map<std::pair<std::string, uint64_t>, int> grants_;  // guarded by mutex_
-  // Guarded by mutex_.
+  std::condition_variable granted_;
+  // Guarded by mutex_:
+  std::map<std::pair<std::string, uint64_t>, int> grants_;
+  std::pair<std::string, uint64_t> last_term_;
+  std::string complaints_;
   std::chrono::steady_clock::time_point last_grant_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::duration longest_pause_{0};
   std::vector<std::thread> threads_;
 };
 
-// No term was granted twice, and the observer was told of every change, up to the last one.
+// No term was granted twice, no reader was shown the past, and the observer was told of every
+// change, up to the last one.
 inline void ExpectNothingLost(Load& load, Chronicle& chronicle, Tenured& server) {
   for (const auto& [term, times] : load.Grants()) {
     EXPECT_EQ(times, 1) << term.first << " " << term.second;
@@ -153,6 +192,7 @@ inline void ExpectNothingLost(Load& load, Chronicle& chronicle, Tenured& server)
         [&] { return chronicle.RevisionOf(contest) == Leader(server, contest).revision(); }));
   }
   EXPECT_EQ(chronicle.Complaints(), "");
+  EXPECT_EQ(load.Complaints(), "");
 }
 
 }  // namespace tenure::testing

@@ -17,6 +17,7 @@
 #include "tests/support/galera.h"
 #include "tests/support/group_replication.h"
 #include "tests/support/haproxy.h"
+#include "tests/support/hosts.h"
 #include "tests/support/replica_pair.h"
 
 namespace tenure::testing {
@@ -40,6 +41,8 @@ class Cluster {
   virtual ~Cluster() = default;
 
   [[nodiscard]] virtual std::string Url() = 0;
+  // Where the replica of Tenure with this number runs.
+  [[nodiscard]] virtual Host HostOf(size_t /*number*/) { return {}; }
   // Until it returns, nothing is mended.
   virtual void Fail() = 0;
   // As it was before, though another server may be in use.
@@ -59,7 +62,12 @@ size_t InUse(const std::vector<DatabaseServer*>& servers) {
   return static_cast<size_t>(std::ranges::max_element(connections) - connections.begin());
 }
 
-enum class Failure { kKill, kStop, kSwitch };
+enum class Failure {
+  kKill,
+  kStop,    // SIGSTOP
+  kCutOff,  // with its host, and whatever runs there, from the other hosts
+  kSwitch,  // planned
+};
 
 class GaleraCluster : public Cluster {
  public:
@@ -68,20 +76,24 @@ class GaleraCluster : public Cluster {
   }
 
   std::string Url() override { return galera_.Url("tenure"); }
+  Host HostOf(size_t number) override { return hosts_.all().at(number); }
   void Fail() override {
     failed_ = InUse({&galera_.node(0), &galera_.node(1), &galera_.node(2)});
+    if (failure_ == Failure::kCutOff) return hosts_.CutOff(failed_);
     if (failure_ == Failure::kKill) return galera_.node(failed_).Kill();
     galera_.node(failed_).process().Signal(SIGSTOP);
   }
   void Mend() override {
     if (failure_ == Failure::kKill) return galera_.Rejoin(failed_);
-    galera_.node(failed_).process().Signal(SIGCONT);
+    if (failure_ == Failure::kCutOff) hosts_.Reconnect(failed_);
+    if (failure_ == Failure::kStop) galera_.node(failed_).process().Signal(SIGCONT);
     galera_.WaitUntilSynchronised(failed_);
   }
   DatabaseServer& Survivor() override { return galera_.node((failed_ + 1) % 3); }
 
  protected:
-  Galera galera_;
+  Hosts hosts_{3};
+  Galera galera_{hosts_.all()};
   const Failure failure_;
   size_t failed_ = 0;
 };
@@ -91,9 +103,11 @@ class GaleraBehindProxy final : public GaleraCluster {
  public:
   GaleraBehindProxy()
       : GaleraCluster(Failure::kKill),
-        proxy_({galera_.node(0).port(), galera_.node(1).port(), galera_.node(2).port()}) {}
+        proxy_({galera_.node(0).address(), galera_.node(1).address(), galera_.node(2).address()}) {}
 
-  std::string Url() override { return "mysql://root@" + proxy_.address() + "/tenure"; }
+  std::string Url() override {
+    return "mysql://root@" + hosts_.router() + ":" + std::to_string(proxy_.port()) + "/tenure";
+  }
 
  private:
   HaProxy proxy_;
@@ -106,23 +120,27 @@ class Group final : public Cluster {
   }
 
   std::string Url() override { return group_.Url("tenure"); }
+  Host HostOf(size_t number) override { return hosts_.all().at(number); }
   void Fail() override {
     failed_ = group_.WaitForPrimary();
+    if (failure_ == Failure::kCutOff) return hosts_.CutOff(failed_);
     if (failure_ == Failure::kSwitch) return group_.Appoint((failed_ + 1) % 3);
     group_.member(failed_).process().Signal(failure_ == Failure::kKill ? SIGKILL : SIGSTOP);
     if (failure_ == Failure::kKill) group_.member(failed_).process().Wait();
   }
   void Mend() override {
     if (failure_ == Failure::kSwitch) return;
-    // Whoever stood still for so long was expelled, and is started anew.
-    if (failure_ == Failure::kStop) group_.member(failed_).Kill();
+    if (failure_ == Failure::kCutOff) hosts_.Reconnect(failed_);
+    // Whoever was silent for so long was expelled, and is started anew.
+    if (failure_ != Failure::kKill) group_.member(failed_).Kill();
     group_.StartAlone(failed_);
     group_.Join(failed_);
   }
   DatabaseServer& Survivor() override { return group_.member(group_.WaitForPrimary()); }
 
  private:
-  GroupReplication group_;
+  Hosts hosts_{3};
+  GroupReplication group_{hosts_.all()};
   const Failure failure_;
   size_t failed_ = 0;
 };
@@ -183,12 +201,14 @@ class Costs {
   int passed_on_ = 0;
 };
 
-// Everybody who has to do with one cluster: three replicas of Tenure, the candidates, and two
-// observers.
+// Everybody who has to do with one cluster: three replicas of Tenure and an idle one, the
+// candidates, and two observers.
 class Service {
  public:
-  explicit Service(const std::string& url) {
-    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Tenured>(url, kFlags));
+  explicit Service(Cluster& cluster) : idle_(cluster.Url(), kFlags, true, cluster.HostOf(0)) {
+    for (size_t i = 0; i < 3; ++i) {
+      servers_.push_back(std::make_unique<Tenured>(cluster.Url(), kFlags, true, cluster.HostOf(i)));
+    }
     for (size_t i = 0; i < chronicles_.size(); ++i) {
       observers_.push_back(std::make_unique<tenure::Observer>(
           ObserverOptions{.endpoints = servers_[i]->endpoint(),
@@ -207,22 +227,22 @@ class Service {
         electors_.push_back(
             std::make_unique<Elector>(*clients_.back(), ElectorOptions{.election = SeatOf(i)}));
       }
-      EXPECT_TRUE(Eventually([&] { return Held().size() == kSeats; }));
+      WaitForSeats();
     }
     load_ = std::make_unique<Load>(servers_, kContests);
+    load_->AddReader(idle_);
     load_->WaitForCycles(100);
   }
 
   // Lets the cluster fail, and goes on.
   void LiveThrough(Cluster& cluster, Costs& costs) {
-    const auto before = Held();
+    const auto before = WaitForSeats();
     (void)load_->TakeLongestPause();
     cluster.Fail();
     load_->WaitForCycles(100, kFailoverPatience);
     const auto pause = load_->TakeLongestPause();
-    EXPECT_TRUE(Eventually([&] { return Held().size() == kSeats; }, kFailoverPatience));
     Costs::Seats seats;
-    for (const auto& [seat, now] : Held()) {
+    for (const auto& [seat, now] : WaitForSeats()) {
       const auto& then = before.at(seat);
       ++(now == then ? seats.by_lease : now.first == then.first ? seats.returned : seats.passed_on);
     }
@@ -244,23 +264,35 @@ class Service {
 
  private:
   static std::string SeatOf(size_t number) { return "seat " + std::to_string(number); }
+  using Seats = std::map<std::string, std::pair<std::string, uint64_t>>;
+
+  // Until each is led.
+  Seats WaitForSeats() {
+    Seats held;
+    const auto all_held = [&] { return (held = Held()).size() == kSeats; };
+    EXPECT_TRUE(Eventually(all_held, kFailoverPatience));
+    return held;
+  }
   // The candidate and the term of each seat that is led.
-  [[nodiscard]] std::map<std::string, std::pair<std::string, uint64_t>> Held() {
-    std::map<std::string, std::pair<std::string, uint64_t>> held;
+  [[nodiscard]] Seats Held() {
+    Seats held;
     for (size_t i = 0; i < kSeats; ++i) {
       v1::LeaderRequest request;
       request.set_election(SeatOf(i));
       v1::LeaderResponse response;
-      grpc::ClientContext context;
-      if (!servers_[i % servers_.size()]->stub().Leader(&context, request, &response).ok())
-        continue;
-      if (!response.has_leader()) continue;
+      const bool answered = std::ranges::any_of(servers_, [&](const auto& server) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + 1s);
+        return server->stub().Leader(&context, request, &response).ok();
+      });
+      if (!answered || !response.has_leader()) continue;
       held[SeatOf(i)] = {response.leader().candidate(), response.term()};
     }
     return held;
   }
 
   std::vector<std::unique_ptr<Tenured>> servers_;
+  Tenured idle_;  // beside the first: only asked who leads
   std::array<Chronicle, 2> chronicles_;
   std::vector<std::unique_ptr<tenure::Observer>> observers_;
   std::vector<std::unique_ptr<Client>> clients_;
@@ -283,7 +315,7 @@ void ExpectInHistory(Load& load, DatabaseServer& survivor) {
 
 // Nothing is lost, whatever fails.
 void ExpectSafe(const std::string& kind, Cluster& cluster, int failovers, Costs& costs) {
-  Service service(cluster.Url());
+  Service service(cluster);
   for (int i = 0; i < failovers; ++i) service.LiveThrough(cluster, costs);
   service.EndLoad();
   for (size_t i = 0; i < 2; ++i) {
@@ -309,6 +341,11 @@ TEST(FailoverTest, GaleraStop) {
   ExpectSafe("Galera, SIGSTOP", cluster);
 }
 
+TEST(FailoverTest, GaleraCutOff) {
+  GaleraCluster cluster(Failure::kCutOff);
+  ExpectSafe("Galera, cut off", cluster);
+}
+
 TEST(FailoverTest, GaleraBehindHaProxy) {
   GaleraBehindProxy cluster;
   ExpectSafe("Galera behind HAProxy, kill -9", cluster);
@@ -322,6 +359,11 @@ TEST(FailoverTest, GroupReplicationKill) {
 TEST(FailoverTest, GroupReplicationStop) {
   Group cluster(Failure::kStop);
   ExpectSafe("Group Replication, SIGSTOP", cluster);
+}
+
+TEST(FailoverTest, GroupReplicationCutOff) {
+  Group cluster(Failure::kCutOff);
+  ExpectSafe("Group Replication, cut off", cluster);
 }
 
 TEST(FailoverTest, GroupReplicationSwitch) {
@@ -348,7 +390,7 @@ class PairFailoverTest : public ::testing::TestWithParam<DatabaseServer::Engine>
     Costs costs;
     for (int i = 0; i < Failovers(); ++i) {
       Pair pair(ReplicaPair::Kind::kAsynchronous, GetParam(), failure);
-      Service service(pair.Url());
+      Service service(pair);
       if (failure == Failure::kKill) {
         pair.CutOff();
         service.load().WaitForCycles(100);

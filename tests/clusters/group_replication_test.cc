@@ -4,6 +4,7 @@
 
 #include "tests/clusters/terms.h"
 #include "tests/support/group_replication.h"
+#include "tests/support/hosts.h"
 #include "tests/support/tenured.h"
 
 namespace tenure::testing {
@@ -11,8 +12,14 @@ namespace {
 
 class GroupReplicationTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { group_ = std::make_unique<GroupReplication>(); }
-  static void TearDownTestSuite() { group_.reset(); }
+  static void SetUpTestSuite() {
+    hosts_ = std::make_unique<Hosts>(3);
+    group_ = std::make_unique<GroupReplication>(hosts_->all());
+  }
+  static void TearDownTestSuite() {
+    group_.reset();
+    hosts_.reset();
+  }
 
   void SetUp() override {
     const size_t primary = group_->WaitForPrimary();
@@ -20,9 +27,11 @@ class GroupReplicationTest : public ::testing::Test {
     url_ = group_->Url("tenure");
   }
 
+  static std::unique_ptr<Hosts> hosts_;
   static std::unique_ptr<GroupReplication> group_;
   std::string url_;
 };
+std::unique_ptr<Hosts> GroupReplicationTest::hosts_;
 std::unique_ptr<GroupReplication> GroupReplicationTest::group_;
 
 TEST_F(GroupReplicationTest, TheCheckKnowsThePrimary) {
@@ -71,6 +80,40 @@ TEST_F(GroupReplicationTest, AMemberThatCameBackAloneGetsNoGrant) {
   const uint64_t last = *terms.given().rbegin();
   EXPECT_EQ(last, 22U);
   EXPECT_EQ(group_->member(second).Ask("SELECT term FROM tenure.elections"), std::to_string(last));
+  group_->Join(0);
+}
+
+// It has nothing to commit, and so nothing that tells it that its server has no majority.
+TEST_F(GroupReplicationTest, AnIdleReplicaThatIsCutOffShowsNoOldLeader) {
+  if (group_->WaitForPrimary() != 0) group_->Appoint(0);
+  Tenured idle(url_, {}, true, hosts_->all()[0]);
+  Tenured server(url_, {}, true, hosts_->all()[1]);
+  const auto first = Campaign(server, {.election = "orders", .candidate = "a", .lease_ttl = 10min});
+  ASSERT_EQ(Leader(idle, "orders").term(), 1U);
+
+  hosts_->CutOff(0);
+  group_->WaitForPrimary(0);
+  EXPECT_TRUE(Eventually([&] {
+    grpc::ClientContext context;
+    v1::ResignRequest request;
+    request.set_session_id(first.session().session_id());
+    v1::ResignResponse response;
+    return server.stub().Resign(&context, request, &response).ok();
+  }));
+  Campaign(server, {.election = "orders", .candidate = "b", .lease_ttl = 10min});
+  ASSERT_EQ(Leader(server, "orders").term(), 2U);
+
+  grpc::ClientContext context;
+  v1::LeaderRequest request;
+  request.set_election("orders");
+  v1::LeaderResponse response;
+  const grpc::Status status = idle.stub().Leader(&context, request, &response);
+  EXPECT_TRUE(!status.ok() || response.term() == 2) << response.DebugString();
+
+  hosts_->Reconnect(0);
+  group_->member(0).Kill();
+  group_->StartAlone(0);
+  group_->Join(0);
 }
 
 }  // namespace

@@ -11,6 +11,12 @@
 namespace tenure::testing {
 namespace {
 
+// Root may come from any host.
+constexpr char kUsers[] =
+    "FLUSH PRIVILEGES;\n"
+    "CREATE USER root@'%';\n"
+    "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n";
+
 std::string MySqlRoot() {
   const char* root = std::getenv("TENURE_TEST_MYSQL_ROOT");
   return root == nullptr ? "" : root;
@@ -28,19 +34,21 @@ DatabaseServer::DatabaseServer()
   Start();
 }
 
-DatabaseServer::DatabaseServer(Engine engine)
+DatabaseServer::DatabaseServer(Engine engine, Host host)
     : root_(engine == Engine::kMySql ? MySqlRoot() : ""),
+      host_(std::move(host)),
       folder_(FolderParent(root_)),
       port_(FreePort()) {
+  const std::string users = WriteFile("users.sql", kUsers);
   Finished initialised;
   if (root_.empty()) {
-    initialised =
-        RunToEnd({"mariadb-install-db", "--no-defaults", "--skip-test-db",
-                  "--auth-root-authentication-method=normal", "--datadir=" + Inside("data")},
-                 Environment());
+    initialised = RunToEnd({"mariadb-install-db", "--no-defaults", "--skip-test-db",
+                            "--auth-root-authentication-method=normal",
+                            "--datadir=" + Inside("data"), "--extra-file=" + users},
+                           Environment());
   } else {
     initialised = RunToEnd({"chroot", root_, "mysqld", "--no-defaults", "--initialize-insecure",
-                            "--user=root", "--datadir=" + Inside("data")},
+                            "--user=root", "--datadir=" + Inside("data"), "--init-file=" + users},
                            Environment());
   }
   EXPECT_EQ(initialised.exit_code, 0) << initialised.output << initialised.errors;
@@ -110,7 +118,8 @@ void DatabaseServer::Start() {
                "--datadir=" + Inside("data"),
                "--socket=" + Inside("socket")};
   }
-  command.insert(command.end(), {port, "--bind-address=127.0.0.1", "--max-connections=500"});
+  command.insert(command.end(), {port, "--bind-address=" + host_.address, "--skip-name-resolve",
+                                 "--max-connections=500"});
   if (getuid() == 0) command.emplace_back("--user=root");
   command.insert(command.end(), flags_.begin(), flags_.end());
   std::map<std::string, std::string> environment = Environment();
@@ -120,7 +129,7 @@ void DatabaseServer::Start() {
                         {"FAKETIME_NO_CACHE", "1"},
                         {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}});
   }
-  process_ = std::make_unique<Process>(command, environment);
+  process_ = std::make_unique<Process>(host_.CommandLine(command), environment);
   const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; });
   EXPECT_TRUE(answers) << process_->Output() << process_->Errors();
 }
@@ -128,7 +137,7 @@ void DatabaseServer::Start() {
 std::string DatabaseServer::FreshDatabase(const std::string& name) {
   const Finished made = Query("DROP DATABASE IF EXISTS " + name + "; CREATE DATABASE " + name);
   EXPECT_EQ(made.exit_code, 0) << made.errors;
-  return "mysql://root@127.0.0.1:" + std::to_string(port_) + "/" + name;
+  return "mysql://root@" + address() + "/" + name;
 }
 
 void DatabaseServer::Dump(const std::string& name, const std::filesystem::path& file) const {
@@ -165,8 +174,8 @@ std::string DatabaseServer::Ask(const std::string& sql) const {
 Finished DatabaseServer::Run(const std::string& program,
                              const std::vector<std::string>& arguments) const {
   std::vector<std::string> command = {
-      program,       "--no-defaults",    "--ssl",
-      "--user=root", "--host=127.0.0.1", "--port=" + std::to_string(port_)};
+      program,       "--no-defaults",           "--ssl",
+      "--user=root", "--host=" + host_.address, "--port=" + std::to_string(port_)};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return RunToEnd(std::move(command));
 }

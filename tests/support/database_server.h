@@ -1,6 +1,6 @@
-// A private database server on loopback, in a folder of its own: MariaDB as Debian packages it, or
-// MySQL from the root directory that TENURE_TEST_MYSQL_ROOT names (scripts/install-mysql.sh makes
-// it).
+// A private database server, on loopback if nobody asks for another host, in a folder of its own:
+// MariaDB as Debian packages it, or MySQL from the root directory that TENURE_TEST_MYSQL_ROOT names
+// (scripts/install-mysql.sh makes it).
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class DatabaseServer {
   // initialised, started and answering.
   DatabaseServer();
   // Initialised only: `Start` it with its flags.
-  explicit DatabaseServer(Engine engine);
+  explicit DatabaseServer(Engine engine, Host host = {});
 
   void Kill();   // kill -9
   void Start();  // on the same port and data
@@ -52,7 +52,8 @@ class DatabaseServer {
   // The same, which has to succeed. Answers with the only cell of its last result, if it has one.
   std::string Ask(const std::string& sql) const;
   [[nodiscard]] int port() const { return port_; }
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] const Host& host() const { return host_; }
+  [[nodiscard]] std::string address() const { return host_.address + ":" + std::to_string(port_); }
 
   [[nodiscard]] Process& process() { return *process_; }
 
@@ -64,6 +65,7 @@ class DatabaseServer {
   Finished Run(const std::string& program, const std::vector<std::string>& arguments) const;
 
   std::string root_;  // of the MySQL installation; empty for MariaDB
+  const Host host_;
   TempDir folder_;
   int port_;
   std::vector<std::string> flags_;

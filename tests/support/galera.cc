@@ -10,14 +10,13 @@ namespace {
 constexpr size_t kNodes = 3;
 constexpr char kProvider[] = "/usr/lib/galera/libgalera_smm.so";
 
-std::string Loopback(int port) { return "127.0.0.1:" + std::to_string(port); }
-
 }  // namespace
 
-Galera::Galera() {
-  std::ranges::generate(ports_, FreePort);
+Galera::Galera(const std::vector<Host>& hosts) {
   for (size_t i = 0; i < kNodes; ++i) {
-    nodes_.push_back(std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMariaDb));
+    std::ranges::generate(ports_.at(i), FreePort);
+    nodes_.push_back(
+        std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMariaDb, hosts.at(i)));
   }
   for (size_t i = 0; i < kNodes; ++i) {
     std::vector<std::string> flags = FlagsOf(i);
@@ -28,22 +27,25 @@ Galera::Galera() {
 }
 
 std::vector<std::string> Galera::FlagsOf(size_t number) const {
-  const auto port = [&](size_t node, size_t kind) { return ports_.at(3 * node + kind); };
   std::string members;
-  for (size_t i = 0; i < kNodes; ++i) members += (i > 0 ? "," : "") + Loopback(port(i, 0));
+  for (size_t i = 0; i < kNodes; ++i) members += (i > 0 ? "," : "") + Address(i, 0);
   return {"--binlog-format=ROW",
           "--innodb-autoinc-lock-mode=2",
           "--wsrep-on=ON",
           std::string("--wsrep-provider=") + kProvider,
           "--wsrep-cluster-address=gcomm://" + members,
           "--wsrep-node-name=n" + std::to_string(number + 1),
-          "--wsrep-node-address=127.0.0.1",
+          "--wsrep-node-address=" + nodes_.at(number)->host().address,
           "--wsrep-sst-method=mariabackup",
           "--wsrep-sst-auth=root:",
-          "--wsrep-sst-receive-address=" + Loopback(port(number, 2)),
-          "--wsrep-provider-options=base_port=" + std::to_string(port(number, 0)) +
-              ";gmcast.listen_addr=tcp://" + Loopback(port(number, 0)) +
-              ";ist.recv_addr=" + Loopback(port(number, 1)) + ";gcache.size=128M"};
+          "--wsrep-sst-receive-address=" + Address(number, 2),
+          "--wsrep-provider-options=base_port=" + std::to_string(ports_.at(number).at(0)) +
+              ";gmcast.listen_addr=tcp://" + Address(number, 0) +
+              ";ist.recv_addr=" + Address(number, 1) + ";gcache.size=128M"};
+}
+
+std::string Galera::Address(size_t number, size_t kind) const {
+  return nodes_.at(number)->host().address + ":" + std::to_string(ports_.at(number).at(kind));
 }
 
 std::string Galera::Url(const std::string& database, size_t first) const {

@@ -1,4 +1,4 @@
-// Three nodes of a Galera cluster of MariaDB on loopback.
+// Three nodes of a Galera cluster of MariaDB, on loopback if nobody names other hosts.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@ namespace tenure::testing {
 
 class Galera {
  public:
-  Galera();  // all of them synchronised
+  // All of them synchronised.
+  explicit Galera(const std::vector<Host>& hosts = std::vector<Host>(3));
 
   DatabaseServer& node(size_t number) { return *nodes_.at(number); }
   // A store URL that names all of them, beginning with this one.
@@ -25,8 +26,10 @@ class Galera {
 
  private:
   [[nodiscard]] std::vector<std::string> FlagsOf(size_t number) const;
+  [[nodiscard]] std::string Address(size_t number, size_t kind) const;
 
-  std::array<int, 9> ports_;  // of each node: for the group, and for two kinds of state transfer
+  std::array<std::array<int, 3>, 3>
+      ports_;  // of each node: for the group, and for two kinds of state transfer
   std::vector<std::unique_ptr<DatabaseServer>> nodes_;
 };
 

@@ -9,9 +9,9 @@ constexpr size_t kMembers = 3;
 constexpr char kGroup[] = "6d0f7b3e-52a1-4c8b-9a52-7e1f4f0d9c11";
 // Without a line in the binary log: each member does it for itself.
 constexpr char kMakeReplicationUser[] =
-    "SET SQL_LOG_BIN = 0; CREATE USER replication@'127.0.0.1' IDENTIFIED BY 'r';"
+    "SET SQL_LOG_BIN = 0; CREATE USER replication@'%' IDENTIFIED BY 'r';"
     " GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM ON *.* TO"
-    " replication@'127.0.0.1'; SET SQL_LOG_BIN = 1;"
+    " replication@'%'; SET SQL_LOG_BIN = 1;"
     " CHANGE REPLICATION SOURCE TO SOURCE_USER = 'replication', SOURCE_PASSWORD = 'r'"
     " FOR CHANNEL 'group_replication_recovery'";
 constexpr char kPrimaryHere[] =
@@ -22,9 +22,11 @@ constexpr char kPrimaryHere[] =
 
 }  // namespace
 
-GroupReplication::GroupReplication() : group_ports_{FreePort(), FreePort(), FreePort()} {
+GroupReplication::GroupReplication(const std::vector<Host>& hosts)
+    : group_ports_{FreePort(), FreePort(), FreePort()} {
   for (size_t i = 0; i < kMembers; ++i) {
-    members_.push_back(std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMySql));
+    members_.push_back(
+        std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMySql, hosts.at(i)));
   }
   for (size_t i = 0; i < kMembers; ++i) {
     member(i).StartWith(FlagsOf(i));
@@ -41,22 +43,24 @@ GroupReplication::GroupReplication() : group_ports_{FreePort(), FreePort(), Free
 }
 
 std::vector<std::string> GroupReplication::FlagsOf(size_t number) const {
-  const auto address = [](int port) { return "127.0.0.1:" + std::to_string(port); };
+  const auto address = [&](size_t i) {
+    return members_[i]->host().address + ":" + std::to_string(group_ports_.at(i));
+  };
   std::string seeds;
-  for (const int port : group_ports_) seeds += (seeds.empty() ? "" : ",") + address(port);
+  for (size_t i = 0; i < kMembers; ++i) seeds += (i > 0 ? "," : "") + address(i);
   return {"--server-id=" + std::to_string(number + 1),
           "--log-bin=b",
           "--gtid-mode=ON",
           "--enforce-gtid-consistency=ON",
-          "--report-host=127.0.0.1",
+          "--report-host=" + members_[number]->host().address,
           "--report-port=" + std::to_string(members_[number]->port()),
           "--plugin-load-add=group_replication.so",
           "--loose-group-replication-start-on-boot=OFF",
           std::string("--loose-group-replication-group-name=") + kGroup,
-          "--loose-group-replication-local-address=" + address(group_ports_[number]),
+          "--loose-group-replication-local-address=" + address(number),
           "--loose-group-replication-group-seeds=" + seeds,
           "--loose-group-replication-recovery-get-public-key=ON",
-          "--loose-group-replication-ip-allowlist=127.0.0.1/8"};
+          "--loose-group-replication-ip-allowlist=127.0.0.0/8,10.0.0.0/8"};
 }
 
 std::string GroupReplication::Url(const std::string& database) const {

@@ -1,4 +1,5 @@
-// Three members of MySQL Group Replication on loopback, with a single primary.
+// Three members of MySQL Group Replication with a single primary, on loopback if nobody names other
+// hosts.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@ namespace tenure::testing {
 
 class GroupReplication {
  public:
-  GroupReplication();  // all of them online; the first is the primary
+  // All of them online; the first is the primary.
+  explicit GroupReplication(const std::vector<Host>& hosts = std::vector<Host>(3));
 
   DatabaseServer& member(size_t number) { return *members_.at(number); }
   // A store URL that names all of them, in their order.

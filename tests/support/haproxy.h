@@ -1,5 +1,5 @@
-// HAProxy on loopback, in front of database servers: it leads everybody to the first of them that
-// answers, and ends the connections to one that does not any more.
+// HAProxy in front of database servers: it leads everybody to the first of them that answers, and
+// ends the connections to one that does not any more.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace tenure::testing {
 
 class HaProxy {
  public:
-  explicit HaProxy(const std::vector<int>& ports);
+  explicit HaProxy(const std::vector<std::string>& servers);  // their addresses
 
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] int port() const { return port_; }
 
  private:
   TempDir folder_;

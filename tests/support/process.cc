@@ -94,6 +94,11 @@ bool Eventually(const std::function<bool()>& condition, std::chrono::millisecond
   return true;
 }
 
+std::vector<std::string> Host::CommandLine(std::vector<std::string> command) const {
+  command.insert(command.begin(), enter.begin(), enter.end());
+  return command;
+}
+
 TempDir::TempDir(const std::filesystem::path& parent) {
   std::string pattern = (parent / "tenure-test-XXXXXX").string();
   path_ = mkdtemp(pattern.data());

@@ -36,6 +36,15 @@ class TempDir {
   std::filesystem::path path_;
 };
 
+// Where a program of a test runs.
+struct Host {
+  std::string address = "127.0.0.1";
+  std::vector<std::string> enter = {};  // what its command line begins with
+
+  // The command line that runs a program there.
+  [[nodiscard]] std::vector<std::string> CommandLine(std::vector<std::string> command) const;
+};
+
 // A TCP port of 127.0.0.1 that nobody listens on, and that no other test and no outgoing connection
 // gets while this process lives. Thread-safe.
 [[nodiscard]] int FreePort();

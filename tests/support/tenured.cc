@@ -39,11 +39,13 @@ std::string Program(const std::string& name) {
   return std::string(TENURE_TEST_PROGRAMS) + "/" + name;
 }
 
-Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wait_until_ready)
+Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wait_until_ready,
+                 Host host)
     : store_url_(std::move(store_url)),
       flags_(std::move(flags)),
       port_(FreePort()),
-      http_port_(FreePort()) {
+      http_port_(FreePort()),
+      host_(std::move(host)) {
   StartWithoutWaiting();
   if (wait_until_ready) WaitUntilReady();
 }
@@ -52,7 +54,7 @@ void Tenured::StartWithoutWaiting() {
   std::vector<std::string> command = {Program("tenured"), "--listen", endpoint(), "--http-listen",
                                       http_endpoint(),    "--store",  store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
-  process_ = std::make_unique<Process>(std::move(command));
+  process_ = std::make_unique<Process>(host_.CommandLine(std::move(command)));
   const auto channel = ChannelTo(endpoint());
   stub_ = v1::ElectionService::NewStub(channel);
   admin_ = v1::AdminService::NewStub(channel);
@@ -78,12 +80,14 @@ int Tenured::Terminate() {
   return process_->Wait();
 }
 
-std::string Tenured::endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
+std::string Tenured::endpoint() const { return host_.address + ":" + std::to_string(port_); }
 
-std::string Tenured::http_endpoint() const { return "127.0.0.1:" + std::to_string(http_port_); }
+std::string Tenured::http_endpoint() const {
+  return host_.address + ":" + std::to_string(http_port_);
+}
 
 std::pair<int, std::string> Tenured::Get(const std::string& path) const {
-  httplib::Client client("127.0.0.1", http_port_);
+  httplib::Client client(host_.address, http_port_);
   const auto response = client.Get(path);
   return response ? std::pair(response->status, response->body) : std::pair(0, std::string());
 }

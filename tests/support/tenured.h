@@ -29,7 +29,7 @@ class Tenured {
  public:
   // Starts, and waits until it is ready unless told otherwise.
   explicit Tenured(std::string store_url, std::vector<std::string> flags = {},
-                   bool wait_until_ready = true);
+                   bool wait_until_ready = true, Host host = {});
 
   void Kill();      // kill -9
   int Terminate();  // SIGTERM; the exit code
@@ -51,6 +51,7 @@ class Tenured {
   const std::vector<std::string> flags_;
   const int port_;
   const int http_port_;
+  const Host host_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<v1::ElectionService::Stub> stub_;
   std::unique_ptr<v1::AdminService::Stub> admin_;
