@@ -66,7 +66,7 @@ test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
 
 test-clusters: ## Fail the servers of database clusters under load, FAILOVERS=1 of each kind (needs root)
-	@scripts/build.sh --with test --with engines --with clusters clusters_test
+	@scripts/build.sh --with test --with engines --with clusters clusters_test clusters_contract_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/install-galera.sh $(GALERA)
 	@scripts/test-clusters.sh $(MYSQL_ROOT) $(GALERA) $(or $(FAILOVERS),1)

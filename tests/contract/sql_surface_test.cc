@@ -12,15 +12,16 @@
 #include "storage/mysql/connection.h"
 #include "storage/open_store.h"
 #include "tests/contract/raw_sql.h"
-#include "tests/support/database_server.h"
+#include "tests/contract/server.h"
 #include "tests/support/sql_application.h"
 
 namespace tenure {
 namespace {
 
 using namespace std::chrono_literals;
-using ::tenure::testing::DatabaseServer;
 using ::tenure::testing::Eventually;
+using ::tenure::testing::Server;
+using ::tenure::testing::ServerName;
 using ::tenure::testing::SqlApplication;
 using ::tenure::testing::TempDir;
 using ::testing::ElementsAre;
@@ -29,16 +30,11 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
 
-DatabaseServer& Server() {
-  static DatabaseServer server;
-  return server;
-}
-
 enum class Kind { kSqliteFile, kServer };
 
 std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
   if (info.param == Kind::kSqliteFile) return "SqliteFile";
-  return std::getenv("TENURE_TEST_MYSQL_ROOT") ? "MySql" : "MariaDb";
+  return ServerName();
 }
 
 SessionId NewSessionId() {
@@ -486,7 +482,7 @@ TEST_F(FenceTest, TheFenceWorksWhileItsOwnersAccountIsLocked) {
 }
 
 TEST_F(FenceTest, AMigrationOfTheFenceKeepsWhatApplicationsMayDo) {
-  if (std::getenv("TENURE_TEST_MYSQL_ROOT") != nullptr) {
+  if (ServerName() == "MySql") {
     GTEST_SKIP() << "MySQL cannot replace a procedure: docs/compatibility.md";
   }
   Server().FreshDatabase("tenure");

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -14,14 +13,9 @@
 
 #include "core/law.h"
 #include "storage/open_store.h"
-#include "tests/support/database_server.h"
+#include "tests/contract/server.h"
 
 namespace tenure::testing {
-
-inline DatabaseServer& Server() {
-  static DatabaseServer server;
-  return server;
-}
 
 enum class Kind { kSqliteMemory, kSqliteFile, kServer };
 
@@ -29,7 +23,7 @@ inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
   switch (info.param) {
     case Kind::kSqliteMemory: return "SqliteMemory";
     case Kind::kSqliteFile: return "SqliteFile";
-    case Kind::kServer: return std::getenv("TENURE_TEST_MYSQL_ROOT") ? "MySql" : "MariaDb";
+    case Kind::kServer: return ServerName();
   }
   return "";
 }

@@ -1,0 +1,15 @@
+// The database server that the contract suites run on, for as long as their program lives. Each
+// program that is made of them has a definition: contract/server.cc or clusters/contract_server.cc.
+#pragma once
+
+#include <string>
+
+#include "tests/support/database_server.h"
+
+namespace tenure::testing {
+
+DatabaseServer& Server();
+// What it is, in the names of tests.
+std::string ServerName();
+
+}  // namespace tenure::testing
