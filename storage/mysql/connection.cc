@@ -204,7 +204,8 @@ void Connection::AskAgain() {
 
 ServerFacts Connection::AskForFacts() {
   const std::vector<Rows> answers = Run({query::kServerVariables, query::kServerStatus});
-  ServerFacts facts{ToMap(answers[0]), ToMap(answers[1]), {}};
+  ServerFacts facts{ToMap(answers[0]), ToMap(answers[1])};
+  if (IsSemiSynchronous(facts)) facts.writes_always = Run({query::kWritesAlways})[0][0][0] != "0";
   if (!InGroupReplication(facts)) return facts;
   const Rows members = Run({query::kGroupMembers})[0];
   for (const Row& row : members) {

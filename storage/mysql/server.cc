@@ -31,6 +31,15 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+// Of semi-synchronous replication: MySQL has given it other names.
+bool HasNewNames(const ServerFacts& facts) {
+  return facts.variables.contains("rpl_semi_sync_source_enabled");
+}
+
+std::string SemiSyncPrefix(const ServerFacts& facts) {
+  return HasNewNames(facts) ? "rpl_semi_sync_source_" : "rpl_semi_sync_master_";
+}
+
 class Describer {
  public:
   explicit Describer(const ServerFacts& facts) : facts_(facts) {}
@@ -145,9 +154,9 @@ class Describer {
   }
 
   void DescribeSemiSync() {
-    const bool new_names = facts_.variables.contains("rpl_semi_sync_source_enabled");
-    const std::string prefix = new_names ? "rpl_semi_sync_source_" : "rpl_semi_sync_master_";
-    if (!IsOn(Variable(prefix + "enabled"))) return;
+    if (!IsSemiSynchronous(facts_)) return;
+    const bool new_names = HasNewNames(facts_);
+    const std::string prefix = SemiSyncPrefix(facts_);
     server_.name += ", semi-synchronous";
     const bool waits = IsOn(Status(prefix + "status"));
     const bool for_ever = Number(Variable(prefix + "timeout")) >= kNeverMs;
@@ -184,7 +193,13 @@ class Describer {
                                     " of " + std::to_string(clients) +
                                     " replicas: the promotion of another one may lose commits");
     }
-    server_.lossless = waits && for_ever && after_sync && alone != "OFF" && all_have_it;
+    if (facts_.writes_always) {
+      server_.warnings.emplace_back(
+          "Tenure's user may write to a server that is read-only, and a planned switch may lose "
+          "that; take SUPER, CONNECTION_ADMIN and READ ONLY ADMIN away from it");
+    }
+    server_.lossless =
+        !facts_.writes_always && waits && for_ever && after_sync && alone != "OFF" && all_have_it;
   }
 
   void WarnOfLostWrites() {
@@ -215,6 +230,10 @@ class Describer {
 
 bool InGroupReplication(const ServerFacts& facts) {
   return !Find(facts.variables, "group_replication_group_name").empty();
+}
+
+bool IsSemiSynchronous(const ServerFacts& facts) {
+  return IsOn(Find(facts.variables, SemiSyncPrefix(facts) + "enabled"));
 }
 
 Server Describe(const ServerFacts& facts) { return Describer(facts).Describe(); }

@@ -31,7 +31,9 @@ struct ServerFacts {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> status;
   // Only asked for where the variables say that it is configured.
-  std::vector<GroupMember> group;
+  std::vector<GroupMember> group = {};
+  // The same. Whether `read_only` does not stop the user that asks.
+  bool writes_always = false;
 };
 
 struct Server {
@@ -52,8 +54,9 @@ struct Server {
   std::vector<std::string> warnings;  // what puts commits at risk
 };
 
-// Whether `group` of the facts is needed.
+// Whether `group` of the facts is needed, and `writes_always`.
 [[nodiscard]] bool InGroupReplication(const ServerFacts& facts);
+[[nodiscard]] bool IsSemiSynchronous(const ServerFacts& facts);
 // Pure.
 [[nodiscard]] Server Describe(const ServerFacts& facts);
 

@@ -19,7 +19,6 @@ ServerFacts MySqlFacts() {
            {"innodb_flush_log_at_trx_commit", "1"},
            {"log_bin", "ON"},
            {"sync_binlog", "1"}},
-          {},
           {}};
 }
 
@@ -34,7 +33,6 @@ ServerFacts MariaDbFacts() {
            {"sync_binlog", "0"},
            {"wsrep_on", "OFF"},
            {"wsrep_provider", "none"}},
-          {},
           {}};
 }
 
@@ -178,6 +176,11 @@ TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
   facts = SemiSyncFacts();
   facts.variables["rpl_semi_sync_source_wait_no_replica"] = "OFF";
   EXPECT_FALSE(Describe(facts).lossless);
+
+  facts = SemiSyncFacts();
+  facts.writes_always = true;
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("take SUPER")));
 }
 
 TEST(ServerTest, MariaDbNamesItsSemiSynchronousReplicationDifferently) {

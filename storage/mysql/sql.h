@@ -42,6 +42,13 @@ inline constexpr char kServerStatus[] =
     " 'rpl_semi_sync_source_clients', 'rpl_semi_sync_master_clients')";
 inline constexpr char kGroupMembers[] =
     "SELECT MEMBER_ID, MEMBER_STATE, MEMBER_ROLE FROM performance_schema.replication_group_members";
+// Whether this session's user may write to a server that is read-only.
+inline constexpr char kWritesAlways[] =
+    "SELECT COUNT(*) FROM information_schema.user_privileges WHERE privilege_type IN"
+    " ('SUPER', 'CONNECTION_ADMIN', 'READ_ONLY ADMIN', 'READ ONLY ADMIN') AND grantee ="
+    " CONCAT(QUOTE(LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - 1"
+    " - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@',"
+    " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
 [[nodiscard]] std::vector<std::string> SetUpSession(const Server& server);
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,

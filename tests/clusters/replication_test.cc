@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "tests/clusters/terms.h"
 #include "tests/support/replica_pair.h"
 #include "tests/support/tenured.h"
@@ -99,6 +101,10 @@ TEST_P(ReplicationTest, ASemiSynchronousPairGoesOnWhereItWas) {
   const Finished checked = RunToEnd({Program("tenured"), "check", "--store", pair_->Url()});
   EXPECT_THAT(checked.output, HasSubstr("semi-synchronous: may be used"));
   EXPECT_THAT(checked.output, HasSubstr("is not used: it is read-only"));
+  EXPECT_THAT(checked.output, Not(HasSubstr("may write to a server that is read-only")));
+  const std::string as_root = std::regex_replace(pair_->Url(), std::regex("tenure@"), "root@");
+  EXPECT_THAT(RunToEnd({Program("tenured"), "check", "--store", as_root}).output,
+              HasSubstr("may write to a server that is read-only"));
   Terms terms;
   for (int i = 0; i < 5; ++i) terms.Take(A());
 
