@@ -106,7 +106,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       metrics_(metrics),
       options_(std::move(options)),
       hub_(options_.watchers_max),
-      lineage_(store, metrics, options_.on_lost_commits, options_.seed),
+      lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed),
       feed_(store, scheduler, hub_, metrics, lineage_, database_clock_, options_.feed_interval),
       census_(store, metrics),
       commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,

@@ -15,8 +15,14 @@ constexpr Duration kTurn = std::chrono::seconds(30);
 
 }  // namespace
 
-Lineage::Lineage(Store& store, Metrics& metrics, OnLostCommits on_lost, uint64_t seed)
-    : store_(store), metrics_(metrics), on_lost_(on_lost), random_(seed), me_(random_() | 1) {}
+Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
+                 uint64_t seed)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      on_lost_(on_lost),
+      random_(seed),
+      me_(random_() | 1) {}
 
 Result<void> Lineage::Join() {
   HistoryMemory memory;
@@ -64,6 +70,7 @@ void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
 }
 
 void Lineage::Lose(const Judgement& judgement, const Epoch& epoch) {
+  lost_at_ = scheduler_.Now();
   metrics_.database_resets.Increment();
   LogError("the database lost commits",
            {{"why", judgement.why},
@@ -102,7 +109,9 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
     if (epoch->repairer != me_ && !free) return std::optional<Epoch>();
     epoch->repairer = me_;
     epoch->repair_until = seen.now + kTurn;
-    wait = epoch->began_at + std::max(longest_lease, seen.longest_lease) - seen.now;
+    // By this replica's clock: the database's may be another one since the failover.
+    wait = std::max(longest_lease, seen.longest_lease) -
+           std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
     return epoch;
   });
   if (!sight) return tl::unexpected(sight.error());

@@ -25,7 +25,8 @@ enum class OnLostCommits {
 
 class Lineage {
  public:
-  Lineage(Store& store, Metrics& metrics, OnLostCommits on_lost, uint64_t seed);
+  Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
+          uint64_t seed);
 
   // Looks at the history that the database tells now, begins an epoch if one is due, and stays on
   // the server that answered. Errors: kStoreUnavailable. Not thread-safe, like TryToRepair.
@@ -58,11 +59,13 @@ class Lineage {
   [[nodiscard]] Result<void> KeepTurn();
 
   Store& store_;
+  const Scheduler& scheduler_;
   Metrics& metrics_;
   const OnLostCommits on_lost_;
   std::mt19937_64 random_;
   const uint64_t me_;
-  uint64_t server_ = 0;  // the last that was greeted
+  uint64_t server_ = 0;   // the last that was greeted
+  SteadyTime lost_at_{};  // when this replica learned of the last loss
 
   std::atomic<bool> open_ = false;
   std::atomic<uint64_t> repairs_ = 0;

@@ -16,8 +16,9 @@ class LineageUseTest : public ::testing::Test {
  protected:
   // A replica's part, on the database that it has now.
   struct Member {
-    Member(Store& store, uint64_t seed, OnLostCommits on_lost = OnLostCommits::kRecover)
-        : store(store), lineage(this->store, metrics, on_lost, seed) {}
+    Member(Store& store, const Scheduler& time, uint64_t seed,
+           OnLostCommits on_lost = OnLostCommits::kRecover)
+        : store(store), lineage(this->store, time, metrics, on_lost, seed) {}
     FaultyStore store;
     Metrics metrics;
     Lineage lineage;
@@ -49,8 +50,8 @@ class LineageUseTest : public ::testing::Test {
   ManualScheduler time_;
   Database database_{time_};
   Database old_{time_};
-  Member a_{database_.store(), 1};
-  Member b_{database_.store(), 2};
+  Member a_{database_.store(), time_, 1};
+  Member b_{database_.store(), time_, 2};
 };
 
 TEST_F(LineageUseTest, ReplicasShareAnEpoch) {
@@ -70,7 +71,7 @@ TEST_F(LineageUseTest, ReplicasShareAnEpoch) {
 TEST_F(LineageUseTest, NoGrantIsCommittedInADatabaseThatWentBack) {
   ASSERT_TRUE(a_.lineage.Join());
   ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
-  Member other(old_.store(), 3);
+  Member other(old_.store(), time_, 3);
   ASSERT_TRUE(other.lineage.Join());
   RestoreOldDatabase(a_);
 
@@ -97,6 +98,27 @@ TEST_F(LineageUseTest, TermsAreRaisedOnceTheLongestLeaseIsOver) {
   ASSERT_TRUE(Commit(a_, Stand("orders", "b")));
   EXPECT_GT(TermOf(old_.store(), "orders"), 1'000'000U);
   EXPECT_EQ(a_.metrics.database_resets.Value(), 1);
+}
+
+TEST_F(LineageUseTest, TheWaitDoesNotFollowTheDatabasesClock) {
+  for (const Duration step : {1min, -1min}) {
+    Database before(time_);
+    Member member(before.store(), time_, 4);
+    ASSERT_TRUE(member.lineage.Join());
+    ASSERT_TRUE(Commit(member, Stand("orders", "a")));
+    member.lineage.SawLease(20s);
+    Database old(time_);
+    member.store.Become(old.store());
+    Poll(member);
+
+    old.StepClock(step);
+    time_.Advance(19s);
+    Poll(member);
+    EXPECT_FALSE(member.lineage.open());
+    time_.Advance(1s);
+    Poll(member);
+    EXPECT_TRUE(member.lineage.open());
+  }
 }
 
 TEST_F(LineageUseTest, OneReplicaRepairsAndTheOthersFollow) {
@@ -139,7 +161,7 @@ TEST_F(LineageUseTest, ARepairerThatDiesIsReplaced) {
 
 // It saw less than was lost, and so notices nothing by itself.
 TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
-  Member behind(old_.store(), 3);
+  Member behind(old_.store(), time_, 3);
   ASSERT_TRUE(behind.lineage.Join());
   const tenure::Stand stand = *behind.lineage.stand();
   ASSERT_TRUE(a_.lineage.Join());
@@ -155,7 +177,7 @@ TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
 }
 
 TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
-  Member stops(database_.store(), 3, OnLostCommits::kStop);
+  Member stops(database_.store(), time_, 3, OnLostCommits::kStop);
   ASSERT_TRUE(stops.lineage.Join());
   ASSERT_TRUE(Commit(stops, Stand("orders", "a")));
   RestoreOldDatabase(stops);
@@ -178,7 +200,7 @@ TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
   ASSERT_TRUE(a_.lineage.Join());
   const auto raised = LookAtHistory(database_.store());
   ASSERT_TRUE(BumpTerms(database_.store()));
-  Member other(old_.store(), 3);
+  Member other(old_.store(), time_, 3);
   ASSERT_TRUE(other.lineage.Join());
 
   EXPECT_THAT(BeginRepairedEpoch(old_.store(), *raised), FailsWith(Reason::kOverloaded));
