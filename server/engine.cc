@@ -684,7 +684,11 @@ SteadyTime Engine::FindAndDoDueWork() {
 
 bool Engine::FollowClock(DbTime now, SteadyTime asked, SteadyTime answered) {
   if (const auto jump = database_clock_.JumpTo(now, asked, answered)) {
-    if (!MoveLeases()) return false;
+    if (const auto moved = MoveLeases(); !moved) {
+      LogWarning("cannot move leases along with the database's clock",
+                 {{"error", moved.error().message}});
+      return false;
+    }
     metrics_.database_clock_jumps.Increment();
     LogWarning("the database's clock jumped",
                {{"seconds", std::chrono::duration<double>(*jump).count()}});
