@@ -63,13 +63,25 @@ bool LostToOutage(const Outage& outage, const Session& session) {
          believed_until <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 
+// Whether a term that ends with a resignation, so soon after the outage, began before it. The
+// holder's session may have been renewed since it stopped believing in this term.
+bool ResignedAfterOutage(const Docket& docket, const Leader& leader, const Session& session) {
+  const Outage& outage = *docket.outage;
+  const Duration missable = session.lease_ttl / 2;
+  return leader.elected_at <= outage.began && outage.ended - outage.began >= missable &&
+         docket.now <= outage.ended + std::min(outage.incumbent_wait, missable);
+}
+
 // Whether the term that ends now is one that an outage has cost. A holder that has stopped
 // believing resigns, if the database is back before its lease is over.
 bool IsLostToOutage(Docket& docket, const Contest& contest, Cause cause) {
-  const Session* session = Find(docket, contest.election.leader->session);
+  const Leader& leader = *contest.election.leader;
+  const Session* session = Find(docket, leader.session);
   const bool may_be_lost = cause == Cause::kExpired || cause == Cause::kResigned;
-  return may_be_lost && session != nullptr && docket.outage &&
-         docket.outage->incumbent_wait > Duration(0) && LostToOutage(*docket.outage, *session);
+  if (!may_be_lost || session == nullptr || !docket.outage) return false;
+  if (docket.outage->incumbent_wait == Duration(0)) return false;
+  return LostToOutage(*docket.outage, *session) ||
+         (cause == Cause::kResigned && ResignedAfterOutage(docket, leader, *session));
 }
 
 // The incumbent, while the seat is kept for it.

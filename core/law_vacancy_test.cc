@@ -137,8 +137,30 @@ TEST(OutageTest, TheSeatIsKeptForWhoStoppedBelievingAndResigns) {
   EXPECT_EQ(ElectionIn(docket).term, Term{8});
 }
 
-TEST(OutageTest, WhoResignsWithALeaseThatItBelievesInIsNotWaitedFor) {
+// It gives up its terms one by one, and renews in between.
+TEST(OutageTest, TheSeatIsKeptForWhoHasRenewedWhenItResigns) {
   auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+  docket.contests.begin()->second.election.leader->elected_at = docket.outage->began;
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_EQ(IncumbentIn(docket), (Incumbent{"a", kNow + 2s}));
+}
+
+TEST(OutageTest, WhoResignsATermFromAfterTheOutageIsNotWaitedFor) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+  docket.contests.begin()->second.election.leader->elected_at = docket.outage->began + kInstant;
+
+  (void)Do(docket, ResignBy("a"));
+
+  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
+}
+
+TEST(OutageTest, WhoResignsLongAfterTheOutageIsNotWaitedFor) {
+  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+  docket.outage->began = kNow + -10s;
+  docket.outage->ended = kNow + (-2s - kInstant);
+  docket.contests.begin()->second.election.leader->elected_at = docket.outage->began;
 
   (void)Do(docket, ResignBy("a"));
 

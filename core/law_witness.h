@@ -116,8 +116,11 @@ class Witness {
     const Settings& settings = ElectionIn(step.before).settings;
     const auto* withdrawal = step.Of<Withdraw>();
     const bool withdrawn = withdrawal != nullptr && event.cause == Cause::kResigned;
-    const bool voluntary = event.cause == Cause::kResigned || event.cause == Cause::kSessionClosed;
-    const bool unclean = event.cause == Cause::kExpired || event.cause == Cause::kDeposed;
+    const Incumbent* incumbent = IncumbentOf(ElectionIn(step.after));
+    const bool lost = incumbent != nullptr;  // like a term that expired
+    const bool voluntary =
+        !lost && (event.cause == Cause::kResigned || event.cause == Cause::kSessionClosed);
+    const bool unclean = lost || event.cause == Cause::kExpired || event.cause == Cause::kDeposed;
     Duration delay{0};
     if (unclean) delay = settings.lock_delay;
     if (voluntary && !withdrawn) {
@@ -125,8 +128,7 @@ class Witness {
       delay = settings.min_hold - std::clamp(held, Duration(0), settings.min_hold);
     }
     reopens_at_ = delay > Duration(0) ? event.at + delay : DbTime{};
-    const Incumbent* incumbent = IncumbentOf(ElectionIn(step.after));
-    if (incumbent != nullptr) {
+    if (lost) {
       const auto& outage = step.after.outage;
       EXPECT_TRUE(event.cause == Cause::kExpired || event.cause == Cause::kResigned)
           << "a seat is kept for who could not help losing it";
