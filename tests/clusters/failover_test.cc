@@ -55,8 +55,9 @@ class Cluster {
 size_t InUse(const std::vector<DatabaseServer*>& servers) {
   std::vector<int> connections;
   for (const DatabaseServer* server : servers) {
-    const Finished asked =
-        server->Query("SELECT COUNT(*) FROM information_schema.processlist WHERE db = 'tenure'");
+    const Finished asked = server->Query(
+        "SELECT COUNT(*) FROM information_schema.processlist"
+        " WHERE db = 'tenure' AND time < 2");  // others have left it
     connections.push_back(asked.exit_code == 0 ? std::stoi(asked.output) : 0);
   }
   return static_cast<size_t>(std::ranges::max_element(connections) - connections.begin());
@@ -84,10 +85,10 @@ class GaleraCluster : public Cluster {
     galera_.node(failed_).process().Signal(SIGSTOP);
   }
   void Mend() override {
-    if (failure_ == Failure::kKill) return galera_.Rejoin(failed_);
+    if (failure_ == Failure::kKill) galera_.Rejoin(failed_);
     if (failure_ == Failure::kCutOff) hosts_.Reconnect(failed_);
     if (failure_ == Failure::kStop) galera_.node(failed_).process().Signal(SIGCONT);
-    galera_.WaitUntilSynchronised(failed_);
+    galera_.WaitUntilWhole();
   }
   DatabaseServer& Survivor() override { return galera_.node((failed_ + 1) % 3); }
 
@@ -256,8 +257,8 @@ class Service {
   [[nodiscard]] Load& load() { return *load_; }
   [[nodiscard]] Chronicle& chronicle(size_t number) { return chronicles_.at(number); }
   [[nodiscard]] Tenured& server(size_t number) { return *servers_.at(number); }
-  [[nodiscard]] std::string Errors() const {
-    std::string errors;
+  [[nodiscard]] std::string Errors() {
+    std::string errors = idle_.process().Errors();
     for (const auto& server : servers_) errors += server->process().Errors();
     return errors;
   }

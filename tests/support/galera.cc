@@ -62,10 +62,21 @@ void Galera::Rejoin(size_t number) {
 }
 
 void Galera::WaitUntilSynchronised(size_t number) {
+  WaitForStatus(number, "wsrep_local_state_comment", "Synced");
+}
+
+void Galera::WaitUntilWhole() {
+  for (size_t i = 0; i < kNodes; ++i) {
+    WaitForStatus(i, "wsrep_cluster_size", std::to_string(kNodes));
+    WaitUntilSynchronised(i);
+  }
+}
+
+void Galera::WaitForStatus(size_t number, const std::string& name, const std::string& value) {
   EXPECT_TRUE(Eventually(
       [&] {
-        const Finished answer = node(number).Query(
-            "SHOW STATUS WHERE Variable_name = 'wsrep_local_state_comment' AND Value = 'Synced'");
+        const Finished answer = node(number).Query("SHOW STATUS WHERE Variable_name = '" + name +
+                                                   "' AND Value = '" + value + "'");
         return answer.exit_code == 0 && !answer.output.empty();
       },
       3 * kPatience))

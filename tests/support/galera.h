@@ -21,10 +21,14 @@ class Galera {
   // Of a node that was killed: it gets what it has missed.
   void Rejoin(size_t number);
   void WaitUntilSynchronised(size_t number);
+  // Until each node sees the others, and is synchronised: one that was frozen does not know at once
+  // that it was left behind.
+  void WaitUntilWhole();
   // Makes a node apply, for some time, what another one commits: it lags behind.
   void MakeLag(size_t number);
 
  private:
+  void WaitForStatus(size_t number, const std::string& name, const std::string& value);
   [[nodiscard]] std::vector<std::string> FlagsOf(size_t number) const;
   [[nodiscard]] std::string Address(size_t number, size_t kind) const;
 
