@@ -23,6 +23,9 @@ constexpr int kConnectTimeoutSeconds = 2;
 constexpr int kReadTimeoutSeconds = 8;
 constexpr int kAccessDenied = 1045;
 constexpr int kTlsError = 2026;
+constexpr int kErrorDuringCommit = 1180;
+// The handler's error inside of it: a deadlock, which has rolled the transaction back.
+constexpr char kDeadlockDuringCommit[] = "error 149 ";
 
 // The error numbers are those of MySQL's and MariaDB's manuals.
 MySqlError::Kind KindOf(int code) {
@@ -42,10 +45,11 @@ MySqlError::Kind KindOf(int code) {
     case 1158:
     case 1159:
     case 1160:
-    case 1161:  // packets that were not read or written
-    case 1792:  // the transaction is read only
-    case 1927:  // connection was killed
-    case 4031:  // disconnected for inactivity
+    case 1161:                // packets that were not read or written
+    case kErrorDuringCommit:  // nobody knows what became of it
+    case 1792:                // the transaction is read only
+    case 1927:                // connection was killed
+    case 4031:                // disconnected for inactivity
     case 5013:
     case 5014:
     case 5015:  // MariaDB's client library: cannot read, write or uncompress
@@ -63,7 +67,11 @@ MySqlError::Kind KindOf(int code) {
 
 MySqlError Translate(const sql::SQLException& error) {
   const int code = error.getErrorCode();
-  return {KindOf(code), code, "MySQL error " + std::to_string(code) + ": " + error.what()};
+  const std::string text = error.what();
+  const bool deadlock =
+      code == kErrorDuringCommit && text.find(kDeadlockDuringCommit) != std::string::npos;
+  return {deadlock ? MySqlError::Kind::kConflict : KindOf(code), code,
+          "MySQL error " + std::to_string(code) + ": " + text};
 }
 
 // What OpenSSL and the client library say of a certificate that is refused, in the operator's

@@ -20,10 +20,10 @@ bool IsGalera() {
 DatabaseServer& Server() {
   if (IsGalera()) {
     static Galera galera;
-    return galera.node(0);
+    return galera.server(0);
   }
   static GroupReplication group;
-  return group.member(0);
+  return group.server(0);
 }
 
 std::string ServerName() { return IsGalera() ? "Galera" : "GroupReplication"; }

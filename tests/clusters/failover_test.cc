@@ -73,24 +73,24 @@ enum class Failure {
 class GaleraCluster : public Cluster {
  public:
   explicit GaleraCluster(Failure failure) : failure_(failure) {
-    galera_.node(0).FreshDatabase("tenure");
+    galera_.server(0).FreshDatabase("tenure");
   }
 
   std::string Url() override { return galera_.Url("tenure"); }
   Host HostOf(size_t number) override { return hosts_.all().at(number); }
   void Fail() override {
-    failed_ = InUse({&galera_.node(0), &galera_.node(1), &galera_.node(2)});
+    failed_ = InUse({&galera_.server(0), &galera_.server(1), &galera_.server(2)});
     if (failure_ == Failure::kCutOff) return hosts_.CutOff(failed_);
-    if (failure_ == Failure::kKill) return galera_.node(failed_).Kill();
-    galera_.node(failed_).process().Signal(SIGSTOP);
+    if (failure_ == Failure::kKill) return galera_.server(failed_).Kill();
+    galera_.server(failed_).process().Signal(SIGSTOP);
   }
   void Mend() override {
     if (failure_ == Failure::kKill) galera_.Rejoin(failed_);
     if (failure_ == Failure::kCutOff) hosts_.Reconnect(failed_);
-    if (failure_ == Failure::kStop) galera_.node(failed_).process().Signal(SIGCONT);
+    if (failure_ == Failure::kStop) galera_.server(failed_).process().Signal(SIGCONT);
     galera_.WaitUntilWhole();
   }
-  DatabaseServer& Survivor() override { return galera_.node((failed_ + 1) % 3); }
+  DatabaseServer& Survivor() override { return galera_.server((failed_ + 1) % 3); }
 
  protected:
   Hosts hosts_{3};
@@ -104,7 +104,8 @@ class GaleraBehindProxy final : public GaleraCluster {
  public:
   GaleraBehindProxy()
       : GaleraCluster(Failure::kKill),
-        proxy_({galera_.node(0).address(), galera_.node(1).address(), galera_.node(2).address()}) {}
+        proxy_({galera_.server(0).address(), galera_.server(1).address(),
+                galera_.server(2).address()}) {}
 
   std::string Url() override {
     return "mysql://root@" + hosts_.router() + ":" + std::to_string(proxy_.port()) + "/tenure";
@@ -117,7 +118,7 @@ class GaleraBehindProxy final : public GaleraCluster {
 class Group final : public Cluster {
  public:
   explicit Group(Failure failure) : failure_(failure) {
-    group_.member(group_.WaitForPrimary()).FreshDatabase("tenure");
+    group_.server(group_.WaitForPrimary()).FreshDatabase("tenure");
   }
 
   std::string Url() override { return group_.Url("tenure"); }
@@ -126,18 +127,18 @@ class Group final : public Cluster {
     failed_ = group_.WaitForPrimary();
     if (failure_ == Failure::kCutOff) return hosts_.CutOff(failed_);
     if (failure_ == Failure::kSwitch) return group_.Appoint((failed_ + 1) % 3);
-    group_.member(failed_).process().Signal(failure_ == Failure::kKill ? SIGKILL : SIGSTOP);
-    if (failure_ == Failure::kKill) group_.member(failed_).process().Wait();
+    group_.server(failed_).process().Signal(failure_ == Failure::kKill ? SIGKILL : SIGSTOP);
+    if (failure_ == Failure::kKill) group_.server(failed_).process().Wait();
   }
   void Mend() override {
     if (failure_ == Failure::kSwitch) return;
     if (failure_ == Failure::kCutOff) hosts_.Reconnect(failed_);
     // Whoever was silent for so long was expelled, and is started anew.
-    if (failure_ != Failure::kKill) group_.member(failed_).Kill();
+    if (failure_ != Failure::kKill) group_.server(failed_).Kill();
     group_.StartAlone(failed_);
     group_.Join(failed_);
   }
-  DatabaseServer& Survivor() override { return group_.member(group_.WaitForPrimary()); }
+  DatabaseServer& Survivor() override { return group_.server(group_.WaitForPrimary()); }
 
  private:
   Hosts hosts_{3};

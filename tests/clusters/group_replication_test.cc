@@ -23,7 +23,7 @@ class GroupReplicationTest : public ::testing::Test {
 
   void SetUp() override {
     const size_t primary = group_->WaitForPrimary();
-    group_->member(primary).FreshDatabase("tenure");
+    group_->server(primary).FreshDatabase("tenure");
     url_ = group_->Url("tenure");
   }
 
@@ -67,19 +67,19 @@ TEST_F(GroupReplicationTest, AMemberThatCameBackAloneGetsNoGrant) {
   Tenured server(url_);
   Terms terms;
   terms.Take(server);
-  group_->member(0).Kill();
+  group_->server(0).Kill();
   const size_t second = group_->WaitForPrimary(0);
   terms.Take(server);
 
   group_->StartAlone(0);
   for (int i = 0; i < 20; ++i) {
-    group_->member(second).EndConnections("tenure");
+    group_->server(second).EndConnections("tenure");
     terms.Take(server);
   }
 
   const uint64_t last = *terms.given().rbegin();
   EXPECT_EQ(last, 22U);
-  EXPECT_EQ(group_->member(second).Ask("SELECT term FROM tenure.elections"), std::to_string(last));
+  EXPECT_EQ(group_->server(second).Ask("SELECT term FROM tenure.elections"), std::to_string(last));
   group_->Join(0);
 }
 
@@ -111,7 +111,7 @@ TEST_F(GroupReplicationTest, AnIdleReplicaThatIsCutOffShowsNoOldLeader) {
   EXPECT_TRUE(!status.ok() || response.term() == 2) << response.DebugString();
 
   hosts_->Reconnect(0);
-  group_->member(0).Kill();
+  group_->server(0).Kill();
   group_->StartAlone(0);
   group_->Join(0);
 }

@@ -21,7 +21,7 @@ Galera::Galera(const std::vector<Host>& hosts) {
   for (size_t i = 0; i < kNodes; ++i) {
     std::vector<std::string> flags = FlagsOf(i);
     if (i == 0) flags.emplace_back("--wsrep-new-cluster");
-    node(i).StartWith(flags);
+    server(i).StartWith(flags);
     WaitUntilSynchronised(i);
   }
 }
@@ -57,7 +57,7 @@ std::string Galera::Url(const std::string& database, size_t first) const {
 }
 
 void Galera::Rejoin(size_t number) {
-  node(number).StartWith(FlagsOf(number));
+  server(number).StartWith(FlagsOf(number));
   WaitUntilSynchronised(number);
 }
 
@@ -75,16 +75,16 @@ void Galera::WaitUntilWhole() {
 void Galera::WaitForStatus(size_t number, const std::string& name, const std::string& value) {
   EXPECT_TRUE(Eventually(
       [&] {
-        const Finished answer = node(number).Query("SHOW STATUS WHERE Variable_name = '" + name +
-                                                   "' AND Value = '" + value + "'");
+        const Finished answer = server(number).Query("SHOW STATUS WHERE Variable_name = '" + name +
+                                                     "' AND Value = '" + value + "'");
         return answer.exit_code == 0 && !answer.output.empty();
       },
       3 * kPatience))
-      << node(number).process().Errors();
+      << server(number).process().Errors();
 }
 
 void Galera::MakeLag(size_t number) {
-  DatabaseServer& busy = node((number + 1) % kNodes);
+  DatabaseServer& busy = server((number + 1) % kNodes);
   busy.Ask(
       "CREATE DATABASE IF NOT EXISTS lag; CREATE TABLE IF NOT EXISTS lag.rows_ (id INT PRIMARY KEY,"
       " n INT) ENGINE = InnoDB; INSERT IGNORE INTO lag.rows_ SELECT seq, 0 FROM "

@@ -15,7 +15,7 @@ class Galera {
   // All of them synchronised.
   explicit Galera(const std::vector<Host>& hosts = std::vector<Host>(3));
 
-  DatabaseServer& node(size_t number) { return *nodes_.at(number); }
+  DatabaseServer& server(size_t number) { return *nodes_.at(number); }
   // A store URL that names all of them, beginning with this one.
   [[nodiscard]] std::string Url(const std::string& database, size_t first = 0) const;
   // Of a node that was killed: it gets what it has missed.

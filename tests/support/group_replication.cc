@@ -22,21 +22,21 @@ constexpr char kPrimaryHere[] =
 
 }  // namespace
 
-GroupReplication::GroupReplication(const std::vector<Host>& hosts)
-    : group_ports_{FreePort(), FreePort(), FreePort()} {
+GroupReplication::GroupReplication(const std::vector<Host>& hosts, Mode mode)
+    : mode_(mode), group_ports_{FreePort(), FreePort(), FreePort()} {
   for (size_t i = 0; i < kMembers; ++i) {
     members_.push_back(
         std::make_unique<DatabaseServer>(DatabaseServer::Engine::kMySql, hosts.at(i)));
   }
   for (size_t i = 0; i < kMembers; ++i) {
-    member(i).StartWith(FlagsOf(i));
-    member(i).Ask(kMakeReplicationUser);
+    server(i).StartWith(FlagsOf(i));
+    server(i).Ask(kMakeReplicationUser);
   }
-  member(0).Ask(
+  server(0).Ask(
       "RESET BINARY LOGS AND GTIDS; SET GLOBAL group_replication_bootstrap_group = ON;"
       " START GROUP_REPLICATION; SET GLOBAL group_replication_bootstrap_group = OFF");
   for (size_t i = 1; i < kMembers; ++i) {
-    member(i).Ask("RESET BINARY LOGS AND GTIDS");
+    server(i).Ask("RESET BINARY LOGS AND GTIDS");
     Join(i);
   }
   EXPECT_EQ(WaitForPrimary(), 0U);
@@ -48,7 +48,11 @@ std::vector<std::string> GroupReplication::FlagsOf(size_t number) const {
   };
   std::string seeds;
   for (size_t i = 0; i < kMembers; ++i) seeds += (i > 0 ? "," : "") + address(i);
+  const std::string several = mode_ == Mode::kMultiPrimary ? "ON" : "OFF";
+  const std::string single = mode_ == Mode::kMultiPrimary ? "OFF" : "ON";
   return {"--server-id=" + std::to_string(number + 1),
+          "--loose-group-replication-single-primary-mode=" + single,
+          "--loose-group-replication-enforce-update-everywhere-checks=" + several,
           "--log-bin=b",
           "--gtid-mode=ON",
           "--enforce-gtid-consistency=ON",
@@ -63,10 +67,10 @@ std::vector<std::string> GroupReplication::FlagsOf(size_t number) const {
           "--loose-group-replication-ip-allowlist=127.0.0.0/8,10.0.0.0/8"};
 }
 
-std::string GroupReplication::Url(const std::string& database) const {
+std::string GroupReplication::Url(const std::string& database, size_t first) const {
   std::string addresses;
-  for (const auto& member : members_) {
-    addresses += (addresses.empty() ? "" : ",") + member->address();
+  for (size_t i = 0; i < kMembers; ++i) {
+    addresses += (i > 0 ? "," : "") + members_[(first + i) % kMembers]->address();
   }
   return "mysql://root@" + addresses + "/" + database;
 }
@@ -77,7 +81,7 @@ size_t GroupReplication::WaitForPrimary(std::optional<size_t> no_more) {
       [&] {
         for (primary = 0; primary < kMembers; ++primary) {
           if (primary == no_more) continue;
-          const Finished answer = member(primary).Query(kPrimaryHere);
+          const Finished answer = server(primary).Query(kPrimaryHere);
           if (answer.exit_code == 0 && answer.output == "1\n") return true;
         }
         return false;
@@ -87,14 +91,14 @@ size_t GroupReplication::WaitForPrimary(std::optional<size_t> no_more) {
   return primary;
 }
 
-void GroupReplication::StartAlone(size_t number) { member(number).Start(); }
+void GroupReplication::StartAlone(size_t number) { server(number).Start(); }
 
 void GroupReplication::Join(size_t number) {
-  member(number).Ask("START GROUP_REPLICATION");
+  server(number).Ask("START GROUP_REPLICATION");
   // It catches up first.
   EXPECT_TRUE(Eventually(
       [&] {
-        return member(number).Ask(
+        return server(number).Ask(
                    "SELECT MEMBER_STATE FROM performance_schema.replication_group_members"
                    " WHERE MEMBER_ID = @@server_uuid") == "ONLINE";
       },
@@ -102,7 +106,7 @@ void GroupReplication::Join(size_t number) {
 }
 
 void GroupReplication::Appoint(size_t number) {
-  member(number).Ask("SELECT group_replication_set_as_primary(@@server_uuid)");
+  server(number).Ask("SELECT group_replication_set_as_primary(@@server_uuid)");
 }
 
 }  // namespace tenure::testing

@@ -1,5 +1,4 @@
-// Three members of MySQL Group Replication with a single primary, on loopback if nobody names other
-// hosts.
+// Three members of MySQL Group Replication, on loopback if nobody names other hosts.
 #pragma once
 
 #include <array>
@@ -13,12 +12,15 @@ namespace tenure::testing {
 
 class GroupReplication {
  public:
-  // All of them online; the first is the primary.
-  explicit GroupReplication(const std::vector<Host>& hosts = std::vector<Host>(3));
+  enum class Mode : uint8_t { kSinglePrimary, kMultiPrimary };
 
-  DatabaseServer& member(size_t number) { return *members_.at(number); }
-  // A store URL that names all of them, in their order.
-  [[nodiscard]] std::string Url(const std::string& database) const;
+  // All of them online; the first is the primary, or all are.
+  explicit GroupReplication(const std::vector<Host>& hosts = std::vector<Host>(3),
+                            Mode mode = Mode::kSinglePrimary);
+
+  DatabaseServer& server(size_t number) { return *members_.at(number); }
+  // A store URL that names all of them, beginning with this one.
+  [[nodiscard]] std::string Url(const std::string& database, size_t first = 0) const;
 
   // Which one says that it is the primary, and is known as such to a majority. Waits for it, and
   // for this one to be no more, if it is named.
@@ -33,6 +35,7 @@ class GroupReplication {
  private:
   [[nodiscard]] std::vector<std::string> FlagsOf(size_t number) const;
 
+  const Mode mode_;
   const std::array<int, 3> group_ports_;
   std::vector<std::unique_ptr<DatabaseServer>> members_;
 };
