@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tenure/observer.h"
 #include "tests/client/contests.h"
 #include "tests/clusters/terms.h"
@@ -178,6 +180,54 @@ TYPED_TEST(ManyWritersTest, AStaleGuardedTransactionOnALaggingServerIsRefused) {
     this->cluster_->EndLag();
   }
   EXPECT_EQ(this->cluster_->server(1).Ask("SELECT COUNT(*) FROM work.done"), "0");
+}
+
+// Applications on all servers, each with an election of its own that is granted on another server,
+// while others contend: every second transaction is committed after its term.
+TYPED_TEST(ManyWritersTest, UnderLoadGuardedTransactionsCommitInTheirTermsOnly) {
+  constexpr size_t kApplications = 6;
+  constexpr int kRounds = 10;
+  std::vector<std::unique_ptr<Tenured>> servers;
+  for (size_t i = 0; i < 3; ++i) {
+    servers.push_back(std::make_unique<Tenured>(this->cluster_->Url("tenure", i)));
+  }
+  this->cluster_->server(0).FreshDatabase("work");
+  this->cluster_->server(0).Ask(
+      "CREATE TABLE work.done (election INT, term INT, stale INT, PRIMARY KEY (election, term))"
+      " ENGINE = InnoDB");
+  Load load(servers);
+  load.WaitForCycles(10);
+
+  const auto work = [&](size_t number) {
+    Tenured& server = *servers.at((number + 1) % 3);
+    const std::string election = std::to_string(number);
+    Terms terms(election);
+    SqlApplication application("mysql://root@" + this->cluster_->server(number % 3).address() +
+                               "/tenure");
+    // Leaves a transaction open if it answers true.
+    const auto began = [&](const std::string& term, bool stale) {
+      (void)application.Try("ROLLBACK");
+      return application.Try("START TRANSACTION") &&
+             application.Guard("'" + election + "'", term).empty() &&
+             application.Try("INSERT INTO work.done VALUES (" + election + ", " + term + ", " +
+                             (stale ? "1" : "0") + ")");
+    };
+    for (int i = 0; i < kRounds; ++i) {
+      EXPECT_TRUE(Eventually([&] { return began(std::to_string(terms.Take(server)), true); }));
+      terms.Take(server);
+      EXPECT_FALSE(application.Try("COMMIT")) << "the term is over";
+      EXPECT_TRUE(Eventually([&] {
+        return began(std::to_string(terms.Take(server)), false) && application.Try("COMMIT");
+      }));
+    }
+  };
+  std::vector<std::thread> applications;
+  for (size_t i = 0; i < kApplications; ++i) applications.emplace_back(work, i);
+  for (std::thread& application : applications) application.join();
+  load.Stop();
+
+  EXPECT_EQ(this->cluster_->server(0).Ask("SELECT SUM(stale), COUNT(*) FROM work.done"),
+            "0\t" + std::to_string(kApplications * kRounds));
 }
 
 TYPED_TEST(ManyWritersTest, GuardedTransactionsCommitWhileTheTermStands) {
