@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "core/validation.h"
-#include "server/campaign_call.h"
+#include "server/calls/campaign.h"
+#include "server/calls/keep_alive.h"
+#include "server/campaign_request.h"
 #include "server/convert.h"
-#include "server/keep_alive_call.h"
 #include "server/refused.h"
+#include "server/rpc/reactors.h"
 #include "server/trace.h"
 #include "server/unary_call.h"
 
@@ -69,6 +71,26 @@ Target TargetOf(const v1::ObserveRequest& request) {
   return target;
 }
 
+// Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
+template <typename Machine, typename Request>
+grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Claimant claimant,
+                                      grpc::CallbackServerContext& context,
+                                      v1::CampaignResponse* response) {
+  if (!parsed) return Refused(context, parsed.error());
+  // Who waits without limit for a seat can wait for this, too.
+  if (parsed->campaign.opening && parsed->wait) {
+    const auto admitted = engine.AdmitCampaign();
+    if (!admitted) return Refused(context, admitted.error());
+  }
+  parsed->campaign.claimant = std::move(claimant);
+  const calls::CampaignPatience patience{AnswerBy(context, engine.scheduler()), parsed->wait};
+  Machine machine(std::move(parsed->campaign), patience);
+  const auto watches = machine.Watches();
+  auto* reactor = new rpc::UnaryReactor<Machine, v1::CampaignResponse>(
+      engine, std::move(machine), TraceIdOf(context), response);
+  return reactor->Begin(watches);
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext* context,
@@ -76,7 +98,12 @@ grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext*
                                                     v1::CampaignResponse* response) {
   const auto caller = access_.Admit(*context, Verb::kCampaign, TargetOf(*request));
   if (!caller) return Refused(*context, caller.error());
-  return StartCampaign(engine_, ClaimantOf(*caller), context, *request, response);
+  if (request->elections().empty()) {
+    return RunCampaign<calls::WaitingCampaign>(engine_, ParseCampaign(*request, engine_.limits()),
+                                               ClaimantOf(*caller), *context, response);
+  }
+  return RunCampaign<calls::CampaignSet>(engine_, ParseCampaignForAll(*request, engine_.limits()),
+                                         ClaimantOf(*caller), *context, response);
 }
 
 grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionService::KeepAlive(
@@ -86,7 +113,8 @@ grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionSe
     return RefusedStream<grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>>(
         caller.error());
   }
-  return StartKeepAlive(engine_);
+  using Reactor = rpc::BidiReactor<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>;
+  return (new Reactor(engine_, calls::KeepAlive()))->Begin({});
 }
 
 grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext* context,
@@ -187,7 +215,15 @@ grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
   if (!caller) {
     return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(caller.error());
   }
-  return StartObserve(engine_, *request, observe_);
+  auto selectors = rpc::Parse(*request);
+  if (!selectors) {
+    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(selectors.error());
+  }
+  calls::Observe machine(*std::move(selectors), observe_);
+  const auto watches = machine.Watches();
+  using Reactor = rpc::WriteReactor<calls::Observe, v1::ObserveResponse>;
+  auto* reactor = new Reactor(engine_, std::move(machine), engine_.metrics().observers);
+  return reactor->Begin(watches);
 }
 
 }  // namespace tenure

@@ -4,15 +4,15 @@
 #include <grpcpp/grpcpp.h>
 
 #include "server/access.h"
+#include "server/calls/observe.h"
 #include "server/engine.h"
-#include "server/observe_call.h"
 #include "tenure/v1/election.grpc.pb.h"
 
 namespace tenure {
 
 class ElectionService final : public v1::ElectionService::CallbackService {
  public:
-  ElectionService(Engine& engine, Access& access, ObserveOptions observe)
+  ElectionService(Engine& engine, Access& access, calls::ObserveOptions observe)
       : engine_(engine), access_(access), observe_(observe) {}
 
   grpc::ServerUnaryReactor* Campaign(grpc::CallbackServerContext* context,
@@ -35,7 +35,7 @@ class ElectionService final : public v1::ElectionService::CallbackService {
  private:
   Engine& engine_;
   Access& access_;
-  const ObserveOptions observe_;
+  const calls::ObserveOptions observe_;
 };
 
 }  // namespace tenure

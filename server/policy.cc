@@ -13,7 +13,7 @@ namespace tenure {
 namespace {
 
 constexpr size_t kTokenBytesMin = 16;
-constexpr size_t kNameBytesMax = 64;
+constexpr size_t kIdentityBytesMax = 64;
 constexpr std::array kVerbs = {Verb::kCampaign, Verb::kObserve, Verb::kInspect, Verb::kAdminister};
 
 std::string Sha256(std::string_view text) {
@@ -155,7 +155,7 @@ class PolicyReader {
     if (!node["name"]) throw Mistake(node, "an identity needs a 'name'");
     Identity identity;
     identity.name = TextOf(node["name"], "the 'name' of an identity");
-    if (identity.name.empty() || identity.name.size() > kNameBytesMax) {
+    if (identity.name.empty() || identity.name.size() > kIdentityBytesMax) {
       throw Mistake(node, "the name of an identity must have 1 to 64 bytes");
     }
     if (!names_.insert(identity.name).second) {

@@ -12,16 +12,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "server/calls/machine.h"
 #include "server/scheduler.h"
 #include "server/status.h"
 #include "server/timer.h"
 
 namespace tenure {
-
-// How long before its deadline a call is answered at the latest, and how long one without a near
-// deadline may take.
-inline constexpr auto kAnswerMargin = std::chrono::milliseconds(100);
-inline constexpr auto kAnswerPatience = std::chrono::seconds(10);
 
 // When a call has to be answered, on the scheduler's clock. Nothing if it has no deadline.
 [[nodiscard]] inline std::optional<SteadyTime> AnswerBy(const grpc::ServerContextBase& context,
@@ -30,12 +26,7 @@ inline constexpr auto kAnswerPatience = std::chrono::seconds(10);
   if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
   const auto left = deadline - std::chrono::system_clock::now();
   if (left > std::chrono::hours(24 * 365)) return std::nullopt;
-  const auto margin = std::min<std::chrono::nanoseconds>(kAnswerMargin, left / 4);
-  return scheduler.Now() + std::chrono::duration_cast<SteadyTime::duration>(left - margin);
-}
-
-[[nodiscard]] inline Error AnswerTookTooLong() {
-  return {Reason::kStoreUnavailable, "the database did not answer in time"};
+  return calls::AnswerBy(scheduler.Now(), std::chrono::duration_cast<SteadyTime::duration>(left));
 }
 
 // Finishes one call exactly once: with its answer, or with kStoreUnavailable if the answer does not
@@ -46,10 +37,10 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
   static std::shared_ptr<UnaryCall> Start(grpc::CallbackServerContext* context, Response* response,
                                           Scheduler& scheduler) {
     const auto call = std::make_shared<UnaryCall>(context->DefaultReactor(), response, scheduler);
-    const SteadyTime latest = scheduler.Now() + kAnswerPatience;
+    const SteadyTime latest = scheduler.Now() + calls::kAnswerPatience;
     const SteadyTime answer_by = std::min(AnswerBy(*context, scheduler).value_or(latest), latest);
     call->patience_.Set(answer_by, [weak = std::weak_ptr<UnaryCall>(call)] {
-      if (const auto still_open = weak.lock()) still_open->Fail(AnswerTookTooLong());
+      if (const auto still_open = weak.lock()) still_open->Fail(calls::AnswerTookTooLong());
     });
     return call;
   }

@@ -6,10 +6,10 @@ namespace tenure {
 namespace {
 
 template <typename Map, typename Key>
-void RemoveFrom(Map& map, const Key& key, Watcher* watcher) {
+void RemoveFrom(Map& map, const Key& key, uint64_t member) {
   const auto found = map.find(key);
   if (found == map.end()) return;
-  found->second.erase(watcher);
+  found->second.erase(member);
   if (found->second.empty()) map.erase(found);
 }
 
@@ -17,26 +17,23 @@ template <typename Map, typename Key, typename Tell>
 void TellAll(Map& map, const Key& key, Tell tell) {
   const auto found = map.find(key);
   if (found == map.end()) return;
-  for (Watcher* watcher : found->second) tell(*watcher);
+  for (const auto& [member, watcher] : found->second) tell(*watcher);
 }
 
 }  // namespace
 
-bool WatchHub::Membership::Add(const Watch& watch) {
-  if (!watches_.insert(watch).second) return false;
-  hub_->AddWatch(watcher_.get(), watch);
-  return true;
+void WatchHub::Membership::Add(const Watch& watch) {
+  if (watches_.insert(watch).second) hub_->AddWatch(number_, watch);
 }
 
 void WatchHub::Membership::Remove(const Watch& watch) {
-  if (watches_.erase(watch) > 0) hub_->RemoveWatch(watcher_.get(), watch);
+  if (watches_.erase(watch) > 0) hub_->RemoveWatch(number_, watch);
 }
 
 void WatchHub::Membership::Leave() {
   if (hub_ == nullptr) return;
-  std::exchange(hub_, nullptr)->RemoveAll(watcher_.get(), watches_);
+  std::exchange(hub_, nullptr)->RemoveAll(number_, watches_);
   watches_.clear();
-  watcher_.reset();
 }
 
 Result<WatchHub::Membership> WatchHub::Join(std::shared_ptr<Watcher> watcher) {
@@ -46,8 +43,8 @@ Result<WatchHub::Membership> WatchHub::Join(std::shared_ptr<Watcher> watcher) {
     return Fail(Reason::kOverloaded, "this replica already has " + std::to_string(watchers_max_) +
                                          " waiting calls and observers, its maximum");
   }
-  members_.emplace(watcher.get(), watcher);
-  return Membership(this, std::move(watcher));
+  members_.emplace(++joined_, std::move(watcher));
+  return Membership(this, joined_);
 }
 
 void WatchHub::Tell(Event event) {
@@ -69,13 +66,13 @@ void WatchHub::TellSessionEnded(const Session& session) {
 
 void WatchHub::TellReset() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [watcher, kept] : members_) watcher->OnReset();
+  for (const auto& [member, watcher] : members_) watcher->OnReset();
 }
 
 void WatchHub::Drain() {
   const std::lock_guard lock(mutex_);
   draining_ = true;
-  for (const auto& [watcher, kept] : members_) watcher->OnDrain();
+  for (const auto& [member, watcher] : members_) watcher->OnDrain();
 }
 
 size_t WatchHub::watchers() const {
@@ -88,39 +85,37 @@ bool WatchHub::draining() const {
   return draining_;
 }
 
-void WatchHub::AddWatch(Watcher* watcher, const Watch& watch) {
+void WatchHub::AddWatch(Number member, const Watch& watch) {
   const std::lock_guard lock(mutex_);
+  Watcher* const watcher = members_.at(member).get();
   if (const auto* election = std::get_if<WatchElection>(&watch)) {
-    by_election_[election->name].insert(watcher);
+    by_election_[election->name].emplace(member, watcher);
   } else if (const auto* prefix = std::get_if<WatchPrefix>(&watch)) {
-    by_prefix_[prefix->prefix].insert(watcher);
+    by_prefix_[prefix->prefix].emplace(member, watcher);
   } else {
-    by_session_[std::get<WatchSession>(watch).session].insert(watcher);
+    by_session_[std::get<WatchSession>(watch).session].emplace(member, watcher);
   }
 }
 
-void WatchHub::RemoveWatch(Watcher* watcher, const Watch& watch) {
+void WatchHub::RemoveWatch(Number member, const Watch& watch) {
   const std::lock_guard lock(mutex_);
-  Forget(watcher, watch);
+  Forget(member, watch);
 }
 
-void WatchHub::RemoveAll(Watcher* watcher, const std::set<Watch>& watches) {
-  std::shared_ptr<Watcher> last;  // destroyed without the lock
+void WatchHub::RemoveAll(Number member, const std::set<Watch>& watches) {
+  decltype(members_)::node_type last;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
-  for (const Watch& watch : watches) Forget(watcher, watch);
-  const auto member = members_.find(watcher);
-  if (member == members_.end()) return;
-  last = std::move(member->second);
-  members_.erase(member);
+  for (const Watch& watch : watches) Forget(member, watch);
+  last = members_.extract(member);
 }
 
-void WatchHub::Forget(Watcher* watcher, const Watch& watch) {
+void WatchHub::Forget(Number member, const Watch& watch) {
   if (const auto* election = std::get_if<WatchElection>(&watch)) {
-    RemoveFrom(by_election_, election->name, watcher);
+    RemoveFrom(by_election_, election->name, member);
   } else if (const auto* prefix = std::get_if<WatchPrefix>(&watch)) {
-    RemoveFrom(by_prefix_, prefix->prefix, watcher);
+    RemoveFrom(by_prefix_, prefix->prefix, member);
   } else {
-    RemoveFrom(by_session_, std::get<WatchSession>(watch).session, watcher);
+    RemoveFrom(by_session_, std::get<WatchSession>(watch).session, member);
   }
 }
 

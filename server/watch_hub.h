@@ -1,8 +1,8 @@
 // Delivers every committed change to the calls on this replica that watch for it.
 //
 // The change feed reports each change to the hub once, in the order of revisions of each election.
-// The hub never blocks and never reads the store; its watchers have queues of their own.
-// Thread-safe.
+// The hub never blocks and never reads the store; its watchers have queues of their own. They are
+// told in the order in which they joined. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <variant>
 
 #include "core/error.h"
@@ -57,30 +56,27 @@ class WatchHub {
   class Membership {
    public:
     Membership() = default;
-    Membership(WatchHub* hub, std::shared_ptr<Watcher> watcher)
-        : hub_(hub), watcher_(std::move(watcher)) {}
+    Membership(WatchHub* hub, uint64_t number) : hub_(hub), number_(number) {}
     Membership(Membership&& other) noexcept
         : hub_(std::exchange(other.hub_, nullptr)),
-          watcher_(std::move(other.watcher_)),
+          number_(other.number_),
           watches_(std::move(other.watches_)) {}
     Membership& operator=(Membership&& other) noexcept {
       std::swap(hub_, other.hub_);
-      std::swap(watcher_, other.watcher_);
+      std::swap(number_, other.number_);
       std::swap(watches_, other.watches_);
       return *this;
     }
     ~Membership() { Leave(); }
 
-    // False if it is watched already.
-    bool Add(const Watch& watch);
+    // What is watched already is watched once.
+    void Add(const Watch& watch);
     void Remove(const Watch& watch);
     void Leave();
-    [[nodiscard]] bool joined() const { return hub_ != nullptr; }
-    [[nodiscard]] size_t watches() const { return watches_.size(); }
 
    private:
     WatchHub* hub_ = nullptr;
-    std::shared_ptr<Watcher> watcher_;
+    uint64_t number_ = 0;
     std::set<Watch> watches_;
   };
 
@@ -99,19 +95,24 @@ class WatchHub {
   [[nodiscard]] bool draining() const;
 
  private:
-  void AddWatch(Watcher* watcher, const Watch& watch);
-  void RemoveWatch(Watcher* watcher, const Watch& watch);
-  void RemoveAll(Watcher* watcher, const std::set<Watch>& watches);
+  using Number = uint64_t;  // of members, in the order in which they joined
+  using Watchers = std::map<Number, Watcher*>;
+
+  void AddWatch(Number member, const Watch& watch);
+  void RemoveWatch(Number member, const Watch& watch);
+  void RemoveAll(Number member, const std::set<Watch>& watches);
   // REQUIRES: the lock.
-  void Forget(Watcher* watcher, const Watch& watch);
+  void Forget(Number member, const Watch& watch);
 
   const size_t watchers_max_;
   mutable std::mutex mutex_;
+  // Guarded by mutex_:
   bool draining_ = false;
-  std::unordered_map<Watcher*, std::shared_ptr<Watcher>> members_;
-  std::unordered_map<ElectionName, std::unordered_set<Watcher*>> by_election_;
-  std::map<std::string, std::unordered_set<Watcher*>, std::less<>> by_prefix_;
-  std::unordered_map<SessionId, std::unordered_set<Watcher*>> by_session_;
+  Number joined_ = 0;
+  std::map<Number, std::shared_ptr<Watcher>> members_;
+  std::unordered_map<ElectionName, Watchers> by_election_;
+  std::map<std::string, Watchers, std::less<>> by_prefix_;
+  std::unordered_map<SessionId, Watchers> by_session_;
 };
 
 }  // namespace tenure

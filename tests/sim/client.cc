@@ -51,21 +51,22 @@ void Client::GoOn() {
   for (const Task& task : waiting) task();
 }
 
-CampaignRequest Client::RequestFor(const ElectionName& election, int32_t priority) {
-  CampaignRequest request;
-  request.campaign.election = election;
-  request.campaign.session = session_;
-  request.campaign.priority = priority;
-  request.campaign.value = ValueWith(priority, world_.random.Below(4));
-  request.campaign.opening = Opening();
-  if (session_is_known_) request.campaign.candidate = candidate_;
-  request.campaign.supersede = supersedes_;
+CampaignRequest<Campaign> Client::RequestFor(const ElectionName& election, int32_t priority) {
+  CampaignRequest<Campaign> request;
+  Campaign& campaign = request.command;
+  campaign.election = election;
+  campaign.session = session_;
+  campaign.priority = priority;
+  campaign.value = ValueWith(priority, world_.random.Below(4));
+  campaign.opening = Opening();
+  if (session_is_known_) campaign.candidate = candidate_;
+  campaign.supersede = supersedes_;
   return request;
 }
 
-std::optional<tenure::Campaign::Opening> Client::Opening() const {
+std::optional<Campaign::Opening> Client::Opening() const {
   if (session_is_known_) return std::nullopt;
-  return tenure::Campaign::Opening{candidate_, world_.plan.lease_ttl, previous_};
+  return Campaign::Opening{candidate_, world_.plan.lease_ttl, previous_};
 }
 
 void Client::NewSession() {
@@ -93,24 +94,14 @@ void Client::CheckGrant(const Leadership& leadership) {
   }
 }
 
-std::shared_ptr<Call> Client::Campaign(CampaignRequest request,
-                                       std::function<void(const Result<Stood>&)> done) {
+std::shared_ptr<Call> Client::Stand(CampaignRequest<Campaign> request,
+                                    std::function<void(const Result<calls::CampaignReply>&)> done) {
+  const Campaign& campaign = request.command;
   world_.Say("{} asks r{} for {} with priority {}", NameOf(session_), replica_,
-             request.campaign.election.bytes, request.campaign.priority);
-  const auto serve = [this, request = std::move(request)](Replica& replica,
-                                                          Respond<Stood> respond) {
-    if (request.campaign.supersede) {
-      world_.asked.superseding.insert({request.campaign.election, candidate_});
-    }
-    const auto call =
-        std::make_shared<ParkedCampaign>(world_, replica.engine(), request, std::move(respond));
-    replica.TakeIn(call, {WatchSession{request.campaign.session}});
-    call->Start();
-    return [weak = std::weak_ptr(call)] {
-      if (const auto parked = weak.lock()) parked->Cancel();
-    };
-  };
-  return network_.Send<Stood>(replica_, serve, Here<Stood>(std::move(done)));
+             campaign.election.bytes, campaign.priority);
+  if (campaign.supersede) world_.asked.superseding.insert({campaign.election, candidate_});
+  return network_.SendCampaign<calls::WaitingCampaign>(replica_, std::move(request),
+                                                       Here<calls::CampaignReply>(std::move(done)));
 }
 
 void Client::Submit(Command command, std::function<void(const Result<Answer>&)> done) {

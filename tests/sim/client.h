@@ -17,6 +17,11 @@
 
 namespace tenure::sim {
 
+// Nothing if the call was answered with something else.
+inline const Leadership* ElectedBy(const calls::CampaignReply& reply) {
+  return std::get_if<Leadership>(&reply.outcome);
+}
+
 class Client {
  public:
   Client(World& world, Network& network, Resource& resource, const Auditor& auditor, int number);
@@ -57,8 +62,9 @@ class Client {
     return world_.mutation.forgets_to_stop || lease.BelievedAt(Now());
   }
   // The session that a Campaign names; a new one is opened by it.
-  [[nodiscard]] CampaignRequest RequestFor(const ElectionName& election, int32_t priority);
-  [[nodiscard]] std::optional<tenure::Campaign::Opening> Opening() const;
+  [[nodiscard]] CampaignRequest<Campaign> RequestFor(const ElectionName& election,
+                                                     int32_t priority);
+  [[nodiscard]] std::optional<Campaign::Opening> Opening() const;
   void NewSession();
   // The next session comes of a process that was started again: it ends the older ones.
   void NewSessionThatSupersedes();
@@ -66,8 +72,8 @@ class Client {
   // An answer said that a term is ours: then it was granted to us.
   void CheckGrant(const Leadership& leadership);
 
-  std::shared_ptr<Call> Campaign(CampaignRequest request,
-                                 std::function<void(const Result<Stood>&)> done);
+  std::shared_ptr<Call> Stand(CampaignRequest<Campaign> request,
+                              std::function<void(const Result<calls::CampaignReply>&)> done);
   void Submit(Command command, std::function<void(const Result<Answer>&)> done);
   void CloseSession(std::function<void(bool over)> done);
   // Until it has worked.

@@ -17,7 +17,7 @@ std::optional<Term> Holder::BelievedTerm(const ElectionName& election) const {
 void Holder::Rest() {
   ++calls_;
   if (world_.ending && had_its_turn_) return Retire();
-  After(world_.random.Between(1ms, 800ms), [this] { Stand(); });
+  After(world_.random.Between(1ms, 800ms), [this] { Ask(); });
 }
 
 int32_t Holder::ChoosePriority() {
@@ -26,8 +26,8 @@ int32_t Holder::ChoosePriority() {
   return static_cast<int32_t>(world_.random.Between(may_be_negative ? -2 : 0, 2));
 }
 
-void Holder::Stand() {
-  if (world_.quiet) return After(100ms, [this] { Stand(); });
+void Holder::Ask() {
+  if (world_.quiet) return After(100ms, [this] { Ask(); });
   const bool other = election_.bytes.empty() || world_.random.OneIn(4);
   if (other &&
       !supersedes_) {  // with a new session: whatever the old one may still hold ends with it
@@ -39,7 +39,7 @@ void Holder::Stand() {
       NewSession();
     }
   }
-  CampaignRequest request = RequestFor(election_, ChoosePriority());
+  auto request = RequestFor(election_, ChoosePriority());
   // Some calls wait for as long as it takes.
   if (!world_.plan.patient) {
     if (!world_.random.OneIn(3))
@@ -48,11 +48,11 @@ void Holder::Stand() {
   }
 
   // Who does not want to lead may wait for ever.
-  if (request.campaign.priority < 0 && !request.timeout)
+  if (request.command.priority < 0 && !request.timeout)
     request.wait = world_.random.Between(0s, 3s);
 
   const uint64_t number = ++calls_;
-  call_ = Campaign(request, [this, number](const Result<Stood>& stood) {
+  call_ = Stand(request, [this, number](const Result<calls::CampaignReply>& stood) {
     if (number == calls_) OnStood(stood);
   });
   if (request.timeout) {
@@ -72,20 +72,20 @@ void Holder::Stand() {
   }
 }
 
-void Holder::OnStood(const Result<Stood>& stood) {
+void Holder::OnStood(const Result<calls::CampaignReply>& stood) {
   if (!stood) {
     const Reason reason = stood.error().reason;
     world_.Say("{} is answered: {}", NameOf(session_), stood.error().message);
     if (reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound) NewSession();
-    if (reason == Reason::kCandidacyWithdrawn) return Stand();
+    if (reason == Reason::kCandidacyWithdrawn) return Ask();
     MoveOn();
     ++calls_;
-    return After(world_.random.Between(50ms, 500ms), [this] { Stand(); });
+    return After(world_.random.Between(50ms, 500ms), [this] { Ask(); });
   }
   session_is_known_ = true;
-  if (stood->elected) return Hold(*stood->elected);
+  if (const auto* elected = ElectedBy(*stood)) return Hold(*elected);
   if (!world_.healed && world_.random.OneIn(6)) return GiveUp();
-  Stand();
+  Ask();
 }
 
 // Leaves the queue. It does not know whether that has worked, and so begins with a new session.
@@ -135,9 +135,10 @@ void Holder::Tick() {
 void Holder::OpenStream() {
   reopen_at_ = Time::max();
   const uint64_t number = ++stream_number_;
-  stream_ = network_.Open(
-      replica_, session_,
-      [this, number](const StreamMessage& message) {
+  stream_ = std::make_shared<KeepAliveStream>(
+      network_, replica_, [&world = world_] { return ProbedKeepAlive(world); },
+      std::vector<Watch>(),
+      [this, number](const calls::KeepAliveMessage& message) {
         Do([this, number, message] {
           if (!holding_ || number != stream_number_) return;
           OnMessage(message);
@@ -148,6 +149,7 @@ void Holder::OpenStream() {
           if (holding_ && number == stream_number_) ReopenLater();
         });
       });
+  stream_->Open();
   first_on_stream_ = true;
   unanswered_.clear();
   Renew();
@@ -171,7 +173,7 @@ void Holder::Renew() {
   if (unanswered_.size() >= 2) return ReopenLater();
   const Time now = Now();
   unanswered_[++sequence_] = now;
-  stream_->Send(sequence_);
+  stream_->Send(calls::Received{calls::RenewalRequest{sequence_, {session_}}});
   next_renewal_ = now + lease_.RenewalInterval() / (unanswered_.size() > 1 ? 2 : 1);
 }
 
@@ -188,21 +190,26 @@ void Holder::Write() {
          [](const Result<Answer>&) {});
 }
 
-void Holder::OnMessage(const StreamMessage& message) {
+void Holder::OnMessage(const calls::KeepAliveMessage& message) {
   if (!Believes(lease_)) return Lose("its lease is over");
-  if (message.ended) return Lose("its session has ended");
-  if (message.notice) return OnNotice(*message.notice);
-  const auto sent = unanswered_.find(message.sequence);
+  if (std::holds_alternative<calls::SessionOver>(message)) return Lose("its session has ended");
+  if (const auto* notice = std::get_if<calls::SeatNotice>(&message)) return OnNotice(**notice);
+  OnRenewal(std::get<calls::Renewal>(message));
+}
+
+void Holder::OnRenewal(const calls::Renewal& renewal) {
+  const auto sent = unanswered_.find(renewal.sequence);
   if (sent == unanswered_.end()) return;
   const Time sent_at = world_.mutation.lease_from_reply ? Now() : sent->second;
   unanswered_.erase(unanswered_.begin(), std::next(sent));
-  if (!*message.renewed) return Lose("its session is over");
-  const auto mine = std::ranges::find_if(message.seats, [&](const Leadership& seat) {
+  const calls::SessionRenewal& session = renewal.sessions.front();
+  if (!session.session) return Lose("its session is over");
+  const auto mine = std::ranges::find_if(session.seats, [&](const Leadership& seat) {
     return seat.election == election_ && seat.term == term_;
   });
   const bool first = std::exchange(first_on_stream_, false);
-  if (first && mine == message.seats.end()) return Lose("the seat is not its own");
-  lease_.Renewed(sent_at, (*message.renewed)->lease_ttl);
+  if (first && mine == session.seats.end()) return Lose("the seat is not its own");
+  lease_.Renewed(sent_at, session.session->lease_ttl);
   next_renewal_ = sent_at + lease_.RenewalInterval();
   if (!std::exchange(confirmed_, true)) {
     world_.Say("{} believes that it leads {} in term {}", NameOf(session_), election_.bytes,

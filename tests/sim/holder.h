@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tests/sim/client.h"
+#include "tests/sim/stream.h"
 
 namespace tenure::sim {
 
@@ -19,8 +20,8 @@ class Holder final : public Client {
  private:
   void Rest();
   [[nodiscard]] int32_t ChoosePriority();
-  void Stand();
-  void OnStood(const Result<Stood>& stood);
+  void Ask();
+  void OnStood(const Result<calls::CampaignReply>& stood);
   void GiveUp();
   void Hold(const Leadership& leadership);
   void Tick();
@@ -29,7 +30,8 @@ class Holder final : public Client {
   void ReopenLater();
   void Renew();
   void Write();
-  void OnMessage(const StreamMessage& message);
+  void OnMessage(const calls::KeepAliveMessage& message);
+  void OnRenewal(const calls::Renewal& renewal);
   void OnNotice(const Event& notice);
   void MakeWay(const std::string& successor);
   void Lose(const std::string& why);
@@ -46,7 +48,7 @@ class Holder final : public Client {
   bool obeys_ = false;  // makes way when it is asked to
   Term term_;
   Lease lease_;
-  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<KeepAliveStream> stream_;
   uint64_t stream_number_ = 0;
   bool first_on_stream_ = false;
   uint64_t sequence_ = 0;

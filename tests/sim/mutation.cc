@@ -358,7 +358,7 @@ std::vector<Mutation> MakeMutations() {
   const auto leave_unmoved = [](std::vector<SessionId>& sessions) { sessions.clear(); };
   add("leases-jump", "believe", "leases do not follow a clock that is set forward").after_unended =
       leave_unmoved;
-  add("leases-stay", "is still led by", "leases do not follow a clock that is set back")
+  add("leases-stay", "still has a queue", "leases do not follow a clock that is set back")
       .after_unended = leave_unmoved;
   add("no-incumbents", "held it before the outage", "no seat is kept for who lost it to an outage")
       .after_law = ForgetIncumbents;
@@ -396,6 +396,18 @@ std::vector<Mutation> MakeMutations() {
       LoseRecord;
   add("any-term", "took effect in another one", "an order does not mind its term")
       .orders_ignore_term = true;
+  add("withdraw-while-reading", "which nobody asked for",
+      "a call that is cancelled while its place is read gives the place up")
+      .withdraws_while_reading = true;
+  add("drop-early-elected", "was told of its election",
+      "an ELECTED that comes before the answer of its call is dropped")
+      .drops_early_election = true;
+  add("wait-while-draining", "waits on in a replica", "a waiting call does not notice a shutdown")
+      .waits_while_draining = true;
+  add("answer-before-renewal", "believe", "a KeepAlive is answered before the renewal is committed")
+      .answers_before_renewal = true;
+  add("resume-late", "was told of", "an observer resumes one revision too late").resumes_late =
+      true;
   add("lease-from-reply", "believe", "a client counts its lease from the reply").lease_from_reply =
       true;
   add("never-stops", "believe", "a client believes on after its lease").forgets_to_stop = true;

@@ -30,6 +30,13 @@ struct Mutation {
 
   bool orders_ignore_term = false;  // of the operators' service
 
+  // Of the machines of calls.
+  bool withdraws_while_reading = false;  // a cancelled call whose place is being read
+  bool drops_early_election = false;     // one that comes before the command's answer
+  bool waits_while_draining = false;
+  bool answers_before_renewal = false;  // of a KeepAlive stream
+  bool resumes_late = false;            // an observer, by one revision
+
   // Of clients, and of what they write to.
   bool lease_from_reply = false;
   bool believes_unconfirmed = false;

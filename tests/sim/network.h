@@ -11,13 +11,24 @@
 #include <utility>
 #include <vector>
 
-#include "tests/sim/calls.h"
 #include "tests/sim/replica.h"
+#include "tests/sim/serving.h"
 #include "tests/sim/world.h"
 
 namespace tenure::sim {
 
 using Replicas = std::vector<std::unique_ptr<Replica>>;
+
+// What a Campaign call asks for. Its attempt is made by the replica.
+template <typename Command>
+struct CampaignRequest {
+  Command command;
+  std::optional<Duration> wait;  // nothing: until the timeout
+  std::optional<Duration> timeout;
+};
+
+template <typename T>
+using Respond = std::function<void(Result<T>)>;
 
 // The client's end of a call.
 struct Call {
@@ -35,23 +46,23 @@ struct Call {
 template <typename T>
 using Serve = std::function<std::function<void()>(Replica&, Respond<T>)>;
 
-// The client's end of a KeepAlive stream.
-class Stream;
-
 class Network {
  public:
   Network(World& world, Replicas& replicas) : world_(world), replicas_(replicas) {}
 
   template <typename T>
   std::shared_ptr<Call> Send(int to, Serve<T> serve, Respond<T> done);
-  std::shared_ptr<Stream> Open(int to, const SessionId& session,
-                               std::function<void(StreamMessage)> on_message,
-                               std::function<void()> on_broken);
+  // A Campaign call, which `Machine` serves.
+  template <typename Machine, typename Command>
+  std::shared_ptr<Call> SendCampaign(int to, CampaignRequest<Command> request,
+                                     Respond<calls::CampaignReply> done);
 
   // How long one message takes; nothing if it is lost.
   [[nodiscard]] std::optional<Duration> Transit();
   // How long it takes to notice that a connection is broken.
   [[nodiscard]] Duration TimeToNotice();
+  // How long a replica writes one message of a stream: longer if the client reads slowly.
+  [[nodiscard]] Duration TimeToWrite();
   [[nodiscard]] Replica& At(int number) { return *replicas_.at(static_cast<size_t>(number)); }
   [[nodiscard]] World& world() { return world_; }
 
@@ -60,44 +71,12 @@ class Network {
   Replicas& replicas_;
 };
 
-class Stream : public std::enable_shared_from_this<Stream> {
- public:
-  Stream(Network& network, int to, const SessionId& session,
-         std::function<void(StreamMessage)> on_message, std::function<void()> on_broken)
-      : network_(network),
-        to_(to),
-        session_(session),
-        on_message_(std::move(on_message)),
-        on_broken_(std::move(on_broken)) {}
-
-  void Send(uint64_t sequence);
-  void Close();
-
- private:
-  void Arrive(uint64_t sequence);
-  void SendBack(StreamMessage message);
-  // Messages of one direction arrive in the order in which they were sent.
-  void InOrder(SteadyTime& last, Duration transit, std::function<void()> arrive);
-  void Break(Duration noticed_after);
-  void CloseInReplica();
-
-  Network& network_;
-  const int to_;
-  const SessionId session_;
-  const std::function<void(StreamMessage)> on_message_;
-  const std::function<void()> on_broken_;
-  std::weak_ptr<KeepAliveStream> server_;
-  bool opened_ = false;
-  bool over_ = false;
-  SteadyTime last_there_{};
-  SteadyTime last_back_{};
-};
-
 // A connection as the replica sees it: when the process dies, the client is told.
 class Connection final : public Resident {
  public:
   explicit Connection(std::function<void()> broken) : broken_(std::move(broken)) {}
   void Abort() override { broken_(); }
+  void Leave() override {}
 
  private:
   const std::function<void()> broken_;
@@ -124,7 +103,7 @@ std::shared_ptr<Call> Network::Send(int to, Serve<T> serve, Respond<T> done) {
     if (!replica.up()) return broken();
     replica.Enter([&](Engine&) {
       const auto connection = std::make_shared<Connection>(broken);
-      replica.TakeIn(connection, {});
+      replica.TakeIn(connection);
       auto cancel = serve(replica, [this, connection, answer, broken](Result<T> result) {
         connection->finished = true;
         const auto back = Transit();
@@ -145,6 +124,35 @@ std::shared_ptr<Call> Network::Send(int to, Serve<T> serve, Respond<T> done) {
     });
   });
   return call;
+}
+
+template <typename Machine, typename Command>
+std::shared_ptr<Call> Network::SendCampaign(int to, CampaignRequest<Command> request,
+                                            Respond<calls::CampaignReply> done) {
+  const auto serve = [this, request = std::move(request)](Replica& replica,
+                                                          Respond<calls::CampaignReply> respond) {
+    using Probed = ProbedCampaign<Machine>;
+    const SteadyTime now = world_.Now();
+    calls::CampaignPatience patience{{}, request.wait};
+    if (request.timeout) patience.answer_by = calls::AnswerBy(now, *request.timeout);
+    auto command = request.command;
+    command.attempt = Attempt{world_.random.Next() | 1};
+    Machine machine(std::move(command), patience);
+    const auto watches = machine.Watches();
+    const auto served = std::make_shared<Served<Probed>>(
+        replica.engine(), Probed(world_, std::move(machine)),
+        [respond](typename Probed::Outward outward) {
+          using Reply = calls::Reply<calls::CampaignReply>;
+          if (auto* reply = std::get_if<Reply>(&outward)) respond(std::move(reply->reply));
+        },
+        [] {});
+    replica.TakeIn(served);
+    if (const auto begun = served->Begin(watches); !begun) respond(tl::unexpected(begun.error()));
+    return [weak = std::weak_ptr(served)] {
+      if (const auto call = weak.lock()) call->Happened(calls::Cancelled{});
+    };
+  };
+  return Send<calls::CampaignReply>(to, serve, std::move(done));
 }
 
 }  // namespace tenure::sim

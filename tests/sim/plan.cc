@@ -14,7 +14,8 @@ namespace {
 void PlanBlackouts(Plan& plan, Random& random) {
   plan.blackouts_every = random.Between(3s, 8s);
   if (random.OneIn(2)) return;
-  plan.kills_every = plan.outages_every = plan.stalls_every = plan.steps_every = Duration(0);
+  plan.kills_every = plan.shutdowns_every = plan.outages_every = plan.stalls_every =
+      plan.steps_every = Duration(0);
   plan.store_kills = plan.store_failures = plan.store_lost_replies = 0;
   plan.steps_forward = false;
 }
@@ -47,6 +48,7 @@ Plan PlanFor(uint64_t seed) {
   plan.store_lost_replies = random.OneIn(2) ? random.Between(1'000, 50'000) : 0;
   plan.store_kills = random.OneIn(2) ? random.Between(100, 2'000) : 0;
   plan.kills_every = sometimes(1s, 10s);
+  plan.shutdowns_every = sometimes(2s, 10s);
   plan.outages_every = sometimes(3s, 10s);
   plan.pauses_every = sometimes(500ms, 5s);
   plan.stalls_every = sometimes(200ms, 3s);
@@ -77,7 +79,8 @@ std::string Describe(const Plan& plan) {
       "(an order each {:.1f} s), lease {:.3f} s, feed {} ms, "
       "{} rounds of trouble for {:.3f} s; lost {} and slow {} messages per million, up to {:.3f} "
       "s; busy for {:.3f} s; store fails "
-      "{}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, outages {:.1f}, "
+      "{}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, shutdowns {:.1f}, "
+      "outages {:.1f}, "
       "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}, blackouts {:.1f} "
       "(incumbents are waited for {:.3f} s); drift {} per "
       "million{}{}{}{}{}",
@@ -86,12 +89,13 @@ std::string Describe(const Plan& plan) {
       seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
       plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most),
       seconds(plan.busy_at_most), plan.store_failures, plan.store_lost_replies, plan.store_kills,
-      seconds(plan.kills_every), seconds(plan.outages_every), seconds(plan.pauses_every),
-      seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
-      plan.steps_forward ? " forward too" : "", seconds(plan.blackouts_every),
-      seconds(plan.incumbent_wait), plan.drift_max, plan.stale_heads ? ", stale heads" : "",
-      plan.decided_twice ? ", decided twice" : "", plan.reluctant ? ", negative priorities" : "",
-      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "");
+      seconds(plan.kills_every), seconds(plan.shutdowns_every), seconds(plan.outages_every),
+      seconds(plan.pauses_every), seconds(plan.stalls_every), seconds(plan.locks_every),
+      seconds(plan.steps_every), plan.steps_forward ? " forward too" : "",
+      seconds(plan.blackouts_every), seconds(plan.incumbent_wait), plan.drift_max,
+      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
+      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
+      plan.names_previous ? ", previous sessions named" : "");
 }
 
 }  // namespace tenure::sim

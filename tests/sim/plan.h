@@ -37,11 +37,12 @@ struct Plan {
   int64_t store_kills = 0;  // the replica dies just before, or just after
   // Between two of them on average; 0 is never.
   Duration kills_every{0};
-  Duration outages_every{0};  // a replica cannot reach the database
-  Duration pauses_every{0};   // a client is stopped, and goes on later
-  Duration stalls_every{0};   // all threads of a replica for one kind of work are busy
-  Duration locks_every{0};    // a user's transaction holds an election's row
-  Duration steps_every{0};    // the database's clock is set
+  Duration shutdowns_every{0};  // a replica drains, and is killed a little later
+  Duration outages_every{0};    // a replica cannot reach the database
+  Duration pauses_every{0};     // a client is stopped, and goes on later
+  Duration stalls_every{0};     // all threads of a replica for one kind of work are busy
+  Duration locks_every{0};      // a user's transaction holds an election's row
+  Duration steps_every{0};      // the database's clock is set
   bool steps_forward = false;
   Duration blackouts_every{0};  // no replica can reach the database
   Duration incumbent_wait{0};
@@ -60,7 +61,8 @@ struct Plan {
   [[nodiscard]] Duration LeaseMax() const { return names_previous ? 2 * lease_ttl : lease_ttl; }
   // Whether all replicas know each blackout, and nothing else that looks like one.
   [[nodiscard]] bool BlackoutsAreClear() const {
-    const Duration disturbed = kills_every + outages_every + stalls_every + steps_every;
+    const Duration disturbed =
+        kills_every + shutdowns_every + outages_every + stalls_every + steps_every;
     return disturbed == Duration(0) && store_kills + store_failures + store_lost_replies == 0;
   }
   [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
@@ -68,7 +70,8 @@ struct Plan {
   // is set forward, the replicas notice, unless they have just been started. Beyond that the term
   // alone protects.
   [[nodiscard]] bool LeasesHold() const {
-    const bool may_miss_a_step = steps_forward && (kills_every > Duration(0) || store_kills > 0);
+    const bool may_miss_a_step =
+        steps_forward && (kills_every + shutdowns_every > Duration(0) || store_kills > 0);
     return drift_max < 100'000 && !may_miss_a_step;
   }
 };

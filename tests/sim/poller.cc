@@ -24,12 +24,12 @@ std::optional<Term> Poller::BelievedTerm(const ElectionName& election) const {
 void Poller::Ask(const ElectionName& election) {
   if (world_.quiet) return AskLater(election, 100ms);
   Seat& seat = seats_.at(election);
-  CampaignRequest request = RequestFor(election, 0);
+  CampaignRequest<Campaign> request = RequestFor(election, 0);
   request.wait = Duration(0);
   request.timeout = world_.plan.lease_ttl / 2;
   const uint64_t number = ++seat.calls;
   const Time sent_at = Now();
-  seat.call = Campaign(request, [=, this](const Result<Stood>& stood) {
+  seat.call = Stand(request, [=, this](const Result<calls::CampaignReply>& stood) {
     if (number == seats_.at(election).calls) OnAnswer(election, sent_at, stood);
   });
   After(*request.timeout, [=, this] {
@@ -40,7 +40,8 @@ void Poller::Ask(const ElectionName& election) {
   });
 }
 
-void Poller::OnAnswer(const ElectionName& election, Time sent_at, const Result<Stood>& stood) {
+void Poller::OnAnswer(const ElectionName& election, Time sent_at,
+                      const Result<calls::CampaignReply>& stood) {
   Seat& seat = seats_.at(election);
   ++seat.calls;
   if (!stood) {
@@ -54,17 +55,18 @@ void Poller::OnAnswer(const ElectionName& election, Time sent_at, const Result<S
   // Of a session that has been given up since.
   if (stood->session.id != session_) return AskLater(election, 1ms);
   session_is_known_ = true;
-  if (!stood->elected) {
+  const Leadership* elected = ElectedBy(*stood);
+  if (elected == nullptr) {
     seat.term.reset();
     return AskLater(election, world_.plan.lease_ttl / 3);
   }
-  CheckGrant(*stood->elected);
-  if (stood->elected->term <= seat.resigned) {
-    seat.term = stood->elected->term;
+  CheckGrant(*elected);
+  if (elected->term <= seat.resigned) {
+    seat.term = elected->term;
     return ResignSeat(election, seat);
   }
-  if (seat.term != stood->elected->term) seat.lease = Lease();
-  seat.term = stood->elected->term;
+  if (seat.term != elected->term) seat.lease = Lease();
+  seat.term = elected->term;
   seat.lease.Renewed(world_.mutation.lease_from_reply ? Now() : sent_at, world_.plan.lease_ttl);
   if (Believes(seat.lease)) {
     const auto transit = network_.Transit();

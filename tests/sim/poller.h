@@ -26,7 +26,8 @@ class Poller final : public Client {
   };
 
   void Ask(const ElectionName& election);
-  void OnAnswer(const ElectionName& election, Time sent_at, const Result<Stood>& stood);
+  void OnAnswer(const ElectionName& election, Time sent_at,
+                const Result<calls::CampaignReply>& stood);
   void AskLater(const ElectionName& election, Duration pause);
   void ResignSeat(const ElectionName& election, Seat& seat);
   void BeginAnew();

@@ -15,9 +15,9 @@ struct Killed {
 
 }  // namespace
 
-class Replica::Observer final : public Resident {
+class Replica::Listener final : public Watcher {
  public:
-  Observer(World& world, const Auditor& auditor, int replica)
+  Listener(World& world, const Auditor& auditor, int replica)
       : world_(world), auditor_(auditor), replica_(replica) {
     for (const ElectionName& name : world.elections) heard_[name] = auditor.RevisionOf(name);
   }
@@ -28,8 +28,8 @@ class Replica::Observer final : public Resident {
     });
   }
 
- private:
-  void HearEvent(const Event& event) override {
+  void OnEvent(const std::shared_ptr<const Event>& told_of) override {
+    const Event& event = *told_of;
     Revision& heard = heard_[event.election];
     if (event.revision != heard.Next()) {
       world_.Violate("r{} told its observer of {} revision {} after {}", replica_,
@@ -44,10 +44,14 @@ class Replica::Observer final : public Resident {
                      event.election.bytes, event.revision.value);
     }
   }
-  void HearReset() override {
+  void OnReset() override {
     world_.Violate("r{} told its observer to begin anew, and the database is the same", replica_);
   }
+  void OnDrain() override {}
 
+  WatchHub::Membership membership;
+
+ private:
   World& world_;
   const Auditor& auditor_;
   const int replica_;
@@ -86,8 +90,9 @@ void Replica::Start() {
 void Replica::TryToServe() {
   if (process_->engine.Start()) {
     process_->serving = true;
-    observer_ = std::make_shared<Observer>(world_, auditor_, number_);
-    return TakeIn(observer_, {WatchPrefix{""}});
+    listener_ = std::make_shared<Listener>(world_, auditor_, number_);
+    listener_->membership = process_->engine.hub().Join(listener_).value();
+    return listener_->membership.Add(WatchPrefix{""});
   }
   process_->scheduler.PostAt(Work::kBackground, world_.Now() + 200ms, [this] { TryToServe(); });
 }
@@ -98,10 +103,11 @@ void Replica::Kill(const std::string& why) {
   process_->scheduler.Die();
   auto residents = std::exchange(process_->residents, {});
   for (const auto& [number, resident] : residents) {
-    resident->membership.Leave();
+    resident->Leave();
     resident->Abort();
   }
-  observer_.reset();
+  if (listener_ != nullptr) listener_->membership.Leave();
+  listener_.reset();
   residents.clear();
   process_.reset();
 }
@@ -120,31 +126,29 @@ void Replica::BeBusy() {
 void Replica::Enter(const std::function<void(Engine&)>& work) {
   try {
     work(process_->engine);
-    LetHear();
+    ReleaseFinished();
   } catch (const Killed& killed) {
     Kill(killed.where);
   }
 }
 
-void Replica::TakeIn(const std::shared_ptr<Resident>& resident, const std::vector<Watch>& watches) {
-  auto joined = process_->engine.hub().Join(resident);
-  if (!joined) return world_.Violate("r{} took nobody in", number_);
-  resident->membership = std::move(*joined);
-  for (const Watch& watch : watches) resident->membership.Add(watch);
-  process_->residents.emplace(++residents_, resident);
-}
-
-void Replica::LetHear() {
+void Replica::ReleaseFinished() {
   auto& residents = process_->residents;
   for (auto it = residents.begin(); it != residents.end();) {
     const std::shared_ptr<Resident> resident = it->second;
-    resident->Hear();
-    if (resident->finished) resident->membership.Leave();
+    if (resident->finished) resident->Leave();
     it = resident->finished ? residents.erase(it) : std::next(it);
   }
 }
 
-bool Replica::KnowsAll() const { return up() && observer_->KnowsAll(); }
+void Replica::Drain() {
+  Enter([this](Engine& engine) {
+    world_.Say("r{} shuts down", number_);
+    engine.hub().Drain();
+  });
+}
+
+bool Replica::KnowsAll() const { return up() && listener_->KnowsAll(); }
 
 void Replica::PlantFault(const std::string& call) {
   if (world_.healed) return;

@@ -1,6 +1,6 @@
 // One replica: a process with a real engine, which is killed and started again.
 //
-// What calls leave in the process (watchers, parked calls) belongs to it, and dies with it.
+// What is open in the process belongs to it, and dies with it.
 #pragma once
 
 #include <functional>
@@ -17,37 +17,16 @@
 
 namespace tenure::sim {
 
-// A call, a stream or an observer, in a replica. What the hub tells it is kept until the task that
-// told it has run: the hub has no order among its watchers, and a simulation needs one.
-class Resident : public Watcher {
+// What is open in a replica: a call, a stream, a connection.
+class Resident {
  public:
-  void OnEvent(const std::shared_ptr<const Event>& event) final {
-    told_.push_back([this, event] { HearEvent(*event); });
-  }
-  void OnSessionEnded(const Session& session) final {
-    told_.push_back([this, session] { HearSessionEnded(session); });
-  }
-  void OnReset() final {
-    told_.push_back([this] { HearReset(); });
-  }
-  void OnDrain() final {}
-
-  void Hear() {
-    auto told = std::exchange(told_, {});
-    for (const auto& hear : told) hear();
-  }
+  virtual ~Resident() = default;
+  // It is released: it finished, or its process is gone.
+  virtual void Leave() = 0;
   // The process is gone: whoever is at the other end of the connection will notice.
   virtual void Abort() {}
 
-  WatchHub::Membership membership;
   bool finished = false;  // may be released
-
- private:
-  virtual void HearEvent(const Event& event) { (void)event; }
-  virtual void HearSessionEnded(const Session& session) { (void)session; }
-  virtual void HearReset() {}
-
-  std::vector<std::function<void()>> told_;
 };
 
 class Replica {
@@ -98,10 +77,14 @@ class Replica {
     if (process_) process_->scheduler.Release(work);
   }
 
-  // REQUIRES: up(). Joins the hub.
-  void TakeIn(const std::shared_ptr<Resident>& resident, const std::vector<Watch>& watches);
+  // REQUIRES: up().
+  void TakeIn(const std::shared_ptr<Resident>& resident) {
+    process_->residents.emplace(++residents_, resident);
+  }
+  // It takes no calls any more, and those that wait are answered.
+  void Drain();
 
-  // Whether its observer was told of everything that is in the store.
+  // Whether its hub was told of everything that is in the store.
   [[nodiscard]] bool KnowsAll() const;
 
  private:
@@ -115,13 +98,13 @@ class Replica {
     std::map<uint64_t, std::shared_ptr<Resident>> residents;
     bool serving = false;
   };
-  // Watches every election, and checks that it is told of each change once and in order.
-  class Observer;
+  // Watches every election, and checks that the hub tells of each change once and in order.
+  class Listener;
 
   void TryToServe();
   void PlantFault(const std::string& call);
   void MayDie(const std::string& when, const std::string& call);
-  void LetHear();
+  void ReleaseFinished();
   // Tasks take their time.
   void BeBusy();
 
@@ -132,7 +115,7 @@ class Replica {
   int incarnation_ = 0;
   uint64_t residents_ = 0;
   std::unique_ptr<Process> process_;
-  std::shared_ptr<Observer> observer_;
+  std::shared_ptr<Listener> listener_;
 };
 
 }  // namespace tenure::sim

@@ -36,35 +36,31 @@ void SetTaker::AskLater(Duration pause) {
 
 void SetTaker::Ask() {
   if (world_.quiet) return AskLater(100ms);
-  CampaignForAll command;
-  command.elections.assign(set_.begin(), set_.end());
-  command.session = session_;
-  command.opening = Opening();
-  if (session_is_known_) command.candidate = candidate_;
-  command.value = ValueWith(0, world_.random.Below(4));
+  CampaignRequest<CampaignForAll> request;
+  CampaignForAll& campaign = request.command;
+  campaign.elections.assign(set_.begin(), set_.end());
+  campaign.session = session_;
+  campaign.opening = Opening();
+  if (session_is_known_) campaign.candidate = candidate_;
+  campaign.value = ValueWith(0, world_.random.Below(4));
+  request.timeout = world_.plan.lease_ttl / 2;
+  // Who has them wants to be told at once if they are lost.
+  if (!held_.empty() || world_.random.OneIn(2)) request.wait = Duration(0);
   world_.Say("{} asks r{} for a set of {}", NameOf(session_), replica_, set_.size());
-  const auto serve = [this, command](Replica& replica, Respond<CampaignForAllAnswer> respond) {
-    CampaignForAll attempted = command;
-    attempted.attempt = Attempt{world_.random.Next() | 1};
-    replica.engine().Submit(attempted, [respond = std::move(respond)](Result<Answer> answer) {
-      respond(answer.map([](const Answer& it) { return std::get<CampaignForAllAnswer>(it); }));
-    });
-    return nullptr;
-  };
   const uint64_t number = ++calls_;
   const Time sent_at = Now();
-  call_ = network_.Send<CampaignForAllAnswer>(
-      replica_, serve, Here<CampaignForAllAnswer>([=, this](const auto& answer) {
+  call_ = network_.SendCampaign<calls::CampaignSet>(
+      replica_, request, Here<calls::CampaignReply>([=, this](const auto& answer) {
         if (number == calls_) OnAnswer(sent_at, answer);
       }));
-  After(world_.plan.lease_ttl / 2, [this, number, call = call_, sent_at] {
+  After(*request.timeout, [this, number, call = call_, sent_at] {
     if (number != calls_ || call->over) return;
     call->Cancel();
     OnAnswer(sent_at, Fail(Reason::kStoreUnavailable, "no answer in time"));
   });
 }
 
-void SetTaker::OnAnswer(Time sent_at, const Result<CampaignForAllAnswer>& answer) {
+void SetTaker::OnAnswer(Time sent_at, const Result<calls::CampaignReply>& answer) {
   if (!answer) {
     const Reason reason = answer.error().reason;
     world_.Say("{} is answered about its set: {}", NameOf(session_), answer.error().message);
@@ -74,7 +70,8 @@ void SetTaker::OnAnswer(Time sent_at, const Result<CampaignForAllAnswer>& answer
   }
   session_is_known_ = true;
   const bool had = !held_.empty();
-  held_ = answer->leaderships;
+  const auto* elected = std::get_if<calls::AllElected>(&answer->outcome);
+  held_ = elected != nullptr ? elected->leaderships : std::vector<Leadership>();
   if (held_.empty()) {
     // A seat was taken from it: it gives up the others, too.
     if (had) return ResignAll();

@@ -1,5 +1,5 @@
-// A client that takes the seats of several elections, all or none, by asking again and again. Each
-// answer says whether it has them, and renews. It never waits in a queue.
+// A client that takes the seats of several elections, all or none: its calls wait for them, or ask
+// once. Each answer says whether it has them, and renews. It never waits in a queue.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class SetTaker final : public Client {
   void BeginAnew();
   void Ask();
   void AskLater(Duration pause);
-  void OnAnswer(Time sent_at, const Result<CampaignForAllAnswer>& answer);
+  void OnAnswer(Time sent_at, const Result<calls::CampaignReply>& answer);
   void Write();
   void ResignAll();
 

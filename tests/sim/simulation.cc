@@ -9,6 +9,7 @@
 #include "tests/sim/client.h"
 #include "tests/sim/holder.h"
 #include "tests/sim/network.h"
+#include "tests/sim/observer.h"
 #include "tests/sim/operator.h"
 #include "tests/sim/poller.h"
 #include "tests/sim/replica.h"
@@ -26,6 +27,7 @@ using testing::ManualScheduler;
 namespace {
 
 constexpr auto kAuditEvery = 1s;
+constexpr int kObservers = 2;
 // When nothing goes wrong any more, so long everybody may take to have had a turn.
 constexpr auto kPatience = 120s;
 // A waiting call that could not renew tries again after half of this.
@@ -46,6 +48,9 @@ class Simulation {
       replicas_.push_back(std::make_unique<Replica>(world_, auditor_, audited_, i));
     }
     for (int i = 0; i < plan.clients(); ++i) clients_.push_back(MakeClient(i));
+    for (int i = 0; i < kObservers; ++i) {
+      observers_.push_back(std::make_unique<Observer>(world_, network_, auditor_, i));
+    }
     for (int i = 0; i < plan.operators; ++i) {
       operators_.push_back(std::make_unique<Operator>(world_, network_, auditor_, i));
     }
@@ -60,6 +65,7 @@ class Simulation {
     for (const auto& replica : replicas_) replica->Start();
     for (const auto& client : clients_) client->Start();
     for (const auto& each : operators_) each->Start();
+    for (const auto& observer : observers_) observer->Start();
     AuditNowAndThen();
     AskNowAndThen();
     for (int round = 0; round < world_.plan.rounds && !world_.violation; ++round) {
@@ -268,6 +274,11 @@ class Simulation {
         world_.Violate("r{} did not tell its observer of everything", replica->number());
       }
     }
+    for (const auto& observer : observers_) {
+      if (!observer->KnowsAll()) {
+        world_.Violate("{} was not told of everything", observer->name());
+      }
+    }
   }
 
   Outcome Result() {
@@ -303,6 +314,7 @@ class Simulation {
   Resource resource_{world_, auditor_};
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::unique_ptr<Operator>> operators_;
+  std::vector<std::unique_ptr<Observer>> observers_;
   Trouble trouble_{world_, replicas_, clients_};
   uint64_t steps_ = 0;
   uint64_t overtaken_ = 0;

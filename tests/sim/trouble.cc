@@ -12,6 +12,14 @@ void Trouble::Begin() {
   ++round_;
   KeepReplicasUp();
   Every(plan.kills_every, [this] { AnyReplica().Kill("from outside"); });
+  Every(plan.shutdowns_every, [this] {
+    Replica& replica = AnyReplica();
+    if (!replica.up()) return;
+    replica.Drain();
+    world_.After(world_.random.Between(0ms, 2s), [&replica, incarnation = replica.incarnation()] {
+      if (replica.incarnation() == incarnation) replica.Kill("it is shut down");
+    });
+  });
   Every(plan.outages_every, [this, lease] {
     Replica& replica = AnyReplica();
     world_.Say("r{} is cut off from the database", replica.number());
@@ -51,6 +59,7 @@ void Trouble::End() {
   world_.healed = true;
   EndBlackout();
   for (const auto& replica : replicas_) {
+    if (replica->up() && replica->engine().hub().draining()) replica->Kill("it is shut down");
     replica->Heal();
     for (int work = 0; work < kWorkKinds; ++work) replica->Flow(static_cast<Work>(work));
     for (const ElectionName& name : world_.elections) replica->Unlock(name);

@@ -1,0 +1,190 @@
+// Runs the machine of one open call: hands it what happens, one event after the other, and does on
+// the engine what it answers. It holds no thread and no connection while it waits.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "server/calls/machine.h"
+#include "server/engine.h"
+#include "server/timer.h"
+
+namespace tenure::calls {
+
+// `Machine` has `Event` and `Effect`, each a variant of what is in machine.h, and `Outward`, one of
+// the effects: a variant of what goes to the caller. Thread-safe.
+template <typename Machine>
+class Call final : public Watcher, public std::enable_shared_from_this<Call<Machine>> {
+ public:
+  using Event = typename Machine::Event;
+  using Outward = typename Machine::Outward;
+  // Takes what goes to the caller. Called under the call's lock: it must not call back, nor block.
+  using Send = std::function<void(Outward)>;
+
+  // `trace` is the caller's, for the log.
+  Call(Engine& engine, Machine machine, Send send, std::string trace = {})
+      : engine_(engine),
+        send_(std::move(send)),
+        trace_(std::move(trace)),
+        machine_(std::move(machine)) {}
+
+  // Begins, watching. Once, and before anything else. Errors: kDraining, kOverloaded; then it has
+  // not begun, and nothing is sent.
+  [[nodiscard]] Result<void> Begin(const std::vector<Watch>& watches) {
+    auto joined = engine_.hub().Join(this->shared_from_this());
+    if (!joined) return tl::unexpected(joined.error());
+    membership_ = std::move(*joined);
+    for (const Watch& watch : watches) membership_.Add(watch);
+    Happened(Begun{});
+    return {};
+  }
+
+  void Happened(Event event) {
+    std::optional<WatchSessions> watch;
+    {
+      const std::lock_guard lock(mutex_);
+      watch = Step(std::move(event));
+    }
+    // The hub must not be called under a lock that it takes itself, when it tells of something.
+    if constexpr (std::is_constructible_v<Event, Watched>) {
+      if (!watch) return;
+      for (const SessionId& id : watch->remove) membership_.Remove(WatchSession{id});
+      for (const SessionId& id : watch->add) membership_.Add(WatchSession{id});
+      Happened(Watched{});
+    }
+  }
+
+  // The caller is gone. After the last event from its side.
+  void Leave() { membership_.Leave(); }
+
+  // Watcher
+
+  void OnEvent(const std::shared_ptr<const tenure::Event>& event) override {
+    Tell(Changed{event, engine_.origin()});
+  }
+  void OnSessionEnded(const Session& session) override { Tell(SessionOver{session}); }
+  void OnReset() override { Tell(HistoryReset{}); }
+  void OnDrain() override { Tell(Drained{}); }
+
+ private:
+  struct Planned {
+    std::optional<Timer> timer;
+    uint64_t number = 0;  // of the last plan
+  };
+
+  // Machines hear of what they have a word for.
+  template <typename T>
+  void Tell(T event) {
+    if constexpr (std::is_constructible_v<Event, T>) Happened(std::move(event));
+  }
+
+  // REQUIRES for all below: the lock.
+
+  std::optional<WatchSessions> Step(Event event) {
+    std::optional<WatchSessions> watch;
+    for (auto& effect : machine_.Step(std::move(event), engine_.scheduler().Now())) {
+      std::visit(
+          [&]<typename T>(T& it) {
+            if constexpr (std::is_same_v<T, WatchSessions>) {
+              watch = std::move(it);
+            } else {
+              Do(std::move(it));
+            }
+          },
+          effect);
+    }
+    return watch;
+  }
+
+  // What the engine answers is an event.
+  template <typename T>
+  auto Then(T event_of) {
+    return [self = this->shared_from_this(), event_of = std::move(event_of)](auto result) {
+      self->Happened(event_of(std::move(result)));
+    };
+  }
+
+  void Do(Outward outward) { send_(std::move(outward)); }
+  void Do(Submit it) {
+    engine_.Submit(
+        std::move(it.command), Then([](auto result) { return Answered{std::move(result)}; }),
+        [self = this->shared_from_this()] {
+          const std::lock_guard lock(self->mutex_);
+          return !self->machine_.finished();
+        },
+        trace_);
+  }
+  void Do(TakeBack it) {
+    engine_.Submit(std::move(it.command), [](const Result<Answer>&) {});
+  }
+  void Do(Renew it) {
+    engine_.Renew(it.session, Then([index = it.index](auto result) {
+                    return Renewed{index, std::move(result)};
+                  }));
+  }
+  void Do(ReadPlace it) {
+    engine_.ReadPlace(it.place, it.with_position,
+                      Then([with_position = it.with_position](auto result) {
+                        return PlaceRead{with_position, std::move(result)};
+                      }));
+  }
+  void Do(ReadSeats it) {
+    engine_.ReadSeats(std::move(it.sessions),
+                      Then([](auto result) { return SeatsRead{std::move(result)}; }));
+  }
+  void Do(ReadNames it) {
+    engine_.ReadNames(std::move(it.prefix), it.limit, Then([index = it.index](auto result) {
+                        return NamesRead{index, std::move(result)};
+                      }));
+  }
+  void Do(ReadElection it) {
+    engine_.ReadElection(it.name, false, Then([this, name = it.name](auto result) {
+                           return ElectionRead{name, std::move(result), engine_.origin()};
+                         }));
+  }
+  void Do(ReadEvents it) {
+    engine_.ReadEvents(it.name, it.from, it.limit, Then([name = it.name](auto result) {
+                         return EventsRead{name, std::move(result)};
+                       }));
+  }
+  void Do(SetTimer it) {
+    Planned& planned = timers_[static_cast<size_t>(it.timer)];
+    if (!planned.timer) planned.timer.emplace(engine_.scheduler(), Work::kReads);
+    planned.timer->Set(it.at,
+                       [weak = this->weak_from_this(), id = it.timer, number = ++planned.number] {
+                         if (const auto call = weak.lock()) call->OnDue(id, number);
+                       });
+  }
+  void Do(StopTimer it) {
+    Planned& planned = timers_[static_cast<size_t>(it.timer)];
+    ++planned.number;
+    if (planned.timer) planned.timer->Forget();
+  }
+  void Do(CountWait it) { ObserveSeconds(engine_.metrics().campaign_wait_seconds, it.waited); }
+  void Do(CountResync) { engine_.metrics().observe_resyncs.Increment(); }
+
+  // Not of a timer that was set again, or stopped, when its task had already begun.
+  void OnDue(TimerId id, uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (timers_[static_cast<size_t>(id)].number == number) (void)Step(Due{id});
+  }
+
+  Engine& engine_;
+  const Send send_;
+  const std::string trace_;
+  WatchHub::Membership membership_;  // used by the caller's side only
+
+  std::mutex mutex_;
+  // Guarded by mutex_:
+  Machine machine_;
+  std::array<Planned, kTimers> timers_;
+};
+
+}  // namespace tenure::calls

@@ -1,0 +1,90 @@
+// What an open KeepAlive stream does: renews sessions when it is asked to, and tells at once what
+// happens to them and their seats.
+//
+// One request at a time is answered; the next is read then. So a stream holds one request, and
+// notices up to a bound.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "server/calls/machine.h"
+#include "server/calls/outbox.h"
+
+namespace tenure::calls {
+
+struct RenewalRequest {
+  uint64_t sequence;
+  std::vector<SessionId> sessions;  // at least one
+};
+struct SessionRenewal {
+  SessionId id;
+  Result<Session> session;  // errors: kSessionEnded, kSessionNotFound
+  // Those it holds, if the stream names it for the first time.
+  std::vector<Leadership> seats = {};
+};
+struct Renewal {
+  uint64_t sequence;
+  std::vector<SessionRenewal> sessions;  // as they were asked for
+};
+// Of a seat: ELECTED, VACATED or HANDOVER_ASKED.
+using SeatNotice = std::shared_ptr<const Event>;
+using KeepAliveMessage = std::variant<Renewal, SeatNotice, SessionOver>;
+
+// The client asks for renewals. An error in the request ends the stream.
+struct Received {
+  Result<RenewalRequest> request;
+};
+
+// Of one thread at a time.
+class KeepAlive {
+ public:
+  using Event = std::variant<Begun, Received, ReadsDone, Watched, Renewed, SeatsRead, Changed,
+                             SessionOver, HistoryReset, Drained, Written, Cancelled>;
+  using Outward = std::variant<ReadRequest, Write<KeepAliveMessage>, Finish, BreakOff, HangUp>;
+  using Effect = std::variant<WatchSessions, Renew, ReadSeats, Outward>;
+
+  [[nodiscard]] std::vector<Effect> Step(Event event, SteadyTime now);
+  [[nodiscard]] bool finished() const { return finished_; }
+
+ private:
+  void On(const Begun&) { Emit(ReadRequest{}); }
+  void On(Received& received);
+  void On(const ReadsDone&);
+  void On(const Watched&);
+  void On(Renewed& renewed);
+  void On(SeatsRead& read);
+  void On(const Changed& changed);
+  void On(const SessionOver& over);
+  void On(const HistoryReset&);
+  void On(const Drained&);
+  void On(const Written& written);
+  void On(const Cancelled&) { End(HangUp{}); }
+
+  void Answer();
+  void Say(KeepAliveMessage message);
+  void FinishIfAllIsSaid();
+  void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
+  void End(Outward last);
+  void Emit(Outward outward) { effects_.push_back(std::move(outward)); }
+
+  bool finished_ = false;
+  bool reads_done_ = false;
+  Outbox<KeepAliveMessage> outbox_;
+  std::set<SessionId> watched_;
+  std::set<SessionId> gone_;  // of those that are watched: for nothing any more
+
+  // The answer to the request that was read last, while it is put together.
+  Renewal renewal_;
+  std::vector<SessionId> first_time_;
+  size_t unanswered_ = 0;  // sessions that are not renewed yet
+  std::optional<Error> error_;
+
+  std::vector<Effect> effects_;
+};
+
+}  // namespace tenure::calls

@@ -1,0 +1,203 @@
+#include "server/calls/keep_alive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/calls/calls_testing.h"
+
+namespace tenure::calls {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class KeepAliveTest : public ::testing::Test {
+ protected:
+  using Texts = std::vector<std::string>;
+
+  void SetUp() override { EXPECT_THAT(stream_.Step(Begun{}), ElementsAre("read request")); }
+
+  Texts Ask(const std::vector<std::string>& names) {
+    RenewalRequest request{++sequence_, {}};
+    for (const std::string& name : names) request.sessions.push_back(Id(name));
+    return stream_.Step(Received{request});
+  }
+  Texts Watch() { return stream_.Step(Watched{}); }
+  Texts Renew(size_t index = 0) {
+    Session session;
+    session.lease_ttl = 10s;
+    return stream_.Step(Renewed{index, session});
+  }
+  Texts Over(size_t index = 0) {
+    return stream_.Step(Renewed{index, Fail(Reason::kSessionNotFound, "no session")});
+  }
+  Texts Seats(const std::vector<std::string>& elections) {
+    std::vector<Leadership> seats;
+    for (const std::string& election : elections) {
+      seats.push_back({{election}, {1}, {}, {}});
+      seats.back().leader.session = Id("a");
+    }
+    return stream_.Step(SeatsRead{seats});
+  }
+  Texts Sent() { return stream_.Step(Written{true}); }
+  // A first renewal of `a`, with its answer sent.
+  void RenewA() {
+    Ask({"a"});
+    Watch();
+    Renew();
+    Seats({});
+    Sent();
+  }
+
+  Driver<KeepAlive> stream_{KeepAlive()};
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(KeepAliveTest, ASessionIsWatchedBeforeItIsRenewed) {
+  EXPECT_THAT(Ask({"a"}), ElementsAre("watch +a"));
+  EXPECT_THAT(Watch(), ElementsAre("renew a"));
+}
+
+TEST_F(KeepAliveTest, TheFirstAnswerHasTheSeats) {
+  Ask({"a"});
+  Watch();
+  EXPECT_THAT(Renew(), ElementsAre("read seats of a"));
+  EXPECT_THAT(Seats({"jobs", "orders"}),
+              ElementsAre("write renewal 1: a jobs orders", "read request"));
+}
+
+TEST_F(KeepAliveTest, TheNextHasNot) {
+  RenewA();
+
+  EXPECT_THAT(Ask({"a"}), ElementsAre("watch"));
+  EXPECT_THAT(Watch(), ElementsAre("renew a"));
+  EXPECT_THAT(Renew(), ElementsAre("write renewal 2: a", "read request"));
+}
+
+TEST_F(KeepAliveTest, NothingIsAnsweredBeforeAllIsRenewed) {
+  Ask({"a", "b"});
+  EXPECT_THAT(Watch(), ElementsAre("renew a", "renew b"));
+
+  EXPECT_THAT(Renew(1), IsEmpty());
+  EXPECT_THAT(Renew(0), ElementsAre("read seats of a b"));
+}
+
+TEST_F(KeepAliveTest, ASessionThatIsOverIsToldOf) {
+  Ask({"a", "b"});
+  Watch();
+  Renew(0);
+  Over(1);
+  EXPECT_THAT(Seats({"jobs"}), ElementsAre("write renewal 1: a jobs b over", "read request"));
+}
+
+TEST_F(KeepAliveTest, ASessionThatIsOverIsWatchedNoMore) {
+  RenewA();
+  Ask({"a", "b"});
+  Watch();
+  Renew(0);
+  Over(1);
+  Seats({});
+  Sent();
+
+  EXPECT_THAT(Ask({"a"}), ElementsAre("watch -b"));
+}
+
+TEST_F(KeepAliveTest, ASessionThatHasEndedAndIsAskedForAgainIsAsNew) {
+  RenewA();
+  Session ended;
+  ended.id = Id("a");
+  EXPECT_THAT(stream_.Step(SessionOver{ended}), ElementsAre("write over a"));
+  Sent();
+
+  EXPECT_THAT(Ask({"a"}), ElementsAre("watch"));
+  Watch();
+  EXPECT_THAT(Renew(), ElementsAre("read seats of a"));
+}
+
+TEST_F(KeepAliveTest, ARenewalThatFailsEndsTheStreamWhenAllAreAnswered) {
+  Ask({"a", "b"});
+  Watch();
+  EXPECT_THAT(stream_.Step(Renewed{0, Unavailable()}), IsEmpty());
+  EXPECT_THAT(Renew(1), ElementsAre("error: the database is away"));
+  EXPECT_TRUE(stream_.finished());
+}
+
+TEST_F(KeepAliveTest, SeatsThatCannotBeReadEndTheStream) {
+  Ask({"a"});
+  Watch();
+  Renew();
+  EXPECT_THAT(stream_.Step(SeatsRead{Unavailable()}), ElementsAre("error: the database is away"));
+}
+
+TEST_F(KeepAliveTest, AMalformedRequestEndsTheStream) {
+  EXPECT_THAT(stream_.Step(Received{Fail(Reason::kInvalidSessionId, "bad")}),
+              ElementsAre("error: bad"));
+}
+
+TEST_F(KeepAliveTest, WhatHappensToSeatsIsToldAtOnce) {
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1)),
+              ElementsAre("write jobs 1 ELECTED"));
+  EXPECT_THAT(Sent(), IsEmpty());
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kHandoverAsked, "a", 1)),
+              ElementsAre("write jobs 2 HANDOVER_ASKED"));
+  EXPECT_THAT(Sent(), IsEmpty());
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 3, EventType::kVacated, "a", 1)),
+              ElementsAre("write jobs 3 VACATED"));
+}
+
+TEST_F(KeepAliveTest, ItsOwnValueIsNoNews) {
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kProclaimed, "a", 1)), IsEmpty());
+}
+
+TEST_F(KeepAliveTest, OneMessageIsWrittenAtATime) {
+  stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kVacated, "a", 1)), IsEmpty());
+
+  EXPECT_THAT(Sent(), ElementsAre("write jobs 2 VACATED"));
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyLosesItsStream) {
+  stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
+  for (uint64_t i = 0; i < 10'000; ++i) {
+    EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2 + i, EventType::kElected, "a", 1)), IsEmpty());
+  }
+
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 10'002, EventType::kElected, "a", 1)),
+              ElementsAre("error: the client reads too slowly"));
+}
+
+TEST_F(KeepAliveTest, TheEndComesAfterTheLastMessage) {
+  stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
+  EXPECT_THAT(stream_.Step(ReadsDone{}), IsEmpty());
+  EXPECT_THAT(Sent(), ElementsAre("end"));
+}
+
+TEST_F(KeepAliveTest, TheEndComesAtOnceIfAllIsSaid) {
+  EXPECT_THAT(stream_.Step(ReadsDone{}), ElementsAre("end"));
+}
+
+TEST_F(KeepAliveTest, AClientThatIsGoneIsToldNothing) {
+  stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
+  EXPECT_THAT(stream_.Step(Written{false}), ElementsAre("hang up"));
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kVacated, "a", 1)), IsEmpty());
+}
+
+TEST_F(KeepAliveTest, ACancelledStreamEnds) {
+  EXPECT_THAT(stream_.Step(Cancelled{}), ElementsAre("hang up"));
+  EXPECT_THAT(Ask({"a"}), IsEmpty());
+}
+
+TEST_F(KeepAliveTest, AShutdownEndsTheStream) {
+  EXPECT_THAT(stream_.Step(Drained{}),
+              ElementsAre("error: this replica is shutting down; the sessions stay alive"));
+}
+
+TEST_F(KeepAliveTest, AnotherDatabaseEndsTheStream) {
+  EXPECT_THAT(stream_.Step(HistoryReset{}),
+              ElementsAre("error: the database was replaced or restored"));
+}
+
+}  // namespace
+}  // namespace tenure::calls

@@ -1,0 +1,182 @@
+// The words between open calls and those who run them.
+//
+// An open call is a machine: `Step(event, now)` is told what happens, and answers with what is to
+// be done. It is pure: no I/O, no clock, no threads, no gRPC. `Call` (call.h) runs it on the
+// engine; the tests and the simulation run the same machines.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/law.h"
+#include "core/types.h"
+#include "server/engine.h"
+#include "server/scheduler.h"
+
+namespace tenure::calls {
+
+// What the engine and the hub have to say. Each machine hears those that concern it.
+
+struct Begun {};
+// To a Submit.
+struct Answered {
+  Result<Answer> answer;
+};
+// To a Renew.
+struct Renewed {
+  size_t index;
+  Result<Session> session;
+};
+// To a ReadPlace.
+struct PlaceRead {
+  bool with_position;
+  Result<Place> place;
+};
+// To ReadSeats.
+struct SeatsRead {
+  Result<std::vector<Leadership>> seats;
+};
+// To ReadNames.
+struct NamesRead {
+  size_t index;
+  Result<std::vector<ElectionName>> names;
+};
+// To ReadElection. New elections begin after revision `origin`.
+struct ElectionRead {
+  ElectionName name;
+  Result<std::optional<Election>> election;
+  Revision origin;
+};
+// To ReadEvents.
+struct EventsRead {
+  ElectionName name;
+  Result<std::vector<Event>> events;
+};
+// The sessions are watched.
+struct Watched {};
+// A change that is watched for was committed. New elections begin after revision `origin`.
+struct Changed {
+  std::shared_ptr<const Event> event;
+  Revision origin;
+};
+struct SessionOver {
+  Session session;
+};
+// Changes may have been missed, because the database was replaced or restored.
+struct HistoryReset {};
+// This replica is shutting down.
+struct Drained {};
+
+// What the caller does.
+
+struct Cancelled {};
+// What was written last has been sent, or never will be.
+struct Written {
+  bool ok;
+};
+// It sends nothing more.
+struct ReadsDone {};
+
+enum class TimerId { kNoAnswer, kWaitOver, kRenewal, kRetry, kProgress };
+inline constexpr size_t kTimers = 5;
+struct Due {
+  TimerId timer;
+};
+
+// What is to be done, in this order. Several of a kind may be under way, if their events tell them
+// apart.
+
+// Not applied any more once the machine has finished.
+struct Submit {
+  Command command;
+};
+// Nobody waits for the answer.
+struct TakeBack {
+  Withdraw command;
+};
+struct Renew {
+  SessionId session;
+  size_t index = 0;  // of several at a time
+};
+struct ReadPlace {
+  PlaceKey place;
+  bool with_position;
+};
+struct ReadSeats {
+  std::vector<SessionId> sessions;
+};
+struct ReadNames {
+  std::string prefix;
+  size_t limit;
+  size_t index;
+};
+struct ReadElection {
+  ElectionName name;
+};
+struct ReadEvents {
+  ElectionName name;
+  Revision from;
+  size_t limit;
+};
+// Only in answer to what the caller sends.
+struct WatchSessions {
+  std::vector<SessionId> add;
+  std::vector<SessionId> remove;
+};
+// One plan for each timer: the last.
+struct SetTimer {
+  TimerId timer;
+  SteadyTime at;
+};
+struct StopTimer {
+  TimerId timer;
+};
+// A candidate was elected after it had to wait so long.
+struct CountWait {
+  SteadyTime::duration waited;
+};
+// An observer starts over with a snapshot, because events are gone.
+struct CountResync {};
+
+// To the caller. One of the first four is the last that a machine ever says to it.
+
+// The end of a unary call.
+template <typename T>
+struct Reply {
+  Result<T> reply;
+};
+// The end of a stream, when all is said or because of an error.
+struct Finish {};
+struct BreakOff {
+  Error error;
+};
+// The end for a caller that is gone.
+struct HangUp {};
+// One at a time: the next one after `Written`.
+template <typename T>
+struct Write {
+  T message;
+};
+// Wants the next request.
+struct ReadRequest {};
+
+// How long a call waits for its answer. After that it is told that the database did not answer.
+inline constexpr SteadyTime::duration kAnswerPatience = std::chrono::seconds(10);
+
+// When a call has to be answered at the latest, if its deadline is so far away.
+[[nodiscard]] inline SteadyTime AnswerBy(SteadyTime now, SteadyTime::duration left) {
+  constexpr SteadyTime::duration kMargin = std::chrono::milliseconds(100);
+  return now + left - std::min(kMargin, left / 4);
+}
+
+[[nodiscard]] inline Error AnswerTookTooLong() {
+  return {Reason::kStoreUnavailable, "the database did not answer in time"};
+}
+
+}  // namespace tenure::calls

@@ -1,0 +1,236 @@
+#include "server/calls/observe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/limits.h"
+
+namespace tenure::calls {
+namespace {
+
+Error TooWide() {
+  return {Reason::kObserveTooWide,
+          "a stream can watch at most " + std::to_string(kObservedMax) + " elections",
+          {{"limit", std::to_string(kObservedMax)}}};
+}
+
+}  // namespace
+
+std::vector<Watch> Observe::Watches() const {
+  std::vector<Watch> watches;
+  for (const Selector& selector : selectors_) {
+    if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
+      watches.emplace_back(WatchElection{*name});
+    } else {
+      watches.emplace_back(WatchPrefix{std::get<std::string>(selector.by)});
+    }
+  }
+  return watches;
+}
+
+std::vector<Observe::Effect> Observe::Step(Event event, SteadyTime now) {
+  now_ = now;
+  if (!finished_) std::visit([this](auto& it) { On(it); }, event);
+  return std::exchange(effects_, {});
+}
+
+void Observe::On(const Begun&) {
+  for (const Selector& selector : selectors_) {
+    const auto* name = std::get_if<ElectionName>(&selector.by);
+    if (name != nullptr) OnListed({*name}, selector.from);
+  }
+  // After those that are named: what a selector says of one election goes before what it says of
+  // many.
+  for (size_t i = 0; i < selectors_.size(); ++i) ListIfPrefix(i);
+  PlanProgress();
+}
+
+bool Observe::ListIfPrefix(size_t selector) {
+  const auto* prefix = std::get_if<std::string>(&selectors_[selector].by);
+  if (prefix != nullptr) Emit(ReadNames{*prefix, kObservedMax, selector});
+  return prefix != nullptr;
+}
+
+void Observe::On(const NamesRead& read) {
+  if (!read.names) return FinishWith(read.names.error());
+  OnListed(*read.names, selectors_[read.index].from);
+}
+
+void Observe::OnListed(const std::vector<ElectionName>& names, std::optional<Revision> from) {
+  for (const ElectionName& name : names) OpenCursor(name, from);
+  if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
+  if (--unlisted_ == 0) {
+    // What was heard of and not listed came later.
+    for (auto& [name, cursor] : cursors_) {
+      if (!std::exchange(cursor.opened, true)) GoOn(name, cursor);
+    }
+  }
+  OneOpened();
+}
+
+void Observe::On(const Changed& changed) {
+  const tenure::Event& event = *changed.event;
+  const auto [found, added] = cursors_.try_emplace(event.election);
+  auto& [name, cursor] = *found;
+  if (added) cursor.next = changed.origin.Next();
+  if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
+  // An election that was not there when its prefix was listed is told from its beginning.
+  if (added && unlisted_ == 0) cursor.live = cursor.opened = true;
+  cursor.heard = std::max(cursor.heard, event.revision);
+  if (!cursor.live || event.revision < cursor.next) return;
+  if (event.revision == cursor.next && outbox_.size() < options_.unsent_max) {
+    cursor.next = cursor.next.Next();
+    return Say(changed.event);
+  }
+  cursor.live = false;
+  GoOn(name, cursor);
+}
+
+void Observe::On(const HistoryReset&) {
+  was_reset_ = true;
+  for (auto& [name, cursor] : cursors_) {
+    cursor.live = false;
+    cursor.heard = {};
+    cursor.wants = Want::kResync;
+    cursor.was_reset = cursor.reading;
+    if (cursor.opened) GoOn(name, cursor);
+  }
+  for (size_t i = 0; i < selectors_.size(); ++i) {  // there may be others than before
+    if (!ListIfPrefix(i)) continue;
+    ++opening_;
+    ++unlisted_;
+  }
+}
+
+void Observe::On(const Drained&) {
+  FinishWith({Reason::kDraining, "this replica is shutting down"});
+}
+
+void Observe::OpenCursor(const ElectionName& name, std::optional<Revision> from) {
+  Cursor& cursor = cursors_[name];
+  if (std::exchange(cursor.opened, true)) return;
+  cursor.opening = true;
+  ++opening_;
+  cursor.next = from.value_or(Revision{1});
+  cursor.wants = was_reset_ ? Want::kResync : from ? Want::kVerify : Want::kSnapshot;
+  GoOn(name, cursor);
+}
+
+void Observe::OneOpened() {
+  if (--opening_ == 0) Say(Progress{});
+}
+
+void Observe::GoOn(const ElectionName& name, Cursor& cursor) {
+  if (cursor.reading) return;
+  if (cursor.wants == Want::kNothing && cursor.heard < cursor.next) {
+    cursor.live = true;
+    if (std::exchange(cursor.opening, false)) OneOpened();
+    return;
+  }
+  if (outbox_.size() >= options_.unsent_max || reads_under_way_ >= options_.reads_max) {
+    stalled_ = true;
+    return;
+  }
+  cursor.reading = true;
+  ++reads_under_way_;
+  if (cursor.wants == Want::kNothing) {
+    Emit(ReadEvents{name, cursor.next, options_.events_per_read});
+  } else {
+    Emit(ReadElection{name});
+  }
+}
+
+void Observe::On(ElectionRead& read) {
+  AfterRead(read.name, read.election, [&](Cursor& cursor) { TakeIn(cursor, read); });
+}
+
+void Observe::On(EventsRead& read) {
+  AfterRead(read.name, read.events, [&](Cursor& cursor) { TakeIn(cursor, read); });
+}
+
+template <typename T>
+void Observe::AfterRead(const ElectionName& name, const Result<T>& read,
+                        const std::function<void(Cursor&)>& take_in) {
+  --reads_under_way_;
+  if (!read) return FinishWith(read.error());
+  Cursor& cursor = cursors_.at(name);
+  cursor.reading = false;
+  if (!std::exchange(cursor.was_reset, false)) take_in(cursor);
+  GoOn(name, cursor);
+  if (outbox_.size() <= options_.unsent_to_resume) ResumeCursors();
+}
+
+void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
+  const auto& election = *read.election;
+  const Revision current = election ? election->revision : read.origin;
+  // The first of all is asked for as 1, whatever it is in a database that was restored.
+  const bool nothing_deleted = !election || election->history_from <= read.origin;
+  if (cursor.next == Revision{1} && nothing_deleted) cursor.next = read.origin.Next();
+  const bool is_here = election ? cursor.next <= current.Next() : cursor.next == current.Next();
+  const Want wanted = std::exchange(cursor.wants, Want::kNothing);
+  if (wanted == Want::kVerify && is_here) {
+    cursor.heard = std::max(cursor.heard, current);
+    return;
+  }
+  const bool resync = wanted != Want::kSnapshot;
+  if (resync) Emit(CountResync{});
+  cursor.next = current.Next();
+  Say(Snapshot{read.name, std::move(*read.election), resync});
+}
+
+void Observe::TakeIn(Cursor& cursor, EventsRead& read) {
+  const bool gone = read.events->empty() || read.events->front().revision != cursor.next;
+  if (gone) {
+    cursor.wants = Want::kResync;
+    return;
+  }
+  for (tenure::Event& event : *read.events) {
+    cursor.next = event.revision.Next();
+    Say(std::make_shared<const tenure::Event>(std::move(event)));
+  }
+}
+
+void Observe::ResumeCursors() {
+  if (!std::exchange(stalled_, false)) return;
+  for (auto& [name, cursor] : cursors_) {
+    if (cursor.opened && !cursor.live) GoOn(name, cursor);
+    if (stalled_) return;  // there is no more room
+  }
+}
+
+void Observe::PlanProgress() {
+  Emit(SetTimer{TimerId::kProgress, now_ + options_.progress_interval});
+}
+
+void Observe::On(const Due&) {
+  if (AllIsSaid()) Say(Progress{});
+  PlanProgress();
+}
+
+bool Observe::AllIsSaid() const {
+  return opening_ == 0 && outbox_.size() == 0 &&
+         std::ranges::all_of(cursors_, [](const auto& it) { return it.second.live; });
+}
+
+void Observe::On(const Written& written) {
+  if (!written.ok) return End(HangUp{});
+  outbox_.Sent();
+  WriteNext();
+  if (outbox_.size() <= options_.unsent_to_resume) ResumeCursors();
+}
+
+void Observe::Say(ObserveMessage message) {
+  outbox_.Push(std::move(message));
+  WriteNext();
+}
+
+void Observe::WriteNext() {
+  if (auto next = outbox_.Next()) Emit(Write<ObserveMessage>{*std::move(next)});
+}
+
+void Observe::End(Outward last) {
+  finished_ = true;
+  Emit(std::move(last));
+}
+
+}  // namespace tenure::calls

@@ -1,0 +1,144 @@
+// What an open Observe stream does.
+//
+// Each election that is watched has a cursor: the next revision to send. Events that come in order
+// are sent as they come; for anything else (the stream opens, the observer is slow, events were
+// missed) the cursor is not live, and catches up from the store, where all events are. So an
+// observer is bounded in memory, sees every event once, and is only resynchronised when history
+// itself is gone.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "server/calls/machine.h"
+#include "server/calls/outbox.h"
+
+namespace tenure::calls {
+
+// What is observed: an election, or all whose names begin with a prefix. From the revision on, or,
+// without one, with a snapshot first.
+struct Selector {
+  std::variant<ElectionName, std::string> by;
+  std::optional<Revision> from;
+};
+
+// An election as it is, to begin with or to start over from.
+struct Snapshot {
+  ElectionName name;
+  std::optional<Election> election;  // nothing: nobody has ever stood there
+  bool resync;                       // events before it are gone
+};
+// Everything up to now was told.
+struct Progress {};
+using ObserveMessage = std::variant<std::shared_ptr<const Event>, Snapshot, Progress>;
+
+struct ObserveOptions {
+  std::chrono::milliseconds progress_interval{5000};
+  // Cursors fall back to the store when so much is unsent, and go on when so little is left.
+  size_t unsent_max = 1'000;
+  size_t unsent_to_resume = 250;
+  size_t events_per_read = 250;
+  size_t reads_max = 16;  // at a time: what they bring is added to the unsent
+};
+
+// Of one thread at a time.
+class Observe {
+ public:
+  using Event = std::variant<Begun, NamesRead, ElectionRead, EventsRead, Changed, HistoryReset,
+                             Drained, Due, Written, Cancelled>;
+  using Outward = std::variant<Write<ObserveMessage>, BreakOff, HangUp>;
+  using Effect = std::variant<ReadNames, ReadElection, ReadEvents, SetTimer, CountResync, Outward>;
+
+  Observe(std::vector<Selector> selectors, const ObserveOptions& options)
+      : selectors_(std::move(selectors)),
+        options_(options),
+        unlisted_(selectors_.size()),
+        opening_(selectors_.size()) {}
+
+  // What is to be watched for it. Watched before it is read, so that nothing falls between.
+  [[nodiscard]] std::vector<Watch> Watches() const;
+
+  [[nodiscard]] std::vector<Effect> Step(Event event, SteadyTime now);
+  [[nodiscard]] bool finished() const { return finished_; }
+
+ private:
+  // What a cursor needs before it can go on from `next`.
+  enum class Want {
+    kNothing,
+    kSnapshot,  // to open with
+    kResync,    // a snapshot, because events are gone
+    kVerify,    // whether `next`, which the caller named, is of this history
+  };
+
+  // Live: events are sent as they come. Otherwise a read is on its way, or waits for room.
+  struct Cursor {
+    Revision next{1};  // to send
+    Revision heard;    // the highest that was committed, as far as is known here
+    Want wants = Want::kNothing;
+    bool opened = false;   // a selector has opened it
+    bool opening = false;  // and it has not been live yet
+    bool live = false;
+    bool reading = false;
+    bool was_reset = false;  // the read on its way may be of the database that was
+  };
+  using Cursors = std::map<ElectionName, Cursor>;
+
+  void On(const Begun&);
+  void On(const NamesRead& read);
+  void On(ElectionRead& read);
+  void On(EventsRead& read);
+  void On(const Changed& changed);
+  void On(const HistoryReset&);
+  void On(const Drained&);
+  void On(const Due&);
+  void On(const Written& written);
+  void On(const Cancelled&) { End(HangUp{}); }
+
+  // Reads which elections a selector selects, if it does not name them. False if it does.
+  bool ListIfPrefix(size_t selector);
+  // A selector's elections are known.
+  void OnListed(const std::vector<ElectionName>& names, std::optional<Revision> from);
+  void OpenCursor(const ElectionName& name, std::optional<Revision> from);
+  // A selector is listed, or a cursor has sent what opens it.
+  void OneOpened();
+  // Live if nothing is wanting; otherwise the next read, now or when there is room.
+  void GoOn(const ElectionName& name, Cursor& cursor);
+  // A cursor's read was answered: `take_in` what it says, if that is of any use, and go on.
+  template <typename T>
+  void AfterRead(const ElectionName& name, const Result<T>& read,
+                 const std::function<void(Cursor&)>& take_in);
+  // The election as it is, for a cursor that wants it.
+  void TakeIn(Cursor& cursor, ElectionRead& read);
+  // What the store has from the cursor on; its next revision was committed, so it has to be there.
+  void TakeIn(Cursor& cursor, EventsRead& read);
+  // Reads for cursors that had to wait for room.
+  void ResumeCursors();
+  void PlanProgress();
+  [[nodiscard]] bool AllIsSaid() const;
+  void Say(ObserveMessage message);
+  void WriteNext();
+  void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
+  void End(Outward last);
+  void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
+
+  std::vector<Selector> selectors_;
+  const ObserveOptions options_;
+  SteadyTime now_;
+  bool finished_ = false;
+  bool was_reset_ = false;  // what the caller has seen may be of another history
+  bool stalled_ = false;    // a cursor waits for room
+  size_t reads_under_way_ = 0;
+  size_t unlisted_;  // selectors whose elections are not known yet
+  size_t opening_;   // selectors not listed, and cursors not live yet
+  Cursors cursors_;
+  Outbox<ObserveMessage> outbox_;
+  std::vector<Effect> effects_;
+};
+
+}  // namespace tenure::calls

@@ -1,0 +1,288 @@
+#include "server/calls/observe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/limits.h"
+#include "server/calls/calls_testing.h"
+
+namespace tenure::calls {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Three unsent messages are too many; then it goes on from the store, two events at a time, when
+// one is left.
+class ObserveTest : public ::testing::Test {
+ protected:
+  using Texts = std::vector<std::string>;
+
+  Texts Begin(std::vector<Selector> selectors) {
+    ObserveOptions options;
+    options.unsent_max = 3;
+    options.unsent_to_resume = 1;
+    options.events_per_read = 2;
+    options.reads_max = 2;
+    stream_ = Driver(Observe(std::move(selectors), options));
+    return stream_.Step(Begun{});
+  }
+  static Selector Of(const std::string& election, std::optional<uint64_t> from = {}) {
+    Selector selector{ElectionName{election}, {}};
+    if (from) selector.from = Revision{*from};
+    return selector;
+  }
+  static Selector Prefix(const std::string& prefix) { return {prefix, {}}; }
+
+  // `at` is the revision that it is at; nothing: nobody has ever stood there.
+  Texts Read(const std::string& name, std::optional<uint64_t> at, uint64_t history_from = 0,
+             uint64_t origin = 0) {
+    std::optional<Election> election;
+    if (at) {
+      election.emplace();
+      election->name = {name};
+      election->revision = {*at};
+      election->history_from = {history_from};
+    }
+    return stream_.Step(ElectionRead{{name}, election, {origin}});
+  }
+  Texts ReadEvents(const std::string& name, const std::vector<uint64_t>& revisions) {
+    std::vector<Event> events;
+    for (const uint64_t revision : revisions) {
+      events.push_back(*ChangeOf(name, revision, EventType::kElected, "a", 1).event);
+    }
+    return stream_.Step(EventsRead{{name}, events});
+  }
+  Texts Happens(const std::string& name, uint64_t revision, uint64_t origin = 0) {
+    return stream_.Step(ChangeOf(name, revision, EventType::kElected, "a", 1, origin));
+  }
+  Texts Sent() { return stream_.Step(Written{true}); }
+  // Until nothing more is written.
+  Texts SendAll() {
+    Texts all;
+    for (Texts texts = Sent(); !texts.empty(); texts = Sent()) {
+      all.insert(all.end(), texts.begin(), texts.end());
+    }
+    return all;
+  }
+  // `jobs` is at revision 4, and the observer knows.
+  void ObserveJobs() {
+    Begin({Of("jobs")});
+    Read("jobs", 4);
+    SendAll();
+  }
+
+  Driver<Observe> stream_{Observe({}, {})};
+};
+
+// --- It opens ---
+
+TEST_F(ObserveTest, BeginsWithALookAtTheElection) {
+  EXPECT_THAT(Begin({Of("jobs")}), ElementsAre("read jobs", "progress in 5000 ms"));
+}
+
+TEST_F(ObserveTest, TellsOfTheElectionAsItIsAndThatThisWasAll) {
+  Begin({Of("jobs")});
+
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("write snapshot of jobs at 4"));
+  EXPECT_THAT(SendAll(), ElementsAre("write progress"));
+}
+
+TEST_F(ObserveTest, TellsOfAnElectionInWhichNobodyHasStood) {
+  Begin({Of("jobs")});
+  EXPECT_THAT(Read("jobs", {}), ElementsAre("write snapshot of jobs at 0"));
+}
+
+TEST_F(ObserveTest, ResumesWithTheRevisionThatIsAskedFor) {
+  EXPECT_THAT(Begin({Of("jobs", 3)}), ElementsAre("read jobs", "progress in 5000 ms"));
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("read jobs from 3, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {3, 4}), ElementsAre("write jobs 3 ELECTED"));
+  EXPECT_THAT(SendAll(), ElementsAre("write jobs 4 ELECTED", "write progress"));
+  EXPECT_THAT(Happens("jobs", 5), ElementsAre("write jobs 5 ELECTED"));
+}
+
+TEST_F(ObserveTest, WhoResumesAtTheEndMissesNothing) {
+  Begin({Of("jobs", 5)});
+
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("write progress"));
+  EXPECT_THAT(SendAll(), IsEmpty());
+  EXPECT_THAT(Happens("jobs", 5), ElementsAre("write jobs 5 ELECTED"));
+}
+
+TEST_F(ObserveTest, ARevisionThatIsNotOfThisHistoryIsResynced) {
+  Begin({Of("jobs", 9)});
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("count resync", "write resync of jobs at 4"));
+}
+
+TEST_F(ObserveTest, EventsThatAreGoneAreResynced) {
+  Begin({Of("jobs", 2)});
+  Read("jobs", 4);
+
+  EXPECT_THAT(ReadEvents("jobs", {4}), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("count resync", "write resync of jobs at 4"));
+}
+
+TEST_F(ObserveTest, TheFirstOfAllIsAskedForAsOne) {
+  Begin({Of("jobs", 1)});
+  EXPECT_THAT(Read("jobs", 102, 0, 100), ElementsAre("read jobs from 101, 2"));
+}
+
+TEST_F(ObserveTest, WhatHappensWhileItOpensIsToldAfterwards) {
+  Begin({Of("jobs")});
+  EXPECT_THAT(Happens("jobs", 5), IsEmpty());
+
+  EXPECT_THAT(Read("jobs", 4), ElementsAre("write snapshot of jobs at 4", "read jobs from 5, 2"));
+  ReadEvents("jobs", {5});
+  EXPECT_THAT(SendAll(), ElementsAre("write jobs 5 ELECTED", "write progress"));
+}
+
+// --- Prefixes ---
+
+TEST_F(ObserveTest, APrefixIsListed) {
+  EXPECT_THAT(Begin({Prefix("j")}), ElementsAre("list 'j'", "progress in 5000 ms"));
+  EXPECT_THAT(stream_.Step(NamesRead{0, {{{"jam"}, {"jobs"}}}}),
+              ElementsAre("read jam", "read jobs"));
+}
+
+TEST_F(ObserveTest, WhatASelectorSaysOfOneGoesBeforeWhatItSaysOfMany) {
+  EXPECT_THAT(Begin({Prefix("j"), Of("jobs", 5)}),
+              ElementsAre("read jobs", "list 'j'", "progress in 5000 ms"));
+  EXPECT_THAT(Read("jobs", 4), IsEmpty());
+  EXPECT_THAT(stream_.Step(NamesRead{0, {{{"jobs"}}}}), ElementsAre("write progress"));
+}
+
+TEST_F(ObserveTest, AnElectionThatComesLaterIsToldFromItsBeginning) {
+  Begin({Prefix("j")});
+  stream_.Step(NamesRead{0, std::vector<ElectionName>()});
+  SendAll();
+
+  EXPECT_THAT(Happens("jobs", 101, 100), ElementsAre("write jobs 101 ELECTED"));
+  SendAll();
+  EXPECT_THAT(Happens("jobs", 102, 100), ElementsAre("write jobs 102 ELECTED"));
+}
+
+TEST_F(ObserveTest, AnElectionThatComesWhileTheOthersAreListedIsToldFromItsBeginning) {
+  Begin({Prefix("j")});
+  EXPECT_THAT(Happens("jobs", 1), IsEmpty());
+  EXPECT_THAT(stream_.Step(NamesRead{0, std::vector<ElectionName>()}),
+              ElementsAre("read jobs from 1, 2", "write progress"));
+}
+
+TEST_F(ObserveTest, TooManyElectionsAreRefused) {
+  Begin({Prefix("j")});
+  std::vector<ElectionName> names;
+  for (size_t i = 0; i <= kObservedMax; ++i) names.push_back({"j" + std::to_string(i)});
+
+  const auto texts = stream_.Step(NamesRead{0, names});
+  EXPECT_EQ(texts.back(), "error: a stream can watch at most 10000 elections");
+}
+
+TEST_F(ObserveTest, SoAreTooManyThatComeLater) {
+  Begin({Prefix("j")});
+  stream_.Step(NamesRead{0, std::vector<ElectionName>()});
+  for (size_t i = 0; i < kObservedMax; ++i) Happens("j" + std::to_string(i), 1);
+
+  EXPECT_THAT(Happens("one more", 1),
+              ElementsAre("error: a stream can watch at most 10000 elections"));
+}
+
+TEST_F(ObserveTest, NoMoreThanSomeReadsAreUnderWay) {
+  EXPECT_THAT(Begin({Of("a"), Of("b"), Of("c")}),
+              ElementsAre("read a", "read b", "progress in 5000 ms"));
+  EXPECT_THAT(Read("a", 1), ElementsAre("write snapshot of a at 1", "read c"));
+}
+
+// --- It lags behind ---
+
+TEST_F(ObserveTest, AGapIsFilledFromTheStore) {
+  ObserveJobs();
+
+  EXPECT_THAT(Happens("jobs", 6), ElementsAre("read jobs from 5, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {5, 6}), ElementsAre("write jobs 5 ELECTED"));
+  EXPECT_THAT(SendAll(), ElementsAre("write jobs 6 ELECTED"));
+}
+
+TEST_F(ObserveTest, WhatWasToldIsNotToldAgain) {
+  ObserveJobs();
+  EXPECT_THAT(Happens("jobs", 4), IsEmpty());
+}
+
+TEST_F(ObserveTest, ASlowObserverGoesOnFromTheStore) {
+  ObserveJobs();
+  EXPECT_THAT(Happens("jobs", 5), ElementsAre("write jobs 5 ELECTED"));
+  for (uint64_t revision : {6, 7, 8}) EXPECT_THAT(Happens("jobs", revision), IsEmpty());
+  // No more is kept than this: the rest is in the store.
+  for (uint64_t revision : {9, 10}) EXPECT_THAT(Happens("jobs", revision), IsEmpty());
+
+  EXPECT_THAT(Sent(), ElementsAre("write jobs 6 ELECTED"));
+  EXPECT_THAT(Sent(), ElementsAre("write jobs 7 ELECTED", "read jobs from 9, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {9, 10}), IsEmpty());
+  EXPECT_THAT(SendAll(),
+              ElementsAre("write jobs 8 ELECTED", "write jobs 9 ELECTED", "write jobs 10 ELECTED"));
+  EXPECT_THAT(Happens("jobs", 11), ElementsAre("write jobs 11 ELECTED"));
+}
+
+TEST_F(ObserveTest, AReadThatFailsEndsTheStream) {
+  ObserveJobs();
+  Happens("jobs", 6);
+  EXPECT_THAT(stream_.Step(EventsRead{{"jobs"}, Unavailable()}),
+              ElementsAre("error: the database is away"));
+}
+
+// --- Progress ---
+
+TEST_F(ObserveTest, ProgressIsToldNowAndThen) {
+  ObserveJobs();
+  EXPECT_THAT(stream_.Step(Due{TimerId::kProgress}),
+              ElementsAre("write progress", "progress in 5000 ms"));
+}
+
+TEST_F(ObserveTest, ProgressIsNotToldWhileSomethingIsMissing) {
+  ObserveJobs();
+  Happens("jobs", 6);
+  EXPECT_THAT(stream_.Step(Due{TimerId::kProgress}), ElementsAre("progress in 5000 ms"));
+}
+
+// --- The end ---
+
+TEST_F(ObserveTest, AnotherDatabaseIsResynced) {
+  ObserveJobs();
+
+  EXPECT_THAT(stream_.Step(HistoryReset{}), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
+}
+
+TEST_F(ObserveTest, AReadOfTheDatabaseThatWasCountsForNothing) {
+  ObserveJobs();
+  Happens("jobs", 6);
+  EXPECT_THAT(stream_.Step(HistoryReset{}), IsEmpty());
+
+  EXPECT_THAT(ReadEvents("jobs", {5, 6}), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
+}
+
+TEST_F(ObserveTest, APrefixIsListedAgainInAnotherDatabase) {
+  Begin({Prefix("j")});
+  stream_.Step(NamesRead{0, std::vector<ElectionName>()});
+  SendAll();
+
+  EXPECT_THAT(stream_.Step(HistoryReset{}), ElementsAre("list 'j'"));
+  EXPECT_THAT(stream_.Step(NamesRead{0, {{{"jobs"}}}}), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
+}
+
+TEST_F(ObserveTest, AShutdownEndsTheStream) {
+  ObserveJobs();
+  EXPECT_THAT(stream_.Step(Drained{}), ElementsAre("error: this replica is shutting down"));
+  EXPECT_THAT(Happens("jobs", 5), IsEmpty());
+}
+
+TEST_F(ObserveTest, AnObserverThatIsGoneIsToldNothing) {
+  ObserveJobs();
+  EXPECT_THAT(stream_.Step(Cancelled{}), ElementsAre("hang up"));
+  EXPECT_THAT(Happens("jobs", 5), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tenure::calls

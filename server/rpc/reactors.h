@@ -1,0 +1,136 @@
+// gRPC's side of open calls: one reactor for each shape of call.
+//
+// A reactor runs a machine (calls/machine.h), converts its messages with `Fill`, and owns itself
+// until gRPC is done with it. It finishes the call once: with the last thing that its machine says.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "server/calls/call.h"
+#include "server/rpc/call_messages.h"
+#include "server/status.h"
+
+namespace tenure::rpc {
+
+// What all shapes share. `Shape` is gRPC's reactor; `Derived` does what the machine says.
+template <typename Derived, typename Shape, typename Machine>
+class Reactor : public Shape {
+ public:
+  using Call = calls::Call<Machine>;
+
+  Reactor(Engine& engine, Machine machine, std::string trace)
+      : call_(std::make_shared<Call>(
+            engine, std::move(machine),
+            [this](typename Machine::Outward outward) {
+              std::visit([this](auto& it) { static_cast<Derived*>(this)->Do(it); }, outward);
+            },
+            std::move(trace))) {}
+
+  // Once. Afterwards the reactor is gRPC's.
+  Shape* Begin(const std::vector<Watch>& watches) {
+    if (const auto begun = call_->Begin(watches); !begun) this->Finish(ToStatus(begun.error()));
+    return this;
+  }
+
+  void OnCancel() override { call_->Happened(calls::Cancelled{}); }
+  void OnDone() override {
+    call_->Leave();
+    delete static_cast<Derived*>(this);
+  }
+
+ protected:
+  ~Reactor() = default;
+
+  void End(calls::Finish) { this->Finish(grpc::Status::OK); }
+  void End(const calls::BreakOff& it) { this->Finish(ToStatus(it.error)); }
+  void End(calls::HangUp) { this->Finish(grpc::Status::CANCELLED); }
+
+  const std::shared_ptr<Call> call_;
+};
+
+// `response` is valid until the call is finished.
+template <typename Machine, typename Response>
+class UnaryReactor final
+    : public Reactor<UnaryReactor<Machine, Response>, grpc::ServerUnaryReactor, Machine> {
+ public:
+  UnaryReactor(Engine& engine, Machine machine, std::string trace, Response* response)
+      : UnaryReactor::Reactor(engine, std::move(machine), std::move(trace)), response_(response) {}
+
+  template <typename T>
+  void Do(calls::Reply<T>& it) {
+    if (!it.reply) return this->Finish(ToStatus(it.reply.error()));
+    Fill(*it.reply, *response_);
+    this->Finish(grpc::Status::OK);
+  }
+  void Do(calls::HangUp it) { this->End(it); }
+
+ private:
+  Response* const response_;
+};
+
+template <typename Machine, typename Response>
+class WriteReactor final
+    : public Reactor<WriteReactor<Machine, Response>, grpc::ServerWriteReactor<Response>, Machine> {
+ public:
+  // `open` counts the streams.
+  WriteReactor(Engine& engine, Machine machine, prometheus::Gauge& open)
+      : WriteReactor::Reactor(engine, std::move(machine), ""), open_(open) {
+    open_.Increment();
+  }
+  ~WriteReactor() { open_.Decrement(); }
+
+  void OnWriteDone(bool ok) override { this->call_->Happened(calls::Written{ok}); }
+
+  template <typename T>
+  void Do(calls::Write<T>& it) {
+    in_flight_.Clear();
+    Fill(it.message, in_flight_);
+    this->StartWrite(&in_flight_);
+  }
+  template <typename T>
+  void Do(const T& last) {
+    this->End(last);
+  }
+
+ private:
+  prometheus::Gauge& open_;
+  Response in_flight_;
+};
+
+template <typename Machine, typename Request, typename Response>
+class BidiReactor final : public Reactor<BidiReactor<Machine, Request, Response>,
+                                         grpc::ServerBidiReactor<Request, Response>, Machine> {
+ public:
+  BidiReactor(Engine& engine, Machine machine)
+      : BidiReactor::Reactor(engine, std::move(machine), "") {}
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return this->call_->Happened(calls::ReadsDone{});
+    this->call_->Happened(calls::Received{Parse(request_)});
+  }
+  void OnWriteDone(bool ok) override { this->call_->Happened(calls::Written{ok}); }
+
+  void Do(calls::ReadRequest&) { this->StartRead(&request_); }
+  template <typename T>
+  void Do(calls::Write<T>& it) {
+    in_flight_.Clear();
+    Fill(it.message, in_flight_);
+    this->StartWrite(&in_flight_);
+  }
+  template <typename T>
+  void Do(const T& last) {
+    this->End(last);
+  }
+
+ private:
+  Request request_;  // of the read in flight
+  Response in_flight_;
+};
+
+}  // namespace tenure::rpc

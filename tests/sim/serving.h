@@ -1,0 +1,183 @@
+// Calls as a replica serves them: the machines of server/calls, run as in production by
+// `calls::Call`. Only gRPC is replaced (network.h).
+//
+// Around each machine is a probe. It plants errors, and checks what is true of every call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "server/calls/call.h"
+#include "server/calls/campaign.h"
+#include "server/calls/keep_alive.h"
+#include "server/calls/observe.h"
+#include "tests/sim/replica.h"
+#include "tests/sim/world.h"
+
+namespace tenure::sim {
+
+// Of a call for one election or for several.
+template <typename Machine>
+class ProbedCampaign {
+ public:
+  using Event = typename Machine::Event;
+  using Effect = typename Machine::Effect;
+  using Outward = typename Machine::Outward;
+
+  ProbedCampaign(World& world, Machine machine) : world_(world), machine_(std::move(machine)) {}
+
+  [[nodiscard]] bool finished() const { return machine_.finished(); }
+
+  std::vector<Effect> Step(const Event& event, SteadyTime now) {
+    std::visit([this](const auto& it) { Hear(it); }, event);
+    auto effects = IsLost(event) ? std::vector<Effect>() : machine_.Step(event, now);
+    for (const Effect& effect : effects) {
+      std::visit([this](const auto& it) { Note(it); }, effect);
+    }
+    const bool gives_up = std::holds_alternative<calls::Cancelled>(event);
+    if (world_.mutation.withdraws_while_reading && gives_up && std::exchange(reading_, false)) {
+      effects.emplace_back(calls::TakeBack{*attempt_});
+    }
+    if (!finished() && waits_ && elected_ > standing_in_) {
+      world_.Violate("{} waits on after its replica was told of its election",
+                     NameOf(attempt_->session));
+    }
+    if (!finished() && waits_ && drained_) {
+      world_.Violate("a call waits on in a replica that is shutting down");
+    }
+    return effects;
+  }
+
+ private:
+  [[nodiscard]] bool IsLost(const Event& event) const {
+    const Mutation& mutation = world_.mutation;
+    const bool changed = std::holds_alternative<calls::Changed>(event);
+    return (mutation.drops_early_election && changed && !waits_) ||
+           (mutation.waits_while_draining && std::holds_alternative<calls::Drained>(event));
+  }
+
+  template <typename T>
+  void Hear(const T&) {}
+  void Hear(const calls::Answered& it) {
+    waits_ = it.answer.has_value();
+    if (!waits_) return;
+    const auto* answer = std::get_if<CampaignAnswer>(&*it.answer);
+    if (answer != nullptr) standing_in_ = answer->election.term;
+  }
+  void Hear(const calls::Changed& it) {
+    const tenure::Event& event = *it.event;
+    const bool mine = event.type == EventType::kElected && attempt_ &&
+                      event.election == attempt_->election &&
+                      event.leader.session == attempt_->session;
+    if (mine) elected_ = std::max(elected_, event.term);
+  }
+  void Hear(const calls::Drained&) { drained_ = true; }
+  void Hear(const calls::PlaceRead& it) { reading_ &= !it.with_position; }
+
+  template <typename T>
+  void Note(const T&) {}
+  void Note(const calls::Submit& it) {
+    waits_ = false;
+    const auto* campaign = std::get_if<Campaign>(&it.command);
+    if (campaign != nullptr) attempt_ = {campaign->election, campaign->session, campaign->attempt};
+  }
+  void Note(const calls::ReadPlace& it) { reading_ |= it.with_position; }
+  void Note(const calls::TakeBack& it) {
+    const Withdraw& command = it.command;
+    world_.asked.withdrawn[{command.election, command.session}].insert(command.attempt.value);
+    world_.last_withdrawn = command.attempt.value;
+    world_.Say("{} withdraws its call from {}", NameOf(command.session), command.election.bytes);
+  }
+
+  World& world_;
+  Machine machine_;
+  std::optional<Withdraw> attempt_;  // what would take it back; of one election only
+  bool waits_ = false;               // its command was answered
+  bool reading_ = false;             // its place, to answer with it
+  bool drained_ = false;
+  Term standing_in_;
+  Term elected_;  // the latest term that was granted to it, as far as its replica was told
+};
+
+class ProbedKeepAlive {
+ public:
+  using Event = calls::KeepAlive::Event;
+  using Effect = calls::KeepAlive::Effect;
+  using Outward = calls::KeepAlive::Outward;
+
+  explicit ProbedKeepAlive(World& world) : world_(world) {}
+
+  [[nodiscard]] bool finished() const { return machine_.finished(); }
+
+  std::vector<Effect> Step(Event event, SteadyTime now) {
+    if (!world_.mutation.answers_before_renewal) return machine_.Step(std::move(event), now);
+    if (std::holds_alternative<calls::Renewed>(event)) return {};
+    auto effects = machine_.Step(std::move(event), now);
+    for (size_t i = 0; i < effects.size(); ++i) {
+      const auto* renew = std::get_if<calls::Renew>(&effects[i]);
+      if (renew == nullptr) continue;
+      Session session;
+      session.id = renew->session;
+      session.lease_ttl = world_.plan.lease_ttl;
+      for (auto& effect : machine_.Step(calls::Renewed{renew->index, session}, now)) {
+        effects.push_back(std::move(effect));
+        renew = nullptr;
+      }
+    }
+    return effects;
+  }
+
+ private:
+  World& world_;
+  calls::KeepAlive machine_;
+};
+
+// A call or a stream in a replica. `send` takes what goes to the caller, `broken` is told when the
+// process dies.
+template <typename Machine>
+class Served final : public Resident {
+ public:
+  using Outward = typename Machine::Outward;
+
+  Served(Engine& engine, Machine machine, std::function<void(Outward)> send,
+         std::function<void()> broken)
+      : call_(std::make_shared<calls::Call<Machine>>(
+            engine, std::move(machine),
+            [this, send = std::move(send)](Outward outward) {
+              finished |= std::visit([](const auto& it) { return IsLast(it); }, outward);
+              send(std::move(outward));
+            })),
+        broken_(std::move(broken)) {}
+
+  [[nodiscard]] Result<void> Begin(const std::vector<Watch>& watches) {
+    auto begun = call_->Begin(watches);
+    finished |= !begun;
+    return begun;
+  }
+  void Happened(typename Machine::Event event) { call_->Happened(std::move(event)); }
+
+  void Leave() override { call_->Leave(); }
+  void Abort() override { broken_(); }
+
+ private:
+  template <typename T>
+  static bool IsLast(const T&) {
+    return false;
+  }
+  template <typename T>
+  static bool IsLast(const calls::Reply<T>&) {
+    return true;
+  }
+  static bool IsLast(const calls::Finish&) { return true; }
+  static bool IsLast(const calls::BreakOff&) { return true; }
+  static bool IsLast(const calls::HangUp&) { return true; }
+
+  const std::shared_ptr<calls::Call<Machine>> call_;
+  const std::function<void()> broken_;
+};
+
+}  // namespace tenure::sim
