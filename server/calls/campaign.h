@@ -71,7 +71,10 @@ class OpenCampaign {
   // Gives back what the command has given, or, while it waits, its place.
   virtual void Withdraw() = 0;
 
-  void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
+  template <typename T>
+  void Emit(T effect) {
+    effects_.emplace_back(std::move(effect));
+  }
   void SubmitCommand();
   // From now on the store has only so long to answer.
   void LimitAnswerTime();

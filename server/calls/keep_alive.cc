@@ -46,14 +46,17 @@ void KeepAlive::On(Received& received) {
   for (const SessionId& id : wanted) {
     renewal_.sessions.push_back({id, Session{}});
   }
-  effects_.push_back(std::move(watch));
+  if (watch.add.empty() && watch.remove.empty()) return RenewAll();
+  Emit(std::move(watch));
 }
 
 // Watched before it is read, so that nothing falls between.
-void KeepAlive::On(const Watched&) {
+void KeepAlive::On(const Watched&) { RenewAll(); }
+
+void KeepAlive::RenewAll() {
   unanswered_ = renewal_.sessions.size();
   for (size_t i = 0; i < renewal_.sessions.size(); ++i) {
-    effects_.push_back(Renew{renewal_.sessions[i].id, i});
+    Emit(Renew{renewal_.sessions[i].id, i});
   }
 }
 
@@ -63,7 +66,7 @@ void KeepAlive::On(Renewed& renewed) {
   if (--unanswered_ > 0) return;
   if (error_) return FinishWith(*error_);
   if (first_time_.empty()) return Answer();
-  effects_.push_back(ReadSeats{std::move(first_time_)});
+  Emit(ReadSeats{std::move(first_time_)});
 }
 
 void KeepAlive::On(SeatsRead& read) {

@@ -65,12 +65,16 @@ class KeepAlive {
   void On(const Written& written);
   void On(const Cancelled&) { End(HangUp{}); }
 
+  void RenewAll();
   void Answer();
   void Say(KeepAliveMessage message);
   void FinishIfAllIsSaid();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
-  void Emit(Outward outward) { effects_.push_back(std::move(outward)); }
+  template <typename T>
+  void Emit(T effect) {
+    effects_.emplace_back(std::move(effect));
+  }
 
   bool finished_ = false;
   bool reads_done_ = false;

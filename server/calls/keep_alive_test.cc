@@ -70,8 +70,7 @@ TEST_F(KeepAliveTest, TheFirstAnswerHasTheSeats) {
 TEST_F(KeepAliveTest, TheNextHasNot) {
   RenewA();
 
-  EXPECT_THAT(Ask({"a"}), ElementsAre("watch"));
-  EXPECT_THAT(Watch(), ElementsAre("renew a"));
+  EXPECT_THAT(Ask({"a"}), ElementsAre("renew a"));
   EXPECT_THAT(Renew(), ElementsAre("write renewal 2: a", "read request"));
 }
 
@@ -110,8 +109,7 @@ TEST_F(KeepAliveTest, ASessionThatHasEndedAndIsAskedForAgainIsAsNew) {
   EXPECT_THAT(stream_.Step(SessionOver{ended}), ElementsAre("write over a"));
   Sent();
 
-  EXPECT_THAT(Ask({"a"}), ElementsAre("watch"));
-  Watch();
+  EXPECT_THAT(Ask({"a"}), ElementsAre("renew a"));
   EXPECT_THAT(Renew(), ElementsAre("read seats of a"));
 }
 

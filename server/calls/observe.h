@@ -125,7 +125,10 @@ class Observe {
   void WriteNext();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
-  void Emit(Effect effect) { effects_.push_back(std::move(effect)); }
+  template <typename T>
+  void Emit(T effect) {
+    effects_.emplace_back(std::move(effect));
+  }
 
   std::vector<Selector> selectors_;
   const ObserveOptions options_;
