@@ -101,7 +101,8 @@ TEST_P(ElectorTest, ADeposedLeaderStopsAndStandsAgain) {
   Elector elector(NewClient("a", 3s), diary.WorkingOptions("e"));
   diary.WaitFor("works 1");
 
-  WaitForRenewals(A(), "e", 1);  // so the stream is open, and tells the cause
+  // The second is sent when the first was answered: the stream is open, and tells the cause.
+  WaitForRenewals(A(), "e", 2);
   v1::DeposeRequest request;
   request.set_election("e");
   request.set_term(1);
@@ -193,7 +194,8 @@ TEST_P(ElectorTest, TheElectorStandsAgainInADeletedElection) {
   const Elector elector(NewClient("a", 3s), diary.Options("e"));
   diary.WaitFor("elected 1");
 
-  WaitForRenewals(A(), "e", 1);  // so the stream is open, and tells the cause
+  // The second is sent when the first was answered: the stream is open, and tells the cause.
+  WaitForRenewals(A(), "e", 2);
   v1::DeleteElectionRequest request;
   request.set_election("e");
   request.set_term(1);

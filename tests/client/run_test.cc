@@ -94,7 +94,8 @@ TEST_P(RunTest, ADeposedLeaderEndsItsCommandAndSaysSo) {
   const auto run = Start(A(), "a", {"--ttl", "3s"},
                          "trap 'echo term; exit 7' TERM; echo ready; while :; do sleep 0.02; done");
   run->Line(1);
-  WaitForRenewals(A(), "e", 1);  // so its stream is open, and tells the cause
+  // The second is sent when the first was answered: the stream is open, and tells the cause.
+  WaitForRenewals(A(), "e", 2);
 
   Depose(1);
 
