@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/tool/exit_code.h"
-#include "server/status.h"
+#include "proto/status.h"
 
 namespace tenure {
 namespace {

@@ -1,6 +1,6 @@
 // The closed list of what can go wrong, and the value in which it crosses rooms.
 //
-// `proto/tenure/v1/election.proto` documents each reason for callers; `server/status.h` gives each
+// `proto/tenure/v1/election.proto` documents each reason for callers; `proto/status.h` gives each
 // its gRPC code.
 #pragma once
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "server/calls/machine.h"
-#include "server/engine.h"
-#include "server/timer.h"
+#include "server/engine/engine.h"
+#include "server/engine/timer.h"
 
 namespace tenure::calls {
 

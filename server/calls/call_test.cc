@@ -11,7 +11,7 @@
 #include "server/calls/campaign.h"
 #include "server/calls/keep_alive.h"
 #include "server/calls/observe.h"
-#include "server/engine_testing.h"
+#include "server/engine/engine_testing.h"
 
 namespace tenure::calls {
 namespace {

@@ -16,8 +16,8 @@
 #include "core/error.h"
 #include "core/law.h"
 #include "core/types.h"
-#include "server/engine.h"
-#include "server/scheduler.h"
+#include "server/engine/engine.h"
+#include "server/engine/scheduler.h"
 
 namespace tenure::calls {
 

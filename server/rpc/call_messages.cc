@@ -8,7 +8,7 @@
 
 #include "core/limits.h"
 #include "core/validation.h"
-#include "server/convert.h"
+#include "server/rpc/convert.h"
 
 namespace tenure::rpc {
 namespace {

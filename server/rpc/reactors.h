@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
+#include "proto/status.h"
 #include "server/calls/call.h"
 #include "server/rpc/call_messages.h"
-#include "server/status.h"
 
 namespace tenure::rpc {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "metrics/metrics.h"
-#include "server/engine.h"
+#include "server/engine/engine.h"
 #include "tests/sim/auditor.h"
 #include "tests/sim/world.h"
 #include "tests/support/faulty_store.h"

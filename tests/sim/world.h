@@ -21,7 +21,7 @@
 
 #include "core/law.h"
 #include "core/types.h"
-#include "server/manual_scheduler.h"
+#include "server/engine/manual_scheduler.h"
 #include "storage/store.h"
 #include "tests/sim/mutation.h"
 #include "tests/sim/plan.h"

@@ -1,0 +1,209 @@
+#include "server/access/access.h"
+
+#include <grpc/grpc_security_constants.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "core/validation.h"
+#include "proto/status.h"
+#include "server/access/trace.h"
+#include "server/log/log.h"
+
+namespace tenure {
+namespace {
+
+constexpr char kTokenMetadata[] = "authorization";
+constexpr std::string_view kTokenScheme = "bearer ";  // in any case
+constexpr size_t kRecordedNameBytesMax = 255;
+constexpr uint64_t kRefusalsLoggedPerSecond = 100;
+
+std::string TextOf(grpc::string_ref text) { return {text.data(), text.size()}; }
+
+Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
+  Credentials credentials;
+  const auto authorization = context.client_metadata().find(kTokenMetadata);
+  if (authorization != context.client_metadata().end()) {
+    const std::string text = TextOf(authorization->second);
+    const bool bearer = std::ranges::equal(text.substr(0, kTokenScheme.size()), kTokenScheme,
+                                           [](char a, char b) { return std::tolower(a) == b; });
+    credentials.token = bearer ? text.substr(kTokenScheme.size()) : std::string();
+  }
+  const auto peer = context.auth_context();
+  if (peer == nullptr) return credentials;
+  for (const auto& name : peer->FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME)) {
+    credentials.san.push_back(TextOf(name));
+  }
+  const auto subject = peer->FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME);
+  if (!subject.empty()) credentials.subject = TextOf(subject.front());
+  return credentials;
+}
+
+tl::expected<std::string, std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return tl::unexpected("cannot read " + path);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) return tl::unexpected("cannot read " + path);
+  return text;
+}
+
+// What is shown of a name that is not checked yet: it may be megabytes of anything.
+std::string Shown(const std::string& election) {
+  return ParseElectionName(election) ? "'" + election + "'" : "(malformed name)";
+}
+
+// What of the target the identity may not touch; nothing if it may do it.
+std::optional<std::string> Forbidden(const Identity& identity, Verb verb, const Target& target) {
+  if (target.elections.empty() && target.prefixes.empty() && !identity.MaySomewhere(verb)) {
+    return "anywhere";
+  }
+  for (const std::string& election : target.elections) {
+    if (!identity.May(verb, election)) return "in election " + Shown(election);
+  }
+  for (const std::string& prefix : target.prefixes) {
+    if (!identity.MayInAll(verb, prefix))
+      return prefix.empty() ? "in all elections"
+                            : "in all elections with the prefix " + Shown(prefix);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Access>, std::string> Access::Open(const std::string& policy_path,
+                                                                Now now) {
+  std::unique_ptr<Access> access(new Access(policy_path, std::move(now)));
+  if (policy_path.empty()) return access;
+  auto loaded = access->Load();
+  if (!loaded) return tl::unexpected(loaded.error());
+  access->policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
+  access->sources_ = std::move(loaded->sources);
+  return access;
+}
+
+tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context, Reason reason,
+                                     std::string message) const {
+  bool logged = false;
+  uint64_t unlogged = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const SteadyTime now = now_();
+    if (now - refusals_since_ >= std::chrono::seconds(1)) {
+      unlogged = refusals_ > kRefusalsLoggedPerSecond ? refusals_ - kRefusalsLoggedPerSecond : 0;
+      refusals_since_ = now;
+      refusals_ = 0;
+    }
+    logged = ++refusals_ <= kRefusalsLoggedPerSecond;
+  }
+  if (unlogged > 0) LogWarning("more calls were refused than are logged", {{"count", unlogged}});
+  if (logged) {
+    LogWarning("call refused", {{"reason", ReasonName(reason)},
+                                {"detail", message},
+                                {"peer", context.peer()},
+                                {"trace", TraceIdOf(context)}});
+  }
+  return Fail(reason, std::move(message));
+}
+
+Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context, Verb verb,
+                                     const Target& target) const {
+  if (policy_path_.empty()) return Caller();
+  const auto policy = [this] {
+    const std::lock_guard lock(mutex_);
+    return policy_;
+  }();
+  Caller identity = policy->Find(CredentialsOf(context));
+  if (identity == nullptr) {
+    return Refuse(context, Reason::kPermissionDenied,
+                  "this call has no token or client certificate that the policy knows");
+  }
+  const auto forbidden = Forbidden(*identity, verb, target);
+  if (!forbidden) return identity;
+  return Refuse(context, Reason::kPermissionDenied,
+                "identity '" + identity->name + "' may not " + std::string(VerbName(verb)) + " " +
+                    *forbidden);
+}
+
+Result<Access::Caller> Access::Admit(const grpc::CallbackServerContext& context, Verb verb,
+                                     const Target& target) {
+  auto caller = Allow(context, verb, target);
+  if (!caller || *caller == nullptr || TakeRequest(**caller)) return caller;
+  return Refuse(context, Reason::kLimitReached,
+                "identity '" + (*caller)->name + "' is over its limit of " +
+                    std::to_string(*(*caller)->limits.requests_per_second) +
+                    " requests per second");
+}
+
+bool Access::TakeRequest(const Identity& identity) {
+  if (!identity.limits.requests_per_second) return true;
+  const auto rate = static_cast<double>(*identity.limits.requests_per_second);
+  const SteadyTime now = now_();
+  const std::lock_guard lock(mutex_);
+  const auto [entry, first] = buckets_.try_emplace(identity.name, Bucket{rate, now});
+  Bucket& bucket = entry->second;
+  const std::chrono::duration<double> since = now - bucket.filled_at;
+  bucket.requests = std::min(rate, bucket.requests + rate * since.count());
+  bucket.filled_at = now;
+  if (bucket.requests < 1) return false;
+  bucket.requests -= 1;
+  return true;
+}
+
+tl::expected<Access::Loaded, std::string> Access::Load() const {
+  Loaded loaded;
+  const auto read = [&](const std::string& path) {
+    auto text = ReadFile(path);
+    if (text) loaded.sources[path] = *text;
+    return text;
+  };
+  const auto text = read(policy_path_);
+  if (!text) return tl::unexpected(text.error());
+  auto policy = Policy::Parse(*text, read);
+  if (!policy) return tl::unexpected(policy_path_ + ", " + policy.error());
+  loaded.policy = *std::move(policy);
+  return loaded;
+}
+
+bool Access::Unchanged(const Sources& sources) const {
+  return std::ranges::all_of(sources, [](const auto& source) {
+    const auto text = ReadFile(source.first);
+    return text && *text == source.second;
+  });
+}
+
+void Access::Refresh() {
+  if (policy_path_.empty() || Unchanged(sources_)) return;
+  auto loaded = Load();
+  const std::string complaint = loaded ? "" : loaded.error();
+  const bool told = std::exchange(complaint_, complaint) == complaint;
+  if (!loaded) {
+    if (!told)
+      LogError("the changed policy cannot be used, the previous one stays in force",
+               {{"error", complaint}});
+    return;
+  }
+  sources_ = std::move(loaded->sources);
+  const std::lock_guard lock(mutex_);
+  policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
+  LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
+}
+
+Claimant ClaimantOf(const Access::Caller& caller) {
+  return caller == nullptr ? Claimant() : Claimant{caller->name, caller->limits.quota};
+}
+
+std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerContext& context) {
+  if (caller != nullptr) return caller->name;
+  std::string name = context.peer();
+  const auto peer = context.auth_context();
+  if (peer != nullptr && peer->IsPeerAuthenticated() && !peer->GetPeerIdentity().empty()) {
+    name = TextOf(peer->GetPeerIdentity().front());
+  }
+  return name.substr(0, kRecordedNameBytesMax);
+}
+
+}  // namespace tenure

@@ -1,0 +1,97 @@
+// Access control: identifies the caller, and checks its call against the policy.
+//
+// A call is checked once, when it begins: an admitted call continues even if the policy changes or
+// its certificate expires. Every refusal is logged.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "core/error.h"
+#include "server/access/policy.h"
+#include "server/engine/scheduler.h"
+
+namespace tenure {
+
+// What a call is about. Neither elections nor prefixes: a session, whose id is a secret of its own,
+// so that it is enough to have the verb somewhere.
+struct Target {
+  std::vector<std::string> elections = {};
+  std::vector<std::string> prefixes = {};
+};
+
+// Thread-safe.
+class Access {
+ public:
+  using Now = std::function<SteadyTime()>;
+
+  // With an empty path everybody may do everything. The error is one sentence for the operator.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Access>, std::string> Open(
+      const std::string& policy_path, Now now);
+
+  // Whether a call may do this. Errors: kPermissionDenied.
+  // Null if there is no policy.
+  using Caller = std::shared_ptr<const Identity>;
+  [[nodiscard]] Result<Caller> Allow(const grpc::CallbackServerContext& context, Verb verb,
+                                     const Target& target) const;
+  // The same for a call that asks for something new, which is counted: kLimitReached, too.
+  [[nodiscard]] Result<Caller> Admit(const grpc::CallbackServerContext& context, Verb verb,
+                                     const Target& target);
+
+  // Reads the policy again if it, or a file of tokens that it names, has changed. A policy that
+  // cannot be read changes nothing.
+  void Refresh();
+
+ private:
+  // What a policy was made of.
+  using Sources = std::map<std::string, std::string>;  // path -> content
+  struct Loaded {
+    Policy policy;
+    Sources sources;
+  };
+  // So many requests of an identity may come at once: those of one second.
+  struct Bucket {
+    double requests = 0;
+    SteadyTime filled_at;
+  };
+
+  Access(std::string policy_path, Now now)
+      : policy_path_(std::move(policy_path)), now_(std::move(now)) {}
+
+  [[nodiscard]] tl::expected<Loaded, std::string> Load() const;
+  [[nodiscard]] bool Unchanged(const Sources& sources) const;
+  [[nodiscard]] bool TakeRequest(const Identity& identity);
+  [[nodiscard]] tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context,
+                                             Reason reason, std::string message) const;
+
+  const std::string policy_path_;  // empty: there is no policy
+  const Now now_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_:
+  std::shared_ptr<const Policy> policy_;
+  std::map<std::string, Bucket> buckets_;  // of identities that are limited
+  // A flood of refusals does not push other lines out of the log.
+  mutable SteadyTime refusals_since_;
+  mutable uint64_t refusals_ = 0;  // since then
+
+  // Used by Open and Refresh only.
+  Sources sources_;
+  std::string complaint_;  // of the last Refresh; empty if it was fine
+};
+
+[[nodiscard]] Claimant ClaimantOf(const Access::Caller& caller);
+
+// The caller's name for records: its name in the policy, or else the authenticated name of the
+// peer, or else its address.
+[[nodiscard]] std::string NameOf(const Access::Caller& caller,
+                                 const grpc::CallbackServerContext& context);
+
+}  // namespace tenure

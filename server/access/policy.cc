@@ -1,0 +1,230 @@
+#include "server/access/policy.h"
+
+#include <openssl/evp.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace tenure {
+namespace {
+
+constexpr size_t kTokenBytesMin = 16;
+constexpr size_t kIdentityBytesMax = 64;
+constexpr std::array kVerbs = {Verb::kCampaign, Verb::kObserve, Verb::kInspect, Verb::kAdminister};
+
+std::string Sha256(std::string_view text) {
+  std::string digest(EVP_MAX_MD_SIZE, '\0');
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
+             EVP_sha256(), nullptr);
+  digest.resize(size);
+  return digest;
+}
+
+// What is wrong with a file, and where.
+struct Mistake : std::runtime_error {
+  Mistake(const YAML::Node& where, const std::string& what)
+      : std::runtime_error("line " + std::to_string(where.Mark().line + 1) + ": " + what) {}
+};
+
+// The entries of a map, none of which may be another than these.
+void RequireOnly(const YAML::Node& map, const std::string& what,
+                 const std::set<std::string>& known) {
+  if (!map.IsMap()) throw Mistake(map, what + " must be a map");
+  for (const auto& entry : map) {
+    const auto key = entry.first.as<std::string>();
+    if (!known.contains(key))
+      throw Mistake(entry.first, what + " has an unknown key '" + key + "'");
+  }
+}
+
+std::vector<YAML::Node> ListOf(const YAML::Node& map, const std::string& key) {
+  const YAML::Node list = map[key];
+  if (!list) return {};
+  if (!list.IsSequence()) throw Mistake(list, "'" + key + "' must be a list");
+  return {list.begin(), list.end()};
+}
+
+std::string TextOf(const YAML::Node& node, const std::string& what) {
+  if (!node.IsScalar()) throw Mistake(node, what + " must be a string");
+  return node.as<std::string>();
+}
+
+std::vector<std::string> TextsOf(const YAML::Node& map, const std::string& key) {
+  std::vector<std::string> texts;
+  for (const YAML::Node& node : ListOf(map, key)) {
+    texts.push_back(TextOf(node, "an entry of '" + key + "'"));
+  }
+  return texts;
+}
+
+Verb VerbOf(const YAML::Node& node) {
+  const std::string name = TextOf(node, "a verb");
+  const auto verb = std::ranges::find(kVerbs, name, VerbName);
+  if (verb != kVerbs.end()) return *verb;
+  throw Mistake(node, "'" + name + "' is not a verb; use campaign, observe, inspect or administer");
+}
+
+Rule RuleOf(const YAML::Node& node) {
+  RequireOnly(node, "a rule", {"verbs", "elections", "prefixes"});
+  Rule rule;
+  for (const YAML::Node& verb : ListOf(node, "verbs")) rule.verbs.insert(VerbOf(verb));
+  for (const std::string& name : TextsOf(node, "elections")) rule.elections.insert(name);
+  rule.prefixes = TextsOf(node, "prefixes");
+  if (rule.verbs.empty()) throw Mistake(node, "a rule needs 'verbs'");
+  if (rule.elections.empty() && rule.prefixes.empty()) {
+    throw Mistake(node,
+                  "a rule needs 'elections' or 'prefixes'; the prefix \"\" matches all elections");
+  }
+  return rule;
+}
+
+std::optional<uint64_t> LimitOf(const YAML::Node& limits, const std::string& key) {
+  const YAML::Node node = limits[key];
+  if (!node) return std::nullopt;
+  uint64_t number = 0;
+  const std::string text = node.IsScalar() ? node.Scalar() : "";
+  const bool digits = !text.empty() && text.size() <= 9 && std::ranges::all_of(text, ::isdigit);
+  if (!digits) throw Mistake(node, "'" + key + "' must be a whole number from 0 to 999999999");
+  number = std::stoull(text);
+  return number;
+}
+
+IdentityLimits LimitsOf(const YAML::Node& node) {
+  if (!node) return {};
+  RequireOnly(node, "'limits'", {"requests_per_second", "sessions", "candidacies"});
+  return {LimitOf(node, "requests_per_second"),
+          {LimitOf(node, "sessions"), LimitOf(node, "candidacies")}};
+}
+
+}  // namespace
+
+std::string_view VerbName(Verb verb) {
+  switch (verb) {
+    case Verb::kCampaign: return "campaign";
+    case Verb::kObserve: return "observe";
+    case Verb::kInspect: return "inspect";
+    case Verb::kAdminister: return "administer";
+  }
+  return "";
+}
+
+bool Identity::May(Verb verb, std::string_view election) const {
+  return std::ranges::any_of(rules, [&](const Rule& rule) {
+    if (!rule.verbs.contains(verb)) return false;
+    return rule.elections.contains(election) ||
+           std::ranges::any_of(rule.prefixes, [&](const std::string& prefix) {
+             return election.starts_with(prefix);
+           });
+  });
+}
+
+bool Identity::MayInAll(Verb verb, std::string_view prefix) const {
+  return std::ranges::any_of(rules, [&](const Rule& rule) {
+    return rule.verbs.contains(verb) &&
+           std::ranges::any_of(rule.prefixes, [&](const std::string& allowed) {
+             return prefix.starts_with(allowed);
+           });
+  });
+}
+
+bool Identity::MaySomewhere(Verb verb) const {
+  return std::ranges::any_of(rules, [&](const Rule& rule) { return rule.verbs.contains(verb); });
+}
+
+// Reads one file, and complains by throwing.
+class PolicyReader {
+ public:
+  explicit PolicyReader(const Policy::ReadFile& read) : read_(read) {}
+
+  Policy Read(const std::string& text) {
+    const YAML::Node root = YAML::Load(text);
+    RequireOnly(root, "the policy", {"identities"});
+    for (const YAML::Node& node : ListOf(root, "identities")) ReadIdentity(node);
+    return std::move(policy_);
+  }
+
+ private:
+  void ReadIdentity(const YAML::Node& node) {
+    RequireOnly(node, "an identity",
+                {"name", "token_files", "sans", "subjects", "rules", "limits"});
+    if (!node["name"]) throw Mistake(node, "an identity needs a 'name'");
+    Identity identity;
+    identity.name = TextOf(node["name"], "the 'name' of an identity");
+    if (identity.name.empty() || identity.name.size() > kIdentityBytesMax) {
+      throw Mistake(node, "the name of an identity must have 1 to 64 bytes");
+    }
+    if (!names_.insert(identity.name).second) {
+      throw Mistake(node, "identity '" + identity.name + "' is defined twice");
+    }
+    for (const YAML::Node& rule : ListOf(node, "rules")) identity.rules.push_back(RuleOf(rule));
+    identity.limits = LimitsOf(node["limits"]);
+    for (const std::string& file : TextsOf(node, "token_files")) ReadTokens(node, file);
+    for (const std::string& san : TextsOf(node, "sans")) Know(policy_.by_san_, san, node, san);
+    for (const std::string& subject : TextsOf(node, "subjects")) {
+      Know(policy_.by_subject_, subject, node, subject);
+    }
+    policy_.identities_.push_back(std::make_shared<const Identity>(std::move(identity)));
+  }
+
+  // One token in each line: the old and the new one, while they are changed.
+  void ReadTokens(const YAML::Node& node, const std::string& file) {
+    const auto text = read_(file);
+    if (!text) throw Mistake(node, text.error());
+    std::istringstream lines(*text);
+    for (std::string token; std::getline(lines, token);) {
+      while (!token.empty() && ::isspace(static_cast<unsigned char>(token.back()))) {
+        token.pop_back();
+      }
+      if (token.empty()) continue;
+      if (token.size() < kTokenBytesMin) {
+        throw Mistake(node, "a token in " + file + " is too short; it must have at least 16 bytes");
+      }
+      Know(policy_.by_token_, Sha256(token), node, "a token in " + file);
+    }
+  }
+
+  void Know(std::map<std::string, size_t, std::less<>>& known, const std::string& key,
+            const YAML::Node& node, const std::string& shown) {
+    const size_t index = policy_.identities_.size();
+    const auto [entry, added] = known.emplace(key, index);
+    if (!added && entry->second != index) {
+      throw Mistake(node, shown + " already belongs to identity '" +
+                              policy_.identities_[entry->second]->name + "'");
+    }
+  }
+
+  const Policy::ReadFile& read_;
+  Policy policy_;
+  std::set<std::string> names_;
+};
+
+tl::expected<Policy, std::string> Policy::Parse(const std::string& text, const ReadFile& read) {
+  try {
+    return PolicyReader(read).Read(text);
+  } catch (const Mistake& mistake) {
+    return tl::unexpected(std::string(mistake.what()));
+  } catch (const YAML::Exception& error) {
+    return tl::unexpected("line " + std::to_string(error.mark.line + 1) + ": " + error.msg);
+  }
+}
+
+std::shared_ptr<const Identity> Policy::Find(const Credentials& credentials) const {
+  if (credentials.token) {
+    const auto known = by_token_.find(Sha256(*credentials.token));
+    return known == by_token_.end() ? nullptr : identities_[known->second];
+  }
+  for (const std::string& name : credentials.san) {
+    const auto known = by_san_.find(name);
+    if (known != by_san_.end()) return identities_[known->second];
+  }
+  if (!credentials.subject) return nullptr;
+  const auto known = by_subject_.find(*credentials.subject);
+  return known == by_subject_.end() ? nullptr : identities_[known->second];
+}
+
+}  // namespace tenure

@@ -1,0 +1,170 @@
+#include "server/access/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr char kTwoTeams[] = R"(
+identities:
+  - name: orders
+    sans: ["spiffe://prod/orders", orders.prod.svc]
+    token_files: [orders.token]
+    rules:
+      - {verbs: [campaign, observe], prefixes: ["orders/"], elections: [billing]}
+      - {verbs: [observe], prefixes: [""]}
+    limits: {requests_per_second: 50, sessions: 0}
+  - name: operators
+    subjects: ["CN=admin,O=Example"]
+    rules:
+      - {verbs: [inspect, administer], prefixes: [""]}
+)";
+
+tl::expected<std::string, std::string> ReadTokens(const std::string& path) {
+  if (path == "orders.token") return "the-old-token-of-orders\r\n\nthe-new-token-of-orders\n";
+  if (path == "short.token") return "too-short\n";
+  return tl::unexpected("cannot read " + path);
+}
+
+tl::expected<Policy, std::string> Parsed(const std::string& text) {
+  return Policy::Parse(text, ReadTokens);
+}
+
+class PolicyTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string NameBy(const Credentials& credentials) const {
+    const auto identity = policy_.Find(credentials);
+    return identity == nullptr ? "" : identity->name;
+  }
+  [[nodiscard]] const Identity& orders() const { return *policy_.identities()[0]; }
+  [[nodiscard]] const Identity& operators() const { return *policy_.identities()[1]; }
+
+  const Policy policy_ = Parsed(kTwoTeams).value();
+};
+
+// --- Who calls ---
+
+TEST_F(PolicyTest, ACallerIsKnownByAnyNameInItsCertificate) {
+  EXPECT_EQ(NameBy({.san = {"other.svc", "orders.prod.svc"}}), "orders");
+  EXPECT_EQ(NameBy({.subject = "CN=admin,O=Example"}), "operators");
+}
+
+TEST_F(PolicyTest, ACallerIsKnownByEachOfItsTokens) {
+  EXPECT_EQ(NameBy({.token = "the-old-token-of-orders"}), "orders");
+  EXPECT_EQ(NameBy({.token = "the-new-token-of-orders"}), "orders");
+}
+
+TEST_F(PolicyTest, NobodyElseIsKnown) {
+  EXPECT_EQ(NameBy({}), "");
+  EXPECT_EQ(NameBy({.san = {"orders.prod.svc.evil"}, .subject = "CN=admin"}), "");
+  EXPECT_EQ(NameBy({.san = {"CN=admin,O=Example"}, .subject = "orders.prod.svc"}), "");
+  EXPECT_EQ(NameBy({.token = ""}), "");
+  EXPECT_EQ(NameBy({.token = "the-old-token-of-order"}), "");
+}
+
+TEST_F(PolicyTest, ATokenTakesPrecedenceOverACertificate) {
+  EXPECT_EQ(NameBy({.token = "wrong", .san = {"orders.prod.svc"}}), "");
+  EXPECT_EQ(NameBy({.token = "the-new-token-of-orders", .subject = "CN=admin,O=Example"}),
+            "orders");
+}
+
+// --- What it may do ---
+
+TEST_F(PolicyTest, ARuleAppliesToItsElectionsAndPrefixesOnly) {
+  EXPECT_TRUE(orders().May(Verb::kCampaign, "orders/eu"));
+  EXPECT_TRUE(orders().May(Verb::kCampaign, "billing"));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "billing/eu"));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "orders"));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "Orders/eu"));
+  EXPECT_FALSE(operators().May(Verb::kCampaign, "billing"));
+}
+
+TEST_F(PolicyTest, AVerbDoesNotIncludeAnother) {
+  EXPECT_TRUE(orders().May(Verb::kObserve, "anything"));
+  EXPECT_FALSE(orders().May(Verb::kInspect, "orders/eu"));
+  EXPECT_FALSE(orders().May(Verb::kAdminister, "orders/eu"));
+  EXPECT_TRUE(operators().May(Verb::kAdminister, "orders/eu"));
+  EXPECT_FALSE(operators().May(Verb::kObserve, "orders/eu"));
+}
+
+TEST_F(PolicyTest, APrefixIsAllowedIfAllItsElectionsAre) {
+  EXPECT_TRUE(orders().MayInAll(Verb::kCampaign, "orders/"));
+  EXPECT_TRUE(orders().MayInAll(Verb::kCampaign, "orders/eu"));
+  EXPECT_FALSE(orders().MayInAll(Verb::kCampaign, "orders"));
+  EXPECT_FALSE(orders().MayInAll(Verb::kCampaign, "billing"));
+  EXPECT_FALSE(orders().MayInAll(Verb::kCampaign, ""));
+  EXPECT_TRUE(operators().MayInAll(Verb::kInspect, ""));
+}
+
+TEST_F(PolicyTest, ACallWithoutAnElectionNeedsTheVerbInSomeRule) {
+  EXPECT_TRUE(orders().MaySomewhere(Verb::kCampaign));
+  EXPECT_FALSE(operators().MaySomewhere(Verb::kCampaign));
+}
+
+TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNoLimit) {
+  EXPECT_EQ(orders().limits, (IdentityLimits{50, {0, {}}}));
+  EXPECT_EQ(operators().limits, IdentityLimits());
+}
+
+TEST(EmptyPolicyTest, AnEmptyPolicyKnowsNobody) {
+  EXPECT_THAT(Parsed("identities: []").value().identities(), SizeIs(0));
+}
+
+// --- What is refused ---
+
+struct BadPolicy {
+  std::string text;
+  std::string complaint;
+};
+
+class BadPolicyTest : public ::testing::TestWithParam<BadPolicy> {};
+
+TEST_P(BadPolicyTest, ABadPolicyIsRefusedWithItsLine) {
+  const auto policy = Parsed(GetParam().text);
+
+  ASSERT_FALSE(policy.has_value());
+  EXPECT_THAT(policy.error(), HasSubstr(GetParam().complaint));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Policies, BadPolicyTest,
+    ::testing::Values(
+        BadPolicy{"", "the policy must be a map"}, BadPolicy{"identities: [", "line "},
+        BadPolicy{"identities: {}", "line 1: 'identities' must be a list"},
+        BadPolicy{"idendities: []", "line 1: the policy has an unknown key 'idendities'"},
+        BadPolicy{"identities:\n- rules: []", "line 2: an identity needs a 'name'"},
+        BadPolicy{"identities:\n- name: ''", "1 to 64 bytes"},
+        BadPolicy{"identities:\n- name: a\n- name: a", "line 3: identity 'a' is defined twice"},
+        BadPolicy{"identities:\n- name: a\n  role: x",
+                  "line 3: an identity has an unknown key 'role'"},
+        BadPolicy{"identities:\n- name: a\n  rules: [{prefixes: ['']}]", "a rule needs 'verbs'"},
+        BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [observe]}]",
+                  "a rule needs 'elections' or 'prefixes'"},
+        BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [lead], prefixes: ['']}]",
+                  "'lead' is not a verb; use campaign, observe, inspect or administer"},
+        BadPolicy{"identities:\n- name: a\n  limits: {sessions: -1}",
+                  "'sessions' must be a whole number from 0 to 999999999"},
+        BadPolicy{"identities:\n- name: a\n  limits: {sessions: many}",
+                  "'sessions' must be a whole number from 0 to 999999999"},
+        BadPolicy{"identities:\n- name: a\n  sans: [s]\n- name: b\n  sans: [s]",
+                  "s already belongs to identity 'a'"},
+        BadPolicy{"identities:\n- name: a\n  token_files: [nowhere]", "cannot read nowhere"},
+        BadPolicy{"identities:\n- name: a\n  token_files: [short.token]",
+                  "a token in short.token is too short; it must have at least 16 bytes"}));
+
+TEST(TokenTest, ATokenIsNeverShown) {
+  const auto policy = Parsed(
+      "identities:\n- {name: a, token_files: [orders.token]}\n"
+      "- {name: b, token_files: [orders.token]}");
+
+  ASSERT_FALSE(policy.has_value());
+  EXPECT_THAT(policy.error(), HasSubstr("a token in orders.token already belongs to identity 'a'"));
+  EXPECT_EQ(policy.error().find("the-old-token"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenure

@@ -1,0 +1,110 @@
+#include "server/engine/bump_terms.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/law.h"
+
+namespace tenure {
+namespace {
+
+constexpr size_t kPerTransaction = 250;
+constexpr int kTriesMax = 10;  // of what others have locked; each waits for about a second
+
+Agenda ElectionsAgenda(const std::vector<ElectionName>& names) {
+  Agenda agenda;
+  for (const ElectionName& name : names) agenda.elections[name].departures = 1;
+  return agenda;
+}
+
+// Answers with those that others have locked.
+Result<std::vector<ElectionName>> BumpElections(Store& store, const Agenda& agenda,
+                                                uint64_t floor) {
+  std::vector<ElectionName> busy;
+  const auto committed = store.Transact(agenda, [&](Docket& docket) {
+    busy.assign(docket.busy.begin(), docket.busy.end());
+    for (const auto& [name, contest] : docket.contests) Bump(docket, name, floor);
+  });
+  if (!committed) return tl::unexpected(committed.error());
+  return busy;
+}
+
+Result<void> BumpPatiently(Store& store, const ElectionName& name, uint64_t floor) {
+  Agenda agenda = ElectionsAgenda({name});
+  agenda.patient = true;
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    const auto busy = BumpElections(store, agenda, floor);
+    if (!busy) return tl::unexpected(busy.error());
+    if (busy->empty()) return {};
+  }
+  return Fail(Reason::kOverloaded,
+              "election '" + name.bytes + "' is locked by another transaction; try again");
+}
+
+using BeforeEach = std::function<Result<void>()>;
+
+Result<size_t> BumpAllElections(Store& store, uint64_t floor, const BeforeEach& before_each) {
+  size_t bumped = 0;
+  std::vector<ElectionName> names;
+  do {
+    const std::string after = names.empty() ? "" : names.back().bytes;
+    const auto page = store.ListElections("", after, kPerTransaction);
+    if (!page) return tl::unexpected(page.error());
+    names.clear();
+    for (const ElectionView& view : *page) names.push_back(view.election.name);
+    if (names.empty()) break;
+    if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
+    const auto busy = BumpElections(store, ElectionsAgenda(names), floor);
+    if (!busy) return tl::unexpected(busy.error());
+    for (const ElectionName& name : *busy) {
+      const auto done = BumpPatiently(store, name, floor);
+      if (!done) return tl::unexpected(done.error());
+    }
+    bumped += names.size();
+  } while (names.size() == kPerTransaction);
+  return bumped;
+}
+
+// Of those that are alive: the others hold nothing that time does not take.
+Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
+  size_t ended = 0;
+  SessionId last;
+  while (true) {
+    const auto page = store.ReadSessions("", last, kPerTransaction);
+    if (!page) return tl::unexpected(page.error());
+    if (page->empty()) return ended;
+    if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
+    Agenda agenda;
+    for (const SessionView& view : *page) agenda.sessions.push_back(view.session.id);
+    bool busy = false;
+    const auto committed = store.Transact(agenda, [&](Docket& docket) {
+      busy = !docket.busy_sessions.empty();
+      for (const auto& [id, session] : docket.sessions) {
+        (void)EndSession(docket, id, Cause::kDeposed);
+      }
+    });
+    if (!committed) return tl::unexpected(committed.error());
+    if (busy) {
+      return Fail(Reason::kOverloaded,
+                  "a session is locked; stop all replicas, then try again (the locks of a killed "
+                  "replica disappear within seconds)");
+    }
+    ended += page->size();
+    last = page->back().session.id;
+  }
+}
+
+}  // namespace
+
+Result<Bumped> BumpTerms(Store& store, const BeforeEach& before_each) {
+  // First, so that whatever comes into being meanwhile begins above all that was.
+  const auto origin = store.RaiseOrigin();
+  if (!origin) return tl::unexpected(origin.error());
+  const auto sessions = EndAllSessions(store, before_each);
+  if (!sessions) return tl::unexpected(sessions.error());
+  const auto elections = BumpAllElections(store, *origin, before_each);
+  if (!elections) return tl::unexpected(elections.error());
+  return Bumped{*origin, *elections, *sessions};
+}
+
+}  // namespace tenure

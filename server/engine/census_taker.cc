@@ -1,0 +1,58 @@
+#include "server/engine/census_taker.h"
+
+#include <algorithm>
+
+namespace tenure {
+namespace {
+
+constexpr size_t kElectionsPerRead = 1000;
+
+}  // namespace
+
+void CensusTaker::Take() {
+  ReadListed();
+  const size_t prefixes = std::max<size_t>(1, metrics_.election_series.prefixes().size());
+  for (size_t i = 0; i < prefixes; ++i) ReadMore();
+  const auto census = store_.TakeCensus();
+  if (!census) return;
+  metrics_.elections.Set(static_cast<double>(census->elections));
+  metrics_.elections_leaderless.Set(static_cast<double>(census->leaderless));
+  metrics_.elections_vacant.Set(static_cast<double>(census->vacant));
+  metrics_.candidates.Set(static_cast<double>(census->candidates));
+  metrics_.sessions.Set(static_cast<double>(census->sessions));
+  const size_t listed = metrics_.election_series.Listed().size();
+  metrics_.elections_unlisted.Set(
+      census->elections > listed ? static_cast<double>(census->elections - listed) : 0);
+}
+
+void CensusTaker::ReadListed() {
+  const std::vector<ElectionName> names = metrics_.election_series.Listed();
+  if (names.empty()) return;
+  const auto views = store_.ReadElections(names);
+  if (!views) return;
+  for (const ElectionName& name : names) {
+    const auto view = views->find(name);
+    if (view == views->end()) {
+      metrics_.election_series.Forget(name);
+    } else {
+      metrics_.election_series.Read(view->second.election);
+    }
+  }
+}
+
+void CensusTaker::ReadMore() {
+  if (!metrics_.election_series.HasRoom()) return;
+  const std::vector<std::string>& prefixes = metrics_.election_series.prefixes();
+  const std::string prefix = prefixes.empty() ? "" : prefixes[prefix_];
+  const auto views = store_.ListElections(prefix, after_, kElectionsPerRead);
+  if (!views) return;
+  for (const ElectionView& view : *views) metrics_.election_series.Read(view.election);
+  if (views->size() == kElectionsPerRead) {
+    after_ = views->back().election.name.bytes;
+  } else {
+    after_.clear();
+    prefix_ = prefixes.empty() ? 0 : (prefix_ + 1) % prefixes.size();
+  }
+}
+
+}  // namespace tenure

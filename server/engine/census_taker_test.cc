@@ -1,0 +1,141 @@
+#include "server/engine/census_taker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "server/engine/engine_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+class CensusTakerTest : public ::testing::Test {
+ protected:
+  void Commit(const Command& command) {
+    EXPECT_TRUE(database_.store().Transact(
+        AgendaFor({&command}), [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); }));
+  }
+  void StandInEach(const std::vector<std::string>& elections) {
+    for (const std::string& election : elections) Commit(Stand(election, "a"));
+  }
+  static Delete Deleting(const std::string& election, Term term) {
+    return {{election}, term, kOperator};
+  }
+
+  ManualScheduler time_;
+  Database database_{time_};
+  FaultyStore store_{database_.store()};
+};
+
+TEST_F(CensusTakerTest, TheCountsAreShown) {
+  Metrics metrics;
+  CensusTaker census(store_, metrics);
+  StandInEach({"led", "left"});
+  Commit(Stand("led", "b"));
+  Commit(Leave("left", "a"));
+
+  census.Take();
+
+  EXPECT_EQ(metrics.elections.Value(), 2);
+  EXPECT_EQ(metrics.elections_vacant.Value(), 1);
+  EXPECT_EQ(metrics.elections_leaderless.Value(), 0);
+  EXPECT_EQ(metrics.candidates.Value(), 1);
+  EXPECT_EQ(metrics.sessions.Value(), 2);
+}
+
+TEST_F(CensusTakerTest, ExistingElectionsAreListed) {
+  Metrics metrics({.elections_max = 10});
+  CensusTaker census(store_, metrics);
+  StandInEach({"a", "b"});
+
+  census.Take();
+
+  EXPECT_THAT(metrics.election_series.Listed(),
+              UnorderedElementsAre(ElectionName{"a"}, ElectionName{"b"}));
+  EXPECT_EQ(metrics.elections_unlisted.Value(), 0);
+}
+
+TEST_F(CensusTakerTest, ElectionsWithoutRoomAreCounted) {
+  Metrics metrics({.elections_max = 2});
+  CensusTaker census(store_, metrics);
+  StandInEach({"a", "b", "c", "d", "e"});
+
+  census.Take();
+
+  EXPECT_THAT(metrics.election_series.Listed(), SizeIs(2));
+  EXPECT_EQ(metrics.elections_unlisted.Value(), 3);
+}
+
+TEST_F(CensusTakerTest, TheElectionsOfEachPrefixAreListed) {
+  Metrics metrics({.elections_max = 10, .election_prefixes = {"jobs/", "pay"}});
+  CensusTaker census(store_, metrics);
+  StandInEach({"jobs/a", "orders", "payments"});
+
+  census.Take();
+
+  EXPECT_THAT(metrics.election_series.Listed(),
+              UnorderedElementsAre(ElectionName{"jobs/a"}, ElectionName{"payments"}));
+}
+
+TEST_F(CensusTakerTest, ADeletedElectionIsNoLongerListed) {
+  Metrics metrics({.elections_max = 10});
+  CensusTaker census(store_, metrics);
+  StandInEach({"a"});
+  Commit(Leave("a", "a"));
+  census.Take();
+
+  Commit(Deleting("a", {1}));
+  census.Take();
+
+  EXPECT_THAT(metrics.election_series.Listed(), IsEmpty());
+}
+
+TEST_F(CensusTakerTest, WithALimitOfZeroNoElectionIsRead) {
+  Metrics metrics({.elections_max = 0});
+  CensusTaker census(store_, metrics);
+  StandInEach({"a"});
+
+  census.Take();
+
+  EXPECT_EQ(store_.Calls("ListElections"), 0);
+  EXPECT_EQ(store_.Calls("ReadElections"), 0);
+}
+
+TEST_F(CensusTakerTest, ElectionsBehindManyTombstonesAreFoundEventually) {
+  Metrics metrics({.elections_max = 10});
+  CensusTaker census(store_, metrics);
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    Commit(Stand(name, "a"));
+    Commit(Deleting(name, {1}));
+  }
+  StandInEach({"b"});
+
+  census.Take();
+  EXPECT_THAT(metrics.election_series.Listed(), IsEmpty());
+  census.Take();
+
+  EXPECT_THAT(metrics.election_series.Listed(), SizeIs(1));
+}
+
+TEST_F(CensusTakerTest, AFailedReadLeavesTheMetricsAsTheyWere) {
+  Metrics metrics({.elections_max = 10});
+  CensusTaker census(store_, metrics);
+  StandInEach({"a"});
+  census.Take();
+
+  store_.FailAll();
+  census.Take();
+
+  EXPECT_EQ(metrics.elections.Value(), 1);
+  EXPECT_THAT(metrics.election_series.Listed(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,86 @@
+// Puts the changes of this replica and of all others into one order, and reports each once.
+//
+// A lane's positions are the order of its commits. A commit of this replica is reported at once if
+// it has the lane's next position; otherwise the earlier commits of other replicas are read from
+// the store first. A small read, made every `interval`, finds out whether there is anything to
+// read, regardless of the number of elections and watchers.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/database_clock.h"
+#include "server/engine/lineage.h"
+#include "server/engine/outages.h"
+#include "server/engine/scheduler.h"
+#include "server/engine/watch_hub.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+class ChangeFeed {
+ public:
+  ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
+             const DatabaseClock& database_clock, std::chrono::milliseconds interval);
+
+  // Begins with what is committed from now on. REQUIRES: the lineage was joined.
+  // Errors: kStoreUnavailable.
+  [[nodiscard]] Result<void> Start();
+
+  // A transaction of this replica was committed. Thread-safe.
+  void OnCommitted(LanePosition position, std::vector<Event> events);
+
+  // When the store answered, in an open history, and when it did not. Thread-safe.
+  [[nodiscard]] const Outages& outages() const { return outages_; }
+  // After which revision new elections begin, in this database. Thread-safe.
+  [[nodiscard]] Revision origin() const { return {origin_}; }
+
+ private:
+  struct Lane {
+    std::mutex mutex;
+    uint64_t position = 0;  // all up to here is told
+    std::map<uint64_t, std::vector<Event>>
+        own_ahead;  // committed here, after something not yet read
+  };
+
+  void Poll();
+  [[nodiscard]] bool CatchUp();
+  [[nodiscard]] bool CatchUp(int lane, uint64_t until);
+  // The lanes of a history that is known, and open. Nothing if that cannot be had now.
+  [[nodiscard]] std::optional<Lanes> ReadLanes();
+  // Joins the history that the database tells now, or helps to repair it. False if it is not open.
+  [[nodiscard]] bool Rejoin();
+  [[nodiscard]] bool StartAnew();
+  // Tells what is next and known. REQUIRES: the lane's lock.
+  void TellOwn(Lane& lane);
+  void Tell(Event event);
+  void PollSoon();
+
+  Store& store_;
+  Scheduler& scheduler_;
+  WatchHub& hub_;
+  Metrics& metrics_;
+  Lineage& lineage_;
+  const DatabaseClock& database_clock_;
+  const std::chrono::milliseconds interval_;
+  std::array<Lane, kLaneCount> lanes_;
+  std::mutex poll_mutex_;  // one poll at a time
+  // The history may be another one: nothing is reported until that is known. Written under
+  // poll_mutex_.
+  std::atomic<bool> rejoining_ = false;
+  uint64_t repairs_ = 0;          // of the history that is told; guarded by poll_mutex_
+  std::string why_not_repaired_;  // as logged last; guarded by poll_mutex_
+  std::atomic<uint64_t> origin_ = 0;
+  std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
+  Outages outages_;
+};
+
+}  // namespace tenure

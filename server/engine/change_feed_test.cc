@@ -1,0 +1,403 @@
+// The feed is driven by hand, on a real store: `here` commits as this replica does, and `elsewhere`
+// as another does.
+#include "server/engine/change_feed.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "server/engine/engine_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr auto kInterval = 10ms;
+// After so long, terms were raised in a database that had lost some.
+constexpr auto kRepaired = kLease + 1s;
+
+class ChangeFeedTest : public ::testing::Test {
+ protected:
+  struct Change {
+    LanePosition at;
+    std::vector<Event> events;
+  };
+
+  void Start() {
+    ASSERT_TRUE(lineage_.Join());
+    ASSERT_TRUE(feed_.Start());
+  }
+
+  // Commits, without telling the feed.
+  Change Commit(Store& store, const Command& command) {
+    Change change;
+    const auto committed = store.Transact(AgendaFor({&command}), [&](Docket& docket) {
+      EXPECT_TRUE(Apply(docket, {}, command));
+      change.events = docket.events;
+    });
+    EXPECT_TRUE(committed && committed->size() == 1);
+    change.at = committed->front();
+    return change;
+  }
+  void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }
+  void Here(const Command& command) { Tell(Commit(database_.store(), command)); }
+  void Tell(Change change) {
+    if (const auto stand = lineage_.stand()) lineage_.Saw(Committed{change.at}, stand->epoch);
+    feed_.OnCommitted(change.at, std::move(change.events));
+  }
+
+  // "a" leads since revision 1; `value` makes the next.
+  Command Value(const std::string& value) { return Say("orders", "a", {1}, value); }
+
+  ManualScheduler scheduler_;
+  Database database_{scheduler_};
+  FaultyStore store_{database_.store()};
+  WatchHub hub_{10};
+  Metrics metrics_;
+  DatabaseClock database_clock_;
+  Lineage lineage_{store_, scheduler_, metrics_, OnLostCommits::kRecover, 1};
+  ChangeFeed feed_{store_, scheduler_, hub_, metrics_, lineage_, database_clock_, kInterval};
+  Watching watching_{hub_, {WatchPrefix{""}}};
+};
+
+TEST_F(ChangeFeedTest, ChangesBeforeItsStartAreNotReported) {
+  Elsewhere(Stand("orders", "a"));
+  Start();
+
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), IsEmpty());
+}
+
+TEST_F(ChangeFeedTest, ItDoesNotStartWithoutTheStore) {
+  ASSERT_TRUE(lineage_.Join());
+  store_.FailNext(1);
+
+  EXPECT_THAT(feed_.Start(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_EQ(scheduler_.Waiting(), 0u);
+
+  EXPECT_TRUE(feed_.Start());
+}
+
+TEST_F(ChangeFeedTest, ALocalChangeIsReportedAtOnceWithoutReading) {
+  Start();
+
+  Here(Stand("orders", "a"));
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+  EXPECT_EQ(scheduler_.RunReady(), 0u);
+}
+
+TEST_F(ChangeFeedTest, ALocalChangeIsReportedOnce) {
+  Start();
+  Here(Stand("orders", "a"));
+
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), SizeIs(1));
+  EXPECT_EQ(store_.Calls("ReadFeed"), 0);
+}
+
+TEST_F(ChangeFeedTest, ARemoteChangeIsReportedOnceAfterThePoll) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+
+  EXPECT_THAT(watching_.lines(), IsEmpty());
+  scheduler_.Advance(kInterval);
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+  scheduler_.Advance(1s);
+  EXPECT_THAT(watching_.lines(), SizeIs(1));
+}
+
+TEST_F(ChangeFeedTest, ALocalChangeIsReportedAfterAnEarlierRemoteOne) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+  Here(Value("v"));
+
+  EXPECT_THAT(watching_.lines(), IsEmpty());
+  scheduler_.RunReady();
+
+  EXPECT_THAT(watching_.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 v"));
+}
+
+TEST_F(ChangeFeedTest, LocalAndRemoteChangesKeepTheirOrder) {
+  Start();
+  Here(Stand("orders", "a"));
+  Elsewhere(Value("2"));
+  Here(Value("3"));
+  Here(Value("4"));
+  Elsewhere(Value("5"));
+  Here(Value("6"));
+
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2",
+                          "orders 3 PROCLAIMED a term 1 3", "orders 4 PROCLAIMED a term 1 4",
+                          "orders 5 PROCLAIMED a term 1 5", "orders 6 PROCLAIMED a term 1 6"));
+}
+
+TEST_F(ChangeFeedTest, LocalChangesReportedLateKeepTheirOrder) {
+  Start();
+  const Change first = Commit(database_.store(), Stand("orders", "a"));
+  const Change second = Commit(database_.store(), Value("2"));
+  const Change third = Commit(database_.store(), Value("3"));
+
+  Tell(third);
+  Tell(first);
+  Tell(second);
+
+  EXPECT_THAT(watching_.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2",
+                          "orders 3 PROCLAIMED a term 1 3"));
+  scheduler_.Advance(1s);
+  EXPECT_THAT(watching_.lines(), SizeIs(3));
+}
+
+TEST_F(ChangeFeedTest, ALocalChangeFoundByThePollFirstIsReportedOnce) {
+  Start();
+  Change change = Commit(database_.store(), Stand("orders", "a"));
+  scheduler_.Advance(kInterval);
+  ASSERT_THAT(watching_.lines(), SizeIs(1));
+
+  Tell(std::move(change));
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), SizeIs(1));
+}
+
+TEST_F(ChangeFeedTest, ALocalChangeCommittedDuringAReadIsReportedOnce) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+  store_.After([&](const std::string& call) {
+    if (call != "ReadLanes") return;
+    store_.After({});
+    Here(Value("2"));
+    Elsewhere(Value("3"));
+  });
+
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2",
+                          "orders 3 PROCLAIMED a term 1 3"));
+}
+
+TEST_F(ChangeFeedTest, LanesAreIndependent) {
+  Start();
+  std::string other = "other";
+  while (LaneOf({other}) == LaneOf({"orders"})) other += "x";
+  Elsewhere(Stand("orders", "a"));
+
+  Here(Stand(other, "b"));
+
+  EXPECT_THAT(watching_.lines(), ElementsAre(other + " 1 ELECTED b term 1"));
+}
+
+TEST_F(ChangeFeedTest, ALongHistoryIsReadInBoundedPieces) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+  for (int i = 2; i <= 200; ++i) Elsewhere(Value(std::to_string(i)));
+
+  scheduler_.Advance(kInterval);
+
+  EXPECT_THAT(watching_.lines(), SizeIs(200));
+  EXPECT_EQ(watching_.lines().back(), "orders 200 PROCLAIMED a term 1 200");
+  EXPECT_EQ(store_.Calls("ReadFeed"), 4);
+}
+
+TEST_F(ChangeFeedTest, WithoutChangesOnlyPositionsAreRead) {
+  Start();
+
+  scheduler_.Advance(10 * kInterval);
+
+  EXPECT_EQ(store_.Calls("ReadLanes"), 11);
+  EXPECT_EQ(store_.Calls("ReadFeed"), 0);
+  EXPECT_EQ(metrics_.feed_polls.Value(), 10);
+}
+
+// --- The store is away ---
+
+class ChangeFeedFaultTest : public ChangeFeedTest,
+                            public ::testing::WithParamInterface<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Reads, ChangeFeedFaultTest, ::testing::Values("ReadLanes", "ReadFeed"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(ChangeFeedFaultTest, EverythingIsReportedOnceWhenTheStoreIsBack) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+  store_.FailNext(3, GetParam());
+  Here(Value("2"));
+  scheduler_.RunReady();
+  ASSERT_THAT(watching_.lines(), IsEmpty());
+
+  scheduler_.Advance(2s);
+
+  EXPECT_THAT(watching_.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2"));
+}
+
+TEST_F(ChangeFeedTest, AnUnavailableStoreIsAskedLessOften) {
+  Start();
+  store_.FailAll();
+
+  scheduler_.Advance(1s);
+
+  EXPECT_EQ(metrics_.feed_polls.Value(), 4);
+}
+
+TEST_F(ChangeFeedTest, ItKnowsWhenTheStoreLastAnswered) {
+  Start();
+  scheduler_.Advance(1s);
+  const SteadyTime answered = scheduler_.Now();
+  store_.FailAll();
+
+  scheduler_.Advance(5s);
+
+  EXPECT_EQ(feed_.outages().last_answer(), answered);
+}
+
+// --- The database is another one ---
+
+TEST_F(ChangeFeedTest, APositionThatGoesBackIsAReset) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database empty(scheduler_);
+
+  store_.Become(empty.store());
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
+}
+
+TEST_F(ChangeFeedTest, AfterAResetTheChangesOfTheNewDatabaseAreReported) {
+  Start();
+  Here(Stand("orders", "a"));
+  Here(Value("2"));
+  Database restored(scheduler_);
+  (void)Commit(restored.store(), Stand("orders", "b"));
+  store_.Become(restored.store());
+  scheduler_.Advance(kRepaired);
+  ASSERT_EQ(watching_.lines().back(), "reset");
+  watching_.recorder->lines.clear();
+
+  const Change elected = Commit(restored.store(), Stand("orders", "c"));
+  const Term term = elected.events.back().term;
+  Tell(Commit(restored.store(), Say("orders", "c", term, "here")));
+  scheduler_.Advance(1s);
+
+  EXPECT_GT(term, Term{1'000'000});
+  EXPECT_THAT(watching_.lines(), ElementsAre(HasSubstr("ELECTED c"), HasSubstr("PROCLAIMED c")));
+}
+
+// What is told must not look as if it followed what was told before.
+TEST_F(ChangeFeedTest, NothingIsReportedBetweenAStepBackAndItsReset) {
+  Start();
+  Here(Stand("orders", "a"));
+  Here(Value("2"));
+  Database restored(scheduler_);
+  (void)Commit(restored.store(), Stand("orders", "b"));
+  store_.Become(restored.store());
+  store_.FailNext(1'000, "CheckSchema");
+  scheduler_.Advance(kInterval);
+  watching_.recorder->lines.clear();
+
+  for (int revision = 2; revision <= 4; ++revision) {
+    (void)Commit(restored.store(), Say("orders", "b", {1}, std::to_string(revision)));
+    scheduler_.Advance(1s);
+  }
+  scheduler_.Advance(kRepaired);
+  EXPECT_THAT(watching_.lines(), IsEmpty());
+
+  store_.Heal();
+  scheduler_.Advance(1s);
+  EXPECT_THAT(watching_.lines(), ElementsAre("reset"));
+  EXPECT_EQ(metrics_.database_resets.Value(), 1);
+}
+
+TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplete) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database older(scheduler_);
+  store_.Become(older.store());
+  store_.FailNext(1'000, "CheckSchema");
+  scheduler_.Advance(kInterval);
+  const SteadyTime answered = feed_.outages().last_answer();
+
+  scheduler_.Advance(10s);
+  EXPECT_EQ(feed_.outages().last_answer(), answered);
+
+  store_.Heal();
+  scheduler_.Advance(1s);
+  EXPECT_GT(feed_.outages().last_answer(), answered);
+}
+
+TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {
+  Start();
+  Here(Stand("orders", "a"));
+  EXPECT_EQ(feed_.origin(), Revision{0});
+  Database restored(scheduler_);
+  const uint64_t raised = restored.store().RaiseOrigin().value();
+
+  store_.Become(restored.store());
+  scheduler_.Advance(1s);
+
+  EXPECT_GT(feed_.origin(), Revision{raised});
+  EXPECT_EQ(feed_.origin(), Revision{restored.store().ReadOrigin().value()});
+}
+
+// A database that was emptied gets its tables one by one, and then its first changes at once: they
+// are read by whoever is told of the reset.
+TEST_F(ChangeFeedTest, AResetIsReportedEvenIfThePositionIsReachedAgain) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database empty(scheduler_);
+  store_.Become(empty.store());
+  store_.FailNext(1, "CheckSchema");
+  scheduler_.Advance(kInterval);
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+
+  (void)Commit(empty.store(), Stand("orders", "b"));
+  scheduler_.Advance(kRepaired);
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
+}
+
+TEST_F(ChangeFeedTest, APositionReadBeforeALocalCommitIsNoReset) {
+  Start();
+  store_.After([&](const std::string& call) {
+    if (call != "ReadLanes") return;
+    store_.After({});
+    Here(Stand("orders", "a"));
+  });
+
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
+TEST_F(ChangeFeedTest, ADatabaseThatGoesBackAndAwayIsAResetWhenItAnswers) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database empty(scheduler_);
+  store_.Become(empty.store());
+  store_.Before([&](const std::string&) {
+    if (store_.Calls("ReadLanes") == 2) store_.FailNext(1);
+  });
+
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,52 @@
+#include "server/engine/database_clock.h"
+
+#include <chrono>
+
+namespace tenure {
+namespace {
+
+Duration Between(SteadyTime begin, SteadyTime end) {
+  return std::chrono::duration_cast<Duration>(end - begin);
+}
+
+}  // namespace
+
+DatabaseClock::Sight DatabaseClock::SightOf(DbTime now, SteadyTime asked, SteadyTime answered) {
+  return {now, asked + (answered - asked) / 2, Between(asked, answered) / 2};
+}
+
+std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
+                                              SteadyTime answered) const {
+  const Sight sight = SightOf(now, asked, answered);
+  const std::lock_guard lock(mutex_);
+  if (!last_) return std::nullopt;
+  const Duration passed = Between(last_->at, sight.at);
+  const Duration jump = (sight.now - last_->now) - passed;
+  const Duration explained =
+      kJumpMin + last_->uncertainty + sight.uncertainty + passed / kDriftDivisor;
+  return std::chrono::abs(jump) > explained ? std::optional(jump) : std::nullopt;
+}
+
+void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
+  const Sight sight = SightOf(now, asked, answered);
+  const std::lock_guard lock(mutex_);
+  // A slow answer could hide a jump: what was seen before may still say more.
+  const bool vaguer = last_ && sight.uncertainty > last_->uncertainty + kJumpMin +
+                                                       Between(last_->at, sight.at) / kDriftDivisor;
+  if (!vaguer) last_ = sight;
+}
+
+bool DatabaseClock::IsAhead(DbTime now, SteadyTime answered) const {
+  const std::lock_guard lock(mutex_);
+  if (!last_) return false;
+  const Duration passed = Between(last_->at, answered) + last_->uncertainty;
+  return now - last_->now > passed + kJumpMin + passed / kDriftDivisor;
+}
+
+std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {
+  const std::lock_guard lock(mutex_);
+  if (!last_) return std::nullopt;
+  return last_->now + Between(last_->at, when);
+}
+
+}  // namespace tenure

@@ -1,0 +1,47 @@
+// The database's clock, as this replica sees it: what it showed last, carried on by the monotonic
+// clock. Nothing expires by it; it finds out that the database's clock was set. Thread-safe.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "core/types.h"
+#include "server/engine/scheduler.h"
+
+namespace tenure {
+
+class DatabaseClock {
+ public:
+  // How far the database's clock jumped since it was seen last, if it did: further than `kJumpMin`,
+  // and than the round trips and the drift of two clocks explain. It said that it was `now`, in
+  // answer to a question that took this time.
+  [[nodiscard]] std::optional<Duration> JumpTo(DbTime now, SteadyTime asked,
+                                               SteadyTime answered) const;
+  // From now on jumps are those from here, unless this took so long that less is known by it.
+  void Saw(DbTime now, SteadyTime asked, SteadyTime answered);
+
+  // Whether `now`, which the database said before `answered`, is later than it can be: its clock
+  // has jumped ahead since it was seen last.
+  [[nodiscard]] bool IsAhead(DbTime now, SteadyTime answered) const;
+
+  // What it shows at a moment. Nothing until it was seen once.
+  [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;
+
+  // Half of what the shortest lease leaves between its holder's belief and its end (core/lease.h).
+  static constexpr Duration kJumpMin = std::chrono::milliseconds(50);
+  // Clocks that are disciplined drift by less: a part in so many.
+  static constexpr int kDriftDivisor = 2000;
+
+ private:
+  struct Sight {
+    DbTime now;
+    SteadyTime at;         // in the middle of the round trip
+    Duration uncertainty;  // half of it
+  };
+  static Sight SightOf(DbTime now, SteadyTime asked, SteadyTime answered);
+
+  mutable std::mutex mutex_;
+  std::optional<Sight> last_;  // guarded by mutex_
+};
+
+}  // namespace tenure

@@ -1,0 +1,183 @@
+// What the engine counts and measures, by the clocks of the tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/engine/engine_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::DoubleNear;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::Lt;
+
+class EngineMetricsTest : public ::testing::Test {
+ protected:
+  static prometheus::ClientMetric::Histogram Of(const prometheus::Histogram& histogram) {
+    return histogram.Collect().histogram;
+  }
+  // "a" leads, and "b" waits, who lives on.
+  void LetALeadAndBWait(Duration lease) {
+    (void)a_.Do(Stand("orders", "a", lease));
+    (void)a_.Do(Stand("orders", "b", 1h));
+  }
+  void Appoint(const std::string& candidate) {
+    (void)a_.Do(tenure::Appoint{{"orders"}, {1}, candidate, false, {}, kOperator});
+  }
+
+  World world_;
+  Replica& a_ = world_.Start();
+};
+
+TEST_F(EngineMetricsTest, AFailoverIsMeasuredFromTheEndOfTheLeaseToTheGrant) {
+  LetALeadAndBWait(5s);
+  a_.scheduler.Hold(Work::kBackground);  // nobody looks for what is due
+
+  world_.Advance(8s);
+  a_.scheduler.Release(Work::kBackground);
+  a_.Run();
+
+  EXPECT_EQ(a_.metrics.failovers.Value(), 1);
+  EXPECT_EQ(a_.metrics.terms_granted[Cause::kExpired].Value(), 1);
+  EXPECT_EQ(Of(a_.metrics.failover_seconds).sample_count, 1u);
+  EXPECT_EQ(Of(a_.metrics.failover_seconds).sample_sum, 3);
+  EXPECT_EQ(a_.metrics.leaderless_seconds.Value(), 3);
+}
+
+TEST_F(EngineMetricsTest, AResignationIsNeitherAFailoverNorLeaderlessTime) {
+  LetALeadAndBWait(5s);
+
+  (void)a_.Do(Leave("orders", "a"));
+
+  EXPECT_EQ(a_.metrics.terms_granted[Cause::kResigned].Value(), 1);
+  EXPECT_EQ(a_.metrics.leaderless_seconds.Value(), 0);
+  EXPECT_EQ(a_.metrics.failovers.Value(), 0);
+}
+
+TEST_F(EngineMetricsTest, LeaderlessTimeEndsWhenAnyReplicaFillsTheSeat) {
+  Replica& b = world_.Start();
+  (void)a_.Do(Stand("orders", "a", 1h));
+  (void)a_.Do(Leave("orders", "a"));
+
+  world_.Advance(7s);
+  (void)b.Do(Stand("orders", "b"));
+
+  EXPECT_EQ(b.metrics.leaderless_seconds.Value(), 7);
+  EXPECT_EQ(a_.metrics.leaderless_seconds.Value(), 0);
+}
+
+TEST_F(EngineMetricsTest, TheFirstTermOfAnElectionFollowsNone) {
+  (void)a_.Do(Stand("orders", "a"));
+
+  EXPECT_EQ(a_.metrics.terms_granted[Cause::kNone].Value(), 1);
+  EXPECT_EQ(a_.metrics.leaderless_seconds.Value(), 0);
+}
+
+TEST_F(EngineMetricsTest, ATermLostSoonAfterItsGrantIsAFlap) {
+  LetALeadAndBWait(5s);
+
+  world_.Advance(10s);
+
+  EXPECT_EQ(a_.metrics.flaps.Value(), 1);
+}
+
+TEST_F(EngineMetricsTest, ATermThatLastedOrWasResignedIsNoFlap) {
+  LetALeadAndBWait(40s);
+  world_.Advance(50s);
+  ASSERT_EQ(a_.metrics.terms_ended[Cause::kExpired].Value(), 1);
+
+  (void)a_.Do(Leave("orders", "b"));
+
+  EXPECT_EQ(a_.metrics.flaps.Value(), 0);
+}
+
+TEST_F(EngineMetricsTest, MakingWayForTheAppointedIsAHandover) {
+  LetALeadAndBWait(10s);
+  Appoint("b");
+
+  (void)a_.Do(Leave("orders", "a"));
+
+  EXPECT_EQ(a_.metrics.handovers.Value(), 1);
+}
+
+TEST_F(EngineMetricsTest, AnAppointmentFulfilledByAnExpiryIsAFailoverNotAHandover) {
+  LetALeadAndBWait(10s);
+  Appoint("b");
+
+  world_.Advance(15s);
+
+  EXPECT_EQ(a_.metrics.failovers.Value(), 1);
+  EXPECT_EQ(a_.metrics.handovers.Value(), 0);
+}
+
+TEST_F(EngineMetricsTest, ARenewalRecordsHowMuchOfTheLeaseWasLeft) {
+  (void)a_.Do(Stand("orders", "a", 10s));
+
+  world_.Advance(4s);
+  (void)a_.Renew(Id("a"));
+
+  EXPECT_EQ(Of(a_.metrics.renewal_margin_ratio).sample_count, 1u);
+  EXPECT_THAT(Of(a_.metrics.renewal_margin_ratio).sample_sum, DoubleNear(0.6, 0.001));
+  EXPECT_EQ(a_.metrics.renewals.Value(), 1);
+}
+
+TEST_F(EngineMetricsTest, RenewingAnEndedSessionDoesNotCount) {
+  (void)a_.Renew(Id("nobody"));
+
+  EXPECT_EQ(Of(a_.metrics.renewal_margin_ratio).sample_count, 0u);
+  EXPECT_EQ(a_.metrics.renewals.Value(), 0);
+}
+
+TEST_F(EngineMetricsTest, ARemoteChangeIsLateByOnePollAtMost) {
+  Replica& b = world_.Start();
+  world_.Advance(1s);
+
+  (void)b.Do(Stand("orders", "a"));
+  world_.Advance(1s);
+
+  EXPECT_EQ(Of(a_.metrics.observe_lag_seconds).sample_count, 1u);
+  EXPECT_THAT(Of(a_.metrics.observe_lag_seconds).sample_sum, AllOf(Gt(0), Lt(0.011)));
+  EXPECT_EQ(Of(b.metrics.observe_lag_seconds).sample_sum, 0);
+}
+
+TEST_F(EngineMetricsTest, AJumpOfTheDatabasesClockIsCountedOnce) {
+  world_.Advance(10s);
+  ASSERT_EQ(a_.metrics.database_clock_jumps.Value(), 0);
+
+  world_.database().StepClock(2s);
+  world_.Advance(10s);
+
+  EXPECT_EQ(a_.metrics.database_clock_jumps.Value(), 1);
+}
+
+TEST_F(EngineMetricsTest, ACensusIsTakenEveryTenSeconds) {
+  const int before = a_.store.Calls("TakeCensus");
+
+  world_.Advance(60s);
+
+  EXPECT_EQ(a_.store.Calls("TakeCensus") - before, 6);
+}
+
+TEST_F(EngineMetricsTest, TheNumberOfWaitingCommandsIsShown) {
+  a_.scheduler.Hold(Work::kCommands);
+  for (int i = 0; i < 3; ++i) a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
+
+  const std::string page = a_.engine.ExposeMetrics();
+
+  EXPECT_THAT(page, HasSubstr("tenure_queue_depth{queue=\"commands\"} 3\n"));
+  EXPECT_THAT(page, HasSubstr("tenure_queue_max{queue=\"commands\"} 20000\n"));
+}
+
+TEST_F(EngineMetricsTest, TheReplicaIsReadyUntilItDrains) {
+  EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_ready 1\n"));
+
+  a_.engine.hub().Drain();
+
+  EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_ready 0\n"));
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,928 @@
+// The engine, driven by hand on a real store in memory: what a command does is the law's and tested
+// there; here it is about batches, the order of telling, the end of sessions, and failures.
+#include "server/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "server/engine/engine_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Expiries are looked for this late at worst: the jitter, or the pause of a search that knows of
+// none.
+constexpr auto kJitterMax = 20ms;
+constexpr auto kSearchPause = 520ms;
+
+MATCHER_P2(IsLedBy, name, term, "") {
+  return arg && *arg && (*arg)->leader && (*arg)->leader->candidate == name &&
+         (*arg)->term == Term{term};
+}
+
+MATCHER_P(IsVacantAfter, term, "") {
+  return arg && *arg && !(*arg)->leader && (*arg)->term == Term{term};
+}
+
+MATCHER_P(IsOver, cause, "") { return arg && arg->ended == cause; }
+
+class EngineTest : public ::testing::Test {
+ protected:
+  // The history of an election, as it is in the store.
+  std::vector<std::string> History(const std::string& election) {
+    Recorder recorder;
+    const auto events = world_.store().ReadEvents({election}, {1}, 1000);
+    for (const Event& event : *events) recorder.OnEvent(std::make_shared<Event>(event));
+    return recorder.lines;
+  }
+  std::vector<PlaceKey> PlacesOf(const std::string& name) {
+    return world_.store().FindPlaces({Id(name)}).value();
+  }
+  std::vector<SessionId> Unsettled() { return world_.store().FindDueWork(100).value().unsettled; }
+  // A name of the same lane, or of another.
+  static std::string NameInLaneOf(const std::string& election, bool same) {
+    std::string name = election;
+    do name += "x";
+    while ((LaneOf({name}) == LaneOf({election})) != same);
+    return name;
+  }
+
+  World world_;
+  Replica& a_ = world_.Start();
+};
+
+// --- Before it serves ---
+
+TEST_F(EngineTest, NothingIsAnsweredBeforeTheStart) {
+  Replica& unstarted = world_.Add();
+  const Reply<Answer> submitted;
+  const Reply<Session> renewed;
+  const Reply<Session> closed;
+  const Reply<std::optional<Election>> read;
+  const Reply<Place> place;
+  const Reply<std::vector<Leadership>> seats;
+  const Reply<std::vector<Event>> events;
+  const Reply<std::vector<ElectionName>> names;
+
+  unstarted.engine.Submit(Stand("orders", "a"), submitted);
+  unstarted.engine.Renew(Id("a"), renewed);
+  unstarted.engine.CloseSession(Id("a"), closed);
+  unstarted.engine.ReadElection({"orders"}, false, read);
+  unstarted.engine.ReadPlace({{"orders"}, Id("a")}, true, place);
+  unstarted.engine.ReadSeats({Id("a")}, seats);
+  unstarted.engine.ReadEvents({"orders"}, {1}, 10, events);
+  unstarted.engine.ReadNames("", 10, names);
+  EXPECT_FALSE(submitted.arrived());
+  unstarted.Run();
+
+  EXPECT_THAT(submitted.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(renewed.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(closed.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(read.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(place.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(seats.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(events.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(names.get(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_EQ(unstarted.store.Calls("Transact"), 0);
+  EXPECT_FALSE(unstarted.engine.StoreAnswers());
+}
+
+TEST_F(EngineTest, TheEngineStartsOnceTheStoreAnswers) {
+  Replica& late = world_.Add();
+  late.store.FailNext(1);
+
+  EXPECT_THAT(late.engine.Start(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_TRUE(late.engine.Start());
+
+  EXPECT_THAT(late.Do(Stand("orders", "a")), AnswersElected());
+  EXPECT_TRUE(late.engine.StoreAnswers());
+}
+
+TEST_F(EngineTest, AnswersComeAsTasksAndNeverFromWithinTheCall) {
+  const Reply<Answer> reply;
+
+  a_.engine.Submit(Stand("orders", "a"), reply);
+
+  EXPECT_FALSE(reply.arrived());
+  a_.Run();
+  EXPECT_THAT(reply.get(), AnswersElected());
+}
+
+// --- Group commit ---
+
+TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransaction) {
+  const double transactions = a_.metrics.transactions.Value();
+  std::vector<Reply<Answer>> replies(50);
+
+  for (int i = 0; i < 50; ++i) {
+    a_.engine.Submit(Stand("orders", "c" + std::to_string(i)), replies[static_cast<size_t>(i)]);
+  }
+  a_.Run();
+
+  EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
+  const auto batches = a_.metrics.batch_commands.Collect().histogram;
+  EXPECT_EQ(batches.sample_count, 1u);
+  EXPECT_EQ(batches.sample_sum, 50);
+  EXPECT_THAT(replies.front().get(), AnswersElected());
+  EXPECT_THAT(replies.back().get(), AnswersStanding());
+  EXPECT_EQ(a_.Read({"orders"}).value()->waiting, 49u);
+}
+
+TEST_F(EngineTest, ABatchIsBounded) {
+  for (int i = 0; i < 300; ++i) a_.engine.Submit(Leave("orders", "a"), Reply<Answer>());
+
+  a_.Run();
+
+  const auto batches = a_.metrics.batch_commands.Collect().histogram;
+  EXPECT_EQ(batches.sample_count, 2u);
+  EXPECT_EQ(batches.sample_sum, 300);
+}
+
+TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirLanes) {
+  const double transactions = a_.metrics.transactions.Value();
+
+  a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
+  a_.engine.Submit(Stand(NameInLaneOf("orders", true), "a"), Reply<Answer>());
+  a_.engine.Submit(Stand(NameInLaneOf("orders", false), "a"), Reply<Answer>());
+  a_.Run();
+
+  EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
+}
+
+TEST_F(EngineTest, CommandsOfOneBatchAreAppliedInTheOrderOfTheirArrival) {
+  const Reply<Answer> left;
+  a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
+  a_.engine.Submit(Stand("orders", "b"), Reply<Answer>());
+  a_.engine.Submit(Leave("orders", "a"), left);
+  a_.Run();
+
+  EXPECT_THAT(left.get(), AnswersResigned(Term{1}));
+  EXPECT_THAT(History("orders"),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 RESIGNED",
+                          "orders 3 ELECTED b term 2"));
+}
+
+TEST_F(EngineTest, RenewalsThatWaitTogetherMakeOneTransaction) {
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(Stand("orders", "b"));
+  const double transactions = a_.metrics.transactions.Value();
+  const Reply<Session> first;
+  const Reply<Session> second;
+  const Reply<Session> unknown;
+
+  a_.engine.Renew(Id("a"), first);
+  a_.engine.Renew(Id("b"), second);
+  a_.engine.Renew(Id("nobody"), unknown);
+  a_.Run();
+
+  EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
+  EXPECT_EQ(first.get().value().candidate, "a");
+  EXPECT_EQ(second.get().value().candidate, "b");
+  EXPECT_THAT(unknown.get(), FailsWith(Reason::kSessionNotFound));
+}
+
+TEST_F(EngineTest, RenewalsRunWhileCommandsAreBlocked) {
+  (void)a_.Do(Stand("orders", "a", 2s));
+  a_.scheduler.Hold(Work::kCommands);
+  a_.scheduler.Hold(Work::kReads);
+  a_.scheduler.Hold(Work::kBackground);
+  const Reply<Answer> blocked;
+  a_.engine.Submit(Stand("orders", "b"), blocked);
+
+  for (int i = 0; i < 5; ++i) {
+    world_.Advance(1s);
+    EXPECT_TRUE(a_.Renew(Id("a")));
+  }
+
+  EXPECT_FALSE(blocked.arrived());
+  EXPECT_THAT(History("orders"), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
+TEST_F(EngineTest, ReadsThatWaitTogetherMakeOneRead) {
+  (void)a_.Do(Stand("orders", "a"));
+  const int reads = a_.store.Calls("ReadElections");
+  std::vector<Reply<std::optional<Election>>> replies(20);
+
+  for (const auto& reply : replies) a_.engine.ReadElection({"orders"}, false, reply);
+  a_.Run();
+
+  EXPECT_EQ(a_.store.Calls("ReadElections") - reads, 1);
+  EXPECT_THAT(replies.back().get(), IsLedBy("a", 1u));
+}
+
+TEST_F(EngineTest, ARequestBeyondAFullQueueIsRefused) {
+  constexpr int kQueueMax = 20'000;
+  a_.scheduler.Hold(Work::kCommands);
+  const Reply<Answer> waiting;
+  for (int i = 0; i < kQueueMax; ++i) a_.engine.Submit(Stand("orders", "a"), waiting);
+
+  EXPECT_THAT(a_.Do(Stand("orders", "b")), FailsWith(Reason::kOverloaded));
+  EXPECT_FALSE(waiting.arrived());
+}
+
+TEST_F(EngineTest, ACampaignThatWouldBeAnsweredTooLateIsRefused) {
+  a_.scheduler.Hold(Work::kCommands);
+  const Reply<Answer> first;
+  a_.engine.Submit(Stand("orders", "a"), first);
+  world_.Advance(1s);
+  EXPECT_TRUE(a_.engine.AdmitCampaign().has_value());
+
+  world_.Advance(1ms);
+  EXPECT_THAT(a_.engine.AdmitCampaign(), FailsWith(Reason::kOverloaded));
+
+  a_.scheduler.Release(Work::kCommands);
+  a_.Run();
+  EXPECT_THAT(first.get(), AnswersElected());
+  EXPECT_TRUE(a_.engine.AdmitCampaign().has_value());
+}
+
+TEST_F(EngineTest, AReadThatWouldBeAnsweredTooLateIsRefused) {
+  a_.scheduler.Hold(Work::kReads);
+  const Reply<std::optional<Election>> first;
+  a_.engine.ReadElection({"orders"}, false, first);
+  world_.Advance(1s);
+  EXPECT_TRUE(a_.engine.AdmitRead().has_value());
+
+  world_.Advance(1ms);
+  EXPECT_THAT(a_.engine.AdmitRead(), FailsWith(Reason::kOverloaded));
+
+  a_.scheduler.Release(Work::kReads);
+  a_.Run();
+  EXPECT_TRUE(first.get().has_value());
+  EXPECT_TRUE(a_.engine.AdmitRead().has_value());
+}
+
+// --- An election that another transaction has locked ---
+
+TEST_F(EngineTest, ACommandForALockedElectionRunsWhenTheLockIsGone) {
+  a_.store.Lock({"orders"});
+  const Reply<Answer> reply;
+  a_.engine.Submit(Stand("orders", "a"), reply);
+  world_.Advance(5s);
+  ASSERT_FALSE(reply.arrived());
+
+  a_.store.Unlock({"orders"});
+  world_.Advance(50ms);
+
+  EXPECT_THAT(reply.get(), AnswersElected());
+  EXPECT_GT(a_.metrics.commands_busy.Value(), 0);
+}
+
+TEST_F(EngineTest, ACommandForALockedElectionIsGivenUpEventually) {
+  a_.store.Lock({"orders"});
+  const Reply<Answer> reply;
+
+  a_.engine.Submit(Stand("orders", "a"), reply);
+  world_.Advance(11s);
+
+  EXPECT_THAT(reply.get(), FailsWith(Reason::kOverloaded));
+  EXPECT_THAT(History("orders"), IsEmpty());
+}
+
+TEST_F(EngineTest, ALockedElectionDelaysNobodyElseInItsLane) {
+  a_.store.Lock({"orders"});
+  a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
+
+  EXPECT_THAT(a_.Do(Stand(NameInLaneOf("orders", true), "b")), AnswersElected());
+}
+
+TEST_F(EngineTest, ACommandNobodyWaitsForIsDroppedWhenItsTurnComes) {
+  a_.store.Lock({"orders"});
+  bool wanted = true;
+  const Reply<Answer> reply;
+  a_.engine.Submit(Stand("orders", "a"), reply, [&] { return wanted; });
+  world_.Advance(1s);
+  const double transactions = a_.metrics.transactions.Value();
+
+  wanted = false;
+  a_.store.Unlock({"orders"});
+  world_.Advance(50ms);
+
+  EXPECT_FALSE(reply.arrived());
+  EXPECT_THAT(History("orders"), IsEmpty());
+  EXPECT_EQ(a_.metrics.transactions.Value(), transactions);
+}
+
+// --- Telling ---
+
+TEST_F(EngineTest, LocalChangesAreReportedAtOnce) {
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(Leave("orders", "a"));
+
+  EXPECT_THAT(watching.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 RESIGNED"));
+}
+
+TEST_F(EngineTest, RemoteChangesAreReportedOnceAndInOrder) {
+  Replica& b = world_.Start();
+  const Watching watching(b.engine.hub(), {WatchElection{{"orders"}}});
+
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(Say("orders", "a", {1}, "v"));
+  EXPECT_THAT(watching.lines(), IsEmpty());
+  world_.Advance(1s);
+
+  EXPECT_THAT(watching.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 v"));
+}
+
+TEST_F(EngineTest, InterleavedChangesAreInTheOrderOfRevisionsOnBothReplicas) {
+  Replica& b = world_.Start();
+  const Watching on_a(a_.engine.hub(), {WatchElection{{"orders"}}});
+  const Watching on_b(b.engine.hub(), {WatchElection{{"orders"}}});
+
+  (void)a_.Do(Stand("orders", "a"));
+  (void)b.Do(Stand("orders", "b"));
+  (void)b.Do(Say("orders", "a", {1}, "v"));
+  (void)a_.Do(Say("orders", "a", {1}, "w"));
+  (void)b.Do(Leave("orders", "a"));
+  (void)a_.Do(Leave("orders", "b"));
+  world_.Advance(1s);
+
+  const std::vector<std::string> all = {
+      "orders 1 ELECTED a term 1",      "orders 2 PROCLAIMED a term 1 v",
+      "orders 3 PROCLAIMED a term 1 w", "orders 4 VACATED a term 1 RESIGNED",
+      "orders 5 ELECTED b term 2",      "orders 6 VACATED b term 2 RESIGNED"};
+  EXPECT_THAT(on_a.lines(), ElementsAreArray(all));
+  EXPECT_THAT(on_b.lines(), ElementsAreArray(all));
+}
+
+TEST_F(EngineTest, AChangeWithALostReplyIsReportedByThePoll) {
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+  a_.store.LoseReplies(1, "Transact");
+
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(watching.lines(), IsEmpty());
+  world_.Advance(20ms);
+
+  EXPECT_THAT(watching.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
+TEST_F(EngineTest, AReplacedDatabaseIsReported) {
+  (void)a_.Do(Stand("orders", "a"));
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+  Database other(a_.scheduler);
+
+  a_.store.Become(other.store());
+  world_.Advance(20ms);
+  EXPECT_FALSE(a_.engine.Ready());
+  EXPECT_THAT(a_.Do(Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+  world_.Advance(kLease - 1s);
+  EXPECT_FALSE(a_.engine.Ready()) << "somebody may still believe that they lead";
+  EXPECT_THAT(watching.lines(), IsEmpty());
+  world_.Advance(2s);
+
+  EXPECT_TRUE(a_.engine.Ready());
+  EXPECT_THAT(watching.lines(), ElementsAre("reset"));
+  EXPECT_TRUE(a_.Do(Stand("orders", "b")));
+}
+
+// --- The end of leases ---
+
+TEST_F(EngineTest, AnExpiredLeaderIsReplacedSoonAfterItsLeaseAndNotBefore) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  (void)a_.Do(Stand("orders", "b", 60s));
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+
+  world_.Advance(5s - 1us);
+  EXPECT_THAT(watching.lines(), IsEmpty());
+  world_.Advance(1us + kJitterMax);
+
+  EXPECT_THAT(watching.lines(),
+              ElementsAre("orders 2 VACATED a term 1 EXPIRED", "orders 3 ELECTED b term 2"));
+  EXPECT_EQ(a_.metrics.terms_ended[Cause::kExpired].Value(), 1);
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value(), 1);
+}
+
+TEST_F(EngineTest, ALeaderThatRenewsIsNotReplaced) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  (void)a_.Do(Stand("orders", "b", 60s));
+
+  for (int i = 0; i < 10; ++i) {
+    world_.Advance(4s);
+    EXPECT_TRUE(a_.Renew(Id("a")));
+  }
+
+  EXPECT_THAT(History("orders"), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
+TEST_F(EngineTest, AnyReplicaEndsAnExpiredSession) {
+  Replica& b = world_.Start();
+  const Watching watching(b.engine.hub(), {WatchElection{{"orders"}}});
+  (void)a_.Do(Stand("orders", "a", 5s));
+  a_.scheduler.Die();
+
+  world_.Advance(5s + kSearchPause);
+
+  EXPECT_THAT(watching.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 EXPIRED"));
+}
+
+TEST_F(EngineTest, AnExpiryIsCommittedOnceHoweverManyReplicasSearch) {
+  Replica& b = world_.Start();
+  for (const char* election : {"e1", "e2", "e3"}) {
+    (void)a_.Do(Stand(election, "a", 5s));
+    (void)b.Do(Stand(election, "b", 60s));
+  }
+
+  world_.Advance(10s);
+
+  for (const char* election : {"e1", "e2", "e3"}) EXPECT_THAT(History(election), SizeIs(3));
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value() +
+                b.metrics.sessions_ended[Cause::kExpired].Value(),
+            1);
+}
+
+TEST_F(EngineTest, AnExpiredSessionLosesEverySeatAndPlaceAndIsSettled) {
+  (void)a_.Do(Stand("led", "a", 5s));
+  (void)a_.Do(Stand("other", "b", 60s));
+  (void)a_.Do(Stand("other", "a", 5s));
+
+  world_.Advance(5s + kSearchPause);
+
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+  EXPECT_THAT(Unsettled(), IsEmpty());
+  EXPECT_EQ(a_.Read({"other"}).value()->waiting, 0u);
+}
+
+TEST_F(EngineTest, MoreExpiredSessionsThanOneSearchTakesAreAllEnded) {
+  for (int i = 0; i < 1100; ++i) {
+    a_.engine.Submit(Stand("orders", "c" + std::to_string(i), 5s), Reply<Answer>());
+  }
+  a_.Run();
+
+  world_.Advance(5s + 3 * kSearchPause);
+
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value(), 1100);
+  EXPECT_THAT(Unsettled(), IsEmpty());
+  EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
+  EXPECT_EQ(a_.Read({"orders"}).value()->waiting, 0u);
+}
+
+TEST_F(EngineTest, ALateRenewalEndsTheSessionAndItsSeatPasses) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  (void)a_.Do(Stand("orders", "b", 60s));
+  const Watching session(a_.engine.hub(), {WatchSession{Id("a")}});
+  a_.scheduler.Hold(Work::kBackground);
+  world_.Advance(5s);
+
+  EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
+  EXPECT_THAT(session.lines(), ElementsAre("ended a EXPIRED"));
+  a_.scheduler.Release(Work::kBackground);
+  a_.Run();
+
+  EXPECT_THAT(session.lines(), ElementsAre("ended a EXPIRED", "orders 2 VACATED a term 1 EXPIRED"));
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 2u));
+}
+
+TEST_F(EngineTest, AnEndedSessionDoesNotComeBackWhenTheDatabasesClockStepsBack) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  world_.Advance(5s + kSearchPause);
+  ASSERT_THAT(History("orders"), SizeIs(2));
+
+  world_.database().StepClock(-1min);
+
+  EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kSessionEnded));
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), FailsWith(Reason::kSessionEnded));
+}
+
+// --- Reading ---
+
+TEST_F(EngineTest, AReadOfAnExpiredLeaderCommitsTheEndOfItsTermFirst) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  (void)a_.Do(Stand("orders", "b", 60s));
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+  a_.scheduler.Hold(Work::kBackground);
+  world_.Advance(6s);
+  ASSERT_THAT(watching.lines(), IsEmpty());
+
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 2u));
+
+  EXPECT_THAT(watching.lines(),
+              ElementsAre("orders 2 VACATED a term 1 EXPIRED", "orders 3 ELECTED b term 2"));
+}
+
+TEST_F(EngineTest, AReadOfAnExpiredLeaderWithoutASuccessorShowsAVacantSeat) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  a_.scheduler.Hold(Work::kBackground);
+  world_.Advance(5s);
+
+  EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
+}
+
+TEST_F(EngineTest, AReadShowsNoExpiredLeaderEvenIfItsEndCannotBeCommitted) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  a_.scheduler.Hold(Work::kBackground);
+  world_.Advance(5s);
+  a_.store.FailNext(1, "Transact");
+
+  EXPECT_THAT(a_.Read({"orders"}), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
+}
+
+TEST_F(EngineTest, AnUnknownElectionIsAnAnswer) {
+  EXPECT_EQ(a_.Read({"orders"}).value(), std::nullopt);
+}
+
+TEST_F(EngineTest, AReadSeesWhatAnotherReplicaHasCommitted) {
+  Replica& b = world_.Start();
+  (void)b.Read({"orders"});
+
+  (void)a_.Do(Stand("orders", "a"));
+
+  EXPECT_THAT(b.Read({"orders"}), IsLedBy("a", 1u));
+}
+
+TEST_F(EngineTest, AStaleReadIsAnsweredFromMemoryForASecond) {
+  Replica& b = world_.Start();
+  EXPECT_EQ(b.Read({"orders"}, true).value(), std::nullopt);
+  (void)a_.Do(Stand("orders", "a"));
+  const int reads = b.store.Calls("ReadElections");
+
+  world_.Advance(999ms);
+  EXPECT_EQ(b.Read({"orders"}, true).value(), std::nullopt);
+  EXPECT_EQ(b.store.Calls("ReadElections"), reads);
+
+  world_.Advance(1ms);
+  EXPECT_THAT(b.Read({"orders"}, true), IsLedBy("a", 1u));
+}
+
+TEST_F(EngineTest, TheAgeOfAStaleReadIsCountedFromBeforeItWasRead) {
+  Replica& b = world_.Start();
+  b.store.After([&](const std::string& call) {
+    if (call == "ReadElections") b.scheduler.SetNow(b.scheduler.Now() + 800ms);
+  });
+  (void)b.Read({"orders"});
+  b.store.After({});
+  (void)a_.Do(Stand("orders", "a"));
+
+  b.scheduler.SetNow(b.scheduler.Now() + 300ms);
+
+  EXPECT_THAT(b.Read({"orders"}, true), IsLedBy("a", 1u));
+}
+
+TEST_F(EngineTest, APlaceIsTheSeatAPositionOrNeither) {
+  for (const char* name : {"a", "b", "c"}) (void)a_.Do(Stand("orders", name));
+  const auto place_of = [&](const char* name, bool with_position) {
+    return a_
+        .Ask<Place>([&](auto reply) {
+          a_.engine.ReadPlace({{"orders"}, Id(name)}, with_position, reply);
+        })
+        .value();
+  };
+
+  EXPECT_FALSE(place_of("a", true).waiting);
+  EXPECT_EQ(place_of("a", true).election->election.leader->session, Id("a"));
+  EXPECT_TRUE(place_of("c", true).waiting);
+  EXPECT_EQ(place_of("c", true).position, 2u);
+  EXPECT_TRUE(place_of("c", false).waiting);
+  EXPECT_EQ(place_of("c", false).position, 0u);
+  EXPECT_FALSE(place_of("nobody", true).waiting);
+}
+
+TEST_F(EngineTest, SeatsAndEventsCanBeRead) {
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(Stand("stock", "a"));
+  (void)a_.Do(Leave("stock", "a"));
+
+  const auto seats =
+      a_.Ask<std::vector<Leadership>>([&](auto reply) { a_.engine.ReadSeats({Id("a")}, reply); });
+  const auto events = a_.Ask<std::vector<Event>>(
+      [&](auto reply) { a_.engine.ReadEvents({"stock"}, {2}, 10, reply); });
+
+  ASSERT_THAT(seats.value(), SizeIs(1));
+  EXPECT_EQ(seats.value()[0].election.bytes, "orders");
+  ASSERT_THAT(events.value(), SizeIs(1));
+  EXPECT_EQ(events.value()[0].type, EventType::kVacated);
+}
+
+TEST_F(EngineTest, TheNamesOfAPrefixAreReadUpToALimit) {
+  for (const char* name : {"shop/a", "shop/b", "stock"}) (void)a_.Do(Stand(name, "a"));
+  const auto names = [&](const char* prefix, size_t limit) {
+    return a_.Ask<std::vector<ElectionName>>(
+        [&](auto reply) { a_.engine.ReadNames(prefix, limit, reply); });
+  };
+
+  EXPECT_THAT(names("shop/", 2).value(),
+              ElementsAre(ElectionName{"shop/a"}, ElectionName{"shop/b"}));
+  EXPECT_THAT(names("none", 2).value(), IsEmpty());
+  EXPECT_THAT(names("", 2), FailsWith(Reason::kObserveTooWide, "limit", "2"));
+}
+
+// --- The end of a session by its owner ---
+
+class CloseSessionTest : public EngineTest {
+ protected:
+  // "a" leads one election, with "b" behind it, and waits in another.
+  CloseSessionTest() {
+    (void)a_.Do(Stand("led", "a"));
+    (void)a_.Do(Stand("led", "b", 60s));
+    (void)a_.Do(Stand("awaited", "b", 60s));
+    (void)a_.Do(Stand("awaited", "a"));
+  }
+};
+
+TEST_F(CloseSessionTest, EverySeatAndPlaceIsGivenUpBeforeTheAnswer) {
+  const Reply<Session> reply;
+  std::vector<PlaceKey> held_when_answered;
+
+  a_.engine.CloseSession(Id("a"), [&](Result<Session> closed) {
+    held_when_answered = PlacesOf("a");
+    reply(std::move(closed));
+  });
+  a_.Run();
+
+  EXPECT_THAT(reply.get(), IsOver(Cause::kSessionClosed));
+  EXPECT_THAT(held_when_answered, IsEmpty());
+  EXPECT_THAT(Unsettled(), IsEmpty());
+  EXPECT_THAT(a_.Read({"led"}), IsLedBy("b", 2u));
+  EXPECT_EQ(a_.Read({"awaited"}).value()->waiting, 0u);
+}
+
+TEST_F(CloseSessionTest, TheWatchersOfTheSessionAndItsSeatsAreNotified) {
+  const Watching session(a_.engine.hub(), {WatchSession{Id("a")}});
+  const Watching election(a_.engine.hub(), {WatchElection{{"led"}}});
+
+  (void)a_.Close(Id("a"));
+
+  EXPECT_THAT(session.lines(),
+              ElementsAre("ended a SESSION_CLOSED", "led 2 VACATED a term 1 SESSION_CLOSED"));
+  EXPECT_THAT(election.lines(),
+              ElementsAre("led 2 VACATED a term 1 SESSION_CLOSED", "led 3 ELECTED b term 2"));
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 1);
+}
+
+TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {
+  const auto depose = [&](const SessionId& session, const Reply<Closed>& reply) {
+    a_.engine.DeposeSession(session, {"operator", "why"}, reply);
+  };
+  a_.scheduler.Hold(Work::kBackground);  // nobody marks the expiry of "a"
+  world_.Advance(kLease / 2);
+  ASSERT_TRUE(a_.Renew(Id("b")));
+  world_.Advance(kLease / 2);
+  const Reply<Closed> of_expired;
+  const Reply<Closed> of_living;
+  const Reply<Closed> of_deposed;
+
+  depose(Id("a"), of_expired);
+  depose(Id("b"), of_living);
+  a_.scheduler.Release(Work::kBackground);
+  a_.Run();
+  depose(Id("b"), of_deposed);
+  a_.Run();
+
+  EXPECT_FALSE(of_expired.get()->deposed);
+  EXPECT_TRUE(of_living.get()->deposed);
+  EXPECT_FALSE(of_deposed.get()->deposed);
+}
+
+TEST_F(CloseSessionTest, ClosingTwiceGivesTheSameAnswer) {
+  (void)a_.Close(Id("a"));
+
+  EXPECT_THAT(a_.Close(Id("a")), IsOver(Cause::kSessionClosed));
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 1);
+  EXPECT_THAT(History("led"), SizeIs(3));
+}
+
+TEST_F(CloseSessionTest, ClosingAnExpiredSessionKeepsItsCause) {
+  a_.scheduler.Hold(Work::kBackground);
+  world_.Advance(kLease);
+  const Reply<Session> reply;
+  a_.engine.CloseSession(Id("a"), reply);
+
+  a_.scheduler.Release(Work::kBackground);
+  a_.Run();
+
+  EXPECT_THAT(reply.get(), IsOver(Cause::kExpired));
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+}
+
+TEST_F(CloseSessionTest, AnUnknownSessionIsRefused) {
+  EXPECT_THAT(a_.Close(Id("nobody")), FailsWith(Reason::kSessionNotFound));
+}
+
+TEST_F(CloseSessionTest, SessionsClosedTogetherEachGetTheirOwnAnswer) {
+  const Reply<Session> a;
+  const Reply<Session> again;
+  const Reply<Session> b;
+  const Reply<Session> nobody;
+
+  a_.engine.CloseSession(Id("a"), a);
+  a_.engine.CloseSession(Id("nobody"), nobody);
+  a_.engine.CloseSession(Id("b"), b);
+  a_.engine.CloseSession(Id("a"), again);
+  a_.Run();
+
+  EXPECT_THAT(a.get(), IsOver(Cause::kSessionClosed));
+  EXPECT_EQ(a.get()->id, Id("a"));
+  EXPECT_THAT(again.get(), IsOver(Cause::kSessionClosed));
+  EXPECT_EQ(b.get()->id, Id("b"));
+  EXPECT_THAT(nobody.get(), FailsWith(Reason::kSessionNotFound));
+  EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 2);
+  EXPECT_THAT(a_.Read({"led"}), IsVacantAfter(1u));
+  EXPECT_THAT(a_.Read({"awaited"}), IsVacantAfter(1u));
+  EXPECT_THAT(Unsettled(), IsEmpty());
+}
+
+TEST_F(CloseSessionTest, AFailureToEndTheSessionChangesNothing) {
+  a_.store.FailNext(1, "Transact");
+
+  EXPECT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
+
+  EXPECT_TRUE(a_.Renew(Id("a")));
+  EXPECT_THAT(PlacesOf("a"), SizeIs(2));
+}
+
+// The call of the store that fails after the session was ended.
+class CloseSessionFaultTest : public CloseSessionTest,
+                              public ::testing::WithParamInterface<std::string> {
+ protected:
+  // One failure of that call, later than the end of the session.
+  void PlantAfterTheEnd(Replica& replica) {
+    replica.store.After([this, &replica](const std::string& call) {
+      if (call != "Transact") return;
+      replica.store.After({});
+      replica.store.FailNext(1, GetParam());
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Calls, CloseSessionFaultTest,
+                         ::testing::Values("FindPlaces", "Transact", "MarkSettled"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(CloseSessionFaultTest, TheSearchDoesTheRestAfterAFault) {
+  PlantAfterTheEnd(a_);
+
+  EXPECT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kSessionEnded, "cause", "SESSION_CLOSED"));
+  EXPECT_THAT(Unsettled(), ElementsAre(Id("a")));
+  world_.Advance(kSearchPause);
+
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+  EXPECT_THAT(Unsettled(), IsEmpty());
+  EXPECT_THAT(a_.Read({"led"}), IsLedBy("b", 2u));
+}
+
+TEST_P(CloseSessionFaultTest, AFailedCallCanBeSentAgain) {
+  PlantAfterTheEnd(a_);
+  ASSERT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
+
+  EXPECT_THAT(a_.Close(Id("a")), IsOver(Cause::kSessionClosed));
+
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+  EXPECT_THAT(Unsettled(), IsEmpty());
+}
+
+TEST_F(CloseSessionTest, ACallWithALostReplyCanBeSentAgain) {
+  a_.store.LoseReplies(1, "Transact");
+  ASSERT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
+
+  EXPECT_THAT(a_.Close(Id("a")), IsOver(Cause::kSessionClosed));
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+}
+
+// Whatever the moment of the kill, counted in tasks, another replica finishes it.
+TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
+  Replica& b = world_.Start();
+  const Watching watching(b.engine.hub(), {WatchElection{{"led"}}});
+
+  a_.engine.CloseSession(Id("a"), Reply<Session>());
+  ASSERT_TRUE(a_.scheduler.RunOne());
+  ASSERT_THAT(Unsettled(), ElementsAre(Id("a")));
+  ASSERT_THAT(PlacesOf("a"), SizeIs(2));
+  a_.scheduler.Die();
+  world_.Advance(kSearchPause);
+
+  EXPECT_THAT(watching.lines(),
+              ElementsAre("led 2 VACATED a term 1 SESSION_CLOSED", "led 3 ELECTED b term 2"));
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+  EXPECT_THAT(Unsettled(), IsEmpty());
+}
+
+class CloseSessionKillTest : public CloseSessionTest, public ::testing::WithParamInterface<int> {};
+
+INSTANTIATE_TEST_SUITE_P(AfterTasks, CloseSessionKillTest, ::testing::Range(0, 8));
+
+TEST_P(CloseSessionKillTest, ClosingIsCompletedOrNeverStarted) {
+  Replica& b = world_.Start();
+  a_.engine.CloseSession(Id("a"), Reply<Session>());
+  for (int i = 0; i < GetParam(); ++i) (void)a_.scheduler.RunOne();
+
+  a_.scheduler.Die();
+  world_.Advance(kLease + 2 * kSearchPause);
+
+  EXPECT_THAT(PlacesOf("a"), IsEmpty());
+  EXPECT_THAT(Unsettled(), IsEmpty());
+  EXPECT_THAT(b.Read({"led"}), IsLedBy("b", 2u));
+  EXPECT_THAT(History("led"), SizeIs(3));
+}
+
+// --- The store is away ---
+
+TEST_F(EngineTest, AStoreThatFailsIsAnErrorAndChangesNothing) {
+  (void)a_.Do(Stand("orders", "a"));
+  a_.store.FailAll();
+
+  EXPECT_THAT(a_.Do(Leave("orders", "a")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.Close(Id("a")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.Read({"orders"}), FailsWith(Reason::kStoreUnavailable));
+  const auto place = a_.Ask<Place>([&](auto reply) {
+    a_.engine.ReadPlace({{"orders"}, Id("a")}, true, reply);
+  });
+  EXPECT_THAT(place, FailsWith(Reason::kStoreUnavailable));
+  const auto names =
+      a_.Ask<std::vector<ElectionName>>([&](auto reply) { a_.engine.ReadNames("", 1, reply); });
+  EXPECT_THAT(names, FailsWith(Reason::kStoreUnavailable));
+  EXPECT_EQ(a_.metrics.transactions_failed.Value(), 3);
+
+  a_.store.Heal();
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("a", 1u));
+}
+
+TEST_F(EngineTest, EveryCommandOfABatchThatFailsIsAnswered) {
+  std::vector<Reply<Answer>> replies(3);
+  a_.store.FailNext(1, "Transact");
+
+  for (const auto& reply : replies) a_.engine.Submit(Stand("orders", "a"), reply);
+  a_.Run();
+
+  for (const auto& reply : replies) {
+    EXPECT_THAT(reply.get(), FailsWith(Reason::kStoreUnavailable));
+  }
+}
+
+TEST_F(EngineTest, ASilentStoreIsReportedAsUnavailable) {
+  world_.Advance(1min);
+  EXPECT_TRUE(a_.engine.StoreAnswers());
+  EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_store_up 1"));
+  a_.store.FailAll();
+
+  world_.Advance(1900ms);
+  EXPECT_TRUE(a_.engine.StoreAnswers());
+  world_.Advance(200ms);
+  EXPECT_FALSE(a_.engine.StoreAnswers());
+  EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_store_up 0"));
+
+  a_.store.Heal();
+  world_.Advance(300ms);
+  EXPECT_TRUE(a_.engine.StoreAnswers());
+}
+
+TEST_F(EngineTest, ExpiriesThatFailedAreCommittedWhenTheStoreIsBack) {
+  (void)a_.Do(Stand("orders", "a", 5s));
+  (void)a_.Do(Stand("orders", "b", 60s));
+  a_.store.FailAll();
+  world_.Advance(10s);
+  ASSERT_THAT(History("orders"), SizeIs(1));
+
+  a_.store.Heal();
+  world_.Advance(kSearchPause);
+
+  EXPECT_THAT(History("orders"),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 EXPIRED"));
+}
+
+TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedEndlessly) {
+  for (int i = 0; i < 600; ++i) {
+    a_.engine.Submit(Stand("orders", "c" + std::to_string(i), 5s), Reply<Answer>());
+  }
+  a_.Run();
+  a_.store.FailNext(1'000'000'000, "Transact");
+
+  world_.Advance(10s);
+
+  EXPECT_LT(a_.store.Calls("FindDueWork"), 100);
+}
+
+// --- What is counted ---
+
+TEST_F(EngineTest, TermsAreCountedByTheReplicaThatGrantedOrEndedThem) {
+  Replica& b = world_.Start();
+  (void)a_.Do(Stand("orders", "a"));
+  world_.Advance(1s);
+  (void)b.Do(Leave("orders", "a"));
+  world_.Advance(1s);
+
+  EXPECT_EQ(a_.metrics.terms_granted[Cause::kNone].Value(), 1);
+  EXPECT_EQ(b.metrics.terms_granted[Cause::kNone].Value(), 0);
+  EXPECT_EQ(a_.metrics.terms_ended[Cause::kResigned].Value(), 0);
+  EXPECT_EQ(b.metrics.terms_ended[Cause::kResigned].Value(), 1);
+  EXPECT_EQ(b.metrics.feed_events.Value(), 1);
+}
+
+}  // namespace
+}  // namespace tenure::testing

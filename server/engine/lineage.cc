@@ -1,0 +1,210 @@
+#include "server/engine/lineage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "server/engine/bump_terms.h"
+#include "server/log/log.h"
+
+namespace tenure {
+namespace {
+
+// A replica that dies while it raises the terms is replaced after so long.
+constexpr Duration kTurn = std::chrono::seconds(30);
+
+}  // namespace
+
+Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
+                 uint64_t seed)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      on_lost_(on_lost),
+      random_(seed),
+      me_(random_() | 1) {}
+
+Result<void> Lineage::Join() {
+  HistoryMemory memory;
+  {
+    const std::lock_guard lock(mutex_);
+    memory = memory_;
+  }
+  Judgement judgement;
+  std::optional<Epoch> begun;
+  const auto sight = store_.AgreeOnHistory(memory.epoch, [&](const HistorySight& seen) {
+    judgement = Judge(memory, seen);
+    begun.reset();
+    if (judgement.verdict == Verdict::kBegins) {
+      begun = NextEpoch(memory, seen, Epoch::State::kOpen, random_());
+    }
+    if (judgement.verdict == Verdict::kLost) {
+      begun = NextEpoch(memory, seen, Epoch::State::kLost, random_());
+    }
+    return begun;
+  });
+  if (!sight) return tl::unexpected(sight.error());
+  const Epoch& epoch = begun ? *begun : *sight->latest;
+  if (epoch.state == Epoch::State::kLost) {
+    if (open_ || memory.epoch != epoch.number) Lose(judgement, epoch);
+    open_ = false;
+  }
+  Remember(*sight, epoch);
+  store_.StayOn(sight->server.number);
+  Greet(sight->server);
+  if (memory.epoch > 0 && sight->repaired > memory.epoch) ++repairs_;
+  if (epoch.state != Epoch::State::kLost) open_ = true;
+  return {};
+}
+
+void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
+  const std::lock_guard lock(mutex_);
+  // In the same epoch nothing that was seen since may be forgotten.
+  const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token;
+  if (!same) memory_.seen = {};
+  memory_.epoch = epoch.number;
+  memory_.token = epoch.token;
+  for (size_t i = 0; i < memory_.seen.size(); ++i) {
+    memory_.seen[i] = std::max(memory_.seen[i], sight.positions[i]);
+  }
+}
+
+void Lineage::Lose(const Judgement& judgement, const Epoch& epoch) {
+  lost_at_ = scheduler_.Now();
+  metrics_.database_resets.Increment();
+  LogError("the database lost commits",
+           {{"why", judgement.why},
+            {"epoch", epoch.number},
+            {"what_next", on_lost_ == OnLostCommits::kRecover
+                              ? "all terms are raised once the longest lease is over"
+                              : "nothing is granted until somebody runs: tenured bump-terms"}});
+}
+
+void Lineage::Greet(const ServerIdentity& server) {
+  if (server_ == server.number) return;
+  server_ = server.number;
+  LogInfo("database server", {{"name", server.name}, {"history", server.history}});
+  metrics_.database_warnings.Set(static_cast<double>(server.warnings.size()));
+  for (const std::string& warning : server.warnings) {
+    LogWarning("the database may lose commits", {{"why", warning}});
+  }
+}
+
+Result<std::optional<Duration>> Lineage::TakeTurn() {
+  uint64_t lost = 0;
+  Duration longest_lease;
+  {
+    const std::lock_guard lock(mutex_);
+    lost = memory_.epoch;
+    longest_lease = longest_lease_;
+  }
+  std::optional<Duration> wait;
+  const auto sight = store_.AgreeOnHistory(lost, [&](const HistorySight& seen) {
+    wait.reset();
+    std::optional<Epoch> epoch = seen.latest;
+    if (!epoch || epoch->number != lost || epoch->state != Epoch::State::kLost) {
+      return std::optional<Epoch>();
+    }
+    const bool free = epoch->repairer == 0 || epoch->repair_until <= seen.now;
+    if (epoch->repairer != me_ && !free) return std::optional<Epoch>();
+    epoch->repairer = me_;
+    epoch->repair_until = seen.now + kTurn;
+    // By this replica's clock: the database's may be another one since the failover.
+    wait = std::max(longest_lease, seen.longest_lease) -
+           std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
+    return epoch;
+  });
+  if (!sight) return tl::unexpected(sight.error());
+  return wait;
+}
+
+Result<void> Lineage::KeepTurn() {
+  const auto kept = TakeTurn();
+  if (!kept) return tl::unexpected(kept.error());
+  if (!*kept) return Fail(Reason::kOverloaded, "another replica raises the terms");
+  return {};
+}
+
+Result<void> Lineage::TryToRepair() {
+  if (on_lost_ == OnLostCommits::kStop) return {};
+  // A database that is being restored gets its tables one by one.
+  const auto schema = store_.CheckSchema();
+  if (!schema) return tl::unexpected(schema.error());
+  if (*schema != SchemaState::kCurrent) return {};
+  const auto turn = TakeTurn();
+  if (!turn) return tl::unexpected(turn.error());
+  if (!*turn || **turn > Duration(0)) return {};
+
+  const auto raised = LookAtHistory(store_);
+  if (!raised) return tl::unexpected(raised.error());
+  const auto bumped = BumpTerms(store_, [this] { return KeepTurn(); });
+  if (!bumped) return tl::unexpected(bumped.error());
+  if (const auto kept = KeepTurn(); !kept) return kept;
+  const auto begun = BeginRepairedEpoch(store_, *raised);
+  if (!begun) return begun;
+  LogWarning(
+      "all terms were raised after commits were lost",
+      {{"to", bumped->to}, {"elections", bumped->elections}, {"sessions", bumped->sessions}});
+  return Join();
+}
+
+std::optional<Stand> Lineage::stand() const {
+  const std::lock_guard lock(mutex_);
+  if (!open_) return std::nullopt;
+  return Stand{memory_.epoch, memory_.seen};
+}
+
+bool Lineage::Fits(const Stand& stand, const Lanes& lanes) {
+  if (lanes.epoch != stand.epoch) return false;
+  for (size_t i = 0; i < stand.seen.size(); ++i) {
+    if (lanes.positions[i] < stand.seen[i]) return false;
+  }
+  return true;
+}
+
+void Lineage::Saw(const Lanes& lanes) {
+  const std::lock_guard lock(mutex_);
+  if (lanes.epoch != memory_.epoch) return;
+  for (size_t i = 0; i < memory_.seen.size(); ++i) {
+    memory_.seen[i] = std::max(memory_.seen[i], lanes.positions[i]);
+  }
+}
+
+void Lineage::Saw(const Committed& committed, uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  if (epoch != memory_.epoch) return;
+  for (const LanePosition& at : committed) {
+    uint64_t& seen = memory_.seen[static_cast<size_t>(at.lane)];
+    seen = std::max(seen, at.position);
+  }
+}
+
+void Lineage::SawLease(Duration lease_ttl) {
+  const std::lock_guard lock(mutex_);
+  longest_lease_ = std::max(longest_lease_, lease_ttl);
+}
+
+Result<HistorySight> LookAtHistory(Store& store) {
+  auto sight = store.AgreeOnHistory(0, [](const HistorySight&) { return std::optional<Epoch>(); });
+  if (sight) store.StayOn(sight->server.number);
+  return sight;
+}
+
+Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised) {
+  const auto token_of = [](const HistorySight& sight) {
+    return sight.latest ? std::pair(sight.latest->number, sight.latest->token)
+                        : std::pair(0UL, 0UL);
+  };
+  bool same = false;
+  const auto sight = store.AgreeOnHistory(0, [&](const HistorySight& seen) -> std::optional<Epoch> {
+    same = seen.server.number == raised.server.number && token_of(seen) == token_of(raised);
+    if (!same) return std::nullopt;
+    return NextEpoch({}, seen, Epoch::State::kRepaired, std::random_device()());
+  });
+  if (!sight) return tl::unexpected(sight.error());
+  if (!same)
+    return Fail(Reason::kOverloaded, "the history has changed while its terms were raised");
+  return {};
+}
+
+}  // namespace tenure

@@ -1,0 +1,83 @@
+// Whether this replica may trust what its database says: core/lineage.h decides, and this
+// remembers.
+//
+// One thread joins and repairs, the change feed's; everybody else asks whether the history is open,
+// and in which epoch. While it is not, nothing may be granted, renewed or shown.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <random>
+
+#include "core/lineage.h"
+#include "metrics/metrics.h"
+#include "server/engine/scheduler.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// What to do after commits were lost.
+enum class OnLostCommits {
+  kRecover,  // wait until nobody believes in a lost term, raise all terms, and go on
+  kStop,     // wait for an operator who runs `tenured bump-terms`
+};
+
+class Lineage {
+ public:
+  Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
+          uint64_t seed);
+
+  // Looks at the history that the database tells now, begins an epoch if one is due, and stays on
+  // the server that answered. Errors: kStoreUnavailable. Not thread-safe, like TryToRepair.
+  [[nodiscard]] Result<void> Join();
+  // REQUIRES: not open. Raises the terms if that is this replica's turn, and the time for it.
+  // Errors: kStoreUnavailable, kOverloaded.
+  [[nodiscard]] Result<void> TryToRepair();
+
+  // The rest is thread-safe.
+
+  [[nodiscard]] bool open() const { return open_; }
+  // Nothing unless it is open.
+  [[nodiscard]] std::optional<Stand> stand() const;
+  // Whether lanes that were read after `stand` was taken can be what it knows.
+  [[nodiscard]] static bool Fits(const Stand& stand, const Lanes& lanes);
+  // How often terms were raised, so that all that was told before is void.
+  [[nodiscard]] uint64_t repairs() const { return repairs_; }
+  void Saw(const Lanes& lanes);
+  void Saw(const Committed& committed, uint64_t epoch);
+  void SawLease(Duration lease_ttl);
+
+ private:
+  void Remember(const HistorySight& sight, const Epoch& epoch);
+  void Lose(const Judgement& judgement, const Epoch& epoch);
+  void Greet(const ServerIdentity& server);
+  // Takes, or keeps, the turn to repair. Answers with how long to wait before; nothing if it is
+  // another replica's turn, or repaired already.
+  [[nodiscard]] Result<std::optional<Duration>> TakeTurn();
+  // Errors: those of the store; kOverloaded if it is another replica's.
+  [[nodiscard]] Result<void> KeepTurn();
+
+  Store& store_;
+  const Scheduler& scheduler_;
+  Metrics& metrics_;
+  const OnLostCommits on_lost_;
+  std::mt19937_64 random_;
+  const uint64_t me_;
+  uint64_t server_ = 0;   // the last that was greeted
+  SteadyTime lost_at_{};  // when this replica learned of the last loss
+
+  std::atomic<bool> open_ = false;
+  std::atomic<uint64_t> repairs_ = 0;
+  mutable std::mutex mutex_;
+  HistoryMemory memory_;       // guarded by mutex_
+  Duration longest_lease_{0};  // guarded by mutex_
+};
+
+// Begins an epoch in which all terms are higher than before, if the history is still the one that
+// `raised` shows: seen when BumpTerms began, by LookAtHistory. Errors: kStoreUnavailable;
+// kOverloaded if another server, or another epoch, has taken its place meanwhile.
+[[nodiscard]] Result<HistorySight> LookAtHistory(Store& store);
+[[nodiscard]] Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised);
+
+}  // namespace tenure

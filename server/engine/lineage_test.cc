@@ -1,0 +1,212 @@
+// Replicas agree on a history through a real store: SQLite, with a clock that is driven by hand.
+#include "server/engine/lineage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/engine/bump_terms.h"
+#include "server/engine/engine_testing.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+class LineageUseTest : public ::testing::Test {
+ protected:
+  // A replica's part, on the database that it has now.
+  struct Member {
+    Member(Store& store, const Scheduler& time, uint64_t seed,
+           OnLostCommits on_lost = OnLostCommits::kRecover)
+        : store(store), lineage(this->store, time, metrics, on_lost, seed) {}
+    FaultyStore store;
+    Metrics metrics;
+    Lineage lineage;
+  };
+
+  static Result<Committed> Commit(Member& member, const Command& command) {
+    Agenda agenda = AgendaFor({&command});
+    agenda.stand = member.lineage.stand();
+    EXPECT_TRUE(agenda.stand);
+    const auto committed = member.store.Transact(
+        agenda, [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
+    if (committed) member.lineage.Saw(*committed, agenda.stand->epoch);
+    return committed;
+  }
+
+  static uint64_t TermOf(Store& store, const std::string& election) {
+    return store.ReadElections({{election}}).value().at({election}).election.term.value;
+  }
+
+  void RestoreOldDatabase(Member& member) { member.store.Become(old_.store()); }
+
+  // Polls as the feed does.
+  static void Poll(Member& member) {
+    ASSERT_TRUE(member.lineage.Join());
+    if (member.lineage.open()) return;
+    ASSERT_TRUE(member.lineage.TryToRepair());
+  }
+
+  ManualScheduler time_;
+  Database database_{time_};
+  Database old_{time_};
+  Member a_{database_.store(), time_, 1};
+  Member b_{database_.store(), time_, 2};
+};
+
+TEST_F(LineageUseTest, ReplicasShareAnEpoch) {
+  EXPECT_FALSE(a_.lineage.open());
+  EXPECT_FALSE(a_.lineage.stand());
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(b_.lineage.Join());
+
+  EXPECT_TRUE(a_.lineage.open());
+  EXPECT_EQ(a_.lineage.stand()->epoch, 1U);
+  EXPECT_EQ(b_.lineage.stand()->epoch, 1U);
+  EXPECT_TRUE(Commit(a_, Stand("orders", "a")));
+  EXPECT_TRUE(Commit(b_, Stand("orders", "b")));
+}
+
+// The commit itself proves it: nobody has looked since.
+TEST_F(LineageUseTest, NoGrantIsCommittedInADatabaseThatWentBack) {
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
+  Member other(old_.store(), time_, 3);
+  ASSERT_TRUE(other.lineage.Join());
+  RestoreOldDatabase(a_);
+
+  EXPECT_THAT(Commit(a_, Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_TRUE(old_.store().ReadElections({{"orders"}}).value().empty());
+}
+
+TEST_F(LineageUseTest, TermsAreRaisedOnceTheLongestLeaseIsOver) {
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
+  a_.lineage.SawLease(20s);
+  RestoreOldDatabase(a_);
+
+  Poll(a_);
+  EXPECT_FALSE(a_.lineage.open());
+  time_.Advance(19s);
+  Poll(a_);
+  EXPECT_FALSE(a_.lineage.open());
+  time_.Advance(1s);
+  Poll(a_);
+
+  EXPECT_TRUE(a_.lineage.open());
+  EXPECT_EQ(a_.lineage.repairs(), 1U);
+  ASSERT_TRUE(Commit(a_, Stand("orders", "b")));
+  EXPECT_GT(TermOf(old_.store(), "orders"), 1'000'000U);
+  EXPECT_EQ(a_.metrics.database_resets.Value(), 1);
+}
+
+TEST_F(LineageUseTest, TheWaitDoesNotFollowTheDatabasesClock) {
+  for (const Duration step : {1min, -1min}) {
+    Database before(time_);
+    Member member(before.store(), time_, 4);
+    ASSERT_TRUE(member.lineage.Join());
+    ASSERT_TRUE(Commit(member, Stand("orders", "a")));
+    member.lineage.SawLease(20s);
+    Database old(time_);
+    member.store.Become(old.store());
+    Poll(member);
+
+    old.StepClock(step);
+    time_.Advance(19s);
+    Poll(member);
+    EXPECT_FALSE(member.lineage.open());
+    time_.Advance(1s);
+    Poll(member);
+    EXPECT_TRUE(member.lineage.open());
+  }
+}
+
+TEST_F(LineageUseTest, OneReplicaRepairsAndTheOthersFollow) {
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(b_.lineage.Join());
+  ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
+  a_.lineage.SawLease(10s);
+  RestoreOldDatabase(a_);
+  RestoreOldDatabase(b_);
+
+  Poll(a_);  // it is its turn from now on
+  Poll(b_);
+  EXPECT_FALSE(b_.lineage.open());
+  time_.Advance(11s);
+  Poll(b_);
+  EXPECT_FALSE(b_.lineage.open());
+  Poll(a_);
+  EXPECT_TRUE(a_.lineage.open());
+  Poll(b_);
+
+  EXPECT_TRUE(b_.lineage.open());
+  EXPECT_EQ(b_.lineage.repairs(), 1U);
+  EXPECT_EQ(a_.lineage.stand()->epoch, b_.lineage.stand()->epoch);
+}
+
+TEST_F(LineageUseTest, ARepairerThatDiesIsReplaced) {
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(b_.lineage.Join());
+  ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
+  a_.lineage.SawLease(10s);
+  RestoreOldDatabase(a_);
+  RestoreOldDatabase(b_);
+  Poll(a_);
+
+  time_.Advance(31s);
+  Poll(b_);
+
+  EXPECT_TRUE(b_.lineage.open());
+}
+
+// It saw less than was lost, and so notices nothing by itself.
+TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
+  Member behind(old_.store(), time_, 3);
+  ASSERT_TRUE(behind.lineage.Join());
+  const tenure::Stand stand = *behind.lineage.stand();
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
+  RestoreOldDatabase(a_);
+
+  ASSERT_TRUE(a_.lineage.Join());
+
+  EXPECT_FALSE(Lineage::Fits(stand, old_.store().ReadLanes().value()));
+  EXPECT_THAT(Commit(behind, Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+  ASSERT_TRUE(behind.lineage.Join());
+  EXPECT_FALSE(behind.lineage.open());
+}
+
+TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
+  Member stops(database_.store(), time_, 3, OnLostCommits::kStop);
+  ASSERT_TRUE(stops.lineage.Join());
+  ASSERT_TRUE(Commit(stops, Stand("orders", "a")));
+  RestoreOldDatabase(stops);
+  Poll(stops);
+
+  time_.Advance(1h);
+  Poll(stops);
+  EXPECT_FALSE(stops.lineage.open());
+
+  const auto raised = LookAtHistory(old_.store());
+  ASSERT_TRUE(BumpTerms(old_.store()));
+  ASSERT_TRUE(BeginRepairedEpoch(old_.store(), *raised));
+  Poll(stops);
+  EXPECT_TRUE(stops.lineage.open());
+  EXPECT_EQ(stops.lineage.repairs(), 1U);
+}
+
+// The database failed over while its terms were raised, to a server that has nothing of that.
+TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
+  ASSERT_TRUE(a_.lineage.Join());
+  const auto raised = LookAtHistory(database_.store());
+  ASSERT_TRUE(BumpTerms(database_.store()));
+  Member other(old_.store(), time_, 3);
+  ASSERT_TRUE(other.lineage.Join());
+
+  EXPECT_THAT(BeginRepairedEpoch(old_.store(), *raised), FailsWith(Reason::kOverloaded));
+  EXPECT_EQ(old_.store().ReadLanes().value().epoch, 1U);
+  EXPECT_TRUE(BeginRepairedEpoch(database_.store(), *raised));
+}
+
+}  // namespace
+}  // namespace tenure::testing

@@ -1,0 +1,26 @@
+#include "server/engine/outages.h"
+
+namespace tenure {
+
+void Outages::Answered(SteadyTime now) {
+  const std::lock_guard lock(mutex_);
+  if (now - last_answer_ >= shortest_) last_ = SilentUntil(now);
+  last_answer_ = now;
+}
+
+SteadyTime Outages::last_answer() const {
+  const std::lock_guard lock(mutex_);
+  return last_answer_;
+}
+
+std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
+  const std::lock_guard lock(mutex_);
+  return now - last_answer_ >= shortest_ ? SilentUntil(now) : last_;
+}
+
+Outages::Outage Outages::SilentUntil(SteadyTime now) const {
+  const bool again = last_ && last_answer_ - last_->ended < kRecovery;
+  return {again ? last_->began : last_answer_, now};
+}
+
+}  // namespace tenure

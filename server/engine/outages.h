@@ -1,0 +1,44 @@
+// When the database was away from this replica, by its monotonic clock. Pure. Thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "server/engine/scheduler.h"
+
+namespace tenure {
+
+class Outages {
+ public:
+  struct Outage {
+    SteadyTime began;
+    SteadyTime ended;
+  };
+
+  // The database has not answered yet, and is asked so often.
+  Outages(SteadyTime begin, SteadyTime::duration interval)
+      : shortest_(std::max<SteadyTime::duration>(kShortest, 2 * interval)), last_answer_(begin) {}
+
+  void Answered(SteadyTime now);
+  [[nodiscard]] SteadyTime last_answer() const;
+  // The last one that was long enough; until now, if it lasts.
+  [[nodiscard]] std::optional<Outage> LastUntil(SteadyTime now) const;
+
+  // A silence that costs a seat is longer: half of the shortest lease.
+  static constexpr auto kShortest = std::chrono::milliseconds(500);
+  // Two with less between them are one: nobody has recovered.
+  static constexpr auto kRecovery = std::chrono::seconds(2);
+
+ private:
+  // The silence since the last answer. REQUIRES: the lock.
+  [[nodiscard]] Outage SilentUntil(SteadyTime now) const;
+
+  const SteadyTime::duration shortest_;
+  mutable std::mutex mutex_;
+  SteadyTime last_answer_;      // guarded by mutex_
+  std::optional<Outage> last_;  // guarded by mutex_
+};
+
+}  // namespace tenure

@@ -1,0 +1,83 @@
+#include "server/engine/outages.h"
+
+#include <gtest/gtest.h>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr SteadyTime kStart{1h};
+
+class OutagesTest : public ::testing::Test {
+ protected:
+  // The database answers every 100 ms, from now on until so long after the start.
+  void AnswerUntil(SteadyTime::duration after) {
+    for (; now_ <= kStart + after; now_ += 100ms) outages_.Answered(now_);
+  }
+  [[nodiscard]] std::optional<std::pair<SteadyTime::duration, SteadyTime::duration>> LastUntil(
+      SteadyTime::duration after) const {
+    const auto last = outages_.LastUntil(kStart + after);
+    if (!last) return std::nullopt;
+    return std::pair(last->began - kStart, last->ended - kStart);
+  }
+
+  SteadyTime now_ = kStart;
+  Outages outages_{kStart, 10ms};
+};
+
+using Span = std::pair<SteadyTime::duration, SteadyTime::duration>;
+
+TEST_F(OutagesTest, ADatabaseThatAnswersIsNotAway) {
+  AnswerUntil(10s);
+
+  EXPECT_EQ(LastUntil(10s + 499ms), std::nullopt);
+}
+
+TEST_F(OutagesTest, AnOutageLastsUntilTheNextAnswer) {
+  AnswerUntil(10s);
+
+  EXPECT_EQ(LastUntil(12s), Span(10s, 12s));
+  EXPECT_EQ(LastUntil(30s), Span(10s, 30s));
+  now_ = kStart + 31s;
+  AnswerUntil(40s);
+  EXPECT_EQ(LastUntil(40s), Span(10s, 31s));
+}
+
+TEST_F(OutagesTest, TheLastOutageCounts) {
+  AnswerUntil(10s);
+  now_ = kStart + 20s;
+  AnswerUntil(30s);
+  now_ = kStart + 31s;
+  AnswerUntil(35s);
+
+  EXPECT_EQ(LastUntil(35s), Span(30s, 31s));
+}
+
+TEST_F(OutagesTest, ADatabaseThatIsBackForAMomentIsStillAway) {
+  AnswerUntil(10s);
+  now_ = kStart + 20s;
+  AnswerUntil(20s + 300ms);
+
+  EXPECT_EQ(LastUntil(20s + 900ms), Span(10s, 20s + 900ms));
+  now_ = kStart + 21s;
+  AnswerUntil(22s);
+  EXPECT_EQ(LastUntil(22s), Span(10s, 21s));
+}
+
+TEST_F(OutagesTest, AnIntervalBetweenTwoQuestionsIsNoOutage) {
+  Outages rarely(kStart, 1s);
+  for (int i = 0; i < 10; ++i) rarely.Answered(kStart + i * 1100ms);
+
+  EXPECT_EQ(rarely.LastUntil(kStart + 11s), std::nullopt);
+}
+
+TEST_F(OutagesTest, AReplicaThatStartsWithoutItsDatabaseCountsFromThen) {
+  now_ = kStart + 7s;
+  AnswerUntil(8s);
+
+  EXPECT_EQ(LastUntil(8s), Span(0s, 7s));
+}
+
+}  // namespace
+}  // namespace tenure

@@ -1,0 +1,108 @@
+#include "server/log/log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace tenure {
+namespace {
+
+std::atomic<LogFormat> format = LogFormat::kText;  // set before there are other threads
+
+std::string Json(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+bool Plain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte > ' ' && byte != 0x7f && c != '"' && c != '=' && c != '\\';
+  });
+}
+
+std::string Seconds(double seconds) { return fmt::format("{:.3f}", seconds); }
+
+bool Missing(const LogField& field) {
+  const auto* text = std::get_if<std::string>(&field.value);
+  return text != nullptr && text->empty();
+}
+
+std::string ValueOf(const LogField& field, bool json) {
+  struct Writer {
+    bool json;
+    std::string operator()(const std::string& text) const {
+      return json || !Plain(text) ? Json(text) : text;
+    }
+    std::string operator()(uint64_t number) const { return std::to_string(number); }
+    std::string operator()(double seconds) const { return Seconds(seconds); }
+  };
+  return std::visit(Writer{json}, field.value);
+}
+
+std::string Now() {
+  const auto now = std::chrono::system_clock::now();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(now), ms.count() % 1000);
+}
+
+void Write(spdlog::level::level_enum level, std::string_view message, LogFields fields) {
+  if (!spdlog::should_log(level)) return;
+  const auto name = spdlog::level::to_string_view(level);
+  spdlog::log(level, "{}",
+              format == LogFormat::kText
+                  ? TextLine(message, fields)
+                  : JsonLine(Now(), {name.data(), name.size()}, message, fields));
+}
+
+}  // namespace
+
+void StartLog(const LogOptions& options) {
+  format = options.format;
+  spdlog::set_default_logger(
+      spdlog::create_async_nb<spdlog::sinks::stderr_color_sink_mt>("tenured"));
+  spdlog::set_pattern(options.format == LogFormat::kText ? "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v"
+                                                         : "%v");
+  spdlog::set_level(options.level);
+  spdlog::flush_every(std::chrono::seconds(1));
+}
+
+void StopLog() { spdlog::shutdown(); }
+
+void LogInfo(std::string_view message, LogFields fields) {
+  Write(spdlog::level::info, message, fields);
+}
+
+void LogWarning(std::string_view message, LogFields fields) {
+  Write(spdlog::level::warn, message, fields);
+}
+
+void LogError(std::string_view message, LogFields fields) {
+  Write(spdlog::level::err, message, fields);
+}
+
+std::string TextLine(std::string_view message, LogFields fields) {
+  std::string line(message);
+  for (const LogField& field : fields) {
+    if (!Missing(field)) line.append(fmt::format(" {}={}", field.name, ValueOf(field, false)));
+  }
+  return line;
+}
+
+std::string JsonLine(std::string_view time, std::string_view level, std::string_view message,
+                     LogFields fields) {
+  std::string line =
+      fmt::format(R"({{"time":"{}","level":"{}","message":{})", time, level, Json(message));
+  for (const LogField& field : fields) {
+    if (!Missing(field)) line.append(fmt::format(R"(,"{}":{})", field.name, ValueOf(field, true)));
+  }
+  return line + "}";
+}
+
+}  // namespace tenure

@@ -1,0 +1,238 @@
+#include "server/process/config.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "command_line/command_line.h"
+#include "core/duration_text.h"
+#include "core/version.h"
+#include "server/engine/scheduler.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int64_t kQueueMaxMax = 1'000'000'000;
+constexpr int64_t kHistoryEventsMax = 1'000'000'000;
+constexpr size_t kMetricsElectionsDefault = 100;
+constexpr int64_t kMetricsElectionsMax = 10'000;
+constexpr auto kIncumbentWaitMax = 1min;
+constexpr char kFooter[] =
+    R"(Each flag can also be set by its environment variable (Env above); the flag wins. An empty
+variable counts as not set. Durations are written like 500ms, 10s or 2m.
+
+Exit codes:
+  0  success, or stopped by SIGINT or SIGTERM
+  1  any other error
+  2  wrong usage: a flag, an environment variable or the password file)";
+
+// Adds an option that is a duration, and its environment variable.
+template <typename Time>
+void AddDuration(CLI::App& app, const std::string& flag, const std::string& variable, Time& target,
+                 const std::string& help, Duration least = 1ms) {
+  app.add_option_function<std::string>(
+         flag,
+         [flag, &target, least](const std::string& text) {
+           target = std::chrono::duration_cast<Time>(ReadDuration(flag, text, least));
+         },
+         help)
+      ->type_name("DURATION")
+      ->envname(variable)
+      ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
+}
+
+int Complain(const std::string& what) {
+  std::cerr << "tenured: " << what << std::endl;
+  return kExitUsage;
+}
+
+}  // namespace
+
+tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv) {
+  ServerConfig config;
+  std::string password_file;
+  bool no_migrate = false;
+  CLI::App app("Leader election as a service, on the MySQL you already run.", "tenured");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("tenured ") + kVersion,
+                       "Print the version and exit");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--listen", config.listen, "Address to serve gRPC on")
+      ->type_name("HOST:PORT")
+      ->envname("TENURE_LISTEN");
+  app.add_option("--http-listen", config.http_listen,
+                 "Address to serve /metrics, /healthz and /readyz on")
+      ->type_name("HOST:PORT")
+      ->envname("TENURE_HTTP_LISTEN");
+  app.add_option("--tls-cert", config.tls.certificate, "Certificate chain (PEM); turns TLS on")
+      ->type_name("FILE")
+      ->envname("TENURE_TLS_CERT");
+  app.add_option("--tls-key", config.tls.key, "Private key of --tls-cert (PEM)")
+      ->type_name("FILE")
+      ->envname("TENURE_TLS_KEY");
+  app.add_option("--tls-client-ca", config.tls.client_ca,
+                 "CA bundle that client certificates must chain to (PEM)")
+      ->type_name("FILE")
+      ->envname("TENURE_TLS_CLIENT_CA");
+  const auto* client_certs =
+      AddChoice<ClientCertificates>(
+          app, "--tls-client-certs", config.tls.client_certificates,
+          {{"required", ClientCertificates::kRequired},
+           {"optional", ClientCertificates::kOptional}},
+          "Whether every client must present a certificate (with --tls-client-ca)")
+          ->default_str("required")
+          ->envname("TENURE_TLS_CLIENT_CERTS");
+  app.add_option("--policy", config.policy,
+                 "Access policy (YAML); without one, every client may do everything")
+      ->type_name("FILE")
+      ->envname("TENURE_POLICY");
+  app.add_option(
+         "--store", config.store_url,
+         "Database: sqlite:PATH, sqlite::memory: or "
+         "mysql://USER@HOST[:PORT][,HOST2...]/DATABASE[?NAME=VALUE[&...]], with the parameters "
+         "tls, tls-ca, tls-cert, tls-key and socket")
+      ->type_name("URL")
+      ->envname("TENURE_STORE");
+  app.add_option(
+         "--store-password-file", password_file,
+         "File whose first line is the database password, read for each connection (default: the "
+         "environment variable TENURE_STORE_PASSWORD)")
+      ->type_name("FILE")
+      ->envname("TENURE_STORE_PASSWORD_FILE");
+  app.add_flag("--no-migrate", no_migrate, "Do not update the schema at startup")
+      ->envname("TENURE_NO_MIGRATE");
+  AddDuration(app, "--lease-ttl-min", "TENURE_LEASE_TTL_MIN", config.limits.lease_ttl_min,
+              "Shortest lease that a client may ask for");
+  AddDuration(app, "--lease-ttl-max", "TENURE_LEASE_TTL_MAX", config.limits.lease_ttl_max,
+              "Longest lease that a client may ask for");
+  AddDuration(app, "--lease-ttl-default", "TENURE_LEASE_TTL_DEFAULT",
+              config.limits.lease_ttl_default, "Lease of a client that does not ask for one");
+  app.add_option("--queue-max", config.limits.queue_max,
+                 "Maximum number of candidates waiting in one election")
+      ->check(WholeNumber(0, kQueueMaxMax))
+      ->type_name("N")
+      ->envname("TENURE_QUEUE_MAX");
+  bool no_adaptive_leases = false;
+  app.add_flag("--no-adaptive-leases", no_adaptive_leases,
+               "Do not lengthen the lease of a candidate whose last session expired while the "
+               "candidate was still alive")
+      ->envname("TENURE_NO_ADAPTIVE_LEASES");
+  AddDuration(app, "--history-max-age", "TENURE_HISTORY_MAX_AGE", config.retention.age_max,
+              "How long to keep events, terms and operators' changes");
+  app.add_option("--history-max-events", config.retention.events_max,
+                 "Maximum number of events to keep for each election")
+      ->check(WholeNumber(1, kHistoryEventsMax))
+      ->type_name("N")
+      ->envname("TENURE_HISTORY_MAX_EVENTS");
+  AddDuration(app, "--history-min-age", "TENURE_HISTORY_MIN_AGE", config.retention.age_min,
+              "How long to keep events even beyond --history-max-events");
+  AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
+              "How often to look for changes made by other replicas");
+  AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
+              "How long open calls may continue after SIGTERM");
+  AddChoice<OnLostCommits>(
+      app, "--on-lost-commits", config.on_lost_commits,
+      {{"recover", OnLostCommits::kRecover}, {"stop", OnLostCommits::kStop}},
+      "What to do if the database lost commits: wait for the longest lease, raise all terms and go "
+      "on; or serve nothing until somebody runs tenured bump-terms")
+      ->default_str("recover")
+      ->envname("TENURE_ON_LOST_COMMITS");
+  AddDuration(app, "--incumbent-wait", "TENURE_INCUMBENT_WAIT", config.incumbent_wait,
+              "How long to keep a seat for its last holder when the database was away for so long "
+              "that it could not renew; 0s gives it to whoever is first",
+              0ms);
+  config.metrics.elections_max = kMetricsElectionsDefault;
+  app.add_option("--metrics-elections", config.metrics.elections_max,
+                 "Maximum number of elections with metrics of their own")
+      ->check(WholeNumber(0, kMetricsElectionsMax))
+      ->type_name("N")
+      ->envname("TENURE_METRICS_ELECTIONS");
+  app.add_option("--metrics-election-prefix", config.metrics.election_prefixes,
+                 "Give metrics of their own only to elections with this name prefix; repeat the "
+                 "flag, or separate prefixes with commas (default: all elections)")
+      ->expected(1)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("PREFIX")
+      ->default_str("")
+      ->envname("TENURE_METRICS_ELECTION_PREFIX");
+  AddChoice<LogFormat>(app, "--log-format", config.log.format,
+                       {{"text", LogFormat::kText}, {"json", LogFormat::kJson}},
+                       "Log as plain text, or as one JSON object per line")
+      ->default_str("text")
+      ->envname("TENURE_LOG_FORMAT");
+  AddChoice<spdlog::level::level_enum>(app, "--log-level", config.log.level,
+                                       {{"info", spdlog::level::info},
+                                        {"warning", spdlog::level::warn},
+                                        {"error", spdlog::level::err}},
+                                       "Lowest level to log")
+      ->default_str("info")
+      ->envname("TENURE_LOG_LEVEL");
+  app.fallthrough();  // options may follow the subcommand
+  app.require_subcommand(0, 1);
+  const auto* migrate = app.add_subcommand("migrate", "Update the schema, then exit");
+  const auto* healthcheck = app.add_subcommand(
+      "healthcheck", "Query /healthz of the tenured on --http-listen; exit with 1 if it fails");
+  const auto* bump =
+      app.add_subcommand("bump-terms", "Raise all terms after commits were lost, then exit");
+  const auto* check = app.add_subcommand(
+      "check",
+      "Say what the servers of --store are, and whether they are used; exit with 1 if none");
+  if (const auto exit_code = ParseCommandLine(app, argc, argv)) return tl::unexpected(*exit_code);
+  config.migrate_only = migrate->parsed();
+  config.healthcheck = healthcheck->parsed();
+  config.bump_terms = bump->parsed();
+  config.check = check->parsed();
+  config.migrate = !no_migrate;
+
+  config.limits.adaptive_leases = !no_adaptive_leases;
+  if (config.retention.age_max < config.retention.age_min) {
+    return tl::unexpected(Complain(
+        "--history-max-age must not be shorter than --history-min-age; they are " +
+        DurationText(config.retention.age_max) + " and " + DurationText(config.retention.age_min)));
+  }
+
+  const Limits& limits = config.limits;
+  if (limits.lease_ttl_default < limits.lease_ttl_min ||
+      limits.lease_ttl_default > limits.lease_ttl_max) {
+    return tl::unexpected(Complain(
+        "--lease-ttl-default must be between --lease-ttl-min and --lease-ttl-max; it is " +
+        DurationText(limits.lease_ttl_default) + ", and they are " +
+        DurationText(limits.lease_ttl_min) + " and " + DurationText(limits.lease_ttl_max)));
+  }
+  if (config.incumbent_wait > kIncumbentWaitMax) {
+    return tl::unexpected(Complain("--incumbent-wait must not be longer than " +
+                                   DurationText(kIncumbentWaitMax) + "; it is " +
+                                   DurationText(config.incumbent_wait)));
+  }
+  if (config.tls.certificate.empty() != config.tls.key.empty()) {
+    return tl::unexpected(
+        Complain("--tls-cert and --tls-key need each other: set both or neither"));
+  }
+  if (config.tls.certificate.empty() && !config.tls.client_ca.empty()) {
+    return tl::unexpected(Complain("--tls-client-ca needs --tls-cert and --tls-key"));
+  }
+  if (config.tls.client_ca.empty() && client_certs->count() > 0) {
+    return tl::unexpected(Complain("--tls-client-certs needs --tls-client-ca"));
+  }
+  auto location = ParseStoreUrl(config.store_url);
+  if (!location) return tl::unexpected(Complain("--store: " + location.error()));
+  config.store = *std::move(location);
+  config.metrics.version = kVersion;
+  config.metrics.store = std::holds_alternative<SqliteLocation>(config.store) ? "sqlite" : "mysql";
+  if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
+    if (!password_file.empty()) {
+      const auto password = mysql::ReadPassword(password_file);
+      if (!password) return tl::unexpected(Complain("--store-password-file: " + password.error()));
+      mysql->password_file = password_file;
+    } else if (const char* password = std::getenv("TENURE_STORE_PASSWORD")) {
+      mysql->password = password;  // it has no flag, because `ps` would show it
+    }
+    mysql->connections_max = ThreadScheduler::kThreadsTotal;
+  }
+  return config;
+}
+
+}  // namespace tenure

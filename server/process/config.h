@@ -1,0 +1,42 @@
+// The configuration of `tenured`, from flags and the environment. Every flag has a variable:
+// `--http-listen` is TENURE_HTTP_LISTEN.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/limits.h"
+#include "server/access/tls.h"
+#include "server/engine/engine.h"
+#include "server/log/log.h"
+#include "storage/open_store.h"
+
+namespace tenure {
+
+struct ServerConfig {
+  bool migrate_only = false;  // `tenured migrate`
+  bool bump_terms = false;    // `tenured bump-terms`
+  bool healthcheck = false;   // `tenured healthcheck`
+  bool check = false;         // `tenured check`
+  bool migrate = true;        // at start
+  std::string listen = "127.0.0.1:7070";
+  std::string http_listen = "127.0.0.1:7071";
+  TlsFiles tls;
+  std::string policy;  // a path; empty: every client may do everything
+  std::string store_url = "sqlite:tenure.db";
+  StoreLocation store;
+  Limits limits;
+  Retention retention = EngineOptions().retention;
+  std::chrono::milliseconds feed_interval{10};
+  std::chrono::milliseconds drain_timeout{10'000};
+  OnLostCommits on_lost_commits = OnLostCommits::kRecover;
+  std::chrono::milliseconds incumbent_wait{2'000};
+  MetricsOptions metrics;
+  LogOptions log;
+};
+
+// Reads the command line, the environment and the password file. Returns the exit code if there is
+// nothing to run: after `--help`, `--version`, or an error, which is one line on standard error.
+[[nodiscard]] tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv);
+
+}  // namespace tenure

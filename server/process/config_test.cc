@@ -1,0 +1,418 @@
+#include "server/process/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  ConfigTest() {
+    for (const char* name :
+         {"LISTEN", "HTTP_LISTEN", "STORE", "STORE_PASSWORD_FILE", "STORE_PASSWORD", "NO_MIGRATE",
+          "LEASE_TTL_MIN", "LEASE_TTL_MAX", "LEASE_TTL_DEFAULT", "QUEUE_MAX", "POLL_INTERVAL",
+          "DRAIN_TIMEOUT", "METRICS_ELECTIONS", "METRICS_ELECTION_PREFIX"}) {
+      Unset("TENURE_" + std::string(name));
+    }
+  }
+  ~ConfigTest() override {
+    for (const auto& [name, value] : before_) {
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    }
+    std::filesystem::remove(password_file_);
+  }
+
+  // The variable is as before when the test is over.
+  void Set(const std::string& name, const std::string& value) {
+    Keep(name);
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  void Unset(const std::string& name) {
+    Keep(name);
+    unsetenv(name.c_str());
+  }
+
+  // What is parsed; standard output and standard error are kept.
+  tl::expected<ServerConfig, int> Parse(const std::vector<std::string>& flags = {}) {
+    std::vector<const char*> argv = {"tenured"};
+    for (const std::string& flag : flags) argv.push_back(flag.c_str());
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    auto config = ParseServerConfig(static_cast<int>(argv.size()), argv.data());
+    output_ = ::testing::internal::GetCapturedStdout();
+    errors_ = ::testing::internal::GetCapturedStderr();
+    return config;
+  }
+  // The flags are refused with one line on standard error, which is returned.
+  std::string Refused(const std::vector<std::string>& flags = {}) {
+    const auto config = Parse(flags);
+    EXPECT_FALSE(config);
+    EXPECT_EQ(config ? EXIT_SUCCESS : config.error(), 2);
+    EXPECT_THAT(errors_, AllOf(StartsWith("tenured: "), EndsWith("\n")));
+    EXPECT_EQ(std::ranges::count(errors_, '\n'), 1);
+    EXPECT_EQ(output_, "");
+    return errors_;
+  }
+  std::string PasswordOf(const tl::expected<ServerConfig, int>& config) {
+    if (!config) return errors_;
+    const auto& mysql = std::get<mysql::Config>(config->store);
+    return mysql.password_file.empty() ? mysql.password
+                                       : mysql::ReadPassword(mysql.password_file).value();
+  }
+  std::string WritePasswordFile(const std::string& content) {
+    std::ofstream(password_file_) << content;
+    return password_file_.string();
+  }
+
+  std::string output_;
+  std::string errors_;
+
+ private:
+  void Keep(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    before_.try_emplace(name, value == nullptr ? std::nullopt : std::optional<std::string>(value));
+  }
+
+  std::map<std::string, std::optional<std::string>> before_;
+  const std::filesystem::path password_file_ = std::filesystem::path(::testing::TempDir()) /
+                                               ("tenure_config_test_" + std::to_string(::getpid()));
+};
+
+// --- What it is told ---
+
+TEST_F(ConfigTest, EveryFlagHasADefault) {
+  const auto config = Parse();
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "127.0.0.1:7070");
+  EXPECT_EQ(config->http_listen, "127.0.0.1:7071");
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, "tenure.db");
+  EXPECT_TRUE(config->migrate);
+  EXPECT_FALSE(config->migrate_only);
+  EXPECT_FALSE(config->healthcheck);
+  EXPECT_EQ(config->limits.lease_ttl_min, 1s);
+  EXPECT_EQ(config->limits.lease_ttl_max, 24h);
+  EXPECT_EQ(config->limits.lease_ttl_default, 10s);
+  EXPECT_EQ(config->limits.queue_max, 100'000u);
+  EXPECT_EQ(config->feed_interval, 10ms);
+  EXPECT_EQ(config->drain_timeout, 10s);
+  EXPECT_EQ(config->incumbent_wait, 2s);
+}
+
+TEST_F(ConfigTest, FlagsSetTheConfiguration) {
+  const auto config = Parse({"--listen",
+                             "0.0.0.0:1",
+                             "--http-listen=0.0.0.0:2",
+                             "--store",
+                             "sqlite::memory:",
+                             "--no-migrate",
+                             "--lease-ttl-min",
+                             "500ms",
+                             "--lease-ttl-max",
+                             "1h",
+                             "--lease-ttl-default",
+                             "1.5s",
+                             "--queue-max",
+                             "7",
+                             "--poll-interval",
+                             "20ms",
+                             "--drain-timeout",
+                             "1m",
+                             "--incumbent-wait",
+                             "1m"});
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "0.0.0.0:1");
+  EXPECT_EQ(config->http_listen, "0.0.0.0:2");
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+  EXPECT_FALSE(config->migrate);
+  EXPECT_EQ(config->limits.lease_ttl_min, 500ms);
+  EXPECT_EQ(config->limits.lease_ttl_max, 1h);
+  EXPECT_EQ(config->limits.lease_ttl_default, 1500ms);
+  EXPECT_EQ(config->limits.queue_max, 7u);
+  EXPECT_EQ(config->feed_interval, 20ms);
+  EXPECT_EQ(config->drain_timeout, 1min);
+  EXPECT_EQ(config->incumbent_wait, 1min);
+}
+
+TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
+  Set("TENURE_LISTEN", "0.0.0.0:1");
+  Set("TENURE_HTTP_LISTEN", "0.0.0.0:2");
+  Set("TENURE_STORE", "sqlite::memory:");
+  Set("TENURE_NO_MIGRATE", "true");
+  Set("TENURE_LEASE_TTL_MIN", "500ms");
+  Set("TENURE_LEASE_TTL_MAX", "1h");
+  Set("TENURE_LEASE_TTL_DEFAULT", "2s");
+  Set("TENURE_QUEUE_MAX", "7");
+  Set("TENURE_POLL_INTERVAL", "20ms");
+  Set("TENURE_DRAIN_TIMEOUT", "1m");
+  Set("TENURE_INCUMBENT_WAIT", "0s");
+
+  const auto config = Parse();
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "0.0.0.0:1");
+  EXPECT_EQ(config->http_listen, "0.0.0.0:2");
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+  EXPECT_FALSE(config->migrate);
+  EXPECT_EQ(config->limits.lease_ttl_min, 500ms);
+  EXPECT_EQ(config->limits.lease_ttl_max, 1h);
+  EXPECT_EQ(config->limits.lease_ttl_default, 2s);
+  EXPECT_EQ(config->limits.queue_max, 7u);
+  EXPECT_EQ(config->feed_interval, 20ms);
+  EXPECT_EQ(config->drain_timeout, 1min);
+  EXPECT_EQ(config->incumbent_wait, 0s);
+}
+
+TEST_F(ConfigTest, ByDefaultOnlyAHundredElectionsHaveTheirOwnMetrics) {
+  EXPECT_EQ(Parse()->metrics.elections_max, 100u);
+  EXPECT_EQ(Parse({"--metrics-elections", "0"})->metrics.elections_max, 0u);
+  EXPECT_THAT(Refused({"--metrics-elections", "10001"}), HasSubstr("--metrics-elections"));
+}
+
+TEST_F(ConfigTest, SeveralPrefixesOfElectionsWithMetricsCanBeGiven) {
+  EXPECT_THAT(Parse()->metrics.election_prefixes, IsEmpty());
+  EXPECT_THAT(Parse({"--metrics-election-prefix", "jobs/", "--metrics-election-prefix=a,b"})
+                  ->metrics.election_prefixes,
+              ElementsAre("jobs/", "a", "b"));
+  Set("TENURE_METRICS_ELECTION_PREFIX", "orders,jobs/");
+  EXPECT_THAT(Parse()->metrics.election_prefixes, ElementsAre("orders", "jobs/"));
+}
+
+TEST_F(ConfigTest, AFlagBeatsTheEnvironment) {
+  Set("TENURE_LISTEN", "0.0.0.0:1");
+
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:2"})->listen, "0.0.0.0:2");
+}
+
+TEST_F(ConfigTest, NoMigrateSetToFalseMigratesTheSchema) {
+  Set("TENURE_NO_MIGRATE", "false");
+
+  EXPECT_TRUE(Parse()->migrate);
+}
+
+TEST_F(ConfigTest, TheCommandMigrateTakesTheSameFlags) {
+  const auto config = Parse({"migrate", "--store", "sqlite::memory:"});
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_TRUE(config->migrate_only);
+  EXPECT_EQ(std::get<SqliteLocation>(config->store).path, ":memory:");
+}
+
+TEST_F(ConfigTest, TheCommandHealthcheckTakesTheSameVariables) {
+  Set("TENURE_HTTP_LISTEN", "0.0.0.0:2");
+
+  const auto config = Parse({"healthcheck"});
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_TRUE(config->healthcheck);
+  EXPECT_EQ(config->http_listen, "0.0.0.0:2");
+}
+
+TEST_F(ConfigTest, BumpTermsIsACommand) {
+  EXPECT_FALSE(Parse()->bump_terms);
+  EXPECT_TRUE(Parse({"bump-terms"})->bump_terms);
+  EXPECT_TRUE(Parse({"check"})->check);
+  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"})->store_url, "sqlite:x");
+}
+
+TEST_F(ConfigTest, HelpAndVersionAreSuccesses) {
+  EXPECT_EQ(Parse({"--help"}).error(), EXIT_SUCCESS);
+  EXPECT_THAT(output_, AllOf(HasSubstr("--lease-ttl-default"), HasSubstr("TENURE_LISTEN")));
+  EXPECT_EQ(Parse({"--version"}).error(), EXIT_SUCCESS);
+  EXPECT_THAT(output_, StartsWith("tenured "));
+}
+
+// --- What it refuses ---
+
+TEST_F(ConfigTest, ABadDurationIsRefused) {
+  for (const char* text : {"10", "0s", "-1s", "soon"}) {
+    EXPECT_THAT(Refused({"--lease-ttl-default", text}),
+                StartsWith("tenured: --lease-ttl-default: '" + std::string(text) + "' is "));
+  }
+}
+
+TEST_F(ConfigTest, ADurationBelowAMillisecondIsRefused) {
+  EXPECT_EQ(Refused({"--poll-interval", "0.5ms"}),
+            "tenured: --poll-interval: '0.5ms' is too short; the minimum is 1ms\n");
+  EXPECT_THAT(Refused({"--drain-timeout", "0.5ms"}), HasSubstr("--drain-timeout"));
+}
+
+TEST_F(ConfigTest, ABadValueOfAVariableIsRefusedByItsName) {
+  Set("TENURE_POLL_INTERVAL", "often");
+
+  EXPECT_THAT(Refused(), StartsWith("tenured: TENURE_POLL_INTERVAL: 'often' is not a duration"));
+}
+
+TEST_F(ConfigTest, AnEmptyVariableCountsAsNotSet) {
+  for (const char* name : {"TENURE_LISTEN", "TENURE_STORE", "TENURE_QUEUE_MAX", "TENURE_NO_MIGRATE",
+                           "TENURE_LOG_LEVEL", "TENURE_POLICY", "TENURE_DRAIN_TIMEOUT",
+                           "TENURE_METRICS_ELECTION_PREFIX", "TENURE_STORE_PASSWORD_FILE"}) {
+    Set(name, "");
+  }
+
+  const auto config = Parse();
+
+  ASSERT_TRUE(config) << errors_;
+  EXPECT_EQ(config->listen, "127.0.0.1:7070");
+  EXPECT_EQ(config->store_url, "sqlite:tenure.db");
+  EXPECT_TRUE(config->migrate);
+  EXPECT_THAT(config->metrics.election_prefixes, IsEmpty());
+}
+
+TEST_F(ConfigTest, ABadNumberIsRefused) {
+  for (const char* text : {"many", "-5", "1.5", "99999999999999999999999"}) {
+    EXPECT_EQ(Refused({"--queue-max", text}), "tenured: --queue-max: '" + std::string(text) +
+                                                  "' is not a whole number from 0 to 1000000000\n");
+  }
+}
+
+TEST_F(ConfigTest, ABadChoiceIsRefused) {
+  EXPECT_EQ(Refused({"--log-level", "loud"}),
+            "tenured: --log-level: 'loud' is not one of info|warning|error\n");
+}
+
+TEST_F(ConfigTest, AnUnknownFlagOrCommandIsRefused) {
+  EXPECT_EQ(Refused({"--no-such-flag"}),
+            "tenured: unknown flag '--no-such-flag'; see tenured --help\n");
+  EXPECT_EQ(Refused({"serve"}), "tenured: unknown command 'serve'; see tenured --help\n");
+}
+
+TEST_F(ConfigTest, ASecondCommandIsRefused) {
+  EXPECT_EQ(Refused({"migrate", "healthcheck"}),
+            "tenured: unexpected argument 'healthcheck'; see tenured migrate --help\n");
+}
+
+TEST_F(ConfigTest, AFlagGivenTwiceIsRefused) {
+  EXPECT_EQ(Refused({"--store", "sqlite:a", "--store=sqlite:b"}),
+            "tenured: --store is given twice\n");
+  EXPECT_EQ(Refused({"--no-migrate", "--no-migrate"}), "tenured: --no-migrate is given twice\n");
+}
+
+TEST_F(ConfigTest, AFlagWithoutItsValueIsRefused) {
+  EXPECT_EQ(Refused({"--listen"}), "tenured: --listen needs a value; see tenured --help\n");
+  EXPECT_EQ(Refused({"--store", "--no-migrate"}),
+            "tenured: --store needs a value; see tenured --help\n");
+}
+
+TEST_F(ConfigTest, AnEmptyValueOfAnyFlagIsRefused) {
+  for (const std::string flag :
+       {"--listen", "--http-listen", "--tls-cert", "--tls-key", "--tls-client-ca",
+        "--tls-client-certs", "--policy", "--store", "--store-password-file", "--lease-ttl-min",
+        "--queue-max", "--poll-interval", "--metrics-election-prefix", "--log-format"}) {
+    const std::string mistake =
+        "tenured: " + flag + " needs a value that is not empty; see tenured --help\n";
+    EXPECT_EQ(Refused({flag, ""}), mistake);
+    EXPECT_EQ(Refused({flag + "=", "--no-migrate"}), mistake);
+  }
+}
+
+TEST_F(ConfigTest, ADefaultLeaseOutsideItsBoundsIsRefused) {
+  for (const auto& flags :
+       std::vector<std::vector<std::string>>{{"--lease-ttl-default", "500ms"},
+                                             {"--lease-ttl-default", "25h"},
+                                             {"--lease-ttl-min", "11s"},
+                                             {"--lease-ttl-max", "9s"},
+                                             {"--lease-ttl-min", "1m", "--lease-ttl-max", "1s"}}) {
+    EXPECT_THAT(Refused(flags), HasSubstr("--lease-ttl-default must be between"));
+  }
+}
+
+TEST_F(ConfigTest, AnEndlessWaitForIncumbentsIsRefused) {
+  EXPECT_EQ(Refused({"--incumbent-wait", "61s"}),
+            "tenured: --incumbent-wait must not be longer than 1m; it is 61s\n");
+}
+
+TEST_F(ConfigTest, ADefaultLeaseAtItsBoundsIsAccepted) {
+  EXPECT_TRUE(Parse({"--lease-ttl-default", "1s"}));
+  EXPECT_TRUE(Parse({"--lease-ttl-default", "24h"}));
+}
+
+TEST_F(ConfigTest, ABadStoreIsRefused) {
+  EXPECT_THAT(Refused({"--store", "postgres://u@h/d"}), HasSubstr("postgres"));
+  EXPECT_THAT(Refused({"--store", "mysql://u@h"}), HasSubstr("database is missing"));
+}
+
+// --- The password ---
+
+TEST_F(ConfigTest, TheDefaultPasswordIsEmpty) {
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "");
+}
+
+TEST_F(ConfigTest, ThePasswordComesFromTheEnvironment) {
+  Set("TENURE_STORE_PASSWORD", "s3cret");
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "s3cret");
+}
+
+TEST_F(ConfigTest, ThePasswordIsTheFirstLineOfItsFile) {
+  for (const char* content : {"s3cret", "s3cret\n", "s3cret\nsomething else\n"}) {
+    const std::string file = WritePasswordFile(content);
+    EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})),
+              "s3cret");
+  }
+}
+
+TEST_F(ConfigTest, APasswordMayContainBlanks) {
+  const std::string file = WritePasswordFile(" two words \n");
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})),
+            " two words ");
+}
+
+TEST_F(ConfigTest, AnEmptyPasswordFileIsAnEmptyPassword) {
+  const std::string file = WritePasswordFile("");
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})), "");
+}
+
+TEST_F(ConfigTest, TheFileBeatsTheVariable) {
+  Set("TENURE_STORE_PASSWORD", "old");
+  Set("TENURE_STORE_PASSWORD_FILE", WritePasswordFile("new\n"));
+
+  EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d"})), "new");
+}
+
+TEST_F(ConfigTest, APasswordFileThatCannotBeReadIsRefused) {
+  const std::string folder = ::testing::TempDir();
+
+  EXPECT_THAT(Refused({"--store", "mysql://u@h/d", "--store-password-file", "no/such/file"}),
+              HasSubstr("'no/such/file'"));
+  EXPECT_THAT(Refused({"--store", "mysql://u@h/d", "--store-password-file", folder}),
+              HasSubstr(folder));
+}
+
+TEST_F(ConfigTest, APasswordInTheUrlIsRefusedAndNotRepeated) {
+  EXPECT_THAT(Refused({"--store", "mysql://u:s3cret@h/d"}), Not(HasSubstr("s3cret")));
+}
+
+TEST_F(ConfigTest, ThePasswordIsShownNowhere) {
+  Set("TENURE_STORE_PASSWORD", "s3cret");
+
+  (void)Parse({"--help"});
+
+  EXPECT_THAT(output_ + errors_, Not(HasSubstr("s3cret")));
+}
+
+}  // namespace
+}  // namespace tenure

@@ -1,0 +1,288 @@
+// The server's main program: wires the rooms together, and ends them in order.
+#include <absl/synchronization/mutex.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <csignal>
+#include <iostream>
+#include <random>
+
+#include "core/version.h"
+#include "server/engine/bump_terms.h"
+#include "server/engine/engine.h"
+#include "server/engine/lineage.h"
+#include "server/engine/scheduler.h"
+#include "server/log/log.h"
+#include "server/process/config.h"
+#include "server/process/http_server.h"
+#include "server/process/service_manager.h"
+#include "server/rpc/admin_service.h"
+#include "server/rpc/election_service.h"
+#include "server/rpc/rpc_metrics.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBringUpPause = 500ms;
+constexpr auto kWatchPause = 200ms;
+
+int Complain(const std::string& what) {
+  std::cerr << "tenured: " << what << std::endl;
+  return EXIT_FAILURE;
+}
+
+// Waits for SIGTERM or SIGINT, at most so long.
+class Signals {
+ public:
+  // Blocks the signals in this thread and all that it starts from now on.
+  Signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+
+  bool Arrived(std::chrono::milliseconds patience) {
+    const timespec time{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
+    return sigtimedwait(&set_, nullptr, &time) > 0;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+// Brings the schema up to date, or finds out why not. kStoreUnavailable is worth another try; any
+// other outcome of an error is a sentence for the operator.
+struct SchemaFault {
+  bool fatal;
+  std::string message;
+};
+tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& config,
+                                              ServiceManager& service_manager) {
+  const auto away = [](const Error& error) {
+    return tl::unexpected(SchemaFault{false, error.message});
+  };
+  auto state = store.CheckSchema();
+  if (!state) return away(state.error());
+  if (*state == SchemaState::kTooOld || (config.migrate_only && *state == SchemaState::kCurrent)) {
+    if (!config.migrate && !config.migrate_only) {
+      return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
+                                                  " is older than this program; run: tenured " +
+                                                  "migrate --store " + config.store_url});
+    }
+    service_manager.Migrating();
+    const auto migrated = store.Migrate();
+    if (!migrated) return away(migrated.error());
+    if (*state == SchemaState::kTooOld) LogInfo("schema updated");
+  } else if (*state == SchemaState::kTooNew) {
+    return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +
+                                                " is newer than this program; run the version of "
+                                                "tenured that created it, or a newer one"});
+  }
+  return {};
+}
+
+// Says what is wrong with the store when that changes, and now and then while it lasts.
+class StoreComplaints {
+ public:
+  void Away(const std::string& why) {
+    if (silent_++ % kSilence == 0)
+      LogWarning("the store cannot be used yet, retrying", {{"error", why}});
+  }
+
+ private:
+  static constexpr int kSilence = 20;  // tries
+  int silent_ = 0;
+};
+
+int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
+  const auto prepared = PrepareSchema(store, config, service_manager);
+  if (!prepared) return Complain(prepared.error().message);
+  std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
+  return EXIT_SUCCESS;
+}
+
+// One line for each server, and one for each warning.
+int Check(const ServerConfig& config) {
+  bool any = false;
+  for (const ServerReport& server : CheckServers(config.store)) {
+    const bool used = server.refusal.empty();
+    any |= used;
+    std::cout << server.address << ": " << (server.name.empty() ? "unknown" : server.name) << ": "
+              << (used ? "may be used" : "is not used: " + server.refusal) << std::endl;
+    for (const std::string& warning : server.warnings) {
+      std::cout << server.address << ": warning: " << warning << std::endl;
+    }
+  }
+  return any ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+// A store that has no schema yet is most likely not the one that was meant.
+int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_manager) {
+  config.migrate = false;
+  const auto prepared = PrepareSchema(store, config, service_manager);
+  if (!prepared) return Complain(prepared.error().message);
+  const auto raised = LookAtHistory(store);
+  if (!raised) return Complain(raised.error().message);
+  const auto bumped = BumpTerms(store);
+  if (!bumped) return Complain(bumped.error().message);
+  const auto begun = BeginRepairedEpoch(store, *raised);
+  if (!begun) return Complain(begun.error().message);
+  std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
+            << bumped->to << "; raised " << bumped->elections << " elections, ended "
+            << bumped->sessions << " sessions" << std::endl;
+  return EXIT_SUCCESS;
+}
+
+// The calls of all services of the contract are counted.
+std::unique_ptr<RpcMetrics> CountCalls(Metrics& metrics) {
+  return std::make_unique<RpcMetrics>(
+      metrics, std::vector{v1::CampaignRequest::descriptor()->file()->service(0),
+                           v1::AppointRequest::descriptor()->file()->service(0)});
+}
+
+std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
+                                        const std::shared_ptr<grpc::ServerCredentials>& credentials,
+                                        const std::vector<grpc::Service*>& services,
+                                        Metrics& metrics) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(address, credentials, &port);
+  // Two servers on one port would share its calls silently.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(CountCalls(metrics));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  auto server = builder.BuildAndStart();
+  return port == 0 ? nullptr : std::move(server);
+}
+
+// Until a signal comes: brings the engine up, and tells the health service how the store is.
+// The exit code, if it has to end by itself.
+std::optional<int> Serve(Store& store, const ThreadScheduler& scheduler, Engine& engine,
+                         Access& access, const ServerConfig& config,
+                         grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
+                         Signals& signals) {
+  StoreComplaints complaints;
+  while (true) {
+    const auto prepared = PrepareSchema(store, config, service_manager);
+    if (!prepared && prepared.error().fatal) return Complain(prepared.error().message);
+    const auto started = prepared ? engine.Start() : Result<void>();
+    if (prepared && started) break;
+    const std::string why = prepared ? started.error().message : prepared.error().message;
+    complaints.Away(why);
+    service_manager.Status("Waiting for the store: " + why);
+    if (signals.Arrived(kBringUpPause)) return std::nullopt;
+    access.Refresh();
+  }
+  service_manager.Ready();
+  bool answers = false;
+  bool was_ready = false;
+  do {
+    service_manager.Ping(scheduler.Now(), scheduler.Stalled());
+    access.Refresh();
+    const bool answered = std::exchange(answers, engine.StoreAnswers());
+    service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
+    if (answered != answers) health.SetServingStatus(answers);
+    if (answers) {
+      if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
+      continue;
+    }
+    // It may come back as another one, without tables.
+    const auto prepared_again = PrepareSchema(store, config, service_manager);
+    if (prepared_again) continue;
+    if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
+    complaints.Away(prepared_again.error().message);
+  } while (!signals.Arrived(kWatchPause));
+  return std::nullopt;
+}
+
+int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
+  if (config.check) return Check(config);
+  auto store = OpenStore(config.store);
+  if (!store) return Complain(store.error().message);
+  if (config.migrate_only) return Migrate(**store, config, service_manager);
+  if (config.bump_terms) return BumpAllTerms(**store, config, service_manager);
+
+  const auto credentials = ToCredentials(config.tls);
+  if (!credentials) return Complain(credentials.error());
+  Metrics metrics(config.metrics);
+  ThreadScheduler scheduler;
+  const auto access = Access::Open(config.policy, [&] { return scheduler.Now(); });
+  if (!access) return Complain(access.error());
+  EngineOptions options;
+  options.limits = config.limits;
+  options.retention = config.retention;
+  options.feed_interval = config.feed_interval;
+  options.seed = std::random_device()();
+  options.on_lost_commits = config.on_lost_commits;
+  options.incumbent_wait = config.incumbent_wait;
+  Engine engine(**store, scheduler, metrics, options);
+  auto http = HttpServer::Start(
+      config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});
+  if (!http) return Complain(http.error());
+  ElectionService elections(engine, **access, {});
+  AdminService administration(engine, **access);
+  const auto server =
+      StartGrpc(config.listen, *credentials, {&elections, &administration}, metrics);
+  if (server == nullptr) {
+    return Complain("cannot listen on " + config.listen + " (gRPC): is the port in use?");
+  }
+  grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
+  health.SetServingStatus(false);
+  LogInfo("listening", {{"version", kVersion},
+                        {"grpc", config.listen},
+                        {"http", config.http_listen},
+                        {"store", config.store_url},
+                        {"tls", config.tls.certificate},
+                        {"policy", config.policy}});
+
+  if (!config.policy.empty() && config.tls.certificate.empty()) {
+    LogWarning(
+        "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
+        "at all");
+  }
+  const auto exit_code =
+      Serve(**store, scheduler, engine, **access, config, health, service_manager, signals);
+
+  LogInfo("draining");
+  service_manager.Stopping();
+  health.SetServingStatus(false);
+  engine.hub().Drain();
+  server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);
+  scheduler.Stop();
+  LogInfo("stopped");
+  return exit_code.value_or(EXIT_SUCCESS);
+}
+
+}  // namespace
+}  // namespace tenure
+
+int main(int argc, char** argv) {
+  const auto config = tenure::ParseServerConfig(argc, argv);
+  if (!config) return config.error();
+  if (config->healthcheck) {
+    const auto healthy = tenure::AskHealthz(config->http_listen);
+    return healthy ? EXIT_SUCCESS : tenure::Complain(healthy.error());
+  }
+  tenure::Signals signals;  // before any thread is started
+  // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  tenure::StartLog(config->log);
+  tenure::ServiceManager service_manager;
+  const int exit_code = tenure::Run(*config, service_manager, signals);
+  tenure::StopLog();
+  return exit_code;
+}

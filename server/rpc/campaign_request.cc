@@ -1,0 +1,142 @@
+#include "server/rpc/campaign_request.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "core/validation.h"
+#include "server/rpc/convert.h"
+
+namespace tenure {
+namespace {
+
+uint64_t RandomNumber() {
+  thread_local std::random_device random;  // the kernel's generator
+  return static_cast<uint64_t>(random()) << 32 | random();
+}
+
+SessionId RandomSessionId() {
+  SessionId id;
+  for (size_t i = 0; i < id.bytes.size(); i += 8) {
+    const uint64_t number = RandomNumber();
+    for (size_t j = 0; j < 8; ++j) id.bytes[i + j] = static_cast<uint8_t>(number >> (8 * j));
+  }
+  return id;
+}
+
+// The same request_id makes the same session, on whatever replica: SHA-256, cut to 128 bits.
+SessionId SessionIdFor(std::string_view request_id) {
+  std::string input = "tenure.v1 session ";
+  input += request_id;
+  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  EVP_Digest(input.data(), input.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  SessionId id;
+  std::copy_n(digest.begin(), id.bytes.size(), id.bytes.begin());
+  return id;
+}
+
+Result<std::optional<Duration>> ParseWait(const v1::CampaignRequest& request) {
+  if (!request.has_wait()) return std::nullopt;
+  const auto wait = FromProto(request.wait());
+  if (!wait) return Fail(Reason::kInvalidWait, "wait is not a valid duration");
+  if (*wait < Duration(0))
+    return Fail(Reason::kInvalidWait, "wait is negative; it must be 0 or more");
+  return wait;
+}
+
+Result<std::optional<Duration>> ParseTtl(const v1::CampaignRequest& request, const Limits& limits) {
+  if (!request.has_lease_ttl()) return std::nullopt;
+  const auto ttl = FromProto(request.lease_ttl());
+  if (!ttl) return Fail(Reason::kInvalidLeaseTtl, "lease_ttl is not a valid duration");
+  return ParseLeaseTtl(ttl, limits);
+}
+
+// With `named`, the candidate's name has to be given in any case.
+Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& limits, bool named) {
+  Stander stander;
+  const bool has_session = !request.session_id().empty();
+  if (!has_session || named || !request.candidate().empty()) {
+    auto candidate = ParseCandidate(request.candidate());
+    if (!candidate) return tl::unexpected(candidate.error());
+    stander.candidate = *std::move(candidate);
+  }
+  if (has_session) {
+    const auto session = ParseSessionId(request.session_id());
+    if (!session) return tl::unexpected(session.error());
+    stander.session = *session;
+    return stander;
+  }
+
+  const auto ttl = ParseTtl(request, limits);
+  if (!ttl) return tl::unexpected(ttl.error());
+  stander.opening = Campaign::Opening{*std::exchange(stander.candidate, std::nullopt), *ttl};
+  if (!request.previous_session_id().empty()) {
+    const auto previous = ParseSessionId(request.previous_session_id());
+    if (!previous) return tl::unexpected(previous.error());
+    stander.opening->previous = *previous;
+  }
+  const size_t size = request.request_id().size();
+  if (size != 0 && (size < kRequestIdBytesMin || size > kRequestIdBytesMax)) {
+    return Fail(Reason::kInvalidRequestId,
+                "the request_id has " + std::to_string(size) + " bytes; it must have 16 to 64");
+  }
+  stander.session = size == 0 ? RandomSessionId() : SessionIdFor(request.request_id());
+  return stander;
+}
+
+Attempt NewAttempt() { return {std::max<uint64_t>(1, RandomNumber())}; }
+
+}  // namespace
+
+Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const Limits& limits) {
+  const auto election = ParseElectionName(request.election());
+  if (!election) return tl::unexpected(election.error());
+  const auto value = ParseValue(request.value());
+  if (!value) return tl::unexpected(value.error());
+  const auto wait = ParseWait(request);
+  if (!wait) return tl::unexpected(wait.error());
+  auto stander = ParseStander(request, limits, request.supersede());
+  if (!stander) return tl::unexpected(stander.error());
+  return CampaignRequest{
+      {*election, stander->session, std::move(stander->opening), std::move(stander->candidate),
+       *value, request.priority(), NewAttempt(), request.supersede()},
+      *wait};
+}
+
+Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
+                                                  const Limits& limits) {
+  const auto fail = [](const std::string& what) { return Fail(Reason::kInvalidElectionSet, what); };
+  if (!request.election().empty()) return fail("set either `election` or `elections`, not both");
+  if (static_cast<size_t>(request.elections_size()) > kElectionsPerCampaignMax) {
+    return fail("the request names " + std::to_string(request.elections_size()) +
+                " elections; the maximum is " + std::to_string(kElectionsPerCampaignMax));
+  }
+  CampaignForAllRequest parsed;
+  std::set<ElectionName> names;
+  for (const std::string& name : request.elections()) {
+    const auto election = ParseElectionName(name);
+    if (!election) return tl::unexpected(election.error());
+    if (!names.insert(*election).second) return fail("election '" + name + "' is named twice");
+    parsed.campaign.elections.push_back(*election);
+  }
+  const auto value = ParseValue(request.value());
+  if (!value) return tl::unexpected(value.error());
+  const auto wait = ParseWait(request);
+  if (!wait) return tl::unexpected(wait.error());
+  auto stander = ParseStander(request, limits, false);
+  if (!stander) return tl::unexpected(stander.error());
+  parsed.campaign.session = stander->session;
+  parsed.campaign.opening = std::move(stander->opening);
+  parsed.campaign.candidate = std::move(stander->candidate);
+  parsed.campaign.value = *value;
+  parsed.campaign.attempt = NewAttempt();
+  parsed.wait = *wait;
+  return parsed;
+}
+
+}  // namespace tenure

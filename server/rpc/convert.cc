@@ -1,0 +1,160 @@
+#include "server/rpc/convert.h"
+
+#include <algorithm>
+
+namespace tenure {
+namespace {
+
+constexpr int kHeartbeatsPerLease = 3;
+constexpr size_t kPlacesToldMax = 1000;
+
+}  // namespace
+
+v1::Cause ToProto(Cause cause) { return static_cast<v1::Cause>(cause); }
+
+v1::Session ToProto(const Session& session) {
+  v1::Session message;
+  message.set_session_id(session.id.Hex());
+  message.set_candidate(session.candidate);
+  *message.mutable_lease_ttl() = ToProto(session.lease_ttl);
+  *message.mutable_heartbeat_interval() = HeartbeatInterval(session);
+  return message;
+}
+
+google::protobuf::Duration HeartbeatInterval(const Session& session) {
+  return ToProto(session.lease_ttl / kHeartbeatsPerLease);
+}
+
+v1::Leadership ToProto(const Leadership& leadership) {
+  v1::Leadership message;
+  message.set_election(leadership.election.bytes);
+  message.set_term(leadership.term.value);
+  message.set_candidate(leadership.leader.candidate);
+  message.set_value(leadership.leader.value);
+  *message.mutable_elected_time() = ToProto(leadership.leader.elected_at);
+  *message.mutable_lease_ttl() = ToProto(leadership.leader.lease_ttl);
+  message.set_successor(leadership.successor);
+  return message;
+}
+
+v1::Event ToProto(const Event& event) {
+  v1::Event message;
+  message.set_election(event.election.bytes);
+  message.set_revision(event.revision.value);
+  message.set_type(static_cast<v1::Event::Type>(event.type));
+  *message.mutable_leadership() =
+      ToProto(Leadership{event.election, event.term, event.leader, event.successor});
+  message.set_cause(ToProto(event.cause));
+  *message.mutable_time() = ToProto(event.at);
+  return message;
+}
+
+v1::Snapshot ToSnapshot(const ElectionName& name, const std::optional<Election>& election,
+                        v1::Snapshot::Reason reason) {
+  v1::Snapshot message;
+  message.set_election(name.bytes);
+  message.set_reason(reason);
+  if (!election) return message;
+  message.set_revision(election->revision.value);
+  message.set_term(election->term.value);
+  if (const auto leader = LeadershipOf(*election)) *message.mutable_leader() = ToProto(*leader);
+  return message;
+}
+
+v1::ResignResponse::Outcome ToProto(ResignOutcome outcome) {
+  switch (outcome) {
+    case ResignOutcome::kResigned: return v1::ResignResponse::OUTCOME_RESIGNED;
+    case ResignOutcome::kWithdrawn: return v1::ResignResponse::OUTCOME_WITHDRAWN;
+    case ResignOutcome::kNotStanding: return v1::ResignResponse::OUTCOME_NOT_STANDING;
+    case ResignOutcome::kSessionEnded: return v1::ResignResponse::OUTCOME_SESSION_ENDED;
+  }
+  return v1::ResignResponse::OUTCOME_UNSPECIFIED;
+}
+
+v1::Election ToProto(const Election& election) {
+  v1::Election message;
+  message.set_name(election.name.bytes);
+  message.set_term(election.term.value);
+  message.set_revision(election.revision.value);
+  if (const auto leader = LeadershipOf(election)) *message.mutable_leader() = ToProto(*leader);
+  message.set_candidates(election.waiting);
+  message.set_paused(election.paused);
+  if (election.vacant_until > DbTime{}) {
+    *message.mutable_vacant_until() = ToProto(election.vacant_until);
+  }
+  if (election.appointment) {
+    v1::Appointment& appointment = *message.mutable_appointment();
+    appointment.set_candidate(election.appointment->candidate);
+    const auto& until = election.appointment->until;
+    if (until) *appointment.mutable_reserved_until() = ToProto(*until);
+  }
+  v1::ElectionSettings& settings = *message.mutable_settings();
+  *settings.mutable_lock_delay() = ToProto(election.settings.lock_delay);
+  *settings.mutable_min_hold() = ToProto(election.settings.min_hold);
+  *settings.mutable_default_lease_ttl() = ToProto(election.settings.lease_ttl_default);
+  *settings.mutable_max_lease_ttl() = ToProto(election.settings.lease_ttl_max);
+  settings.set_max_candidates(election.settings.queue_max);
+  return message;
+}
+
+v1::Election ToProto(const ElectionView& view) {
+  v1::Election message = ToProto(view.election);
+  if (!view.LeaderAlive()) message.clear_leader();
+  if (message.has_leader()) *message.mutable_lease_left() = ToProto(view.lease_left);
+  return message;
+}
+
+v1::Candidate ToProto(const QueueEntry& entry, uint64_t position) {
+  v1::Candidate message;
+  message.set_position(position);
+  message.set_candidate(entry.candidacy.candidate);
+  message.set_session_handle(entry.candidacy.session.Handle());
+  message.set_priority(entry.candidacy.priority);
+  message.set_value(entry.candidacy.value);
+  *message.mutable_lease_left() = ToProto(entry.lease_left);
+  if (entry.cools_down_until) {
+    *message.mutable_cools_down_until() = ToProto(*entry.cools_down_until);
+  }
+  return message;
+}
+
+v1::TermRecord ToProto(const TermRecord& record) {
+  v1::TermRecord message;
+  message.set_term(record.term.value);
+  message.set_candidate(record.candidate);
+  *message.mutable_start_time() = ToProto(record.began_at);
+  if (record.ended_at) *message.mutable_end_time() = ToProto(*record.ended_at);
+  message.set_cause(ToProto(record.cause));
+  return message;
+}
+
+v1::Change ToProto(const AdminChange& change) {
+  v1::Change message;
+  message.set_election(change.election.bytes);
+  message.set_action(static_cast<v1::Change::Action>(change.action));
+  message.set_term(change.term.value);
+  *message.mutable_time() = ToProto(change.at);
+  message.set_detail(change.detail);
+  message.set_identity(change.asker.identity);
+  message.set_reason(change.asker.reason);
+  return message;
+}
+
+v1::SessionInfo ToProto(const SessionView& view) {
+  v1::SessionInfo message;
+  message.set_handle(view.session.id.Handle());
+  message.set_candidate(view.session.candidate);
+  *message.mutable_open_time() = ToProto(view.session.opened_at);
+  *message.mutable_lease_ttl() = ToProto(view.session.lease_ttl);
+  *message.mutable_lease_left() = ToProto(view.lease_left);
+  const auto add = [](const std::vector<ElectionName>& names, auto& field) {
+    for (size_t i = 0; i < std::min(names.size(), kPlacesToldMax); ++i) {
+      field.Add()->assign(names[i].bytes);
+    }
+  };
+  add(view.leads, *message.mutable_leads());
+  add(view.waits, *message.mutable_waits());
+  return message;
+}
+
+}  // namespace tenure

@@ -1,0 +1,41 @@
+// The gRPC face of the engine: reads requests, asks the engine, and writes answers. Thread-safe.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "server/access/access.h"
+#include "server/calls/observe.h"
+#include "server/engine/engine.h"
+#include "tenure/v1/election.grpc.pb.h"
+
+namespace tenure {
+
+class ElectionService final : public v1::ElectionService::CallbackService {
+ public:
+  ElectionService(Engine& engine, Access& access, calls::ObserveOptions observe)
+      : engine_(engine), access_(access), observe_(observe) {}
+
+  grpc::ServerUnaryReactor* Campaign(grpc::CallbackServerContext* context,
+                                     const v1::CampaignRequest* request,
+                                     v1::CampaignResponse* response) override;
+  grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* KeepAlive(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* Proclaim(grpc::CallbackServerContext* context,
+                                     const v1::ProclaimRequest* request,
+                                     v1::ProclaimResponse* response) override;
+  grpc::ServerUnaryReactor* Resign(grpc::CallbackServerContext* context,
+                                   const v1::ResignRequest* request,
+                                   v1::ResignResponse* response) override;
+  grpc::ServerUnaryReactor* Leader(grpc::CallbackServerContext* context,
+                                   const v1::LeaderRequest* request,
+                                   v1::LeaderResponse* response) override;
+  grpc::ServerWriteReactor<v1::ObserveResponse>* Observe(
+      grpc::CallbackServerContext* context, const v1::ObserveRequest* request) override;
+
+ private:
+  Engine& engine_;
+  Access& access_;
+  const calls::ObserveOptions observe_;
+};
+
+}  // namespace tenure
