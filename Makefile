@@ -150,11 +150,12 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: ## Check the style of the code, links, versions, and that CI runs every target
+check: ## Check the style of the code, its locks, links, versions, and that CI runs every target
 	@scripts/check-version.sh
 	@scripts/check-targets.sh
-	@scripts/install-deps.sh check
+	@scripts/build.sh --with check tenure_proto
 	@clang-format --dry-run --Werror $(CODE)
+	@scripts/check-threads.sh
 	@scripts/check-links.sh
 
 check-proto: ## Lint the contract with buf, and generate stubs into build/stubs

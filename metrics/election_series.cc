@@ -17,14 +17,14 @@ ElectionSeries::ElectionSeries(prometheus::Family<prometheus::Gauge>& terms,
 
 void ElectionSeries::Heard(const Event& event) {
   if (event.cause == Cause::kDeleted) return Forget(event.election);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Series* series = FindOrAdd(event.election);
   if (series == nullptr) return;
   Show(*series, event.revision, event.term, event.type != EventType::kVacated);
 }
 
 void ElectionSeries::Read(const Election& election) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (election.deleted) {
     const auto listed = listed_.find(election.name);
     // It may have come into being again since.
@@ -37,25 +37,25 @@ void ElectionSeries::Read(const Election& election) {
 }
 
 void ElectionSeries::Forget(const ElectionName& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto listed = listed_.find(name);
   if (listed != listed_.end()) Remove(listed);
 }
 
 void ElectionSeries::ForgetAll() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!listed_.empty()) Remove(listed_.begin());
 }
 
 std::vector<ElectionName> ElectionSeries::Listed() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<ElectionName> names;
   for (const auto& [name, series] : listed_) names.push_back(name);
   return names;
 }
 
 bool ElectionSeries::HasRoom() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return listed_.size() < elections_max_;
 }
 

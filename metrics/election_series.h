@@ -9,11 +9,11 @@
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/mutex.h"
 #include "core/types.h"
 
 namespace tenure {
@@ -48,10 +48,9 @@ class ElectionSeries {
     Revision revision;
   };
 
-  // REQUIRES for all below: the lock.
   // Null if there is no room for it, or its name has none of the prefixes.
-  Series* FindOrAdd(const ElectionName& name);
-  void Remove(std::unordered_map<ElectionName, Series>::iterator listed);
+  Series* FindOrAdd(const ElectionName& name) TENURE_REQUIRES(mutex_);
+  void Remove(std::unordered_map<ElectionName, Series>::iterator listed) TENURE_REQUIRES(mutex_);
   static void Show(Series& series, Revision revision, Term term, bool has_leader);
 
   prometheus::Family<prometheus::Gauge>& terms_;
@@ -59,8 +58,8 @@ class ElectionSeries {
   prometheus::Family<prometheus::Counter>& changes_;
   const size_t elections_max_;
   const std::vector<std::string> prefixes_;
-  mutable std::mutex mutex_;
-  std::unordered_map<ElectionName, Series> listed_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::unordered_map<ElectionName, Series> listed_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure

@@ -80,6 +80,7 @@ tl::expected<std::unique_ptr<Access>, std::string> Access::Open(const std::strin
   if (policy_path.empty()) return access;
   auto loaded = access->Load();
   if (!loaded) return tl::unexpected(loaded.error());
+  const MutexLock lock(access->mutex_);
   access->policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   access->sources_ = std::move(loaded->sources);
   return access;
@@ -90,7 +91,7 @@ tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context,
   bool logged = false;
   uint64_t unlogged = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const SteadyTime now = now_();
     if (now - refusals_since_ >= std::chrono::seconds(1)) {
       unlogged = refusals_ > kRefusalsLoggedPerSecond ? refusals_ - kRefusalsLoggedPerSecond : 0;
@@ -113,7 +114,7 @@ Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context,
                                      const Target& target) const {
   if (policy_path_.empty()) return Caller();
   const auto policy = [this] {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return policy_;
   }();
   Caller identity = policy->Find(CredentialsOf(context));
@@ -142,7 +143,7 @@ bool Access::TakeRequest(const Identity& identity) {
   if (!identity.limits.requests_per_second) return true;
   const auto rate = static_cast<double>(*identity.limits.requests_per_second);
   const SteadyTime now = now_();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto [entry, first] = buckets_.try_emplace(identity.name, Bucket{rate, now});
   Bucket& bucket = entry->second;
   const std::chrono::duration<double> since = now - bucket.filled_at;
@@ -187,7 +188,7 @@ void Access::Refresh() {
     return;
   }
   sources_ = std::move(loaded->sources);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
 }

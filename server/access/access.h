@@ -9,12 +9,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "core/error.h"
+#include "core/mutex.h"
 #include "server/access/policy.h"
 #include "server/engine/scheduler.h"
 
@@ -74,13 +74,13 @@ class Access {
   const std::string policy_path_;  // empty: there is no policy
   const Now now_;
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_:
-  std::shared_ptr<const Policy> policy_;
-  std::map<std::string, Bucket> buckets_;  // of identities that are limited
+  mutable Mutex mutex_;
+  std::shared_ptr<const Policy> policy_ TENURE_GUARDED_BY(mutex_);
+  std::map<std::string, Bucket> buckets_
+      TENURE_GUARDED_BY(mutex_);  // of identities that are limited
   // A flood of refusals does not push other lines out of the log.
-  mutable SteadyTime refusals_since_;
-  mutable uint64_t refusals_ = 0;  // since then
+  mutable SteadyTime refusals_since_ TENURE_GUARDED_BY(mutex_);
+  mutable uint64_t refusals_ TENURE_GUARDED_BY(mutex_) = 0;  // since then
 
   // Used by Open and Refresh only.
   Sources sources_;

@@ -5,13 +5,13 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/mutex.h"
 #include "server/calls/machine.h"
 #include "server/engine/engine.h"
 #include "server/engine/timer.h"
@@ -49,7 +49,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
   void Happened(Event event) {
     std::optional<WatchSessions> watch;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       watch = Step(std::move(event));
     }
     // The hub must not be called under a lock that it takes itself, when it tells of something.
@@ -85,13 +85,11 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
     if constexpr (std::is_constructible_v<Event, T>) Happened(std::move(event));
   }
 
-  // REQUIRES for all below: the lock.
-
-  std::optional<WatchSessions> Step(Event event) {
+  std::optional<WatchSessions> Step(Event event) TENURE_REQUIRES(mutex_) {
     std::optional<WatchSessions> watch;
     for (auto& effect : machine_.Step(std::move(event), engine_.scheduler().Now())) {
       std::visit(
-          [&]<typename T>(T& it) {
+          [&]<typename T>(T& it) TENURE_REQUIRES(mutex_) {
             if constexpr (std::is_same_v<T, WatchSessions>) {
               watch = std::move(it);
             } else {
@@ -112,49 +110,49 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
   }
 
   void Do(Outward outward) { send_(std::move(outward)); }
-  void Do(Submit it) {
+  void Do(Submit it) TENURE_REQUIRES(mutex_) {
     engine_.Submit(
         std::move(it.command), Then([](auto result) { return Answered{std::move(result)}; }),
         [self = this->shared_from_this()] {
-          const std::lock_guard lock(self->mutex_);
+          const MutexLock lock(self->mutex_);
           return !self->machine_.finished();
         },
         trace_);
   }
-  void Do(TakeBack it) {
+  void Do(TakeBack it) TENURE_REQUIRES(mutex_) {
     engine_.Submit(std::move(it.command), [](const Result<Answer>&) {});
   }
-  void Do(Renew it) {
+  void Do(Renew it) TENURE_REQUIRES(mutex_) {
     engine_.Renew(it.session, Then([index = it.index](auto result) {
                     return Renewed{index, std::move(result)};
                   }));
   }
-  void Do(ReadPlace it) {
+  void Do(ReadPlace it) TENURE_REQUIRES(mutex_) {
     engine_.ReadPlace(it.place, it.with_position,
                       Then([with_position = it.with_position](auto result) {
                         return PlaceRead{with_position, std::move(result)};
                       }));
   }
-  void Do(ReadSeats it) {
+  void Do(ReadSeats it) TENURE_REQUIRES(mutex_) {
     engine_.ReadSeats(std::move(it.sessions),
                       Then([](auto result) { return SeatsRead{std::move(result)}; }));
   }
-  void Do(ReadNames it) {
+  void Do(ReadNames it) TENURE_REQUIRES(mutex_) {
     engine_.ReadNames(std::move(it.prefix), it.limit, Then([index = it.index](auto result) {
                         return NamesRead{index, std::move(result)};
                       }));
   }
-  void Do(ReadElection it) {
+  void Do(ReadElection it) TENURE_REQUIRES(mutex_) {
     engine_.ReadElection(it.name, false, Then([this, name = it.name](auto result) {
                            return ElectionRead{name, std::move(result), engine_.origin()};
                          }));
   }
-  void Do(ReadEvents it) {
+  void Do(ReadEvents it) TENURE_REQUIRES(mutex_) {
     engine_.ReadEvents(it.name, it.from, it.limit, Then([name = it.name](auto result) {
                          return EventsRead{name, std::move(result)};
                        }));
   }
-  void Do(SetTimer it) {
+  void Do(SetTimer it) TENURE_REQUIRES(mutex_) {
     Planned& planned = timers_[static_cast<size_t>(it.timer)];
     if (!planned.timer) planned.timer.emplace(engine_.scheduler(), Work::kReads);
     planned.timer->Set(it.at,
@@ -162,17 +160,19 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
                          if (const auto call = weak.lock()) call->OnDue(id, number);
                        });
   }
-  void Do(StopTimer it) {
+  void Do(StopTimer it) TENURE_REQUIRES(mutex_) {
     Planned& planned = timers_[static_cast<size_t>(it.timer)];
     ++planned.number;
     if (planned.timer) planned.timer->Forget();
   }
-  void Do(CountWait it) { ObserveSeconds(engine_.metrics().campaign_wait_seconds, it.waited); }
-  void Do(CountResync) { engine_.metrics().observe_resyncs.Increment(); }
+  void Do(CountWait it) TENURE_REQUIRES(mutex_) {
+    ObserveSeconds(engine_.metrics().campaign_wait_seconds, it.waited);
+  }
+  void Do(CountResync) TENURE_REQUIRES(mutex_) { engine_.metrics().observe_resyncs.Increment(); }
 
   // Not of a timer that was set again, or stopped, when its task had already begun.
   void OnDue(TimerId id, uint64_t number) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (timers_[static_cast<size_t>(id)].number == number) (void)Step(Due{id});
   }
 
@@ -181,10 +181,9 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
   const std::string trace_;
   WatchHub::Membership membership_;  // used by the caller's side only
 
-  std::mutex mutex_;
-  // Guarded by mutex_:
-  Machine machine_;
-  std::array<Planned, kTimers> timers_;
+  Mutex mutex_;
+  Machine machine_ TENURE_GUARDED_BY(mutex_);
+  std::array<Planned, kTimers> timers_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::calls

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "core/mutex.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure {
@@ -34,7 +34,7 @@ class Batcher {
   // False if `queue_max` items wait already: the item is left to the caller.
   [[nodiscard]] bool Add(Item& item) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (queue_.size() >= queue_max_) return false;
       queue_.push_back({scheduler_.Now(), std::move(item)});
       if (running_) return true;
@@ -45,7 +45,7 @@ class Batcher {
   }
 
   [[nodiscard]] size_t Waiting() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return queue_.size();
   }
 
@@ -53,7 +53,7 @@ class Batcher {
 
   // How long the item that is next has waited.
   [[nodiscard]] SteadyTime::duration Delay() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return queue_.empty() ? SteadyTime::duration::zero() : scheduler_.Now() - queue_.front().since;
   }
 
@@ -66,7 +66,7 @@ class Batcher {
   void RunBatch() {
     std::vector<Item> batch;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto end = queue_.begin() + static_cast<ptrdiff_t>(std::min(batch_max_, queue_.size()));
       for (auto it = queue_.begin(); it != end; ++it) batch.push_back(std::move(it->item));
       queue_.erase(queue_.begin(), end);
@@ -74,7 +74,7 @@ class Batcher {
     const After after = run_(std::move(batch));
     bool more = false;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       more = running_ = !queue_.empty();
     }
     if (more) scheduler_.Post(work_, [this] { RunBatch(); });
@@ -87,9 +87,9 @@ class Batcher {
   const size_t queue_max_;
   const std::function<After(std::vector<Item>)> run_;
 
-  mutable std::mutex mutex_;
-  std::deque<Queued> queue_;  // guarded by mutex_
-  bool running_ = false;      // guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<Queued> queue_ TENURE_GUARDED_BY(mutex_);
+  bool running_ TENURE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tenure

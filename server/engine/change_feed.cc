@@ -33,9 +33,10 @@ Result<void> ChangeFeed::Start() {
   if (!origin) return tl::unexpected(origin.error());
   origin_ = *origin;
   for (size_t i = 0; i < lanes_.size(); ++i) {
-    const std::lock_guard lock(lanes_[i].mutex);
+    const MutexLock lock(lanes_[i].mutex);
     lanes_[i].position = lanes->positions[i];
   }
+  const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
   if (lineage_.open()) outages_.Answered(scheduler_.Now());
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
@@ -46,7 +47,7 @@ void ChangeFeed::OnCommitted(LanePosition at, std::vector<Event> events) {
   Lane& lane = lanes_[static_cast<size_t>(at.lane)];
   bool behind = false;
   {
-    const std::lock_guard lock(lane.mutex);
+    const MutexLock lock(lane.mutex);
     if (at.position <= lane.position) return;  // already read
     if (rejoining_) return;                    // read later
     lane.own_ahead.emplace(at.position, std::move(events));
@@ -88,7 +89,7 @@ void ChangeFeed::Poll() {
 }
 
 bool ChangeFeed::CatchUp() {
-  const std::lock_guard one_poll(poll_mutex_);
+  const MutexLock one_poll(poll_mutex_);
   metrics_.feed_polls.Increment();
   const auto lanes = ReadLanes();
   if (!lanes) return false;
@@ -133,14 +134,14 @@ bool ChangeFeed::Rejoin() {
 
 bool ChangeFeed::CatchUp(int number, uint64_t until) {
   Lane& lane = lanes_[static_cast<size_t>(number)];
-  std::unique_lock lock(lane.mutex);
+  MutexLock lock(lane.mutex);
   while (lane.position < until) {
     const uint64_t after = lane.position;
     const uint64_t last = std::min(until, after + kPositionsPerRead);
-    lock.unlock();
+    lock.Unlock();
     const auto entries = store_.ReadFeed(number, after, last);
     if (!entries) return false;
-    lock.lock();
+    lock.Lock();
     const uint64_t told = lane.position;  // what was committed here in the meantime is told already
     for (const FeedEntry& entry : *entries) {
       if (entry.position <= told) continue;
@@ -164,7 +165,7 @@ bool ChangeFeed::StartAnew() {
   if (!origin || !lanes) return false;
   origin_ = *origin;
   for (size_t i = 0; i < lanes_.size(); ++i) {
-    const std::lock_guard lock(lanes_[i].mutex);
+    const MutexLock lock(lanes_[i].mutex);
     lanes_[i].position = lanes->positions[i];
     lanes_[i].own_ahead.clear();
   }

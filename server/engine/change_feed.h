@@ -10,11 +10,11 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/mutex.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/database_clock.h"
@@ -45,22 +45,22 @@ class ChangeFeed {
 
  private:
   struct Lane {
-    std::mutex mutex;
-    uint64_t position = 0;  // all up to here is told
-    std::map<uint64_t, std::vector<Event>>
-        own_ahead;  // committed here, after something not yet read
+    Mutex mutex;
+    uint64_t position TENURE_GUARDED_BY(mutex) = 0;  // all up to here is told
+    // Committed here, after something not yet read.
+    std::map<uint64_t, std::vector<Event>> own_ahead TENURE_GUARDED_BY(mutex);
   };
 
   void Poll();
   [[nodiscard]] bool CatchUp();
   [[nodiscard]] bool CatchUp(int lane, uint64_t until);
   // The lanes of a history that is known, and open. Nothing if that cannot be had now.
-  [[nodiscard]] std::optional<Lanes> ReadLanes();
+  [[nodiscard]] std::optional<Lanes> ReadLanes() TENURE_REQUIRES(poll_mutex_);
   // Joins the history that the database tells now, or helps to repair it. False if it is not open.
-  [[nodiscard]] bool Rejoin();
-  [[nodiscard]] bool StartAnew();
-  // Tells what is next and known. REQUIRES: the lane's lock.
-  void TellOwn(Lane& lane);
+  [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
+  [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
+  // Tells what is next and known.
+  void TellOwn(Lane& lane) TENURE_REQUIRES(lane.mutex);
   void Tell(Event event);
   void PollSoon();
 
@@ -72,12 +72,12 @@ class ChangeFeed {
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Lane, kLaneCount> lanes_;
-  std::mutex poll_mutex_;  // one poll at a time
+  Mutex poll_mutex_;  // one poll at a time
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;
-  uint64_t repairs_ = 0;          // of the history that is told; guarded by poll_mutex_
-  std::string why_not_repaired_;  // as logged last; guarded by poll_mutex_
+  uint64_t repairs_ TENURE_GUARDED_BY(poll_mutex_) = 0;          // of the history that is told
+  std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   std::atomic<uint64_t> origin_ = 0;
   std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
   Outages outages_;

@@ -18,7 +18,7 @@ DatabaseClock::Sight DatabaseClock::SightOf(DbTime now, SteadyTime asked, Steady
 std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
                                               SteadyTime answered) const {
   const Sight sight = SightOf(now, asked, answered);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!last_) return std::nullopt;
   const Duration passed = Between(last_->at, sight.at);
   const Duration jump = (sight.now - last_->now) - passed;
@@ -29,7 +29,7 @@ std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
 
 void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
   const Sight sight = SightOf(now, asked, answered);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // A slow answer could hide a jump: what was seen before may still say more.
   const bool vaguer = last_ && sight.uncertainty > last_->uncertainty + kJumpMin +
                                                        Between(last_->at, sight.at) / kDriftDivisor;
@@ -37,14 +37,14 @@ void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
 }
 
 bool DatabaseClock::IsAhead(DbTime now, SteadyTime answered) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!last_) return false;
   const Duration passed = Between(last_->at, answered) + last_->uncertainty;
   return now - last_->now > passed + kJumpMin + passed / kDriftDivisor;
 }
 
 std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!last_) return std::nullopt;
   return last_->now + Between(last_->at, when);
 }

@@ -2,9 +2,9 @@
 // clock. Nothing expires by it; it finds out that the database's clock was set. Thread-safe.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "core/mutex.h"
 #include "core/types.h"
 #include "server/engine/scheduler.h"
 
@@ -40,8 +40,8 @@ class DatabaseClock {
   };
   static Sight SightOf(DbTime now, SteadyTime asked, SteadyTime answered);
 
-  mutable std::mutex mutex_;
-  std::optional<Sight> last_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::optional<Sight> last_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure

@@ -194,13 +194,13 @@ void Engine::ReadElection(const ElectionName& name, bool stale_ok,
                           Done<std::optional<Election>> done) {
   if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
   if (stale_ok) {
-    std::unique_lock lock(remembered_mutex_);
+    MutexLock lock(remembered_mutex_);
     const auto found = remembered_.find(name);
     const bool fresh =
         found != remembered_.end() && scheduler_.Now() - found->second.read_at < kRememberFor;
     if (fresh) {
       const std::optional<Election> election = found->second.election;
-      lock.unlock();
+      lock.Unlock();
       return scheduler_.Post(Work::kReads, [election, done = std::move(done)] { done(election); });
     }
   }
@@ -266,7 +266,7 @@ void Engine::Show(const char* queue, size_t max, std::function<size_t()> depth) 
 }
 
 std::string Engine::ExposeMetrics() {
-  const std::lock_guard lock(exposing_mutex_);
+  const MutexLock lock(exposing_mutex_);
   metrics_.watchers.Set(static_cast<double>(hub_.watchers()));
   metrics_.store_up.Set(StoreAnswers() ? 1 : 0);
   metrics_.ready.Set(Ready() ? 1 : 0);
@@ -586,7 +586,7 @@ void Engine::Log(const std::vector<AdminChange>& changes) {
 
 void Engine::SettleSessions(std::vector<Ending> endings) {
   {
-    const std::lock_guard lock(settling_mutex_);
+    const MutexLock lock(settling_mutex_);
     for (const Ending& ending : endings) settling_.insert(ending.session);
   }
   scheduler_.Post(Work::kBackground, [this, endings = std::move(endings)] {
@@ -609,7 +609,7 @@ void Engine::SettleSessions(std::vector<Ending> endings) {
 
 void Engine::SettlePlaces(Ending ending, const std::vector<ElectionName>& elections) {
   struct Progress {
-    std::mutex mutex;
+    Mutex mutex;
     size_t left;
     std::optional<Error> error;
     Ending ending;
@@ -619,7 +619,7 @@ void Engine::SettlePlaces(Ending ending, const std::vector<ElectionName>& electi
   progress->ending = std::move(ending);
   const auto one_done = [this, progress](const Result<Answer>& settled) {
     {
-      const std::lock_guard lock(progress->mutex);
+      const MutexLock lock(progress->mutex);
       if (!settled) progress->error = settled.error();
       if (--progress->left > 0) return;
     }
@@ -643,7 +643,7 @@ Engine::After Engine::RunEndings(std::vector<Ending> batch) {
 
 void Engine::FinishEnding(const Ending& ending, Result<void> settled) {
   {
-    const std::lock_guard lock(settling_mutex_);
+    const MutexLock lock(settling_mutex_);
     settling_.erase(ending.session);
   }
   if (ending.done) ending.done(std::move(settled));
@@ -671,8 +671,10 @@ SteadyTime Engine::FindAndDoDueWork() {
   if (!FollowClock(due->now, asked, answered)) return latest;
   const auto marked = MarkExpired(due->expired);
   {
-    const std::lock_guard lock(settling_mutex_);
-    std::erase_if(due->unsettled, [&](const SessionId& id) { return settling_.contains(id); });
+    const MutexLock lock(settling_mutex_);
+    std::erase_if(due->unsettled, [&](const SessionId& id) TENURE_REQUIRES(settling_mutex_) {
+      return settling_.contains(id);
+    });
   }
   if (!due->unsettled.empty()) SettleSessions(due->unsettled);
   for (const ElectionName& name : due->elections) Submit(Settle{name, {}}, [](Result<Answer>) {});
@@ -775,7 +777,7 @@ void Engine::TakeCensus() {
 
 void Engine::Remember(const ElectionName& name, const std::optional<Election>& election,
                       SteadyTime read_at) {
-  const std::lock_guard lock(remembered_mutex_);
+  const MutexLock lock(remembered_mutex_);
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
   Remembered& remembered = remembered_[name];
   if (remembered.read_at <= read_at) remembered = {election, read_at};

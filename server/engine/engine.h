@@ -16,7 +16,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
@@ -25,6 +24,7 @@
 #include <vector>
 
 #include "core/law.h"
+#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/batcher.h"
 #include "server/engine/census_taker.h"
@@ -275,18 +275,18 @@ class Engine {
   std::atomic<size_t> reads_posted_ = 0;
   std::atomic<bool> started_ = false;
 
-  std::mutex settling_mutex_;
-  std::set<SessionId> settling_;  // guarded by settling_mutex_
+  Mutex settling_mutex_;
+  std::set<SessionId> settling_ TENURE_GUARDED_BY(settling_mutex_);
 
   std::minstd_rand random_;                               // used by the search only
   std::uniform_int_distribution<int64_t> jitter_{0, 20};  // milliseconds
 
   std::vector<ShownQueue> queues_;
   std::vector<prometheus::Counter*> retries_;  // by RetryReason
-  std::mutex exposing_mutex_;                  // one exposition at a time
+  Mutex exposing_mutex_;                       // one exposition at a time
 
-  std::mutex remembered_mutex_;
-  std::unordered_map<ElectionName, Remembered> remembered_;  // guarded by remembered_mutex_
+  Mutex remembered_mutex_;
+  std::unordered_map<ElectionName, Remembered> remembered_ TENURE_GUARDED_BY(remembered_mutex_);
 };
 
 }  // namespace tenure

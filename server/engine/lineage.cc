@@ -27,7 +27,7 @@ Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnL
 Result<void> Lineage::Join() {
   HistoryMemory memory;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     memory = memory_;
   }
   Judgement judgement;
@@ -58,7 +58,7 @@ Result<void> Lineage::Join() {
 }
 
 void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // In the same epoch nothing that was seen since may be forgotten.
   const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token;
   if (!same) memory_.seen = {};
@@ -94,7 +94,7 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
   uint64_t lost = 0;
   Duration longest_lease;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     lost = memory_.epoch;
     longest_lease = longest_lease_;
   }
@@ -149,7 +149,7 @@ Result<void> Lineage::TryToRepair() {
 }
 
 std::optional<Stand> Lineage::stand() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!open_) return std::nullopt;
   return Stand{memory_.epoch, memory_.seen};
 }
@@ -163,7 +163,7 @@ bool Lineage::Fits(const Stand& stand, const Lanes& lanes) {
 }
 
 void Lineage::Saw(const Lanes& lanes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (lanes.epoch != memory_.epoch) return;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
     memory_.seen[i] = std::max(memory_.seen[i], lanes.positions[i]);
@@ -171,7 +171,7 @@ void Lineage::Saw(const Lanes& lanes) {
 }
 
 void Lineage::Saw(const Committed& committed, uint64_t epoch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (epoch != memory_.epoch) return;
   for (const LanePosition& at : committed) {
     uint64_t& seen = memory_.seen[static_cast<size_t>(at.lane)];
@@ -180,7 +180,7 @@ void Lineage::Saw(const Committed& committed, uint64_t epoch) {
 }
 
 void Lineage::SawLease(Duration lease_ttl) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   longest_lease_ = std::max(longest_lease_, lease_ttl);
 }
 

@@ -6,11 +6,11 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <random>
 
 #include "core/lineage.h"
+#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/scheduler.h"
 #include "storage/store.h"
@@ -69,9 +69,9 @@ class Lineage {
 
   std::atomic<bool> open_ = false;
   std::atomic<uint64_t> repairs_ = 0;
-  mutable std::mutex mutex_;
-  HistoryMemory memory_;       // guarded by mutex_
-  Duration longest_lease_{0};  // guarded by mutex_
+  mutable Mutex mutex_;
+  HistoryMemory memory_ TENURE_GUARDED_BY(mutex_);
+  Duration longest_lease_ TENURE_GUARDED_BY(mutex_){0};
 };
 
 // Begins an epoch in which all terms are higher than before, if the history is still the one that

@@ -11,13 +11,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "core/mutex.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure::testing {
@@ -38,19 +38,19 @@ class ManualScheduler final : public Scheduler {
       : choose_(std::move(choose)) {}
 
   [[nodiscard]] SteadyTime Now() const override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return now_;
   }
   void Post(Work work, Task task) override { PostAt(work, SteadyTime::min(), std::move(task)); }
   Plan PostAt(Work work, SteadyTime when, Task task) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const Plan plan{std::max(when, now_), posted_++};
     if (!dead_) tasks_.emplace(plan, Planned{work, std::move(task)});
     return plan;
   }
   void Cancel(const Plan& plan) override {
     decltype(tasks_)::node_type cancelled;  // released without the lock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     cancelled = tasks_.extract(plan);
   }
 
@@ -79,14 +79,14 @@ class ManualScheduler final : public Scheduler {
   // The process is killed: no task runs any more, and none is taken.
   void Die() {
     std::map<Plan, Planned> dropped;  // released without the lock
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     dead_ = true;
     dropped.swap(tasks_);
   }
 
   // When the next task that is not held is due; it may be now.
   [[nodiscard]] std::optional<SteadyTime> NextDue() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [key, planned] : tasks_) {
       if (!IsHeld(planned.work)) return key.first;
     }
@@ -94,13 +94,13 @@ class ManualScheduler final : public Scheduler {
   }
   // Tasks that wait, due or not, held or not.
   [[nodiscard]] size_t Waiting() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return tasks_.size();
   }
 
   // Moves time without running anything: the process was paused. Never backwards.
   void SetNow(SteadyTime now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     now_ = std::max(now_, now);
   }
 
@@ -111,7 +111,7 @@ class ManualScheduler final : public Scheduler {
   };
 
   Task TakeReady() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::map<Plan, Planned>::iterator> ready;
     for (auto it = tasks_.begin(); it != tasks_.end() && it->first.first <= now_; ++it) {
       if (!IsHeld(it->second.work)) ready.push_back(it);
@@ -122,17 +122,17 @@ class ManualScheduler final : public Scheduler {
 
   [[nodiscard]] bool IsHeld(Work work) const { return held_[static_cast<size_t>(work)]; }
   void SetHeld(Work work, bool held) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     held_[static_cast<size_t>(work)] = held;
   }
 
   const Choose choose_;
-  mutable std::mutex mutex_;
-  SteadyTime now_ = kStart;              // guarded by mutex_
-  uint64_t posted_ = 0;                  // guarded by mutex_
-  bool dead_ = false;                    // guarded by mutex_
-  std::array<bool, kWorkKinds> held_{};  // guarded by mutex_
-  std::map<Plan, Planned> tasks_;        // guarded by mutex_
+  mutable Mutex mutex_;
+  SteadyTime now_ TENURE_GUARDED_BY(mutex_) = kStart;
+  uint64_t posted_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool dead_ TENURE_GUARDED_BY(mutex_) = false;
+  std::array<bool, kWorkKinds> held_ TENURE_GUARDED_BY(mutex_){};
+  std::map<Plan, Planned> tasks_ TENURE_GUARDED_BY(mutex_);
 };
 
 // Moves the time of several processes as one: whichever task of any of them is due first runs

@@ -3,18 +3,18 @@
 namespace tenure {
 
 void Outages::Answered(SteadyTime now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (now - last_answer_ >= shortest_) last_ = SilentUntil(now);
   last_answer_ = now;
 }
 
 SteadyTime Outages::last_answer() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return last_answer_;
 }
 
 std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return now - last_answer_ >= shortest_ ? SilentUntil(now) : last_;
 }
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <optional>
 
+#include "core/mutex.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure {
@@ -32,13 +32,13 @@ class Outages {
   static constexpr auto kRecovery = std::chrono::seconds(2);
 
  private:
-  // The silence since the last answer. REQUIRES: the lock.
-  [[nodiscard]] Outage SilentUntil(SteadyTime now) const;
+  // The silence since the last answer.
+  [[nodiscard]] Outage SilentUntil(SteadyTime now) const TENURE_REQUIRES(mutex_);
 
   const SteadyTime::duration shortest_;
-  mutable std::mutex mutex_;
-  SteadyTime last_answer_;      // guarded by mutex_
-  std::optional<Outage> last_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  SteadyTime last_answer_ TENURE_GUARDED_BY(mutex_);
+  std::optional<Outage> last_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure

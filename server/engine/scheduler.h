@@ -7,15 +7,15 @@
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "core/mutex.h"
 
 namespace tenure {
 
@@ -67,26 +67,23 @@ class ThreadScheduler final : public Scheduler {
   static constexpr int kThreadsTotal = 9;
 
  private:
-  struct Queue {
-    std::condition_variable ready;
-    std::deque<Task> tasks;
-  };
   struct Planned {
     Work work;
     Task task;
   };
 
-  void RunQueue(Queue& queue, SteadyTime& began);
+  void RunQueue(size_t work, size_t thread);
   void RunPlan();
 
-  mutable std::mutex mutex_;
-  bool stopping_ = false;     // guarded by mutex_
-  Queue queues_[kWorkKinds];  // guarded by mutex_
-  std::condition_variable plan_changed_;
-  std::map<Plan, Planned> plan_;  // guarded by mutex_
-  uint64_t planned_ = 0;          // guarded by mutex_
-  // When the task that each thread runs began; SteadyTime::max() for none. Guarded by mutex_.
-  std::array<SteadyTime, kThreadsTotal> began_;
+  mutable Mutex mutex_;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
+  std::array<std::deque<Task>, kWorkKinds> queues_ TENURE_GUARDED_BY(mutex_);
+  std::array<ConditionVariable, kWorkKinds> ready_;  // something is in the queue
+  ConditionVariable plan_changed_;
+  std::map<Plan, Planned> plan_ TENURE_GUARDED_BY(mutex_);
+  uint64_t planned_ TENURE_GUARDED_BY(mutex_) = 0;
+  // When the task that each thread runs began; SteadyTime::max() for none.
+  std::array<SteadyTime, kThreadsTotal> began_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
 

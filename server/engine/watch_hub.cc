@@ -37,7 +37,7 @@ void WatchHub::Membership::Leave() {
 }
 
 Result<WatchHub::Membership> WatchHub::Join(std::shared_ptr<Watcher> watcher) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (draining_) return Fail(Reason::kDraining, "this replica is shutting down");
   if (members_.size() >= watchers_max_) {
     return Fail(Reason::kOverloaded, "this replica already has " + std::to_string(watchers_max_) +
@@ -50,7 +50,7 @@ Result<WatchHub::Membership> WatchHub::Join(std::shared_ptr<Watcher> watcher) {
 void WatchHub::Tell(Event event) {
   const auto shared = std::make_shared<const Event>(std::move(event));
   const auto tell = [&](Watcher& watcher) { watcher.OnEvent(shared); };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   TellAll(by_session_, shared->leader.session, tell);
   TellAll(by_election_, shared->election, tell);
   const std::string_view name = shared->election.bytes;
@@ -60,33 +60,33 @@ void WatchHub::Tell(Event event) {
 }
 
 void WatchHub::TellSessionEnded(const Session& session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   TellAll(by_session_, session.id, [&](Watcher& watcher) { watcher.OnSessionEnded(session); });
 }
 
 void WatchHub::TellReset() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [member, watcher] : members_) watcher->OnReset();
 }
 
 void WatchHub::Drain() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   draining_ = true;
   for (const auto& [member, watcher] : members_) watcher->OnDrain();
 }
 
 size_t WatchHub::watchers() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return members_.size();
 }
 
 bool WatchHub::draining() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return draining_;
 }
 
 void WatchHub::AddWatch(Number member, const Watch& watch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Watcher* const watcher = members_.at(member).get();
   if (const auto* election = std::get_if<WatchElection>(&watch)) {
     by_election_[election->name].emplace(member, watcher);
@@ -98,13 +98,13 @@ void WatchHub::AddWatch(Number member, const Watch& watch) {
 }
 
 void WatchHub::RemoveWatch(Number member, const Watch& watch) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Forget(member, watch);
 }
 
 void WatchHub::RemoveAll(Number member, const std::set<Watch>& watches) {
   decltype(members_)::node_type last;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Watch& watch : watches) Forget(member, watch);
   last = members_.extract(member);
 }

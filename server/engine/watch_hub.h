@@ -8,13 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <variant>
 
 #include "core/error.h"
+#include "core/mutex.h"
 #include "core/types.h"
 
 namespace tenure {
@@ -101,18 +101,16 @@ class WatchHub {
   void AddWatch(Number member, const Watch& watch);
   void RemoveWatch(Number member, const Watch& watch);
   void RemoveAll(Number member, const std::set<Watch>& watches);
-  // REQUIRES: the lock.
-  void Forget(Number member, const Watch& watch);
+  void Forget(Number member, const Watch& watch) TENURE_REQUIRES(mutex_);
 
   const size_t watchers_max_;
-  mutable std::mutex mutex_;
-  // Guarded by mutex_:
-  bool draining_ = false;
-  Number joined_ = 0;
-  std::map<Number, std::shared_ptr<Watcher>> members_;
-  std::unordered_map<ElectionName, Watchers> by_election_;
-  std::map<std::string, Watchers, std::less<>> by_prefix_;
-  std::unordered_map<SessionId, Watchers> by_session_;
+  mutable Mutex mutex_;
+  bool draining_ TENURE_GUARDED_BY(mutex_) = false;
+  Number joined_ TENURE_GUARDED_BY(mutex_) = 0;
+  std::map<Number, std::shared_ptr<Watcher>> members_ TENURE_GUARDED_BY(mutex_);
+  std::unordered_map<ElectionName, Watchers> by_election_ TENURE_GUARDED_BY(mutex_);
+  std::map<std::string, Watchers, std::less<>> by_prefix_ TENURE_GUARDED_BY(mutex_);
+  std::unordered_map<SessionId, Watchers> by_session_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure
