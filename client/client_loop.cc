@@ -19,8 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kEndPatience = 1s;
-// The lease's clock may run on while the threads' clock stands still.
-constexpr auto kSleepMax = 1s;
 
 template <typename... Cases>
 struct Overloaded : Cases... {
@@ -50,8 +48,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
 
   void Run() {
     while (!session_.Ended() && HolderNow() < give_up_at_) {
-      const auto sleep = std::min<Lease::Time::duration>(NextWake() - HolderNow(), kSleepMax);
-      auto input = mailbox_->Take(std::chrono::steady_clock::now() + sleep);
+      auto input = mailbox_->Take(WaitUntil(NextWake()));
       const Lease::Time now = HolderNow();
       if (input) (*input)(session_, now);
       Step(now);

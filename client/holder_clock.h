@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/lease.h"
@@ -15,6 +16,13 @@ namespace tenure {
   timespec time{};
   clock_gettime(CLOCK_BOOTTIME, &time);
   return Lease::Time(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
+// Until when a thread may wait, by the threads' clock, if it has to act at `wake`. At most a second
+// from now: that clock stands still while the machine sleeps, and the holder's runs on.
+[[nodiscard]] inline std::chrono::steady_clock::time_point WaitUntil(Lease::Time wake) {
+  constexpr Lease::Time::duration kWaitMax = std::chrono::seconds(1);
+  return std::chrono::steady_clock::now() + std::min(wake - HolderNow(), kWaitMax);
 }
 
 }  // namespace tenure

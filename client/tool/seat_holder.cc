@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "client/holder_clock.h"
 #include "client/tool/moments.h"
 #include "client/tool/words.h"
 
@@ -30,15 +31,15 @@ SeatHolder::SeatHolder(Connection& connection, std::shared_ptr<CampaignMailbox> 
       session_id_(std::move(session_id)),
       seats_(std::move(seats)),
       on_confirmed_(std::move(on_confirmed)) {
-  lease_.Renewed(Now(), lease_ttl);  // only until when to try
+  lease_.Renewed(HolderNow(), lease_ttl);  // only until when to try
 }
 
 SeatHolder::Ending SeatHolder::Hold() {
   OpenStream();
   while (true) {
     const Time next = std::min({lease_.believed_until(), next_renewal_, reopen_at_});
-    auto message = mailbox_->Take(next);
-    const Time now = Now();
+    auto message = mailbox_->Take(WaitUntil(next));
+    const Time now = HolderNow();
     if (!lease_.BelievedAt(now)) return Lost{"", kExpired};
     if (message && std::holds_alternative<Interrupted>(*message)) return Interrupted{};
     if (message && std::holds_alternative<StreamClosed>(*message)) {
@@ -65,7 +66,7 @@ void SeatHolder::OpenStream() {
       [number, mailbox = mailbox_](const grpc::Status&) { mailbox->Put(StreamClosed{number}); });
   first_on_stream_ = true;
   unanswered_.clear();
-  Renew(Now());
+  Renew(HolderNow());
 }
 
 void SeatHolder::CloseStream() {
@@ -77,7 +78,7 @@ void SeatHolder::CloseStream() {
 void SeatHolder::ReopenLater() {
   CloseStream();
   connection_.MoveOn();
-  reopen_at_ = Now() + connection_.Backoff();
+  reopen_at_ = HolderNow() + connection_.Backoff();
   next_renewal_ = Time::max();
 }
 

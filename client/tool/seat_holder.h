@@ -18,7 +18,7 @@
 
 namespace tenure {
 
-// Of one thread: all decisions are made on it, and the lease is counted by its clock.
+// Of one thread: all decisions are made on it, and the lease is counted by the holder's clock.
 class SeatHolder {
  public:
   // How holding ended. The first of several seats that is lost ends it.
@@ -45,9 +45,7 @@ class SeatHolder {
   [[nodiscard]] bool confirmed() const { return confirmed_; }
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
-
-  static Time Now() { return std::chrono::steady_clock::now(); }
+  using Time = Lease::Time;
 
   void OpenStream();
   void CloseStream();
