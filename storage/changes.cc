@@ -76,18 +76,6 @@ std::map<int, std::vector<const Event*>> EventsByLane(const std::vector<Event>& 
   return lanes;
 }
 
-std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revision history_from,
-                                                         Revision oldest, DbTime oldest_at) const {
-  const uint64_t too_many =
-      latest.value > retention_.events_max ? latest.value - retention_.events_max + 1 : 0;
-  const Cut cut{std::max(history_from, Revision{too_many}),
-                {now_ - DbTime{retention_.age_max}},
-                {now_ - DbTime{retention_.age_min}}};
-  const bool may_go = oldest < latest && oldest_at < cut.protected_from &&
-                      (oldest < cut.below || oldest_at < cut.before);
-  return may_go ? std::optional(cut) : std::nullopt;
-}
-
 std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle) {
   const std::string digits(handle);
   const std::string rest(handle.size(), '0');

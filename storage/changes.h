@@ -38,36 +38,11 @@ struct Changes {
 [[nodiscard]] std::map<int, std::vector<const Event*>> EventsByLane(
     const std::vector<Event>& events);
 
-// Decides what of an election's history has become too much. Pure.
-class HistoryTrimmer {
- public:
-  // Events of a revision lower than `below`, or from before `before`, may go; none from
-  // `protected_from` on, and never the latest.
-  struct Cut {
-    Revision below;
-    DbTime before;
-    DbTime protected_from;
-  };
-
-  HistoryTrimmer(const Retention& retention, DbTime now) : retention_(retention), now_(now) {}
-
-  // Where a step ends that looks at no more than `limit` events: revisions have no gaps,
-  // but one where they were raised, which only makes a step smaller.
-  static Revision EndOfStep(Revision latest, Revision oldest, size_t limit) {
-    return {std::min<uint64_t>(latest.value, oldest.value + limit)};
-  }
-
-  // Nothing if the oldest event may stay.
-  [[nodiscard]] std::optional<Cut> CutOf(Revision latest, Revision history_from, Revision oldest,
-                                         DbTime oldest_at) const;
-
- private:
-  const Retention retention_;
-  const DbTime now_;
-};
-
 // The first and the last session id of a public handle. REQUIRES: 16 hexadecimal digits.
 [[nodiscard]] std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle);
+
+// Sessions of one candidate in one election that one transaction takes notice of.
+inline constexpr size_t kNamedMax = 16;
 
 // Completes a loaded docket: candidacies get their sessions' leases, and queues their order.
 void FinishLoading(Docket& docket);

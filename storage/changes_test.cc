@@ -263,47 +263,6 @@ TEST(EventsByLaneTest, EachLaneHasItsEventsInOrder) {
   EXPECT_THAT(EventsByLane({}), IsEmpty());
 }
 
-// --- HistoryTrimmer ---
-
-constexpr Retention kRetention{100s, 10, 5s};
-
-bool Trims(const Retention& retention, Revision latest, Revision history_from, Revision oldest,
-           Duration age) {
-  return HistoryTrimmer(retention, kNow)
-      .CutOf(latest, history_from, oldest, kNow + -age)
-      .has_value();
-}
-
-TEST(HistoryTrimmerTest, OnlyOldExcessOrHiddenEventsAreTrimmed) {
-  EXPECT_FALSE(Trims(kRetention, {10}, {}, {1}, 100s)) << "neither too old nor too many";
-  EXPECT_TRUE(Trims(kRetention, {10}, {}, {1}, 100s + kInstant)) << "too old";
-  EXPECT_TRUE(Trims(kRetention, {11}, {}, {1}, 50s)) << "too many";
-  EXPECT_FALSE(Trims(kRetention, {11}, {}, {2}, 50s)) << "as many as may be";
-  EXPECT_TRUE(Trims(kRetention, {5}, {3}, {2}, 50s)) << "hidden";
-  EXPECT_FALSE(Trims(kRetention, {5}, {3}, {3}, 50s)) << "the first that is shown";
-}
-
-TEST(HistoryTrimmerTest, YoungEventsAndTheLatestOneStay) {
-  EXPECT_FALSE(Trims(kRetention, {50}, {}, {1}, 5s));
-  EXPECT_TRUE(Trims(kRetention, {50}, {}, {1}, 5s + kInstant));
-  EXPECT_FALSE(Trims(kRetention, {7}, {8}, {7}, 1000s));
-}
-
-TEST(HistoryTrimmerTest, TheCutIsPlacedAsTheTableSays) {
-  const auto cut = HistoryTrimmer(kRetention, kNow).CutOf({50}, {45}, {1}, {});
-
-  ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->below, Revision{45});
-  EXPECT_EQ(cut->before, kNow + -100s);
-  EXPECT_EQ(cut->protected_from, kNow + -5s);
-  EXPECT_EQ(HistoryTrimmer(kRetention, kNow).CutOf({50}, {}, {1}, {})->below, Revision{41});
-}
-
-TEST(HistoryTrimmerTest, AStepReadsABoundedPartAndNeverTheLatestEvent) {
-  EXPECT_EQ(HistoryTrimmer::EndOfStep({50}, {20}, 10), Revision{30});
-  EXPECT_EQ(HistoryTrimmer::EndOfStep({50}, {45}, 10), Revision{50});
-}
-
 // --- SessionIdsOf ---
 
 TEST(SessionIdsOfTest, AHandleIsBetweenTheFirstAndTheLast) {

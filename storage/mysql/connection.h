@@ -4,10 +4,14 @@
 // stay in this room.
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "storage/mysql/config.h"
@@ -38,8 +42,35 @@ class MySqlError : public std::runtime_error {
 };
 
 using Cell = std::optional<std::string>;
-using Row = std::vector<Cell>;
+
+// See storage/rows.h. A column that should not be NULL, and is, throws std::bad_optional_access
+// when its bytes are read; one that is not there throws std::out_of_range.
+struct Row : std::vector<Cell> {
+  using std::vector<Cell>::vector;
+
+  [[nodiscard]] bool IsNull(size_t column) const { return !at(column); }
+  [[nodiscard]] int64_t Signed(size_t column) const { return To<int64_t>(at(column)); }
+  [[nodiscard]] uint64_t Unsigned(size_t column) const { return To<uint64_t>(at(column)); }
+  [[nodiscard]] std::string_view Bytes(size_t column) const { return at(column).value(); }
+
+ private:
+  template <typename Number>
+  static Number To(const Cell& cell) {
+    Number number{};
+    if (cell) std::from_chars(cell->data(), cell->data() + cell->size(), number);
+    return number;
+  }
+};
+
 using Rows = std::vector<Row>;  // what one statement was answered; none if it is no query
+
+template <typename Convert>
+auto ConvertAll(const Rows& rows, Convert convert) {
+  std::vector<std::invoke_result_t<Convert, const Row&>> all;
+  all.reserve(rows.size());
+  for (const Row& row : rows) all.push_back(convert(row));
+  return all;
+}
 
 class Connection {
  public:

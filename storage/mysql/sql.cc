@@ -9,29 +9,18 @@
 #include <span>
 
 #include "core/hex.h"
+#include "storage/columns.h"
 
 namespace tenure::mysql::query {
 namespace {
 
 constexpr char kNow[] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
-constexpr char kElectionColumns[] =
-    "e.name, e.term, e.revision, e.next_ticket, e.waiting, e.leader_session, e.leader_candidate,"
-    " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"
-    " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"
-    " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"
-    " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us,"
-    " e.incumbent, e.incumbent_until_us";
-constexpr char kCandidacyColumns[] =
-    "c.election, c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again";
-constexpr char kSessionColumns[] =
-    "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us,"
-    " lease_ttl_since_us, identity";
-constexpr char kEventColumns[] =
-    "election, revision, type, cause, term, session, candidate, lease_ttl_us, value,"
-    " elected_at_us, at_us, successor";
-constexpr char kEpochColumns[] =
-    "epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, guards_write";
+constexpr char kElectionColumns[] = TENURE_ELECTION_COLUMNS;
+constexpr char kCandidacyColumns[] = "c.election, " TENURE_CANDIDACY_COLUMNS;
+constexpr char kSessionColumns[] = TENURE_SESSION_COLUMNS;
+constexpr char kEventColumns[] = TENURE_EVENT_COLUMNS;
+constexpr char kEpochColumns[] = TENURE_EPOCH_COLUMNS;
 // Of one answer about many sessions.
 constexpr size_t kPlacesMax = 100'000;
 
@@ -466,10 +455,10 @@ std::string Terms(const ElectionName& election, Term before, size_t limit) {
 
 std::string AdminChanges(const std::optional<ElectionName>& election, uint64_t before,
                          size_t limit) {
-  return fmt::format(
-      "SELECT number, election, action, term, at_us, detail, identity, reason FROM admin_changes"
-      " WHERE number < {}{} ORDER BY number DESC LIMIT {}",
-      before, election ? " AND election = " + Literal(*election) : "", limit);
+  return fmt::format("SELECT " TENURE_ADMIN_COLUMNS
+                     " FROM admin_changes"
+                     " WHERE number < {}{} ORDER BY number DESC LIMIT {}",
+                     before, election ? " AND election = " + Literal(*election) : "", limit);
 }
 
 std::string LiveSessions(std::string_view candidate_prefix, const SessionId& after, size_t limit) {

@@ -53,6 +53,8 @@ inline constexpr char kWritesAlways[] =
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
 // lane.
+// InnoDB then rolls back the statement, not the transaction.
+inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr char kBegin[] = "START TRANSACTION";
 inline constexpr char kCommit[] = "COMMIT";
 inline constexpr char kRollback[] = "ROLLBACK";

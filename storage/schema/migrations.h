@@ -8,6 +8,8 @@
 
 #include <span>
 
+#include "storage/store.h"
+
 namespace tenure {
 
 struct Migration {
@@ -18,9 +20,12 @@ struct Migration {
 [[nodiscard]] std::span<const Migration> SqliteMigrations();
 [[nodiscard]] std::span<const Migration> MySqlMigrations();
 
-// The version that a list of migrations leads to.
-[[nodiscard]] inline int LatestVersion(std::span<const Migration> migrations) {
-  return migrations.back().version;
+// What a database of a version is to a program that knows these migrations.
+[[nodiscard]] inline SchemaState StateOf(int version, std::span<const Migration> migrations) {
+  const int latest = migrations.back().version;
+  return version == latest  ? SchemaState::kCurrent
+         : version < latest ? SchemaState::kTooOld
+                            : SchemaState::kTooNew;
 }
 
 }  // namespace tenure

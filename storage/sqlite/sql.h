@@ -1,26 +1,9 @@
 // Every statement that Tenure sends to SQLite, and nothing else. The tables are in storage/schema.
 #pragma once
 
+#include "storage/columns.h"
+
 namespace tenure::sqlite::query {
-
-#define TENURE_ELECTION_COLUMNS                                                                 \
-  "e.name, e.term, e.revision, e.next_ticket, e.waiting, e.leader_session, e.leader_candidate," \
-  " e.leader_lease_ttl_us, e.leader_value, e.leader_elected_at_us, e.leader_attempt,"           \
-  " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"   \
-  " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"       \
-  " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us,"       \
-  " e.incumbent, e.incumbent_until_us"
-#define TENURE_CANDIDACY_COLUMNS \
-  "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
-#define TENURE_SESSION_COLUMNS                                                           \
-  "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us," \
-  " lease_ttl_since_us, identity"
-#define TENURE_EVENT_COLUMNS                                                        \
-  "election, revision, type, cause, term, session, candidate, lease_ttl_us, value," \
-  " elected_at_us, at_us, successor"
-
-#define TENURE_EPOCH_COLUMNS \
-  "epoch, token, server, lossless, state, began_at_us, repairer, repair_until_us, guards_write"
 
 // Transactions.
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
@@ -159,14 +142,12 @@ inline constexpr char kTerms[] =
     " MAX(CASE type WHEN 3 THEN cause END) FROM events WHERE election = ?1 AND term < ?2"
     " AND revision >= (SELECT history_from FROM elections WHERE name = ?1)"
     " GROUP BY term ORDER BY term DESC LIMIT ?3";
-#define TENURE_ADMIN_COLUMNS "number, election, action, term, at_us, detail, identity, reason"
 inline constexpr char kAdminChanges[] = "SELECT " TENURE_ADMIN_COLUMNS
                                         " FROM admin_changes WHERE number < ?"
                                         " ORDER BY number DESC LIMIT ?";
 inline constexpr char kAdminChangesOf[] = "SELECT " TENURE_ADMIN_COLUMNS
                                           " FROM admin_changes WHERE number < ? AND election = ?"
                                           " ORDER BY number DESC LIMIT ?";
-#undef TENURE_ADMIN_COLUMNS
 inline constexpr char kLiveSessions[] =
     "SELECT " TENURE_SESSION_COLUMNS
     ", expires_at_us - ?1 FROM sessions WHERE state = 0 AND expires_at_us > ?1"
@@ -242,11 +223,5 @@ inline constexpr char kHasSchemaVersion[] =
 inline constexpr char kSchemaVersion[] = "SELECT version FROM schema_version";
 inline constexpr char kSetSchemaVersion[] =
     "INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)";
-
-#undef TENURE_ELECTION_COLUMNS
-#undef TENURE_CANDIDACY_COLUMNS
-#undef TENURE_SESSION_COLUMNS
-#undef TENURE_EVENT_COLUMNS
-#undef TENURE_EPOCH_COLUMNS
 
 }  // namespace tenure::sqlite::query

@@ -1,0 +1,53 @@
+#include "storage/mysql/store.h"
+
+#include "storage/mysql/sql.h"
+#include "storage/rows.h"
+
+namespace tenure {
+
+using mysql::Connection;
+using mysql::Pool;
+using mysql::Row;
+using mysql::Rows;
+namespace query = mysql::query;
+
+Result<HistorySight> MySqlStore::AgreeOnHistory(
+    uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
+  return runner_.RunAnywhere([&](Pool::Loan& loan) {
+    Connection& connection = loan.connection();
+    connection.AskAgain();
+    const std::vector<Rows> results = connection.Run(
+        {query::kBegin, query::kLockLanes, query::LatestEpoch(), query::FindEpoch(remembered),
+         query::kLastRepaired, query::kLongestLease, query::kClock});
+    const mysql::Server& server = connection.server();
+    HistorySight sight;
+    sight.server = {loan.slot().choice, server.name,         server.history,
+                    server.lossless,    server.many_writers, server.warnings};
+    for (const Row& row : results[1]) sight.positions.at(row.Unsigned(0)) = row.Unsigned(1);
+    sight.latest = First(ConvertAll(results[2], ToEpoch));
+    sight.remembered = First(ConvertAll(results[3], ToEpoch));
+    sight.repaired = results[4].at(0).Unsigned(0);
+    sight.longest_lease = Span(results[5].at(0), 0);
+    sight.now = Time(results[6].at(0), 0);
+    const std::optional<Epoch> epoch = decide(sight);
+    std::vector<std::string> statements;
+    if (epoch) statements = query::SaveEpoch(*epoch);
+    if (!epoch && sight.latest) statements.push_back(query::JoinEpoch(sight.latest->number));
+    statements.emplace_back(query::kCommit);
+    connection.Run(statements);
+    return sight;
+  });
+}
+
+Result<uint64_t> MySqlStore::ReadOrigin() {
+  return Read(query::kOrigin, [](const Rows& rows) { return rows.at(0).Unsigned(0); });
+}
+
+Result<uint64_t> MySqlStore::RaiseOrigin() {
+  return runner_.Run([&](Pool::Loan& loan) {
+    const auto results = loan.connection().Run({query::RaiseOrigin(), query::kOrigin});
+    return results.at(1).at(0).Unsigned(0);
+  });
+}
+
+}  // namespace tenure

@@ -1,0 +1,94 @@
+#include "storage/mysql/store.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "storage/mysql/sql.h"
+#include "storage/rows.h"
+#include "storage/trimming.h"
+
+namespace tenure {
+
+using mysql::Connection;
+using mysql::Pool;
+using mysql::Rows;
+namespace query = mysql::query;
+
+namespace {
+
+// One step of trimming takes no longer, however slow the database is; the next one goes on from
+// there.
+constexpr auto kTrimTimeMax = std::chrono::seconds(5);
+constexpr Duration kWriterAgeMax = std::chrono::hours(24);
+
+}  // namespace
+
+Result<DueWork> MySqlStore::FindDueWork(size_t limit) {
+  return runner_.Run([&](Pool::Loan& loan) {
+    // What is due next is read first: whatever falls due meanwhile is told once at least.
+    const std::vector<Rows> results =
+        loan.connection().Run({query::kClock, query::NextDue(), query::ExpiredSessions(limit),
+                               query::UnsettledSessions(limit), query::DueElections(limit)});
+    DueWork due;
+    due.now = Time(results[0].at(0), 0);
+    due.next = OptionalTime(results[1].at(0), 0);
+    due.expired = ConvertAll(results[2], ToId);
+    due.unsettled = ConvertAll(results[3], ToId);
+    due.elections = ConvertAll(results[4], ToName);
+    return due;
+  });
+}
+
+Result<std::vector<SessionId>> MySqlStore::ListUnended(const SessionId& after, size_t limit) {
+  return Read(query::UnendedSessions(after, limit),
+              [](const Rows& rows) { return ConvertAll(rows, ToId); });
+}
+
+Result<std::vector<PlaceKey>> MySqlStore::FindPlaces(const std::vector<SessionId>& sessions) {
+  if (sessions.empty()) return std::vector<PlaceKey>();
+  return Read(query::Places(sessions), [](const Rows& rows) { return ConvertAll(rows, ToPlace); });
+}
+
+Result<void> MySqlStore::MarkSettled(const std::vector<SessionId>& sessions) {
+  if (sessions.empty()) return {};
+  return runner_.Run(
+      [&](Pool::Loan& loan) { loan.connection().Run({query::MarkSettled(sessions)}); });
+}
+
+Result<size_t> MySqlStore::ForgetSessions(Duration age, size_t limit) {
+  return runner_.Run([&](Pool::Loan& loan) {
+    const std::vector<Rows> results =
+        loan.connection().Run({query::ForgetWriters(kWriterAgeMax, limit),
+                               query::ForgetSessions(age, limit), query::kRowCount});
+    return results[2].at(0).Unsigned(0);
+  });
+}
+
+Result<Trimmed> MySqlStore::TrimHistory(const Retention& retention, const ElectionName& after,
+                                        size_t limit) {
+  return runner_.Run([&](Pool::Loan& loan) {
+    Connection& connection = loan.connection();
+    const bool first = after.bytes.empty();
+    std::vector<std::string> statements = {query::kClock,
+                                           query::OldestEvents(after, kElectionsPerTrim)};
+    if (first) {
+      const Duration age = std::max(retention.age_max, retention.age_min);
+      statements.push_back(query::TrimAdminChanges(age, limit));
+      statements.push_back(query::TrimCoolDowns(limit));
+    }
+    const std::vector<Rows> results = connection.Run(statements);
+    const HistoryTrimmer trimmer(retention, Time(results[0].at(0), 0));
+
+    return trimmer.Trim(
+        ConvertAll(results[1], ToElectionHistory), after, limit,
+        std::chrono::steady_clock::now() + kTrimTimeMax,
+        [&](const ElectionName& name, Revision end, const HistoryTrimmer::Cut& cut) -> size_t {
+          const std::vector<Rows> removed = connection.Run(
+              {query::TrimEvents(name, end, cut.below, cut.before, cut.protected_from, limit),
+               query::kRowCount});
+          return removed[1].at(0).Unsigned(0);
+        });
+  });
+}
+
+}  // namespace tenure

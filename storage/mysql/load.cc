@@ -1,0 +1,261 @@
+#include "storage/mysql/load.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/changes.h"
+#include "storage/mysql/sql.h"
+#include "storage/rows.h"
+
+namespace tenure::mysql {
+namespace {
+
+using query::Patience;
+
+class Loader {
+ public:
+  Loader(Pool::Loan& loan, const Agenda& agenda) : loan_(loan), agenda_(agenda) {}
+
+  Loaded Run() {
+    LockWhatIsKnown();
+    LoadQueues();
+    LockSessions();
+    CheckCoolDowns();
+    if (!agenda_.identities.empty()) LoadUsage();
+    FinishLoading(docket_);
+    return std::move(loaded_);
+  }
+
+ private:
+  // The elections, and the sessions that are needed in any case: leaders and successors are known
+  // only when the elections are.
+  void LockWhatIsKnown() {
+    std::vector<ElectionName> names;
+    std::set<SessionId> sessions(agenda_.sessions.begin(), agenda_.sessions.end());
+    for (const auto& [name, item] : agenda_.elections) {
+      names.push_back(name);
+      sessions.insert(item.sessions.begin(), item.sessions.end());
+    }
+    std::vector<std::string> statements = {query::kBegin};
+    if (!agenda_.repeatable) {
+      // The writer's row is locked from the first message on: whoever looks up what became of this
+      // transaction waits until it has ended, however long that takes.
+      Pool::Slot& slot = loan_.slot();
+      statements.push_back(query::SaveWriter(slot.writer, ++slot.transaction));
+    }
+    if (agenda_.patient) {
+      loan_.connection().Run(statements);
+      AddLocked(QueueFor(names));
+    } else {
+      const bool with_sessions = !sessions.empty() && !elections_first_;
+      if (!names.empty()) {
+        statements.push_back(query::LockElections(names, Patience::kSkipLocked));
+      }
+      if (with_sessions)
+        statements.push_back(query::LockSessions({sessions.begin(), sessions.end()}));
+      const std::vector<Rows> results = loan_.connection().Run(statements);
+      if (with_sessions) {
+        AddSessions(results.back());
+        asked_for_ = std::move(sessions);
+      }
+      if (!names.empty()) AddLocked(results[results.size() - (with_sessions ? 2 : 1)]);
+    }
+    std::erase_if(names, [&](const auto& name) { return docket_.contests.contains(name); });
+    if (!names.empty()) FindMissing(std::move(names));
+  }
+
+  void LoadUsage() {
+    for (const Row& row : RunOne(loan_, query::UsageOf(agenda_.identities))) {
+      docket_.usage[Text(row, 0)] = {row.Unsigned(1), row.Unsigned(2)};
+    }
+  }
+
+  // Nothing if others have held them for all the time that a lock may be waited for.
+  Rows QueueFor(const std::vector<ElectionName>& names) {
+    try {
+      return RunOne(loan_, query::LockElections(names, Patience::kWait));
+    } catch (const MySqlError& error) {
+      if (error.code != query::kLockWaitTimeout) throw;
+      return {};
+    }
+  }
+
+  void AddLocked(const Rows& rows) {
+    for (const Row& row : rows) {
+      Contest contest;
+      contest.election = ToElection(row);
+      contest.exists = !contest.election.deleted;
+      if (IsPlaceholder(contest.election)) loaded_.created.insert(contest.election.name);
+      docket_.contests.insert_or_assign(contest.election.name, std::move(contest));
+    }
+  }
+
+  // What could not be locked is either held by another transaction, or not there.
+  void FindMissing(std::vector<ElectionName> names) {
+    for (const Row& row : RunOne(loan_, query::ExistingElections(names))) {
+      docket_.busy.insert(ToName(row));
+    }
+    std::erase_if(names, [&](const auto& name) { return docket_.busy.contains(name); });
+    for (const ElectionName& name : names) {
+      if (!agenda_.elections.at(name).create) docket_.contests[name].election.name = name;
+    }
+    std::erase_if(names, [&](const auto& name) { return docket_.contests.contains(name); });
+    if (names.empty()) return;
+    if (!asked_for_.empty()) return StartAgain();
+    AddLocked(loan_.connection().Run(
+        {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked)})[1]);
+    for (const ElectionName& name : names) {
+      if (!docket_.contests.contains(name)) docket_.busy.insert(name);
+    }
+  }
+
+  // To create an election may mean to wait for another transaction that creates it. No session is
+  // locked meanwhile, or it could not be renewed; and the clock is read when the wait is over.
+  void StartAgain() {
+    loan_.connection().Run({query::kRollback});
+    loaded_ = {};
+    asked_for_.clear();
+    elections_first_ = true;
+    LockWhatIsKnown();
+  }
+
+  void LoadQueues() {
+    std::vector<PlaceKey> places;
+    std::vector<query::Head> heads;
+    std::vector<std::pair<ElectionName, std::string>> named;
+    std::vector<ElectionName> cooling;
+    for (const auto& [name, contest] : docket_.contests) {
+      const Election& election = contest.election;
+      const bool cools = election.cooling_until > DbTime{};
+      if (cools) cooling.push_back(name);
+      if (election.waiting == 0) continue;
+      const Agenda::Item& item = agenda_.elections.at(name);
+      heads.push_back({name, item.departures + 1, cools});
+      for (const SessionId& session : item.sessions) places.push_back({name, session});
+      for (const std::string& candidate : item.candidates) named.emplace_back(name, candidate);
+      if (election.appointment) named.emplace_back(name, election.appointment->candidate);
+      if (const Incumbent* incumbent = IncumbentOf(election)) {
+        named.emplace_back(name, incumbent->candidate);
+      }
+    }
+
+    // Cool-downs first: whoever is kept out of the heads is known to be.
+    std::vector<std::string> statements;
+    if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
+    if (!heads.empty()) statements.push_back(query::LoadHeads(heads));
+    if (!places.empty()) statements.push_back(query::LoadPlaces(places));
+    if (!named.empty()) statements.push_back(query::LoadNamed(named, kNamedMax));
+    if (statements.empty()) return;
+    const std::vector<Rows> results = loan_.connection().Run(statements);
+    size_t next = 0;
+    if (!cooling.empty()) AddCoolDowns(results[next++]);
+    if (!heads.empty()) {
+      AddToQueues(results[next++]);
+      SetHorizons(heads);
+    }
+    if (!places.empty()) AddToQueues(results[next++]);
+    if (!named.empty()) AddToQueues(results[next]);
+  }
+
+  void SetHorizons(const std::vector<query::Head>& heads) {
+    for (const query::Head& head : heads) {
+      Contest& contest = docket_.contests.at(head.election);
+      if (contest.queue.size() < head.size) continue;
+      contest.horizon = *std::ranges::max_element(
+          contest.queue, [](const auto& a, const auto& b) { return a.Before(b); });
+    }
+  }
+
+  void AddCoolDowns(const Rows& rows) {
+    for (const Row& row : rows) {
+      docket_.contests.at(ToName(row)).cool_downs[Text(row, 1)] = Time(row, 2);
+    }
+  }
+
+  void AddToQueues(const Rows& rows) {
+    for (const Row& row : rows) {
+      docket_.contests.at(ToName(row)).queue.push_back(ToCandidacy(row, 1));
+    }
+  }
+
+  // Those that were not asked for yet. The clock is read after the last lock.
+  void LockSessions() {
+    std::set<SessionId> needed(agenda_.sessions.begin(), agenda_.sessions.end());
+    for (const auto& [name, contest] : docket_.contests) needed.merge(SessionsOf(name, contest));
+    std::vector<SessionId> more;
+    std::ranges::set_difference(needed, asked_for_, std::back_inserter(more));
+    if (!more.empty()) AddSessions(RunOne(loan_, query::LockSessions(more)));
+
+    std::erase_if(needed, [&](const SessionId& id) { return docket_.sessions.contains(id); });
+    std::vector<std::string> statements;
+    if (!needed.empty())
+      statements.push_back(query::ExistingSessions({needed.begin(), needed.end()}));
+    const bool cools = std::ranges::any_of(
+        docket_.contests, [](const auto& it) { return !it.second.cool_downs.empty(); });
+    if (!needed.empty() || docket_.sessions.empty() || cools) {
+      statements.emplace_back(query::kClock);
+    }
+    if (statements.empty()) return;
+    const std::vector<Rows> results = loan_.connection().Run(statements);
+    docket_.now = Time(results.back().at(0), 0);
+    if (!needed.empty()) PassByBusySessions(results[0]);
+  }
+
+  void AddSessions(const Rows& rows) {
+    for (const Row& row : rows) {
+      const Session session = ToSession(row);
+      docket_.sessions.emplace(session.id, session);
+      docket_.now = std::max(docket_.now, Time(row, kSessionColumns));
+    }
+  }
+
+  // A candidate whose cool-down has ended since the heads were read may be missing from them.
+  void CheckCoolDowns() const {
+    for (const auto& [name, contest] : docket_.contests) {
+      for (const auto& [candidate, until] : contest.cool_downs) {
+        if (until > docket_.now) continue;
+        throw MySqlError(MySqlError::Kind::kConflict, 0, "a cool-down ended during a transaction");
+      }
+    }
+  }
+
+  [[nodiscard]] std::set<SessionId> SessionsOf(const ElectionName& name,
+                                               const Contest& contest) const {
+    const Agenda::Item& item = agenda_.elections.at(name);
+    std::set<SessionId> ids(item.sessions.begin(), item.sessions.end());
+    if (contest.election.leader) ids.insert(contest.election.leader->session);
+    for (const Candidacy& candidacy : contest.queue) ids.insert(candidacy.session);
+    return ids;
+  }
+
+  // Of the sessions that could not be locked, those that exist are held by another transaction; the
+  // elections that need them are put off.
+  void PassByBusySessions(const Rows& existing) {
+    for (const Row& row : existing) docket_.busy_sessions.insert(Id(row, 0));
+    if (docket_.busy_sessions.empty()) return;
+    std::erase_if(docket_.contests, [&](const auto& entry) {
+      const auto& [name, contest] = entry;
+      const bool busy = std::ranges::any_of(SessionsOf(name, contest), [&](const SessionId& id) {
+        return docket_.busy_sessions.contains(id);
+      });
+      if (busy) docket_.busy.insert(name);
+      return busy;
+    });
+  }
+
+  Pool::Loan& loan_;
+  const Agenda& agenda_;
+  Loaded loaded_;
+  Docket& docket_ = loaded_.docket;
+  std::set<SessionId> asked_for_;  // sessions that were locked, passed by or not there
+  bool elections_first_ = false;   // lock them before any session
+};
+
+}  // namespace
+
+Loaded Load(Pool::Loan& loan, const Agenda& agenda) { return Loader(loan, agenda).Run(); }
+
+}  // namespace tenure::mysql

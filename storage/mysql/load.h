@@ -1,0 +1,33 @@
+// Loads the docket of a transaction, under row locks.
+//
+// The order of locks: the connection's writer, elections by name, sessions by id. What others have
+// locked is passed by.
+#pragma once
+
+#include <set>
+
+#include "core/docket.h"
+#include "storage/mysql/pool.h"
+#include "storage/store.h"
+
+namespace tenure::mysql {
+
+struct Loaded {
+  Docket docket;
+  std::set<ElectionName> created;  // whose rows have never held a campaign
+};
+
+// Begins the transaction, and leaves it open. Throws MySqlError.
+[[nodiscard]] Loaded Load(Pool::Loan& loan, const Agenda& agenda);
+
+// Deleted, but by nobody: its row was made for a campaign.
+[[nodiscard]] inline bool IsPlaceholder(const Election& election) {
+  return election.deleted && election.history_from == Revision{0};
+}
+
+// What a single statement is answered.
+[[nodiscard]] inline Rows RunOne(Pool::Loan& loan, std::string statement) {
+  return std::move(loan.connection().Run({std::move(statement)})[0]);
+}
+
+}  // namespace tenure::mysql

@@ -1,0 +1,19 @@
+// Brings the schema of a database up to date.
+//
+// The functions throw MySqlError.
+#pragma once
+
+#include <string>
+
+#include "storage/mysql/connection.h"
+
+namespace tenure::mysql {
+
+// Of the database; 0 if it has no schema.
+[[nodiscard]] int SchemaVersion(Connection& connection);
+
+// Runs the steps that are missing, one process at a time, and checks that applications can call the
+// fence. `holder` names this process to the others.
+void Migrate(Connection& connection, const std::string& holder);
+
+}  // namespace tenure::mysql

@@ -1,0 +1,82 @@
+#include "storage/mysql/store.h"
+
+#include <utility>
+
+#include "storage/mysql/sql.h"
+#include "storage/rows.h"
+
+namespace tenure {
+
+using mysql::Connection;
+using mysql::Pool;
+using mysql::Row;
+using mysql::Rows;
+namespace query = mysql::query;
+
+Result<std::map<ElectionName, ElectionView>> MySqlStore::ReadElections(
+    const std::vector<ElectionName>& names) {
+  if (names.empty()) return std::map<ElectionName, ElectionView>();
+  return runner_.Run([&](Pool::Loan& loan) {
+    std::map<ElectionName, ElectionView> views;
+    const Rows rows = loan.connection().Run({query::ViewElections(names)})[0];
+    for (const Row& row : rows) {
+      Connection::CheckWritable(row[kElectionColumns + 1]);
+      views.emplace(ToName(row), ToView(row));
+    }
+    if (views.empty()) loan.connection().CheckWritable();
+    return views;
+  });
+}
+
+Result<std::vector<ElectionView>> MySqlStore::ListElections(std::string_view prefix,
+                                                            std::string_view after, size_t limit) {
+  return Read(query::ListElections(prefix, after, limit),
+              [](const Rows& rows) { return ConvertAll(rows, ToView); });
+}
+
+Result<std::map<PlaceKey, uint64_t>> MySqlStore::ReadPositions(
+    const std::vector<PlaceKey>& places) {
+  if (places.empty()) return std::map<PlaceKey, uint64_t>();
+  return Read(query::Positions(places), [](const Rows& rows) {
+    std::map<PlaceKey, uint64_t> positions;
+    for (const Row& row : rows) positions[ToPlace(row)] = row.Unsigned(2);
+    return positions;
+  });
+}
+
+Result<std::vector<PlaceKey>> MySqlStore::FilterWaiting(const std::vector<PlaceKey>& places) {
+  if (places.empty()) return std::vector<PlaceKey>();
+  return Read(query::LoadPlaces(places),
+              [](const Rows& rows) { return ConvertAll(rows, ToPlace); });
+}
+
+Result<std::vector<Leadership>> MySqlStore::ReadSeats(const std::vector<SessionId>& sessions) {
+  if (sessions.empty()) return std::vector<Leadership>();
+  return Read(query::Seats(sessions), [](const Rows& rows) {
+    return ConvertAll(rows, [](const Row& row) { return LeadershipOf(ToElection(row)).value(); });
+  });
+}
+
+Result<std::vector<Event>> MySqlStore::ReadEvents(const ElectionName& election, Revision from,
+                                                  size_t limit) {
+  return Read(query::Events(election, from, limit),
+              [](const Rows& rows) { return ConvertAll(rows, ToEvent); });
+}
+
+Result<Lanes> MySqlStore::ReadLanes() {
+  return Read(query::kLanes, [](const Rows& rows) {
+    Lanes lanes;
+    for (const Row& row : rows) {
+      AddLane(row, lanes);
+      Connection::CheckWritable(row[3]);
+    }
+    return lanes;
+  });
+}
+
+Result<std::vector<FeedEntry>> MySqlStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
+  return Read(query::Feed(lane, after, until),
+              [](const Rows& rows) { return ConvertAll(rows, ToFeedEntry); });
+}
+
+}  // namespace tenure

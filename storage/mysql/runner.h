@@ -1,0 +1,90 @@
+// Runs work on the connections of a store, again where that may help, and turns the driver's errors
+// into values.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "core/error.h"
+#include "storage/mysql/pool.h"
+#include "storage/store.h"
+
+namespace tenure::mysql {
+
+// Waits before another try: a random time, up to a longest that rises with each.
+void Backoff(int tries);
+
+// Thread-safe.
+class Runner {
+ public:
+  explicit Runner(Config config) : pool_(std::move(config)) {}
+
+  // Runs `work` on a connection, again after a conflict, and on a new connection after the old one
+  // broke. Only a broken *new* connection means that the database is away.
+  template <typename Work>
+  auto Run(Work work, Pool::Where where = Pool::Where::kStaying)
+      -> Result<std::invoke_result_t<Work, Pool::Loan&>> {
+    for (int tries = 1;; ++tries) {
+      bool fresh = true;
+      try {
+        Pool::Loan loan = pool_.Borrow(where);
+        fresh = loan.slot().connection == nullptr;
+        try {
+          if constexpr (std::is_void_v<std::invoke_result_t<Work, Pool::Loan&>>) {
+            work(loan);
+            return {};
+          } else {
+            return work(loan);
+          }
+        } catch (const MySqlError& error) {
+          CleanUp(loan, error);
+          throw;
+        } catch (const std::out_of_range&) {
+          throw Malformed(loan);
+        } catch (const std::bad_optional_access&) {
+          throw Malformed(loan);
+        } catch (...) {  // of `decide`: leave no transaction open
+          loan.Drop();
+          throw;
+        }
+      } catch (const MySqlError& error) {
+        const bool again =
+            error.kind == MySqlError::Kind::kConflict ||
+            error.kind == MySqlError::Kind::kNotCommitted ||
+            ((error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit) &&
+             !fresh);
+        if (!again || tries == kTriesMax) return Fail(Reason::kStoreUnavailable, error.what());
+        ++retries_[static_cast<size_t>(ReasonOf(error))];
+      }
+      Backoff(tries);
+    }
+  }
+
+  // Also on a server that the store is not to stay on.
+  template <typename Work>
+  auto RunAnywhere(Work work) -> Result<std::invoke_result_t<Work, Pool::Loan&>> {
+    return Run(std::move(work), Pool::Where::kAnywhere);
+  }
+
+  void StayOn(uint64_t server) { pool_.StayOn(server); }
+  [[nodiscard]] StoreActivity Activity() const;
+
+ private:
+  static constexpr int kTriesMax = 6;
+
+  // The tables hold what no tenured wrote.
+  static MySqlError Malformed(Pool::Loan& loan);
+  static void CleanUp(Pool::Loan& loan, const MySqlError& error);
+  // REQUIRES: the work is to be done again.
+  static RetryReason ReasonOf(const MySqlError& error);
+
+  Pool pool_;
+  std::array<std::atomic<uint64_t>, kRetryReasons> retries_{};
+};
+
+}  // namespace tenure::mysql

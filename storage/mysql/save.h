@@ -1,0 +1,16 @@
+// Saves what was decided about a loaded docket, and commits.
+#pragma once
+
+#include "core/docket.h"
+#include "storage/mysql/load.h"
+#include "storage/mysql/pool.h"
+#include "storage/store.h"
+
+namespace tenure::mysql {
+
+// Ends the transaction that `loaded` began. If the reply to the commit is lost, what became of it
+// is looked up on a new connection, unless the agenda is repeatable. Throws MySqlError.
+[[nodiscard]] Committed Save(Pool::Loan& loan, const Agenda& agenda, const Loaded& loaded,
+                             const Docket& decided);
+
+}  // namespace tenure::mysql

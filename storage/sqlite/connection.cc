@@ -1,0 +1,66 @@
+#include "storage/sqlite/connection.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <thread>
+
+#include "storage/sqlite/sql.h"
+
+namespace tenure::sqlite {
+namespace {
+
+// How long one waits for the file's lock: so many pauses of this length, each a fair try. SQLite's
+// own timeout pauses ever longer, and lets whoever came last go first.
+constexpr auto kBusyPause = std::chrono::milliseconds(1);
+constexpr int kBusyPausesMax = 8000;
+
+int WaitForLock(void*, int pauses) {
+  std::this_thread::sleep_for(kBusyPause);
+  return pauses < kBusyPausesMax ? 1 : 0;
+}
+
+void Bind(SQLite::Statement& statement, int index, const Value& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return statement.bind(index, *number);
+  if (const auto* bytes = std::get_if<std::string_view>(&value)) {
+    const char* data = bytes->empty() ? "" : bytes->data();  // a null pointer would bind NULL
+    return statement.bindNoCopy(index, data, static_cast<int>(bytes->size()));
+  }
+  statement.bind(index);
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& path)
+    : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+  sqlite3_busy_handler(database_.getHandle(), WaitForLock, nullptr);
+  SQLite::Statement(database_, "PRAGMA journal_mode = WAL").executeStep();
+  database_.exec("PRAGMA synchronous = FULL");
+}
+
+void Connection::Execute(const char* sql, Values parameters) {
+  ForEach(sql, parameters, [](const Row&) {});
+}
+
+SQLite::Statement& Connection::Start(const char* sql, Values parameters) {
+  auto& statement = statements_[sql];
+  if (statement == nullptr) statement = std::make_unique<SQLite::Statement>(database_, sql);
+  statement->tryReset();
+  int index = 0;
+  for (const Value& value : parameters) Bind(*statement, ++index, value);
+  return *statement;
+}
+
+Transaction::~Transaction() {
+  if (open_) try {
+      connection_.Execute(query::kRollback);
+    } catch (const SQLite::Exception&) {  // SQLite has rolled back by itself
+    }
+}
+
+void Transaction::Commit() {
+  connection_.Execute(query::kCommit);
+  open_ = false;
+}
+
+}  // namespace tenure::sqlite

@@ -1,0 +1,126 @@
+// One connection to a SQLite file, and its prepared statements.
+//
+// Belongs to one thread at a time. Errors are exceptions of type SQLite::Exception, which stay in
+// this room.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "core/types.h"
+
+namespace tenure::sqlite {
+
+// What can be bound to a parameter: nothing is NULL, bytes are a BLOB.
+using Value = std::variant<std::monostate, int64_t, std::string_view>;
+using Values = std::initializer_list<Value>;
+
+inline std::string_view Bytes(const SessionId& id) {
+  return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
+}
+inline int64_t Int(uint64_t value) { return static_cast<int64_t>(value); }
+inline int64_t Int(Duration duration) { return duration.count(); }
+inline int64_t Int(DbTime time) { return time.since_epoch.count(); }
+
+// The row that a statement is at. See storage/rows.h.
+class Row {
+ public:
+  explicit Row(SQLite::Statement& statement) : statement_(statement) {}
+
+  [[nodiscard]] bool IsNull(size_t column) const { return Cell(column).isNull(); }
+  [[nodiscard]] int64_t Signed(size_t column) const { return Cell(column).getInt64(); }
+  [[nodiscard]] uint64_t Unsigned(size_t column) const {
+    return static_cast<uint64_t>(Signed(column));
+  }
+  [[nodiscard]] std::string_view Bytes(size_t column) const {
+    const SQLite::Column cell = Cell(column);
+    const auto* bytes = static_cast<const char*>(cell.getBlob());  // null if there are none
+    return bytes == nullptr ? std::string_view()
+                            : std::string_view(bytes, static_cast<size_t>(cell.getBytes()));
+  }
+
+ private:
+  [[nodiscard]] SQLite::Column Cell(size_t column) const {
+    return statement_.getColumn(static_cast<int>(column));
+  }
+
+  SQLite::Statement& statement_;
+};
+
+// Of all statements, `sql` is a literal: it is prepared once.
+class Connection {
+ public:
+  explicit Connection(const std::string& path);
+
+  void Execute(const char* sql, Values parameters = {});
+  // Without parameters, and not prepared.
+  void ExecuteOnce(const char* sql) { database_.exec(sql); }
+  // How many rows the last statement that changed any has changed.
+  size_t Changes() { return static_cast<size_t>(database_.getChanges()); }
+
+  template <typename Visit>
+  void ForEach(const char* sql, Values parameters, Visit visit) {
+    SQLite::Statement& statement = Start(sql, parameters);
+    while (statement.executeStep()) visit(Row(statement));
+    statement.reset();
+  }
+
+  template <typename Convert>
+  auto Collect(const char* sql, Values parameters, Convert convert) {
+    std::vector<std::invoke_result_t<Convert, const Row&>> all;
+    ForEach(sql, parameters, [&](const Row& row) { all.push_back(convert(row)); });
+    return all;
+  }
+
+  // Of the first row, if there is one.
+  template <typename Convert>
+  auto First(const char* sql, Values parameters, Convert convert) {
+    SQLite::Statement& statement = Start(sql, parameters);
+    std::optional<std::invoke_result_t<Convert, const Row&>> first;
+    if (statement.executeStep()) first = convert(Row(statement));
+    statement.reset();
+    return first;
+  }
+
+  // The only cell of the first row; 0 if there is none.
+  uint64_t Number(const char* sql, Values parameters = {}) {
+    return First(sql, parameters, [](const Row& row) { return row.Unsigned(0); }).value_or(0);
+  }
+
+ private:
+  // Bytes among the parameters must outlive the rows.
+  SQLite::Statement& Start(const char* sql, Values parameters);
+
+  SQLite::Database database_;
+  std::map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
+};
+
+// Rolls back unless committed.
+class Transaction {
+ public:
+  Transaction(Connection& connection, const char* begin) : connection_(connection) {
+    connection_.Execute(begin);
+  }
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  void Commit();
+
+ private:
+  Connection& connection_;
+  bool open_ = true;
+};
+
+}  // namespace tenure::sqlite

@@ -1,0 +1,78 @@
+#include "storage/sqlite/load.h"
+
+#include <set>
+#include <utility>
+
+#include "storage/changes.h"
+#include "storage/rows.h"
+#include "storage/sqlite/sql.h"
+
+namespace tenure::sqlite {
+namespace {
+
+std::map<std::string, DbTime> LoadCoolDowns(Connection& connection, const ElectionName& name,
+                                            DbTime now) {
+  std::map<std::string, DbTime> cool_downs;
+  connection.ForEach(query::kLoadCoolDowns, {name.bytes, Int(now)},
+                     [&](const Row& row) { cool_downs.emplace(Text(row, 0), Time(row, 1)); });
+  return cool_downs;
+}
+
+Contest LoadContest(Connection& connection, const ElectionName& name, const Agenda::Item& item,
+                    DbTime now) {
+  Contest contest;
+  contest.election.name = name;
+  if (auto found = connection.First(query::kLoadElection, {name.bytes}, ToElection)) {
+    contest.election = *std::move(found);
+    contest.exists = !contest.election.deleted;
+  } else {
+    contest.election.term.value = contest.election.revision.value =
+        connection.Number(query::kOrigin);
+  }
+  const Election& election = contest.election;
+  if (election.cooling_until > DbTime{}) contest.cool_downs = LoadCoolDowns(connection, name, now);
+  if (election.waiting == 0) return contest;
+
+  const size_t head_size = item.departures + 1;
+  const auto add = [&](const Row& row) { contest.queue.push_back(ToCandidacy(row)); };
+  connection.ForEach(query::kLoadHead, {name.bytes, Int(now), Int(head_size)}, add);
+  if (contest.queue.size() == head_size) contest.horizon = contest.queue.back();
+  for (const SessionId& session : item.sessions) {
+    connection.ForEach(query::kLoadPlace, {name.bytes, Bytes(session)}, add);
+  }
+  std::set<std::string> named = item.candidates;
+  if (election.appointment) named.insert(election.appointment->candidate);
+  if (const Incumbent* incumbent = IncumbentOf(election)) named.insert(incumbent->candidate);
+  for (const std::string& candidate : named) {
+    connection.ForEach(query::kLoadNamed, {name.bytes, candidate, Int(now), Int(kNamedMax)}, add);
+  }
+  return contest;
+}
+
+}  // namespace
+
+Docket Load(Connection& connection, DbTime now, const Agenda& agenda) {
+  Docket docket;
+  docket.now = now;
+  std::set<SessionId> sessions(agenda.sessions.begin(), agenda.sessions.end());
+  for (const auto& [name, item] : agenda.elections) {
+    Contest& contest =
+        docket.contests.emplace(name, LoadContest(connection, name, item, now)).first->second;
+    sessions.insert(item.sessions.begin(), item.sessions.end());
+    if (contest.election.leader) sessions.insert(contest.election.leader->session);
+    for (const Candidacy& candidacy : contest.queue) sessions.insert(candidacy.session);
+  }
+  for (const SessionId& id : sessions) {
+    connection.ForEach(query::kLoadSession, {Bytes(id)},
+                       [&](const Row& row) { docket.sessions.emplace(id, ToSession(row)); });
+  }
+  for (const std::string& identity : agenda.identities) {
+    connection.ForEach(query::kUsage, {identity, Int(docket.now)}, [&](const Row& row) {
+      docket.usage[identity] = {row.Unsigned(0), row.Unsigned(1)};
+    });
+  }
+  FinishLoading(docket);
+  return docket;
+}
+
+}  // namespace tenure::sqlite

@@ -1,0 +1,95 @@
+#include "storage/sqlite/store.h"
+
+#include "storage/rows.h"
+#include "storage/sqlite/sql.h"
+
+namespace tenure {
+
+using sqlite::Bytes;
+using sqlite::Int;
+using sqlite::Row;
+using sqlite::Transaction;
+namespace query = sqlite::query;
+
+Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
+    const std::vector<ElectionName>& names) {
+  return Guarded([&] {
+    Transaction transaction(connection_, query::kBeginRead);
+    const int64_t now = Int(clock_());
+    std::map<ElectionName, ElectionView> views;
+    for (const ElectionName& name : names) {
+      connection_.ForEach(query::kViewElection, {name.bytes, now},
+                          [&](const Row& row) { views.emplace(name, ToView(row)); });
+    }
+    return views;
+  });
+}
+
+Result<std::vector<ElectionView>> SqliteStore::ListElections(std::string_view prefix,
+                                                             std::string_view after, size_t limit) {
+  return Guarded([&] {
+    const std::string end = PrefixEnd(prefix);
+    return connection_.Collect(query::kListElections,
+                               {Int(clock_()), prefix, end, after, Int(limit)}, ToView);
+  });
+}
+
+Result<std::map<PlaceKey, uint64_t>> SqliteStore::ReadPositions(
+    const std::vector<PlaceKey>& places) {
+  return Guarded([&] {
+    std::map<PlaceKey, uint64_t> positions;
+    for (const PlaceKey& place : places) {
+      const uint64_t position =
+          connection_.Number(query::kPosition, {place.election.bytes, Bytes(place.session)});
+      if (position > 0) positions.emplace(place, position);
+    }
+    return positions;
+  });
+}
+
+Result<std::vector<PlaceKey>> SqliteStore::FilterWaiting(const std::vector<PlaceKey>& places) {
+  return Guarded([&] {
+    std::vector<PlaceKey> waiting;
+    for (const PlaceKey& place : places) {
+      connection_.ForEach(query::kLoadPlace, {place.election.bytes, Bytes(place.session)},
+                          [&](const Row&) { waiting.push_back(place); });
+    }
+    return waiting;
+  });
+}
+
+Result<std::vector<Leadership>> SqliteStore::ReadSeats(const std::vector<SessionId>& sessions) {
+  return Guarded([&] {
+    std::vector<Leadership> seats;
+    for (const SessionId& session : sessions) {
+      connection_.ForEach(query::kSeats, {Bytes(session)}, [&](const Row& row) {
+        seats.push_back(LeadershipOf(ToElection(row)).value());
+      });
+    }
+    return seats;
+  });
+}
+
+Result<std::vector<Event>> SqliteStore::ReadEvents(const ElectionName& election, Revision from,
+                                                   size_t limit) {
+  return Guarded([&] {
+    return connection_.Collect(query::kEvents, {election.bytes, Int(from.value), Int(limit)},
+                               ToEvent);
+  });
+}
+
+Result<Lanes> SqliteStore::ReadLanes() {
+  return Guarded([&] {
+    Lanes lanes;
+    connection_.ForEach(query::kLanes, {}, [&](const Row& row) { AddLane(row, lanes); });
+    return lanes;
+  });
+}
+
+Result<std::vector<FeedEntry>> SqliteStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
+  return Guarded([&] {
+    return connection_.Collect(query::kFeed, {int64_t{lane}, Int(after), Int(until)}, ToFeedEntry);
+  });
+}
+
+}  // namespace tenure

@@ -1,0 +1,126 @@
+#include "storage/sqlite/save.h"
+
+#include <vector>
+
+#include "storage/changes.h"
+#include "storage/sqlite/sql.h"
+
+namespace tenure::sqlite {
+namespace {
+
+void SaveSession(Connection& connection, const Session& session) {
+  connection.Execute(
+      query::kSaveSession,
+      {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
+       static_cast<int64_t>(session.ended), Int(session.opened_at), Int(session.lease_ttl_asked),
+       Int(session.lease_ttl_since), session.identity,
+       int64_t{session.ended == Cause::kNone ? 0 : 1}});
+}
+
+void SaveElection(Connection& connection, const Election& election) {
+  const auto& leader = election.leader;
+  const Settings& settings = election.settings;
+  const auto& appointment = election.appointment;
+  const auto& vacancy = election.vacancy;
+  const auto incumbent = vacancy ? vacancy->incumbent : std::nullopt;
+  const auto null = std::monostate();
+  const auto time_or_null = [&](const std::optional<DbTime>& time) {
+    return time ? Value(Int(*time)) : null;
+  };
+  connection.Execute(query::kSaveElection,
+                     {election.name.bytes,
+                      Int(election.term.value),
+                      Int(election.revision.value),
+                      Int(election.next_ticket.value),
+                      Int(election.waiting),
+                      leader ? Value(Bytes(leader->session)) : null,
+                      leader ? Value(leader->candidate) : null,
+                      leader ? Value(Int(leader->lease_ttl)) : null,
+                      leader ? Value(leader->value) : null,
+                      leader ? Value(Int(leader->elected_at)) : null,
+                      leader ? Value(Int(leader->attempt.value)) : null,
+                      Int(settings.lock_delay),
+                      Int(settings.min_hold),
+                      Int(settings.lease_ttl_default),
+                      Int(settings.lease_ttl_max),
+                      Int(settings.queue_max),
+                      int64_t{election.paused},
+                      int64_t{election.deleted},
+                      Int(election.vacant_until),
+                      appointment ? Value(appointment->candidate) : null,
+                      appointment ? time_or_null(appointment->until) : null,
+                      Int(election.cooling_until),
+                      time_or_null(election.wake_at),
+                      Int(election.history_from.value),
+                      vacancy ? Value(static_cast<int64_t>(vacancy->cause)) : null,
+                      vacancy ? Value(Int(vacancy->since)) : null,
+                      incumbent ? Value(incumbent->candidate) : null,
+                      incumbent ? Value(Int(incumbent->until)) : null});
+}
+
+void SaveEvent(Connection& connection, const Event& event, int lane, uint64_t position) {
+  const Leader& leader = event.leader;
+  connection.Execute(
+      query::kSaveEvent,
+      {event.election.bytes, Int(event.revision.value), static_cast<int64_t>(event.type),
+       static_cast<int64_t>(event.cause), Int(event.term.value), Bytes(leader.session),
+       leader.candidate, Int(leader.lease_ttl), leader.value, Int(leader.elected_at), Int(event.at),
+       event.successor, int64_t{lane}, Int(position)});
+}
+
+Committed SaveEvents(Connection& connection, const std::vector<Event>& all,
+                     const std::optional<Stand>& stand) {
+  Committed committed;
+  for (const auto& [lane, events] : EventsByLane(all)) {
+    uint64_t position = 0;
+    uint64_t epoch = 0;
+    connection.ForEach(query::kLane, {int64_t{lane}}, [&](const Row& row) {
+      position = row.Unsigned(0) + 1;
+      epoch = row.Unsigned(1);
+    });
+    if (stand && (epoch != stand->epoch || position <= stand->seen[static_cast<size_t>(lane)])) {
+      throw SQLite::Exception("the database's history is not the one that this replica knows");
+    }
+    connection.Execute(query::kAdvanceLane, {int64_t{lane}});
+    for (const Event* event : events) SaveEvent(connection, *event, lane, position);
+    committed.push_back({lane, position});
+  }
+  return committed;
+}
+
+}  // namespace
+
+Committed Save(Connection& connection, const Docket& loaded, const Docket& decided,
+               const std::optional<Stand>& stand) {
+  const Changes changes = Compare(loaded, decided);
+  for (const Election* election : changes.elections) SaveElection(connection, *election);
+  for (const Session* session : changes.opened) SaveSession(connection, *session);
+  for (const Session* session : changes.sessions) SaveSession(connection, *session);
+  for (const ElectionName* name : changes.emptied) {
+    connection.Execute(query::kEmptyQueue, {name->bytes});
+    connection.Execute(query::kEmptyCoolDowns, {name->bytes});
+  }
+  for (const PlaceKey& place : changes.departed) {
+    connection.Execute(query::kDeletePlace, {place.election.bytes, Bytes(place.session)});
+  }
+  for (const auto& [election, candidacy] : changes.candidacies) {
+    connection.Execute(
+        query::kSavePlace,
+        {election->bytes, Bytes(candidacy->session), Int(candidacy->ticket.value),
+         int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->attempt.value),
+         candidacy->candidate, int64_t{candidacy->asked_again}});
+  }
+  for (const CoolDown& cool_down : changes.cool_downs) {
+    connection.Execute(query::kSaveCoolDown,
+                       {cool_down.election->bytes, *cool_down.candidate, Int(cool_down.until)});
+  }
+  for (const AdminChange& change : decided.admin_changes) {
+    connection.Execute(
+        query::kSaveAdminChange,
+        {change.election.bytes, static_cast<int64_t>(change.action), Int(change.term.value),
+         Int(change.at), change.detail, change.asker.identity, change.asker.reason});
+  }
+  return SaveEvents(connection, decided.events, stand);
+}
+
+}  // namespace tenure::sqlite

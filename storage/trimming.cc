@@ -1,0 +1,36 @@
+#include "storage/trimming.h"
+
+namespace tenure {
+
+std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revision history_from,
+                                                         Revision oldest, DbTime oldest_at) const {
+  const uint64_t too_many =
+      latest.value > retention_.events_max ? latest.value - retention_.events_max + 1 : 0;
+  const Cut cut{std::max(history_from, Revision{too_many}),
+                {now_ - DbTime{retention_.age_max}},
+                {now_ - DbTime{retention_.age_min}}};
+  const bool may_go = oldest < latest && oldest_at < cut.protected_from &&
+                      (oldest < cut.below || oldest_at < cut.before);
+  return may_go ? std::optional(cut) : std::nullopt;
+}
+
+Trimmed HistoryTrimmer::Trim(const std::vector<ElectionHistory>& next, const ElectionName& after,
+                             size_t limit, std::chrono::steady_clock::time_point deadline,
+                             const Remove& remove) const {
+  Trimmed trimmed{0, after};
+  for (const ElectionHistory& history : next) {
+    if (trimmed.deleted >= limit || std::chrono::steady_clock::now() > deadline) return trimmed;
+    const auto& [election, latest, from, oldest] = history;
+    const auto cut = oldest ? CutOf(latest, from, oldest->revision, oldest->at) : std::nullopt;
+    if (cut) {
+      const size_t deleted = remove(election, EndOfStep(latest, oldest->revision, limit), *cut);
+      trimmed.deleted += deleted;
+      if (deleted == limit) return trimmed;  // there may be more of this one
+    }
+    trimmed.last = election;
+  }
+  if (next.size() < kElectionsPerTrim) trimmed.last = {};
+  return trimmed;
+}
+
+}  // namespace tenure
