@@ -70,8 +70,12 @@ struct LanePosition {
   uint64_t position = 0;
 };
 
-// The position of a transaction in each lane in which it wrote events.
-using Committed = std::vector<LanePosition>;
+// What a transaction has saved.
+struct Committed {
+  Docket docket;  // as it was decided
+  // The transaction's position in each lane in which it wrote events.
+  std::vector<LanePosition> positions;
+};
 
 // Where the lanes stand.
 struct Lanes {
@@ -191,8 +195,9 @@ class Store {
   virtual ~Store() = default;
 
   // Runs one transaction. `decide` gets the docket and changes it; it is called once for each try,
-  // and what it did in the last one is what was saved. Conflicts with other transactions are tried
-  // again, a bounded number of times. A commit whose reply was lost is looked up, not guessed.
+  // and what it did in the last one is what was saved, and is answered. Conflicts with other
+  // transactions are tried again, a bounded number of times. A commit whose reply was lost is
+  // looked up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions by id, passing by those that
   // others hold, then lanes: no transaction waits for another's elections or sessions, unless it is

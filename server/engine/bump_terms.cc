@@ -1,5 +1,6 @@
 #include "server/engine/bump_terms.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,15 +19,12 @@ Agenda ElectionsAgenda(const std::vector<ElectionName>& names) {
 }
 
 // Answers with those that others have locked.
-Result<std::vector<ElectionName>> BumpElections(Store& store, const Agenda& agenda,
-                                                uint64_t floor) {
-  std::vector<ElectionName> busy;
-  const auto committed = store.Transact(agenda, [&](Docket& docket) {
-    busy.assign(docket.busy.begin(), docket.busy.end());
+Result<std::set<ElectionName>> BumpElections(Store& store, const Agenda& agenda, uint64_t floor) {
+  auto committed = store.Transact(agenda, [&](Docket& docket) {
     for (const auto& [name, contest] : docket.contests) Bump(docket, name, floor);
   });
   if (!committed) return tl::unexpected(committed.error());
-  return busy;
+  return std::move(committed->docket.busy);
 }
 
 Result<void> BumpPatiently(Store& store, const ElectionName& name, uint64_t floor) {
@@ -76,15 +74,13 @@ Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
     if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
     Agenda agenda;
     for (const SessionView& view : *page) agenda.sessions.push_back(view.session.id);
-    bool busy = false;
     const auto committed = store.Transact(agenda, [&](Docket& docket) {
-      busy = !docket.busy_sessions.empty();
       for (const auto& [id, session] : docket.sessions) {
         (void)EndSession(docket, id, Cause::kDeposed);
       }
     });
     if (!committed) return tl::unexpected(committed.error());
-    if (busy) {
+    if (!committed->docket.busy_sessions.empty()) {
       return Fail(Reason::kOverloaded,
                   "a session is locked; stop all replicas, then try again (the locks of a killed "
                   "replica disappear within seconds)");

@@ -37,19 +37,15 @@ class ChangeFeedTest : public ::testing::Test {
 
   // Commits, without telling the feed.
   Change Commit(Store& store, const Command& command) {
-    Change change;
-    const auto committed = store.Transact(AgendaFor({&command}), [&](Docket& docket) {
-      EXPECT_TRUE(Apply(docket, {}, command));
-      change.events = docket.events;
-    });
-    EXPECT_TRUE(committed && committed->size() == 1);
-    change.at = committed->front();
-    return change;
+    auto committed = store.Transact(
+        AgendaFor({&command}), [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
+    EXPECT_TRUE(committed && committed->positions.size() == 1);
+    return {committed->positions.front(), std::move(committed->docket.events)};
   }
   void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }
   void Here(const Command& command) { Tell(Commit(database_.store(), command)); }
   void Tell(Change change) {
-    if (const auto stand = lineage_.stand()) lineage_.Saw(Committed{change.at}, stand->epoch);
+    if (const auto stand = lineage_.stand()) lineage_.Saw({change.at}, stand->epoch);
     feed_.OnCommitted(change.at, std::move(change.events));
   }
 

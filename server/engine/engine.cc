@@ -339,10 +339,9 @@ Engine::After Engine::RunCommands(std::vector<PendingCommand> batch, bool patien
   // Nothing for those whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
   std::vector<std::string> traces;  // of the docket's events
-  Docket decided;
   Agenda agenda = AgendaFor(commands);
   agenda.patient = patient;
-  const auto committed = Transact(agenda, [&](Docket& docket) {
+  auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
     traces.clear();
     for (const PendingCommand& pending : batch) {
@@ -353,12 +352,11 @@ Engine::After Engine::RunCommands(std::vector<PendingCommand> batch, bool patien
                              : std::optional(Apply(docket, options_.limits, pending.command)));
       traces.resize(docket.events.size(), pending.trace);
     }
-    decided = docket;
   });
 
   if (!committed) return FailAll(std::move(batch), committed.error());
   // Told before the next batch runs, whose positions follow.
-  Follow(*committed, std::move(decided), traces);
+  Follow(*committed, traces);
   return AnswerAll(Work::kCommands, std::move(batch), std::move(answers));
 }
 
@@ -369,8 +367,7 @@ Engine::After Engine::RunRenewals(std::vector<PendingRenewal> batch) {
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Session>>> answers;
   std::vector<double> margins;  // of those that were renewed
-  Docket decided;
-  const auto committed = Transact(agenda, [&](Docket& docket) {
+  auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
     margins.clear();
     for (const SessionId& id : agenda.sessions) {
@@ -384,12 +381,11 @@ Engine::After Engine::RunRenewals(std::vector<PendingRenewal> batch) {
       answers.emplace_back(tenure::Renew(docket, id));
       if (*answers.back()) margins.push_back(margin);
     }
-    decided = docket;
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
   metrics_.renewals.Increment(static_cast<double>(margins.size()));
   for (const double margin : margins) metrics_.renewal_margin_ratio.Observe(margin);
-  Follow(*committed, std::move(decided));
+  Follow(*committed);
   return AnswerAll(Work::kRenewals, std::move(batch), std::move(answers));
 }
 
@@ -474,8 +470,7 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
   for (const PendingClose& pending : batch) agenda.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Closed>>> answers;
-  Docket decided;
-  const auto committed = Transact(agenda, [&](Docket& docket) {
+  auto committed = Transact(agenda, [&](Docket& docket) {
     answers.clear();
     for (const PendingClose& pending : batch) {
       if (docket.busy_sessions.contains(pending.session)) {
@@ -492,12 +487,11 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
         answers.emplace_back(tl::unexpected(ended.error()));
       }
     }
-    decided = docket;
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
   // Settled here, so as to answer when that is over; again for a session that had ended before.
-  TallyEndedSessions(metrics_, decided);
-  decided.ended.clear();
+  TallyEndedSessions(metrics_, committed->docket);
+  committed->docket.ended.clear();
   std::vector<Ending> endings;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!answers[i]) {
@@ -516,7 +510,7 @@ Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
                        },
                        std::move(batch[i].trace)});
   }
-  Follow(*committed, std::move(decided));
+  Follow(*committed);
   SettleSessions(std::move(endings));
   return nullptr;
 }
@@ -542,15 +536,15 @@ Result<Committed> Engine::TransactByAnyClock(Agenda& agenda,
     return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
   }
   const SteadyTime begun = scheduler_.Now();
-  const auto committed = store_.Transact(agenda, decide);
+  auto committed = store_.Transact(agenda, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (committed) lineage_.Saw(*committed, agenda.stand->epoch);
+  if (committed) lineage_.Saw(committed->positions, agenda.stand->epoch);
   return committed;
 }
 
-void Engine::Follow(const Committed& committed, Docket&& docket,
-                    const std::vector<std::string>& traces) {
+void Engine::Follow(const Committed& committed, const std::vector<std::string>& traces) {
+  const Docket& docket = committed.docket;
   Tally(metrics_, docket);
   Duration longest_lease{0};
   for (const auto& [id, session] : docket.sessions) {
@@ -564,7 +558,7 @@ void Engine::Follow(const Committed& committed, Docket&& docket,
   for (const ElectionName& name : docket.unsettled) {
     Submit(Settle{name, {}}, [](Result<Answer>) {});
   }
-  for (const LanePosition& at : committed) {
+  for (const LanePosition& at : committed.positions) {
     std::vector<Event> events;
     for (const Event& event : docket.events) {
       if (LaneOf(event.election) == at.lane) events.push_back(event);
@@ -717,29 +711,26 @@ Result<void> Engine::MoveLeases() {
 
 Result<void> Engine::MoveLeases(const std::vector<SessionId>& sessions,
                                 std::vector<SessionId>& busy) {
-  std::set<SessionId> passed_by;
   Agenda agenda{{}, sessions};
   const auto committed = TransactByAnyClock(agenda, [&](Docket& docket) {
-    passed_by = docket.busy_sessions;
     // As far as it is now: it may have jumped again.
     const Duration by = docket.now - database_clock_.At(scheduler_.Now()).value_or(docket.now);
     for (const SessionId& id : sessions) tenure::FollowClock(docket, id, by);
   });
   if (!committed) return tl::unexpected(committed.error());
+  const std::set<SessionId>& passed_by = committed->docket.busy_sessions;
   busy.insert(busy.end(), passed_by.begin(), passed_by.end());
   return {};
 }
 
 Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
   if (sessions.empty()) return {};
-  Docket decided;
   Agenda agenda{{}, sessions};
-  const auto committed = Transact(agenda, [&](Docket& docket) {
+  auto committed = Transact(agenda, [&](Docket& docket) {
     for (const SessionId& id : sessions) ExpireIfDue(docket, id);  // busy ones: by the next search
-    decided = docket;
   });
   if (!committed) return tl::unexpected(committed.error());
-  Follow(*committed, std::move(decided));
+  Follow(*committed);
   return {};
 }
 

@@ -215,8 +215,7 @@ class Engine {
   Result<Committed> Transact(Agenda& agenda, const std::function<void(Docket&)>& decide);
   Result<Committed> TransactByAnyClock(Agenda& agenda, const std::function<void(Docket&)>& decide);
   // After a commit: notifies watchers, and lets ended sessions lose their places.
-  void Follow(const Committed& committed, Docket&& docket,
-              const std::vector<std::string>& traces = {});
+  void Follow(const Committed& committed, const std::vector<std::string>& traces = {});
   static void Log(const std::vector<AdminChange>& changes);
   // Gives up all seats and places of ended sessions, one by one, and then marks the sessions as
   // settled. `done` is called when that is over, successfully or not: the search finds again what

@@ -170,10 +170,10 @@ void Lineage::Saw(const Lanes& lanes) {
   }
 }
 
-void Lineage::Saw(const Committed& committed, uint64_t epoch) {
+void Lineage::Saw(const std::vector<LanePosition>& positions, uint64_t epoch) {
   const MutexLock lock(mutex_);
   if (epoch != memory_.epoch) return;
-  for (const LanePosition& at : committed) {
+  for (const LanePosition& at : positions) {
     uint64_t& seen = memory_.seen[static_cast<size_t>(at.lane)];
     seen = std::max(seen, at.position);
   }

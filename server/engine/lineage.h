@@ -45,7 +45,7 @@ class Lineage {
   // How often terms were raised, so that all that was told before is void.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Lanes& lanes);
-  void Saw(const Committed& committed, uint64_t epoch);
+  void Saw(const std::vector<LanePosition>& positions, uint64_t epoch);
   void SawLease(Duration lease_ttl);
 
  private:

@@ -30,7 +30,7 @@ class LineageUseTest : public ::testing::Test {
     EXPECT_TRUE(agenda.stand);
     const auto committed = member.store.Transact(
         agenda, [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
-    if (committed) member.lineage.Saw(*committed, agenda.stand->epoch);
+    if (committed) member.lineage.Saw(committed->positions, agenda.stand->epoch);
     return committed;
   }
 

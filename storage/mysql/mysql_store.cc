@@ -23,7 +23,8 @@ Result<Committed> MySqlStore::Transact(const Agenda& agenda,
     const mysql::Loaded loaded = mysql::Load(loan, agenda);
     Docket decided = loaded.docket;
     decide(decided);
-    return mysql::Save(loan, agenda, loaded, decided);
+    auto positions = mysql::Save(loan, agenda, loaded, decided);
+    return Committed{std::move(decided), std::move(positions)};
   });
 }
 

@@ -25,7 +25,7 @@ class Saver {
   Saver(Pool::Loan& loan, const Agenda& agenda, const Loaded& loaded, const Docket& decided)
       : loan_(loan), agenda_(agenda), loaded_(loaded), decided_(decided) {}
 
-  Committed Run() {
+  std::vector<LanePosition> Run() {
     const Changes changes = Compare(loaded_.docket, decided_);
     std::vector<std::string> statements;
     if (!changes.elections.empty()) statements.push_back(query::SaveElections(changes.elections));
@@ -82,7 +82,7 @@ class Saver {
       if (!in_doubt || agenda_.repeatable) throw;
       positions = LookUpCommit(lanes);
     }
-    Committed committed;
+    std::vector<LanePosition> committed;
     for (const auto& [lane, events] : lanes) {
       committed.push_back({lane, positions.at(committed.size())});
     }
@@ -152,8 +152,8 @@ class Saver {
 
 }  // namespace
 
-Committed Save(Pool::Loan& loan, const Agenda& agenda, const Loaded& loaded,
-               const Docket& decided) {
+std::vector<LanePosition> Save(Pool::Loan& loan, const Agenda& agenda, const Loaded& loaded,
+                               const Docket& decided) {
   return Saver(loan, agenda, loaded, decided).Run();
 }
 

@@ -68,9 +68,9 @@ void SaveEvent(Connection& connection, const Event& event, int lane, uint64_t po
        event.successor, int64_t{lane}, Int(position)});
 }
 
-Committed SaveEvents(Connection& connection, const std::vector<Event>& all,
-                     const std::optional<Stand>& stand) {
-  Committed committed;
+std::vector<LanePosition> SaveEvents(Connection& connection, const std::vector<Event>& all,
+                                     const std::optional<Stand>& stand) {
+  std::vector<LanePosition> committed;
   for (const auto& [lane, events] : EventsByLane(all)) {
     uint64_t position = 0;
     uint64_t epoch = 0;
@@ -90,8 +90,8 @@ Committed SaveEvents(Connection& connection, const std::vector<Event>& all,
 
 }  // namespace
 
-Committed Save(Connection& connection, const Docket& loaded, const Docket& decided,
-               const std::optional<Stand>& stand) {
+std::vector<LanePosition> Save(Connection& connection, const Docket& loaded, const Docket& decided,
+                               const std::optional<Stand>& stand) {
   const Changes changes = Compare(loaded, decided);
   for (const Election* election : changes.elections) SaveElection(connection, *election);
   for (const Session* session : changes.opened) SaveSession(connection, *session);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/docket.h"
 #include "storage/sqlite/connection.h"
@@ -9,9 +10,10 @@
 
 namespace tenure::sqlite {
 
-// REQUIRES: the transaction in which `loaded` was loaded. Throws if the lanes are not where `stand`
-// says.
-[[nodiscard]] Committed Save(Connection& connection, const Docket& loaded, const Docket& decided,
-                             const std::optional<Stand>& stand);
+// REQUIRES: the transaction in which `loaded` was loaded. Answers with its position in each lane
+// in which it wrote events. Throws if the lanes are not where `stand` says.
+[[nodiscard]] std::vector<LanePosition> Save(Connection& connection, const Docket& loaded,
+                                             const Docket& decided,
+                                             const std::optional<Stand>& stand);
 
 }  // namespace tenure::sqlite

@@ -28,9 +28,9 @@ Result<Committed> SqliteStore::Transact(const Agenda& agenda,
     const Docket loaded = sqlite::Load(connection_, clock_(), agenda);
     Docket decided = loaded;
     decide(decided);
-    const Committed committed = sqlite::Save(connection_, loaded, decided, agenda.stand);
+    auto positions = sqlite::Save(connection_, loaded, decided, agenda.stand);
     transaction.Commit();
-    return committed;
+    return Committed{std::move(decided), std::move(positions)};
   });
 }
 

@@ -44,10 +44,7 @@ class AdminFixture : public StoreContract {
   Contest Load(const std::string& election, Agenda::Item item = {}) {
     Agenda agenda;
     agenda.elections[{election}] = std::move(item);
-    Contest contest;
-    EXPECT_TRUE(Replica().Transact(
-        agenda, [&](Docket& docket) { contest = docket.contests.at({election}); }));
-    return contest;
+    return Replica().Transact(agenda, [](Docket&) {}).value().docket.contests.at({election});
   }
 
   static Agenda::Item Needing(std::vector<SessionId> sessions, size_t departures = 0) {

@@ -214,8 +214,8 @@ TEST_P(HistoryContract, ALostReplyToACommitOfSeveralLanesIsLookedUp) {
   blocker.join();
 
   if (committed) {
-    ASSERT_THAT(*committed, SizeIs(kLaneCount));
-    for (const LanePosition& position : *committed) {
+    ASSERT_THAT(committed->positions, SizeIs(kLaneCount));
+    for (const LanePosition& position : committed->positions) {
       EXPECT_EQ(position.position, before.at(static_cast<size_t>(position.lane)) + 1);
       EXPECT_THAT(store_->ReadFeed(position.lane, position.position - 1, position.position).value(),
                   SizeIs(2));

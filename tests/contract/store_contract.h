@@ -83,7 +83,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
       }
     });
     EXPECT_TRUE(committed) << committed.error().message;
-    if (committed) committed_ = *committed;
+    if (committed) committed_ = committed->positions;
     return answers;
   }
 
@@ -117,7 +117,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
   TempDir folder_;
   std::string url_;
   std::unique_ptr<Store> store_;
-  Committed committed_;
+  std::vector<LanePosition> committed_;  // by the last transaction
 };
 
 }  // namespace tenure::testing

@@ -28,13 +28,13 @@ const Candidacy* InQueue(const Contest& contest, const SessionId& id) {
 
 }  // namespace
 
-void Auditor::OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled,
-                            bool put_off) {
+void Auditor::OnTransaction(const Agenda& agenda, const Docket& decided) {
+  const std::set<ElectionName>& unsettled = decided.unsettled;
   ++transactions_;
   world_.unsettled += unsettled.size();
   for (const ElectionName& name : unsettled) world_.Say("   {} is unsettled", name.bytes);
   std::set<ElectionName> may_be_vacant = unsettled;
-  if (put_off) {
+  if (!decided.busy.empty()) {
     for (const auto& [name, item] : agenda.elections) may_be_vacant.insert(name);
   }
   Audit(agenda, may_be_vacant, false);
@@ -65,9 +65,9 @@ void Auditor::Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_v
     for (const auto& [id, candidacy] : known->second.queue) all.sessions.push_back(id);
     if (const auto& leader = known->second.election.leader) all.sessions.push_back(leader->session);
   }
-  Docket now;
-  const auto read = truth_.Transact(wide, [&](Docket& docket) { now = docket; });
+  const auto read = truth_.Transact(wide, [](Docket&) {});
   if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
+  const Docket& now = read->docket;
 
   ledger_.BeginTransaction();
   granted_.clear();

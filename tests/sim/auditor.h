@@ -36,10 +36,10 @@ class Auditor {
   Auditor(World& world, Store& truth, Believed believed)
       : world_(world), truth_(truth), believed_(std::move(believed)), ledger_(world, truth) {}
 
-  // A transaction has ended, whatever it answered. `unsettled`: the elections whose seat the law
-  // said that it could not fill yet. `put_off`: some elections were locked elsewhere, and so
-  // commands that need several may have been put off without a look at the others.
-  void OnTransaction(const Agenda& agenda, const std::set<ElectionName>& unsettled, bool put_off);
+  // A transaction was committed, and decided so. The seats of its unsettled elections may still be
+  // vacant, as the law said; if some elections were locked elsewhere, so may those of all others,
+  // since commands that need several may have been put off without a look at them.
+  void OnTransaction(const Agenda& agenda, const Docket& decided);
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
 

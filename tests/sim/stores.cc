@@ -31,14 +31,8 @@ std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
 
 Result<Committed> AuditedStore::Transact(const Agenda& agenda,
                                          const std::function<void(Docket&)>& decide) {
-  std::set<ElectionName> unsettled;
-  bool put_off = false;
-  auto committed = next_.Transact(agenda, [&](Docket& docket) {
-    decide(docket);
-    unsettled = docket.unsettled;
-    put_off = !docket.busy.empty();
-  });
-  auditor_.OnTransaction(agenda, unsettled, put_off);
+  auto committed = next_.Transact(agenda, decide);
+  if (committed) auditor_.OnTransaction(agenda, committed->docket);
   return committed;
 }
 
@@ -54,26 +48,33 @@ Result<Committed> MutantStore::Transact(const Agenda& agenda,
       });
   Agenda changed = agenda;
   if (mutation.before_load) mutation.before_load(changed, world_);
-  return next_.Transact(changed, [&](Docket& docket) {
+  Docket decided;  // answered, whatever was saved
+  auto committed = next_.Transact(changed, [&](Docket& docket) {
     const Docket before = docket;
     if (mutation.before_law) mutation.before_law(docket, world_);
     decide(docket);
+    decided = docket;
     if (mutation.after_law) mutation.after_law(before, docket, world_);
   });
+  if (committed) committed->docket = std::move(decided);
+  return committed;
 }
 
 Result<Committed> MutantStore::PretendToCommit(const Agenda& agenda,
                                                const std::function<void(Docket&)>& decide) {
-  bool events = false;
-  const auto done = next_.Transact(agenda, [&](Docket& docket) {
-    Docket decided = docket;
+  Docket decided;
+  auto done = next_.Transact(agenda, [&](Docket& docket) {
+    decided = docket;
     decide(decided);
-    events = !decided.events.empty();
   });
-  if (!done || !events) return done;
-  const int lane = LaneOf(agenda.elections.begin()->first);
-  const auto lanes = next_.ReadLanes();
-  return Committed{{lane, lanes->positions[static_cast<size_t>(lane)] + 1}};
+  if (!done) return done;
+  if (!decided.events.empty()) {
+    const int lane = LaneOf(agenda.elections.begin()->first);
+    const auto lanes = next_.ReadLanes();
+    done->positions = {{lane, lanes->positions[static_cast<size_t>(lane)] + 1}};
+  }
+  done->docket = std::move(decided);
+  return done;
 }
 
 Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
