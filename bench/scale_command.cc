@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "bench/observers.h"
-#include "bench/parked_campaigns.h"
 #include "bench/servers.h"
 #include "bench/session_fleet.h"
 #include "bench/statistics.h"
 #include "bench/tenure_works.h"
+#include "bench/waiting_campaigns.h"
 #include "bench/works.h"
 
 namespace tenure::bench {
@@ -78,25 +78,25 @@ class Scale {
 
   void ParkAndCancel() {
     Alone alone(database_);
-    const std::string election = "parked";
+    const std::string election = "waiting";
     const auto leader = alone.system.NewCandidate({.name = "leader", .lease = kLeaderLease});
     Await([&](Done elected) { leader->Campaign(election, std::move(elected)); });
     const double before = alone.server.ResidentBytes();
-    ParkedCampaigns parked(alone.system, election, plan_.parked);
+    WaitingCampaigns waiting(alone.system, election, plan_.waiting);
     WaitUntil(
         [&] {
           // Only they: the leader's call may have been counted for a moment after its answer.
-          return alone.server.Metric("tenure_watchers") == static_cast<double>(plan_.parked) &&
-                 alone.system.CountStanding(election) == plan_.parked + 1;
+          return alone.server.Metric("tenure_watchers") == static_cast<double>(plan_.waiting) &&
+                 alone.system.CountStanding(election) == plan_.waiting + 1;
         },
         "campaigns wait");
     const double with_all = alone.server.ResidentBytes();
-    const auto count = static_cast<double>(plan_.parked);
-    Note("memory of a parked campaign", "KB", (with_all - before) / count / kKilobyte, 64);
+    const auto count = static_cast<double>(plan_.waiting);
+    Note("memory of a waiting campaign", "KB", (with_all - before) / count / kKilobyte, 64);
     Note("memory of tenured with all of them", "MB", with_all / kMegabyte);
 
     const auto begun = Clock::now();
-    parked.Cancel();
+    waiting.Cancel();
     Note("all are cancelled at once: the client knows", "ms",
          Milliseconds(Clock::now() - begun).count());
     WaitUntil([&] { return alone.system.CountStanding(election) == 1; }, "the queue empties");
@@ -117,14 +117,15 @@ class Scale {
     double few_median = 0;
     {
       Alone alone(database_);
-      const auto few = MeasureQueue(alone, plan_.parked_few);
+      const auto few = MeasureQueue(alone, plan_.waiting_few);
       few_median = Median(few);
-      Note(fmt::format("resign to next told, {} wait, median", plan_.parked_few), "ms", few_median);
+      Note(fmt::format("resign to next told, {} wait, median", plan_.waiting_few), "ms",
+           few_median);
       Note("the same, p99", "ms", Percentile(few, kP99));
     }
     Alone alone(database_);
-    const auto many = MeasureQueue(alone, plan_.parked);
-    Note(fmt::format("resign to next told, {} wait, median", plan_.parked), "ms", Median(many));
+    const auto many = MeasureQueue(alone, plan_.waiting);
+    Note(fmt::format("resign to next told, {} wait, median", plan_.waiting), "ms", Median(many));
     Note("the same, p99", "ms", Percentile(many, kP99));
     Note("grows by a factor of", "", Median(many) / few_median, 2);
   }
@@ -195,8 +196,8 @@ class Scale {
   void CountStatementsOfAReplica() {
     Alone alone(database_);
     Note("statements of an idle replica", "per s", MeasureStatements(database_, plan_.idle));
-    Note(fmt::format("with {} elections, waiters and observers, all idle", plan_.parked), "per s",
-         MeasureStatementsWithMany(alone.system, database_, "many", plan_.parked, plan_.idle));
+    Note(fmt::format("with {} elections, waiters and observers, all idle", plan_.waiting), "per s",
+         MeasureStatementsWithMany(alone.system, database_, "many", plan_.waiting, plan_.idle));
     const double before = static_cast<double>(CountStatements(database_));
     const auto begun = Clock::now();
     const Throughput done = MeasureCycles(alone.system, "busy", kInFlight, plan_.busy);
@@ -214,8 +215,8 @@ class Scale {
 }  // namespace
 
 ScalePlan FullScalePlan() {
-  return {.parked = 10'000,
-          .parked_few = 100,
+  return {.waiting = 10'000,
+          .waiting_few = 100,
           .hand_overs = 200,
           .observers = 10'000,
           .observed_rounds = 5,
@@ -227,8 +228,8 @@ ScalePlan FullScalePlan() {
 }
 
 ScalePlan QuickScalePlan() {
-  return {.parked = 1'000,
-          .parked_few = 10,
+  return {.waiting = 1'000,
+          .waiting_few = 10,
           .hand_overs = 20,
           .observers = 1'000,
           .observed_rounds = 2,

@@ -10,8 +10,8 @@
 namespace tenure::bench {
 
 struct ScalePlan {
-  size_t parked;      // campaigns
-  size_t parked_few;  // with which the queue of so many is compared
+  size_t waiting;      // campaigns
+  size_t waiting_few;  // with which the queue of so many is compared
   size_t hand_overs;
   size_t observers;
   size_t observed_rounds;

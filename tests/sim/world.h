@@ -101,7 +101,7 @@ struct World {
   std::optional<Blackout> blackout;  // the last
   bool healed = false;               // nothing goes wrong, for now
   bool ending = false;               // nor will it again: everybody has one more turn
-  bool quiet = false;  // no new campaigns for a while: those that are parked have to do
+  bool quiet = false;                // no new campaigns for a while: those that wait have to do
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
   Asked asked;

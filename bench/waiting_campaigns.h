@@ -14,13 +14,13 @@
 namespace tenure::bench {
 
 // Thread-safe.
-class ParkedCampaigns {
+class WaitingCampaigns {
  public:
   // Begins them. REQUIRES: somebody leads the election, and goes on to.
-  ParkedCampaigns(TenureSystem& system, const std::string& election, size_t count);
-  ~ParkedCampaigns();  // cancels them
-  ParkedCampaigns(const ParkedCampaigns&) = delete;
-  ParkedCampaigns& operator=(const ParkedCampaigns&) = delete;
+  WaitingCampaigns(TenureSystem& system, const std::string& election, size_t count);
+  ~WaitingCampaigns();  // cancels them
+  WaitingCampaigns(const WaitingCampaigns&) = delete;
+  WaitingCampaigns& operator=(const WaitingCampaigns&) = delete;
 
   // All at once. Returns when the client knows that they have ended. Throws if one ended otherwise.
   void Cancel();

@@ -1,4 +1,4 @@
-#include "bench/parked_campaigns.h"
+#include "bench/waiting_campaigns.h"
 
 #include <google/protobuf/util/time_util.h>
 
@@ -22,12 +22,12 @@ std::vector<std::shared_ptr<v1::ElectionService::Stub>> NewStubs(TenureSystem& s
 
 }  // namespace
 
-ParkedCampaigns::ParkedCampaigns(TenureSystem& system, const std::string& election, size_t count)
+WaitingCampaigns::WaitingCampaigns(TenureSystem& system, const std::string& election, size_t count)
     : stubs_(NewStubs(system)) {
   for (size_t number = 0; number < count; ++number) {
     auto call = std::make_unique<Call>();
     call->request.set_election(election);
-    call->request.set_candidate("parked-" + std::to_string(number));
+    call->request.set_candidate("waiting-" + std::to_string(number));
     *call->request.mutable_lease_ttl() = TimeUtil::SecondsToDuration(kLeaseSeconds);
     calls_.push_back(std::move(call));
     Call& begun = *calls_.back();
@@ -37,13 +37,13 @@ ParkedCampaigns::ParkedCampaigns(TenureSystem& system, const std::string& electi
   }
 }
 
-ParkedCampaigns::~ParkedCampaigns() {
+WaitingCampaigns::~WaitingCampaigns() {
   for (const auto& call : calls_) call->context.TryCancel();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ended_ == calls_.size(); });
 }
 
-void ParkedCampaigns::Cancel() {
+void WaitingCampaigns::Cancel() {
   for (const auto& call : calls_) call->context.TryCancel();
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, kPatience, [&] { return ended_ == calls_.size(); })) {
@@ -52,10 +52,10 @@ void ParkedCampaigns::Cancel() {
   if (!error_.empty()) throw std::runtime_error(error_);
 }
 
-void ParkedCampaigns::Ended(const grpc::Status& status) {
+void WaitingCampaigns::Ended(const grpc::Status& status) {
   const std::lock_guard lock(mutex_);
   if (status.error_code() != grpc::StatusCode::CANCELLED) {
-    error_ = ErrorText(status, "a parked Campaign ended");
+    error_ = ErrorText(status, "a waiting Campaign ended");
   }
   ++ended_;
   changed_.notify_all();
