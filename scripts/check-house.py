@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Checks how the house is built: which room includes which, how long files are, and that docs/bounds.md says what the code does.
+
+Usage: scripts/check-house.py
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+# Each room, and the rooms that its files may include besides itself. A file is of the innermost room around it.
+ROOMS = {
+    "core": [],
+    "proto": ["core"],
+    "command_line": ["core"],
+    "metrics": ["core"],
+    "storage": ["core"],
+    "server/log": [],
+    "server/engine": ["core", "metrics", "server/log", "storage"],
+    "server/calls": ["core", "server/engine"],
+    "server/access": ["core", "proto", "server/engine", "server/log"],
+    "server/rpc": ["core", "metrics", "proto", "server/access", "server/calls", "server/engine", "storage"],
+    "server/process": ["command_line", "core", "server/access", "server/engine", "server/log", "server/rpc", "storage"],
+    "client": ["core", "proto"],
+    "client/tool": ["client", "command_line", "core", "proto"],
+    "client/examples": None,  # programs of their own
+    "bench": ["client", "proto", "tests/support"],
+    "tests": None,  # any
+    "tests/support": None,
+}
+# Generated: of no room.
+GENERATED = ".pb.h"
+
+# Files of the product may have so many lines; tests are tables, and may be longer.
+LINES_MAX = 400
+LONGER = {
+    "client/client_session.cc": "one machine, whose events are told in one place",
+    "core/law.cc": "the law of candidates: one function for each command",
+    "server/engine/engine.cc": "to be divided into commands, renewals, reads and expiry",
+    "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
+}
+
+BOUNDS = "docs/bounds.md"
+
+
+def files():
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True, capture_output=True, text=True)
+    return [name for name in names.stdout.split("\n") if pathlib.Path(name).is_file()]
+
+
+def room_of(path):
+    rooms = [room for room in ROOMS if path.startswith(room + "/")]
+    return max(rooms, key=len, default=None)
+
+
+def is_test(path):
+    return path.startswith("tests/") or re.search(r"_test\.cc$|testing\.h$", path) is not None
+
+
+def check_includes(path, text, wrong):
+    room = room_of(path)
+    if room is None or ROOMS[room] is None:
+        return
+    for include in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE):
+        if include.endswith(GENERATED):
+            continue
+        other = "client" if include.startswith("tenure/") else room_of(include)
+        if other == room or other in ROOMS[room]:
+            continue
+        # A test may also use the tests' support, and rooms within its own.
+        if is_test(path) and other is not None and (other == "tests/support" or other.startswith(room + "/")):
+            continue
+        wrong.append(f'{path}: includes "{include}", and {room} may not use {other}')
+
+
+def check_length(path, text, wrong):
+    lines = text.count("\n")
+    if is_test(path) or path.startswith("third_party/"):
+        return
+    if lines > LINES_MAX and path not in LONGER:
+        wrong.append(f"{path}: has {lines} lines, more than {LINES_MAX}; divide it, or say why not in scripts/check-house.py")
+    if lines <= LINES_MAX and path in LONGER:
+        wrong.append(f"{path}: has {lines} lines now; scripts/check-house.py need not excuse it")
+
+
+def says(text, code):
+    """As the whole of a declaration, or of a statement in a string."""
+    return any(code + end in text for end in (";", '"'))
+
+
+def check_bounds(wrong):
+    """Each `NAME = VALUE` of a row is in the file that follows it."""
+    for line in pathlib.Path(BOUNDS).read_text().split("\n"):
+        if not line.startswith("|"):
+            continue
+        named = []
+        for code in re.findall(r"`([^`]+)`", line.strip("|").split("|")[-1]):
+            if re.search(r" = |\{", code):
+                named.append(code)
+            elif "/" in code:
+                text = re.sub(r"\s+", " ", pathlib.Path(code).read_text())
+                wrong += [f"{BOUNDS}: {code} does not say `{it}`" for it in named if not says(text, it)]
+                named = []
+        wrong += [f"{BOUNDS}: no file is named for `{it}`" for it in named]
+
+
+def main():
+    wrong = []
+    for path in files():
+        if re.search(r"\.(cc|h)$", path):
+            text = pathlib.Path(path).read_text()
+            check_includes(path, text, wrong)
+            check_length(path, text, wrong)
+    check_bounds(wrong)
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
