@@ -1,7 +1,9 @@
-// Holds docs/configuration.md and docs/cli.md to the programs: their tables have every option that
-// `--help` prints, with its variable and its default, and no other.
+// Holds pages to the programs: the tables of docs/configuration.md and docs/cli.md have every
+// option that `--help` prints, with its variable and its default, and no other; and each command in
+// docs/track-record.md replays something.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -144,6 +146,29 @@ TEST(ReferenceTest, TheCommandLinePageHasEveryCommandWithItsOptions) {
     });
     EXPECT_TRUE(has_heading);
     EXPECT_THAT(documented, ContainerEq(OptionsIn(Help("tenure", command))));
+  }
+}
+
+// The commands of the track record that run tests of this build.
+std::vector<std::vector<std::string>> Replays() {
+  static const std::regex kCommand(R"(`build/bin/(\w+_test) --gtest_filter='?([^'` ]+)'?[^`]*`)");
+  const std::string page = Page("track-record.md");
+  std::vector<std::vector<std::string>> replays;
+  for (std::sregex_iterator it(page.begin(), page.end(), kCommand), end; it != end; ++it) {
+    const std::string program = TENURE_TEST_PROGRAMS "/" + it->str(1);
+    if (!std::filesystem::exists(program)) continue;  // of a group that is not built here
+    replays.push_back({program, "--gtest_list_tests", "--gtest_filter=" + it->str(2)});
+  }
+  return replays;
+}
+
+TEST(TrackRecordTest, EachCommandReplaysATest) {
+  const auto replays = Replays();
+  EXPECT_FALSE(replays.empty());
+  for (const auto& replay : replays) {
+    // Tests are indented, below the name of their suite.
+    EXPECT_THAT(RunToEnd(replay).output, HasSubstr("\n  "))
+        << replay.front() << " " << replay.back();
   }
 }
 
