@@ -39,7 +39,11 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
   // not begun, and nothing is sent.
   [[nodiscard]] Result<void> Begin(const std::vector<Watch>& watches) {
     auto joined = engine_.hub().Join(this->shared_from_this());
-    if (!joined) return tl::unexpected(joined.error());
+    if (!joined) {
+      const MutexLock lock(mutex_);
+      refused_ = true;
+      return tl::unexpected(joined.error());
+    }
     membership_ = std::move(*joined);
     for (const Watch& watch : watches) membership_.Add(watch);
     Happened(Begun{});
@@ -87,6 +91,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
 
   std::optional<WatchSessions> Step(Event event) TENURE_REQUIRES(mutex_) {
     std::optional<WatchSessions> watch;
+    if (refused_) return watch;
     for (auto& effect : machine_.Step(std::move(event), engine_.scheduler().Now())) {
       std::visit(
           [&]<typename T>(T& it) TENURE_REQUIRES(mutex_) {
@@ -183,6 +188,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
 
   Mutex mutex_;
   Machine machine_ TENURE_GUARDED_BY(mutex_);
+  bool refused_ TENURE_GUARDED_BY(mutex_) = false;  // it has not begun, and the caller knows
   std::array<Planned, kTimers> timers_ TENURE_GUARDED_BY(mutex_);
 };
 

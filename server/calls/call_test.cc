@@ -145,6 +145,7 @@ TEST_F(CallTest, AShutdownEndsAllThatWait) {
 TEST_F(CallTest, NoCallBeginsAfterAShutdown) {
   replica_.engine.hub().Drain();
   const auto a = Start("a");
+  a->Happened(Cancelled{});  // its end was said already
   replica_.Run();
 
   EXPECT_THAT(told_, ElementsAre("a is refused: this replica is shutting down"));
