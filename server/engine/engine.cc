@@ -24,9 +24,6 @@ constexpr size_t kRenewalsPerBatch = 500;
 constexpr size_t kRenewalsWaitingMax = 200'000;
 constexpr size_t kClosesPerBatch = 200;
 constexpr size_t kClosesWaitingMax = 50'000;
-constexpr size_t kReadsPerBatch = 500;
-constexpr size_t kReadsWaitingMax = 50'000;
-
 // So long those before it may have waited when a new request comes.
 constexpr auto kDelayMax = 1s;
 
@@ -37,12 +34,6 @@ constexpr auto kBusyPauseMax = 50ms;
 // So often it is passed by before somebody queues for it at the database.
 constexpr int kTriesBeforePatience = 12;
 
-// A leader whose lease is over has to be gone before a read answers; so often that is tried.
-constexpr int kReadTriesMax = 5;
-
-constexpr auto kRememberFor = 1s;
-constexpr size_t kRememberedMax = 10'000;
-
 // The search for due sessions knows of those that other replicas opened before the first of them
 // can expire: it is made at least so many times in the shortest lease.
 constexpr int kSearchesPerShortestLease = 4;
@@ -51,21 +42,7 @@ constexpr size_t kDuePerSearch = 500;
 constexpr size_t kMovedAtOnceMax = 500;
 constexpr int kMoveTriesMax = 20;  // of sessions that others have locked
 
-constexpr SteadyTime::duration kForgetInterval = 60s;
-constexpr SteadyTime::duration kForgetPause = 1s;  // while there is more to forget
-constexpr Duration kEndedSessionsKeptFor = std::chrono::hours(1);
-constexpr size_t kForgottenAtOnceMax = 10'000;
-
-// History is looked through so many times in the age that it may reach, within bounds.
-constexpr int kTrimsPerAge = 10;
-constexpr Duration kTrimIntervalMin = 100ms;
-constexpr Duration kTrimIntervalMax = 60s;
-constexpr SteadyTime::duration kTrimPause = 100ms;  // while there is more to look through
-constexpr size_t kTrimmedAtOnceMax = 1000;
-
 constexpr auto kStoreSilenceMax = 2s;
-
-constexpr SteadyTime::duration kCensusInterval = 10s;
 
 constexpr RetryReason kAllRetryReasons[] = {RetryReason::kDeadlock, RetryReason::kLockTimeout,
                                             RetryReason::kConflict, RetryReason::kLostConnection,
@@ -80,14 +57,6 @@ std::string NameOf(RetryReason reason) {
     case RetryReason::kLostReply: return "lost_reply";
   }
   return "";
-}
-
-// Answers all of a batch with one error.
-template <typename Pending>
-std::function<void()> FailAll(std::vector<Pending> batch, Error error) {
-  return [batch = std::move(batch), error = std::move(error)] {
-    for (const Pending& pending : batch) pending.done(tl::unexpected(error));
-  };
 }
 
 // Nothing in this docket is decided now.
@@ -108,7 +77,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       hub_(options_.watchers_max),
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed),
       feed_(store, scheduler, hub_, metrics, lineage_, database_clock_, options_.feed_interval),
-      census_(store, metrics),
+      housekeeping_(store, scheduler, metrics, options_.retention),
       commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
                 [this](auto batch) { return RunCommands(std::move(batch)); }),
       sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
@@ -117,10 +86,10 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
                [this](auto batch) { return RunCommands(std::move(batch), true); }),
       renewals_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
                 [this](auto batch) { return RunRenewals(std::move(batch)); }),
-      reads_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
-             [this](auto batch) { return RunReads(std::move(batch)); }),
-      places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
-              [this](auto batch) { return RunPlaces(std::move(batch)); }),
+      reads_(store, scheduler, metrics,
+             [this](const ElectionName& name, Done<Answer> done) {
+               Submit(Settle{name, {}}, std::move(done));
+             }),
       endings_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
                [this](auto batch) { return RunEndings(std::move(batch)); }),
       closes_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
@@ -130,9 +99,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
   Show("sets", sets_);
   Show("patient", patient_);
   Show("renewals", renewals_);
-  Show("reads", reads_);
-  Show("places", places_);
-  Show("other_reads", kReadsWaitingMax, [this] { return reads_posted_.load(); });
+  for (QueueView& queue : reads_.Queues()) Show(queue.name, queue.max, std::move(queue.depth));
   Show("endings", endings_);
   Show("closes", closes_);
   for (const RetryReason reason : kAllRetryReasons) {
@@ -147,9 +114,7 @@ Result<void> Engine::Start() {
   if (!started) return started;
   started_ = true;
   scheduler_.Post(Work::kBackground, [this] { SearchDueWork(); });
-  scheduler_.Post(Work::kBackground, [this] { ForgetOldSessions(); });
-  scheduler_.Post(Work::kBackground, [this] { TrimHistory({}); });
-  scheduler_.Post(Work::kBackground, [this] { TakeCensus(); });
+  housekeeping_.Start();
   return {};
 }
 
@@ -159,23 +124,23 @@ Result<void> Engine::AdmitCampaign() {
 }
 
 Result<void> Engine::AdmitRead() {
-  if (reads_.Delay() > kDelayMax) return tl::unexpected(Overloaded());
+  if (reads_.Late()) return tl::unexpected(Overloaded());
   return {};
 }
 
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::string trace) {
-  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
   Enqueue(PendingCommand{std::move(command), std::move(done), std::move(wanted), std::move(trace),
                          scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::Renew(const SessionId& session, Done<Session> done) {
-  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
   Enqueue(PendingRenewal{session, std::move(done), scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::CloseSession(const SessionId& session, Done<Session> done, std::string trace) {
-  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
   const auto answer = [done = std::move(done)](const Result<Closed>& closed) {
     done(closed.map([](const Closed& it) { return it.session; }));
   };
@@ -185,68 +150,36 @@ void Engine::CloseSession(const SessionId& session, Done<Session> done, std::str
 
 void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
                            std::string trace) {
-  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
   Enqueue(PendingClose{session, std::move(asker), std::move(done), std::move(trace),
                        scheduler_.Now() + kBusyPatience});
 }
 
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
                           Done<std::optional<Election>> done) {
-  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
-  if (stale_ok) {
-    MutexLock lock(remembered_mutex_);
-    const auto found = remembered_.find(name);
-    const bool fresh =
-        found != remembered_.end() && scheduler_.Now() - found->second.read_at < kRememberFor;
-    if (fresh) {
-      const std::optional<Election> election = found->second.election;
-      lock.Unlock();
-      return scheduler_.Post(Work::kReads, [election, done = std::move(done)] { done(election); });
-    }
-  }
-  PendingRead pending{name, std::move(done)};
-  if (reads_.Delay() > kDelayMax || !reads_.Add(pending))
-    Refuse(std::move(pending.done), Overloaded());
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
+  reads_.ReadElection(name, stale_ok, std::move(done));
 }
 
 void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done) {
-  if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
-  PendingPlace pending{key, with_position, std::move(done)};
-  if (!places_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
+  reads_.ReadPlace(key, with_position, std::move(done));
 }
 
 void Engine::ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done) {
-  PostRead<std::vector<Leadership>>(std::move(done), [this, sessions = std::move(sessions)] {
-    return store_.ReadSeats(sessions);
-  });
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
+  reads_.ReadSeats(std::move(sessions), std::move(done));
 }
 
 void Engine::ReadEvents(const ElectionName& name, Revision from, size_t limit,
                         Done<std::vector<Event>> done) {
-  PostRead<std::vector<Event>>(
-      std::move(done), [this, name, from, limit] { return store_.ReadEvents(name, from, limit); });
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
+  reads_.ReadEvents(name, from, limit, std::move(done));
 }
 
 void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done) {
-  using Names = std::vector<ElectionName>;
-  PostRead<Names>(std::move(done), [this, prefix = std::move(prefix), limit]() -> Result<Names> {
-    const auto views = store_.ListElections(prefix, "", limit + 1);
-    if (!views) return tl::unexpected(views.error());
-    if (views->size() > limit) {
-      return Fail(Reason::kObserveTooWide,
-                  "more than " + std::to_string(limit) + " elections have this prefix",
-                  {{"limit", std::to_string(limit)}});
-    }
-    Names names;
-    for (const ElectionView& view : *views) names.push_back(view.election.name);
-    return names;
-  });
-}
-
-bool Engine::MayRead() {
-  if (++reads_posted_ <= kReadsWaitingMax) return true;
-  --reads_posted_;
-  return false;
+  if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
+  reads_.ReadNames(std::move(prefix), limit, std::move(done));
 }
 
 bool Engine::StoreAnswers() const {
@@ -290,15 +223,15 @@ void Engine::Enqueue(PendingCommand pending) {
   Batcher<PendingCommand>& batcher = NeedsOf(pending.command).elections.size() > 1 ? sets_
                                      : pending.tries >= kTriesBeforePatience       ? patient_
                                                                                    : commands_;
-  if (!batcher.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
 }
 
 void Engine::Enqueue(PendingRenewal pending) {
-  if (!renewals_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  if (!renewals_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
 }
 
 void Engine::Enqueue(PendingClose pending) {
-  if (!closes_.Add(pending)) Refuse(std::move(pending.done), Overloaded());
+  if (!closes_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
 }
 
 template <typename Pending>
@@ -387,82 +320,6 @@ Engine::After Engine::RunRenewals(std::vector<PendingRenewal> batch) {
   for (const double margin : margins) metrics_.renewal_margin_ratio.Observe(margin);
   Follow(*committed);
   return AnswerAll(Work::kRenewals, std::move(batch), std::move(answers));
-}
-
-Engine::After Engine::RunReads(std::vector<PendingRead> batch) {
-  std::set<ElectionName> unique;
-  for (const PendingRead& pending : batch) unique.insert(pending.name);
-  const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
-  auto views = store_.ReadElections({unique.begin(), unique.end()});
-  ObserveSeconds(metrics_.database_seconds[Operation::kRead], scheduler_.Now() - read_at);
-  if (!views) return FailAll(std::move(batch), views.error());
-  return [this, batch = std::move(batch), views = *std::move(views), read_at]() mutable {
-    for (PendingRead& pending : batch) AnswerRead(std::move(pending), views, read_at);
-  };
-}
-
-void Engine::AnswerRead(PendingRead pending, const std::map<ElectionName, ElectionView>& views,
-                        SteadyTime read_at) {
-  const auto view = views.find(pending.name);
-  if (view == views.end() || view->second.LeaderAlive()) {
-    const auto election = view == views.end() ? std::nullopt : std::optional(view->second.election);
-    if (election) FillIfVacant(view->second);
-    Remember(pending.name, election, read_at);
-    return pending.done(election);
-  }
-  if (pending.tries == kReadTriesMax) {
-    return pending.done(
-        Fail(Reason::kStoreUnavailable, "the end of an expired term could not be committed yet"));
-  }
-  // The lease is over: its end is committed first, and then it is read again.
-  ++pending.tries;
-  const ElectionName name = pending.name;
-  Submit(Settle{name, {}}, [this, pending = std::move(pending)](Result<Answer> settled) mutable {
-    if (!settled) return pending.done(tl::unexpected(settled.error()));
-    if (!reads_.Add(pending)) pending.done(tl::unexpected(Overloaded()));
-  });
-}
-
-Engine::After Engine::RunPlaces(std::vector<PendingPlace> batch) {
-  std::vector<PlaceKey> all;
-  std::vector<PlaceKey> positioned;
-  std::set<ElectionName> names;
-  for (const PendingPlace& pending : batch) {
-    (pending.with_position ? positioned : all).push_back(pending.key);
-    names.insert(pending.key.election);
-  }
-  // The queue is read before the seat: who left the queue for the seat is then found there.
-  const auto waiting = store_.FilterWaiting(all);
-  const auto positions = store_.ReadPositions(positioned);
-  const auto views = store_.ReadElections({names.begin(), names.end()});
-  const Error* error = !waiting     ? &waiting.error()
-                       : !positions ? &positions.error()
-                       : !views     ? &views.error()
-                                    : nullptr;
-  if (error != nullptr) return FailAll(std::move(batch), *error);
-  const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
-  for (PendingPlace& pending : batch) {
-    Place place;
-    const auto position = positions->find(pending.key);
-    place.position = position == positions->end() ? 0 : position->second;
-    const auto view = views->find(pending.key.election);
-    if (view != views->end()) {
-      place.election = view->second;
-      place.waiting = place.position > 0 || in_queue.contains(pending.key);
-    }
-    pending.done(std::move(place));
-  }
-  for (const auto& [name, view] : *views) FillIfVacant(view);
-  return nullptr;
-}
-
-void Engine::FillIfVacant(const ElectionView& view) {
-  const Election& election = view.election;
-  const bool left_vacant =
-      !election.leader && election.waiting > 0 && !election.paused && !election.wake_at;
-  if (left_vacant || !view.LeaderAlive()) {
-    Submit(Settle{view.election.name, {}}, [](Result<Answer>) {});
-  }
 }
 
 Engine::After Engine::RunCloses(std::vector<PendingClose> batch) {
@@ -734,55 +591,11 @@ Result<void> Engine::MarkExpired(const std::vector<SessionId>& sessions) {
   return {};
 }
 
-void Engine::ForgetOldSessions() {
-  const auto forgotten = store_.ForgetSessions(kEndedSessionsKeptFor, kForgottenAtOnceMax);
-  if (!forgotten) {
-    LogWarning("cannot delete ended sessions", {{"error", forgotten.error().message}});
-  }
-  const bool more = forgotten && *forgotten == kForgottenAtOnceMax;
-  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + (more ? kForgetPause : kForgetInterval),
-                    [this] { ForgetOldSessions(); });
-}
-
-void Engine::TrimHistory(const ElectionName& after) {
-  const auto trimmed = store_.TrimHistory(options_.retention, after, kTrimmedAtOnceMax);
-  if (trimmed) {
-    metrics_.events_trimmed.Increment(static_cast<double>(trimmed->deleted));
-  } else {
-    LogWarning("cannot trim history", {{"error", trimmed.error().message}});
-  }
-  const bool more =
-      trimmed && (!trimmed->last.bytes.empty() || trimmed->deleted >= kTrimmedAtOnceMax);
-  const Duration interval =
-      std::clamp(options_.retention.age_max / kTrimsPerAge, kTrimIntervalMin, kTrimIntervalMax);
-  scheduler_.PostAt(Work::kBackground,
-                    scheduler_.Now() + (more ? kTrimPause : SteadyTime::duration(interval)),
-                    [this, next = more ? trimmed->last : ElectionName()] { TrimHistory(next); });
-}
-
-void Engine::TakeCensus() {
-  census_.Take();
-  scheduler_.PostAt(Work::kBackground, scheduler_.Now() + kCensusInterval,
-                    [this] { TakeCensus(); });
-}
-
-void Engine::Remember(const ElectionName& name, const std::optional<Election>& election,
-                      SteadyTime read_at) {
-  const MutexLock lock(remembered_mutex_);
-  if (remembered_.size() >= kRememberedMax) remembered_.clear();
-  Remembered& remembered = remembered_[name];
-  if (remembered.read_at <= read_at) remembered = {election, read_at};
-}
-
 std::optional<Error> Engine::WhyClosed() const {
   if (started_ && lineage_.open()) return std::nullopt;
   return Error{Reason::kStoreUnavailable,
                started_ ? "the database lost commits; nothing is served until all terms were raised"
                         : "this replica is still waiting for its database"};
-}
-
-Error Engine::Overloaded() {
-  return {Reason::kOverloaded, "this replica is overloaded: its queue of work is full"};
 }
 
 }  // namespace tenure

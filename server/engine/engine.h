@@ -20,29 +20,23 @@
 #include <random>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/law.h"
 #include "core/mutex.h"
 #include "metrics/metrics.h"
+#include "server/engine/answers.h"
 #include "server/engine/batcher.h"
-#include "server/engine/census_taker.h"
 #include "server/engine/change_feed.h"
 #include "server/engine/database_clock.h"
+#include "server/engine/housekeeping.h"
 #include "server/engine/lineage.h"
+#include "server/engine/reads.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
 
 namespace tenure {
-
-// A session's place in an election, as it was read.
-struct Place {
-  std::optional<ElectionView> election;  // nothing: nobody has ever stood there
-  bool waiting = false;
-  uint64_t position = 0;  // if asked for
-};
 
 struct EngineOptions {
   Limits limits;
@@ -66,7 +60,7 @@ struct Closed {
 class Engine {
  public:
   template <typename T>
-  using Done = std::function<void(Result<T>)>;
+  using Done = AnswerTo<T>;
   // Whether somebody still waits for the answer. Called by tasks of the scheduler.
   using Wanted = std::function<bool()>;
 
@@ -114,8 +108,8 @@ class Engine {
   // Runs any other read. Errors: those of `read`, kOverloaded, kStoreUnavailable.
   template <typename T>
   void Read(std::function<Result<T>(Store&)> read, Done<T> done) {
-    PostRead<T>(std::move(done),
-                [this, read = std::move(read)]() -> Result<T> { return read(store_); });
+    if (const auto closed = WhyClosed()) return Refuse(scheduler_, std::move(done), *closed);
+    reads_.Read(std::move(read), std::move(done));
   }
 
   [[nodiscard]] WatchHub& hub() { return hub_; }
@@ -146,16 +140,6 @@ class Engine {
     SteadyTime give_up_at;
     int tries = 0;
   };
-  struct PendingRead {
-    ElectionName name;
-    Done<std::optional<Election>> done;
-    int tries = 0;
-  };
-  struct PendingPlace {
-    PlaceKey key;
-    bool with_position;
-    Done<Place> done;
-  };
   struct PendingClose {
     SessionId session;
     std::optional<Asker> asker;
@@ -170,10 +154,6 @@ class Engine {
     std::function<void(Result<void>)> done;
     std::string trace = {};
   };
-  struct Remembered {
-    std::optional<Election> election;
-    SteadyTime read_at;
-  };
   struct ShownQueue {
     prometheus::Gauge* gauge;
     std::function<size_t()> depth;
@@ -185,31 +165,14 @@ class Engine {
   // Tries again after a pause what a row that is locked elsewhere has put off; gives up in the end.
   template <typename Pending>
   void TryAgain(Work work, Pending pending);
-  // Fills a vacant seat for which candidates wait, should a transaction have left one.
-  void FillIfVacant(const ElectionView& view);
   // Each runs a batch, and returns what answers it.
   After RunCommands(std::vector<PendingCommand> batch, bool patient = false);
   After RunRenewals(std::vector<PendingRenewal> batch);
-  After RunReads(std::vector<PendingRead> batch);
-  After RunPlaces(std::vector<PendingPlace> batch);
   After RunCloses(std::vector<PendingClose> batch);
   // Nothing for what has to be tried again.
   template <typename Pending, typename T>
   After AnswerAll(Work work, std::vector<Pending> batch,
                   std::vector<std::optional<Result<T>>> answers);
-  void AnswerRead(PendingRead pending, const std::map<ElectionName, ElectionView>& views,
-                  SteadyTime read_at);
-  // Runs a read of its own, if not too many wait already.
-  template <typename T>
-  void PostRead(Done<T> done, std::function<Result<T>()> read) {
-    if (const auto closed = WhyClosed()) return Refuse(std::move(done), *closed);
-    if (!MayRead()) return Refuse(std::move(done), Overloaded());
-    scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
-      done(read());
-      --reads_posted_;
-    });
-  }
-  [[nodiscard]] bool MayRead();
   // Runs a transaction and counts it. Nothing is decided by a clock that has jumped ahead: until
   // leases have followed it, everything counts as busy.
   Result<Committed> Transact(Agenda& agenda, const std::function<void(Docket&)>& decide);
@@ -235,25 +198,12 @@ class Engine {
   [[nodiscard]] Result<void> MoveLeases(const std::vector<SessionId>& sessions,
                                         std::vector<SessionId>& busy);
   [[nodiscard]] Result<void> MarkExpired(const std::vector<SessionId>& sessions);
-  void ForgetOldSessions();
-  void TrimHistory(const ElectionName& after);
-  void Remember(const ElectionName& name, const std::optional<Election>& election,
-                SteadyTime read_at);
-  void TakeCensus();
   // Has the queue's depth shown.
   template <typename Item>
   void Show(const char* queue, const Batcher<Item>& batcher);
   void Show(const char* queue, size_t max, std::function<size_t()> depth);
-  [[nodiscard]] static Error Overloaded();
   // Why nothing is served now; nothing if it is.
   [[nodiscard]] std::optional<Error> WhyClosed() const;
-  template <typename T>
-  void Refuse(Done<T> done, Error error) {
-    scheduler_.Post(Work::kReads, [done = std::move(done), error = std::move(error)] {
-      done(tl::unexpected(error));
-    });
-  }
-
   Store& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
@@ -262,16 +212,14 @@ class Engine {
   DatabaseClock database_clock_;
   Lineage lineage_;
   ChangeFeed feed_;
-  CensusTaker census_;  // used by one task only
+  Housekeeping housekeeping_;
   Batcher<PendingCommand> commands_;
   Batcher<PendingCommand> sets_;     // commands for several elections
   Batcher<PendingCommand> patient_;  // commands whose election has been busy for long, one by one
   Batcher<PendingRenewal> renewals_;
-  Batcher<PendingRead> reads_;
-  Batcher<PendingPlace> places_;
+  Reads reads_;
   Batcher<Ending> endings_;
   Batcher<PendingClose> closes_;
-  std::atomic<size_t> reads_posted_ = 0;
   std::atomic<bool> started_ = false;
 
   Mutex settling_mutex_;
@@ -283,9 +231,6 @@ class Engine {
   std::vector<ShownQueue> queues_;
   std::vector<prometheus::Counter*> retries_;  // by RetryReason
   Mutex exposing_mutex_;                       // one exposition at a time
-
-  Mutex remembered_mutex_;
-  std::unordered_map<ElectionName, Remembered> remembered_ TENURE_GUARDED_BY(remembered_mutex_);
 };
 
 }  // namespace tenure

@@ -9,7 +9,7 @@ namespace {
 // A term that is lost sooner after its grant has flapped.
 constexpr Duration kFlapBelow = std::chrono::seconds(30);
 
-double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 void TallyGrant(Metrics& metrics, const Succession& succession, DbTime now) {
   const auto& vacancy = succession.vacancy;
@@ -17,7 +17,7 @@ void TallyGrant(Metrics& metrics, const Succession& succession, DbTime now) {
   if (!vacancy) return;
   // The clock may have been set back.
   const Duration empty_for = std::max(Duration(0), now - vacancy->since);
-  metrics.leaderless_seconds.Increment(Seconds(empty_for));
+  metrics.leaderless_seconds.Increment(InSeconds(empty_for));
   if (vacancy->cause == Cause::kExpired) {
     metrics.failovers.Increment();
     ObserveSeconds(metrics.failover_seconds, empty_for);
@@ -56,7 +56,7 @@ void Tally(Metrics& metrics, const Docket& docket) {
 }
 
 double LeaseShareLeft(const Session& session, DbTime now) {
-  const double share = Seconds(session.expires_at - now) / Seconds(session.lease_ttl);
+  const double share = InSeconds(session.expires_at - now) / InSeconds(session.lease_ttl);
   return std::clamp(share, 0.0, 1.0);
 }
 

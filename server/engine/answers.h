@@ -1,0 +1,43 @@
+// What the parts of the engine answer with.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "server/engine/scheduler.h"
+
+namespace tenure {
+
+template <typename T>
+using AnswerTo = std::function<void(Result<T>)>;
+
+// A queue of work, as metrics show it.
+struct QueueView {
+  const char* name;
+  size_t max;
+  std::function<size_t()> depth;
+};
+
+[[nodiscard]] inline Error Overloaded() {
+  return {Reason::kOverloaded, "this replica is overloaded: its queue of work is full"};
+}
+
+// Answers as a task of the scheduler, not from within the call that is refused.
+template <typename T>
+void Refuse(Scheduler& scheduler, AnswerTo<T> done, Error error) {
+  scheduler.Post(Work::kReads, [done = std::move(done), error = std::move(error)] {
+    done(tl::unexpected(error));
+  });
+}
+
+// Answers all of a batch with one error.
+template <typename Pending>
+[[nodiscard]] std::function<void()> FailAll(std::vector<Pending> batch, Error error) {
+  return [batch = std::move(batch), error = std::move(error)] {
+    for (const Pending& pending : batch) pending.done(tl::unexpected(error));
+  };
+}
+
+}  // namespace tenure

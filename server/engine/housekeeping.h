@@ -1,0 +1,40 @@
+// What nobody waits for: forgets sessions that ended long ago, trims history, and counts what there
+// is. Each is done again and again, on threads for background work.
+#pragma once
+
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/census_taker.h"
+#include "server/engine/scheduler.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// Everything must outlive the scheduler's last task.
+class Housekeeping {
+ public:
+  Housekeeping(Store& store, Scheduler& scheduler, Metrics& metrics, const Retention& retention)
+      : store_(store),
+        scheduler_(scheduler),
+        metrics_(metrics),
+        retention_(retention),
+        census_(store, metrics) {}
+
+  // Once.
+  void Start();
+
+ private:
+  void ForgetSessions();
+  // In the elections after `after`.
+  void TrimHistory(const ElectionName& after);
+  void TakeCensus();
+  void PostIn(SteadyTime::duration pause, Scheduler::Task task);
+
+  Store& store_;
+  Scheduler& scheduler_;
+  Metrics& metrics_;
+  const Retention retention_;
+  CensusTaker census_;  // used by one task only
+};
+
+}  // namespace tenure

@@ -1,0 +1,184 @@
+#include "server/engine/reads.h"
+
+#include <set>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kReadsPerBatch = 500;
+constexpr size_t kReadsWaitingMax = 50'000;
+
+// So long those before it may have waited when a new question comes.
+constexpr auto kReadDelayMax = 1s;
+
+// A leader whose lease is over has to be gone before a read answers; so often that is tried.
+constexpr int kReadTriesMax = 5;
+
+constexpr auto kRememberFor = 1s;
+constexpr size_t kRememberedMax = 10'000;
+
+}  // namespace
+
+Reads::Reads(Store& store, Scheduler& scheduler, Metrics& metrics, Settle settle)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      settle_(std::move(settle)),
+      elections_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
+                 [this](auto batch) { return RunElections(std::move(batch)); }),
+      places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
+              [this](auto batch) { return RunPlaces(std::move(batch)); }) {}
+
+bool Reads::Late() const { return elections_.Delay() > kReadDelayMax; }
+
+std::vector<QueueView> Reads::Queues() const {
+  return {{"reads", kReadsWaitingMax, [this] { return elections_.Waiting(); }},
+          {"places", kReadsWaitingMax, [this] { return places_.Waiting(); }},
+          {"other_reads", kReadsWaitingMax, [this] { return posted_.load(); }}};
+}
+
+void Reads::ReadElection(const ElectionName& name, bool stale_ok,
+                         AnswerTo<std::optional<Election>> done) {
+  if (stale_ok) {
+    MutexLock lock(remembered_mutex_);
+    const auto found = remembered_.find(name);
+    const bool fresh =
+        found != remembered_.end() && scheduler_.Now() - found->second.read_at < kRememberFor;
+    if (fresh) {
+      const std::optional<Election> election = found->second.election;
+      lock.Unlock();
+      return scheduler_.Post(Work::kReads, [election, done = std::move(done)] { done(election); });
+    }
+  }
+  PendingElection pending{name, std::move(done)};
+  if (Late() || !elections_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+}
+
+void Reads::ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done) {
+  PendingPlace pending{key, with_position, std::move(done)};
+  if (!places_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+}
+
+void Reads::ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done) {
+  Read<std::vector<Leadership>>(
+      [sessions = std::move(sessions)](Store& store) { return store.ReadSeats(sessions); },
+      std::move(done));
+}
+
+void Reads::ReadEvents(const ElectionName& name, Revision from, size_t limit,
+                       AnswerTo<std::vector<Event>> done) {
+  Read<std::vector<Event>>(
+      [name, from, limit](Store& store) { return store.ReadEvents(name, from, limit); },
+      std::move(done));
+}
+
+void Reads::ReadNames(std::string prefix, size_t limit, AnswerTo<std::vector<ElectionName>> done) {
+  using Names = std::vector<ElectionName>;
+  const auto read = [prefix = std::move(prefix), limit](Store& store) -> Result<Names> {
+    const auto views = store.ListElections(prefix, "", limit + 1);
+    if (!views) return tl::unexpected(views.error());
+    if (views->size() > limit) {
+      return Fail(Reason::kObserveTooWide,
+                  "more than " + std::to_string(limit) + " elections have this prefix",
+                  {{"limit", std::to_string(limit)}});
+    }
+    Names names;
+    for (const ElectionView& view : *views) names.push_back(view.election.name);
+    return names;
+  };
+  Read<Names>(read, std::move(done));
+}
+
+bool Reads::MayRead() {
+  if (++posted_ <= kReadsWaitingMax) return true;
+  --posted_;
+  return false;
+}
+
+Reads::After Reads::RunElections(std::vector<PendingElection> batch) {
+  std::set<ElectionName> unique;
+  for (const PendingElection& pending : batch) unique.insert(pending.name);
+  const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
+  auto views = store_.ReadElections({unique.begin(), unique.end()});
+  ObserveSeconds(metrics_.database_seconds[Operation::kRead], scheduler_.Now() - read_at);
+  if (!views) return FailAll(std::move(batch), views.error());
+  return [this, batch = std::move(batch), views = *std::move(views), read_at]() mutable {
+    for (PendingElection& pending : batch) AnswerElection(std::move(pending), views, read_at);
+  };
+}
+
+void Reads::AnswerElection(PendingElection pending,
+                           const std::map<ElectionName, ElectionView>& views, SteadyTime read_at) {
+  const auto view = views.find(pending.name);
+  if (view == views.end() || view->second.LeaderAlive()) {
+    const auto election = view == views.end() ? std::nullopt : std::optional(view->second.election);
+    if (election) FillIfVacant(view->second);
+    Remember(pending.name, election, read_at);
+    return pending.done(election);
+  }
+  if (pending.tries == kReadTriesMax) {
+    return pending.done(
+        Fail(Reason::kStoreUnavailable, "the end of an expired term could not be committed yet"));
+  }
+  // The lease is over: its end is committed first, and then it is read again.
+  ++pending.tries;
+  const ElectionName name = pending.name;
+  settle_(name, [this, pending = std::move(pending)](Result<Answer> settled) mutable {
+    if (!settled) return pending.done(tl::unexpected(settled.error()));
+    if (!elections_.Add(pending)) pending.done(tl::unexpected(Overloaded()));
+  });
+}
+
+Reads::After Reads::RunPlaces(std::vector<PendingPlace> batch) {
+  std::vector<PlaceKey> all;
+  std::vector<PlaceKey> positioned;
+  std::set<ElectionName> names;
+  for (const PendingPlace& pending : batch) {
+    (pending.with_position ? positioned : all).push_back(pending.key);
+    names.insert(pending.key.election);
+  }
+  // The queue is read before the seat: who left the queue for the seat is then found there.
+  const auto waiting = store_.FilterWaiting(all);
+  const auto positions = store_.ReadPositions(positioned);
+  const auto views = store_.ReadElections({names.begin(), names.end()});
+  const Error* error = !waiting     ? &waiting.error()
+                       : !positions ? &positions.error()
+                       : !views     ? &views.error()
+                                    : nullptr;
+  if (error != nullptr) return FailAll(std::move(batch), *error);
+  const std::set<PlaceKey> in_queue(waiting->begin(), waiting->end());
+  for (PendingPlace& pending : batch) {
+    Place place;
+    const auto position = positions->find(pending.key);
+    place.position = position == positions->end() ? 0 : position->second;
+    const auto view = views->find(pending.key.election);
+    if (view != views->end()) {
+      place.election = view->second;
+      place.waiting = place.position > 0 || in_queue.contains(pending.key);
+    }
+    pending.done(std::move(place));
+  }
+  for (const auto& [name, view] : *views) FillIfVacant(view);
+  return nullptr;
+}
+
+void Reads::FillIfVacant(const ElectionView& view) {
+  const Election& election = view.election;
+  const bool left_vacant =
+      !election.leader && election.waiting > 0 && !election.paused && !election.wake_at;
+  if (left_vacant || !view.LeaderAlive()) {
+    settle_(view.election.name, [](Result<Answer>) {});
+  }
+}
+
+void Reads::Remember(const ElectionName& name, const std::optional<Election>& election,
+                     SteadyTime read_at) {
+  const MutexLock lock(remembered_mutex_);
+  if (remembered_.size() >= kRememberedMax) remembered_.clear();
+  Remembered& remembered = remembered_[name];
+  if (remembered.read_at <= read_at) remembered = {election, read_at};
+}
+
+}  // namespace tenure

@@ -1,0 +1,106 @@
+// Questions: who leads, where a session stands, what happened. What waits together is one read of
+// the store, begun after it was asked.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/law.h"
+#include "core/mutex.h"
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/answers.h"
+#include "server/engine/batcher.h"
+#include "server/engine/scheduler.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// A session's place in an election, as it was read.
+struct Place {
+  std::optional<ElectionView> election;  // nothing: nobody has ever stood there
+  bool waiting = false;
+  uint64_t position = 0;  // if asked for
+};
+
+// Thread-safe. Each question is answered once, as a task of the scheduler. Errors of all:
+// kOverloaded, kStoreUnavailable. Everything must outlive the scheduler's last task.
+class Reads {
+ public:
+  // Brings an election in line with its sessions.
+  using Settle = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
+
+  Reads(Store& store, Scheduler& scheduler, Metrics& metrics, Settle settle);
+
+  // Whether a new question would be answered too late.
+  [[nodiscard]] bool Late() const;
+
+  // The election as of the call or later; with `stale_ok`, up to a second old. Nothing if nobody
+  // has ever campaigned in it. Never shows a leader whose lease has ended.
+  void ReadElection(const ElectionName& name, bool stale_ok,
+                    AnswerTo<std::optional<Election>> done);
+  void ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done);
+  void ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done);
+  void ReadEvents(const ElectionName& name, Revision from, size_t limit,
+                  AnswerTo<std::vector<Event>> done);
+  // Errors: kObserveTooWide, too.
+  void ReadNames(std::string prefix, size_t limit, AnswerTo<std::vector<ElectionName>> done);
+  // Runs any other read of its own, if not too many wait already. Errors: those of `read`, too.
+  template <typename T>
+  void Read(std::function<Result<T>(Store&)> read, AnswerTo<T> done) {
+    if (!MayRead()) return Refuse(scheduler_, std::move(done), Overloaded());
+    scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
+      done(read(store_));
+      --posted_;
+    });
+  }
+
+  [[nodiscard]] std::vector<QueueView> Queues() const;
+
+ private:
+  using After = std::function<void()>;
+  struct PendingElection {
+    ElectionName name;
+    AnswerTo<std::optional<Election>> done;
+    int tries = 0;
+  };
+  struct PendingPlace {
+    PlaceKey key;
+    bool with_position;
+    AnswerTo<Place> done;
+  };
+  struct Remembered {
+    std::optional<Election> election;
+    SteadyTime read_at;
+  };
+
+  // Each runs a batch, and returns what answers it.
+  After RunElections(std::vector<PendingElection> batch);
+  After RunPlaces(std::vector<PendingPlace> batch);
+  void AnswerElection(PendingElection pending, const std::map<ElectionName, ElectionView>& views,
+                      SteadyTime read_at);
+  // Fills a vacant seat for which candidates wait, should a transaction have left one.
+  void FillIfVacant(const ElectionView& view);
+  void Remember(const ElectionName& name, const std::optional<Election>& election,
+                SteadyTime read_at);
+  [[nodiscard]] bool MayRead();
+
+  Store& store_;
+  Scheduler& scheduler_;
+  Metrics& metrics_;
+  const Settle settle_;
+  Batcher<PendingElection> elections_;
+  Batcher<PendingPlace> places_;
+  std::atomic<size_t> posted_ = 0;
+
+  Mutex remembered_mutex_;
+  std::unordered_map<ElectionName, Remembered> remembered_ TENURE_GUARDED_BY(remembered_mutex_);
+};
+
+}  // namespace tenure
