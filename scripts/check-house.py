@@ -37,7 +37,6 @@ LINES_MAX = 400
 LONGER = {
     "client/client_session.cc": "one machine, whose events are told in one place",
     "core/law.cc": "the law of candidates: one function for each command",
-    "server/engine/engine.cc": "to be divided into commands, renewals, reads and expiry",
     "storage/mysql/sql.cc": "all SQL of a dialect is in one file",
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/mutex.h"
+#include "server/engine/answers.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure {
@@ -49,7 +50,9 @@ class Batcher {
     return queue_.size();
   }
 
-  [[nodiscard]] size_t queue_max() const { return queue_max_; }
+  [[nodiscard]] QueueView View(const char* name) const {
+    return {name, queue_max_, [this] { return Waiting(); }};
+  }
 
   // How long the item that is next has waited.
   [[nodiscard]] SteadyTime::duration Delay() const {

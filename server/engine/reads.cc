@@ -34,8 +34,8 @@ Reads::Reads(Store& store, Scheduler& scheduler, Metrics& metrics, Settle settle
 bool Reads::Late() const { return elections_.Delay() > kReadDelayMax; }
 
 std::vector<QueueView> Reads::Queues() const {
-  return {{"reads", kReadsWaitingMax, [this] { return elections_.Waiting(); }},
-          {"places", kReadsWaitingMax, [this] { return places_.Waiting(); }},
+  return {elections_.View("reads"),
+          places_.View("places"),
           {"other_reads", kReadsWaitingMax, [this] { return posted_.load(); }}};
 }
 

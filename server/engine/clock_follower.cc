@@ -1,0 +1,71 @@
+#include "server/engine/clock_follower.h"
+
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "core/law.h"
+#include "server/log/log.h"
+
+namespace tenure {
+namespace {
+
+constexpr size_t kMovedAtOnceMax = 500;
+constexpr int kMoveTriesMax = 20;  // of sessions that others have locked
+
+}  // namespace
+
+ClockFollower::ClockFollower(Store& store, const Scheduler& scheduler, Metrics& metrics,
+                             DatabaseClock& clock, Transactions& transactions)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      clock_(clock),
+      transactions_(transactions) {}
+
+bool ClockFollower::Follow(DbTime now, SteadyTime asked, SteadyTime answered) {
+  if (const auto jump = clock_.JumpTo(now, asked, answered)) {
+    if (const auto moved = MoveLeases(); !moved) {
+      LogWarning("cannot move leases along with the database's clock",
+                 {{"error", moved.error().message}});
+      return false;
+    }
+    metrics_.database_clock_jumps.Increment();
+    LogWarning("the database's clock jumped",
+               {{"seconds", std::chrono::duration<double>(*jump).count()}});
+  }
+  clock_.Saw(now, asked, answered);
+  return true;
+}
+
+Result<void> ClockFollower::MoveLeases() {
+  std::vector<SessionId> busy;
+  for (SessionId after;;) {
+    const auto page = store_.ListUnended(after, kMovedAtOnceMax);
+    if (!page) return tl::unexpected(page.error());
+    if (page->empty()) break;
+    after = page->back();
+    if (const auto moved = MoveLeases(*page, busy); !moved) return moved;
+  }
+  for (int tries = 0; !busy.empty() && tries < kMoveTriesMax; ++tries) {
+    if (const auto moved = MoveLeases(std::exchange(busy, {}), busy); !moved) return moved;
+  }
+  if (!busy.empty()) return Fail(Reason::kOverloaded, "another transaction has locked sessions");
+  return {};
+}
+
+Result<void> ClockFollower::MoveLeases(const std::vector<SessionId>& sessions,
+                                       std::vector<SessionId>& busy) {
+  Agenda agenda{{}, sessions};
+  const auto committed = transactions_.RunByAnyClock(agenda, [&](Docket& docket) {
+    // As far as it is now: it may have jumped again.
+    const Duration by = docket.now - clock_.At(scheduler_.Now()).value_or(docket.now);
+    for (const SessionId& id : sessions) FollowClock(docket, id, by);
+  });
+  if (!committed) return tl::unexpected(committed.error());
+  const std::set<SessionId>& passed_by = committed->docket.busy_sessions;
+  busy.insert(busy.end(), passed_by.begin(), passed_by.end());
+  return {};
+}
+
+}  // namespace tenure

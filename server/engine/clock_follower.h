@@ -1,0 +1,39 @@
+// Keeps leases where they are when the database's clock is set.
+#pragma once
+
+#include <vector>
+
+#include "core/error.h"
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/database_clock.h"
+#include "server/engine/scheduler.h"
+#include "server/engine/transactions.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// Of one thread. What it is made of must outlive it.
+class ClockFollower {
+ public:
+  ClockFollower(Store& store, const Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
+                Transactions& transactions);
+
+  // The database said `now` between `asked` and `answered`. If its clock has jumped, all leases are
+  // moved along. False if they could not be: then it is to be asked again.
+  [[nodiscard]] bool Follow(DbTime now, SteadyTime asked, SteadyTime answered);
+
+ private:
+  [[nodiscard]] Result<void> MoveLeases();
+  // Adds those that another transaction has locked to `busy`.
+  [[nodiscard]] Result<void> MoveLeases(const std::vector<SessionId>& sessions,
+                                        std::vector<SessionId>& busy);
+
+  Store& store_;
+  const Scheduler& scheduler_;
+  Metrics& metrics_;
+  DatabaseClock& clock_;
+  Transactions& transactions_;
+};
+
+}  // namespace tenure

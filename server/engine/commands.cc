@@ -1,0 +1,90 @@
+#include "server/engine/commands.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Bounds of the queues. A command carries at most one value of 4 KiB, so that a batch stays far
+// below the databases' longest message.
+constexpr size_t kCommandsPerBatch = 256;
+constexpr size_t kCommandsWaitingMax = 20'000;
+constexpr size_t kSetsPerBatch = 8;
+constexpr size_t kSetsWaitingMax = 20'000;
+// So long those before it may have waited when a new request comes.
+constexpr auto kDelayMax = 1s;
+
+// So often an election is passed by before somebody queues for it at the database.
+constexpr int kTriesBeforePatience = 12;
+
+}  // namespace
+
+Commands::Commands(Scheduler& scheduler, Metrics& metrics, const Limits& limits,
+                   Transactions& transactions, Publisher& publisher)
+    : scheduler_(scheduler),
+      metrics_(metrics),
+      limits_(limits),
+      transactions_(transactions),
+      publisher_(publisher),
+      busy_(scheduler, metrics, Work::kCommands,
+            [this](Pending pending) { Enqueue(std::move(pending)); }),
+      commands_(scheduler, Work::kCommands, kCommandsPerBatch, kCommandsWaitingMax,
+                [this](auto batch) { return Run(std::move(batch)); }),
+      sets_(scheduler, Work::kCommands, kSetsPerBatch, kSetsWaitingMax,
+            [this](auto batch) { return Run(std::move(batch)); }),
+      patient_(scheduler, Work::kBackground, 1, kCommandsWaitingMax,
+               [this](auto batch) { return Run(std::move(batch), true); }) {}
+
+bool Commands::Late() const { return std::max(commands_.Delay(), sets_.Delay()) > kDelayMax; }
+
+void Commands::Submit(Command command, AnswerTo<Answer> done, Wanted wanted, std::string trace) {
+  Enqueue({std::move(command), std::move(done), std::move(wanted), std::move(trace),
+           Patience(scheduler_.Now())});
+}
+
+std::vector<QueueView> Commands::Queues() const {
+  return {commands_.View("commands"), sets_.View("sets"), patient_.View("patient")};
+}
+
+void Commands::Enqueue(Pending pending) {
+  Batcher<Pending>& batcher = NeedsOf(pending.command).elections.size() > 1    ? sets_
+                              : pending.patience.tries >= kTriesBeforePatience ? patient_
+                                                                               : commands_;
+  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+}
+
+std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
+  std::erase_if(batch, [](const Pending& it) { return it.wanted && !it.wanted(); });
+  if (batch.empty()) return nullptr;
+  std::vector<const Command*> commands;
+  for (const Pending& pending : batch) commands.push_back(&pending.command);
+  metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
+
+  // Nothing for those whose election is busy.
+  std::vector<std::optional<Result<Answer>>> answers;
+  std::vector<std::string> traces;  // of the docket's events
+  Agenda agenda = AgendaFor(commands);
+  agenda.patient = patient;
+  const auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+    answers.clear();
+    traces.clear();
+    for (const Pending& pending : batch) {
+      const bool busy =
+          std::ranges::any_of(NeedsOf(pending.command).elections,
+                              [&](const ElectionName& name) { return docket.busy.contains(name); });
+      answers.push_back(busy ? std::nullopt
+                             : std::optional(Apply(docket, limits_, pending.command)));
+      traces.resize(docket.events.size(), pending.trace);
+    }
+  });
+  if (!committed) return FailAll(std::move(batch), committed.error());
+  publisher_.Publish(*committed, traces);
+  return busy_.AnswerAll(std::move(batch), std::move(answers));
+}
+
+}  // namespace tenure

@@ -1,0 +1,75 @@
+#include "server/engine/expiry.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/law.h"
+
+namespace tenure {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The search knows of sessions that other replicas opened before the first of them can expire: it
+// is made at least so many times in the shortest lease.
+constexpr int kSearchesPerShortestLease = 4;
+constexpr SteadyTime::duration kSearchPauseMax = 250ms;
+constexpr size_t kDuePerSearch = 500;
+
+}  // namespace
+
+Expiry::Expiry(Store& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
+               Duration lease_ttl_min, uint64_t seed, Commands& commands,
+               Transactions& transactions, Publisher& publisher, SessionEndings& endings)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      pause_max_(std::min<SteadyTime::duration>(kSearchPauseMax,
+                                                lease_ttl_min / kSearchesPerShortestLease)),
+      commands_(commands),
+      transactions_(transactions),
+      publisher_(publisher),
+      endings_(endings),
+      clock_(store, scheduler, metrics, clock, transactions),
+      random_(static_cast<uint32_t>(seed)) {}
+
+void Expiry::Start() {
+  scheduler_.Post(Work::kBackground, [this] { Search(); });
+}
+
+void Expiry::Search() {
+  scheduler_.PostAt(Work::kBackground, FindAndDoDueWork(), [this] { Search(); });
+}
+
+SteadyTime Expiry::FindAndDoDueWork() {
+  const SteadyTime asked = scheduler_.Now();
+  const SteadyTime latest = asked + pause_max_;
+  auto due = store_.FindDueWork(kDuePerSearch);
+  const SteadyTime answered = scheduler_.Now();
+  ObserveSeconds(metrics_.database_seconds[Operation::kSearch], answered - asked);
+  if (!due) return latest;
+  if (!clock_.Follow(due->now, asked, answered)) return latest;
+  const auto marked = MarkExpired(due->expired);
+  std::erase_if(due->unsettled, [&](const SessionId& id) { return endings_.Settling(id); });
+  if (!due->unsettled.empty()) endings_.Settle(due->unsettled);
+  for (const ElectionName& name : due->elections) {
+    commands_.Submit(Settle{name, {}}, [](Result<Answer>) {});
+  }
+  if (marked && due->expired.size() == kDuePerSearch) return scheduler_.Now();
+  if (!due->next) return latest;
+  return std::min(latest, scheduler_.Now() + (*due->next - due->now) +
+                              std::chrono::milliseconds(jitter_(random_)));
+}
+
+Result<void> Expiry::MarkExpired(const std::vector<SessionId>& sessions) {
+  if (sessions.empty()) return {};
+  Agenda agenda{{}, sessions};
+  const auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+    for (const SessionId& id : sessions) ExpireIfDue(docket, id);  // busy ones: by the next search
+  });
+  if (!committed) return tl::unexpected(committed.error());
+  publisher_.Publish(*committed);
+  return {};
+}
+
+}  // namespace tenure

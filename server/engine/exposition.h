@@ -1,0 +1,39 @@
+// The metrics as they are scraped: those that are counted all along, and those that are read from
+// the parts of the engine at that moment.
+#pragma once
+
+#include <prometheus/gauge.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/mutex.h"
+#include "metrics/metrics.h"
+#include "server/engine/answers.h"
+#include "server/engine/database_clock.h"
+#include "server/engine/scheduler.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// Thread-safe. What it is made of must outlive it.
+class Exposition {
+ public:
+  Exposition(const Store& store, const Scheduler& scheduler, Metrics& metrics,
+             const DatabaseClock& clock, std::vector<QueueView> queues);
+
+  // In Prometheus' text format.
+  [[nodiscard]] std::string Expose(size_t watchers, bool store_answers, bool ready);
+
+ private:
+  const Store& store_;
+  const Scheduler& scheduler_;
+  Metrics& metrics_;
+  const DatabaseClock& clock_;
+  std::vector<std::pair<prometheus::Gauge*, QueueView>> queues_;
+  std::vector<prometheus::Counter*> retries_;  // by RetryReason
+  Mutex mutex_;                                // one exposition at a time
+};
+
+}  // namespace tenure

@@ -1,0 +1,65 @@
+#include "server/engine/renewals.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/law.h"
+#include "server/engine/tally.h"
+
+namespace tenure {
+namespace {
+
+constexpr size_t kRenewalsPerBatch = 500;
+constexpr size_t kRenewalsWaitingMax = 200'000;
+
+}  // namespace
+
+Renewals::Renewals(Scheduler& scheduler, Metrics& metrics, Transactions& transactions,
+                   Publisher& publisher)
+    : scheduler_(scheduler),
+      metrics_(metrics),
+      transactions_(transactions),
+      publisher_(publisher),
+      busy_(scheduler, metrics, Work::kRenewals,
+            [this](Pending pending) { Enqueue(std::move(pending)); }),
+      batcher_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
+               [this](auto batch) { return Run(std::move(batch)); }) {}
+
+void Renewals::Submit(const SessionId& session, AnswerTo<Session> done) {
+  Enqueue({session, std::move(done), Patience(scheduler_.Now())});
+}
+
+void Renewals::Enqueue(Pending pending) {
+  if (!batcher_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+}
+
+std::function<void()> Renewals::Run(std::vector<Pending> batch) {
+  Agenda agenda;
+  agenda.repeatable = true;
+  for (const Pending& pending : batch) agenda.sessions.push_back(pending.session);
+  // Nothing for those whose session is busy.
+  std::vector<std::optional<Result<Session>>> answers;
+  std::vector<double> margins;  // of those that were renewed
+  const auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+    answers.clear();
+    margins.clear();
+    for (const SessionId& id : agenda.sessions) {
+      if (docket.busy_sessions.contains(id)) {
+        answers.emplace_back();
+        continue;
+      }
+      const auto session = docket.sessions.find(id);
+      const double margin =
+          session == docket.sessions.end() ? 0 : LeaseShareLeft(session->second, docket.now);
+      answers.emplace_back(Renew(docket, id));
+      if (*answers.back()) margins.push_back(margin);
+    }
+  });
+  if (!committed) return FailAll(std::move(batch), committed.error());
+  metrics_.renewals.Increment(static_cast<double>(margins.size()));
+  for (const double margin : margins) metrics_.renewal_margin_ratio.Observe(margin);
+  publisher_.Publish(*committed);
+  return busy_.AnswerAll(std::move(batch), std::move(answers));
+}
+
+}  // namespace tenure

@@ -1,0 +1,86 @@
+// The ends of sessions: asked for by calls, or found by the search. Each gives up all seats and
+// places that the session holds, one by one, and then marks it as settled.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/mutex.h"
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/answers.h"
+#include "server/engine/batcher.h"
+#include "server/engine/busy_rows.h"
+#include "server/engine/commands.h"
+#include "server/engine/publisher.h"
+#include "server/engine/scheduler.h"
+#include "server/engine/transactions.h"
+#include "server/engine/watch_hub.h"
+#include "storage/store.h"
+
+namespace tenure {
+
+// A session that is over, and whether the operator's call that asked for it has ended it.
+struct Closed {
+  Session session;
+  bool deposed = false;
+};
+
+// Thread-safe. Everything must outlive the scheduler's last task.
+class SessionEndings {
+ public:
+  SessionEndings(Store& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
+                 Commands& commands, Transactions& transactions, Publisher& publisher);
+
+  // Ends a session, for an operator if there is one, and settles it before it answers.
+  // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
+  void Close(const SessionId& session, std::optional<Asker> asker, AnswerTo<Closed> done,
+             std::string trace);
+  // Settles sessions that have ended. If that fails, the search finds them again.
+  void Settle(const std::vector<SessionId>& sessions);
+  [[nodiscard]] bool Settling(const SessionId& session) const;
+
+  [[nodiscard]] std::vector<QueueView> Queues() const;
+
+ private:
+  struct Pending {
+    SessionId session;
+    std::optional<Asker> asker;
+    AnswerTo<Closed> done;
+    std::string trace;
+    Patience patience;
+  };
+  // An ended session whose seats and places are being given up, and a callback for the end of that.
+  struct Ending {
+    SessionId session;
+    AnswerTo<void> done = nullptr;
+    std::string trace = {};
+  };
+
+  void Enqueue(Pending pending);
+  std::function<void()> RunCloses(std::vector<Pending> batch);
+  void Settle(std::vector<Ending> endings);
+  void GiveUpPlaces(Ending ending, const std::vector<ElectionName>& elections);
+  std::function<void()> MarkSettled(std::vector<Ending> batch);
+  // `done` is called, whether it has succeeded or not.
+  void Finish(const Ending& ending, Result<void> settled);
+
+  Store& store_;
+  Scheduler& scheduler_;
+  Metrics& metrics_;
+  WatchHub& hub_;
+  Commands& commands_;
+  Transactions& transactions_;
+  Publisher& publisher_;
+  BusyRows<Pending> busy_;
+  Batcher<Pending> closes_;
+  Batcher<Ending> endings_;
+
+  mutable Mutex settling_mutex_;
+  std::set<SessionId> settling_ TENURE_GUARDED_BY(settling_mutex_);
+};
+
+}  // namespace tenure

@@ -1,0 +1,54 @@
+#include "server/engine/transactions.h"
+
+namespace tenure {
+namespace {
+
+// Nothing in this docket is decided now.
+void PutOff(Docket& docket) {
+  for (const auto& [name, contest] : docket.contests) docket.busy.insert(name);
+  for (const auto& [id, session] : docket.sessions) docket.busy_sessions.insert(id);
+  docket.contests.clear();
+  docket.sessions.clear();
+}
+
+}  // namespace
+
+Transactions::Transactions(Store& store, const Scheduler& scheduler, Metrics& metrics,
+                           const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
+                           Duration incumbent_wait)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      clock_(clock),
+      lineage_(lineage),
+      outages_(outages),
+      incumbent_wait_(incumbent_wait) {}
+
+Result<Committed> Transactions::Run(Agenda& agenda, const Decide& decide) {
+  return RunByAnyClock(agenda, [&](Docket& docket) {
+    const SteadyTime now = scheduler_.Now();
+    if (clock_.IsAhead(docket.now, now)) PutOff(docket);
+    if (const auto outage = outages_.LastUntil(now)) {
+      const auto at = [&](SteadyTime when) {
+        return docket.now + -std::chrono::duration_cast<Duration>(now - when);
+      };
+      docket.outage = Outage{at(outage->began), at(outage->ended), incumbent_wait_};
+    }
+    decide(docket);
+  });
+}
+
+Result<Committed> Transactions::RunByAnyClock(Agenda& agenda, const Decide& decide) {
+  agenda.stand = lineage_.stand();
+  if (!agenda.stand) {
+    return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
+  }
+  const SteadyTime begun = scheduler_.Now();
+  auto committed = store_.Transact(agenda, decide);
+  ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
+  (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
+  if (committed) lineage_.Saw(committed->positions, agenda.stand->epoch);
+  return committed;
+}
+
+}  // namespace tenure
