@@ -387,55 +387,70 @@ Result<Answer> Decide(Docket& docket, Contest& contest, const Settle& command) {
   return Done{};
 }
 
+// Adds what a command needs.
+struct LockSetBuilder {
+  LockSet& locks;
+
+  void operator()(const Campaign& it) const {
+    LockSet::Part& part = ForCampaign(it, it.election);
+    if (!it.supersede) return;
+    part.candidates.insert(it.opening ? it.opening->candidate : it.candidate.value());
+    part.departures += 1;
+  }
+  void operator()(const CampaignForAll& it) const {
+    for (const ElectionName& name : it.elections) (void)ForCampaign(it, name);
+  }
+  void operator()(const Proclaim& it) const { At(it).sessions.push_back(it.session); }
+  void operator()(const Resign& it) const { ForDeparture(it).sessions.push_back(it.session); }
+  void operator()(const Withdraw& it) const { ForDeparture(it).sessions.push_back(it.session); }
+  void operator()(const Settle& it) const {
+    LockSet::Part& part = ForDeparture(it);
+    if (it.session) part.sessions.push_back(*it.session);
+  }
+  void operator()(const Appoint& it) const { ForDeparture(it).candidates.insert(it.candidate); }
+  void operator()(const Depose& it) const { (void)ForDeparture(it); }
+  void operator()(const Pause& it) const { (void)ForDeparture(it); }
+  void operator()(const Configure& it) const { At(it).create |= it.create; }
+  void operator()(const Delete& it) const { (void)At(it); }
+
+  LockSet::Part& At(const auto& it) const { return locks.elections[it.election]; }
+  LockSet::Part& ForDeparture(const auto& it) const {
+    LockSet::Part& part = At(it);
+    part.departures += 1;
+    return part;
+  }
+  LockSet::Part& ForCampaign(const auto& it, const ElectionName& name) const {
+    LockSet::Part& part = locks.elections[name];
+    part.create = true;
+    part.sessions.push_back(it.session);
+    if (it.opening && it.opening->previous) part.sessions.push_back(*it.opening->previous);
+    if (it.claimant.quota.Limits()) locks.identities.insert(it.claimant.identity);
+    return part;
+  }
+};
+
 }  // namespace
 
-Needs NeedsOf(const Command& command) {
-  struct Visitor {
-    Needs operator()(const Campaign& it) const {
-      Needs needs{{it.election}, {it.session}, {}, true, it.supersede ? 1u : 0u};
-      AddPrevious(needs, it.opening);
-      if (it.supersede) {
-        needs.candidates.push_back(it.opening ? it.opening->candidate : it.candidate.value());
-      }
-      AddUsage(needs, it.claimant);
-      return needs;
-    }
-    Needs operator()(const CampaignForAll& it) const {
-      Needs needs{it.elections, {it.session}, {}, true};
-      AddPrevious(needs, it.opening);
-      AddUsage(needs, it.claimant);
-      return needs;
-    }
-    Needs operator()(const Proclaim& it) const { return {{it.election}, {it.session}}; }
-    Needs operator()(const Resign& it) const { return {{it.election}, {it.session}, {}, false, 1}; }
-    Needs operator()(const Withdraw& it) const {
-      return {{it.election}, {it.session}, {}, false, 1};
-    }
-    Needs operator()(const Settle& it) const {
-      Needs needs{{it.election}, {}, {}, false, 1};
-      if (it.session) needs.sessions.push_back(*it.session);
-      return needs;
-    }
-    Needs operator()(const Appoint& it) const {
-      return {{it.election}, {}, {it.candidate}, false, 1};
-    }
-    Needs operator()(const Depose& it) const { return {{it.election}, {}, {}, false, 1}; }
-    Needs operator()(const Pause& it) const { return {{it.election}, {}, {}, false, 1}; }
-    Needs operator()(const Configure& it) const { return {{it.election}, {}, {}, it.create, 0}; }
-    Needs operator()(const Delete& it) const { return {{it.election}}; }
+std::span<const ElectionName> ElectionsOf(const Command& command) {
+  return std::visit(
+      []<typename It>(const It& it) -> std::span<const ElectionName> {
+        if constexpr (std::is_same_v<It, CampaignForAll>) {
+          return it.elections;
+        } else {
+          return {&it.election, 1};
+        }
+      },
+      command);
+}
 
-    static void AddUsage(Needs& needs, const Claimant& claimant) {
-      if (claimant.quota.Limits()) needs.identity = claimant.identity;
-    }
-    static void AddPrevious(Needs& needs, const std::optional<Campaign::Opening>& opening) {
-      if (opening && opening->previous) needs.sessions.push_back(*opening->previous);
-    }
-  };
-  return std::visit(Visitor(), command);
+LockSet LockSetOf(const std::vector<const Command*>& commands) {
+  LockSet locks;
+  for (const Command* command : commands) std::visit(LockSetBuilder{locks}, *command);
+  return locks;
 }
 
 Result<Answer> Apply(Docket& docket, const Limits& limits, const Command& command) {
-  for (const ElectionName& name : NeedsOf(command).elections) {
+  for (const ElectionName& name : ElectionsOf(command)) {
     Contest& contest = docket.contests.at(name);
     if (contest.exists) BringInLine(docket, contest);
   }

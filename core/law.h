@@ -13,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "core/docket.h"
 #include "core/error.h"
 #include "core/limits.h"
+#include "core/lock_set.h"
 #include "core/types.h"
 
 namespace tenure {
@@ -176,16 +178,10 @@ using Command = std::variant<Campaign, CampaignForAll, Proclaim, Resign, Withdra
 using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer, ResignAnswer,
                             AdminAnswer, Done>;
 
-// What a command needs to be decided.
-struct Needs {
-  std::vector<ElectionName> elections;
-  std::vector<SessionId> sessions = {};
-  std::vector<std::string> candidates = {};  // whose candidacies in these elections are needed
-  bool creates = false;                      // it may create its elections
-  size_t departures = 0;                     // how many terms of one election it may end
-  std::optional<std::string> identity = {};  // whose usage is needed
-};
-[[nodiscard]] Needs NeedsOf(const Command& command);
+// The elections that a command is about. Points into the command.
+[[nodiscard]] std::span<const ElectionName> ElectionsOf(const Command& command);
+// What commands need together to be decided.
+[[nodiscard]] LockSet LockSetOf(const std::vector<const Command*>& commands);
 
 // REQUIRES: the docket holds what the command needs, as far as it exists.
 // Errors: kSessionNotFound, kSessionEnded, and those named at each command in the proto.

@@ -215,7 +215,8 @@ TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
 // What a store would load for `command` from all that there is. Who lives is told by a clock that
 // was read before the locks were granted.
 Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
-  const Needs needs = NeedsOf(command);
+  const LockSet locks = LockSetOf({&command});
+  const LockSet::Part& needs = locks.elections.begin()->second;
   const auto& appointment = ElectionIn(all).appointment;
   const Incumbent* incumbent = IncumbentOf(ElectionIn(all));
   const auto& cool_downs = ContestIn(all).cool_downs;
@@ -228,7 +229,7 @@ Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
     return it.priority >= 0 && (kept_out == cool_downs.end() || kept_out->second <= all.now);
   };
   const auto is_needed = [&](const Candidacy& it) {
-    const bool named = std::ranges::count(needs.candidates, it.candidate) > 0 ||
+    const bool named = needs.candidates.contains(it.candidate) ||
                        (appointment && appointment->candidate == it.candidate) ||
                        (incumbent != nullptr && incumbent->candidate == it.candidate);
     return std::ranges::count(needs.sessions, it.session) > 0 || (named && is_alive(it));

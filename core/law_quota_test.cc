@@ -113,8 +113,11 @@ TEST(QuotaTest, IdentitiesAreCountedSeparately) {
 }
 
 TEST(QuotaTest, UsageIsReadOnlyIfThereIsAQuota) {
-  EXPECT_EQ(NeedsOf(As({}, FirstCampaignBy("a"))).identity, std::nullopt);
-  EXPECT_EQ(NeedsOf(As(kTwoSessions, FirstCampaignBy("a"))).identity, "team");
+  const Command unlimited = As({}, FirstCampaignBy("a"));
+  const Command limited = As(kTwoSessions, FirstCampaignBy("a"));
+
+  EXPECT_THAT(LockSetOf({&unlimited}).identities, IsEmpty());
+  EXPECT_THAT(LockSetOf({&limited}).identities, ElementsAre("team"));
 }
 
 }  // namespace

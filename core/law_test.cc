@@ -10,6 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::UnorderedElementsAre;
 
 using CommandTable = std::map<std::string, Command>;
 
@@ -69,7 +71,7 @@ class EveryCommandTest : public ::testing::TestWithParam<std::pair<const std::st
 };
 
 TEST_P(EveryCommandTest, EveryCommandNamesItsElection) {
-  EXPECT_THAT(NeedsOf(command()).elections, ElementsAre(kElection));
+  EXPECT_THAT(ElectionsOf(command()), ElementsAre(kElection));
 }
 
 TEST_P(EveryCommandTest, ADeadLeaderIsReplacedFirst) {
@@ -150,63 +152,97 @@ INSTANTIATE_TEST_SUITE_P(Each, CommandAgainstTheLeaderTest,
 
 // --- What a command needs ---
 
-std::vector<std::string> CommandsWhere(const std::function<bool(const Needs&)>& holds) {
+LockSet::Part PartOf(const Command& command) {
+  return LockSetOf({&command}).elections.at(kElection);
+}
+
+std::vector<std::string> CommandsWhere(const std::function<bool(const LockSet::Part&)>& holds) {
   std::vector<std::string> names;
   for (const auto& [name, command] : Commands()) {
-    if (holds(NeedsOf(command))) names.push_back(name);
+    if (holds(PartOf(command))) names.push_back(name);
   }
   return names;
 }
 
-TEST(NeedsTest, OnlyCampaignAndConfigureCanCreateAnElection) {
+TEST(LockSetTest, OnlyCampaignAndConfigureCanCreateAnElection) {
   EXPECT_THAT(
-      CommandsWhere([](const Needs& needs) { return needs.creates; }),
+      CommandsWhere([](const LockSet::Part& part) { return part.create; }),
       ElementsAre("Campaign", "CampaignAndSupersede", "CampaignForAll", "ConfigureAndCreate"));
 }
 
-TEST(NeedsTest, TheNeedsNameTheSessionOfACommand) {
-  EXPECT_THAT(CommandsWhere([](const Needs& needs) {
-                return needs.sessions == std::vector<SessionId>{Id("c")};
+TEST(LockSetTest, ItHasTheSessionOfACommand) {
+  EXPECT_THAT(CommandsWhere([](const LockSet::Part& part) {
+                return part.sessions == std::vector<SessionId>{Id("c")};
               }),
               ElementsAre("Campaign", "CampaignAndSupersede", "CampaignForAll", "Proclaim",
                           "Resign", "ResignInATerm", "SettleASession", "Withdraw"));
-  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.sessions.empty(); }),
+  EXPECT_THAT(CommandsWhere([](const LockSet::Part& part) { return part.sessions.empty(); }),
               ElementsAre("Appoint", "AppointByForce", "Configure", "ConfigureAndCreate", "Delete",
                           "Depose", "DeposeAndCoolDown", "Pause", "Resume", "Settle"));
 }
 
-TEST(NeedsTest, TheNeedsNameThePreviousSession) {
+TEST(LockSetTest, ItHasThePreviousSession) {
   auto for_all = FirstCampaignForAllBy("c", {kElection});
   for_all.opening->previous = Id("old");
 
-  EXPECT_THAT(NeedsOf(WithPrevious(FirstCampaignBy("c"), "old")).sessions,
+  EXPECT_THAT(PartOf(WithPrevious(FirstCampaignBy("c"), "old")).sessions,
               ElementsAre(Id("c"), Id("old")));
-  EXPECT_THAT(NeedsOf(for_all).sessions, ElementsAre(Id("c"), Id("old")));
+  EXPECT_THAT(PartOf(for_all).sessions, ElementsAre(Id("c"), Id("old")));
 }
 
-TEST(NeedsTest, TheNeedsNameTheCandidateWhoseOtherPlacesMatter) {
-  EXPECT_THAT(CommandsWhere([](const Needs& needs) {
-                return needs.candidates == std::vector<std::string>{"c"};
+TEST(LockSetTest, ItHasTheCandidateWhoseOtherPlacesMatter) {
+  EXPECT_THAT(CommandsWhere([](const LockSet::Part& part) {
+                return part.candidates == std::set<std::string>{"c"};
               }),
               ElementsAre("Appoint", "AppointByForce", "CampaignAndSupersede"));
-  EXPECT_THAT(NeedsOf(Superseding(FirstCampaignBy("c/2"))).candidates, ElementsAre("c"));
-  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.candidates.empty(); }),
+  EXPECT_THAT(PartOf(Superseding(FirstCampaignBy("c/2"))).candidates, ElementsAre("c"));
+  EXPECT_THAT(CommandsWhere([](const LockSet::Part& part) { return part.candidates.empty(); }),
               ::testing::SizeIs(Commands().size() - 3));
 }
 
-TEST(NeedsTest, TheNeedsNameEachElectionOfASet) {
+TEST(LockSetTest, ItHasEachElectionOfASet) {
   const ElectionName other{"orders/eu"};
+  const Command command = CampaignForAllBy("c", {other, kElection});
 
-  EXPECT_THAT(NeedsOf(CampaignForAllBy("c", {other, kElection})).elections,
-              ElementsAre(other, kElection));
+  EXPECT_THAT(ElectionsOf(command), ElementsAre(other, kElection));
+  EXPECT_THAT(LockSetOf({&command}).elections, UnorderedElementsAre(Key(other), Key(kElection)));
 }
 
 // Besides the term of a leader that is found dead.
-TEST(NeedsTest, TheNeedsIncludeTheTermThatACommandMayEnd) {
-  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.departures == 0; }),
+TEST(LockSetTest, ItHasASuccessorForTheTermThatACommandMayEnd) {
+  EXPECT_THAT(CommandsWhere([](const LockSet::Part& part) { return part.departures == 0; }),
               ElementsAre("Campaign", "CampaignForAll", "Configure", "ConfigureAndCreate", "Delete",
                           "Proclaim"));
-  EXPECT_THAT(CommandsWhere([](const Needs& needs) { return needs.departures > 1; }), IsEmpty());
+  EXPECT_THAT(CommandsWhere([](const LockSet::Part& part) { return part.departures > 1; }),
+              IsEmpty());
+}
+
+TEST(LockSetTest, CommandsOfOneElectionCombineTheirNeeds) {
+  Campaign campaign = Superseding(FirstCampaignBy("s/2"));
+  campaign.opening->previous = Id("s/1");
+  const std::vector<Command> commands = {campaign, ResignBy("b"), Appointing("c", {1}),
+                                         Deposing({1})};
+
+  const LockSet locks = LockSetOf({&commands[0], &commands[1], &commands[2], &commands[3]});
+
+  ASSERT_EQ(locks.elections.size(), 1u);
+  const LockSet::Part& item = locks.elections.at(kElection);
+  EXPECT_THAT(item.sessions, UnorderedElementsAre(Id("s/2"), Id("s/1"), Id("b")));
+  EXPECT_THAT(item.candidates, UnorderedElementsAre("s", "c"));
+  EXPECT_EQ(item.departures, 4u);
+  EXPECT_TRUE(item.create);
+}
+
+TEST(LockSetTest, ASetNeedsEachOfItsElections) {
+  const Command set = FirstCampaignForAllBy("a", {{"x"}, {"y"}});
+  const Command settle = Settle{{"z"}, std::nullopt};
+
+  const LockSet locks = LockSetOf({&set, &settle});
+
+  EXPECT_TRUE(locks.elections.at({"x"}).create);
+  EXPECT_THAT(locks.elections.at({"y"}).sessions, ElementsAre(Id("a")));
+  EXPECT_FALSE(locks.elections.at({"z"}).create);
+  EXPECT_EQ(locks.elections.at({"z"}).departures, 1u);
 }
 
 }  // namespace

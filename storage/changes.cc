@@ -33,22 +33,6 @@ void CompareCoolDowns(const Contest& loaded, const Contest& decided, Changes& ch
 
 }  // namespace
 
-Agenda AgendaFor(const std::vector<const Command*>& commands) {
-  Agenda agenda;
-  for (const Command* command : commands) {
-    const Needs needs = NeedsOf(*command);
-    for (const ElectionName& name : needs.elections) {
-      Agenda::Item& item = agenda.elections[name];
-      item.sessions.insert(item.sessions.end(), needs.sessions.begin(), needs.sessions.end());
-      item.candidates.insert(needs.candidates.begin(), needs.candidates.end());
-      item.departures += needs.departures;
-      item.create |= needs.creates;
-    }
-    if (needs.identity) agenda.identities.insert(*needs.identity);
-  }
-  return agenda;
-}
-
 Changes Compare(const Docket& loaded, const Docket& decided) {
   Changes changes;
   for (const auto& [name, contest] : decided.contests) {

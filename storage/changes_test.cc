@@ -206,36 +206,6 @@ TEST(CompareTest, AnEmptiedElectionIsWrittenCompletely) {
   EXPECT_THAT(changes.departed, IsEmpty());
 }
 
-// --- AgendaFor ---
-
-TEST(AgendaForTest, CommandsOfOneElectionCombineTheirNeeds) {
-  Campaign campaign = Superseding(FirstCampaignBy("s/2"));
-  campaign.opening->previous = Id("s/1");
-  const std::vector<Command> commands = {campaign, ResignBy("b"), Appointing("c", {1}),
-                                         Deposing({1})};
-
-  const Agenda agenda = AgendaFor({&commands[0], &commands[1], &commands[2], &commands[3]});
-
-  ASSERT_EQ(agenda.elections.size(), 1u);
-  const Agenda::Item& item = agenda.elections.at(kElection);
-  EXPECT_THAT(item.sessions, UnorderedElementsAre(Id("s/2"), Id("s/1"), Id("b")));
-  EXPECT_THAT(item.candidates, UnorderedElementsAre("s", "c"));
-  EXPECT_EQ(item.departures, 4u);
-  EXPECT_TRUE(item.create);
-}
-
-TEST(AgendaForTest, ASetNeedsEachOfItsElections) {
-  const Command set = FirstCampaignForAllBy("a", {{"x"}, {"y"}});
-  const Command settle = Settle{{"z"}, std::nullopt};
-
-  const Agenda agenda = AgendaFor({&set, &settle});
-
-  EXPECT_TRUE(agenda.elections.at({"x"}).create);
-  EXPECT_THAT(agenda.elections.at({"y"}).sessions, ElementsAre(Id("a")));
-  EXPECT_FALSE(agenda.elections.at({"z"}).create);
-  EXPECT_EQ(agenda.elections.at({"z"}).departures, 1u);
-}
-
 // --- EventsByLane ---
 
 TEST(EventsByLaneTest, EachLaneHasItsEventsInOrder) {

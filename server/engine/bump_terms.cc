@@ -12,15 +12,15 @@ namespace {
 constexpr size_t kPerTransaction = 250;
 constexpr int kTriesMax = 10;  // of what others have locked; each waits for about a second
 
-Agenda ElectionsAgenda(const std::vector<ElectionName>& names) {
-  Agenda agenda;
-  for (const ElectionName& name : names) agenda.elections[name].departures = 1;
-  return agenda;
+LockSet Elections(const std::vector<ElectionName>& names) {
+  LockSet locks;
+  for (const ElectionName& name : names) locks.elections[name].departures = 1;
+  return locks;
 }
 
 // Answers with those that others have locked.
-Result<std::set<ElectionName>> BumpElections(Store& store, const Agenda& agenda, uint64_t floor) {
-  auto committed = store.Transact(agenda, [&](Docket& docket) {
+Result<std::set<ElectionName>> BumpElections(Store& store, const LockSet& locks, uint64_t floor) {
+  auto committed = store.Transact(locks, {}, [&](Docket& docket) {
     for (const auto& [name, contest] : docket.contests) Bump(docket, name, floor);
   });
   if (!committed) return tl::unexpected(committed.error());
@@ -28,10 +28,10 @@ Result<std::set<ElectionName>> BumpElections(Store& store, const Agenda& agenda,
 }
 
 Result<void> BumpPatiently(Store& store, const ElectionName& name, uint64_t floor) {
-  Agenda agenda = ElectionsAgenda({name});
-  agenda.patient = true;
+  LockSet locks = Elections({name});
+  locks.patient = true;
   for (int tries = 0; tries < kTriesMax; ++tries) {
-    const auto busy = BumpElections(store, agenda, floor);
+    const auto busy = BumpElections(store, locks, floor);
     if (!busy) return tl::unexpected(busy.error());
     if (busy->empty()) return {};
   }
@@ -52,7 +52,7 @@ Result<size_t> BumpAllElections(Store& store, uint64_t floor, const BeforeEach& 
     for (const ElectionView& view : *page) names.push_back(view.election.name);
     if (names.empty()) break;
     if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
-    const auto busy = BumpElections(store, ElectionsAgenda(names), floor);
+    const auto busy = BumpElections(store, Elections(names), floor);
     if (!busy) return tl::unexpected(busy.error());
     for (const ElectionName& name : *busy) {
       const auto done = BumpPatiently(store, name, floor);
@@ -72,9 +72,9 @@ Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
     if (!page) return tl::unexpected(page.error());
     if (page->empty()) return ended;
     if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
-    Agenda agenda;
-    for (const SessionView& view : *page) agenda.sessions.push_back(view.session.id);
-    const auto committed = store.Transact(agenda, [&](Docket& docket) {
+    LockSet locks;
+    for (const SessionView& view : *page) locks.sessions.push_back(view.session.id);
+    const auto committed = store.Transact(locks, {}, [&](Docket& docket) {
       for (const auto& [id, session] : docket.sessions) {
         (void)EndSession(docket, id, Cause::kDeposed);
       }

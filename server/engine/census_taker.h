@@ -3,13 +3,13 @@
 #pragma once
 
 #include "metrics/metrics.h"
-#include "storage/store.h"
+#include "storage/operator_store.h"
 
 namespace tenure {
 
 class CensusTaker {
  public:
-  CensusTaker(Store& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
+  CensusTaker(OperatorStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
 
   // A constant number of reads, each of a bounded part of what there is, but for the census itself.
   // What cannot be read is left as it was shown.
@@ -21,7 +21,7 @@ class CensusTaker {
   // Looks for more to list, as long as there is room: in the next part of those of one prefix.
   void ReadMore();
 
-  Store& store_;
+  OperatorStore& store_;
   Metrics& metrics_;
   size_t prefix_ = 0;  // where the last part ended
   std::string after_;

@@ -18,8 +18,9 @@ using ::testing::UnorderedElementsAre;
 class CensusTakerTest : public ::testing::Test {
  protected:
   void Commit(const Command& command) {
-    EXPECT_TRUE(database_.store().Transact(
-        AgendaFor({&command}), [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); }));
+    EXPECT_TRUE(database_.store().Transact(LockSetOf({&command}), {}, [&](Docket& docket) {
+      EXPECT_TRUE(Apply(docket, {}, command));
+    }));
   }
   void StandInEach(const std::vector<std::string>& elections) {
     for (const std::string& election : elections) Commit(Stand(election, "a"));

@@ -37,8 +37,9 @@ class ChangeFeedTest : public ::testing::Test {
 
   // Commits, without telling the feed.
   Change Commit(Store& store, const Command& command) {
-    auto committed = store.Transact(
-        AgendaFor({&command}), [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
+    auto committed = store.Transact(LockSetOf({&command}), {}, [&](Docket& docket) {
+      EXPECT_TRUE(Apply(docket, {}, command));
+    });
     EXPECT_TRUE(committed && committed->positions.size() == 1);
     return {committed->positions.front(), std::move(committed->docket.events)};
   }

@@ -15,7 +15,7 @@ constexpr int kMoveTriesMax = 20;  // of sessions that others have locked
 
 }  // namespace
 
-ClockFollower::ClockFollower(Store& store, const Scheduler& scheduler, Metrics& metrics,
+ClockFollower::ClockFollower(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                              DatabaseClock& clock, Transactions& transactions)
     : store_(store),
       scheduler_(scheduler),
@@ -56,8 +56,8 @@ Result<void> ClockFollower::MoveLeases() {
 
 Result<void> ClockFollower::MoveLeases(const std::vector<SessionId>& sessions,
                                        std::vector<SessionId>& busy) {
-  Agenda agenda{{}, sessions};
-  const auto committed = transactions_.RunByAnyClock(agenda, [&](Docket& docket) {
+  LockSet locks{{}, sessions};
+  const auto committed = transactions_.RunByAnyClock(locks, [&](Docket& docket) {
     // As far as it is now: it may have jumped again.
     const Duration by = docket.now - clock_.At(scheduler_.Now()).value_or(docket.now);
     for (const SessionId& id : sessions) FollowClock(docket, id, by);

@@ -9,14 +9,14 @@
 #include "server/engine/database_clock.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/transactions.h"
-#include "storage/store.h"
+#include "storage/law_store.h"
 
 namespace tenure {
 
 // Of one thread. What it is made of must outlive it.
 class ClockFollower {
  public:
-  ClockFollower(Store& store, const Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
+  ClockFollower(LawStore& store, const Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
                 Transactions& transactions);
 
   // The database said `now` between `asked` and `answered`. If its clock has jumped, all leases are
@@ -29,7 +29,7 @@ class ClockFollower {
   [[nodiscard]] Result<void> MoveLeases(const std::vector<SessionId>& sessions,
                                         std::vector<SessionId>& busy);
 
-  Store& store_;
+  LawStore& store_;
   const Scheduler& scheduler_;
   Metrics& metrics_;
   DatabaseClock& clock_;

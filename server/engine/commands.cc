@@ -52,7 +52,7 @@ std::vector<QueueView> Commands::Queues() const {
 }
 
 void Commands::Enqueue(Pending pending) {
-  Batcher<Pending>& batcher = NeedsOf(pending.command).elections.size() > 1    ? sets_
+  Batcher<Pending>& batcher = ElectionsOf(pending.command).size() > 1          ? sets_
                               : pending.patience.tries >= kTriesBeforePatience ? patient_
                                                                                : commands_;
   if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
@@ -68,14 +68,14 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   // Nothing for those whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
   std::vector<std::string> traces;  // of the docket's events
-  Agenda agenda = AgendaFor(commands);
-  agenda.patient = patient;
-  const auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+  LockSet locks = LockSetOf(commands);
+  locks.patient = patient;
+  const auto committed = transactions_.Run(locks, [&](Docket& docket) {
     answers.clear();
     traces.clear();
     for (const Pending& pending : batch) {
       const bool busy =
-          std::ranges::any_of(NeedsOf(pending.command).elections,
+          std::ranges::any_of(ElectionsOf(pending.command),
                               [&](const ElectionName& name) { return docket.busy.contains(name); });
       answers.push_back(busy ? std::nullopt
                              : std::optional(Apply(docket, limits_, pending.command)));

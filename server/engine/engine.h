@@ -96,7 +96,7 @@ class Engine {
   void ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done);
   // Runs any other read. Errors: those of `read`, too.
   template <typename T>
-  void Read(std::function<Result<T>(Store&)> read, Done<T> done) {
+  void Read(std::function<Result<T>(OperatorStore&)> read, Done<T> done) {
     if (RefusedWhileClosed(done)) return;
     reads_.Read(std::move(read), std::move(done));
   }

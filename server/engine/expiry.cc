@@ -18,7 +18,7 @@ constexpr size_t kDuePerSearch = 500;
 
 }  // namespace
 
-Expiry::Expiry(Store& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
+Expiry::Expiry(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
                Duration lease_ttl_min, uint64_t seed, Commands& commands,
                Transactions& transactions, Publisher& publisher, SessionEndings& endings)
     : store_(store),
@@ -63,8 +63,8 @@ SteadyTime Expiry::FindAndDoDueWork() {
 
 Result<void> Expiry::MarkExpired(const std::vector<SessionId>& sessions) {
   if (sessions.empty()) return {};
-  Agenda agenda{{}, sessions};
-  const auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+  LockSet locks{{}, sessions};
+  const auto committed = transactions_.Run(locks, [&](Docket& docket) {
     for (const SessionId& id : sessions) ExpireIfDue(docket, id);  // busy ones: by the next search
   });
   if (!committed) return tl::unexpected(committed.error());

@@ -14,7 +14,7 @@
 #include "server/engine/scheduler.h"
 #include "server/engine/session_endings.h"
 #include "server/engine/transactions.h"
-#include "storage/store.h"
+#include "storage/law_store.h"
 
 namespace tenure {
 
@@ -23,7 +23,7 @@ class Expiry {
  public:
   // Sessions that other replicas open are found in time if their leases are no shorter than
   // `lease_ttl_min`. Replicas with other `seed`s search a little apart from each other.
-  Expiry(Store& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
+  Expiry(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
          Duration lease_ttl_min, uint64_t seed, Commands& commands, Transactions& transactions,
          Publisher& publisher, SessionEndings& endings);
 
@@ -36,7 +36,7 @@ class Expiry {
   SteadyTime FindAndDoDueWork();
   [[nodiscard]] Result<void> MarkExpired(const std::vector<SessionId>& sessions);
 
-  Store& store_;
+  LawStore& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
   const SteadyTime::duration pause_max_;

@@ -25,12 +25,12 @@ class LineageUseTest : public ::testing::Test {
   };
 
   static Result<Committed> Commit(Member& member, const Command& command) {
-    Agenda agenda = AgendaFor({&command});
-    agenda.stand = member.lineage.stand();
-    EXPECT_TRUE(agenda.stand);
-    const auto committed = member.store.Transact(
-        agenda, [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
-    if (committed) member.lineage.Saw(committed->positions, agenda.stand->epoch);
+    const std::optional<tenure::Stand> stand = member.lineage.stand();
+    EXPECT_TRUE(stand);
+    const auto committed =
+        member.store.Transact(LockSetOf({&command}), {false, stand},
+                              [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
+    if (committed) member.lineage.Saw(committed->positions, stand->epoch);
     return committed;
   }
 

@@ -21,7 +21,7 @@ constexpr size_t kRememberedMax = 10'000;
 
 }  // namespace
 
-Reads::Reads(Store& store, Scheduler& scheduler, Metrics& metrics, Settle settle)
+Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Settle settle)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
@@ -63,20 +63,20 @@ void Reads::ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> d
 
 void Reads::ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done) {
   Read<std::vector<Leadership>>(
-      [sessions = std::move(sessions)](Store& store) { return store.ReadSeats(sessions); },
+      [sessions = std::move(sessions)](OperatorStore& store) { return store.ReadSeats(sessions); },
       std::move(done));
 }
 
 void Reads::ReadEvents(const ElectionName& name, Revision from, size_t limit,
                        AnswerTo<std::vector<Event>> done) {
   Read<std::vector<Event>>(
-      [name, from, limit](Store& store) { return store.ReadEvents(name, from, limit); },
+      [name, from, limit](OperatorStore& store) { return store.ReadEvents(name, from, limit); },
       std::move(done));
 }
 
 void Reads::ReadNames(std::string prefix, size_t limit, AnswerTo<std::vector<ElectionName>> done) {
   using Names = std::vector<ElectionName>;
-  const auto read = [prefix = std::move(prefix), limit](Store& store) -> Result<Names> {
+  const auto read = [prefix = std::move(prefix), limit](OperatorStore& store) -> Result<Names> {
     const auto views = store.ListElections(prefix, "", limit + 1);
     if (!views) return tl::unexpected(views.error());
     if (views->size() > limit) {

@@ -18,7 +18,7 @@
 #include "server/engine/answers.h"
 #include "server/engine/batcher.h"
 #include "server/engine/scheduler.h"
-#include "storage/store.h"
+#include "storage/operator_store.h"
 
 namespace tenure {
 
@@ -36,7 +36,7 @@ class Reads {
   // Brings an election in line with its sessions.
   using Settle = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
 
-  Reads(Store& store, Scheduler& scheduler, Metrics& metrics, Settle settle);
+  Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Settle settle);
 
   // Whether a new question would be answered too late.
   [[nodiscard]] bool Late() const;
@@ -53,7 +53,7 @@ class Reads {
   void ReadNames(std::string prefix, size_t limit, AnswerTo<std::vector<ElectionName>> done);
   // Runs any other read of its own, if not too many wait already. Errors: those of `read`, too.
   template <typename T>
-  void Read(std::function<Result<T>(Store&)> read, AnswerTo<T> done) {
+  void Read(std::function<Result<T>(OperatorStore&)> read, AnswerTo<T> done) {
     if (!MayRead()) return Refuse(scheduler_, std::move(done), Overloaded());
     scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
       done(read(store_));
@@ -91,7 +91,7 @@ class Reads {
                 SteadyTime read_at);
   [[nodiscard]] bool MayRead();
 
-  Store& store_;
+  OperatorStore& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
   const Settle settle_;

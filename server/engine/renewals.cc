@@ -34,16 +34,15 @@ void Renewals::Enqueue(Pending pending) {
 }
 
 std::function<void()> Renewals::Run(std::vector<Pending> batch) {
-  Agenda agenda;
-  agenda.repeatable = true;
-  for (const Pending& pending : batch) agenda.sessions.push_back(pending.session);
+  LockSet locks;
+  for (const Pending& pending : batch) locks.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Session>>> answers;
   std::vector<double> margins;  // of those that were renewed
-  const auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+  const auto committed = transactions_.RunRepeatable(locks, [&](Docket& docket) {
     answers.clear();
     margins.clear();
-    for (const SessionId& id : agenda.sessions) {
+    for (const SessionId& id : locks.sessions) {
       if (docket.busy_sessions.contains(id)) {
         answers.emplace_back();
         continue;

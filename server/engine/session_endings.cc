@@ -15,8 +15,9 @@ constexpr size_t kClosesWaitingMax = 50'000;
 
 }  // namespace
 
-SessionEndings::SessionEndings(Store& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
-                               Commands& commands, Transactions& transactions, Publisher& publisher)
+SessionEndings::SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& metrics,
+                               WatchHub& hub, Commands& commands, Transactions& transactions,
+                               Publisher& publisher)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
@@ -57,11 +58,11 @@ void SessionEndings::Enqueue(Pending pending) {
 }
 
 std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
-  Agenda agenda;
-  for (const Pending& pending : batch) agenda.sessions.push_back(pending.session);
+  LockSet locks;
+  for (const Pending& pending : batch) locks.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Closed>>> answers;
-  auto committed = transactions_.Run(agenda, [&](Docket& docket) {
+  auto committed = transactions_.Run(locks, [&](Docket& docket) {
     answers.clear();
     for (const Pending& pending : batch) {
       if (docket.busy_sessions.contains(pending.session)) {

@@ -19,7 +19,7 @@
 #include "server/engine/scheduler.h"
 #include "server/engine/transactions.h"
 #include "server/engine/watch_hub.h"
-#include "storage/store.h"
+#include "storage/law_store.h"
 
 namespace tenure {
 
@@ -32,7 +32,7 @@ struct Closed {
 // Thread-safe. Everything must outlive the scheduler's last task.
 class SessionEndings {
  public:
-  SessionEndings(Store& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
+  SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
                  Commands& commands, Transactions& transactions, Publisher& publisher);
 
   // Ends a session, for an operator if there is one, and settles it before it answers.
@@ -68,7 +68,7 @@ class SessionEndings {
   // `done` is called, whether it has succeeded or not.
   void Finish(const Ending& ending, Result<void> settled);
 
-  Store& store_;
+  LawStore& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
   WatchHub& hub_;

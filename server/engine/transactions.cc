@@ -13,7 +13,7 @@ void PutOff(Docket& docket) {
 
 }  // namespace
 
-Transactions::Transactions(Store& store, const Scheduler& scheduler, Metrics& metrics,
+Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                            const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
                            Duration incumbent_wait)
     : store_(store),
@@ -24,8 +24,20 @@ Transactions::Transactions(Store& store, const Scheduler& scheduler, Metrics& me
       outages_(outages),
       incumbent_wait_(incumbent_wait) {}
 
-Result<Committed> Transactions::Run(Agenda& agenda, const Decide& decide) {
-  return RunByAnyClock(agenda, [&](Docket& docket) {
+Result<Committed> Transactions::Run(const LockSet& locks, const Decide& decide) {
+  return Commit(locks, false, Informed(decide));
+}
+
+Result<Committed> Transactions::RunRepeatable(const LockSet& locks, const Decide& decide) {
+  return Commit(locks, true, Informed(decide));
+}
+
+Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide& decide) {
+  return Commit(locks, false, decide);
+}
+
+Transactions::Decide Transactions::Informed(const Decide& decide) const {
+  return [this, &decide](Docket& docket) {
     const SteadyTime now = scheduler_.Now();
     if (clock_.IsAhead(docket.now, now)) PutOff(docket);
     if (const auto outage = outages_.LastUntil(now)) {
@@ -35,19 +47,20 @@ Result<Committed> Transactions::Run(Agenda& agenda, const Decide& decide) {
       docket.outage = Outage{at(outage->began), at(outage->ended), incumbent_wait_};
     }
     decide(docket);
-  });
+  };
 }
 
-Result<Committed> Transactions::RunByAnyClock(Agenda& agenda, const Decide& decide) {
-  agenda.stand = lineage_.stand();
-  if (!agenda.stand) {
+Result<Committed> Transactions::Commit(const LockSet& locks, bool repeatable,
+                                       const Decide& decide) {
+  const std::optional<Stand> stand = lineage_.stand();
+  if (!stand) {
     return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
   }
   const SteadyTime begun = scheduler_.Now();
-  auto committed = store_.Transact(agenda, decide);
+  auto committed = store_.Transact(locks, {repeatable, stand}, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (committed) lineage_.Saw(committed->positions, agenda.stand->epoch);
+  if (committed) lineage_.Saw(committed->positions, stand->epoch);
   return committed;
 }
 

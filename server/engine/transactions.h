@@ -12,28 +12,35 @@
 #include "server/engine/lineage.h"
 #include "server/engine/outages.h"
 #include "server/engine/scheduler.h"
-#include "storage/store.h"
+#include "storage/law_store.h"
 
 namespace tenure {
 
 // Thread-safe. What it is made of must outlive it.
 class Transactions {
  public:
-  using Decide = std::function<void(Docket&)>;
+  using Decide = LawStore::Decide;
 
   // The seats that an outage has cost are kept for their holders for `incumbent_wait`.
-  Transactions(Store& store, const Scheduler& scheduler, Metrics& metrics,
+  Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
                Duration incumbent_wait);
 
   // Runs one, and counts it. Nothing is decided by a clock that has jumped ahead: until leases have
   // followed it, everything counts as busy. Errors: kStoreUnavailable.
-  [[nodiscard]] Result<Committed> Run(Agenda& agenda, const Decide& decide);
+  [[nodiscard]] Result<Committed> Run(const LockSet& locks, const Decide& decide);
+  // The same, for what is done twice without harm: see CommitRules.
+  [[nodiscard]] Result<Committed> RunRepeatable(const LockSet& locks, const Decide& decide);
   // The same, whatever the clock shows.
-  [[nodiscard]] Result<Committed> RunByAnyClock(Agenda& agenda, const Decide& decide);
+  [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
  private:
-  Store& store_;
+  [[nodiscard]] Result<Committed> Commit(const LockSet& locks, bool repeatable,
+                                         const Decide& decide);
+  // Decides by what this replica knows of the clock and of outages.
+  [[nodiscard]] Decide Informed(const Decide& decide) const;
+
+  LawStore& store_;
   const Scheduler& scheduler_;
   Metrics& metrics_;
   const DatabaseClock& clock_;

@@ -21,7 +21,7 @@ constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 const Target kEverything{{}, {""}};
 
 template <typename Page>
-using ReadPage = std::function<Result<Page>(Store&)>;
+using ReadPage = std::function<Result<Page>(OperatorStore&)>;
 
 // A page, and the token of the one behind it. One more than `limit` was read if there is one.
 template <typename Item, typename Token>
@@ -87,7 +87,7 @@ grpc::ServerUnaryReactor* AdminService::ListElections(grpc::CallbackServerContex
   const auto limit = ParsePageSize(request->page_size());
   Result<ReadPage<Page>> read = limit.map([&](size_t size) -> ReadPage<Page> {
     return [size, prefix = request->prefix(),
-            after = request->page_token()](Store& store) -> Result<Page> {
+            after = request->page_token()](OperatorStore& store) -> Result<Page> {
       auto views = store.ListElections(prefix, after, size + 1);
       if (!views) return tl::unexpected(views.error());
       Page page;
@@ -123,7 +123,7 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
     if (!size) return tl::unexpected(size.error());
     const auto skip = ParsePageNumber(request->page_token(), 0);
     if (!skip) return tl::unexpected(skip.error());
-    return [name = *name, size = *size, skip = *skip](Store& store) -> Result<Page> {
+    return [name = *name, size = *size, skip = *skip](OperatorStore& store) -> Result<Page> {
       const auto views = store.ReadElections({name});
       if (!views) return tl::unexpected(views.error());
       const auto view = views->find(name);
@@ -165,7 +165,7 @@ grpc::ServerUnaryReactor* AdminService::ListTerms(grpc::CallbackServerContext* c
     if (!size) return tl::unexpected(size.error());
     const auto before = ParsePageNumber(request->page_token(), kNumberMax);
     if (!before) return tl::unexpected(before.error());
-    return [name = *name, size = *size, before = *before](Store& store) -> Result<Page> {
+    return [name = *name, size = *size, before = *before](OperatorStore& store) -> Result<Page> {
       auto terms = store.ReadTerms(name, Term{before}, size + 1);
       if (!terms) return tl::unexpected(terms.error());
       Page page;
@@ -200,7 +200,7 @@ grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext*
     if (!size) return tl::unexpected(size.error());
     const auto before = ParsePageNumber(request->page_token(), kNumberMax);
     if (!before) return tl::unexpected(before.error());
-    return [name, size = *size, before = *before](Store& store) -> Result<Page> {
+    return [name, size = *size, before = *before](OperatorStore& store) -> Result<Page> {
       auto changes = store.ReadAdminChanges(name, before, size + 1);
       if (!changes) return tl::unexpected(changes.error());
       Page page;
@@ -238,7 +238,7 @@ grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext
       after = SessionId::FromHex(*last + std::string(last->size(), 'f')).value();
     }
     return [size = *size, prefix = request->candidate_prefix(),
-            after](Store& store) -> Result<Page> {
+            after](OperatorStore& store) -> Result<Page> {
       auto sessions = store.ReadSessions(prefix, after, size + 1);
       if (!sessions) return tl::unexpected(sessions.error());
       Page page;
@@ -338,7 +338,7 @@ grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* 
   }
   const Asker asker{NameOf(*caller, *context), *reason};
   engine_.Read<std::optional<SessionId>>(
-      [handle = *handle](Store& store) { return store.FindSession(handle); },
+      [handle = *handle](OperatorStore& store) { return store.FindSession(handle); },
       [this, call, asker,
        trace = TraceIdOf(*context)](const Result<std::optional<SessionId>>& found) {
         if (!found) return call->Fail(found.error());

@@ -63,7 +63,7 @@ class AdminService final : public v1::AdminService::CallbackService {
   template <typename Page, typename Response>
   grpc::ServerUnaryReactor* Show(
       grpc::CallbackServerContext* context, const Target& target, Response* response,
-      Result<std::function<Result<Page>(Store&)>> read,
+      Result<std::function<Result<Page>(OperatorStore&)>> read,
       std::type_identity_t<std::function<void(const Page&, Response&)>> fill);
 
   Engine& engine_;

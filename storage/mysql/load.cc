@@ -17,14 +17,15 @@ using query::Patience;
 
 class Loader {
  public:
-  Loader(Pool::Loan& loan, const Agenda& agenda) : loan_(loan), agenda_(agenda) {}
+  Loader(Pool::Loan& loan, const LockSet& locks, const CommitRules& rules)
+      : loan_(loan), locks_(locks), rules_(rules) {}
 
   Loaded Run() {
     LockWhatIsKnown();
     LoadQueues();
     LockSessions();
     CheckCoolDowns();
-    if (!agenda_.identities.empty()) LoadUsage();
+    if (!locks_.identities.empty()) LoadUsage();
     FinishLoading(docket_);
     return std::move(loaded_);
   }
@@ -34,19 +35,19 @@ class Loader {
   // only when the elections are.
   void LockWhatIsKnown() {
     std::vector<ElectionName> names;
-    std::set<SessionId> sessions(agenda_.sessions.begin(), agenda_.sessions.end());
-    for (const auto& [name, item] : agenda_.elections) {
+    std::set<SessionId> sessions(locks_.sessions.begin(), locks_.sessions.end());
+    for (const auto& [name, part] : locks_.elections) {
       names.push_back(name);
-      sessions.insert(item.sessions.begin(), item.sessions.end());
+      sessions.insert(part.sessions.begin(), part.sessions.end());
     }
     std::vector<std::string> statements = {query::kBegin};
-    if (!agenda_.repeatable) {
+    if (!rules_.repeatable) {
       // The writer's row is locked from the first message on: whoever looks up what became of this
       // transaction waits until it has ended, however long that takes.
       Pool::Slot& slot = loan_.slot();
       statements.push_back(query::SaveWriter(slot.writer, ++slot.transaction));
     }
-    if (agenda_.patient) {
+    if (locks_.patient) {
       loan_.connection().Run(statements);
       AddLocked(QueueFor(names));
     } else {
@@ -68,7 +69,7 @@ class Loader {
   }
 
   void LoadUsage() {
-    for (const Row& row : RunOne(loan_, query::UsageOf(agenda_.identities))) {
+    for (const Row& row : RunOne(loan_, query::UsageOf(locks_.identities))) {
       docket_.usage[Text(row, 0)] = {row.Unsigned(1), row.Unsigned(2)};
     }
   }
@@ -100,7 +101,7 @@ class Loader {
     }
     std::erase_if(names, [&](const auto& name) { return docket_.busy.contains(name); });
     for (const ElectionName& name : names) {
-      if (!agenda_.elections.at(name).create) docket_.contests[name].election.name = name;
+      if (!locks_.elections.at(name).create) docket_.contests[name].election.name = name;
     }
     std::erase_if(names, [&](const auto& name) { return docket_.contests.contains(name); });
     if (names.empty()) return;
@@ -132,10 +133,10 @@ class Loader {
       const bool cools = election.cooling_until > DbTime{};
       if (cools) cooling.push_back(name);
       if (election.waiting == 0) continue;
-      const Agenda::Item& item = agenda_.elections.at(name);
-      heads.push_back({name, item.departures + 1, cools});
-      for (const SessionId& session : item.sessions) places.push_back({name, session});
-      for (const std::string& candidate : item.candidates) named.emplace_back(name, candidate);
+      const LockSet::Part& part = locks_.elections.at(name);
+      heads.push_back({name, part.departures + 1, cools});
+      for (const SessionId& session : part.sessions) places.push_back({name, session});
+      for (const std::string& candidate : part.candidates) named.emplace_back(name, candidate);
       if (election.appointment) named.emplace_back(name, election.appointment->candidate);
       if (const Incumbent* incumbent = IncumbentOf(election)) {
         named.emplace_back(name, incumbent->candidate);
@@ -183,7 +184,7 @@ class Loader {
 
   // Those that were not asked for yet. The clock is read after the last lock.
   void LockSessions() {
-    std::set<SessionId> needed(agenda_.sessions.begin(), agenda_.sessions.end());
+    std::set<SessionId> needed(locks_.sessions.begin(), locks_.sessions.end());
     for (const auto& [name, contest] : docket_.contests) needed.merge(SessionsOf(name, contest));
     std::vector<SessionId> more;
     std::ranges::set_difference(needed, asked_for_, std::back_inserter(more));
@@ -224,8 +225,8 @@ class Loader {
 
   [[nodiscard]] std::set<SessionId> SessionsOf(const ElectionName& name,
                                                const Contest& contest) const {
-    const Agenda::Item& item = agenda_.elections.at(name);
-    std::set<SessionId> ids(item.sessions.begin(), item.sessions.end());
+    const LockSet::Part& part = locks_.elections.at(name);
+    std::set<SessionId> ids(part.sessions.begin(), part.sessions.end());
     if (contest.election.leader) ids.insert(contest.election.leader->session);
     for (const Candidacy& candidacy : contest.queue) ids.insert(candidacy.session);
     return ids;
@@ -247,7 +248,8 @@ class Loader {
   }
 
   Pool::Loan& loan_;
-  const Agenda& agenda_;
+  const LockSet& locks_;
+  const CommitRules& rules_;
   Loaded loaded_;
   Docket& docket_ = loaded_.docket;
   std::set<SessionId> asked_for_;  // sessions that were locked, passed by or not there
@@ -256,6 +258,8 @@ class Loader {
 
 }  // namespace
 
-Loaded Load(Pool::Loan& loan, const Agenda& agenda) { return Loader(loan, agenda).Run(); }
+Loaded Load(Pool::Loan& loan, const LockSet& locks, const CommitRules& rules) {
+  return Loader(loan, locks, rules).Run();
+}
 
 }  // namespace tenure::mysql

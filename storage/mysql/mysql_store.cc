@@ -17,13 +17,13 @@ namespace query = mysql::query;
 
 using mysql::MySqlError;
 
-Result<Committed> MySqlStore::Transact(const Agenda& agenda,
-                                       const std::function<void(Docket&)>& decide) {
+Result<Committed> MySqlStore::Transact(const LockSet& locks, const CommitRules& rules,
+                                       const Decide& decide) {
   return runner_.Run([&](Pool::Loan& loan) {
-    const mysql::Loaded loaded = mysql::Load(loan, agenda);
+    const mysql::Loaded loaded = mysql::Load(loan, locks, rules);
     Docket decided = loaded.docket;
     decide(decided);
-    auto positions = mysql::Save(loan, agenda, loaded, decided);
+    auto positions = mysql::Save(loan, rules, loaded, decided);
     return Committed{std::move(decided), std::move(positions)};
   });
 }

@@ -22,8 +22,8 @@ using EventLanes = std::map<int, std::vector<const Event*>>;
 
 class Saver {
  public:
-  Saver(Pool::Loan& loan, const Agenda& agenda, const Loaded& loaded, const Docket& decided)
-      : loan_(loan), agenda_(agenda), loaded_(loaded), decided_(decided) {}
+  Saver(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded, const Docket& decided)
+      : loan_(loan), rules_(rules), loaded_(loaded), decided_(decided) {}
 
   std::vector<LanePosition> Run() {
     const Changes changes = Compare(loaded_.docket, decided_);
@@ -55,7 +55,7 @@ class Saver {
     const auto lanes = EventsByLane(decided_.events);
     std::vector<size_t> position_results;
     for (const auto& [lane, events] : lanes) {
-      statements.push_back(query::AdvanceLane(lane, agenda_.stand));
+      statements.push_back(query::AdvanceLane(lane, rules_.stand));
       position_results.push_back(statements.size());
       statements.emplace_back(query::kAdvancedPosition);
       statements.push_back(query::SaveEvents(lane, events));
@@ -73,13 +73,13 @@ class Saver {
         positions.push_back(results[index][0].Unsigned(0));
       }
     } catch (const MySqlError& error) {
-      if (error.code == query::kNotNull && agenda_.stand) {
+      if (error.code == query::kNotNull && rules_.stand) {
         throw MySqlError(error.kind, error.code,
                          "the database's history is not the one that this replica knows");
       }
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
-      if (!in_doubt || agenda_.repeatable) throw;
+      if (!in_doubt || rules_.repeatable) throw;
       positions = LookUpCommit(lanes);
     }
     std::vector<LanePosition> committed;
@@ -145,16 +145,16 @@ class Saver {
   }
 
   Pool::Loan& loan_;
-  const Agenda& agenda_;
+  const CommitRules& rules_;
   const Loaded& loaded_;
   const Docket& decided_;
 };
 
 }  // namespace
 
-std::vector<LanePosition> Save(Pool::Loan& loan, const Agenda& agenda, const Loaded& loaded,
+std::vector<LanePosition> Save(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded,
                                const Docket& decided) {
-  return Saver(loan, agenda, loaded, decided).Run();
+  return Saver(loan, rules, loaded, decided).Run();
 }
 
 }  // namespace tenure::mysql

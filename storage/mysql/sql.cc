@@ -9,6 +9,7 @@
 #include <span>
 
 #include "core/hex.h"
+#include "core/limits.h"
 #include "storage/columns.h"
 
 namespace tenure::mysql::query {

@@ -20,8 +20,8 @@ class MySqlStore final : public Store {
  public:
   explicit MySqlStore(mysql::Config config) : runner_(std::move(config)) {}
 
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override;
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override;
   Result<std::map<ElectionName, ElectionView>> ReadElections(
       const std::vector<ElectionName>& names) override;
   Result<std::vector<ElectionView>> ListElections(std::string_view prefix, std::string_view after,

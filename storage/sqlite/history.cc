@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/limits.h"
 #include "storage/rows.h"
 #include "storage/sqlite/sql.h"
 

@@ -18,7 +18,7 @@ std::map<std::string, DbTime> LoadCoolDowns(Connection& connection, const Electi
   return cool_downs;
 }
 
-Contest LoadContest(Connection& connection, const ElectionName& name, const Agenda::Item& item,
+Contest LoadContest(Connection& connection, const ElectionName& name, const LockSet::Part& part,
                     DbTime now) {
   Contest contest;
   contest.election.name = name;
@@ -33,14 +33,14 @@ Contest LoadContest(Connection& connection, const ElectionName& name, const Agen
   if (election.cooling_until > DbTime{}) contest.cool_downs = LoadCoolDowns(connection, name, now);
   if (election.waiting == 0) return contest;
 
-  const size_t head_size = item.departures + 1;
+  const size_t head_size = part.departures + 1;
   const auto add = [&](const Row& row) { contest.queue.push_back(ToCandidacy(row)); };
   connection.ForEach(query::kLoadHead, {name.bytes, Int(now), Int(head_size)}, add);
   if (contest.queue.size() == head_size) contest.horizon = contest.queue.back();
-  for (const SessionId& session : item.sessions) {
+  for (const SessionId& session : part.sessions) {
     connection.ForEach(query::kLoadPlace, {name.bytes, Bytes(session)}, add);
   }
-  std::set<std::string> named = item.candidates;
+  std::set<std::string> named = part.candidates;
   if (election.appointment) named.insert(election.appointment->candidate);
   if (const Incumbent* incumbent = IncumbentOf(election)) named.insert(incumbent->candidate);
   for (const std::string& candidate : named) {
@@ -51,14 +51,14 @@ Contest LoadContest(Connection& connection, const ElectionName& name, const Agen
 
 }  // namespace
 
-Docket Load(Connection& connection, DbTime now, const Agenda& agenda) {
+Docket Load(Connection& connection, DbTime now, const LockSet& locks) {
   Docket docket;
   docket.now = now;
-  std::set<SessionId> sessions(agenda.sessions.begin(), agenda.sessions.end());
-  for (const auto& [name, item] : agenda.elections) {
+  std::set<SessionId> sessions(locks.sessions.begin(), locks.sessions.end());
+  for (const auto& [name, part] : locks.elections) {
     Contest& contest =
-        docket.contests.emplace(name, LoadContest(connection, name, item, now)).first->second;
-    sessions.insert(item.sessions.begin(), item.sessions.end());
+        docket.contests.emplace(name, LoadContest(connection, name, part, now)).first->second;
+    sessions.insert(part.sessions.begin(), part.sessions.end());
     if (contest.election.leader) sessions.insert(contest.election.leader->session);
     for (const Candidacy& candidacy : contest.queue) sessions.insert(candidacy.session);
   }
@@ -66,7 +66,7 @@ Docket Load(Connection& connection, DbTime now, const Agenda& agenda) {
     connection.ForEach(query::kLoadSession, {Bytes(id)},
                        [&](const Row& row) { docket.sessions.emplace(id, ToSession(row)); });
   }
-  for (const std::string& identity : agenda.identities) {
+  for (const std::string& identity : locks.identities) {
     connection.ForEach(query::kUsage, {identity, Int(docket.now)}, [&](const Row& row) {
       docket.usage[identity] = {row.Unsigned(0), row.Unsigned(1)};
     });

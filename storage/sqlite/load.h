@@ -8,6 +8,6 @@
 namespace tenure::sqlite {
 
 // REQUIRES: a transaction that will write, which began before the clock was read.
-[[nodiscard]] Docket Load(Connection& connection, DbTime now, const Agenda& agenda);
+[[nodiscard]] Docket Load(Connection& connection, DbTime now, const LockSet& locks);
 
 }  // namespace tenure::sqlite

@@ -21,14 +21,14 @@ int Version(sqlite::Connection& connection) {
 
 }  // namespace
 
-Result<Committed> SqliteStore::Transact(const Agenda& agenda,
-                                        const std::function<void(Docket&)>& decide) {
+Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules& rules,
+                                        const Decide& decide) {
   return Guarded([&] {
     Transaction transaction(connection_, query::kBegin);
-    const Docket loaded = sqlite::Load(connection_, clock_(), agenda);
+    const Docket loaded = sqlite::Load(connection_, clock_(), locks);
     Docket decided = loaded;
     decide(decided);
-    auto positions = sqlite::Save(connection_, loaded, decided, agenda.stand);
+    auto positions = sqlite::Save(connection_, loaded, decided, rules.stand);
     transaction.Commit();
     return Committed{std::move(decided), std::move(positions)};
   });

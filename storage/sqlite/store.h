@@ -25,8 +25,8 @@ class SqliteStore final : public Store {
   SqliteStore(const std::string& path, DbClock clock)
       : clock_(std::move(clock)), connection_(path) {}
 
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override;
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override;
   Result<std::map<ElectionName, ElectionView>> ReadElections(
       const std::vector<ElectionName>& names) override;
   Result<std::vector<ElectionView>> ListElections(std::string_view prefix, std::string_view after,

@@ -39,13 +39,13 @@ TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   Election tombstone{{"tombstone"}, {4}, {5}, {6}, 0};
   tombstone.deleted = true;
   tombstone.history_from = {6};
-  Agenda agenda;
+  LockSet locks;
   for (const Election& election : {all, few, tombstone}) {
-    agenda.elections[election.name].create = true;
+    locks.elections[election.name].create = true;
   }
 
   for (int times = 0; times < 2; ++times) {  // as a new row, and over the old one
-    ASSERT_TRUE(store_->Transact(agenda, [&](Docket& docket) {
+    ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
       for (const Election& election : {all, few, tombstone}) {
         docket.contests.at(election.name) = {election, !election.deleted};
       }
@@ -71,9 +71,9 @@ TEST_P(AdminContract, AnIncumbentWithoutAVacancyIsNobody) {
   if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "nobody else can write to it";
   Election election{{"e"}, {1}, {1}, {1}, 0};
   election.vacancy = Vacancy{Cause::kExpired, {15s}, Incumbent{"last", {17s}}};
-  Agenda agenda;
-  agenda.elections[election.name].create = true;
-  ASSERT_TRUE(store_->Transact(agenda, [&](Docket& docket) {
+  LockSet locks;
+  locks.elections[election.name].create = true;
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
     docket.contests.at(election.name) = {election, true};
   }));
 
@@ -85,13 +85,13 @@ TEST_P(AdminContract, AnIncumbentWithoutAVacancyIsNobody) {
 TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
   Session session{NewSessionId(), "a",          3s, {DbTime{20s}},
                   Cause::kNone,   {DbTime{5s}}, 2s, {DbTime{6s}}};
-  const Agenda agenda{{}, {session.id}};
+  const LockSet locks{{}, {session.id}};
   const auto found = [&] {
-    return Replica().Transact(agenda, [](Docket&) {}).value().docket.sessions.at(session.id);
+    return Replica().Transact(locks, {}, [](Docket&) {}).value().docket.sessions.at(session.id);
   };
 
   ASSERT_TRUE(
-      store_->Transact(agenda, [&](Docket& docket) { docket.sessions[session.id] = session; }));
+      store_->Transact(locks, {}, [&](Docket& docket) { docket.sessions[session.id] = session; }));
   EXPECT_EQ(found(), session);
 
   session.lease_ttl = 9s;
@@ -99,7 +99,7 @@ TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
   session.expires_at = {30s};
   session.ended = Cause::kDeposed;
   ASSERT_TRUE(
-      store_->Transact(agenda, [&](Docket& docket) { docket.sessions[session.id] = session; }));
+      store_->Transact(locks, {}, [&](Docket& docket) { docket.sessions[session.id] = session; }));
   EXPECT_EQ(found(), session);
 }
 
@@ -303,7 +303,7 @@ TEST_P(AdminContract, AnOperatorEndsASession) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
   const auto depose = [&] {
-    return store_->Transact({{}, {session}}, [&](Docket& docket) {
+    return store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
       EXPECT_TRUE(DeposeSession(docket, session, kAsker));
     });
   };
@@ -311,7 +311,7 @@ TEST_P(AdminContract, AnOperatorEndsASession) {
   ASSERT_TRUE(depose());
   ASSERT_TRUE(depose());
 
-  ASSERT_TRUE(Replica().Transact({{}, {session}}, [&](Docket& docket) {
+  ASSERT_TRUE(Replica().Transact({{}, {session}}, {}, [&](Docket& docket) {
     EXPECT_EQ(docket.sessions.at(session).ended, Cause::kDeposed);
   }));
   const auto changes = AdminChanges();
@@ -333,10 +333,11 @@ TEST_P(AdminContract, ChangesAreReadInPagesLatestFirst) {
                     "detail '" + std::to_string(term),
                     asker});
   }
+  ASSERT_TRUE(store_->Transact({}, {}, [&](Docket& docket) {
+    docket.admin_changes.assign(made.begin(), made.begin() + 2);
+  }));
   ASSERT_TRUE(store_->Transact(
-      {}, [&](Docket& docket) { docket.admin_changes.assign(made.begin(), made.begin() + 2); }));
-  ASSERT_TRUE(store_->Transact(
-      {}, [&](Docket& docket) { docket.admin_changes.assign(made.begin() + 2, made.end()); }));
+      {}, {}, [&](Docket& docket) { docket.admin_changes.assign(made.begin() + 2, made.end()); }));
 
   const auto first = Replica().ReadAdminChanges({}, kNumberMax, 3).value();
   ASSERT_THAT(first, SizeIs(3));
@@ -430,7 +431,7 @@ TEST_P(AdminContract, APostponedCampaignLeavesNoElection) {
   Stand("g", free, "b");
   const auto other = Open();
 
-  const auto held = other->Transact({{}, {locked}}, [&](Docket&) {
+  const auto held = other->Transact({{}, {locked}}, {}, [&](Docket&) {
     const auto answers = Run(*store_, {CampaignOf("ghost", locked, "a"), Resign{{"g"}, free, {}}});
     EXPECT_EQ(answers.at(0).error().reason, Reason::kOverloaded);
     EXPECT_TRUE(answers.at(1));
@@ -496,7 +497,7 @@ TEST_P(AdminContract, OlderSessionsOfACandidateAreFoundWhereverTheyWait) {
   ASSERT_THAT(queue, SizeIs(41));
   EXPECT_EQ(queue[20], "s");
   EXPECT_EQ(View("e").election.waiting, 41u);
-  ASSERT_TRUE(store_->Transact({{}, {old}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {old}}, {}, [&](Docket& docket) {
     EXPECT_EQ(docket.sessions.at(old).ended, Cause::kSuperseded);
   }));
   campaign = CampaignOf("e", NewSessionId(), "leader");

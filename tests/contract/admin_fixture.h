@@ -41,19 +41,19 @@ class AdminFixture : public StoreContract {
   }
 
   // What a transaction of another replica loads of an election.
-  Contest Load(const std::string& election, Agenda::Item item = {}) {
-    Agenda agenda;
-    agenda.elections[{election}] = std::move(item);
-    return Replica().Transact(agenda, [](Docket&) {}).value().docket.contests.at({election});
+  Contest Load(const std::string& election, LockSet::Part item = {}) {
+    LockSet locks;
+    locks.elections[{election}] = std::move(item);
+    return Replica().Transact(locks, {}, [](Docket&) {}).value().docket.contests.at({election});
   }
 
-  static Agenda::Item Needing(std::vector<SessionId> sessions, size_t departures = 0) {
+  static LockSet::Part Needing(std::vector<SessionId> sessions, size_t departures = 0) {
     return {std::move(sessions), {}, departures, false};
   }
 
   // Applies the commands as if it were earlier or later by the database's clock.
   void RunAt(Duration offset, const std::vector<Command>& commands) {
-    const auto committed = store_->Transact(AgendaFor(commands), [&](Docket& docket) {
+    const auto committed = store_->Transact(LockSetOf(commands), {}, [&](Docket& docket) {
       docket.now = docket.now + offset;
       for (const Command& command : commands) EXPECT_TRUE(Apply(docket, limits_, command));
     });

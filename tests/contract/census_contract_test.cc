@@ -64,7 +64,7 @@ TEST_P(CensusContract, AnExpiredLeaderDoesNotCount) {
 TEST_P(CensusContract, ALeaderWithAnEndedSessionDoesNotCount) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
-  ASSERT_TRUE(store_->Transact({{}, {session}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
     EXPECT_TRUE(EndSession(docket, session, Cause::kSessionClosed));
   }));
 
@@ -93,7 +93,7 @@ TEST_P(CensusContract, ADeletedElectionDoesNotCount) {
 TEST_P(CensusContract, AConnectionIsBusyWhileATransactionRuns) {
   StoreActivity during;
 
-  ASSERT_TRUE(store_->Transact({}, [&](Docket&) { during = store_->Activity(); }));
+  ASSERT_TRUE(store_->Transact({}, {}, [&](Docket&) { during = store_->Activity(); }));
 
   EXPECT_EQ(during.connections_busy, 1u);
   EXPECT_EQ(store_->Activity().connections_busy, 0u);

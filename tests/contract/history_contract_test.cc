@@ -140,7 +140,7 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
       }
       const auto attempt = [&](const std::vector<Command>& commands) {
         std::vector<Result<Answer>> answers;
-        const auto committed = store->Transact(AgendaFor(commands), [&](Docket& docket) {
+        const auto committed = store->Transact(LockSetOf(commands), {}, [&](Docket& docket) {
           answers.clear();
           if (!docket.busy.empty() || !docket.busy_sessions.empty()) return;
           for (const Command& command : commands)
@@ -198,7 +198,7 @@ TEST_P(HistoryContract, ALostReplyToACommitOfSeveralLanesIsLookedUp) {
   int tries = 0;
 
   std::thread blocker;
-  const auto committed = store_->Transact(AgendaFor({campaign}), [&](Docket& docket) {
+  const auto committed = store_->Transact(LockSetOf({campaign}), {}, [&](Docket& docket) {
     EXPECT_TRUE(Apply(docket, limits_, campaign));
     if (++tries > 1) return;
     blocker = std::thread(
@@ -465,7 +465,7 @@ TEST_P(HistoryContract, AQueueIsReadInPagesWithItsCoolDowns) {
   Stand("e", dead, "dead");
   Stand("e", NewSessionId(), "urgent", 60s, 3);
   Stand("other", NewSessionId(), "x");
-  ASSERT_TRUE(store_->Transact({{}, {dead}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {dead}}, {}, [&](Docket& docket) {
     EXPECT_TRUE(EndSession(docket, dead, Cause::kSessionClosed));
   }));
 
@@ -523,7 +523,7 @@ TEST_P(HistoryContract, SessionsAreReadInPagesWithTheirElections) {
   Stand("e", ids[3], "web-3");
   const SessionId closed = NewSessionId();
   Stand("h", closed, "web-4");
-  ASSERT_TRUE(store_->Transact({{}, {closed}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {closed}}, {}, [&](Docket& docket) {
     EXPECT_TRUE(EndSession(docket, closed, Cause::kSessionClosed));
   }));
   RunAt(kLongAgo, {Campaign{{"i"}, NewSessionId(), Campaign::Opening{"web-5", 1s}, {}, "", 0, {}}});
@@ -552,7 +552,7 @@ TEST_P(HistoryContract, ALiveOrEndedSessionIsFoundByItsHandle) {
   const SessionId ended = NewSessionId();
   Stand("e", alive, "a");
   Stand("e", ended, "b");
-  ASSERT_TRUE(store_->Transact({{}, {ended}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {ended}}, {}, [&](Docket& docket) {
     EXPECT_TRUE(EndSession(docket, ended, Cause::kSessionClosed));
   }));
 

@@ -62,7 +62,7 @@ class SqlSurface {
   // Nothing if the election is locked by another transaction.
   std::optional<Result<Answer>> Try(const Command& command) {
     std::optional<Result<Answer>> answer;
-    const auto committed = store_->Transact(AgendaFor({&command}), [&](Docket& docket) {
+    const auto committed = store_->Transact(LockSetOf({&command}), {}, [&](Docket& docket) {
       answer.reset();
       if (docket.busy.empty()) answer = Apply(docket, {}, command);
     });
@@ -86,13 +86,14 @@ class SqlSurface {
 
   // The first step of an end: the session's elections are not settled.
   void End(const SessionId& session, Cause cause) {
-    EXPECT_TRUE(store_->Transact(
-        {{}, {session}}, [&](Docket& docket) { EXPECT_TRUE(EndSession(docket, session, cause)); }));
+    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
+      EXPECT_TRUE(EndSession(docket, session, cause));
+    }));
   }
 
   bool CanRenew(const SessionId& session) {
     bool renewed = false;
-    EXPECT_TRUE(store_->Transact({{}, {session}}, [&](Docket& docket) {
+    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
       renewed = tenure::Renew(docket, session).has_value();
     }));
     return renewed;
@@ -378,7 +379,7 @@ TEST_F(FenceTest, AGuardWaitsForARunningTakeover) {
   std::future<std::string> refusal;
   const Command resign = Resign{{"e"}, leader_, {}};
 
-  const auto committed = surface_.store().Transact(AgendaFor({&resign}), [&](Docket& docket) {
+  const auto committed = surface_.store().Transact(LockSetOf({&resign}), {}, [&](Docket& docket) {
     ASSERT_TRUE(Apply(docket, {}, resign));
     refusal = std::async(std::launch::async, [&] { return application.Guard("'e'", "1"); });
     ASSERT_TRUE(Eventually([&] {
@@ -458,7 +459,7 @@ TEST_F(FenceTest, ServingNeedsNoPrivilegeToChangeTheSchema) {
   const Command depose = Depose{{"e"}, {1}, 60s, {"olga", "drill"}};
   const Command deletion = Delete{{"e"}, {1}, {"olga", "drill"}};
   for (const Command* command : {&campaign, &depose, &deletion}) {
-    EXPECT_TRUE(store->Transact(AgendaFor({command}),
+    EXPECT_TRUE(store->Transact(LockSetOf({command}), {},
                                 [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, *command)); }));
   }
   EXPECT_TRUE(store->MarkSettled({session}));

@@ -35,10 +35,10 @@ inline SessionId NewSessionId() {
   return id;
 }
 
-inline Agenda AgendaFor(const std::vector<Command>& commands) {
+inline LockSet LockSetOf(const std::vector<Command>& commands) {
   std::vector<const Command*> all;
   for (const Command& command : commands) all.push_back(&command);
-  return tenure::AgendaFor(all);
+  return tenure::LockSetOf(all);
 }
 
 inline std::unique_ptr<Store> OpenUrl(const std::string& url) {
@@ -69,12 +69,11 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
   // Applies the commands in one transaction.
   std::vector<Result<Answer>> Run(Store& store, const std::vector<Command>& commands) {
     std::vector<Result<Answer>> answers;
-    const auto committed = store.Transact(AgendaFor(commands), [&](Docket& docket) {
+    const auto committed = store.Transact(LockSetOf(commands), {}, [&](Docket& docket) {
       answers.clear();
       for (const Command& command : commands) {
-        const bool busy = std::ranges::any_of(NeedsOf(command).elections, [&](const auto& name) {
-          return docket.busy.contains(name);
-        });
+        const bool busy = std::ranges::any_of(
+            ElectionsOf(command), [&](const auto& name) { return docket.busy.contains(name); });
         if (busy) {
           answers.emplace_back(Fail(Reason::kOverloaded, "busy"));
         } else {

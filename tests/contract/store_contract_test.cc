@@ -55,11 +55,11 @@ TEST_P(StoreContract, ABumpIsSavedAndItsEventReportedLikeAnyOther) {
   Stand("e", NewSessionId(), "a");
   const uint64_t position = committed_.at(0).position;
   constexpr uint64_t kFloor = 2'000'000'000'000'000;
-  Agenda agenda;
-  agenda.elections[{"e"}].departures = 1;
+  LockSet locks;
+  locks.elections[{"e"}].departures = 1;
 
   const auto committed =
-      store_->Transact(agenda, [](Docket& docket) { Bump(docket, {"e"}, kFloor); });
+      store_->Transact(locks, {}, [](Docket& docket) { Bump(docket, {"e"}, kFloor); });
 
   ASSERT_TRUE(committed);
   EXPECT_THAT(History("e"), ElementsAre("2000000000000001 VACATED a 1 DEPOSED"));
@@ -238,44 +238,44 @@ TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
   EXPECT_THAT(store_->ListUnended({}, 2).value(), ElementsAre(ids[0], ids[1]));
   EXPECT_THAT(store_->ListUnended(ids[1], 2).value(), ElementsAre(ids[2]));
   EXPECT_THAT(store_->ListUnended(ids[2], 2).value(), IsEmpty());
-  ASSERT_TRUE(
-      store_->Transact(Agenda{{}, {ids[1]}}, [&](Docket& docket) { ExpireIfDue(docket, ids[1]); }));
+  ASSERT_TRUE(store_->Transact(LockSet{{}, {ids[1]}}, {},
+                               [&](Docket& docket) { ExpireIfDue(docket, ids[1]); }));
   EXPECT_THAT(store_->ListUnended({}, 10).value(), ElementsAre(ids[0], ids[2]));
 }
 
 TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
-  const Agenda agenda{{}, {session}};
+  const LockSet locks{{}, {session}};
 
-  ASSERT_TRUE(store_->Transact(agenda, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
     EXPECT_TRUE(EndSession(docket, session, Cause::kSessionClosed));
   }));
   Run(Settle{{"e"}, session});
   ASSERT_TRUE(store_->MarkSettled({session}));
 
-  ASSERT_TRUE(store_->Transact(agenda, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
     EXPECT_EQ(Renew(docket, session).error().reason, Reason::kSessionEnded);
     EXPECT_EQ(docket.sessions.at(session).ended, Cause::kSessionClosed);
   }));
   EXPECT_EQ(store_->ForgetSessions(1h, 100).value(), 0u);
   ASSERT_TRUE(store_->Transact(
-      agenda, [&](Docket& docket) { EXPECT_TRUE(docket.sessions.contains(session)); }));
+      locks, {}, [&](Docket& docket) { EXPECT_TRUE(docket.sessions.contains(session)); }));
   EXPECT_EQ(store_->ForgetSessions(-1h, 100).value(), 1u);
   ASSERT_TRUE(store_->Transact(
-      agenda, [&](Docket& docket) { EXPECT_FALSE(docket.sessions.contains(session)); }));
+      locks, {}, [&](Docket& docket) { EXPECT_FALSE(docket.sessions.contains(session)); }));
 }
 
 TEST_P(StoreContract, ARenewalOnlyMovesTheExpiry) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a", 1s);
   DbTime before;
-  ASSERT_TRUE(store_->Transact({{}, {session}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
     before = docket.sessions.at(session).expires_at;
     EXPECT_TRUE(Renew(docket, session));
   }));
 
-  ASSERT_TRUE(store_->Transact({{}, {session}}, [&](Docket& docket) {
+  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
     EXPECT_GT(docket.sessions.at(session).expires_at, before);
     EXPECT_EQ(docket.sessions.at(session).candidate, "a");
   }));
@@ -327,7 +327,7 @@ TEST_P(StoreContract, ADecisionThatThrowsSavesNothingAndLeavesNoLock) {
   Stand("e", session, "a");
   const std::vector<Command> resign = {Resign{{"e"}, session, {}}};
 
-  EXPECT_THROW((void)store_->Transact(AgendaFor(resign),
+  EXPECT_THROW((void)store_->Transact(LockSetOf(resign), {},
                                       [&](Docket& docket) {
                                         (void)Apply(docket, limits_, resign[0]);
                                         throw std::runtime_error("planted");
@@ -351,15 +351,15 @@ TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermOrSkipARevision) {
       const SessionId session = NewSessionId();
       // Queues for the election if it is locked, or they would keep each other from it.
       const auto carry_out = [&](const Command& command) -> std::optional<Answer> {
-        Agenda agenda = AgendaFor({command});
+        LockSet locks = LockSetOf({command});
         std::optional<Result<Answer>> answer;
         while (!answer && !HasFailure()) {
-          const auto committed = store->Transact(agenda, [&](Docket& docket) {
+          const auto committed = store->Transact(locks, {}, [&](Docket& docket) {
             answer.reset();
             if (docket.busy.empty()) answer = Apply(docket, limits_, command);
           });
           EXPECT_TRUE(committed) << committed.error().message;
-          agenda.patient = true;
+          locks.patient = true;
         }
         if (!answer) return std::nullopt;
         EXPECT_TRUE(*answer) << answer->error().message;
@@ -401,7 +401,7 @@ TEST_P(StoreContract, ALockedElectionIsBusyAndDelaysNobodyElse) {
   std::vector<Command> both = {Resign{{"free"}, free_session, {}},
                                Resign{{"locked"}, free_session, {}}};
 
-  const auto held = other->Transact(AgendaFor({Resign{{"locked"}, session, {}}}), [&](Docket&) {
+  const auto held = other->Transact(LockSetOf({Resign{{"locked"}, session, {}}}), {}, [&](Docket&) {
     const auto answers = Run(*store_, both);
     ASSERT_EQ(answers.size(), 2u);
     EXPECT_TRUE(answers[0].has_value());
@@ -421,8 +421,8 @@ TEST_P(StoreContract, ALockedSessionIsBusyAndDelaysNobodyElse) {
   Stand("f", free, "b");
   const auto other = Open();
 
-  const auto held = other->Transact({{}, {locked}}, [&](Docket&) {
-    const auto renewed = store_->Transact({{}, {locked, free}}, [&](Docket& docket) {
+  const auto held = other->Transact({{}, {locked}}, {}, [&](Docket&) {
+    const auto renewed = store_->Transact({{}, {locked, free}}, {}, [&](Docket& docket) {
       EXPECT_THAT(docket.busy_sessions, ElementsAre(locked));
       EXPECT_TRUE(Renew(docket, free));
     });
@@ -448,12 +448,12 @@ TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
   Result<Answer> second = Fail(Reason::kOverloaded, "not tried");
 
   const Command late = stand("f", "second");
-  const auto committed = store_->Transact(AgendaFor({late}), [&](Docket& docket) {
+  const auto committed = store_->Transact(LockSetOf({late}), {}, [&](Docket& docket) {
     // Between the second one's look and its save, the first opens the session and ends it.
     if (++tries == 1) {
       EXPECT_FALSE(docket.sessions.contains(session));
       Run(*other, {stand("e", "first")});
-      EXPECT_TRUE(other->Transact({{}, {session}}, [&](Docket& ending) {
+      EXPECT_TRUE(other->Transact({{}, {session}}, {}, [&](Docket& ending) {
         EXPECT_TRUE(EndSession(ending, session, Cause::kSessionClosed));
       }));
     }
@@ -496,7 +496,7 @@ TEST_P(StoreContract, ACommitWhoseReplyIsLostIsLookedUp) {
 
   // The events table is locked against writing until after the store's patience with one message.
   std::thread blocker;
-  const auto committed = store_->Transact(AgendaFor({resign}), [&](Docket& docket) {
+  const auto committed = store_->Transact(LockSetOf({resign}), {}, [&](Docket& docket) {
     answer = Apply(docket, limits_, resign);
     if (++tries > 1) return;
     std::atomic<bool> started = false;

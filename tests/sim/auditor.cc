@@ -28,20 +28,20 @@ const Candidacy* InQueue(const Contest& contest, const SessionId& id) {
 
 }  // namespace
 
-void Auditor::OnTransaction(const Agenda& agenda, const Docket& decided) {
+void Auditor::OnTransaction(const LockSet& locks, const Docket& decided) {
   const std::set<ElectionName>& unsettled = decided.unsettled;
   ++transactions_;
   world_.unsettled += unsettled.size();
   for (const ElectionName& name : unsettled) world_.Say("   {} is unsettled", name.bytes);
   std::set<ElectionName> may_be_vacant = unsettled;
   if (!decided.busy.empty()) {
-    for (const auto& [name, item] : agenda.elections) may_be_vacant.insert(name);
+    for (const auto& [name, item] : locks.elections) may_be_vacant.insert(name);
   }
-  Audit(agenda, may_be_vacant, false);
+  Audit(locks, may_be_vacant, false);
 }
 
 void Auditor::AuditAll() {
-  Agenda everything;
+  LockSet everything;
   std::set<ElectionName> vacant;
   everything.sessions.assign(world_.sessions.begin(), world_.sessions.end());
   for (const ElectionName& name : world_.elections) {
@@ -51,13 +51,13 @@ void Auditor::AuditAll() {
   Audit(everything, vacant, true);
 }
 
-void Auditor::Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_vacant,
+void Auditor::Audit(const LockSet& locks, const std::set<ElectionName>& may_be_vacant,
                     bool everything) {
   // One transaction that changes nothing, and reads all of every queue.
-  Agenda wide;
-  wide.sessions = agenda.sessions;
-  for (const auto& [name, item] : agenda.elections) {
-    Agenda::Item& all = wide.elections[name];
+  LockSet wide;
+  wide.sessions = locks.sessions;
+  for (const auto& [name, item] : locks.elections) {
+    LockSet::Part& all = wide.elections[name];
     all.sessions = item.sessions;
     all.departures = kAll;
     const auto known = elections_.find(name);
@@ -65,7 +65,7 @@ void Auditor::Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_v
     for (const auto& [id, candidacy] : known->second.queue) all.sessions.push_back(id);
     if (const auto& leader = known->second.election.leader) all.sessions.push_back(leader->session);
   }
-  const auto read = truth_.Transact(wide, [](Docket&) {});
+  const auto read = truth_.Transact(wide, {}, [](Docket&) {});
   if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
   const Docket& now = read->docket;
 
@@ -74,8 +74,8 @@ void Auditor::Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_v
   for (const auto& [id, session] : now.sessions) AuditSession(Find(id), session);
   for (const auto& [name, contest] : now.contests) {
     if (!contest.exists && !elections_.contains(name) && !contest.election.deleted) continue;
-    const auto item = agenda.elections.find(name);
-    const bool campaigned = !everything && item != agenda.elections.end() && item->second.create;
+    const auto item = locks.elections.find(name);
+    const bool campaigned = !everything && item != locks.elections.end() && item->second.create;
     AuditElection(contest, now, campaigned, may_be_vacant);
   }
   AuditSets(now);

@@ -39,7 +39,7 @@ class Auditor {
   // A transaction was committed, and decided so. The seats of its unsettled elections may still be
   // vacant, as the law said; if some elections were locked elsewhere, so may those of all others,
   // since commands that need several may have been put off without a look at them.
-  void OnTransaction(const Agenda& agenda, const Docket& decided);
+  void OnTransaction(const LockSet& locks, const Docket& decided);
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
 
@@ -70,7 +70,7 @@ class Auditor {
     std::map<Term, Event> ends;
   };
 
-  void Audit(const Agenda& agenda, const std::set<ElectionName>& may_be_vacant, bool everything);
+  void Audit(const LockSet& locks, const std::set<ElectionName>& may_be_vacant, bool everything);
   void AuditSession(const Session* before, const Session& after);
   void AuditElection(const Contest& contest, const Docket& now, bool campaigned,
                      const std::set<ElectionName>& may_be_vacant);

@@ -37,7 +37,7 @@ struct FitsVisitor {
 
 bool Fits(const Command& command, const AdminChange& change) {
   return std::visit(FitsVisitor{change}, command) &&
-         NeedsOf(command).elections.front() == change.election;
+         ElectionsOf(command).front() == change.election;
 }
 
 }  // namespace

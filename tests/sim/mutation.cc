@@ -72,8 +72,8 @@ void RenewTheEnded(Docket& docket, const World&) {
   }
 }
 
-void LoadAllCandidates(Agenda& agenda, const World& world) {
-  for (auto& [name, item] : agenda.elections) {
+void LoadAllCandidates(LockSet& locks, const World& world) {
+  for (auto& [name, item] : locks.elections) {
     item.sessions.insert(item.sessions.end(), world.sessions.begin(), world.sessions.end());
   }
 }

@@ -19,7 +19,7 @@ struct Mutation {
 
   // Between the engine and the store. Before a docket is loaded; before the law sees it; after the
   // law has changed it and before it is saved.
-  std::function<void(Agenda&, const World&)> before_load;
+  std::function<void(LockSet&, const World&)> before_load;
   std::function<void(Docket&, const World&)> before_law;
   std::function<void(const Docket& before, Docket&, const World&)> after_law;
   std::function<void(DueWork&)> after_due;

@@ -159,7 +159,7 @@ void Operator::OnAnswer(size_t number, int tries_left, const Result<Answer>& ans
 }
 
 Command Operator::WithMutation(const Command& command) const {
-  const Election* now = auditor_.Find(NeedsOf(command).elections.front());
+  const Election* now = auditor_.Find(ElectionsOf(command).front());
   if (!world_.mutation.orders_ignore_term || now == nullptr) return command;
   Command changed = command;
   std::visit(
@@ -181,7 +181,7 @@ void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) c
   const std::string handle = std::get<SessionId>(order.wish).Handle();
   const Asker asker{name_, "#" + std::to_string(number)};
   engine.Read<std::optional<SessionId>>(
-      [handle](Store& store) { return store.FindSession(handle); },
+      [handle](OperatorStore& store) { return store.FindSession(handle); },
       [&engine, asker,
        respond = std::move(respond)](const Result<std::optional<SessionId>>& found) {
         if (!found) return respond(tl::unexpected(found.error()));

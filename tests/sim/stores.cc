@@ -9,7 +9,7 @@ namespace {
 
 // The head of a queue as a store would have read it just before the first in it died: whoever comes
 // next was not read. Answers with what has to be put back before the docket is saved.
-std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
+std::optional<Candidacy> HideHead(Contest& contest, const LockSet::Part& item) {
   if (contest.queue.empty()) return std::nullopt;
   const Candidacy head = contest.queue.front();
   const bool spoken_for = std::ranges::find(item.sessions, head.session) != item.sessions.end();
@@ -29,27 +29,27 @@ std::optional<Candidacy> HideHead(Contest& contest, const Agenda::Item& item) {
 
 }  // namespace
 
-Result<Committed> AuditedStore::Transact(const Agenda& agenda,
-                                         const std::function<void(Docket&)>& decide) {
-  auto committed = next_.Transact(agenda, decide);
-  if (committed) auditor_.OnTransaction(agenda, committed->docket);
+Result<Committed> AuditedStore::Transact(const LockSet& locks, const CommitRules& rules,
+                                         const Decide& decide) {
+  auto committed = next_.Transact(locks, rules, decide);
+  if (committed) auditor_.OnTransaction(locks, committed->docket);
   return committed;
 }
 
-Result<Committed> MutantStore::Transact(const Agenda& agenda,
-                                        const std::function<void(Docket&)>& decide) {
+Result<Committed> MutantStore::Transact(const LockSet& locks, const CommitRules& rules,
+                                        const Decide& decide) {
   const Mutation& mutation = world_.mutation;
-  if (mutation.answers_before_commit && !agenda.elections.empty() && world_.random.OneIn(20)) {
-    return PretendToCommit(agenda, decide);
+  if (mutation.answers_before_commit && !locks.elections.empty() && world_.random.OneIn(20)) {
+    return PretendToCommit(locks, rules, decide);
   }
   world_.settling_only =
-      !agenda.elections.empty() && std::ranges::all_of(agenda.elections, [](const auto& election) {
+      !locks.elections.empty() && std::ranges::all_of(locks.elections, [](const auto& election) {
         return election.second.sessions.empty();
       });
-  Agenda changed = agenda;
+  LockSet changed = locks;
   if (mutation.before_load) mutation.before_load(changed, world_);
   Docket decided;  // answered, whatever was saved
-  auto committed = next_.Transact(changed, [&](Docket& docket) {
+  auto committed = next_.Transact(changed, rules, [&](Docket& docket) {
     const Docket before = docket;
     if (mutation.before_law) mutation.before_law(docket, world_);
     decide(docket);
@@ -60,16 +60,16 @@ Result<Committed> MutantStore::Transact(const Agenda& agenda,
   return committed;
 }
 
-Result<Committed> MutantStore::PretendToCommit(const Agenda& agenda,
-                                               const std::function<void(Docket&)>& decide) {
+Result<Committed> MutantStore::PretendToCommit(const LockSet& locks, const CommitRules& rules,
+                                               const Decide& decide) {
   Docket decided;
-  auto done = next_.Transact(agenda, [&](Docket& docket) {
+  auto done = next_.Transact(locks, rules, [&](Docket& docket) {
     decided = docket;
     decide(decided);
   });
   if (!done) return done;
   if (!decided.events.empty()) {
-    const int lane = LaneOf(agenda.elections.begin()->first);
+    const int lane = LaneOf(locks.elections.begin()->first);
     const auto lanes = next_.ReadLanes();
     done->positions = {{lane, lanes->positions[static_cast<size_t>(lane)] + 1}};
   }
@@ -101,11 +101,11 @@ Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionI
   return places;
 }
 
-Result<Committed> QuirkyStore::Transact(const Agenda& agenda,
-                                        const std::function<void(Docket&)>& decide) {
+Result<Committed> QuirkyStore::Transact(const LockSet& locks, const CommitRules& rules,
+                                        const Decide& decide) {
   const bool twice = world_.plan.decided_twice && world_.random.OneIn(10);
   const bool stale = world_.plan.stale_heads && !world_.healed && world_.random.OneIn(4);
-  return next_.Transact(agenda, [&](Docket& docket) {
+  return next_.Transact(locks, rules, [&](Docket& docket) {
     if (twice) {
       Docket rolled_back = docket;
       decide(rolled_back);
@@ -113,7 +113,7 @@ Result<Committed> QuirkyStore::Transact(const Agenda& agenda,
     std::map<ElectionName, Candidacy> hidden;
     if (stale) {
       for (auto& [name, contest] : docket.contests) {
-        const auto head = HideHead(contest, agenda.elections.at(name));
+        const auto head = HideHead(contest, locks.elections.at(name));
         if (head) hidden.emplace(name, *head);
       }
     }

@@ -19,9 +19,9 @@ class Delegating : public Store {
  public:
   explicit Delegating(Store& next) : next_(next) {}
 
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override {
-    return next_.Transact(agenda, decide);
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override {
+    return next_.Transact(locks, rules, decide);
   }
   Result<std::map<ElectionName, ElectionView>> ReadElections(
       const std::vector<ElectionName>& names) override {
@@ -105,8 +105,8 @@ class Delegating : public Store {
 class AuditedStore final : public Delegating {
  public:
   AuditedStore(Store& next, Auditor& auditor) : Delegating(next), auditor_(auditor) {}
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override;
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override;
 
  private:
   Auditor& auditor_;
@@ -115,8 +115,8 @@ class AuditedStore final : public Delegating {
 class MutantStore final : public Delegating {
  public:
   MutantStore(Store& next, World& world) : Delegating(next), world_(world) {}
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override;
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override;
   Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
@@ -124,8 +124,8 @@ class MutantStore final : public Delegating {
 
  private:
   // Decides, does not save, and says that it has.
-  Result<Committed> PretendToCommit(const Agenda& agenda,
-                                    const std::function<void(Docket&)>& decide);
+  Result<Committed> PretendToCommit(const LockSet& locks, const CommitRules& rules,
+                                    const Decide& decide);
 
   World& world_;
 };
@@ -133,8 +133,8 @@ class MutantStore final : public Delegating {
 class QuirkyStore final : public Delegating {
  public:
   QuirkyStore(Store& next, World& world) : Delegating(next), world_(world) {}
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override;
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override;
 
  private:
   World& world_;

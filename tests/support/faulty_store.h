@@ -63,9 +63,9 @@ class FaultyStore final : public Store {
 
   // --- Store ---
 
-  Result<Committed> Transact(const Agenda& agenda,
-                             const std::function<void(Docket&)>& decide) override {
-    Agenda free = agenda;
+  Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                             const Decide& decide) override {
+    LockSet free = locks;
     std::set<ElectionName> busy;
     {
       const std::lock_guard lock(mutex_);
@@ -74,7 +74,7 @@ class FaultyStore final : public Store {
       }
     }
     return Call<Committed>("Transact", [&](Store& store) {
-      return store.Transact(free, [&](Docket& docket) {
+      return store.Transact(free, rules, [&](Docket& docket) {
         docket.busy.insert(busy.begin(), busy.end());
         decide(docket);
       });

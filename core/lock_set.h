@@ -1,0 +1,32 @@
+// What a transaction locks and reads.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+
+namespace tenure {
+
+struct LockSet {
+  // Of one election, its row, and:
+  struct Part {
+    std::vector<SessionId> sessions;   // whose places in it are needed, and they themselves
+    std::set<std::string> candidates;  // whose places are, too
+    size_t departures = 0;             // how many terms may end: so many successors are needed
+    bool create = false;               // bring the election into being
+  };
+
+  std::map<ElectionName, Part> elections;
+  std::vector<SessionId> sessions = {};   // needed besides those, leaders and successors
+  std::set<std::string> identities = {};  // whose usage is needed
+  // Wait about a second for locked elections instead of skipping them: overlapping share locks may
+  // never leave them free, but let a queue through.
+  // REQUIRES: one election.
+  bool patient = false;
+};
+
+}  // namespace tenure

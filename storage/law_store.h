@@ -1,0 +1,92 @@
+// What the law asks of a database: transactions, and what time has made due.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/docket.h"
+#include "core/error.h"
+#include "core/lineage.h"
+#include "core/lock_set.h"
+#include "core/types.h"
+#include "storage/read_store.h"
+
+namespace tenure {
+
+// Of what its replica has seen: the epoch, and how far each lane was at least.
+struct Stand {
+  uint64_t epoch = 0;
+  LanePositions seen{};
+};
+
+// How a transaction is committed.
+struct CommitRules {
+  // Done twice is done once: when the reply to the commit is lost, it is just done again. The
+  // docket then does not show what the first time did; sessions that ended in it are found by the
+  // search.
+  bool repeatable = false;
+  // Given: changes are committed only in this epoch, and in lanes that are not behind this. Checked
+  // where a lane advances, under its lock.
+  std::optional<Stand> stand = {};
+};
+
+// Where a transaction stands in its lane's order of changes. Positions of a lane rise by one, in
+// the order of commits, without gaps.
+struct LanePosition {
+  int lane = 0;
+  uint64_t position = 0;
+};
+
+// What a transaction has saved.
+struct Committed {
+  Docket docket;  // as it was decided
+  // The transaction's position in each lane in which it wrote events.
+  std::vector<LanePosition> positions;
+};
+
+// Work that has become due with time.
+struct DueWork {
+  DbTime now;
+  std::vector<SessionId> expired;       // not marked yet
+  std::vector<SessionId> unsettled;     // marked, and may still hold seats and places
+  std::vector<ElectionName> elections;  // that may be ready for a grant
+  std::optional<DbTime> next;           // when there will be more
+};
+
+// Thread-safe, like all of a store.
+class LawStore {
+ public:
+  using Decide = std::function<void(Docket&)>;
+
+  virtual ~LawStore() = default;
+
+  // Runs one transaction. `decide` gets the docket and changes it; it is called once for each try,
+  // and what it did in the last one is what was saved, and is answered. Conflicts with other
+  // transactions are tried again, a bounded number of times. A commit whose reply was lost is
+  // looked up, not guessed.
+  //
+  // Locks are taken in one order: elections by name, then sessions by id, passing by those that
+  // others hold, then lanes: no transaction waits for another's elections or sessions, unless it is
+  // patient and so far holds none. What was passed by is in `Docket::busy` and
+  // `Docket::busy_sessions`.
+  //
+  // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found
+  // out.
+  virtual Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
+                                     const Decide& decide) = 0;
+
+  // Sessions that have expired or whose places must still be given up, and elections that may now
+  // be ready for a grant; at most `limit` of each.
+  virtual Result<DueWork> FindDueWork(size_t limit) = 0;
+  // Sessions after `after`, by id, that are not marked as ended.
+  virtual Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) = 0;
+  // Every election in which one of the sessions leads or waits.
+  virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;
+  // Marks ended sessions that no longer hold a seat or a place as settled.
+  virtual Result<void> MarkSettled(const std::vector<SessionId>& sessions) = 0;
+};
+
+}  // namespace tenure

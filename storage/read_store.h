@@ -1,0 +1,82 @@
+// What callers ask: who leads, who waits, what happened. Nothing here takes a lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/lineage.h"
+#include "core/types.h"
+
+namespace tenure {
+
+// An election as it was read, without a lock.
+struct ElectionView {
+  Election election;
+  // Of the leader's session. Zero or negative if it has ended by the database's clock: then its
+  // expiry must be committed before anyone is told who leads.
+  Duration lease_left{0};
+
+  [[nodiscard]] bool LeaderAlive() const { return !election.leader || lease_left > Duration(0); }
+};
+
+struct PlaceKey {
+  ElectionName election;
+  SessionId session;
+
+  auto operator<=>(const PlaceKey&) const = default;
+};
+
+// Where the lanes stand.
+struct Lanes {
+  LanePositions positions{};
+  uint64_t epoch = 0;
+};
+
+// One transaction's events, as another replica reads them.
+struct FeedEntry {
+  uint64_t position = 0;
+  Event event;
+};
+
+// The first bytes that sort after every name that begins with `prefix`: no UTF-8 text holds 0xff.
+[[nodiscard]] inline std::string PrefixEnd(std::string_view prefix) {
+  return std::string(prefix) + '\xff';
+}
+
+// Thread-safe, like all of a store.
+class ReadStore {
+ public:
+  virtual ~ReadStore() = default;
+
+  // Elections by name; those that do not exist are not in the answer. One consistent read.
+  virtual Result<std::map<ElectionName, ElectionView>> ReadElections(
+      const std::vector<ElectionName>& names) = 0;
+  // Elections whose names begin with `prefix` and come after `after`, by name; deleted ones too.
+  virtual Result<std::vector<ElectionView>> ListElections(std::string_view prefix,
+                                                          std::string_view after, size_t limit) = 0;
+  // For each place that is in its election's queue: how many live or dead candidacies are before
+  // it, plus one.
+  virtual Result<std::map<PlaceKey, uint64_t>> ReadPositions(
+      const std::vector<PlaceKey>& places) = 0;
+  // Which of the places are in their queues. Cheaper than their positions.
+  virtual Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) = 0;
+  // The seats that sessions hold.
+  virtual Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) = 0;
+
+  // An election's events from a revision on, in order, at most `limit`.
+  virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
+                                                size_t limit) = 0;
+  virtual Result<Lanes> ReadLanes() = 0;
+  // The events of a lane's positions after `after`, up to and with `until`, in order.
+  virtual Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) = 0;
+  // The number after which the terms and the revisions of new elections begin: zero, unless it was
+  // raised.
+  virtual Result<uint64_t> ReadOrigin() = 0;
+};
+
+}  // namespace tenure
