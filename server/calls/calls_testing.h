@@ -136,7 +136,11 @@ class Driver {
     return fmt::format("{} of {} at {}", it.resync ? "resync" : "snapshot", it.name.bytes,
                        it.election ? it.election->revision.value : 0);
   }
-  std::string Text(const Progress&) { return "progress"; }
+  std::string Text(const Progress& it) {
+    if (it.at == now_) return "progress";
+    return fmt::format("progress {} ms ago",
+                       std::chrono::duration_cast<std::chrono::milliseconds>(now_ - it.at).count());
+  }
 
   static std::string NameOf(TimerId timer) {
     switch (timer) {

@@ -33,7 +33,8 @@ void KeepAlive::On(Received& received) {
   for (const SessionId& id : std::set<SessionId>(wanted.begin(), wanted.end())) {
     const bool added = watched_.insert(id).second;
     if (added) watch.add.push_back(id);
-    if (added || gone_.erase(id) > 0) first_time_.push_back(id);
+    const bool again = gone_.erase(id) > 0;
+    if (added || again) first_time_.push_back(id);
   }
   for (const SessionId& id : std::exchange(gone_, {})) {
     watched_.erase(id);
@@ -85,7 +86,7 @@ void KeepAlive::Answer() {
     if (!session.session) gone_.insert(session.id);
   }
   Say(std::move(renewal_));
-  if (!finished_) Emit(ReadRequest{});
+  Emit(ReadRequest{});
 }
 
 void KeepAlive::On(const Changed& changed) {
@@ -134,8 +135,8 @@ void KeepAlive::FinishIfAllIsSaid() {
 }
 
 void KeepAlive::End(Outward last) {
-  finished_ = true;
   Emit(std::move(last));
+  finished_ = true;
 }
 
 }  // namespace tenure::calls

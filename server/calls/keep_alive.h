@@ -71,9 +71,10 @@ class KeepAlive {
   void FinishIfAllIsSaid();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
+  // Nothing comes after the last word.
   template <typename T>
   void Emit(T effect) {
-    effects_.emplace_back(std::move(effect));
+    if (!finished_) effects_.emplace_back(std::move(effect));
   }
 
   bool finished_ = false;

@@ -113,6 +113,24 @@ TEST_F(KeepAliveTest, ASessionThatHasEndedAndIsAskedForAgainIsAsNew) {
   EXPECT_THAT(Renew(), ElementsAre("read seats of a"));
 }
 
+// Whoever closes a session that has ended already is told so once more.
+TEST_F(KeepAliveTest, ASessionWhoseEndIsToldTwiceStaysWatchedWhenItIsAskedForAgain) {
+  RenewA();
+  Session ended;
+  ended.id = Id("a");
+  stream_.Step(SessionOver{ended});
+  Sent();
+  Ask({"b"});
+  stream_.Step(SessionOver{ended});
+  Sent();
+  Watch();
+  Renew();
+  Seats({});
+  Sent();
+
+  EXPECT_THAT(Ask({"a"}), ElementsAre("watch +a"));
+}
+
 TEST_F(KeepAliveTest, ARenewalThatFailsEndsTheStreamWhenAllAreAnswered) {
   Ask({"a", "b"});
   Watch();

@@ -38,6 +38,7 @@ void Observe::On(const Begun&) {
   for (const Selector& selector : selectors_) {
     const auto* name = std::get_if<ElectionName>(&selector.by);
     if (name != nullptr) OnListed({*name}, selector.from);
+    if (finished_) return;
   }
   // After those that are named: what a selector says of one election goes before what it says of
   // many.
@@ -117,7 +118,7 @@ void Observe::OpenCursor(const ElectionName& name, std::optional<Revision> from)
 }
 
 void Observe::OneOpened() {
-  if (--opening_ == 0) Say(Progress{});
+  if (--opening_ == 0) Say(Progress{now_});
 }
 
 void Observe::GoOn(const ElectionName& name, Cursor& cursor) {
@@ -203,7 +204,7 @@ void Observe::PlanProgress() {
 }
 
 void Observe::On(const Due&) {
-  if (AllIsSaid()) Say(Progress{});
+  if (AllIsSaid()) Say(Progress{now_});
   PlanProgress();
 }
 
@@ -229,8 +230,8 @@ void Observe::WriteNext() {
 }
 
 void Observe::End(Outward last) {
-  finished_ = true;
   Emit(std::move(last));
+  finished_ = true;
 }
 
 }  // namespace tenure::calls

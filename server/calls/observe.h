@@ -34,8 +34,10 @@ struct Snapshot {
   std::optional<Election> election;  // nothing: nobody has ever stood there
   bool resync;                       // events before it are gone
 };
-// Everything up to now was told.
-struct Progress {};
+// Everything that was known at this time goes before it, however late it is written.
+struct Progress {
+  SteadyTime at;
+};
 using ObserveMessage = std::variant<std::shared_ptr<const Event>, Snapshot, Progress>;
 
 struct ObserveOptions {
@@ -125,9 +127,10 @@ class Observe {
   void WriteNext();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
+  // Nothing comes after the last word.
   template <typename T>
   void Emit(T effect) {
-    effects_.emplace_back(std::move(effect));
+    if (!finished_) effects_.emplace_back(std::move(effect));
   }
 
   std::vector<Selector> selectors_;

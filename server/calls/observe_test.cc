@@ -178,6 +178,15 @@ TEST_F(ObserveTest, TooManyElectionsAreRefused) {
   EXPECT_EQ(texts.back(), "error: a stream can watch at most 10000 elections");
 }
 
+TEST_F(ObserveTest, NothingFollowsTheRefusalOfTooManyNames) {
+  std::vector<Selector> selectors = {Prefix("j")};
+  for (size_t i = 0; i <= kObservedMax + 1; ++i) selectors.push_back(Of("j" + std::to_string(i)));
+
+  EXPECT_THAT(
+      Begin(std::move(selectors)),
+      ElementsAre("read j0", "read j1", "error: a stream can watch at most 10000 elections"));
+}
+
 TEST_F(ObserveTest, SoAreTooManyThatComeLater) {
   Begin({Prefix("j")});
   stream_.Step(NamesRead{0, std::vector<ElectionName>()});
@@ -242,6 +251,17 @@ TEST_F(ObserveTest, ProgressIsNotToldWhileSomethingIsMissing) {
   ObserveJobs();
   Happens("jobs", 6);
   EXPECT_THAT(stream_.Step(Due{TimerId::kProgress}), ElementsAre("progress in 5000 ms"));
+}
+
+// An event may come between the two.
+TEST_F(ObserveTest, ProgressHasTheTimeAtWhichAllWasSaidNotThatAtWhichItIsWritten) {
+  ObserveJobs();
+  Happens("jobs", 5);
+  stream_.Step(Due{TimerId::kProgress});
+  Happens("jobs", 6);
+  stream_.Advance(100ms);
+
+  EXPECT_THAT(Sent(), ElementsAre("write progress 100 ms ago"));
 }
 
 // --- The end ---

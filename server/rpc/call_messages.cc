@@ -77,8 +77,12 @@ void Fill(const calls::Snapshot& it, v1::ObserveResponse& response) {
   const auto reason = it.resync ? v1::Snapshot::REASON_RESYNC : v1::Snapshot::REASON_INITIAL;
   *response.mutable_snapshot() = ToSnapshot(it.name, it.election, reason);
 }
-void Fill(const calls::Progress&, v1::ObserveResponse& response) {
-  *response.mutable_progress()->mutable_time() = google::protobuf::util::TimeUtil::GetCurrentTime();
+void Fill(const calls::Progress& it, v1::ObserveResponse& response) {
+  using google::protobuf::util::TimeUtil;
+  const auto ago = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::steady_clock::now() - it.at);
+  *response.mutable_progress()->mutable_time() =
+      TimeUtil::GetCurrentTime() - TimeUtil::NanosecondsToDuration(ago.count());
 }
 
 Result<calls::Selector> Parse(const v1::Selector& selector) {
