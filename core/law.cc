@@ -11,10 +11,10 @@ namespace {
 using namespace law;
 
 // REQUIRES: the session is over.
-void DropPlace(Docket& docket, Contest& contest, const Session& session) {
-  if (Leads(contest, session.id)) return Vacate(docket, contest, session.ended);
-  const auto place = InQueue(contest, session.id);
-  if (place != contest.queue.end()) RemoveFromQueue(contest, place);
+void DropPlace(TransactionState& transaction, ElectionState& state, const Session& session) {
+  if (Leads(state, session.id)) return Vacate(transaction, state, session.ended);
+  const auto place = InQueue(state, session.id);
+  if (place != state.queue.end()) RemoveFromQueue(state, place);
 }
 
 tl::unexpected<Error> NotLeader(const ElectionName& name) {
@@ -55,11 +55,11 @@ Result<void> CheckLeaseTtl(const Election& election, Duration ttl, const Limits&
 
 // The session that a command speaks for, or nothing if the command is to open it.
 // Errors: kSessionNotFound, kSessionEnded, kInvalidCandidate.
-Result<Session*> FindStanding(Docket& docket, const SessionId& id,
+Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id,
                               const std::optional<Campaign::Opening>& opening,
                               const std::optional<std::string>& candidate) {
-  if (opening && Find(docket, id) == nullptr) return nullptr;
-  const auto alive = FindAlive(docket, id);
+  if (opening && Find(transaction, id) == nullptr) return nullptr;
+  const auto alive = FindAlive(transaction, id);
   if (!alive) return alive;
   const std::string& named = opening ? opening->candidate : candidate.value_or((*alive)->candidate);
   if (named == (*alive)->candidate) return alive;
@@ -69,78 +69,79 @@ Result<Session*> FindStanding(Docket& docket, const SessionId& id,
 
 // Who lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
 // and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015), section 4.3.
-bool ExpiredPrematurely(Docket& docket, const Campaign::Opening& opening) {
-  Session* previous = opening.previous ? Find(docket, *opening.previous) : nullptr;
+bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening) {
+  Session* previous = opening.previous ? Find(transaction, *opening.previous) : nullptr;
   if (previous == nullptr || previous->candidate != opening.candidate) return false;
-  return !Alive(docket, *previous) && previous->ended == Cause::kExpired;
+  return !Alive(transaction, *previous) && previous->ended == Cause::kExpired;
 }
 
 // Whether the claimant may take on this much more.
-Result<void> CheckQuota(const Docket& docket, const Claimant& claimant, const Usage& more) {
-  const auto entry = docket.usage.find(claimant.identity);
-  const Usage has = entry == docket.usage.end() ? Usage() : entry->second;
+Result<void> CheckQuota(const TransactionState& transaction, const Principal& principal,
+                        const Usage& more) {
+  const auto entry = transaction.usage.find(principal.identity);
+  const Usage has = entry == transaction.usage.end() ? Usage() : entry->second;
   const auto check = [&](const char* what, const std::optional<uint64_t>& max, uint64_t held,
                          uint64_t wanted) -> Result<void> {
     if (!max || wanted == 0 || held + wanted <= *max) return {};
     return Fail(Reason::kLimitReached,
-                "identity '" + claimant.identity + "' has " + std::to_string(held) + " " + what +
+                "identity '" + principal.identity + "' has " + std::to_string(held) + " " + what +
                     ", and its limit is " + std::to_string(*max),
                 {{"limit", std::to_string(*max)}});
   };
-  const auto sessions = check("sessions", claimant.quota.sessions, has.sessions, more.sessions);
+  const auto sessions = check("sessions", principal.quota.sessions, has.sessions, more.sessions);
   if (!sessions) return sessions;
-  return check("candidacies", claimant.quota.candidacies, has.candidacies, more.candidacies);
+  return check("candidacies", principal.quota.candidacies, has.candidacies, more.candidacies);
 }
 
-void TakeOn(Docket& docket, const Claimant& claimant, const Usage& more) {
-  if (!claimant.quota.Limits()) return;
-  Usage& usage = docket.usage[claimant.identity];
+void TakeOn(TransactionState& transaction, const Principal& principal, const Usage& more) {
+  if (!principal.quota.Limits()) return;
+  Usage& usage = transaction.usage[principal.identity];
   usage.sessions += more.sessions;
   usage.candidacies += more.candidacies;
 }
 
-Session& Open(Docket& docket, const Limits& limits, const SessionId& id,
+Session& Open(TransactionState& transaction, const Limits& limits, const SessionId& id,
               const Campaign::Opening& opening, const std::string& identity, Duration asked,
               Duration max) {
   Duration ttl = asked;
-  if (ExpiredPrematurely(docket, opening)) {
-    ++docket.premature_expirations;
-    const Duration longer = docket.sessions.at(*opening.previous).lease_ttl * kLeaseGrowth;
+  if (ExpiredPrematurely(transaction, opening)) {
+    ++transaction.premature_expirations;
+    const Duration longer = transaction.sessions.at(*opening.previous).lease_ttl * kLeaseGrowth;
     if (limits.adaptive_leases) {
       ttl = std::max(asked, std::min({longer, asked * kLeaseGrowthMax, max}));
     }
   }
-  const Session opened{id,           opening.candidate, ttl,   docket.now + ttl,
-                       Cause::kNone, docket.now,        asked, docket.now,
+  const Session opened{id,           opening.candidate, ttl,   transaction.now + ttl,
+                       Cause::kNone, transaction.now,   asked, transaction.now,
                        identity};
-  return docket.sessions.insert_or_assign(id, opened).first->second;
+  return transaction.sessions.insert_or_assign(id, opened).first->second;
 }
 
-void ChangeValue(Docket& docket, Election& election, const std::string& value) {
+void ChangeValue(TransactionState& transaction, Election& election, const std::string& value) {
   if (election.leader->value == value) return;
   election.leader->value = value;
-  Record(docket, election, EventType::kProclaimed);
+  Record(transaction, election, EventType::kProclaimed);
 }
 
-void CampaignAsLeader(Docket& docket, Election& election, const std::string& value,
-                      Attempt attempt) {
-  if (election.leader->attempt != attempt) election.leader->attempt = {};
-  ChangeValue(docket, election, value);
+void CampaignAsLeader(TransactionState& transaction, Election& election, const std::string& value,
+                      CallId call_id) {
+  if (election.leader->call_id != call_id) election.leader->call_id = {};
+  ChangeValue(transaction, election, value);
 }
 
 // With what a session stands from now on: in its old place, if it has one, and else in a new one.
 // It is out of the queue until it is inserted.
-Candidacy TakeCandidacy(Contest& contest, const Session& session, int32_t priority,
-                        const std::string& value, Attempt attempt) {
+Candidacy TakeCandidacy(ElectionState& state, const Session& session, int32_t priority,
+                        const std::string& value, CallId call_id) {
   Candidacy candidacy{session.id, session.candidate, session.lease_ttl, {}, priority, value,
-                      attempt};
-  const auto place = InQueue(contest, session.id);
-  if (place != contest.queue.end()) {
+                      call_id};
+  const auto place = InQueue(state, session.id);
+  if (place != state.queue.end()) {
     candidacy.ticket = place->ticket;
-    candidacy.asked_again = place->asked_again || place->attempt != attempt;
-    RemoveFromQueue(contest, place);
+    candidacy.asked_again = place->asked_again || place->call_id != call_id;
+    RemoveFromQueue(state, place);
   } else {
-    Ticket& next = contest.election.next_ticket;
+    Ticket& next = state.election.next_ticket;
     candidacy.ticket = std::exchange(next, next.Next());
   }
   return candidacy;
@@ -148,10 +149,10 @@ Candidacy TakeCandidacy(Contest& contest, const Session& session, int32_t priori
 
 // Whether this candidate would be elected at once. REQUIRES: the election is in line, so that
 // nobody who waits may have the seat now.
-bool IsFreeFor(Docket& docket, const Contest& contest, const std::string& candidate,
-               int32_t priority) {
-  return !contest.election.leader && !docket.unsettled.contains(contest.election.name) &&
-         IsOpenTo(docket, contest, candidate, priority);
+bool IsFreeFor(TransactionState& transaction, const ElectionState& state,
+               const std::string& candidate, int32_t priority) {
+  return !state.election.leader && !transaction.undecided.contains(state.election.name) &&
+         IsOpenTo(transaction, state, candidate, priority);
 }
 
 // What a candidate takes over from its older sessions.
@@ -163,61 +164,63 @@ struct Inheritance {
 
 // From those that stand here and live, and were opened by the same identity. A paused election
 // keeps its leader.
-Inheritance FindInheritance(Docket& docket, const Contest& contest, const SessionId& heir,
-                            const std::string& candidate, const std::string& identity,
-                            DbTime opened_at) {
+Inheritance FindInheritance(TransactionState& transaction, const ElectionState& state,
+                            const SessionId& heir, const std::string& candidate,
+                            const std::string& identity, DbTime opened_at) {
   Inheritance inheritance;
   const auto inherits_from = [&](const auto& older) {
     if (older.candidate != candidate || older.session == heir) return false;
-    Session* session = Find(docket, older.session);
-    if (session == nullptr || !Alive(docket, *session)) return false;
+    Session* session = Find(transaction, older.session);
+    if (session == nullptr || !Alive(transaction, *session)) return false;
     if (session->opened_at > opened_at || session->identity != identity) return false;
     inheritance.from.push_back(older.session);
     return true;
   };
-  for (const Candidacy& place : contest.queue) {
+  for (const Candidacy& place : state.queue) {
     if (!inherits_from(place)) continue;
     inheritance.ticket = std::min(inheritance.ticket.value_or(place.ticket), place.ticket);
   }
-  const auto& leader = contest.election.leader;
-  inheritance.seat = leader && !contest.election.paused && inherits_from(*leader);
+  const auto& leader = state.election.leader;
+  inheritance.seat = leader && !state.election.paused && inherits_from(*leader);
   return inheritance;
 }
 
-void EndOlderSessions(Docket& docket, Contest& contest, const Inheritance& inheritance) {
+void EndOlderSessions(TransactionState& transaction, ElectionState& state,
+                      const Inheritance& inheritance) {
   for (const SessionId& id : inheritance.from) {
-    End(docket, docket.sessions.at(id), Cause::kSuperseded);
-    const auto place = InQueue(contest, id);
-    if (place != contest.queue.end()) RemoveFromQueue(contest, place);
+    End(transaction, transaction.sessions.at(id), Cause::kSuperseded);
+    const auto place = InQueue(state, id);
+    if (place != state.queue.end()) RemoveFromQueue(state, place);
   }
-  if (inheritance.seat) EndTerm(docket, contest, Cause::kSuperseded, docket.now);
+  if (inheritance.seat) EndTerm(transaction, state, Cause::kSuperseded, transaction.now);
 }
 
-Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
+Result<Answer> Decide(TransactionState& transaction, const Limits& limits, ElectionState& state,
                       const Campaign& command) {
-  const auto standing = FindStanding(docket, command.session, command.opening, command.candidate);
+  const auto standing =
+      FindStanding(transaction, command.session, command.opening, command.candidate);
   if (!standing) return tl::unexpected(standing.error());
   Session* session = *standing;
-  Election& election = contest.election;
+  Election& election = state.election;
 
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
-  const bool leads = Leads(contest, command.session);
-  const bool waits = InQueue(contest, command.session) != contest.queue.end();
+  const bool leads = Leads(state, command.session);
+  const bool waits = InQueue(state, command.session) != state.queue.end();
   const Duration ttl_asked =
       session ? session->lease_ttl : LeaseTtlAsked(election, *command.opening, limits);
   Inheritance inheritance;
   if (command.supersede) {
-    inheritance = FindInheritance(docket, contest, command.session, candidate,
-                                  session ? session->identity : command.claimant.identity,
-                                  session ? session->opened_at : docket.now);
+    inheritance = FindInheritance(transaction, state, command.session, candidate,
+                                  session ? session->identity : command.principal.identity,
+                                  session ? session->opened_at : transaction.now);
   }
   const bool inherits_seat =
-      inheritance.seat && IsOpenTo(docket, contest, candidate, command.priority);
+      inheritance.seat && IsOpenTo(transaction, state, candidate, command.priority);
   if (!leads && !waits) {
     const auto allowed = CheckLeaseTtl(election, ttl_asked, limits);
     if (!allowed) return tl::unexpected(allowed.error());
     const bool elected_at_once =
-        inherits_seat || IsFreeFor(docket, contest, candidate, command.priority);
+        inherits_seat || IsFreeFor(transaction, state, candidate, command.priority);
     const bool needs_room = !elected_at_once && !inheritance.ticket;
     const uint64_t queue_max = election.settings.queue_max > 0
                                    ? std::min(election.settings.queue_max, limits.queue_max)
@@ -235,39 +238,41 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, Contest& contest,
   const bool takes_over = !inheritance.from.empty();
   const Usage more{session == nullptr && !takes_over ? 1u : 0u,
                    !leads && !waits && !takes_over ? 1u : 0u};
-  const auto within_quota = CheckQuota(docket, command.claimant, more);
+  const auto within_quota = CheckQuota(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
-  TakeOn(docket, command.claimant, more);
+  TakeOn(transaction, command.principal, more);
 
   if (session == nullptr) {
-    session = &Open(docket, limits, command.session, *command.opening, command.claimant.identity,
-                    ttl_asked, LeaseTtlMax(election, limits));
+    session = &Open(transaction, limits, command.session, *command.opening,
+                    command.principal.identity, ttl_asked, LeaseTtlMax(election, limits));
   }
-  ExtendLease(*session, docket.now);
-  BringIntoBeing(contest);
+  ExtendLease(*session, transaction.now);
+  BringIntoBeing(state);
 
   if (leads) {
-    EndOlderSessions(docket, contest, inheritance);
-    CampaignAsLeader(docket, election, command.value, command.attempt);
+    EndOlderSessions(transaction, state, inheritance);
+    CampaignAsLeader(transaction, election, command.value, command.call_id);
     return CampaignAnswer{*session, election, true};
   }
 
   Candidacy candidacy =
-      TakeCandidacy(contest, *session, command.priority, command.value, command.attempt);
-  EndOlderSessions(docket, contest, inheritance);
+      TakeCandidacy(state, *session, command.priority, command.value, command.call_id);
+  EndOlderSessions(transaction, state, inheritance);
   candidacy.ticket = std::min(candidacy.ticket, inheritance.ticket.value_or(candidacy.ticket));
-  InsertInQueue(contest, std::move(candidacy));
+  InsertInQueue(state, std::move(candidacy));
   if (inherits_seat) {
-    Grant(docket, contest, InQueue(contest, session->id));
+    Grant(transaction, state, InQueue(state, session->id));
   } else {
-    Promote(docket, contest);
+    Promote(transaction, state);
   }
-  return CampaignAnswer{*session, election, Leads(contest, session->id)};
+  return CampaignAnswer{*session, election, Leads(state, session->id)};
 }
 
 // Several elections in one decision: their seats are taken only if all of them are free.
-Result<Answer> Decide(Docket& docket, const Limits& limits, const CampaignForAll& command) {
-  const auto standing = FindStanding(docket, command.session, command.opening, command.candidate);
+Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
+                      const CampaignForAll& command) {
+  const auto standing =
+      FindStanding(transaction, command.session, command.opening, command.candidate);
   if (!standing) return tl::unexpected(standing.error());
   Session* session = *standing;
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
@@ -277,113 +282,116 @@ Result<Answer> Decide(Docket& docket, const Limits& limits, const CampaignForAll
   Duration ttl_max = limits.lease_ttl_max;
   CampaignForAllAnswer answer;
   for (const ElectionName& name : command.elections) {
-    const Contest& contest = docket.contests.at(name);
+    const ElectionState& state = transaction.elections.at(name);
     if (session == nullptr) {
-      ttl_asked = std::min(ttl_asked, LeaseTtlAsked(contest.election, *command.opening, limits));
+      ttl_asked = std::min(ttl_asked, LeaseTtlAsked(state.election, *command.opening, limits));
     }
-    ttl_max = std::min(ttl_max, LeaseTtlMax(contest.election, limits));
-    if (Leads(contest, command.session)) continue;
-    if (!IsFreeFor(docket, contest, candidate, 0)) answer.blocked.push_back(name);
+    ttl_max = std::min(ttl_max, LeaseTtlMax(state.election, limits));
+    if (Leads(state, command.session)) continue;
+    if (!IsFreeFor(transaction, state, candidate, 0)) answer.blocked.push_back(name);
   }
   for (const ElectionName& name : command.elections) {
-    const Contest& contest = docket.contests.at(name);
-    if (Leads(contest, command.session)) continue;
-    const auto allowed = CheckLeaseTtl(contest.election, ttl_asked, limits);
+    const ElectionState& state = transaction.elections.at(name);
+    if (Leads(state, command.session)) continue;
+    const auto allowed = CheckLeaseTtl(state.election, ttl_asked, limits);
     if (!allowed) return tl::unexpected(allowed.error());
   }
 
   const auto led =
       static_cast<uint64_t>(std::ranges::count_if(command.elections, [&](const ElectionName& name) {
-        return Leads(docket.contests.at(name), command.session);
+        return Leads(transaction.elections.at(name), command.session);
       }));
   const Usage more{session == nullptr ? 1u : 0u,
                    answer.blocked.empty() ? command.elections.size() - led : 0};
-  const auto within_quota = CheckQuota(docket, command.claimant, more);
+  const auto within_quota = CheckQuota(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
-  TakeOn(docket, command.claimant, more);
+  TakeOn(transaction, command.principal, more);
 
   if (session == nullptr) {
-    session = &Open(docket, limits, command.session, *command.opening, command.claimant.identity,
-                    ttl_asked, ttl_max);
+    session = &Open(transaction, limits, command.session, *command.opening,
+                    command.principal.identity, ttl_asked, ttl_max);
   }
-  ExtendLease(*session, docket.now);
+  ExtendLease(*session, transaction.now);
   answer.session = *session;
   if (!answer.blocked.empty()) return answer;
   for (const ElectionName& name : command.elections) {
-    Contest& contest = docket.contests.at(name);
-    Election& election = contest.election;
-    if (Leads(contest, session->id)) {
-      CampaignAsLeader(docket, election, command.value, command.attempt);
+    ElectionState& state = transaction.elections.at(name);
+    Election& election = state.election;
+    if (Leads(state, session->id)) {
+      CampaignAsLeader(transaction, election, command.value, command.call_id);
     } else {
-      BringIntoBeing(contest);
-      InsertInQueue(contest, TakeCandidacy(contest, *session, 0, command.value, command.attempt));
-      Grant(docket, contest, InQueue(contest, session->id));
+      BringIntoBeing(state);
+      InsertInQueue(state, TakeCandidacy(state, *session, 0, command.value, command.call_id));
+      Grant(transaction, state, InQueue(state, session->id));
     }
     answer.leaderships.push_back(*LeadershipOf(election));
   }
   return answer;
 }
 
-Result<Answer> Decide(Docket& docket, Contest& contest, const Proclaim& command) {
-  const auto session = FindAlive(docket, command.session);
+Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                      const Proclaim& command) {
+  const auto session = FindAlive(transaction, command.session);
   if (!session) return tl::unexpected(session.error());
-  Election& election = contest.election;
-  if (!contest.exists) return UnknownElection(command.election);
-  if (!Leads(contest, command.session)) return NotLeader(command.election);
+  Election& election = state.election;
+  if (!state.exists) return UnknownElection(command.election);
+  if (!Leads(state, command.session)) return NotLeader(command.election);
   if (election.term != command.term) return NotLeaderInTerm(election, command.term);
 
-  election.leader->attempt = {};
-  ChangeValue(docket, election, command.value);
+  election.leader->call_id = {};
+  ChangeValue(transaction, election, command.value);
   return ProclaimAnswer{*LeadershipOf(election)};
 }
 
-Result<Answer> Decide(Docket& docket, Contest& contest, const Resign& command) {
-  Session* session = Find(docket, command.session);
+Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Resign& command) {
+  Session* session = Find(transaction, command.session);
   if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
-  if (!contest.exists) return UnknownElection(command.election);
-  if (!Alive(docket, *session)) {
-    DropPlace(docket, contest, *session);
+  if (!state.exists) return UnknownElection(command.election);
+  if (!Alive(transaction, *session)) {
+    DropPlace(transaction, state, *session);
     return ResignAnswer{ResignOutcome::kSessionEnded, {}};
   }
 
-  const Term term = contest.election.term;
+  const Term term = state.election.term;
   const bool other_term = command.term && *command.term != term;
-  if (Leads(contest, command.session)) {
-    if (other_term) return NotLeaderInTerm(contest.election, *command.term);
-    Vacate(docket, contest, Cause::kResigned);
+  if (Leads(state, command.session)) {
+    if (other_term) return NotLeaderInTerm(state.election, *command.term);
+    Vacate(transaction, state, Cause::kResigned);
     return ResignAnswer{ResignOutcome::kResigned, term};
   }
-  const auto place = InQueue(contest, command.session);
-  if (place != contest.queue.end()) {
-    if (command.term > Term{0}) return NotLeaderInTerm(contest.election, *command.term);
-    RemoveFromQueue(contest, place);
+  const auto place = InQueue(state, command.session);
+  if (place != state.queue.end()) {
+    if (command.term > Term{0}) return NotLeaderInTerm(state.election, *command.term);
+    RemoveFromQueue(state, place);
     return ResignAnswer{ResignOutcome::kWithdrawn, {}};
   }
-  const bool seat_of_another = command.term && !other_term && contest.election.leader;
+  const bool seat_of_another = command.term && !other_term && state.election.leader;
   if (seat_of_another) return NotLeader(command.election);
   return ResignAnswer{ResignOutcome::kNotStanding, {}};
 }
 
-Result<Answer> Decide(Docket& docket, Contest& contest, const Withdraw& command) {
-  if (command.attempt == Attempt{}) return Done{};
-  if (Leads(contest, command.session)) {
-    if (contest.election.leader->attempt == command.attempt) {  // nobody has ever held the seat
-      EndTerm(docket, contest, Cause::kResigned, docket.now);
-      Promote(docket, contest);
+Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                      const Withdraw& command) {
+  if (command.call_id == CallId{}) return Done{};
+  if (Leads(state, command.session)) {
+    if (state.election.leader->call_id == command.call_id) {  // nobody has ever held the seat
+      EndTerm(transaction, state, Cause::kResigned, transaction.now);
+      Promote(transaction, state);
     }
     return Done{};
   }
-  const auto place = InQueue(contest, command.session);
-  if (place != contest.queue.end() && place->attempt == command.attempt) {
-    RemoveFromQueue(contest, place);
+  const auto place = InQueue(state, command.session);
+  if (place != state.queue.end() && place->call_id == command.call_id) {
+    RemoveFromQueue(state, place);
   }
   return Done{};
 }
 
-Result<Answer> Decide(Docket& docket, Contest& contest, const Settle& command) {
+Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                      const Reconcile& command) {
   if (!command.session) return Done{};
-  Session* session = Find(docket, *command.session);
-  if (session != nullptr && !Alive(docket, *session)) DropPlace(docket, contest, *session);
+  Session* session = Find(transaction, *command.session);
+  if (session != nullptr && !Alive(transaction, *session)) DropPlace(transaction, state, *session);
   return Done{};
 }
 
@@ -403,7 +411,7 @@ struct LockSetBuilder {
   void operator()(const Proclaim& it) const { At(it).sessions.push_back(it.session); }
   void operator()(const Resign& it) const { ForDeparture(it).sessions.push_back(it.session); }
   void operator()(const Withdraw& it) const { ForDeparture(it).sessions.push_back(it.session); }
-  void operator()(const Settle& it) const {
+  void operator()(const Reconcile& it) const {
     LockSet::Part& part = ForDeparture(it);
     if (it.session) part.sessions.push_back(*it.session);
   }
@@ -424,7 +432,7 @@ struct LockSetBuilder {
     part.create = true;
     part.sessions.push_back(it.session);
     if (it.opening && it.opening->previous) part.sessions.push_back(*it.opening->previous);
-    if (it.claimant.quota.Limits()) locks.identities.insert(it.claimant.identity);
+    if (it.principal.quota.Limits()) locks.identities.insert(it.principal.identity);
     return part;
   }
 };
@@ -449,80 +457,84 @@ LockSet LockSetOf(const std::vector<const Command*>& commands) {
   return locks;
 }
 
-Result<Answer> Apply(Docket& docket, const Limits& limits, const Command& command) {
+Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const Command& command) {
   for (const ElectionName& name : ElectionsOf(command)) {
-    Contest& contest = docket.contests.at(name);
-    if (contest.exists) BringInLine(docket, contest);
+    ElectionState& state = transaction.elections.at(name);
+    if (state.exists) ReconcileElection(transaction, state);
   }
   return std::visit(
       [&]<typename It>(const It& it) -> Result<Answer> {
         if constexpr (std::is_same_v<It, CampaignForAll>) {
-          return Decide(docket, limits, it);
+          return Decide(transaction, limits, it);
         } else {
-          Contest& contest = docket.contests.at(it.election);
-          if constexpr (requires { Decide(docket, limits, contest, it); }) {
-            return Decide(docket, limits, contest, it);
+          ElectionState& state = transaction.elections.at(it.election);
+          if constexpr (requires { Decide(transaction, limits, state, it); }) {
+            return Decide(transaction, limits, state, it);
           } else {
-            return Decide(docket, contest, it);
+            return Decide(transaction, state, it);
           }
         }
       },
       command);
 }
 
-Result<Session> Renew(Docket& docket, const SessionId& id) {
-  const auto session = FindAlive(docket, id);
+Result<Session> Renew(TransactionState& transaction, const SessionId& id) {
+  const auto session = FindAlive(transaction, id);
   if (!session) return tl::unexpected(session.error());
-  ExtendLease(**session, docket.now);
+  ExtendLease(**session, transaction.now);
   return **session;
 }
 
-void FollowClock(Docket& docket, const SessionId& id, Duration by) {
-  Session* session = Find(docket, id);
+void FollowClock(TransactionState& transaction, const SessionId& id, Duration by) {
+  Session* session = Find(transaction, id);
   if (session == nullptr || session->ended != Cause::kNone) return;
-  const bool was_running = session->expires_at > docket.now + -by;
-  if (by > Duration(0) && was_running) session->expires_at = LongestLease(*session, docket.now);
-  CutLease(*session, docket.now);
+  const bool was_running = session->expires_at > transaction.now + -by;
+  if (by > Duration(0) && was_running)
+    session->expires_at = LongestLease(*session, transaction.now);
+  CutLease(*session, transaction.now);
 }
 
-Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause) {
-  Session* session = Find(docket, id);
+Result<Session> EndSession(TransactionState& transaction, const SessionId& id, Cause cause) {
+  Session* session = Find(transaction, id);
   if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
-  if (Alive(docket, *session)) End(docket, *session, cause);
+  if (Alive(transaction, *session)) End(transaction, *session, cause);
   return *session;
 }
 
-Result<Session> DeposeSession(Docket& docket, const SessionId& id, const Asker& asker) {
-  const bool was_alive = FindAlive(docket, id).has_value();
-  const auto ended = EndSession(docket, id, Cause::kDeposed);
+Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
+                              const Asker& asker) {
+  const bool was_alive = FindAlive(transaction, id).has_value();
+  const auto ended = EndSession(transaction, id, Cause::kDeposed);
   if (was_alive) {
-    docket.admin_changes.push_back({{},
-                                    AdminAction::kSessionEnded,
-                                    {},
-                                    docket.now,
-                                    "session " + id.Handle() + " of '" + ended->candidate + "'",
-                                    asker});
+    transaction.admin_changes.push_back(
+        {{},
+         AdminAction::kSessionEnded,
+         {},
+         transaction.now,
+         "session " + id.Handle() + " of '" + ended->candidate + "'",
+         asker});
   }
   return ended;
 }
 
-void ExpireIfDue(Docket& docket, const SessionId& id) {
-  if (Session* session = Find(docket, id)) (void)Alive(docket, *session);
+void ExpireIfDue(TransactionState& transaction, const SessionId& id) {
+  if (Session* session = Find(transaction, id)) (void)Alive(transaction, *session);
 }
 
-void Bump(Docket& docket, const ElectionName& name, uint64_t floor) {
-  Contest& contest = docket.contests.at(name);
-  Election& election = contest.election;
+void Bump(TransactionState& transaction, const ElectionName& name, uint64_t floor) {
+  ElectionState& state = transaction.elections.at(name);
+  Election& election = state.election;
   election.revision.value = std::max(election.revision.value + kBumpMin, floor);
   election.history_from = election.revision.Next();
   if (election.leader) {
-    Session* session = Find(docket, election.leader->session);
-    if (session != nullptr && Alive(docket, *session)) End(docket, *session, Cause::kDeposed);
-    EndTerm(docket, contest, session == nullptr ? Cause::kExpired : session->ended,
-            docket.now + election.settings.lock_delay);
+    Session* session = Find(transaction, election.leader->session);
+    if (session != nullptr && Alive(transaction, *session))
+      End(transaction, *session, Cause::kDeposed);
+    EndTerm(transaction, state, session == nullptr ? Cause::kExpired : session->ended,
+            transaction.now + election.settings.lock_delay);
   }
   election.term.value = std::max(election.term.value + kBumpMin, floor);
-  Promote(docket, contest);
+  Promote(transaction, state);
 }
 
 Error SessionEndedError(const Session& session) {

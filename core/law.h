@@ -1,8 +1,8 @@
 // The law of elections. Pure: no clock, no I/O, no state of its own.
 //
-// Each function applies one command to the docket of one transaction, by the docket's `now`, and
-// answers. Commands of one batch are applied one after the other to the same docket. What must be
-// true after each of them (the numbers are those of docs/architecture.md):
+// Each function applies one command to the state of one transaction, by its `now`, and
+// answers. Commands of one batch are applied one after the other to the same state. What
+// must be true after each of them (the numbers are those of docs/architecture.md):
 //   1. A term is granted at most once: every grant is term + 1 under the election's lock.
 //   2. An election has at most one leader.
 //   3. A grant goes to a candidacy that is in the queue, of a session that is alive at `now`.
@@ -18,10 +18,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/docket.h"
 #include "core/error.h"
 #include "core/limits.h"
 #include "core/lock_set.h"
+#include "core/transaction_state.h"
 #include "core/types.h"
 
 namespace tenure {
@@ -44,11 +44,11 @@ struct Campaign {
   std::optional<std::string> candidate;
   std::string value;
   int32_t priority = 0;
-  Attempt attempt;
+  CallId call_id;
   // Ends the older sessions of the same candidate that stand here, and takes over their seat or
   // place. REQUIRES: `opening` or `candidate`.
   bool supersede = false;
-  Claimant claimant = {};
+  Principal principal = {};
 };
 
 struct CampaignAnswer {
@@ -64,8 +64,8 @@ struct CampaignForAll {
   std::optional<Campaign::Opening> opening;
   std::optional<std::string> candidate;
   std::string value;
-  Attempt attempt;
-  Claimant claimant = {};
+  CallId call_id;
+  Principal principal = {};
 };
 
 struct CampaignForAllAnswer {
@@ -105,13 +105,13 @@ struct ResignAnswer {
 struct Withdraw {
   ElectionName election;
   SessionId session;
-  Attempt attempt;
+  CallId call_id;
 };
 
 // Brings an election in line with its sessions: ends the term of a leader whose session has ended,
 // fills a vacant seat, and drops the place of `session` if it has ended. Every other command does
 // the first two as well.
-struct Settle {
+struct Reconcile {
   ElectionName election;
   std::optional<SessionId> session;
 };
@@ -173,8 +173,8 @@ struct AdminAnswer {
   bool changed = false;
 };
 
-using Command = std::variant<Campaign, CampaignForAll, Proclaim, Resign, Withdraw, Settle, Appoint,
-                             Depose, Pause, Configure, Delete>;
+using Command = std::variant<Campaign, CampaignForAll, Proclaim, Resign, Withdraw, Reconcile,
+                             Appoint, Depose, Pause, Configure, Delete>;
 using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer, ResignAnswer,
                             AdminAnswer, Done>;
 
@@ -183,34 +183,36 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
 // What commands need together to be decided.
 [[nodiscard]] LockSet LockSetOf(const std::vector<const Command*>& commands);
 
-// REQUIRES: the docket holds what the command needs, as far as it exists.
+// REQUIRES: the state holds what the command needs, as far as it exists.
 // Errors: kSessionNotFound, kSessionEnded, and those named at each command in the proto.
-[[nodiscard]] Result<Answer> Apply(Docket& docket, const Limits& limits, const Command& command);
+[[nodiscard]] Result<Answer> Apply(TransactionState& transaction, const Limits& limits,
+                                   const Command& command);
 
 // Renews a lease, from `now`. It may end earlier than before if the clock was set back meanwhile,
 // but never earlier than its holder believes. Errors: kSessionNotFound, kSessionEnded.
-[[nodiscard]] Result<Session> Renew(Docket& docket, const SessionId& id);
+[[nodiscard]] Result<Session> Renew(TransactionState& transaction, const SessionId& id);
 
 // The database's clock was set by `by`, ahead or back, and then showed `now`. Whatever lease was
 // running begins anew if it may have lost time, and is cut to its length if it has won some. Safe
 // to do twice.
-void FollowClock(Docket& docket, const SessionId& id, Duration by);
+void FollowClock(TransactionState& transaction, const SessionId& id, Duration by);
 
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
-[[nodiscard]] Result<Session> EndSession(Docket& docket, const SessionId& id, Cause cause);
+[[nodiscard]] Result<Session> EndSession(TransactionState& transaction, const SessionId& id,
+                                         Cause cause);
 // The same, asked for by an operator. Recorded, if the session had not ended before.
-[[nodiscard]] Result<Session> DeposeSession(Docket& docket, const SessionId& id,
+[[nodiscard]] Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
                                             const Asker& asker);
 
 // Ends a session if its lease is over by `now`.
-void ExpireIfDue(Docket& docket, const SessionId& id);
+void ExpireIfDue(TransactionState& transaction, const SessionId& id);
 
 // For a database that has lost committed changes: raises an election's numbers by kBumpMin, or to
 // `floor` if that is more, so that no number is used twice. Ends the term of the apparent leader,
 // since a successor may have been lost. Hides earlier events: observers may have seen different
 // ones with the same revisions. This is not a command, because commands first bring the election in
 // line, in its old numbers.
-void Bump(Docket& docket, const ElectionName& name, uint64_t floor);
+void Bump(TransactionState& transaction, const ElectionName& name, uint64_t floor);
 
 // The error that callers get for an ended session.
 [[nodiscard]] Error SessionEndedError(const Session& session);

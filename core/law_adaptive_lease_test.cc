@@ -15,9 +15,9 @@ const Limits kOff{.adaptive_leases = false};
 
 // A session of "a" that was lost, and what its lease was.
 Fact LostWithALeaseOf(Duration lease_ttl) {
-  return [=](Docket& docket) {
-    Ended("a", Cause::kExpired)(docket);
-    docket.sessions[Id("a")].lease_ttl = lease_ttl;
+  return [=](TransactionState& transaction) {
+    Ended("a", Cause::kExpired)(transaction);
+    transaction.sessions[Id("a")].lease_ttl = lease_ttl;
   };
 }
 
@@ -41,15 +41,15 @@ struct Growth {
 class GrowthTest : public ::testing::TestWithParam<Growth> {};
 
 TEST_P(GrowthTest, APrematureExpiryGivesALongerLeaseWithinBounds) {
-  auto docket = Given(LostWithALeaseOf(GetParam().lost));
+  auto transaction = Given(LostWithALeaseOf(GetParam().lost));
 
-  EXPECT_THAT(Do(docket, NextCampaign(GetParam().asked)), AnswersElected());
+  EXPECT_THAT(Do(transaction, NextCampaign(GetParam().asked)), AnswersElected());
 
   const Session expected{Id("a/2"),    "a",  GetParam().given, kNow + GetParam().given,
                          Cause::kNone, kNow, GetParam().asked, kNow};
-  EXPECT_EQ(SessionIn(docket, "a/2"), expected);
-  EXPECT_EQ(ElectionIn(docket).leader->lease_ttl, GetParam().given);
-  EXPECT_EQ(docket.premature_expirations, 1);
+  EXPECT_EQ(SessionIn(transaction, "a/2"), expected);
+  EXPECT_EQ(ElectionIn(transaction).leader->lease_ttl, GetParam().given);
+  EXPECT_EQ(transaction.premature_expirations, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -62,71 +62,71 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(GrowthTest, ALongerLeaseStaysWithinTheServersMaximum) {
-  auto docket = Given(LostWithALeaseOf(kLease));
+  auto transaction = Given(LostWithALeaseOf(kLease));
 
-  (void)Do(docket, NextCampaign(), {.lease_ttl_max = 15s});
+  (void)Do(transaction, NextCampaign(), {.lease_ttl_max = 15s});
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 15s);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 15s);
 }
 
 TEST(GrowthTest, ALongerLeaseStaysWithinTheElectionsMaximum) {
-  auto docket =
+  auto transaction =
       Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 12s}), LostWithALeaseOf(kLease));
 
-  (void)Do(docket, NextCampaign());
+  (void)Do(transaction, NextCampaign());
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 12s);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 12s);
 }
 
 TEST(GrowthTest, ForASetTheStrictestElectionLimitsTheLongerLease) {
   const ElectionName other{"orders/eu"};
-  auto docket = Given(VacantAfter(Term{7}), LostWithALeaseOf(kLease),
-                      In(other, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 12s})));
+  auto transaction = Given(VacantAfter(Term{7}), LostWithALeaseOf(kLease),
+                           In(other, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 12s})));
   auto campaign = FirstCampaignForAllBy("a/2", {kElection, other});
   campaign.opening->previous = Id("a");
 
-  (void)Do(docket, campaign);
+  (void)Do(transaction, campaign);
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 12s);
-  EXPECT_EQ(docket.premature_expirations, 1);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 12s);
+  EXPECT_EQ(transaction.premature_expirations, 1);
 }
 
 TEST(GrowthTest, WithoutARequestedLeaseGrowthStartsFromTheDefault) {
-  auto docket = Given(LostWithALeaseOf(3s));
+  auto transaction = Given(LostWithALeaseOf(3s));
 
-  (void)Do(docket, NextCampaign(std::nullopt), {.lease_ttl_default = 3s});
+  (void)Do(transaction, NextCampaign(std::nullopt), {.lease_ttl_default = 3s});
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 6s);
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl_asked, 3s);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 6s);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl_asked, 3s);
 }
 
 TEST(GrowthTest, WhenSwitchedOffPrematureExpiriesAreStillCounted) {
-  auto docket = Given(LostWithALeaseOf(kLease));
+  auto transaction = Given(LostWithALeaseOf(kLease));
 
-  (void)Do(docket, NextCampaign(), kOff);
+  (void)Do(transaction, NextCampaign(), kOff);
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
-  EXPECT_EQ(docket.premature_expirations, 1);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(transaction.premature_expirations, 1);
 }
 
 TEST(GrowthTest, ARetriedCallCountsOnce) {
-  auto docket = Given(LostWithALeaseOf(kLease));
-  (void)Do(docket, NextCampaign());
-  const auto once = docket;
+  auto transaction = Given(LostWithALeaseOf(kLease));
+  (void)Do(transaction, NextCampaign());
+  const auto once = transaction;
 
-  EXPECT_THAT(Do(docket, NextCampaign()), AnswersElected());
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(Do(transaction, NextCampaign()), AnswersElected());
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(GrowthTest, AnUnnoticedExpiryIsRecorded) {
-  auto docket = Given(LedBy("b", Term{7}), Expired("a"));
+  auto transaction = Given(LedBy("b", Term{7}), Expired("a"));
 
-  EXPECT_THAT(Do(docket, NextCampaign()), AnswersStanding());
+  EXPECT_THAT(Do(transaction, NextCampaign()), AnswersStanding());
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, 2 * kLease);
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
-  EXPECT_EQ(PlaceIn(docket, "a/2").lease_ttl, 2 * kLease);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 2 * kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
+  EXPECT_EQ(PlaceIn(transaction, "a/2").lease_ttl, 2 * kLease);
 }
 
 // --- No growth ---
@@ -139,13 +139,13 @@ struct NoGrowth {
 class NoGrowthTest : public ::testing::TestWithParam<NoGrowth> {};
 
 TEST_P(NoGrowthTest, TheRequestedLeaseIsGiven) {
-  auto docket = Given(GetParam().fact);
+  auto transaction = Given(GetParam().fact);
 
-  EXPECT_THAT(Do(docket, NextCampaign()), AnswersElected());
+  EXPECT_THAT(Do(transaction, NextCampaign()), AnswersElected());
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
-  EXPECT_EQ(docket.premature_expirations, 0);
-  EXPECT_THAT(docket.ended, IsEmpty());
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(transaction.premature_expirations, 0);
+  EXPECT_THAT(transaction.ended, IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -156,121 +156,121 @@ INSTANTIATE_TEST_SUITE_P(
                       NoGrowth{"AfterASessionThatWasDeposed", Ended("a", Cause::kDeposed)},
                       NoGrowth{"AfterASessionThatWasSuperseded", Ended("a", Cause::kSuperseded)},
                       NoGrowth{"AfterTheSessionOfAnother",
-                               [](Docket& docket) {
-                                 Ended("a", Cause::kExpired)(docket);
-                                 docket.sessions[Id("a")].candidate = "b";
+                               [](TransactionState& transaction) {
+                                 Ended("a", Cause::kExpired)(transaction);
+                                 transaction.sessions[Id("a")].candidate = "b";
                                }}),
     [](const auto& info) { return info.param.name; });
 
 TEST(NoGrowthTest, WithoutAPreviousSessionTheLeaseDoesNotGrow) {
-  auto docket = Given(Ended("a", Cause::kExpired));
+  auto transaction = Given(Ended("a", Cause::kExpired));
 
-  (void)Do(docket, FirstCampaignBy("a/2"));
+  (void)Do(transaction, FirstCampaignBy("a/2"));
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
-  EXPECT_EQ(docket.premature_expirations, 0);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(transaction.premature_expirations, 0);
 }
 
 TEST(NoGrowthTest, ARefusedCampaignDoesNotGrowTheLease) {
-  auto docket = Given(LedBy("b", Term{7}), Ended("a", Cause::kExpired));
-  const auto before = docket;
+  auto transaction = Given(LedBy("b", Term{7}), Ended("a", Cause::kExpired));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, NextCampaign(), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, NextCampaign(), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 // --- Calm ---
 
 // Its lease was made so many times longer than what it asked for, when the tests begin.
 Fact Longer(int times) {
-  return [=](Docket& docket) {
-    Alive("a", kNow + times * kLease)(docket);
-    Session& session = docket.sessions[Id("a")];
+  return [=](TransactionState& transaction) {
+    Alive("a", kNow + times * kLease)(transaction);
+    Session& session = transaction.sessions[Id("a")];
     session.lease_ttl = times * kLease;
     session.lease_ttl_since = kNow;
   };
 }
 
 // As it renews, always in time, from now on.
-Duration LeaseAfter(Docket docket, Duration calm) {
-  const DbTime end = docket.now + calm;
-  while (docket.now < end) {
-    docket.now = std::min(docket.now + kLease / 2, end);
-    EXPECT_TRUE(Renew(docket, Id("a")));
+Duration LeaseAfter(TransactionState transaction, Duration calm) {
+  const DbTime end = transaction.now + calm;
+  while (transaction.now < end) {
+    transaction.now = std::min(transaction.now + kLease / 2, end);
+    EXPECT_TRUE(Renew(transaction, Id("a")));
   }
-  return SessionIn(docket, "a").lease_ttl;
+  return SessionIn(transaction, "a").lease_ttl;
 }
 
 TEST(CalmTest, EachCalmPeriodHalvesALongerLeaseDownToTheRequestedOne) {
-  const auto docket = Given(Longer(8));
+  const auto transaction = Given(Longer(8));
 
-  EXPECT_EQ(LeaseAfter(docket, kCalmPeriod + -kInstant), 8 * kLease);
-  EXPECT_EQ(LeaseAfter(docket, kCalmPeriod), 4 * kLease);
-  EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod + -kInstant), 4 * kLease);
-  EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod), 2 * kLease);
-  EXPECT_EQ(LeaseAfter(docket, 3 * kCalmPeriod), kLease);
-  EXPECT_EQ(LeaseAfter(docket, 9 * kCalmPeriod), kLease);
+  EXPECT_EQ(LeaseAfter(transaction, kCalmPeriod + -kInstant), 8 * kLease);
+  EXPECT_EQ(LeaseAfter(transaction, kCalmPeriod), 4 * kLease);
+  EXPECT_EQ(LeaseAfter(transaction, 2 * kCalmPeriod + -kInstant), 4 * kLease);
+  EXPECT_EQ(LeaseAfter(transaction, 2 * kCalmPeriod), 2 * kLease);
+  EXPECT_EQ(LeaseAfter(transaction, 3 * kCalmPeriod), kLease);
+  EXPECT_EQ(LeaseAfter(transaction, 9 * kCalmPeriod), kLease);
 }
 
 TEST(CalmTest, TheLeaseNeverBecomesShorterThanRequested) {
-  auto docket = Given(Longer(3));
+  auto transaction = Given(Longer(3));
 
-  EXPECT_EQ(LeaseAfter(docket, kCalmPeriod), 3 * kLease / 2);
-  EXPECT_EQ(LeaseAfter(docket, 2 * kCalmPeriod), kLease);
+  EXPECT_EQ(LeaseAfter(transaction, kCalmPeriod), 3 * kLease / 2);
+  EXPECT_EQ(LeaseAfter(transaction, 2 * kCalmPeriod), kLease);
 }
 
 TEST(CalmTest, ALeaseThatNeverGrewIsLeftAlone) {
-  auto docket = Given(Longer(1));
+  auto transaction = Given(Longer(1));
 
-  EXPECT_EQ(LeaseAfter(docket, 3 * kCalmPeriod), kLease);
+  EXPECT_EQ(LeaseAfter(transaction, 3 * kCalmPeriod), kLease);
 }
 
 TEST(CalmTest, EachStepStartsANewCalmPeriod) {
-  auto docket = Given(Longer(8), Alive("b"));
-  docket.sessions[Id("a")].expires_at = kNow + 1h;
-  docket.now = kNow + 2 * kCalmPeriod;  // it did not need to renew meanwhile
+  auto transaction = Given(Longer(8), Alive("b"));
+  transaction.sessions[Id("a")].expires_at = kNow + 1h;
+  transaction.now = kNow + 2 * kCalmPeriod;  // it did not need to renew meanwhile
 
-  (void)Renew(docket, Id("a"));
-  (void)Renew(docket, Id("a"));
+  (void)Renew(transaction, Id("a"));
+  (void)Renew(transaction, Id("a"));
 
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, 4 * kLease);
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl_since, docket.now);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, 4 * kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl_since, transaction.now);
 }
 
 TEST(CalmTest, TheRunningLeaseIsNotShortened) {
-  auto docket = Given(Longer(8));
+  auto transaction = Given(Longer(8));
   const DbTime promised = kNow + kCalmPeriod + 4 * kLease + 1s;
-  docket.sessions[Id("a")].expires_at = promised;
-  docket.now = kNow + kCalmPeriod;
+  transaction.sessions[Id("a")].expires_at = promised;
+  transaction.now = kNow + kCalmPeriod;
 
-  const auto renewed = Renew(docket, Id("a"));
+  const auto renewed = Renew(transaction, Id("a"));
 
   EXPECT_EQ(renewed->lease_ttl, 4 * kLease);
   EXPECT_EQ(renewed->expires_at, promised);
 }
 
 TEST(CalmTest, RenewalByCampaigningCountsAsWell) {
-  auto docket = Given(LedBy("b", Term{7}), Longer(2));
-  docket.sessions[Id("a")].expires_at = kNow + kCalmPeriod + 1s;
-  docket.now = kNow + kCalmPeriod;
-  docket.sessions[Id("b")].expires_at = docket.now + 1s;
+  auto transaction = Given(LedBy("b", Term{7}), Longer(2));
+  transaction.sessions[Id("a")].expires_at = kNow + kCalmPeriod + 1s;
+  transaction.now = kNow + kCalmPeriod;
+  transaction.sessions[Id("b")].expires_at = transaction.now + 1s;
 
-  (void)Do(docket, CampaignBy("a"));
+  (void)Do(transaction, CampaignBy("a"));
 
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, kLease);
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, docket.now + kLease);
-  EXPECT_EQ(PlaceIn(docket, "a").lease_ttl, kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, transaction.now + kLease);
+  EXPECT_EQ(PlaceIn(transaction, "a").lease_ttl, kLease);
 }
 
 TEST(CalmTest, GrownLeasesShrinkEvenWhenGrowthIsSwitchedOff) {
-  auto docket = Given(LostWithALeaseOf(kLease));
-  (void)Do(docket, NextCampaign());
-  docket.sessions[Id("a/2")].expires_at = kNow + kCalmPeriod + 1s;
-  docket.now = kNow + kCalmPeriod;
+  auto transaction = Given(LostWithALeaseOf(kLease));
+  (void)Do(transaction, NextCampaign());
+  transaction.sessions[Id("a/2")].expires_at = kNow + kCalmPeriod + 1s;
+  transaction.now = kNow + kCalmPeriod;
 
-  (void)Do(docket, CampaignBy("a/2"), kOff);
+  (void)Do(transaction, CampaignBy("a/2"), kOff);
 
-  EXPECT_EQ(SessionIn(docket, "a/2").lease_ttl, kLease);
+  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, kLease);
 }
 
 }  // namespace

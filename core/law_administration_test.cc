@@ -17,23 +17,24 @@ using ::testing::SizeIs;
 // --- Depose ---
 
 TEST(DeposeTest, TheTermEndsAndTheSeatPassesOn) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  const auto answer = Do(docket, Deposing(Term{7}));
+  const auto answer = Do(transaction, Deposing(Term{7}));
 
   EXPECT_THAT(answer, AnswersChanged());
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kDeposed, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
-  EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kDeposed, Term{7}, "'a'")));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kDeposed, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.admin_changes,
+              ElementsAre(Recorded(AdminAction::kDeposed, Term{7}, "'a'")));
 }
 
 TEST(DeposeTest, TheSessionStaysAliveAndMayCampaignAgain) {
-  auto docket = Given(LedBy("a", Term{7}));
+  auto transaction = Given(LedBy("a", Term{7}));
 
-  (void)Do(docket, Deposing(Term{7}));
+  (void)Do(transaction, Deposing(Term{7}));
 
-  EXPECT_EQ(SessionIn(docket, "a"), SessionOfCandidate("a"));
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
+  EXPECT_EQ(SessionIn(transaction, "a"), SessionOfCandidate("a"));
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersElected());
 }
 
 TEST(DeposeTest, DeposingAnEndedTermSucceeds) {
@@ -49,159 +50,163 @@ TEST(DeposeTest, DeposingAnEndedTermSucceeds) {
 }
 
 TEST(DeposeTest, ATermThatWasNeverGrantedIsRefused) {
-  auto docket = Given(LedBy("a", Term{7}));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Deposing(Term{8})), FailsWith(Reason::kStaleTerm, "current_term", "7"));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Deposing(Term{8})),
+              FailsWith(Reason::kStaleTerm, "current_term", "7"));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(DeposeTest, AnUnknownElectionIsRefused) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, Deposing(Term{1})), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, Deposing(Term{1})), FailsWith(Reason::kElectionNotFound));
 }
 
 // --- Cool-downs ---
 
 TEST(CoolDownTest, ACoolDownIsRecorded) {
-  auto docket = Given(LedBy("a", Term{7}));
+  auto transaction = Given(LedBy("a", Term{7}));
 
-  (void)Do(docket, Deposing(Term{7}, 30s));
+  (void)Do(transaction, Deposing(Term{7}, 30s));
 
-  EXPECT_THAT(docket.admin_changes,
+  EXPECT_THAT(transaction.admin_changes,
               ElementsAre(Recorded(AdminAction::kDeposed, Term{7}, "'a', kept out for 30s")));
 }
 
 TEST(CoolDownTest, ADeposedCandidateIsNotElectedUntilItsCoolDownEnds) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, Deposing(Term{7}, 5s));
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersStanding());
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, Deposing(Term{7}, 5s));
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersStanding());
 
-  docket.now = kNow + 5s + -kInstant;
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersStanding());
+  transaction.now = kNow + 5s + -kInstant;
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersStanding());
 
-  docket.now = kNow + 5s;
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
+  transaction.now = kNow + 5s;
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersElected());
 }
 
 TEST(CoolDownTest, ACoolDownAppliesToTheCandidateAndNotItsSession) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("a/2"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("a/2"));
 
-  (void)Do(docket, Deposing(Term{7}, 5s));
+  (void)Do(transaction, Deposing(Term{7}, 5s));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a/3")), AnswersStanding());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a/3")), AnswersStanding());
 }
 
 TEST(CoolDownTest, OtherCandidatesGoFirst) {
-  auto docket = Given(LedBy("b", Term{7}), Waiting("a", {.priority = 9}), Waiting("c"),
-                      KeptOut("a", kNow + 5s));
+  auto transaction = Given(LedBy("b", Term{7}), Waiting("a", {.priority = 9}), Waiting("c"),
+                           KeptOut("a", kNow + 5s));
 
-  (void)Do(docket, ResignBy("b"));
+  (void)Do(transaction, ResignBy("b"));
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("a"));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("a"));
 }
 
 TEST(CoolDownTest, ANewcomerGoesFirst) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("a", {.priority = 9}), KeptOut("a", kNow + 5s));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("a", {.priority = 9}), KeptOut("a", kNow + 5s));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersElected());
 }
 
 TEST(CoolDownTest, IfAllWaitingCandidatesCoolDownEachEndIsAwaited) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("a"), Waiting("b", {.priority = -1}),
-                      KeptOut("b", kNow + 2s), KeptOut("a", kNow + 5s), KeptOut("c", kNow + -1s));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("a"), Waiting("b", {.priority = -1}),
+            KeptOut("b", kNow + 2s), KeptOut("a", kNow + 5s), KeptOut("c", kNow + -1s));
 
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 2s));
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 2s));
 
-  docket.now = kNow + 2s;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  transaction.now = kNow + 2s;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 
-  docket.now = kNow + 5s;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsLedBy("a", Term{8}));
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  transaction.now = kNow + 5s;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsLedBy("a", Term{8}));
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
 }
 
 TEST(CoolDownTest, IfTheOnlyCandidateReadCoolsDownTheElectionIsUnsettled) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("a"), HorizonAt("a"), KeptOut("a", kNow + 5s));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("a"), HorizonAt("a"), KeptOut("a", kNow + 5s));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
 }
 
 TEST(CoolDownTest, TheElectionKnowsTheEndOfTheLastCoolDown) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  (void)Do(docket, Deposing(Term{7}, 9s));
-  (void)Do(docket, Deposing(Term{8}, 5s));
+  (void)Do(transaction, Deposing(Term{7}, 9s));
+  (void)Do(transaction, Deposing(Term{8}, 5s));
 
-  EXPECT_EQ(ElectionIn(docket).cooling_until, kNow + 9s);
-  EXPECT_THAT(ContestIn(docket).cool_downs,
+  EXPECT_EQ(ElectionIn(transaction).cooling_until, kNow + 9s);
+  EXPECT_THAT(StateIn(transaction).cool_downs,
               ElementsAre(Pair("a", kNow + 9s), Pair("b", kNow + 5s)));
 }
 
 Fact ManyKeptOut(DbTime until) {
-  return [=](Docket& docket) {
-    for (size_t i = 0; i < kCoolDownsMax; ++i) KeptOut("x" + std::to_string(i), until)(docket);
+  return [=](TransactionState& transaction) {
+    for (size_t i = 0; i < kCoolDownsMax; ++i) KeptOut("x" + std::to_string(i), until)(transaction);
   };
 }
 
 TEST(CoolDownTest, ACoolDownOverTheLimitIsRefusedAndTheTermContinues) {
-  auto docket = Given(LedBy("a", Term{7}), ManyKeptOut(kNow + kInstant));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), ManyKeptOut(kNow + kInstant));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Deposing(Term{7}, 5s)),
+  EXPECT_THAT(Do(transaction, Deposing(Term{7}, 5s)),
               FailsWith(Reason::kTooManyCoolDowns, "limit", std::to_string(kCoolDownsMax)));
-  EXPECT_THAT(docket, IsSameAs(before));
-  EXPECT_THAT(Do(docket, Deposing(Term{7})), AnswersChanged());
+  EXPECT_THAT(transaction, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Deposing(Term{7})), AnswersChanged());
 }
 
 TEST(CoolDownTest, EndedCoolDownsMakeRoom) {
-  auto docket = Given(LedBy("a", Term{7}), ManyKeptOut(kNow));
+  auto transaction = Given(LedBy("a", Term{7}), ManyKeptOut(kNow));
 
-  EXPECT_THAT(Do(docket, Deposing(Term{7}, 5s)), AnswersChanged());
-  EXPECT_THAT(ContestIn(docket).cool_downs, ElementsAre(Pair("a", kNow + 5s)));
+  EXPECT_THAT(Do(transaction, Deposing(Term{7}, 5s)), AnswersChanged());
+  EXPECT_THAT(StateIn(transaction).cool_downs, ElementsAre(Pair("a", kNow + 5s)));
 }
 
 TEST(CoolDownTest, RenewingACoolDownNeedsNoRoom) {
-  auto docket = Given(LedBy("x3", Term{7}), ManyKeptOut(kNow + 1s));
+  auto transaction = Given(LedBy("x3", Term{7}), ManyKeptOut(kNow + 1s));
 
-  EXPECT_THAT(Do(docket, Deposing(Term{7}, 5s)), AnswersChanged());
-  EXPECT_THAT(ContestIn(docket).cool_downs, SizeIs(kCoolDownsMax));
-  EXPECT_EQ(ContestIn(docket).cool_downs.at("x3"), kNow + 5s);
+  EXPECT_THAT(Do(transaction, Deposing(Term{7}, 5s)), AnswersChanged());
+  EXPECT_THAT(StateIn(transaction).cool_downs, SizeIs(kCoolDownsMax));
+  EXPECT_EQ(StateIn(transaction).cool_downs.at("x3"), kNow + 5s);
 }
 
 // --- Pause ---
 
 TEST(PauseTest, APauseLeavesTheLeaderInItsSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  EXPECT_THAT(Do(docket, Pausing()), AnswersChanged());
+  EXPECT_THAT(Do(transaction, Pausing()), AnswersChanged());
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_THAT(docket.events, IsEmpty());
-  EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kPaused, Term{7}, "")));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction.events, IsEmpty());
+  EXPECT_THAT(transaction.admin_changes, ElementsAre(Recorded(AdminAction::kPaused, Term{7}, "")));
 }
 
 TEST(PauseTest, APausedLeaderMayCampaignAndProclaim) {
-  auto docket = Given(LedBy("a", Term{7}), Paused());
+  auto transaction = Given(LedBy("a", Term{7}), Paused());
 
-  EXPECT_THAT(Do(docket, CampaignBy("a", {.value = "v"})), AnswersElected());
-  EXPECT_THAT(Do(docket, ProclaimBy("a", Term{7}, "w")), AnswersProclaimed(Term{7}, "w"));
+  EXPECT_THAT(Do(transaction, CampaignBy("a", {.value = "v"})), AnswersElected());
+  EXPECT_THAT(Do(transaction, ProclaimBy("a", Term{7}, "w")), AnswersProclaimed(Term{7}, "w"));
 }
 
 // How a term may end in a paused election, or a vacant seat be asked for.
 const std::map<std::string, Command>& CommandsForAPausedElection() {
   static const std::map<std::string, Command> commands = {
       {"Resign", ResignBy("a")},
-      {"Withdraw", WithdrawalBy("a", Attempt{5})},
+      {"Withdraw", WithdrawalBy("a", CallId{5})},
       {"Depose", Deposing(Term{7})},
   };
   return commands;
@@ -210,285 +215,290 @@ const std::map<std::string, Command>& CommandsForAPausedElection() {
 class PausedTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
 
 TEST_P(PausedTest, TheTermEndsAndNobodyIsElectedBeforeTheResume) {
-  auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("b"), Paused());
+  auto transaction = Given(LedBy("a", Term{7}, {.call_id = {5}}), Waiting("b"), Paused());
 
-  (void)Do(docket, GetParam().second);
-  EXPECT_THAT(Do(docket, Settlement()), AnswersDone());
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c", {.priority = 9})), AnswersStanding());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  (void)Do(transaction, GetParam().second);
+  EXPECT_THAT(Do(transaction, Reconciliation()), AnswersDone());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c", {.priority = 9})), AnswersStanding());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
 
-  EXPECT_THAT(Do(docket, Resuming()), AnswersChanged());
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_THAT(Do(transaction, Resuming()), AnswersChanged());
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PausedTest, ::testing::ValuesIn(CommandsForAPausedElection()),
                          [](const auto& info) { return info.param.first; });
 
 TEST(PauseTest, APauseDoesNotKeepADeadLeader) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Paused(), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Paused(), Expired("a"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 }
 
 TEST(PauseTest, PausingAVacantSeatCancelsItsWakeUpAndResumingRestoresIt) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
-  (void)Do(docket, Settlement());
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
+  (void)Do(transaction, Reconciliation());
 
-  (void)Do(docket, Pausing());
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  (void)Do(transaction, Pausing());
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
 
-  (void)Do(docket, Resuming());
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  (void)Do(transaction, Resuming());
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 }
 
 TEST(PauseTest, PausingTwiceIsRecordedOnce) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, Pausing());
-  const auto once = docket;
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, Pausing());
+  const auto once = transaction;
 
-  EXPECT_THAT(Do(docket, Pausing()), AnswersUnchanged());
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(Do(transaction, Pausing()), AnswersUnchanged());
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(ResumeTest, AResumeIsRecordedWithTheTermBeforeIt) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Paused());
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), Paused());
 
-  const auto answer = Do(docket, Resuming());
+  const auto answer = Do(transaction, Resuming());
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kResumed, Term{7}, "")));
-  EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(docket));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.admin_changes, ElementsAre(Recorded(AdminAction::kResumed, Term{7}, "")));
+  EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(transaction));
 }
 
 TEST(ResumeTest, ResumingAnElectionThatIsNotPausedChangesNothing) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Resuming()), AnswersUnchanged());
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Resuming()), AnswersUnchanged());
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(PauseTest, AnUnknownElectionIsRefused) {
-  auto docket = Given();
-  const auto before = docket;
+  auto transaction = Given();
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Pausing()), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, Resuming()), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Pausing()), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, Resuming()), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 // --- Delete ---
 
 TEST(DeleteTest, DeletingEndsTheTermAndElectsNobody) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  const auto answer = Do(docket, Deleting(Term{7}));
+  const auto answer = Do(transaction, Deleting(Term{7}));
 
   EXPECT_THAT(answer, AnswersChanged());
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kDeleted, Term{7}, Revision{14})));
-  EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kDeleted, Term{7}, "")));
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kDeleted, Term{7}, Revision{14})));
+  EXPECT_THAT(transaction.admin_changes, ElementsAre(Recorded(AdminAction::kDeleted, Term{7}, "")));
 }
 
 TEST(DeleteTest, DeletingKeepsOnlyTheNumbersThatMustNotBeReused) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"),
-                      WithSettings({.lock_delay = 5s, .queue_max = 9}), Paused(), Appointed("b"),
-                      KeptOut("d", kNow + 5s));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"),
+                           WithSettings({.lock_delay = 5s, .queue_max = 9}), Paused(),
+                           Appointed("b"), KeptOut("d", kNow + 5s));
 
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
   Election tombstone{kElection, Term{7}, Revision{14}, Ticket{2}};
   tombstone.deleted = true;
   tombstone.history_from = Revision{14};
-  EXPECT_EQ(ElectionIn(docket), tombstone);
-  EXPECT_TRUE(ContestIn(docket).emptied);
-  EXPECT_FALSE(ContestIn(docket).exists);
-  EXPECT_THAT(QueueIn(docket), IsEmpty());
-  EXPECT_THAT(ContestIn(docket).cool_downs, IsEmpty());
-  EXPECT_EQ(ContestIn(docket).horizon, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction), tombstone);
+  EXPECT_TRUE(StateIn(transaction).emptied);
+  EXPECT_FALSE(StateIn(transaction).exists);
+  EXPECT_THAT(QueueIn(transaction), IsEmpty());
+  EXPECT_THAT(StateIn(transaction).cool_downs, IsEmpty());
+  EXPECT_EQ(StateIn(transaction).horizon, std::nullopt);
 }
 
 TEST(DeleteTest, DeletingAVacantSeatHasNoEvent) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), VacantUntil(kNow + 5s));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), VacantUntil(kNow + 5s));
 
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
-  EXPECT_THAT(docket.events, IsEmpty());
-  EXPECT_EQ(ElectionIn(docket).history_from, Revision{15});
-  EXPECT_EQ(ElectionIn(docket).vacant_until, DbTime{});
+  EXPECT_THAT(transaction.events, IsEmpty());
+  EXPECT_EQ(ElectionIn(transaction).history_from, Revision{15});
+  EXPECT_EQ(ElectionIn(transaction).vacant_until, DbTime{});
 }
 
 TEST(DeleteTest, DeletingKeepsTheEventOfAnExpiredLeader) {
-  auto docket = Given(LedBy("a", Term{7}), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Expired("a"));
 
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14})));
-  EXPECT_EQ(ElectionIn(docket).history_from, Revision{14});
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14})));
+  EXPECT_EQ(ElectionIn(transaction).history_from, Revision{14});
 }
 
 TEST(DeleteTest, DeletingKeepsAllEventsOfItsTransaction) {
   const ElectionName other{"orders/eu"};
-  auto docket = Given(LedBy("a", Term{7}), In(other, LedBy("b", Term{3})));
+  auto transaction = Given(LedBy("a", Term{7}), In(other, LedBy("b", Term{3})));
   Resign in_the_other = ResignBy("b");
   in_the_other.election = other;
 
-  (void)Do(docket, ProclaimBy("a", Term{7}, "v"));
-  (void)Do(docket, ResignBy("a"));
-  (void)Do(docket, in_the_other);
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, ProclaimBy("a", Term{7}, "v"));
+  (void)Do(transaction, ResignBy("a"));
+  (void)Do(transaction, in_the_other);
+  (void)Do(transaction, Deleting(Term{7}));
 
-  ASSERT_THAT(docket.events,
+  ASSERT_THAT(transaction.events,
               ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "v"),
                           Vacated("a", Cause::kResigned, Term{7}, Revision{15}), ::testing::_));
-  EXPECT_EQ(ElectionIn(docket).history_from, Revision{14});
+  EXPECT_EQ(ElectionIn(transaction).history_from, Revision{14});
 }
 
 TEST(DeleteTest, DeletingLeavesTheSessionsAlive) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
-  EXPECT_EQ(SessionIn(docket, "a"), SessionOfCandidate("a"));
-  EXPECT_EQ(SessionIn(docket, "b"), SessionOfCandidate("b"));
-  EXPECT_THAT(docket.ended, IsEmpty());
+  EXPECT_EQ(SessionIn(transaction, "a"), SessionOfCandidate("a"));
+  EXPECT_EQ(SessionIn(transaction, "b"), SessionOfCandidate("b"));
+  EXPECT_THAT(transaction.ended, IsEmpty());
 }
 
 TEST(DeleteTest, DeletingTwiceChangesNothing) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, Deleting(Term{7}));
-  const auto once = docket;
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
+  const auto once = transaction;
 
-  EXPECT_THAT(Do(docket, Deleting(Term{7})), AnswersUnchanged());
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(Do(transaction, Deleting(Term{7})), AnswersUnchanged());
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(DeleteTest, AnElectionWithoutHistoryCanBeDeleted) {
-  auto docket = Given();
-  (void)Do(docket, Creating());
+  auto transaction = Given();
+  (void)Do(transaction, Creating());
 
-  EXPECT_THAT(Do(docket, Deleting(Term{0})), AnswersChanged());
-  EXPECT_THAT(Do(docket, Deleting(Term{0})), AnswersUnchanged());
+  EXPECT_THAT(Do(transaction, Deleting(Term{0})), AnswersChanged());
+  EXPECT_THAT(Do(transaction, Deleting(Term{0})), AnswersUnchanged());
 }
 
 TEST(DeleteTest, AStaleTermIsRefusedAndChangesNothing) {
-  auto docket = Given(LedBy("a", Term{7}));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Deleting(Term{6})), FailsWith(Reason::kStaleTerm, "current_term", "7"));
-  EXPECT_THAT(Do(docket, Deleting(Term{8})), FailsWith(Reason::kStaleTerm, "current_term", "7"));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Deleting(Term{6})),
+              FailsWith(Reason::kStaleTerm, "current_term", "7"));
+  EXPECT_THAT(Do(transaction, Deleting(Term{8})),
+              FailsWith(Reason::kStaleTerm, "current_term", "7"));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(DeleteTest, AnUnknownElectionIsRefused) {
-  auto docket = Given();
-  const auto before = docket;
+  auto transaction = Given();
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Deleting(Term{0})), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Deleting(Term{0})), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(DeletedElectionTest, ADeletedElectionIsUnknown) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, Deleting(Term{7}));
-  const auto deleted = docket;
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
+  const auto deleted = transaction;
 
-  EXPECT_THAT(Do(docket, ProclaimBy("a", Term{7}, "v")), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, ResignBy("a")), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, Appointing("a", Term{7}, 5s)), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, Deposing(Term{7})), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, Pausing()), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, Configuring()), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(docket, WithdrawalBy("a", Attempt{5})), AnswersDone());
-  EXPECT_THAT(Do(docket, SettlementOf("a")), AnswersDone());
-  EXPECT_THAT(docket, IsSameAs(deleted));
+  EXPECT_THAT(Do(transaction, ProclaimBy("a", Term{7}, "v")), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, ResignBy("a")), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, Appointing("a", Term{7}, 5s)), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, Deposing(Term{7})), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, Pausing()), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, Configuring()), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(Do(transaction, WithdrawalBy("a", CallId{5})), AnswersDone());
+  EXPECT_THAT(Do(transaction, ReconciliationOf("a")), AnswersDone());
+  EXPECT_THAT(transaction, IsSameAs(deleted));
 }
 
 TEST(DeletedElectionTest, ANewCampaignContinuesWithHigherNumbers) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lock_delay = 5s, .min_hold = 1h}));
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
-  EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersStanding());
+  EXPECT_THAT(Do(transaction, CampaignBy("b")), AnswersElected());
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersStanding());
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kDeleted, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
-  EXPECT_EQ(PlaceIn(docket, "a").ticket, Ticket{2});
-  EXPECT_EQ(ElectionIn(docket).history_from, Revision{14});
-  EXPECT_EQ(ElectionIn(docket).settings, Settings{});
-  EXPECT_TRUE(ContestIn(docket).exists);
-  EXPECT_FALSE(ElectionIn(docket).deleted);
-  EXPECT_TRUE(ContestIn(docket).emptied) << "the old queue is gone nevertheless";
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kDeleted, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
+  EXPECT_EQ(PlaceIn(transaction, "a").ticket, Ticket{2});
+  EXPECT_EQ(ElectionIn(transaction).history_from, Revision{14});
+  EXPECT_EQ(ElectionIn(transaction).settings, Settings{});
+  EXPECT_TRUE(StateIn(transaction).exists);
+  EXPECT_FALSE(ElectionIn(transaction).deleted);
+  EXPECT_TRUE(StateIn(transaction).emptied) << "the old queue is gone nevertheless";
 }
 
 TEST(DeletedElectionTest, AnOperatorCanBringItBack) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, Deleting(Term{7}));
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
-  EXPECT_THAT(Do(docket, Creating()), AnswersChanged());
+  EXPECT_THAT(Do(transaction, Creating()), AnswersChanged());
 
-  EXPECT_TRUE(ContestIn(docket).exists);
-  EXPECT_FALSE(ElectionIn(docket).deleted);
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_TRUE(StateIn(transaction).exists);
+  EXPECT_FALSE(ElectionIn(transaction).deleted);
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 }
 
 // --- DeposeSession ---
 
 TEST(DeposeSessionTest, TheEndIsRecordedWithWhoAskedButWithoutTheSecret) {
-  auto docket = Given();
+  auto transaction = Given();
   const auto id = *SessionId::FromHex("000102030405060708090a0b0c0d0eff");
-  docket.sessions[id] = SessionOfCandidate("a");
-  docket.sessions[id].id = id;
+  transaction.sessions[id] = SessionOfCandidate("a");
+  transaction.sessions[id].id = id;
 
-  const auto ended = DeposeSession(docket, id, kOperator);
+  const auto ended = DeposeSession(transaction, id, kOperator);
 
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->ended, Cause::kDeposed);
-  EXPECT_EQ(docket.sessions[id], *ended);
-  EXPECT_THAT(docket.ended, ElementsAre(id));
-  ASSERT_THAT(docket.admin_changes, SizeIs(1));
+  EXPECT_EQ(transaction.sessions[id], *ended);
+  EXPECT_THAT(transaction.ended, ElementsAre(id));
+  ASSERT_THAT(transaction.admin_changes, SizeIs(1));
   const AdminChange expected{{},   AdminAction::kSessionEnded,        {},
                              kNow, "session 0001020304050607 of 'a'", kOperator};
-  EXPECT_EQ(docket.admin_changes[0], expected);
+  EXPECT_EQ(transaction.admin_changes[0], expected);
 }
 
 TEST(DeposeSessionTest, EndingASessionTwiceIsRecordedOnce) {
-  auto docket = Given(Alive("a"));
-  (void)DeposeSession(docket, Id("a"), kOperator);
-  const auto once = docket;
+  auto transaction = Given(Alive("a"));
+  (void)DeposeSession(transaction, Id("a"), kOperator);
+  const auto once = transaction;
 
-  EXPECT_TRUE(DeposeSession(docket, Id("a"), kOperator));
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_TRUE(DeposeSession(transaction, Id("a"), kOperator));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(DeposeSessionTest, AnEndedSessionKeepsItsCauseAndIsNotRecorded) {
-  auto docket = Given(Expired("a"), Ended("b", Cause::kSessionClosed));
+  auto transaction = Given(Expired("a"), Ended("b", Cause::kSessionClosed));
 
-  EXPECT_EQ(DeposeSession(docket, Id("a"), kOperator)->ended, Cause::kExpired);
-  EXPECT_EQ(DeposeSession(docket, Id("b"), kOperator)->ended, Cause::kSessionClosed);
-  EXPECT_THAT(docket.admin_changes, IsEmpty());
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_EQ(DeposeSession(transaction, Id("a"), kOperator)->ended, Cause::kExpired);
+  EXPECT_EQ(DeposeSession(transaction, Id("b"), kOperator)->ended, Cause::kSessionClosed);
+  EXPECT_THAT(transaction.admin_changes, IsEmpty());
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(DeposeSessionTest, AnUnknownSessionIsRefused) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(DeposeSession(docket, Id("a"), kOperator), FailsWith(Reason::kSessionNotFound));
-  EXPECT_THAT(docket.admin_changes, IsEmpty());
+  EXPECT_THAT(DeposeSession(transaction, Id("a"), kOperator), FailsWith(Reason::kSessionNotFound));
+  EXPECT_THAT(transaction.admin_changes, IsEmpty());
 }
 
 TEST(DeposeSessionTest, ItsSeatPassesWhenTheElectionIsSettled) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)DeposeSession(docket, Id("a"), kOperator);
-  (void)Do(docket, SettlementOf("a"));
+  (void)DeposeSession(transaction, Id("a"), kOperator);
+  (void)Do(transaction, ReconciliationOf("a"));
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kDeposed, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kDeposed, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
 }
 
 }  // namespace

@@ -15,22 +15,22 @@ using ::testing::Optional;
 // --- The leader is asked to make way ---
 
 TEST(AppointTest, TheLeaderIsAskedToMakeWayAndKeepsItsSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  const auto answer = Do(docket, Appointing("b", Term{7}));
+  const auto answer = Do(transaction, Appointing("b", Term{7}));
 
   EXPECT_THAT(answer, AnswersChanged());
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_THAT(docket.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14})));
-  EXPECT_EQ(LeadershipOf(ElectionIn(docket))->successor, "b");
-  EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(docket));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14})));
+  EXPECT_EQ(LeadershipOf(ElectionIn(transaction))->successor, "b");
+  EXPECT_EQ(std::get<AdminAnswer>(*answer).election, ElectionIn(transaction));
 }
 
 // How a term may end while another candidate is wanted.
 const std::map<std::string, Command>& Departures() {
   static const std::map<std::string, Command> departures = {
       {"Resignation", ResignBy("a")},
-      {"Withdrawal", WithdrawalBy("a", Attempt{5})},
+      {"Withdrawal", WithdrawalBy("a", CallId{5})},
       {"Deposition", Deposing(Term{7})},
       {"Successor", Superseding(FirstCampaignBy("a/2"))},
   };
@@ -40,69 +40,69 @@ const std::map<std::string, Command>& Departures() {
 class AppointedTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
 
 TEST_P(AppointedTest, TheAppointedCandidateFollowsTheLeaderRegardlessOfTheQueue) {
-  auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("c", {.priority = 9}),
-                      Waiting("b"), Appointed("b"));
+  auto transaction = Given(LedBy("a", Term{7}, {.call_id = {5}}), Waiting("c", {.priority = 9}),
+                           Waiting("b"), Appointed("b"));
 
-  (void)Do(docket, GetParam().second);
+  (void)Do(transaction, GetParam().second);
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_EQ(ElectionIn(transaction).appointment, std::nullopt);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, AppointedTest, ::testing::ValuesIn(Departures()),
                          [](const auto& info) { return info.param.first; });
 
 TEST(AppointTest, TheSeatOfAnExpiredLeaderPassesAtOnce) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"), Expired("a"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(AppointTest, AnAppointmentIsFulfilledOnce) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), Appointed("b"));
 
-  (void)Do(docket, ResignBy("a"));
-  (void)Do(docket, CampaignBy("a"));
-  (void)Do(docket, ResignBy("b"));
-  EXPECT_THAT(docket, IsLedBy("c", Term{9}));
+  (void)Do(transaction, ResignBy("a"));
+  (void)Do(transaction, CampaignBy("a"));
+  (void)Do(transaction, ResignBy("b"));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{9}));
 
-  (void)Do(docket, CampaignBy("b"));
-  (void)Do(docket, ResignBy("c"));
-  EXPECT_THAT(docket, IsLedBy("a", Term{10}));
+  (void)Do(transaction, CampaignBy("b"));
+  (void)Do(transaction, ResignBy("c"));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{10}));
 }
 
 TEST(AppointTest, ForAVacantSeatTheCandidateIsElectedAtOnce) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
-  const auto answer = Do(docket, Appointing("b", Term{7}));
+  const auto answer = Do(transaction, Appointing("b", Term{7}));
 
   EXPECT_THAT(answer, AnswersChanged());
-  EXPECT_THAT(docket.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
 }
 
 TEST(AppointTest, ARepeatedAppointmentAsksTheLeaderOnce) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)Do(docket, Appointing("b", Term{7}));
-  (void)Do(docket, Appointing("b", Term{7}, 30s));
+  (void)Do(transaction, Appointing("b", Term{7}));
+  (void)Do(transaction, Appointing("b", Term{7}, 30s));
 
-  EXPECT_THAT(docket.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14})));
-  EXPECT_EQ(ElectionIn(docket).appointment, (Appointment{"b", kNow + 30s}));
+  EXPECT_THAT(transaction.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14})));
+  EXPECT_EQ(ElectionIn(transaction).appointment, (Appointment{"b", kNow + 30s}));
 }
 
 TEST(AppointTest, ARepeatedAppointmentIsRecordedOnce) {
   auto led = Given(LedBy("a", Term{7}), Waiting("b"));
   auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s));
 
-  for (auto* docket : {&led, &vacant}) {
-    EXPECT_THAT(Do(*docket, Appointing("b", Term{7})), AnswersChanged());
-    const auto once = *docket;
-    docket->now = kNow + 1s;
-    EXPECT_THAT(Do(*docket, Appointing("b", Term{7})), AnswersUnchanged());
-    EXPECT_EQ(docket->admin_changes, once.admin_changes);
+  for (auto* transaction : {&led, &vacant}) {
+    EXPECT_THAT(Do(*transaction, Appointing("b", Term{7})), AnswersChanged());
+    const auto once = *transaction;
+    transaction->now = kNow + 1s;
+    EXPECT_THAT(Do(*transaction, Appointing("b", Term{7})), AnswersUnchanged());
+    EXPECT_EQ(transaction->admin_changes, once.admin_changes);
   }
 }
 
@@ -110,80 +110,81 @@ TEST(AppointTest, AddingForceIsAChange) {
   auto led = Given(LedBy("a", Term{7}), Waiting("b"), Appointed("b"));
   auto vacant = Given(VacantAfter(Term{7}), Waiting("b"), VacantUntil(kNow + 5s), Appointed("b"));
 
-  for (auto* docket : {&led, &vacant}) {
-    EXPECT_THAT(Do(*docket, AppointingByForce("b", Term{7})), AnswersChanged());
-    EXPECT_THAT(*docket, IsLedBy("b", Term{8}));
+  for (auto* transaction : {&led, &vacant}) {
+    EXPECT_THAT(Do(*transaction, AppointingByForce("b", Term{7})), AnswersChanged());
+    EXPECT_THAT(*transaction, IsLedBy("b", Term{8}));
   }
 }
 
 TEST(AppointTest, AppointingAnotherCandidateAsksAgain) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  (void)Do(docket, Appointing("b", Term{7}));
-  (void)Do(docket, Appointing("c", Term{7}));
+  (void)Do(transaction, Appointing("b", Term{7}));
+  (void)Do(transaction, Appointing("c", Term{7}));
 
-  EXPECT_THAT(docket.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14}),
-                                         HandoverAsked("a", "c", Term{7}, Revision{15})));
-  EXPECT_EQ(ElectionIn(docket).appointment, Appointment{"c"});
+  EXPECT_THAT(transaction.events, ElementsAre(HandoverAsked("a", "b", Term{7}, Revision{14}),
+                                              HandoverAsked("a", "c", Term{7}, Revision{15})));
+  EXPECT_EQ(ElectionIn(transaction).appointment, Appointment{"c"});
 }
 
 TEST(AppointTest, AppointingTheLeaderCancelsAnotherAppointment) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
 
-  EXPECT_THAT(Do(docket, Appointing("a", Term{7})), AnswersChanged());
-  EXPECT_THAT(docket.admin_changes,
+  EXPECT_THAT(Do(transaction, Appointing("a", Term{7})), AnswersChanged());
+  EXPECT_THAT(transaction.admin_changes,
               ElementsAre(Recorded(AdminAction::kAppointed, Term{7}, "'a' instead of 'c'")));
 
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(AppointTest, AppointingTheLeaderChangesNothing) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Appointing("a", Term{7})), AnswersUnchanged());
-  EXPECT_THAT(Do(docket, AppointingByForce("a", Term{7})), AnswersUnchanged());
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Appointing("a", Term{7})), AnswersUnchanged());
+  EXPECT_THAT(Do(transaction, AppointingByForce("a", Term{7})), AnswersUnchanged());
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(AppointTest, ForACandidateWithSeveralSessionsTheFirstIsMeant) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b/1"),
-                      Waiting("b/2", {.priority = 1}), Appointed("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b/1"),
+                           Waiting("b/2", {.priority = 1}), Appointed("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b/2", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b/2", Term{8}));
 }
 
 TEST(AppointTest, ACandidateBehindTheHorizonCanBeAppointed) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"), HorizonAt("c"), Appointed("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 // --- By force ---
 
 TEST(AppointByForceTest, ForceMovesTheSeatNow) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("c"), Waiting("b"));
 
-  const auto answer = Do(docket, AppointingByForce("b", Term{7}));
+  const auto answer = Do(transaction, AppointingByForce("b", Term{7}));
 
   EXPECT_THAT(answer, AnswersChanged());
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kAppointedAway, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kAppointedAway, Term{7}, Revision{14}),
+                          Elected("b", Term{8}, Revision{15})));
 }
 
 TEST(AppointByForceTest, TheLeadersSessionStaysAlive) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)Do(docket, AppointingByForce("b", Term{7}));
+  (void)Do(transaction, AppointingByForce("b", Term{7}));
 
-  EXPECT_EQ(SessionIn(docket, "a"), SessionOfCandidate("a"));
-  EXPECT_THAT(docket.ended, IsEmpty());
+  EXPECT_EQ(SessionIn(transaction, "a"), SessionOfCandidate("a"));
+  EXPECT_THAT(transaction.ended, IsEmpty());
 }
 
 TEST(AppointByForceTest, ForceOverridesLockDelayAndMinHold) {
@@ -200,132 +201,132 @@ TEST(AppointByForceTest, ForceOverridesLockDelayAndMinHold) {
 }
 
 TEST(AppointByForceTest, ForAnAbsentCandidateTheTermEndsAndTheSeatIsReserved) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("c"));
 
-  (void)Do(docket, AppointingByForce("b", Term{7}, 30s));
+  (void)Do(transaction, AppointingByForce("b", Term{7}, 30s));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.events,
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.events,
               ElementsAre(Vacated("a", Cause::kAppointedAway, Term{7}, Revision{14})));
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 30s));
 }
 
 TEST(AppointByForceTest, ForceIsRefusedWhileTheElectionIsPaused) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Paused());
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Paused());
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, AppointingByForce("b", Term{7})), FailsWith(Reason::kElectionPaused));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, AppointingByForce("b", Term{7})), FailsWith(Reason::kElectionPaused));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 // --- What stands against it ---
 
 TEST(AppointTest, WithoutForceTheAppointmentWaitsUntilTheSeatMayBeFilled) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c", {.priority = 9}),
-                      VacantUntil(kNow + 5s));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c", {.priority = 9}),
+                           VacantUntil(kNow + 5s));
 
-  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), AnswersChanged());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  EXPECT_THAT(Do(transaction, Appointing("b", Term{7})), AnswersChanged());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 
-  docket.now = kNow + 5s;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  transaction.now = kNow + 5s;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(AppointTest, AnAppointmentDuringAPauseTakesEffectAtTheResume) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("c"), Waiting("b"), Paused());
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("c"), Waiting("b"), Paused());
 
-  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), AnswersChanged());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_THAT(Do(transaction, Appointing("b", Term{7})), AnswersChanged());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 
-  (void)Do(docket, Resuming());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  (void)Do(transaction, Resuming());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(AppointTest, AnAppointmentOverridesACoolDown) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), KeptOut("b", kNow + 30s));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), KeptOut("b", kNow + 30s));
 
-  (void)Do(docket, Appointing("b", Term{7}));
+  (void)Do(transaction, Appointing("b", Term{7}));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(AppointTest, AStaleTermIsRefusedAndChangesNothing) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
+  const auto before = transaction;
 
   for (const Term term : {Term{6}, Term{8}}) {
-    EXPECT_THAT(Do(docket, Appointing("b", term)),
+    EXPECT_THAT(Do(transaction, Appointing("b", term)),
                 FailsWith(Reason::kStaleTerm, "current_term", "7"));
-    EXPECT_THAT(Do(docket, AppointingByForce("b", term, 30s)),
+    EXPECT_THAT(Do(transaction, AppointingByForce("b", term, 30s)),
                 FailsWith(Reason::kStaleTerm, "current_term", "7"));
   }
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(AppointTest, ADuplicateAppointmentFindsItsCandidateInTheSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
-  (void)Do(docket, AppointingByForce("b", Term{7}));
-  const auto once = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
+  (void)Do(transaction, AppointingByForce("b", Term{7}));
+  const auto once = transaction;
 
-  EXPECT_THAT(Do(docket, AppointingByForce("b", Term{7})), AnswersUnchanged());
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(Do(transaction, AppointingByForce("b", Term{7})), AnswersUnchanged());
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(AppointTest, ACandidateThatIsNotStandingIsRefused) {
-  auto docket = Given(LedBy("a", Term{7}), Alive("b"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Alive("b"));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
-  EXPECT_THAT(Do(docket, AppointingByForce("b", Term{7})),
+  EXPECT_THAT(Do(transaction, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
+  EXPECT_THAT(Do(transaction, AppointingByForce("b", Term{7})),
               FailsWith(Reason::kCandidateNotStanding));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(AppointTest, ACandidateWithADeadSessionIsRefused) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
 
-  EXPECT_THAT(Do(docket, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+  EXPECT_THAT(Do(transaction, Appointing("b", Term{7})), FailsWith(Reason::kCandidateNotStanding));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
+  EXPECT_EQ(ElectionIn(transaction).appointment, std::nullopt);
 }
 
 TEST(AppointTest, AnUnknownElectionIsRefused) {
-  auto docket = Given();
-  const auto before = docket;
+  auto transaction = Given();
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, Appointing("b", Term{0}, 30s)), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, Appointing("b", Term{0}, 30s)), FailsWith(Reason::kElectionNotFound));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 // --- It does not come ---
 
 TEST(AppointTest, AnAppointmentLapsesWhenItsCandidateLeavesTheQueue) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"));
 
-  (void)Do(docket, ResignBy("b"));
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("b"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
-  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
+  EXPECT_EQ(ElectionIn(transaction).appointment, std::nullopt);
 }
 
 TEST(AppointTest, AnAppointmentLapsesWhenItsCandidateDies) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("b"), Expired("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
-  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
+  EXPECT_EQ(ElectionIn(transaction).appointment, std::nullopt);
 }
 
 TEST(AppointTest, ALapsedAppointmentInAnEmptyElectionBlocksNobody) {
-  auto docket = Given(VacantAfter(Term{7}), Appointed("b"));
+  auto transaction = Given(VacantAfter(Term{7}), Appointed("b"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
-  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersElected());
+  EXPECT_EQ(ElectionIn(transaction).appointment, std::nullopt);
 }
 
 // --- Reservations ---
@@ -333,73 +334,75 @@ TEST(AppointTest, ALapsedAppointmentInAnEmptyElectionBlocksNobody) {
 const Fact kReservedForB = Appointed("b", kNow + 30s);
 
 TEST(ReservationTest, TheSeatStaysEmptyForAnAbsentCandidate) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("c", {.priority = 9}), kReservedForB);
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("c", {.priority = 9}), kReservedForB);
 
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 30s));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d", {.priority = 10})), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d", {.priority = 10})), AnswersStanding());
 }
 
 TEST(ReservationTest, TheCandidateGetsTheSeatAsSoonAsItCampaigns) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("c", {.priority = 9}), kReservedForB,
-                      Now(kNow + 30s + -kInstant));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("c", {.priority = 9}), kReservedForB,
+                           Now(kNow + 30s + -kInstant));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("b", {.priority = -1})), AnswersElected());
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
-  EXPECT_EQ(ElectionIn(docket).appointment, std::nullopt);
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("b", {.priority = -1})), AnswersElected());
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).appointment, std::nullopt);
 }
 
 TEST(ReservationTest, AReservationEndsAtItsLastInstant) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("c"), Alive("c", kNow + 1h), kReservedForB);
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("c"), Alive("c", kNow + 1h), kReservedForB);
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 
-  docket.now = kNow + 30s;
-  (void)Do(docket, Settlement());
+  transaction.now = kNow + 30s;
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 }
 
 TEST(ReservationTest, AReservationAlsoEndsForANewcomer) {
-  auto docket = Given(VacantAfter(Term{7}), kReservedForB);
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
+  auto transaction = Given(VacantAfter(Term{7}), kReservedForB);
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersStanding());
 
-  docket.now = kNow + 30s;
+  transaction.now = kNow + 30s;
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d")), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d")), AnswersElected());
 }
 
 TEST(ReservationTest, ACandidateThatStandsAfterTheEndOfTheTermGetsTheSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + 1h), kReservedForB, Now(kNow + 40s));
-  (void)Do(docket, FirstCampaignBy("c", {.priority = 9}));
-  (void)Do(docket, FirstCampaignBy("b"));
+  auto transaction =
+      Given(LedBy("a", Term{7}), Alive("a", kNow + 1h), kReservedForB, Now(kNow + 40s));
+  (void)Do(transaction, FirstCampaignBy("c", {.priority = 9}));
+  (void)Do(transaction, FirstCampaignBy("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(ReservationTest, AReservationOutlivesTheCandidatesDeparture) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
-  (void)Do(docket, Appointing("b", Term{7}, 30s));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  (void)Do(transaction, Appointing("b", Term{7}, 30s));
 
-  (void)Do(docket, ResignBy("b"));
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  (void)Do(transaction, ResignBy("b"));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 
-  EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
+  EXPECT_THAT(Do(transaction, CampaignBy("b")), AnswersElected());
 }
 
 TEST(ReservationTest, AReservationInAnEmptyElectionNeedsNoWakeUp) {
-  auto docket = Given(VacantAfter(Term{7}));
+  auto transaction = Given(VacantAfter(Term{7}));
 
-  EXPECT_THAT(Do(docket, Appointing("b", Term{7}, 30s)), AnswersChanged());
+  EXPECT_THAT(Do(transaction, Appointing("b", Term{7}, 30s)), AnswersChanged());
 
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersStanding());
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 30s));
 }
 
 // --- Records ---
@@ -413,11 +416,11 @@ struct AppointRecord {
 class AppointRecordTest : public ::testing::TestWithParam<AppointRecord> {};
 
 TEST_P(AppointRecordTest, TheRecordSaysWhatWasRequested) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)Do(docket, GetParam().command);
+  (void)Do(transaction, GetParam().command);
 
-  EXPECT_THAT(docket.admin_changes,
+  EXPECT_THAT(transaction.admin_changes,
               ElementsAre(Recorded(AdminAction::kAppointed, Term{7}, GetParam().detail)));
 }
 

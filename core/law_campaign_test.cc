@@ -12,304 +12,304 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(CampaignTest, TheFirstCandidateEverIsElectedInTermOne) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  const auto answer = Do(docket, FirstCampaignBy("a"));
+  const auto answer = Do(transaction, FirstCampaignBy("a"));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket, IsLedBy("a", Term{1}));
-  EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{1}, Revision{1})));
-  EXPECT_TRUE(ContestIn(docket).exists);
+  EXPECT_THAT(transaction, IsLedBy("a", Term{1}));
+  EXPECT_THAT(transaction.events, ElementsAre(Elected("a", Term{1}, Revision{1})));
+  EXPECT_TRUE(StateIn(transaction).exists);
 }
 
 TEST(CampaignTest, ForAVacantSeatTheCandidateIsElectedInTheNextTerm) {
-  auto docket = Given(VacantAfter(Term{7}));
+  auto transaction = Given(VacantAfter(Term{7}));
 
-  const auto answer = Do(docket, FirstCampaignBy("a"));
+  const auto answer = Do(transaction, FirstCampaignBy("a"));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Elected("a", Term{8}, Revision{15})));
 }
 
 TEST(CampaignTest, ElectedCandidatesLeaveTheQueue) {
-  auto docket = Given(VacantAfter(Term{7}));
+  auto transaction = Given(VacantAfter(Term{7}));
 
-  (void)Do(docket, FirstCampaignBy("a"));
+  (void)Do(transaction, FirstCampaignBy("a"));
 
-  EXPECT_THAT(QueueIn(docket), IsEmpty());
-  EXPECT_EQ(ElectionIn(docket).waiting, 0);
+  EXPECT_THAT(QueueIn(transaction), IsEmpty());
+  EXPECT_EQ(ElectionIn(transaction).waiting, 0);
 }
 
 TEST(CampaignTest, ForAHeldSeatTheCandidateWaitsAndDisturbsNobody) {
-  auto docket = Given(LedBy("a", Term{7}));
+  auto transaction = Given(LedBy("a", Term{7}));
 
-  const auto answer = Do(docket, FirstCampaignBy("b"));
+  const auto answer = Do(transaction, FirstCampaignBy("b"));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
-  EXPECT_EQ(ElectionIn(docket).waiting, 1);
-  EXPECT_THAT(docket.events, IsEmpty());
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b"));
+  EXPECT_EQ(ElectionIn(transaction).waiting, 1);
+  EXPECT_THAT(transaction.events, IsEmpty());
 }
 
 TEST(CampaignTest, OfTwoInOneTransactionTheFirstIsElected) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a")), AnswersElected());
-  EXPECT_THAT(Do(docket, FirstCampaignBy("b")), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a")), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("b")), AnswersStanding());
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{1}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{1}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b"));
 }
 
 TEST(CampaignTest, AHigherPriorityDoesNotUnseatALeader) {
-  auto docket = Given(LedBy("a", Term{7}));
+  auto transaction = Given(LedBy("a", Term{7}));
 
-  const auto answer = Do(docket, FirstCampaignBy("b", {.priority = 100}));
+  const auto answer = Do(transaction, FirstCampaignBy("b", {.priority = 100}));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
 }
 
 TEST(CampaignTest, TheAnswerHasTheSessionAndTheElectionAfterTheCampaign) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  const auto answer = Do(docket, FirstCampaignBy("a"));
+  const auto answer = Do(transaction, FirstCampaignBy("a"));
 
   ASSERT_THAT(answer, AnswersElected());
   const auto& campaign = std::get<CampaignAnswer>(*answer);
-  EXPECT_EQ(campaign.session, SessionIn(docket, "a"));
-  EXPECT_EQ(campaign.election, ElectionIn(docket));
+  EXPECT_EQ(campaign.session, SessionIn(transaction, "a"));
+  EXPECT_EQ(campaign.election, ElectionIn(transaction));
 }
 
 TEST(CampaignTest, TheLeaderIsTheCandidateAsItCampaigned) {
-  auto docket = Given();
-  auto campaign = FirstCampaignBy("a", {.value = "10.0.0.1", .attempt = {5}});
+  auto transaction = Given();
+  auto campaign = FirstCampaignBy("a", {.value = "10.0.0.1", .call_id = {5}});
   campaign.opening->lease_ttl = 3s;
 
-  (void)Do(docket, campaign);
+  (void)Do(transaction, campaign);
 
-  const Leader expected{Id("a"), "a", 3s, "10.0.0.1", kNow, Attempt{5}};
-  EXPECT_EQ(ElectionIn(docket).leader, expected);
-  EXPECT_EQ(docket.events.front().leader, expected);
-  EXPECT_EQ(docket.events.front().at, kNow);
+  const Leader expected{Id("a"), "a", 3s, "10.0.0.1", kNow, CallId{5}};
+  EXPECT_EQ(ElectionIn(transaction).leader, expected);
+  EXPECT_EQ(transaction.events.front().leader, expected);
+  EXPECT_EQ(transaction.events.front().at, kNow);
 }
 
 // --- The session ---
 
 TEST(CampaignSessionTest, AnOpeningOpensTheSession) {
-  auto docket = Given();
+  auto transaction = Given();
   auto campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = 3s;
 
-  (void)Do(docket, campaign);
+  (void)Do(transaction, campaign);
 
-  EXPECT_EQ(SessionIn(docket, "a"),
+  EXPECT_EQ(SessionIn(transaction, "a"),
             (Session{Id("a"), "a", 3s, kNow + 3s, Cause::kNone, kNow, 3s, kNow}));
 }
 
 TEST(CampaignSessionTest, ARetriedOpeningFindsTheSessionAndChangesNothing) {
-  auto docket = Given();
-  (void)Do(docket, FirstCampaignBy("a", {.value = "v", .attempt = {5}}));
-  const auto once = docket;
+  auto transaction = Given();
+  (void)Do(transaction, FirstCampaignBy("a", {.value = "v", .call_id = {5}}));
+  const auto once = transaction;
 
-  const auto answer = Do(docket, FirstCampaignBy("a", {.value = "v", .attempt = {5}}));
+  const auto answer = Do(transaction, FirstCampaignBy("a", {.value = "v", .call_id = {5}}));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(CampaignSessionTest, ARetriedOpeningFindsItsPlaceInTheQueue) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, FirstCampaignBy("b", {.attempt = {5}}));
-  const auto once = docket;
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, FirstCampaignBy("b", {.call_id = {5}}));
+  const auto once = transaction;
 
-  const auto answer = Do(docket, FirstCampaignBy("b", {.attempt = {5}}));
+  const auto answer = Do(transaction, FirstCampaignBy("b", {.call_id = {5}}));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST(CampaignSessionTest, ARetriedOpeningKeepsTheLeaseItWasOpenedWith) {
-  auto docket = Given(Alive("a"));
+  auto transaction = Given(Alive("a"));
   auto campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = 2 * kLease;
 
-  (void)Do(docket, campaign);
+  (void)Do(transaction, campaign);
 
-  EXPECT_EQ(SessionIn(docket, "a"), SessionOfCandidate("a"));
+  EXPECT_EQ(SessionIn(transaction, "a"), SessionOfCandidate("a"));
 }
 
 TEST(CampaignSessionTest, AnOpeningByAnotherCandidateIsRefused) {
-  auto docket = Given(Alive("a"));
-  const auto before = docket;
+  auto transaction = Given(Alive("a"));
+  const auto before = transaction;
   auto campaign = FirstCampaignBy("a");
   campaign.opening->candidate = "b";
 
-  const auto answer = Do(docket, campaign);
+  const auto answer = Do(transaction, campaign);
 
   EXPECT_THAT(answer, FailsWith(Reason::kInvalidCandidate));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(CampaignSessionTest, TheNameOfAnotherCandidateIsRefused) {
-  auto docket = Given(Alive("a"));
-  const auto before = docket;
+  auto transaction = Given(Alive("a"));
+  const auto before = transaction;
   auto campaign = CampaignBy("a");
   campaign.candidate = "b";
 
-  const auto answer = Do(docket, campaign);
+  const auto answer = Do(transaction, campaign);
 
   EXPECT_THAT(answer, FailsWith(Reason::kInvalidCandidate));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(CampaignSessionTest, ItsOwnNameMayBeGivenOrLeftOut) {
-  auto docket = Given(Alive("a"));
+  auto transaction = Given(Alive("a"));
   auto named = CampaignBy("a");
   named.candidate = "a";
 
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
-  EXPECT_THAT(Do(docket, named), AnswersElected());
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersElected());
+  EXPECT_THAT(Do(transaction, named), AnswersElected());
 }
 
 TEST(CampaignSessionTest, AnUnknownSessionIsRefused) {
-  auto docket = Given(VacantAfter(Term{7}));
-  const auto before = docket;
+  auto transaction = Given(VacantAfter(Term{7}));
+  const auto before = transaction;
 
-  const auto answer = Do(docket, CampaignBy("a"));
+  const auto answer = Do(transaction, CampaignBy("a"));
 
   EXPECT_THAT(answer, FailsWith(Reason::kSessionNotFound));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(CampaignSessionTest, AnEndedSessionNeverComesBack) {
-  auto docket = Given(VacantAfter(Term{7}), Ended("a", Cause::kSessionClosed));
-  const auto before = docket;
+  auto transaction = Given(VacantAfter(Term{7}), Ended("a", Cause::kSessionClosed));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, CampaignBy("a")),
+  EXPECT_THAT(Do(transaction, CampaignBy("a")),
               FailsWith(Reason::kSessionEnded, "cause", "SESSION_CLOSED"));
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a")),
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a")),
               FailsWith(Reason::kSessionEnded, "cause", "SESSION_CLOSED"));
 
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(CampaignSessionTest, AnExpiredSessionIsMarkedAndNeverComesBack) {
-  auto docket = Given(VacantAfter(Term{7}), Expired("a"));
+  auto transaction = Given(VacantAfter(Term{7}), Expired("a"));
 
-  const auto answer = Do(docket, CampaignBy("a"));
+  const auto answer = Do(transaction, CampaignBy("a"));
 
   EXPECT_THAT(answer, FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(CampaignSessionTest, CampaigningRenewsTheLeaseOfLeadersAndWaiters) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + 1s), Alive("b", kNow + 1s));
 
-  (void)Do(docket, CampaignBy("a"));
-  (void)Do(docket, CampaignBy("b"));
+  (void)Do(transaction, CampaignBy("a"));
+  (void)Do(transaction, CampaignBy("b"));
 
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
-  EXPECT_EQ(SessionIn(docket, "b").expires_at, kNow + kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + kLease);
+  EXPECT_EQ(SessionIn(transaction, "b").expires_at, kNow + kLease);
 }
 
 // --- Campaigning again ---
 
 TEST(RepeatedCampaignTest, TheSameValueOfTheLeaderHasNoEvent) {
-  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}, {.value = "v"}));
+  const auto before = transaction;
 
-  const auto answer = Do(docket, CampaignBy("a", {.value = "v"}));
+  const auto answer = Do(transaction, CampaignBy("a", {.value = "v"}));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(RepeatedCampaignTest, AnotherValueOfTheLeaderIsProclaimed) {
-  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}));
+  auto transaction = Given(LedBy("a", Term{7}, {.value = "v"}));
 
-  const auto answer = Do(docket, CampaignBy("a", {.value = "w"}));
+  const auto answer = Do(transaction, CampaignBy("a", {.value = "w"}));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_THAT(docket.events, ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "w")));
-  EXPECT_EQ(ElectionIn(docket).leader->value, "w");
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction.events, ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "w")));
+  EXPECT_EQ(ElectionIn(transaction).leader->value, "w");
 }
 
 TEST(RepeatedCampaignTest, TheLeaderDoesNotEnterTheQueue) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)Do(docket, CampaignBy("a", {.priority = 9}));
+  (void)Do(transaction, CampaignBy("a", {.priority = 9}));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
-  EXPECT_EQ(ElectionIn(docket).waiting, 1);
-  EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{1});
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b"));
+  EXPECT_EQ(ElectionIn(transaction).waiting, 1);
+  EXPECT_EQ(ElectionIn(transaction).next_ticket, Ticket{1});
 }
 
 TEST(RepeatedCampaignTest, AWaiterKeepsItsTicket) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  const auto before = transaction;
 
-  const auto answer = Do(docket, CampaignBy("b"));
+  const auto answer = Do(transaction, CampaignBy("b"));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(RepeatedCampaignTest, ForAWaiterTheLastCallCounts) {
-  auto docket =
-      Given(LedBy("a", Term{7}), Waiting("b", {.priority = 1, .value = "v", .attempt = {5}}));
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b", {.priority = 1, .value = "v", .call_id = {5}}));
 
-  (void)Do(docket, CampaignBy("b", {.priority = 2, .value = "w", .attempt = {6}}));
+  (void)Do(transaction, CampaignBy("b", {.priority = 2, .value = "w", .call_id = {6}}));
 
-  const Candidacy expected{Id("b"), "b", kLease, Ticket{0}, 2, "w", Attempt{6}, true};
-  EXPECT_THAT(ContestIn(docket).queue, ElementsAre(expected));
-  EXPECT_EQ(ElectionIn(docket).waiting, 1);
-  EXPECT_THAT(docket.events, IsEmpty());
+  const Candidacy expected{Id("b"), "b", kLease, Ticket{0}, 2, "w", CallId{6}, true};
+  EXPECT_THAT(StateIn(transaction).queue, ElementsAre(expected));
+  EXPECT_EQ(ElectionIn(transaction).waiting, 1);
+  EXPECT_THAT(transaction.events, IsEmpty());
 }
 
 TEST(RepeatedCampaignTest, AWaiterThatRaisesItsPriorityMovesAhead) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
 
-  (void)Do(docket, CampaignBy("d", {.priority = 1}));
+  (void)Do(transaction, CampaignBy("d", {.priority = 1}));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("d", "b", "c"));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("d", "b", "c"));
 }
 
 TEST(RepeatedCampaignTest, AWaiterThatLowersItsPriorityReturnsToTheOrderOfItsTicket) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
 
-  (void)Do(docket, CampaignBy("c", {.priority = -1}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b", "d", "c"));
+  (void)Do(transaction, CampaignBy("c", {.priority = -1}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b", "d", "c"));
 
-  (void)Do(docket, CampaignBy("c"));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b", "c", "d"));
+  (void)Do(transaction, CampaignBy("c"));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b", "c", "d"));
 }
 
 TEST(RepeatedCampaignTest, ACandidateThatLeftTheQueueReturnsAtItsEnd) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  (void)Do(docket, ResignBy("b"));
-  (void)Do(docket, CampaignBy("b"));
+  (void)Do(transaction, ResignBy("b"));
+  (void)Do(transaction, CampaignBy("b"));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("c", "b"));
-  EXPECT_EQ(PlaceIn(docket, "b").ticket, Ticket{2});
-  EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{3});
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("c", "b"));
+  EXPECT_EQ(PlaceIn(transaction, "b").ticket, Ticket{2});
+  EXPECT_EQ(ElectionIn(transaction).next_ticket, Ticket{3});
 }
 
 TEST(RepeatedCampaignTest, ALeaderThatResignedReturnsAtTheEndOfTheQueue) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  (void)Do(docket, ResignBy("a"));
-  const auto answer = Do(docket, CampaignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
+  const auto answer = Do(transaction, CampaignBy("a"));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("c", "a"));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("c", "a"));
 }
 
 // --- The bound of the queue ---
@@ -317,92 +317,95 @@ TEST(RepeatedCampaignTest, ALeaderThatResignedReturnsAtTheEndOfTheQueue) {
 const Limits kTwoMayWait{.queue_max = 2};
 
 TEST(FullQueueTest, OneCandidateMoreIsRefusedAndNothingChanges) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  const auto before = transaction;
 
-  const auto answer = Do(docket, FirstCampaignBy("d"), kTwoMayWait);
+  const auto answer = Do(transaction, FirstCampaignBy("d"), kTwoMayWait);
 
   EXPECT_THAT(answer, FailsWith(Reason::kQueueFull, "limit", "2"));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(FullQueueTest, ARefusalRenewsNoLease) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Alive("d", kNow + 1s));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Alive("d", kNow + 1s));
+  const auto before = transaction;
 
-  const auto answer = Do(docket, CampaignBy("d"), kTwoMayWait);
+  const auto answer = Do(transaction, CampaignBy("d"), kTwoMayWait);
 
   EXPECT_THAT(answer, FailsWith(Reason::kQueueFull));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(FullQueueTest, AHighPriorityDoesNotGetIn) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d", {.priority = 9}), kTwoMayWait),
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d", {.priority = 9}), kTwoMayWait),
               FailsWith(Reason::kQueueFull));
 }
 
 TEST(FullQueueTest, TheLeaderAndTheWaitingMayCampaignAgain) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  EXPECT_THAT(Do(docket, CampaignBy("a"), kTwoMayWait), AnswersElected());
-  EXPECT_THAT(Do(docket, CampaignBy("c"), kTwoMayWait), AnswersStanding());
+  EXPECT_THAT(Do(transaction, CampaignBy("a"), kTwoMayWait), AnswersElected());
+  EXPECT_THAT(Do(transaction, CampaignBy("c"), kTwoMayWait), AnswersStanding());
 }
 
 TEST(FullQueueTest, TheLastPlaceMayBeTaken) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c"), kTwoMayWait), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c"), kTwoMayWait), AnswersStanding());
 }
 
 TEST(FullQueueTest, ADepartureMakesRoom) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersStanding());
-  EXPECT_THAT(QueueIn(docket), ElementsAre("c", "d"));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), kTwoMayWait), AnswersStanding());
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("c", "d"));
 }
 
 TEST(FullQueueTest, WaitersThatWereNotReadAreCounted) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
-  docket.contests[kElection].election.waiting = 2;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
+  transaction.elections[kElection].election.waiting = 2;
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), FailsWith(Reason::kQueueFull));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), kTwoMayWait), FailsWith(Reason::kQueueFull));
 }
 
 TEST(FullQueueTest, AnEmptySeatNeedsNoPlace) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a"), {.queue_max = 0}), AnswersElected());
-  EXPECT_THAT(Do(docket, FirstCampaignBy("b"), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a"), {.queue_max = 0}), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("b"), {.queue_max = 0}),
+              FailsWith(Reason::kQueueFull));
 }
 
 TEST(FullQueueTest, AQueueOfIneligibleCandidatesDoesNotBlockAnEligibleOne) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Waiting("c"),
-                      KeptOut("c", kNow + 5s));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Waiting("c"),
+                           KeptOut("c", kNow + 5s));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
 }
 
 TEST(FullQueueTest, AQueueOfDeadCandidatesDoesNotBlockALiveOne) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"), Expired("c"));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"), Expired("c"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
 }
 
 TEST(FullQueueTest, AFullQueueDoesNotBlockTheCandidateWithTheReservation) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Appointed("d", kNow + 5s));
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Appointed("d", kNow + 5s));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), kTwoMayWait), AnswersElected());
 }
 
 TEST(FullQueueTest, AQueueNotReadToItsEndRefusesEvenForAVacantSeat) {
-  auto docket =
+  auto transaction =
       Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), HorizonAt("b"), Expired("b"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), kTwoMayWait), FailsWith(Reason::kQueueFull));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), kTwoMayWait), FailsWith(Reason::kQueueFull));
 }
 
 }  // namespace

@@ -38,28 +38,28 @@ class Commands {
 
   // A candidate whose session is over opens another one, most of the time. Now and then one starts
   // again while its session lives.
-  Command Draw(const Docket& docket) {
+  Command Draw(const TransactionState& transaction) {
     const auto candidate = static_cast<size_t>(dice_.Below(kCandidates));
     std::string& session = sessions_[candidate];
-    const auto found = docket.sessions.find(Id(session));
-    const bool over = found != docket.sessions.end() && found->second.ended != Cause::kNone;
+    const auto found = transaction.sessions.find(Id(session));
+    const bool over = found != transaction.sessions.end() && found->second.ended != Cause::kNone;
     if (over ? !dice_.OneIn(4) : dice_.OneIn(12)) session = NewSession(candidate);
 
-    const Term term = AboutTheTermOf(docket);
-    const Attempt attempt{static_cast<uint64_t>(1 + dice_.Below(3))};
+    const Term term = AboutTheTermOf(transaction);
+    const CallId call_id{static_cast<uint64_t>(1 + dice_.Below(3))};
     switch (dice_.Below(18)) {
       case 0: return ProclaimBy(session, term, Value());
       case 1: return ResignBy(session);
       case 2: return ResignBy(session, term);
-      case 3: return WithdrawalBy(session, attempt);
-      case 4: return Settlement();
-      case 5: return SettlementOf(session);
-      case 6: return Settle{kElection, SomebodyInQueue(docket)};
+      case 3: return WithdrawalBy(session, call_id);
+      case 4: return Reconciliation();
+      case 5: return ReconciliationOf(session);
+      case 6: return Reconcile{kElection, SomebodyInQueue(transaction)};
       case 7:
       case 8:
-      case 9: return DrawOfOperator(docket, CandidateOf(session), term);
-      case 10: return DrawForAll(candidate, session, attempt);
-      default: return DrawCampaign(candidate, session, attempt);
+      case 9: return DrawOfOperator(transaction, CandidateOf(session), term);
+      case 10: return DrawForAll(candidate, session, call_id);
+      default: return DrawCampaign(candidate, session, call_id);
     }
   }
 
@@ -67,19 +67,20 @@ class Commands {
   SessionId AnySession() { return Id(sessions_[static_cast<size_t>(dice_.Below(kCandidates))]); }
 
  private:
-  Term AboutTheTermOf(const Docket& docket) {
-    return {ElectionIn(docket).term.value + static_cast<uint64_t>(dice_.Below(3)) - 1};
+  Term AboutTheTermOf(const TransactionState& transaction) {
+    return {ElectionIn(transaction).term.value + static_cast<uint64_t>(dice_.Below(3)) - 1};
   }
 
   // The dead keep their places until they are settled one by one.
-  std::optional<SessionId> SomebodyInQueue(const Docket& docket) {
-    const auto& queue = ContestIn(docket).queue;
+  std::optional<SessionId> SomebodyInQueue(const TransactionState& transaction) {
+    const auto& queue = StateIn(transaction).queue;
     if (queue.empty()) return std::nullopt;
     return queue[static_cast<size_t>(dice_.Below(static_cast<int>(queue.size())))].session;
   }
 
-  Command DrawOfOperator(const Docket& docket, const std::string& candidate, Term term) {
-    if (ElectionIn(docket).paused && !dice_.OneIn(3)) return Resuming();
+  Command DrawOfOperator(const TransactionState& transaction, const std::string& candidate,
+                         Term term) {
+    if (ElectionIn(transaction).paused && !dice_.OneIn(3)) return Resuming();
     switch (dice_.Below(8)) {
       case 0:
       case 1: return Appointing(candidate, term, Perhaps(500ms));
@@ -106,15 +107,15 @@ class Commands {
     return duration;
   }
 
-  Command DrawCampaign(size_t candidate, const std::string& session, Attempt attempt) {
-    Campaign campaign = CampaignBy(session, {dice_.Below(4) - 1, Value(), attempt});
+  Command DrawCampaign(size_t candidate, const std::string& session, CallId call_id) {
+    Campaign campaign = CampaignBy(session, {dice_.Below(4) - 1, Value(), call_id});
     if (!dice_.OneIn(8)) campaign.opening = DrawOpening(candidate, session);
     if (dice_.OneIn(4)) return Superseding(campaign);
     return campaign;
   }
 
-  Command DrawForAll(size_t candidate, const std::string& session, Attempt attempt) {
-    CampaignForAll campaign = CampaignForAllBy(session, {kElection}, {0, Value(), attempt});
+  Command DrawForAll(size_t candidate, const std::string& session, CallId call_id) {
+    CampaignForAll campaign = CampaignForAllBy(session, {kElection}, {0, Value(), call_id});
     if (!dice_.OneIn(8)) campaign.opening = DrawOpening(candidate, session);
     return campaign;
   }
@@ -142,13 +143,13 @@ class Commands {
 class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
  protected:
   // Time passes, now and then backwards: a database's clock may be set. It may have been away.
-  void Tick(Docket& docket) {
-    if (dice_.OneIn(3)) docket.now = docket.now + 100ms * dice_.Below(8);
-    if (dice_.OneIn(100)) docket.now = docket.now + -1s;
-    if (dice_.OneIn(10)) docket.outage.reset();
+  void Tick(TransactionState& transaction) {
+    if (dice_.OneIn(3)) transaction.now = transaction.now + 100ms * dice_.Below(8);
+    if (dice_.OneIn(100)) transaction.now = transaction.now + -1s;
+    if (dice_.OneIn(10)) transaction.outage.reset();
     if (!dice_.OneIn(10)) return;
     const Duration length = 1s * (1 + dice_.Below(6));
-    docket.outage = Outage{docket.now + -length, docket.now, 100ms * dice_.Below(8)};
+    transaction.outage = Outage{transaction.now + -length, transaction.now, 100ms * dice_.Below(8)};
   }
 
   Dice dice_{GetParam()};
@@ -157,36 +158,36 @@ class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
 
 TEST_P(LawPropertyTest, TheInvariantsHoldAfterEveryStep) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
-  Docket docket = Given();
+  TransactionState transaction = Given();
   Witness witness(kLimits);
 
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
-    LoadAgain(docket);
-    Tick(docket);
-    const Docket before = docket;
+    LoadAgain(transaction);
+    Tick(transaction);
+    const TransactionState before = transaction;
 
     std::optional<Command> command;
     switch (dice_.Below(25)) {
-      case 0: (void)EndSession(docket, commands_.AnySession(), Cause::kSessionClosed); break;
-      case 1: (void)DeposeSession(docket, commands_.AnySession(), kOperator); break;
+      case 0: (void)EndSession(transaction, commands_.AnySession(), Cause::kSessionClosed); break;
+      case 1: (void)DeposeSession(transaction, commands_.AnySession(), kOperator); break;
       case 2:
-      case 3: ExpireIfDue(docket, commands_.AnySession()); break;
+      case 3: ExpireIfDue(transaction, commands_.AnySession()); break;
       case 4:
       case 5:
       case 6:
-      case 7: (void)Renew(docket, commands_.AnySession()); break;
+      case 7: (void)Renew(transaction, commands_.AnySession()); break;
       case 8:
-        tenure::FollowClock(docket, commands_.AnySession(), 500ms * (dice_.Below(5) - 2));
+        tenure::FollowClock(transaction, commands_.AnySession(), 500ms * (dice_.Below(5) - 2));
         break;
       default:
-        command = commands_.Draw(docket);
-        (void)Do(docket, *command, kLimits);
-        CheckInLine(docket);
-        CheckWakeUps(docket);
+        command = commands_.Draw(transaction);
+        (void)Do(transaction, *command, kLimits);
+        CheckInLine(transaction);
+        CheckWakeUps(transaction);
     }
 
-    witness.Check(before, docket, command);
+    witness.Check(before, transaction, command);
   }
 
   EXPECT_GT(witness.grants(), kSteps / 50) << "too few grants to have proven anything";
@@ -194,19 +195,19 @@ TEST_P(LawPropertyTest, TheInvariantsHoldAfterEveryStep) {
 
 TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
-  Docket docket = Given();
+  TransactionState transaction = Given();
 
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
-    LoadAgain(docket);
-    Tick(docket);
-    const Command command = commands_.Draw(docket);
+    LoadAgain(transaction);
+    Tick(transaction);
+    const Command command = commands_.Draw(transaction);
 
-    (void)Do(docket, command, kLimits);
-    const Docket once = docket;
-    (void)Do(docket, command, kLimits);
+    (void)Do(transaction, command, kLimits);
+    const TransactionState once = transaction;
+    (void)Do(transaction, command, kLimits);
 
-    EXPECT_THAT(docket, IsSameAs(once)) << "command " << command.index();
+    EXPECT_THAT(transaction, IsSameAs(once)) << "command " << command.index();
   }
 }
 
@@ -214,12 +215,12 @@ TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
 
 // What a store would load for `command` from all that there is. Who lives is told by a clock that
 // was read before the locks were granted.
-Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
+TransactionState HeadOf(const TransactionState& all, size_t head_size, const Command& command) {
   const LockSet locks = LockSetOf({&command});
   const LockSet::Part& needs = locks.elections.begin()->second;
   const auto& appointment = ElectionIn(all).appointment;
   const Incumbent* incumbent = IncumbentOf(ElectionIn(all));
-  const auto& cool_downs = ContestIn(all).cool_downs;
+  const auto& cool_downs = StateIn(all).cool_downs;
   const DbTime read_at = all.now + -2s;
   const auto is_alive = [&](const Candidacy& it) {
     return all.sessions.at(it.session).AliveAt(read_at);
@@ -235,49 +236,50 @@ Docket HeadOf(const Docket& all, size_t head_size, const Command& command) {
     return std::ranges::count(needs.sessions, it.session) > 0 || (named && is_alive(it));
   };
 
-  Docket head = all;
-  Contest& contest = head.contests[kElection];
-  contest.queue.clear();
+  TransactionState head = all;
+  ElectionState& state = head.elections[kElection];
+  state.queue.clear();
   size_t places_left = head_size;
-  for (const Candidacy& candidacy : ContestIn(all).queue) {
+  for (const Candidacy& candidacy : StateIn(all).queue) {
     const bool in_head = places_left > 0 && is_alive(candidacy) && may_be_elected(candidacy);
-    if (in_head && --places_left == 0) contest.horizon = candidacy;
-    if (in_head || is_needed(candidacy)) contest.queue.push_back(candidacy);
+    if (in_head && --places_left == 0) state.horizon = candidacy;
+    if (in_head || is_needed(candidacy)) state.queue.push_back(candidacy);
   }
   return head;
 }
 
 // What a store would hold after it saved how `decided` differs from `head`.
-Docket Saved(const Docket& all, const Docket& head, const Docket& decided) {
-  Docket saved = decided;
-  Contest& contest = saved.contests[kElection];
-  contest.horizon.reset();
-  if (contest.emptied) return saved;
-  for (const Candidacy& candidacy : ContestIn(all).queue) {
-    const auto& read = ContestIn(head).queue;
+TransactionState Saved(const TransactionState& all, const TransactionState& head,
+                       const TransactionState& decided) {
+  TransactionState saved = decided;
+  ElectionState& state = saved.elections[kElection];
+  state.horizon.reset();
+  if (state.emptied) return saved;
+  for (const Candidacy& candidacy : StateIn(all).queue) {
+    const auto& read = StateIn(head).queue;
     const bool was_read =
         std::ranges::find(read, candidacy.session, &Candidacy::session) != read.end();
-    if (!was_read) contest.queue.push_back(candidacy);
+    if (!was_read) state.queue.push_back(candidacy);
   }
-  std::ranges::sort(contest.queue,
+  std::ranges::sort(state.queue,
                     [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });
   return saved;
 }
 
 TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
-  Docket all = Given();
+  TransactionState all = Given();
   Witness witness(kLimits);
 
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     LoadAgain(all);
     Tick(all);
-    const Docket before = all;
+    const TransactionState before = all;
     const Command command = commands_.Draw(all);
-    Docket whole = all;
-    Docket decided = HeadOf(all, static_cast<size_t>(1 + dice_.Below(2)), command);
-    const Docket head = decided;
+    TransactionState whole = all;
+    TransactionState decided = HeadOf(all, static_cast<size_t>(1 + dice_.Below(2)), command);
+    const TransactionState head = decided;
 
     (void)Do(decided, command, kLimits);
     (void)Do(whole, command, kLimits);
@@ -285,9 +287,9 @@ TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
     all = Saved(all, head, decided);
     witness.Check(before, all, command);
     CheckInLine(all);
-    if (decided.unsettled.empty()) {
+    if (decided.undecided.empty()) {
       EXPECT_EQ(ElectionIn(all), ElectionIn(whole));
-      EXPECT_EQ(ContestIn(all).queue, ContestIn(whole).queue);
+      EXPECT_EQ(StateIn(all).queue, StateIn(whole).queue);
     }
   }
 

@@ -12,16 +12,16 @@ const Quota kTwoCandidacies{.candidacies = 2};
 
 // What the identity "team" has taken on.
 Fact Using(Usage usage) {
-  return [usage](Docket& docket) { docket.usage["team"] = usage; };
+  return [usage](TransactionState& transaction) { transaction.usage["team"] = usage; };
 }
 
 Campaign As(const Quota& quota, Campaign campaign) {
-  campaign.claimant = {"team", quota};
+  campaign.principal = {"team", quota};
   return campaign;
 }
 
 CampaignForAll As(const Quota& quota, CampaignForAll campaign) {
-  campaign.claimant = {"team", quota};
+  campaign.principal = {"team", quota};
   return campaign;
 }
 
@@ -30,86 +30,88 @@ auto IsOverTheLimitOf(const std::string& limit) {
 }
 
 TEST(QuotaTest, ASessionBelongsToTheIdentityThatOpenedIt) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  (void)Do(docket, As({}, FirstCampaignBy("a")));
+  (void)Do(transaction, As({}, FirstCampaignBy("a")));
 
-  EXPECT_EQ(SessionIn(docket, "a").identity, "team");
+  EXPECT_EQ(SessionIn(transaction, "a").identity, "team");
 }
 
 TEST(QuotaTest, TheLastSessionWithinAQuotaIsOpenedAndTheNextIsNot) {
-  auto docket = Given(Using({.sessions = 1}));
+  auto transaction = Given(Using({.sessions = 1}));
 
-  EXPECT_TRUE(Do(docket, As(kTwoSessions, FirstCampaignBy("a"))).has_value());
-  const auto before = docket;
-  EXPECT_THAT(Do(docket, As(kTwoSessions, FirstCampaignBy("b"))), IsOverTheLimitOf("2"));
+  EXPECT_TRUE(Do(transaction, As(kTwoSessions, FirstCampaignBy("a"))).has_value());
+  const auto before = transaction;
+  EXPECT_THAT(Do(transaction, As(kTwoSessions, FirstCampaignBy("b"))), IsOverTheLimitOf("2"));
 
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(QuotaTest, AQuotaOfZeroAllowsNothing) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, As({.sessions = 0}, FirstCampaignBy("a"))), IsOverTheLimitOf("0"));
+  EXPECT_THAT(Do(transaction, As({.sessions = 0}, FirstCampaignBy("a"))), IsOverTheLimitOf("0"));
 }
 
 TEST(QuotaTest, AnOpenSessionIsNotCountedAgain) {
-  auto docket = Given(Waiting("a"), Using({.sessions = 2}));
+  auto transaction = Given(Waiting("a"), Using({.sessions = 2}));
 
-  EXPECT_TRUE(Do(docket, As(kTwoSessions, CampaignBy("a"))).has_value());
+  EXPECT_TRUE(Do(transaction, As(kTwoSessions, CampaignBy("a"))).has_value());
 }
 
 TEST(QuotaTest, TheLastCandidacyWithinAQuotaIsAcceptedAndTheNextIsNot) {
-  auto docket = Given(LedBy("x", Term{7}), Using({.candidacies = 1}));
+  auto transaction = Given(LedBy("x", Term{7}), Using({.candidacies = 1}));
 
-  EXPECT_TRUE(Do(docket, As(kTwoCandidacies, FirstCampaignBy("a"))).has_value());
-  EXPECT_THAT(Do(docket, As(kTwoCandidacies, FirstCampaignBy("b"))), IsOverTheLimitOf("2"));
+  EXPECT_TRUE(Do(transaction, As(kTwoCandidacies, FirstCampaignBy("a"))).has_value());
+  EXPECT_THAT(Do(transaction, As(kTwoCandidacies, FirstCampaignBy("b"))), IsOverTheLimitOf("2"));
 
-  EXPECT_THAT(QueueIn(docket), ::testing::ElementsAre("a"));
+  EXPECT_THAT(QueueIn(transaction), ::testing::ElementsAre("a"));
 }
 
 TEST(QuotaTest, ACandidateThatAlreadyStandsMayCampaignAgainDespiteItsQuota) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Using({.candidacies = 9}));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Using({.candidacies = 9}));
 
-  EXPECT_TRUE(Do(docket, As(kTwoCandidacies, CampaignBy("a"))).has_value());
-  EXPECT_TRUE(Do(docket, As(kTwoCandidacies, CampaignBy("b"))).has_value());
+  EXPECT_TRUE(Do(transaction, As(kTwoCandidacies, CampaignBy("a"))).has_value());
+  EXPECT_TRUE(Do(transaction, As(kTwoCandidacies, CampaignBy("b"))).has_value());
 }
 
 TEST(QuotaTest, ASupersedingSessionUsesNoMoreThanTheOlderOneDid) {
-  auto docket = Given(LedBy("s/1", Term{7}), Using({.sessions = 2, .candidacies = 2}));
-  docket.sessions.at(Id("s/1")).identity = "team";
+  auto transaction = Given(LedBy("s/1", Term{7}), Using({.sessions = 2, .candidacies = 2}));
+  transaction.sessions.at(Id("s/1")).identity = "team";
 
-  EXPECT_TRUE(Do(docket, As({.sessions = 2, .candidacies = 2}, Superseding(FirstCampaignBy("s/2"))))
-                  .has_value());
+  EXPECT_TRUE(
+      Do(transaction, As({.sessions = 2, .candidacies = 2}, Superseding(FirstCampaignBy("s/2"))))
+          .has_value());
 }
 
 TEST(IdentityTest, NobodySupersedesTheSessionOfAnotherIdentity) {
-  auto docket = Given(LedBy("s/1", Term{7}));
-  docket.sessions.at(Id("s/1")).identity = "others";
+  auto transaction = Given(LedBy("s/1", Term{7}));
+  transaction.sessions.at(Id("s/1")).identity = "others";
 
-  const auto answer = Do(docket, As({}, Superseding(FirstCampaignBy("s/2"))));
+  const auto answer = Do(transaction, As({}, Superseding(FirstCampaignBy("s/2"))));
 
   EXPECT_FALSE(std::get<CampaignAnswer>(*answer).elected);
-  EXPECT_EQ(SessionIn(docket, "s/1").ended, Cause::kNone);
-  EXPECT_THAT(docket, IsLedBy("s/1", Term{7}));
+  EXPECT_EQ(SessionIn(transaction, "s/1").ended, Cause::kNone);
+  EXPECT_THAT(transaction, IsLedBy("s/1", Term{7}));
 }
 
 TEST(QuotaTest, ASetCountsEachOfItsElections) {
   const ElectionName europe{"orders/eu"};
-  auto docket = Given(In(europe, [](Docket&) {}), Using({.candidacies = 1}));
+  auto transaction = Given(In(europe, [](TransactionState&) {}), Using({.candidacies = 1}));
 
-  EXPECT_THAT(Do(docket, As(kTwoCandidacies, FirstCampaignForAllBy("a", {kElection, europe}))),
+  EXPECT_THAT(Do(transaction, As(kTwoCandidacies, FirstCampaignForAllBy("a", {kElection, europe}))),
               IsOverTheLimitOf("2"));
-  EXPECT_TRUE(Do(docket, As({.candidacies = 3}, FirstCampaignForAllBy("a", {kElection, europe})))
-                  .has_value());
+  EXPECT_TRUE(
+      Do(transaction, As({.candidacies = 3}, FirstCampaignForAllBy("a", {kElection, europe})))
+          .has_value());
 }
 
 TEST(QuotaTest, IdentitiesAreCountedSeparately) {
-  auto docket = Given(Using({.sessions = 2}));
+  auto transaction = Given(Using({.sessions = 2}));
   Campaign campaign = FirstCampaignBy("a");
-  campaign.claimant = {"others", kTwoSessions};
+  campaign.principal = {"others", kTwoSessions};
 
-  EXPECT_TRUE(Do(docket, campaign).has_value());
+  EXPECT_TRUE(Do(transaction, campaign).has_value());
 }
 
 TEST(QuotaTest, UsageIsReadOnlyIfThereIsAQuota) {

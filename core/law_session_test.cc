@@ -18,58 +18,58 @@ MATCHER_P(Is, session, "") { return arg && *arg == session; }
 // --- Renew ---
 
 TEST(RenewTest, ARenewalLastsAWholeLeaseFromNow) {
-  auto docket = Given(Alive("a", kNow + 1s));
+  auto transaction = Given(Alive("a", kNow + 1s));
 
-  const auto renewed = Renew(docket, Id("a"));
+  const auto renewed = Renew(transaction, Id("a"));
 
   EXPECT_THAT(renewed, Is(SessionOfCandidate("a", kNow + kLease)));
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + kLease);
 }
 
 TEST(RenewTest, ARenewalAfterTheClockWasSetBackLastsNoLongerThanALease) {
-  auto docket = Given(Alive("a", kNow + 1h));
+  auto transaction = Given(Alive("a", kNow + 1h));
 
-  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
+  EXPECT_THAT(Renew(transaction, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
 }
 
 // Nodes of a cluster that are used at the same time have clocks of their own.
 TEST(RenewTest, ARenewalByAClockThatIsALittleBehindShortensNothing) {
-  auto docket = Given(Alive("a", kNow + kLease + 2s));
+  auto transaction = Given(Alive("a", kNow + kLease + 2s));
 
-  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + kLease + 2s)));
+  EXPECT_THAT(Renew(transaction, Id("a")), Is(SessionOfCandidate("a", kNow + kLease + 2s)));
 }
 
 TEST(RenewTest, ACampaignAfterTheClockWasSetBackRenewsForALease) {
-  auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + 1h));
+  auto transaction = Given(LedBy("a", Term{7}), Alive("a", kNow + 1h));
 
-  (void)Do(docket, CampaignBy("a"));
+  (void)Do(transaction, CampaignBy("a"));
 
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + kLease);
 }
 
 TEST(RenewTest, ARenewalInTheLastInstantIsInTime) {
-  auto docket = Given(Alive("a", kNow + kInstant));
+  auto transaction = Given(Alive("a", kNow + kInstant));
 
-  EXPECT_THAT(Renew(docket, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
+  EXPECT_THAT(Renew(transaction, Id("a")), Is(SessionOfCandidate("a", kNow + kLease)));
 }
 
 TEST(RenewTest, ARenewalAfterTheLeaseIsTooLateAndMarksTheExpiry) {
-  auto docket = Given(Expired("a"));
+  auto transaction = Given(Expired("a"));
 
-  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_THAT(Renew(transaction, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(RenewTest, AnExpiredSessionStaysExpiredEvenIfTheClockStepsBack) {
-  auto docket = Given(Expired("a"));
-  (void)Renew(docket, Id("a"));
+  auto transaction = Given(Expired("a"));
+  (void)Renew(transaction, Id("a"));
 
-  docket.now = kNow + -5s;
+  transaction.now = kNow + -5s;
 
-  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
-  EXPECT_THAT(Do(docket, CampaignBy("a")), FailsWith(Reason::kSessionEnded));
+  EXPECT_THAT(Renew(transaction, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), FailsWith(Reason::kSessionEnded));
 }
 
 // --- FollowClock ---
@@ -84,12 +84,12 @@ struct Jump {
 class FollowClockTest : public ::testing::TestWithParam<Jump> {};
 
 TEST_P(FollowClockTest, ALeaseLosesNoTimeAndLastsNoLongerThanItsLength) {
-  auto docket = Given(Alive("a", GetParam().expires_at));
+  auto transaction = Given(Alive("a", GetParam().expires_at));
 
-  FollowClock(docket, Id("a"), GetParam().by);
+  FollowClock(transaction, Id("a"), GetParam().by);
 
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, GetParam().follows_to);
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kNone);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, GetParam().follows_to);
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kNone);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,138 +103,140 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(FollowClockTest, AnEndedSessionStaysAsItIs) {
-  auto docket = Given(Ended("a", Cause::kExpired));
-  const auto before = docket;
+  auto transaction = Given(Ended("a", Cause::kExpired));
+  const auto before = transaction;
 
-  FollowClock(docket, Id("a"), 1h);
+  FollowClock(transaction, Id("a"), 1h);
 
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(FollowClockTest, ALeaseIsNotCutBelowWhatALongerOneHadPromised) {
-  auto docket = Given(Alive("a", kNow + 1h));
-  docket.sessions[Id("a")].opened_at = kNow + -1h;
-  docket.sessions[Id("a")].lease_ttl_asked = kLease;
-  docket.sessions[Id("a")].lease_ttl_since = kNow;  // halved by the last renewal, perhaps again
+  auto transaction = Given(Alive("a", kNow + 1h));
+  transaction.sessions[Id("a")].opened_at = kNow + -1h;
+  transaction.sessions[Id("a")].lease_ttl_asked = kLease;
+  transaction.sessions[Id("a")].lease_ttl_since =
+      kNow;  // halved by the last renewal, perhaps again
 
-  FollowClock(docket, Id("a"), -1h);
+  FollowClock(transaction, Id("a"), -1h);
 
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + kLeaseGrowthMax * kLease);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + kLeaseGrowthMax * kLease);
 }
 
 TEST(RenewTest, AnEndedSessionStaysEnded) {
-  auto docket = Given(Ended("a", Cause::kSuperseded));
-  const auto before = docket;
+  auto transaction = Given(Ended("a", Cause::kSuperseded));
+  const auto before = transaction;
 
-  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "SUPERSEDED"));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Renew(transaction, Id("a")), FailsWith(Reason::kSessionEnded, "cause", "SUPERSEDED"));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(RenewTest, AnUnknownSessionIsRefused) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Renew(docket, Id("a")), FailsWith(Reason::kSessionNotFound));
-  EXPECT_THAT(docket.sessions, IsEmpty());
+  EXPECT_THAT(Renew(transaction, Id("a")), FailsWith(Reason::kSessionNotFound));
+  EXPECT_THAT(transaction.sessions, IsEmpty());
 }
 
 TEST(RenewTest, ARenewalTouchesNoElection) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
-  const auto election = ElectionIn(docket);
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
+  const auto election = ElectionIn(transaction);
 
-  (void)Renew(docket, Id("a"));
-  (void)Renew(docket, Id("b"));
+  (void)Renew(transaction, Id("a"));
+  (void)Renew(transaction, Id("b"));
 
-  EXPECT_EQ(ElectionIn(docket), election);
-  EXPECT_THAT(docket.events, IsEmpty());
+  EXPECT_EQ(ElectionIn(transaction), election);
+  EXPECT_THAT(transaction.events, IsEmpty());
 }
 
 // --- EndSession ---
 
 TEST(EndSessionTest, TheSessionEndsWithTheGivenCause) {
-  auto docket = Given(Alive("a"));
+  auto transaction = Given(Alive("a"));
 
-  const auto ended = EndSession(docket, Id("a"), Cause::kSessionClosed);
+  const auto ended = EndSession(transaction, Id("a"), Cause::kSessionClosed);
 
-  EXPECT_THAT(ended, Is(SessionIn(docket, "a")));
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kSessionClosed);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_THAT(ended, Is(SessionIn(transaction, "a")));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kSessionClosed);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(EndSessionTest, TheFirstCauseIsKept) {
-  auto docket = Given(Ended("a", Cause::kSuperseded));
-  const auto before = docket;
+  auto transaction = Given(Ended("a", Cause::kSuperseded));
+  const auto before = transaction;
 
-  const auto ended = EndSession(docket, Id("a"), Cause::kSessionClosed);
+  const auto ended = EndSession(transaction, Id("a"), Cause::kSessionClosed);
 
   EXPECT_THAT(ended, Is(SessionIn(before, "a")));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(EndSessionTest, EndingTwiceIsReportedOnce) {
-  auto docket = Given(Alive("a"));
+  auto transaction = Given(Alive("a"));
 
-  (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
-  (void)EndSession(docket, Id("a"), Cause::kDeposed);
+  (void)EndSession(transaction, Id("a"), Cause::kSessionClosed);
+  (void)EndSession(transaction, Id("a"), Cause::kDeposed);
 
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kSessionClosed);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kSessionClosed);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(EndSessionTest, EndingAnExpiredSessionComesTooLate) {
-  auto docket = Given(Expired("a"));
+  auto transaction = Given(Expired("a"));
 
-  (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
+  (void)EndSession(transaction, Id("a"), Cause::kSessionClosed);
 
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(EndSessionTest, AnUnknownSessionIsRefused) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(EndSession(docket, Id("a"), Cause::kSessionClosed),
+  EXPECT_THAT(EndSession(transaction, Id("a"), Cause::kSessionClosed),
               FailsWith(Reason::kSessionNotFound));
 }
 
 TEST(EndSessionTest, ItsSeatPassesWhenTheElectionIsSettled) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)EndSession(docket, Id("a"), Cause::kSessionClosed);
-  (void)Do(docket, SettlementOf("a"));
+  (void)EndSession(transaction, Id("a"), Cause::kSessionClosed);
+  (void)Do(transaction, ReconciliationOf("a"));
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kSessionClosed, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kSessionClosed, Term{7}, Revision{14}),
+                          Elected("b", Term{8}, Revision{15})));
 }
 
 // --- ExpireIfDue ---
 
 TEST(ExpireIfDueTest, AnExpiredSessionIsEnded) {
-  auto docket = Given(Expired("a"));
+  auto transaction = Given(Expired("a"));
 
-  ExpireIfDue(docket, Id("a"));
+  ExpireIfDue(transaction, Id("a"));
 
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(ExpireIfDueTest, OtherSessionsStayAsTheyAre) {
-  auto docket = Given(Alive("a", kNow + kInstant), Ended("b", Cause::kSessionClosed));
-  const auto before = docket;
+  auto transaction = Given(Alive("a", kNow + kInstant), Ended("b", Cause::kSessionClosed));
+  const auto before = transaction;
 
-  ExpireIfDue(docket, Id("a"));
-  ExpireIfDue(docket, Id("b"));
-  ExpireIfDue(docket, Id("c"));
+  ExpireIfDue(transaction, Id("a"));
+  ExpireIfDue(transaction, Id("b"));
+  ExpireIfDue(transaction, Id("c"));
 
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(ExpireIfDueTest, ExpiringTwiceIsReportedOnce) {
-  auto docket = Given(Expired("a"));
+  auto transaction = Given(Expired("a"));
 
-  ExpireIfDue(docket, Id("a"));
-  ExpireIfDue(docket, Id("a"));
+  ExpireIfDue(transaction, Id("a"));
+  ExpireIfDue(transaction, Id("a"));
 
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 // --- What callers are told ---

@@ -17,56 +17,58 @@ const ElectionName kEurope{"orders/eu"};
 const ElectionName kAsia{"orders/asia"};
 
 // Nobody has ever campaigned in it.
-const Fact kUnknown = [](Docket&) {};
+const Fact kUnknown = [](TransactionState&) {};
 
 // --- All ---
 
 TEST(SetTest, AllSeatsAreTakenIfAllAreFree) {
-  auto docket = Given(VacantAfter(Term{7}), In(kEurope, VacantAfter(Term{3})), In(kAsia, kUnknown));
+  auto transaction =
+      Given(VacantAfter(Term{7}), In(kEurope, VacantAfter(Term{3})), In(kAsia, kUnknown));
   const Names all{kAsia, kElection, kEurope};
 
-  const auto answer = Do(docket, FirstCampaignForAllBy("a", all, {.value = "v", .attempt = {5}}));
+  const auto answer =
+      Do(transaction, FirstCampaignForAllBy("a", all, {.value = "v", .call_id = {5}}));
 
   EXPECT_THAT(answer, AnswersElectedInAll(all));
   for (const auto& [name, term] : std::map{
            std::pair(kElection, Term{8}), std::pair(kEurope, Term{4}), std::pair(kAsia, Term{1})}) {
-    const Election& election = docket.contests.at(name).election;
-    EXPECT_EQ(election.leader, (Leader{Id("a"), "a", kLease, "v", kNow, Attempt{5}}));
+    const Election& election = transaction.elections.at(name).election;
+    EXPECT_EQ(election.leader, (Leader{Id("a"), "a", kLease, "v", kNow, CallId{5}}));
     EXPECT_EQ(election.term, term);
     EXPECT_EQ(election.waiting, 0);
-    EXPECT_TRUE(docket.contests.at(name).exists);
+    EXPECT_TRUE(transaction.elections.at(name).exists);
   }
-  EXPECT_THAT(docket.events, ::testing::SizeIs(3));
+  EXPECT_THAT(transaction.events, ::testing::SizeIs(3));
 }
 
 TEST(SetTest, TheAnswerHasTheSessionAndTheLeaderships) {
-  auto docket = Given(In(kEurope, kUnknown));
+  auto transaction = Given(In(kEurope, kUnknown));
 
-  const auto answer = Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}));
+  const auto answer = Do(transaction, FirstCampaignForAllBy("a", {kElection, kEurope}));
 
   ASSERT_THAT(answer, AnswersElectedInAll(Names{kElection, kEurope}));
   const auto& all = std::get<CampaignForAllAnswer>(*answer);
-  EXPECT_EQ(all.session, SessionIn(docket, "a"));
-  EXPECT_EQ(all.leaderships[0], LeadershipOf(ElectionIn(docket)));
-  EXPECT_EQ(all.leaderships[1], LeadershipOf(docket.contests.at(kEurope).election));
+  EXPECT_EQ(all.session, SessionIn(transaction, "a"));
+  EXPECT_EQ(all.leaderships[0], LeadershipOf(ElectionIn(transaction)));
+  EXPECT_EQ(all.leaderships[1], LeadershipOf(transaction.elections.at(kEurope).election));
 }
 
 TEST(SetTest, ASetOfOneElectionIsElected) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection})),
+  EXPECT_THAT(Do(transaction, FirstCampaignForAllBy("a", {kElection})),
               AnswersElectedInAll(Names{kElection}));
-  EXPECT_THAT(docket.events, ElementsAre(Elected("a", Term{1}, Revision{1})));
+  EXPECT_THAT(transaction.events, ElementsAre(Elected("a", Term{1}, Revision{1})));
 }
 
 TEST(SetTest, ARepeatedSetIsTakenOnce) {
-  auto docket = Given(VacantAfter(Term{7}), In(kEurope, kUnknown));
-  const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}});
-  (void)Do(docket, campaign);
-  const auto once = docket;
+  auto transaction = Given(VacantAfter(Term{7}), In(kEurope, kUnknown));
+  const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope}, {.call_id = {5}});
+  (void)Do(transaction, campaign);
+  const auto once = transaction;
 
-  EXPECT_THAT(Do(docket, campaign), AnswersElectedInAll(Names{kElection, kEurope}));
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(Do(transaction, campaign), AnswersElectedInAll(Names{kElection, kEurope}));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 // --- What is free ---
@@ -80,20 +82,20 @@ constexpr auto kSeatName = [](const auto& info) { return info.param.name; };
 
 template <typename... Facts>
 Fact All(const Facts&... facts) {
-  return [=](Docket& docket) { (facts(docket), ...); };
+  return [=](TransactionState& transaction) { (facts(transaction), ...); };
 }
 
 class FreeSeatTest : public ::testing::TestWithParam<Seat> {};
 
 TEST_P(FreeSeatTest, AFreeSeatIsTaken) {
-  auto docket = Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact));
+  auto transaction = Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact));
 
-  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("a", {kElection, kEurope})),
               AnswersElectedInAll(Names{kElection, kEurope}));
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{4}));
-  EXPECT_EQ(LeaderOf(docket, kEurope), "a");
-  const Election& election = docket.contests.at(kEurope).election;
+  EXPECT_THAT(transaction, IsLedBy("a", Term{4}));
+  EXPECT_EQ(LeaderOf(transaction, kEurope), "a");
+  const Election& election = transaction.elections.at(kEurope).election;
   EXPECT_EQ(election.appointment, std::nullopt);
   EXPECT_EQ(election.wake_at, std::nullopt);
 }
@@ -116,28 +118,28 @@ INSTANTIATE_TEST_SUITE_P(
 class BlockedSeatTest : public ::testing::TestWithParam<Seat> {};
 
 TEST_P(BlockedSeatTest, ABlockedSeatIsNamedAndNoOtherIsTaken) {
-  auto docket =
+  auto transaction =
       Given(Alive("a"), VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
-  (void)Do(docket, Settlement());
-  const auto before = docket;
+  (void)Do(transaction, Reconciliation());
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope, kAsia})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("a", {kElection, kEurope, kAsia})),
               AnswersBlockedBy(Names{kEurope}));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{3}));
-  EXPECT_NE(LeaderOf(docket, kEurope), "a");
-  EXPECT_TRUE(SameContest(docket.contests.at(kElection), before.contests.at(kElection)));
-  EXPECT_TRUE(SameContest(docket.contests.at(kAsia), before.contests.at(kAsia)));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{3}));
+  EXPECT_NE(LeaderOf(transaction, kEurope), "a");
+  EXPECT_TRUE(SameState(transaction.elections.at(kElection), before.elections.at(kElection)));
+  EXPECT_TRUE(SameState(transaction.elections.at(kAsia), before.elections.at(kAsia)));
 }
 
 TEST_P(BlockedSeatTest, ARepeatedRequestIsBlockedAgainAndChangesNothing) {
-  auto docket = Given(VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
+  auto transaction = Given(VacantAfter(Term{3}), In(kEurope, GetParam().fact), In(kAsia, kUnknown));
   const auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope, kAsia});
-  (void)Do(docket, campaign);
-  const auto once = docket;
+  (void)Do(transaction, campaign);
+  const auto once = transaction;
 
-  EXPECT_THAT(Do(docket, campaign), AnswersBlockedBy(Names{kEurope}));
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(Do(transaction, campaign), AnswersBlockedBy(Names{kEurope}));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -158,107 +160,108 @@ INSTANTIATE_TEST_SUITE_P(
     kSeatName);
 
 TEST(SetTest, AllBlockingElectionsAreNamed) {
-  auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown), In(kAsia, LedBy("c", Term{3})));
+  auto transaction =
+      Given(LedBy("b", Term{7}), In(kEurope, kUnknown), In(kAsia, LedBy("c", Term{3})));
 
-  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kAsia, kEurope, kElection})),
+  EXPECT_THAT(Do(transaction, FirstCampaignForAllBy("a", {kAsia, kEurope, kElection})),
               AnswersBlockedBy(Names{kAsia, kElection}));
 }
 
 TEST(SetTest, TheSessionsSeatsAreKeptEvenIfAnotherIsBlocked) {
-  auto docket = Given(LedBy("a", Term{7}), In(kEurope, LedBy("b", Term{3})));
+  auto transaction = Given(LedBy("a", Term{7}), In(kEurope, LedBy("b", Term{3})));
 
-  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("a", {kElection, kEurope})),
               AnswersBlockedBy(Names{kEurope}));
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
 }
 
 TEST(SetTest, TheValueIsProclaimedWhereTheSessionAlreadyLeads) {
-  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, kUnknown));
+  auto transaction = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, kUnknown));
 
-  const auto answer = Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
+  const auto answer = Do(transaction, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
 
   ASSERT_THAT(answer, AnswersElectedInAll(Names{kElection, kEurope}));
   EXPECT_EQ(std::get<CampaignForAllAnswer>(*answer).leaderships[0].leader.value, "w");
-  EXPECT_THAT(docket.events,
+  EXPECT_THAT(transaction.events,
               ElementsAre(Proclaimed("a", Term{7}, Revision{14}, "w"), ::testing::_));
 }
 
 TEST(SetTest, ABlockedSetProclaimsNothing) {
-  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, LedBy("b", Term{3})));
+  auto transaction = Given(LedBy("a", Term{7}, {.value = "v"}), In(kEurope, LedBy("b", Term{3})));
 
-  (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
+  (void)Do(transaction, CampaignForAllBy("a", {kElection, kEurope}, {.value = "w"}));
 
-  EXPECT_EQ(ElectionIn(docket).leader->value, "v");
-  EXPECT_THAT(docket.events, IsEmpty());
+  EXPECT_EQ(ElectionIn(transaction).leader->value, "v");
+  EXPECT_THAT(transaction.events, IsEmpty());
 }
 
 TEST(SetTest, ASetNeverWaitsInAQueue) {
-  auto docket = Given(LedBy("b", Term{7}), In(kEurope, kUnknown));
+  auto transaction = Given(LedBy("b", Term{7}), In(kEurope, kUnknown));
 
-  (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}));
+  (void)Do(transaction, FirstCampaignForAllBy("a", {kElection, kEurope}));
 
-  EXPECT_THAT(QueueIn(docket), IsEmpty());
-  EXPECT_EQ(ElectionIn(docket).next_ticket, Ticket{0});
+  EXPECT_THAT(QueueIn(transaction), IsEmpty());
+  EXPECT_EQ(ElectionIn(transaction).next_ticket, Ticket{0});
 }
 
 TEST(SetTest, APlaceWantedByAnotherCallIsKept) {
-  auto docket = Given(LedBy("b", Term{7}), Waiting("a", {.attempt = {5}}));
+  auto transaction = Given(LedBy("b", Term{7}), Waiting("a", {.call_id = {5}}));
 
-  (void)Do(docket, CampaignForAllBy("a", {kElection}, {.attempt = {6}}));
+  (void)Do(transaction, CampaignForAllBy("a", {kElection}, {.call_id = {6}}));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("a"));
-  EXPECT_EQ(PlaceIn(docket, "a").attempt, Attempt{5});
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("a"));
+  EXPECT_EQ(PlaceIn(transaction, "a").call_id, CallId{5});
 }
 
 TEST(SetTest, ThePlaceIsGivenUpWhereTheSeatIsTaken) {
-  auto docket =
+  auto transaction =
       Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1}), Waiting("b", {.priority = -1}));
 
-  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("a", {kElection})),
               AnswersElectedInAll(Names{kElection}));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
-  EXPECT_EQ(ElectionIn(docket).waiting, 1);
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b"));
+  EXPECT_EQ(ElectionIn(transaction).waiting, 1);
 }
 
 TEST(SetTest, ASetNeedsNoRoomInAQueue) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
-  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection}), {.queue_max = 1}),
+  EXPECT_THAT(Do(transaction, FirstCampaignForAllBy("a", {kElection}), {.queue_max = 1}),
               AnswersElectedInAll(Names{kElection}));
 }
 
 // --- The session ---
 
 TEST(SetSessionTest, TheSessionIsOpenedAndRenewedEvenIfASeatIsBlocked) {
-  auto docket = Given(LedBy("b", Term{7}), Alive("c", kNow + 1s));
+  auto transaction = Given(LedBy("b", Term{7}), Alive("c", kNow + 1s));
 
-  const auto answer = Do(docket, FirstCampaignForAllBy("a", {kElection}));
-  (void)Do(docket, CampaignForAllBy("c", {kElection}));
+  const auto answer = Do(transaction, FirstCampaignForAllBy("a", {kElection}));
+  (void)Do(transaction, CampaignForAllBy("c", {kElection}));
 
-  EXPECT_EQ(std::get<CampaignForAllAnswer>(*answer).session, SessionIn(docket, "a"));
-  EXPECT_EQ(SessionIn(docket, "a"),
+  EXPECT_EQ(std::get<CampaignForAllAnswer>(*answer).session, SessionIn(transaction, "a"));
+  EXPECT_EQ(SessionIn(transaction, "a"),
             (Session{Id("a"), "a", kLease, kNow + kLease, Cause::kNone, kNow, kLease, kNow}));
-  EXPECT_EQ(SessionIn(docket, "c").expires_at, kNow + kLease);
+  EXPECT_EQ(SessionIn(transaction, "c").expires_at, kNow + kLease);
 }
 
 TEST(SetSessionTest, ASessionThatMayNotCampaignChangesNothing) {
-  auto docket = Given(VacantAfter(Term{7}), In(kEurope, kUnknown),
-                      Ended("b", Cause::kSessionClosed), Alive("c"));
-  const auto before = docket;
+  auto transaction = Given(VacantAfter(Term{7}), In(kEurope, kUnknown),
+                           Ended("b", Cause::kSessionClosed), Alive("c"));
+  const auto before = transaction;
   auto by_another_name = CampaignForAllBy("c", {kElection, kEurope});
   by_another_name.candidate = "d";
   auto opened_by_another_name = FirstCampaignForAllBy("c", {kElection, kEurope});
   opened_by_another_name.opening->candidate = "d";
 
-  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("a", {kElection, kEurope})),
               FailsWith(Reason::kSessionNotFound));
-  EXPECT_THAT(Do(docket, CampaignForAllBy("b", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("b", {kElection, kEurope})),
               FailsWith(Reason::kSessionEnded, "cause", "SESSION_CLOSED"));
-  EXPECT_THAT(Do(docket, by_another_name), FailsWith(Reason::kInvalidCandidate));
-  EXPECT_THAT(Do(docket, opened_by_another_name), FailsWith(Reason::kInvalidCandidate));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, by_another_name), FailsWith(Reason::kInvalidCandidate));
+  EXPECT_THAT(Do(transaction, opened_by_another_name), FailsWith(Reason::kInvalidCandidate));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 struct SetLease {
@@ -271,15 +274,15 @@ struct SetLease {
 class SetLeaseTest : public ::testing::TestWithParam<SetLease> {};
 
 TEST_P(SetLeaseTest, TheStrictestElectionSetsTheLease) {
-  auto docket = Given(VacantAfter(Term{7}), WithSettings(GetParam().here),
-                      In(kEurope, VacantAfter(Term{3}), WithSettings(GetParam().there)));
+  auto transaction = Given(VacantAfter(Term{7}), WithSettings(GetParam().here),
+                           In(kEurope, VacantAfter(Term{3}), WithSettings(GetParam().there)));
   auto campaign = FirstCampaignForAllBy("a", {kElection, kEurope});
   campaign.opening->lease_ttl.reset();
 
-  EXPECT_THAT(Do(docket, campaign), AnswersElectedInAll(Names{kElection, kEurope}));
+  EXPECT_THAT(Do(transaction, campaign), AnswersElectedInAll(Names{kElection, kEurope}));
 
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, GetParam().lease_ttl);
-  EXPECT_EQ(docket.contests.at(kEurope).election.leader->lease_ttl, GetParam().lease_ttl);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, GetParam().lease_ttl);
+  EXPECT_EQ(transaction.elections.at(kEurope).election.leader->lease_ttl, GetParam().lease_ttl);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -297,70 +300,70 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(SetLeaseTest, ALeaseLongerThanOneElectionAllowsIsRefused) {
-  auto docket = Given(VacantAfter(Term{7}), Alive("b"),
-                      In(kEurope, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 9s})));
-  const auto before = docket;
+  auto transaction = Given(VacantAfter(Term{7}), Alive("b"),
+                           In(kEurope, VacantAfter(Term{3}), WithSettings({.lease_ttl_max = 9s})));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, FirstCampaignForAllBy("a", {kElection, kEurope})),
               FailsWith(Reason::kInvalidLeaseTtl));
-  EXPECT_THAT(Do(docket, CampaignForAllBy("b", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("b", {kElection, kEurope})),
               FailsWith(Reason::kInvalidLeaseTtl));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(SetLeaseTest, ALongerLeaseIsAcceptedWhereTheSessionAlreadyLeads) {
-  auto docket = Given(VacantAfter(Term{7}),
-                      In(kEurope, LedBy("a", Term{3}), WithSettings({.lease_ttl_max = 9s})));
+  auto transaction = Given(VacantAfter(Term{7}),
+                           In(kEurope, LedBy("a", Term{3}), WithSettings({.lease_ttl_max = 9s})));
 
-  EXPECT_THAT(Do(docket, CampaignForAllBy("a", {kElection, kEurope})),
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("a", {kElection, kEurope})),
               AnswersElectedInAll(Names{kElection, kEurope}));
 }
 
 // --- Taking it back ---
 
 TEST(SetWithdrawalTest, EachSeatGrantedToTheCallIsGivenBack) {
-  auto docket = Given(In(kEurope, kUnknown));
-  (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}}));
-  Withdraw in_europe = WithdrawalBy("a", Attempt{5});
+  auto transaction = Given(In(kEurope, kUnknown));
+  (void)Do(transaction, FirstCampaignForAllBy("a", {kElection, kEurope}, {.call_id = {5}}));
+  Withdraw in_europe = WithdrawalBy("a", CallId{5});
   in_europe.election = kEurope;
 
-  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
-  (void)Do(docket, in_europe);
+  (void)Do(transaction, WithdrawalBy("a", CallId{5}));
+  (void)Do(transaction, in_europe);
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{1}));
-  EXPECT_EQ(LeaderOf(docket, kEurope), "");
+  EXPECT_THAT(transaction, IsVacantAfter(Term{1}));
+  EXPECT_EQ(LeaderOf(transaction, kEurope), "");
 }
 
 TEST(SetWithdrawalTest, SeatsHeldBeforeAreKept) {
-  auto docket = Given(LedBy("a", Term{7}, {.attempt = {5}}), In(kEurope, kUnknown));
-  (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.attempt = {6}}));
+  auto transaction = Given(LedBy("a", Term{7}, {.call_id = {5}}), In(kEurope, kUnknown));
+  (void)Do(transaction, CampaignForAllBy("a", {kElection, kEurope}, {.call_id = {6}}));
 
-  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
-  (void)Do(docket, WithdrawalBy("a", Attempt{6}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{5}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{6}));
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
 }
 
 // The call that waited there has told its caller, who believes.
 TEST(SetWithdrawalTest, ASeatAwaitedByAnotherCallIsKept) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1, .attempt = {5}}));
-  (void)Do(docket, CampaignForAllBy("a", {kElection}, {.attempt = {6}}));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("a", {.priority = -1, .call_id = {5}}));
+  (void)Do(transaction, CampaignForAllBy("a", {kElection}, {.call_id = {6}}));
 
-  (void)Do(docket, WithdrawalBy("a", Attempt{6}));
-  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{6}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{5}));
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{8}));
 }
 
 TEST(SetWithdrawalTest, SeatsAlsoWantedByALaterCallAreKept) {
-  auto docket = Given(In(kEurope, kUnknown));
-  (void)Do(docket, FirstCampaignForAllBy("a", {kElection, kEurope}, {.attempt = {5}}));
-  (void)Do(docket, CampaignForAllBy("a", {kElection, kEurope}, {.attempt = {6}}));
+  auto transaction = Given(In(kEurope, kUnknown));
+  (void)Do(transaction, FirstCampaignForAllBy("a", {kElection, kEurope}, {.call_id = {5}}));
+  (void)Do(transaction, CampaignForAllBy("a", {kElection, kEurope}, {.call_id = {6}}));
 
-  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
-  (void)Do(docket, WithdrawalBy("a", Attempt{6}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{5}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{6}));
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{1}));
+  EXPECT_THAT(transaction, IsLedBy("a", Term{1}));
 }
 
 }  // namespace

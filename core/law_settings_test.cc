@@ -30,17 +30,17 @@ Configure With(const std::function<void(Configure&)>& change) {
 class ConfigureTest : public ::testing::TestWithParam<Change> {};
 
 TEST_P(ConfigureTest, GivenSettingsAreChangedAndRecorded) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
-  auto expected = ElectionIn(docket);
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto expected = ElectionIn(transaction);
   expected.settings = GetParam().settings;
 
-  const auto answer = Do(docket, GetParam().command);
+  const auto answer = Do(transaction, GetParam().command);
 
   EXPECT_THAT(answer, AnswersChanged());
-  EXPECT_EQ(ElectionIn(docket), expected);
+  EXPECT_EQ(ElectionIn(transaction), expected);
   EXPECT_EQ(std::get<AdminAnswer>(*answer).election, expected);
-  EXPECT_THAT(docket.events, IsEmpty());
-  EXPECT_THAT(docket.admin_changes,
+  EXPECT_THAT(transaction.events, IsEmpty());
+  EXPECT_THAT(transaction.admin_changes,
               ElementsAre(Recorded(AdminAction::kConfigured, Term{7}, GetParam().detail)));
 }
 
@@ -76,57 +76,58 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(ConfigureTest, OtherSettingsStayAsTheyAre) {
-  auto docket = Given(LedBy("a", Term{7}), WithSettings({.lock_delay = 5s, .min_hold = 1h}));
+  auto transaction = Given(LedBy("a", Term{7}), WithSettings({.lock_delay = 5s, .min_hold = 1h}));
 
-  (void)Do(docket, With([](Configure& it) { it.lock_delay = 0s; }));
+  (void)Do(transaction, With([](Configure& it) { it.lock_delay = 0s; }));
 
-  EXPECT_EQ(ElectionIn(docket).settings, Settings{.min_hold = 1h});
-  EXPECT_THAT(docket.admin_changes,
+  EXPECT_EQ(ElectionIn(transaction).settings, Settings{.min_hold = 1h});
+  EXPECT_THAT(transaction.admin_changes,
               ElementsAre(Recorded(AdminAction::kConfigured, Term{7}, "lock_delay 0ms")));
 }
 
 TEST(ConfigureTest, TheCurrentSettingsChangeNothing) {
-  auto docket = Given(LedBy("a", Term{7}), WithSettings({.lock_delay = 5s}));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{7}), WithSettings({.lock_delay = 5s}));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, With([](Configure& it) { it.lock_delay = 5s; })), AnswersUnchanged());
-  EXPECT_THAT(Do(docket, Configuring()), AnswersUnchanged());
-  EXPECT_THAT(Do(docket, Creating()), AnswersUnchanged());
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, With([](Configure& it) { it.lock_delay = 5s; })), AnswersUnchanged());
+  EXPECT_THAT(Do(transaction, Configuring()), AnswersUnchanged());
+  EXPECT_THAT(Do(transaction, Creating()), AnswersUnchanged());
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(ConfigureTest, AnUnknownElectionIsRefused) {
-  auto docket = Given();
-  const auto before = docket;
+  auto transaction = Given();
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, With([](Configure& it) { it.queue_max = 9; })),
+  EXPECT_THAT(Do(transaction, With([](Configure& it) { it.queue_max = 9; })),
               FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(ConfigureTest, ConfiguringCanCreateAnElection) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, Creating()), AnswersChanged());
+  EXPECT_THAT(Do(transaction, Creating()), AnswersChanged());
 
-  EXPECT_TRUE(ContestIn(docket).exists);
-  EXPECT_THAT(docket, IsVacantAfter(Term{0}));
-  EXPECT_EQ(ElectionIn(docket).revision, Revision{0});
-  EXPECT_THAT(docket.admin_changes, ElementsAre(Recorded(AdminAction::kConfigured, Term{0}, "")));
-  EXPECT_THAT(Do(docket, Creating()), AnswersUnchanged());
+  EXPECT_TRUE(StateIn(transaction).exists);
+  EXPECT_THAT(transaction, IsVacantAfter(Term{0}));
+  EXPECT_EQ(ElectionIn(transaction).revision, Revision{0});
+  EXPECT_THAT(transaction.admin_changes,
+              ElementsAre(Recorded(AdminAction::kConfigured, Term{0}, "")));
+  EXPECT_THAT(Do(transaction, Creating()), AnswersUnchanged());
 }
 
 TEST(ConfigureTest, SettingsOfACreatedElectionApplyToItsFirstCampaign) {
-  auto docket = Given();
+  auto transaction = Given();
   Configure command = Creating();
   command.lease_ttl_default = 3s;
-  (void)Do(docket, command);
+  (void)Do(transaction, command);
   Campaign campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl.reset();
 
-  EXPECT_THAT(Do(docket, campaign), AnswersElected());
+  EXPECT_THAT(Do(transaction, campaign), AnswersElected());
 
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, 3s);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, 3s);
 }
 
 // --- lock_delay ---
@@ -134,48 +135,48 @@ TEST(ConfigureTest, SettingsOfACreatedElectionApplyToItsFirstCampaign) {
 const Fact kLockDelayOf5s = WithSettings({.lock_delay = 5s});
 
 TEST(LockDelayTest, TheSeatStaysEmptyForTheDelayAfterAnExpiry) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), kLockDelayOf5s, Expired("a"), Alive("b", kNow + 1h));
 
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 
-  docket.now = kNow + 5s + -kInstant;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  transaction.now = kNow + 5s + -kInstant;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 
-  docket.now = kNow + 5s;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
-  EXPECT_EQ(ElectionIn(docket).vacant_until, DbTime{});
+  transaction.now = kNow + 5s;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).vacant_until, DbTime{});
 }
 
 TEST(LockDelayTest, CandidatesThatCampaignMeanwhileWait) {
-  auto docket = Given(LedBy("a", Term{7}), kLockDelayOf5s, Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), kLockDelayOf5s, Expired("a"));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("b")), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("b")), AnswersStanding());
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 }
 
 TEST(LockDelayTest, WithoutWaitersNoWakeUpIsNeeded) {
-  auto docket = Given(LedBy("a", Term{7}), kLockDelayOf5s, Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), kLockDelayOf5s, Expired("a"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_EQ(ElectionIn(docket).vacant_until, kNow + 5s);
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).vacant_until, kNow + 5s);
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
 }
 
 // How the last waiter of a vacant seat may leave.
 const std::map<std::string, Command>& LastDepartures() {
   static const std::map<std::string, Command> departures = {
       {"Resignation", ResignBy("b")},
-      {"Withdrawal", WithdrawalBy("b", Attempt{5})},
-      {"Settlement", SettlementOf("b")},
+      {"Withdrawal", WithdrawalBy("b", CallId{5})},
+      {"Settlement", ReconciliationOf("b")},
   };
   return departures;
 }
@@ -183,26 +184,28 @@ const std::map<std::string, Command>& LastDepartures() {
 class LastDepartureTest : public ::testing::TestWithParam<std::pair<const std::string, Command>> {};
 
 TEST_P(LastDepartureTest, TheLastDepartureCancelsTheWakeUp) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.attempt = {5}}), VacantUntil(kNow + 5s));
-  (void)Do(docket, Settlement());
-  if (GetParam().first == "Settlement") Ended("b", Cause::kSessionClosed)(docket);
+  auto transaction =
+      Given(VacantAfter(Term{7}), Waiting("b", {.call_id = {5}}), VacantUntil(kNow + 5s));
+  (void)Do(transaction, Reconciliation());
+  if (GetParam().first == "Settlement") Ended("b", Cause::kSessionClosed)(transaction);
 
-  (void)Do(docket, GetParam().second);
-  EXPECT_EQ(ElectionIn(docket).waiting, 0);
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
+  (void)Do(transaction, GetParam().second);
+  EXPECT_EQ(ElectionIn(transaction).waiting, 0);
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
 
-  const auto once = docket;
-  (void)Do(docket, GetParam().second);
-  EXPECT_THAT(docket, IsSameAs(once));
+  const auto once = transaction;
+  (void)Do(transaction, GetParam().second);
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LastDepartureTest, ::testing::ValuesIn(LastDepartures()),
                          [](const auto& info) { return info.param.first; });
 
 TEST(LockDelayTest, AFullQueueAdmitsNobodyDuringTheDelay) {
-  auto docket = Given(VacantAfter(Term{7}), VacantUntil(kNow + 5s));
+  auto transaction = Given(VacantAfter(Term{7}), VacantUntil(kNow + 5s));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("b"), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("b"), {.queue_max = 0}),
+              FailsWith(Reason::kQueueFull));
 }
 
 struct Ending {
@@ -213,18 +216,19 @@ struct Ending {
 };
 
 std::vector<Ending> UncleanEndings() {
-  return {{"Expiry", Expired("a"), Settlement(), Cause::kExpired},
-          {"ALostSession", Forgotten("a"), Settlement(), Cause::kExpired},
+  return {{"Expiry", Expired("a"), Reconciliation(), Cause::kExpired},
+          {"ALostSession", Forgotten("a"), Reconciliation(), Cause::kExpired},
           {"Deposition", Alive("a"), Deposing(Term{7}), Cause::kDeposed},
-          {"ADeposedSession", Ended("a", Cause::kDeposed), Settlement(), Cause::kDeposed}};
+          {"ADeposedSession", Ended("a", Cause::kDeposed), Reconciliation(), Cause::kDeposed}};
 }
 
 std::vector<Ending> CleanEndings() {
   return {
       {"Resignation", Alive("a"), ResignBy("a"), Cause::kResigned},
-      {"Withdrawal", Alive("a"), WithdrawalBy("a", Attempt{5}), Cause::kResigned},
-      {"AClosedSession", Ended("a", Cause::kSessionClosed), Settlement(), Cause::kSessionClosed},
-      {"ASupersededSession", Ended("a", Cause::kSuperseded), Settlement(), Cause::kSuperseded},
+      {"Withdrawal", Alive("a"), WithdrawalBy("a", CallId{5}), Cause::kResigned},
+      {"AClosedSession", Ended("a", Cause::kSessionClosed), Reconciliation(),
+       Cause::kSessionClosed},
+      {"ASupersededSession", Ended("a", Cause::kSuperseded), Reconciliation(), Cause::kSuperseded},
       {"Superseding", Alive("a"), Superseding(FirstCampaignBy("a/2", {.priority = -1})),
        Cause::kSuperseded},
       {"Appointment", Alive("a"), AppointingByForce("b", Term{7}), Cause::kAppointedAway}};
@@ -235,14 +239,15 @@ constexpr auto kEndingName = [](const auto& info) { return info.param.name; };
 class UncleanEndingTest : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(UncleanEndingTest, AnUncleanEndIsFollowedByLockDelayAndNeverByMinHold) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow),
-                      WithSettings({.lock_delay = 5s, .min_hold = 1h}), GetParam().fact);
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow),
+                           WithSettings({.lock_delay = 5s, .min_hold = 1h}), GetParam().fact);
 
-  (void)Do(docket, GetParam().command);
+  (void)Do(transaction, GetParam().command);
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", GetParam().cause, Term{7}, Revision{14})));
-  EXPECT_EQ(ElectionIn(docket).vacant_until, kNow + 5s);
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", GetParam().cause, Term{7}, Revision{14})));
+  EXPECT_EQ(ElectionIn(transaction).vacant_until, kNow + 5s);
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, UncleanEndingTest, ::testing::ValuesIn(UncleanEndings()),
@@ -251,13 +256,13 @@ INSTANTIATE_TEST_SUITE_P(Each, UncleanEndingTest, ::testing::ValuesIn(UncleanEnd
 class CleanEndingTest : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(CleanEndingTest, ACleanEndIsNotFollowedByLockDelay) {
-  auto docket =
-      Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("b"), kLockDelayOf5s, GetParam().fact);
+  auto transaction =
+      Given(LedBy("a", Term{7}, {.call_id = {5}}), Waiting("b"), kLockDelayOf5s, GetParam().fact);
 
-  (void)Do(docket, GetParam().command);
+  (void)Do(transaction, GetParam().command);
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", GetParam().cause, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", GetParam().cause, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, CleanEndingTest, ::testing::ValuesIn(CleanEndings()), kEndingName);
@@ -267,54 +272,55 @@ INSTANTIATE_TEST_SUITE_P(Each, CleanEndingTest, ::testing::ValuesIn(CleanEndings
 const Fact kMinHoldOf30s = WithSettings({.min_hold = 30s});
 
 std::vector<Ending> VoluntaryEndings() {
-  return {
-      {"Resignation", Alive("a"), ResignBy("a"), Cause::kResigned},
-      {"AClosedSession", Ended("a", Cause::kSessionClosed), Settlement(), Cause::kSessionClosed}};
+  return {{"Resignation", Alive("a"), ResignBy("a"), Cause::kResigned},
+          {"AClosedSession", Ended("a", Cause::kSessionClosed), Reconciliation(),
+           Cause::kSessionClosed}};
 }
 
 class VoluntaryEndingTest : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(VoluntaryEndingTest, AResignationBeforeMinHoldLeavesTheSeatEmptyUntilThen) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + -25s), kMinHoldOf30s,
-                      GetParam().fact);
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + -25s), kMinHoldOf30s,
+                           GetParam().fact);
 
-  (void)Do(docket, GetParam().command);
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", GetParam().cause, Term{7}, Revision{14})));
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 5s));
+  (void)Do(transaction, GetParam().command);
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", GetParam().cause, Term{7}, Revision{14})));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 
-  docket.now = kNow + 5s;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  transaction.now = kNow + 5s;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST_P(VoluntaryEndingTest, AResignationAfterMinHoldPassesTheSeatAtOnce) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + -30s), kMinHoldOf30s,
-                      GetParam().fact);
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), ElectedAt(kNow + -30s), kMinHoldOf30s,
+                           GetParam().fact);
 
-  (void)Do(docket, GetParam().command);
+  (void)Do(transaction, GetParam().command);
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, VoluntaryEndingTest, ::testing::ValuesIn(VoluntaryEndings()),
                          kEndingName);
 
 TEST(MinHoldTest, AWithdrawalIsNotBoundByMinHold) {
-  auto docket =
-      Given(LedBy("a", Term{7}, {.attempt = {5}}), Waiting("b"), ElectedAt(kNow), kMinHoldOf30s);
+  auto transaction =
+      Given(LedBy("a", Term{7}, {.call_id = {5}}), Waiting("b"), ElectedAt(kNow), kMinHoldOf30s);
 
-  (void)Do(docket, WithdrawalBy("a", Attempt{5}));
+  (void)Do(transaction, WithdrawalBy("a", CallId{5}));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(MinHoldTest, CandidatesThatResignedAreNotReelectedBeforeMinHold) {
-  auto docket = Given(LedBy("a", Term{7}), ElectedAt(kNow), kMinHoldOf30s);
+  auto transaction = Given(LedBy("a", Term{7}), ElectedAt(kNow), kMinHoldOf30s);
 
-  EXPECT_THAT(Do(docket, ResignBy("a")), AnswersResigned(Term{7}));
+  EXPECT_THAT(Do(transaction, ResignBy("a")), AnswersResigned(Term{7}));
 
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersStanding());
-  EXPECT_THAT(ElectionIn(docket).wake_at, Optional(kNow + 30s));
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersStanding());
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 30s));
 }
 
 TEST(MinHoldTest, AClockThatStepsBackDoesNotExtendMinHold) {
@@ -341,10 +347,10 @@ struct QueueBound {
 class QueueBoundTest : public ::testing::TestWithParam<QueueBound> {};
 
 TEST_P(QueueBoundTest, TheStricterLimitOfElectionAndServerApplies) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"),
-                      WithSettings({.queue_max = GetParam().of_election}));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"),
+                           WithSettings({.queue_max = GetParam().of_election}));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("d"), {.queue_max = GetParam().of_server}),
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("d"), {.queue_max = GetParam().of_server}),
               FailsWith(Reason::kQueueFull, "limit", GetParam().limit));
 }
 
@@ -356,18 +362,18 @@ INSTANTIATE_TEST_SUITE_P(Each, QueueBoundTest,
                          [](const auto& info) { return info.param.name; });
 
 TEST(QueueMaxTest, ThereIsRoomUpToTheLimit) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.queue_max = 2}));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.queue_max = 2}));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersStanding());
 }
 
 TEST(QueueMaxTest, ALimitBelowTheQueueLengthRemovesNobody) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"));
 
-  (void)Do(docket, With([](Configure& it) { it.queue_max = 1; }));
+  (void)Do(transaction, With([](Configure& it) { it.queue_max = 1; }));
 
-  EXPECT_THAT(Do(docket, CampaignBy("c")), AnswersStanding());
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b", "c"));
+  EXPECT_THAT(Do(transaction, CampaignBy("c")), AnswersStanding());
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b", "c"));
 }
 
 // --- Leases ---
@@ -384,16 +390,16 @@ struct LeaseGiven {
 class LeaseGivenTest : public ::testing::TestWithParam<LeaseGiven> {};
 
 TEST_P(LeaseGivenTest, TheLeaseIsWithinTheLimitsOfElectionAndServer) {
-  auto docket = Given(VacantAfter(Term{7}), WithSettings(GetParam().settings));
+  auto transaction = Given(VacantAfter(Term{7}), WithSettings(GetParam().settings));
   Campaign campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = GetParam().asked;
 
-  EXPECT_THAT(Do(docket, campaign, kServer), AnswersElected());
+  EXPECT_THAT(Do(transaction, campaign, kServer), AnswersElected());
 
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl, GetParam().lease_ttl);
-  EXPECT_EQ(SessionIn(docket, "a").lease_ttl_asked, GetParam().lease_ttl);
-  EXPECT_EQ(SessionIn(docket, "a").expires_at, kNow + GetParam().lease_ttl);
-  EXPECT_EQ(ElectionIn(docket).leader->lease_ttl, GetParam().lease_ttl);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, GetParam().lease_ttl);
+  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl_asked, GetParam().lease_ttl);
+  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + GetParam().lease_ttl);
+  EXPECT_EQ(ElectionIn(transaction).leader->lease_ttl, GetParam().lease_ttl);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -424,34 +430,34 @@ MATCHER_P(FailsWithALeaseOfAtMost, max_ms, "") {
 }
 
 TEST(LeaseTtlMaxTest, ALeaseLongerThanTheElectionAllowsIsRefused) {
-  auto docket = Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 5s}));
-  const auto before = docket;
+  auto transaction = Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 5s}));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a"), kServer), FailsWithALeaseOfAtMost("5000"));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a"), kServer), FailsWithALeaseOfAtMost("5000"));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(LeaseTtlMaxTest, TheElectionCannotRaiseTheServersMaximum) {
-  auto docket = Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 2h}));
+  auto transaction = Given(VacantAfter(Term{7}), WithSettings({.lease_ttl_max = 2h}));
   Campaign campaign = FirstCampaignBy("a");
   campaign.opening->lease_ttl = 60s + kInstant;
 
-  EXPECT_THAT(Do(docket, campaign, kServer), FailsWithALeaseOfAtMost("60000"));
+  EXPECT_THAT(Do(transaction, campaign, kServer), FailsWithALeaseOfAtMost("60000"));
 }
 
 TEST(LeaseTtlMaxTest, ASessionWithALongerLeaseThanTheElectionAllowsIsRefused) {
-  auto docket = Given(VacantAfter(Term{7}), Alive("a"), WithSettings({.lease_ttl_max = 5s}));
-  const auto before = docket;
+  auto transaction = Given(VacantAfter(Term{7}), Alive("a"), WithSettings({.lease_ttl_max = 5s}));
+  const auto before = transaction;
 
-  EXPECT_THAT(Do(docket, CampaignBy("a"), kServer), FailsWithALeaseOfAtMost("5000"));
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(Do(transaction, CampaignBy("a"), kServer), FailsWithALeaseOfAtMost("5000"));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 TEST(LeaseTtlMaxTest, ACandidateThatAlreadyStandsMayCampaignAfterTheMaximumIsLowered) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lease_ttl_max = 5s}));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lease_ttl_max = 5s}));
 
-  EXPECT_THAT(Do(docket, CampaignBy("a"), kServer), AnswersElected());
-  EXPECT_THAT(Do(docket, CampaignBy("b"), kServer), AnswersStanding());
+  EXPECT_THAT(Do(transaction, CampaignBy("a"), kServer), AnswersElected());
+  EXPECT_THAT(Do(transaction, CampaignBy("b"), kServer), AnswersStanding());
 }
 
 }  // namespace

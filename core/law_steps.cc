@@ -17,38 +17,40 @@ void ShrinkWhenCalm(Session& session, DbTime now) {
   session.lease_ttl_since = now;
 }
 
-bool HasLiveSession(Docket& docket, const Candidacy& candidacy) {
-  Session* session = Find(docket, candidacy.session);
-  return session != nullptr && Alive(docket, *session);
+bool HasLiveSession(TransactionState& transaction, const Candidacy& candidacy) {
+  Session* session = Find(transaction, candidacy.session);
+  return session != nullptr && Alive(transaction, *session);
 }
 
 // An appointment binds as long as its candidate stands, or the seat is kept for it.
-bool Binds(Docket& docket, const Contest& contest) {
-  const auto& appointment = contest.election.appointment;
+bool Binds(TransactionState& transaction, const ElectionState& state) {
+  const auto& appointment = state.election.appointment;
   if (!appointment) return false;
-  if (appointment->until && docket.now < *appointment->until) return true;
-  return Stands(docket, contest, appointment->candidate);
+  if (appointment->until && transaction.now < *appointment->until) return true;
+  return Stands(transaction, state, appointment->candidate);
 }
 
-bool CoolsDown(const Docket& docket, const Contest& contest, const std::string& candidate) {
-  const auto found = contest.cool_downs.find(candidate);
-  return found != contest.cool_downs.end() && docket.now < found->second;
+bool CoolsDown(const TransactionState& transaction, const ElectionState& state,
+               const std::string& candidate) {
+  const auto found = state.cool_downs.find(candidate);
+  return found != state.cool_downs.end() && transaction.now < found->second;
 }
 
-std::optional<DbTime> NextEndOfCoolDown(const Docket& docket, const Contest& contest) {
+std::optional<DbTime> NextEndOfCoolDown(const TransactionState& transaction,
+                                        const ElectionState& state) {
   std::optional<DbTime> next;
-  for (const auto& [candidate, until] : contest.cool_downs) {
-    if (docket.now < until) next = std::min(next.value_or(until), until);
+  for (const auto& [candidate, until] : state.cool_downs) {
+    if (transaction.now < until) next = std::min(next.value_or(until), until);
   }
   return next;
 }
 
 // Who was appointed goes first, whatever the queue says.
-bool PromoteAppointed(Docket& docket, Contest& contest) {
-  for (auto place = contest.queue.begin(); place != contest.queue.end(); ++place) {
-    const bool appointed = place->candidate == contest.election.appointment->candidate;
-    if (!appointed || !HasLiveSession(docket, *place)) continue;
-    Grant(docket, contest, place);
+bool PromoteAppointed(TransactionState& transaction, ElectionState& state) {
+  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
+    const bool appointed = place->candidate == state.election.appointment->candidate;
+    if (!appointed || !HasLiveSession(transaction, *place)) continue;
+    Grant(transaction, state, place);
     return true;
   }
   return false;
@@ -65,61 +67,63 @@ bool LostToOutage(const Outage& outage, const Session& session) {
 
 // Whether a term that ends with a resignation, so soon after the outage, began before it. The
 // holder's session may have been renewed since it stopped believing in this term.
-bool ResignedAfterOutage(const Docket& docket, const Leader& leader, const Session& session) {
-  const Outage& outage = *docket.outage;
+bool ResignedAfterOutage(const TransactionState& transaction, const Leader& leader,
+                         const Session& session) {
+  const Outage& outage = *transaction.outage;
   const Duration missable = session.lease_ttl / 2;
   return leader.elected_at <= outage.began && outage.ended - outage.began >= missable &&
-         docket.now <= outage.ended + std::min(outage.incumbent_wait, missable);
+         transaction.now <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 
 // Whether the term that ends now is one that an outage has cost. A holder that has stopped
 // believing resigns, if the database is back before its lease is over.
-bool IsLostToOutage(Docket& docket, const Contest& contest, Cause cause) {
-  const Leader& leader = *contest.election.leader;
-  const Session* session = Find(docket, leader.session);
+bool IsLostToOutage(TransactionState& transaction, const ElectionState& state, Cause cause) {
+  const Leader& leader = *state.election.leader;
+  const Session* session = Find(transaction, leader.session);
   const bool may_be_lost = cause == Cause::kExpired || cause == Cause::kResigned;
-  if (!may_be_lost || session == nullptr || !docket.outage) return false;
-  if (docket.outage->incumbent_wait == Duration(0)) return false;
-  return LostToOutage(*docket.outage, *session) ||
-         (cause == Cause::kResigned && ResignedAfterOutage(docket, leader, *session));
+  if (!may_be_lost || session == nullptr || !transaction.outage) return false;
+  if (transaction.outage->incumbent_wait == Duration(0)) return false;
+  return LostToOutage(*transaction.outage, *session) ||
+         (cause == Cause::kResigned && ResignedAfterOutage(transaction, leader, *session));
 }
 
 // The incumbent, while the seat is kept for it.
-const Incumbent* KeptFor(const Docket& docket, const Election& election) {
+const Incumbent* KeptFor(const TransactionState& transaction, const Election& election) {
   const Incumbent* incumbent = IncumbentOf(election);
-  const bool kept = incumbent != nullptr && docket.now < incumbent->until &&
-                    docket.now >= election.vacancy->since;  // the clock may have been set back
+  const bool kept = incumbent != nullptr && transaction.now < incumbent->until &&
+                    transaction.now >= election.vacancy->since;  // the clock may have been set back
   return kept ? incumbent : nullptr;
 }
 
 // An incumbent that wants to lead on goes first, wherever it is in the queue.
-void PromoteIncumbent(Docket& docket, Contest& contest, const Incumbent& incumbent) {
-  for (auto place = contest.queue.begin(); place != contest.queue.end(); ++place) {
+void PromoteIncumbent(TransactionState& transaction, ElectionState& state,
+                      const Incumbent& incumbent) {
+  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
     if (place->candidate != incumbent.candidate || place->priority < 0) continue;
-    if (CoolsDown(docket, contest, place->candidate)) continue;
-    if (HasLiveSession(docket, *place)) return Grant(docket, contest, place);
+    if (CoolsDown(transaction, state, place->candidate)) continue;
+    if (HasLiveSession(transaction, *place)) return Grant(transaction, state, place);
   }
-  contest.election.wake_at = incumbent.until;
+  state.election.wake_at = incumbent.until;
 }
 
 // The first in the queue whose session is alive, who is not kept out, and who wants to lead.
-void PromoteFirst(Docket& docket, Contest& contest) {
-  for (auto place = contest.queue.begin(); place != contest.queue.end(); ++place) {
-    if (contest.horizon && contest.horizon->Before(*place)) break;
+void PromoteFirst(TransactionState& transaction, ElectionState& state) {
+  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
+    if (state.horizon && state.horizon->Before(*place)) break;
     if (place->priority < 0) continue;
-    if (CoolsDown(docket, contest, place->candidate)) continue;
-    if (!HasLiveSession(docket, *place)) continue;
-    return Grant(docket, contest, place);
+    if (CoolsDown(transaction, state, place->candidate)) continue;
+    if (!HasLiveSession(transaction, *place)) continue;
+    return Grant(transaction, state, place);
   }
-  if (contest.horizon) docket.unsettled.insert(contest.election.name);
-  contest.election.wake_at = NextEndOfCoolDown(docket, contest);
+  if (state.horizon) transaction.undecided.insert(state.election.name);
+  state.election.wake_at = NextEndOfCoolDown(transaction, state);
 }
 
 // Since when nobody leads by right, once a term has ended at `now`.
-DbTime VacantSince(Docket& docket, const Leader& leader, Cause cause) {
-  const Session* session = Find(docket, leader.session);
+DbTime VacantSince(TransactionState& transaction, const Leader& leader, Cause cause) {
+  const Session* session = Find(transaction, leader.session);
   const bool lapsed = cause == Cause::kExpired && session != nullptr;
-  return lapsed ? std::min(session->expires_at, docket.now) : docket.now;
+  return lapsed ? std::min(session->expires_at, transaction.now) : transaction.now;
 }
 
 DbTime ReopensAt(const Election& election, Cause cause, DbTime now) {
@@ -138,27 +142,27 @@ DbTime ReopensAt(const Election& election, Cause cause, DbTime now) {
 
 }  // namespace
 
-void End(Docket& docket, Session& session, Cause cause) {
+void End(TransactionState& transaction, Session& session, Cause cause) {
   session.ended = cause;
-  docket.ended.push_back(session.id);
+  transaction.ended.push_back(session.id);
 }
 
-bool Alive(Docket& docket, Session& session) {
-  if (session.ended == Cause::kNone && !session.AliveAt(docket.now)) {
-    End(docket, session, Cause::kExpired);
+bool Alive(TransactionState& transaction, Session& session) {
+  if (session.ended == Cause::kNone && !session.AliveAt(transaction.now)) {
+    End(transaction, session, Cause::kExpired);
   }
   return session.ended == Cause::kNone;
 }
 
-Session* Find(Docket& docket, const SessionId& id) {
-  const auto found = docket.sessions.find(id);
-  return found == docket.sessions.end() ? nullptr : &found->second;
+Session* Find(TransactionState& transaction, const SessionId& id) {
+  const auto found = transaction.sessions.find(id);
+  return found == transaction.sessions.end() ? nullptr : &found->second;
 }
 
-Result<Session*> FindAlive(Docket& docket, const SessionId& id) {
-  Session* session = Find(docket, id);
+Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id) {
+  Session* session = Find(transaction, id);
   if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
-  if (!Alive(docket, *session)) return tl::unexpected<Error>(SessionEndedError(*session));
+  if (!Alive(transaction, *session)) return tl::unexpected<Error>(SessionEndedError(*session));
   return session;
 }
 
@@ -180,127 +184,129 @@ void CutLease(Session& session, DbTime now) {
   session.expires_at = std::min(session.expires_at, LongestLease(session, now));
 }
 
-Place InQueue(Contest& contest, const SessionId& id) {
-  return std::ranges::find(contest.queue, id, &Candidacy::session);
+Place InQueue(ElectionState& state, const SessionId& id) {
+  return std::ranges::find(state.queue, id, &Candidacy::session);
 }
 
-void RemoveFromQueue(Contest& contest, Place place) {
-  contest.queue.erase(place);
-  if (--contest.election.waiting == 0) contest.election.wake_at.reset();
+void RemoveFromQueue(ElectionState& state, Place place) {
+  state.queue.erase(place);
+  if (--state.election.waiting == 0) state.election.wake_at.reset();
 }
 
-void InsertInQueue(Contest& contest, Candidacy candidacy) {
+void InsertInQueue(ElectionState& state, Candidacy candidacy) {
   const auto place = std::ranges::find_if(
-      contest.queue, [&](const Candidacy& other) { return candidacy.Before(other); });
-  contest.queue.insert(place, std::move(candidacy));
-  ++contest.election.waiting;
+      state.queue, [&](const Candidacy& other) { return candidacy.Before(other); });
+  state.queue.insert(place, std::move(candidacy));
+  ++state.election.waiting;
 }
 
-bool Stands(Docket& docket, const Contest& contest, const std::string& candidate) {
-  return std::ranges::any_of(contest.queue, [&](const Candidacy& candidacy) {
-    return candidacy.candidate == candidate && HasLiveSession(docket, candidacy);
+bool Stands(TransactionState& transaction, const ElectionState& state,
+            const std::string& candidate) {
+  return std::ranges::any_of(state.queue, [&](const Candidacy& candidacy) {
+    return candidacy.candidate == candidate && HasLiveSession(transaction, candidacy);
   });
 }
 
-bool Leads(const Contest& contest, const SessionId& id) {
-  return contest.election.leader && contest.election.leader->session == id;
+bool Leads(const ElectionState& state, const SessionId& id) {
+  return state.election.leader && state.election.leader->session == id;
 }
 
-bool IsOpenTo(Docket& docket, const Contest& contest, const std::string& candidate,
-              int32_t priority) {
-  const Election& election = contest.election;
-  if (election.paused || docket.now < election.vacant_until) return false;
-  if (Binds(docket, contest)) return election.appointment->candidate == candidate;
-  const Incumbent* incumbent = KeptFor(docket, election);
+bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
+              const std::string& candidate, int32_t priority) {
+  const Election& election = state.election;
+  if (election.paused || transaction.now < election.vacant_until) return false;
+  if (Binds(transaction, state)) return election.appointment->candidate == candidate;
+  const Incumbent* incumbent = KeptFor(transaction, election);
   if (incumbent != nullptr && incumbent->candidate != candidate) return false;
-  return priority >= 0 && !CoolsDown(docket, contest, candidate);
+  return priority >= 0 && !CoolsDown(transaction, state, candidate);
 }
 
-void Record(Docket& docket, Election& election, EventType type, Cause cause) {
+void Record(TransactionState& transaction, Election& election, EventType type, Cause cause) {
   election.revision = election.revision.Next();
-  docket.events.push_back(
-      {election.name, election.revision, type, cause, election.term, *election.leader, docket.now});
+  transaction.events.push_back({election.name, election.revision, type, cause, election.term,
+                                *election.leader, transaction.now});
 }
 
-void Grant(Docket& docket, Contest& contest, Place place) {
-  Election& election = contest.election;
+void Grant(TransactionState& transaction, ElectionState& state, Place place) {
+  Election& election = state.election;
   const bool appointed =
       election.appointment && election.appointment->candidate == place->candidate;
-  const Incumbent* incumbent = KeptFor(docket, election);
+  const Incumbent* incumbent = KeptFor(transaction, election);
   const bool returned = incumbent != nullptr && incumbent->candidate == place->candidate;
-  docket.successions.push_back({election.vacancy, appointed, returned});
+  transaction.successions.push_back({election.vacancy, appointed, returned});
   election.vacancy.reset();
   election.term = election.term.Next();
   election.leader =
       Leader{place->session, place->candidate, place->lease_ttl,
-             place->value,   docket.now,       place->asked_again ? Attempt{} : place->attempt};
+             place->value,   transaction.now,  place->asked_again ? CallId{} : place->call_id};
   election.vacant_until = {};
   election.wake_at.reset();
   election.appointment.reset();  // it is fulfilled, or void
-  if (election.cooling_until <= docket.now) election.cooling_until = {};
-  RemoveFromQueue(contest, place);
-  Record(docket, election, EventType::kElected);
+  if (election.cooling_until <= transaction.now) election.cooling_until = {};
+  RemoveFromQueue(state, place);
+  Record(transaction, election, EventType::kElected);
 }
 
-void Promote(Docket& docket, Contest& contest) {
-  Election& election = contest.election;
+void Promote(TransactionState& transaction, ElectionState& state) {
+  Election& election = state.election;
   if (election.leader) return;
   election.wake_at.reset();
   if (election.paused || election.waiting == 0) return;
-  if (docket.now < election.vacant_until) {
+  if (transaction.now < election.vacant_until) {
     election.wake_at = election.vacant_until;
     return;
   }
   if (election.appointment) {
-    if (PromoteAppointed(docket, contest)) return;
-    if (election.appointment->until && docket.now < *election.appointment->until) {
+    if (PromoteAppointed(transaction, state)) return;
+    if (election.appointment->until && transaction.now < *election.appointment->until) {
       election.wake_at = election.appointment->until;
       return;
     }
     election.appointment.reset();  // it did not come in time
   }
-  if (const Incumbent* incumbent = KeptFor(docket, election)) {
-    return PromoteIncumbent(docket, contest, *incumbent);
+  if (const Incumbent* incumbent = KeptFor(transaction, election)) {
+    return PromoteIncumbent(transaction, state, *incumbent);
   }
-  PromoteFirst(docket, contest);
+  PromoteFirst(transaction, state);
 }
 
-void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at) {
-  Election& election = contest.election;
-  Record(docket, election, EventType::kVacated, cause);
-  election.vacancy = Vacancy{cause, VacantSince(docket, *election.leader, cause)};
+void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, DbTime reopens_at) {
+  Election& election = state.election;
+  Record(transaction, election, EventType::kVacated, cause);
+  election.vacancy = Vacancy{cause, VacantSince(transaction, *election.leader, cause)};
   election.leader.reset();
-  election.vacant_until = reopens_at > docket.now ? reopens_at : DbTime{};
+  election.vacant_until = reopens_at > transaction.now ? reopens_at : DbTime{};
 }
 
-void Vacate(Docket& docket, Contest& contest, Cause cause) {
-  const bool lost = IsLostToOutage(docket, contest, cause);
-  const DbTime reopens_at = ReopensAt(contest.election, lost ? Cause::kExpired : cause, docket.now);
+void Vacate(TransactionState& transaction, ElectionState& state, Cause cause) {
+  const bool lost = IsLostToOutage(transaction, state, cause);
+  const DbTime reopens_at =
+      ReopensAt(state.election, lost ? Cause::kExpired : cause, transaction.now);
   std::optional<Incumbent> incumbent;
   if (lost) {
-    incumbent = Incumbent{contest.election.leader->candidate,
-                          std::max(docket.now, reopens_at) + docket.outage->incumbent_wait};
+    incumbent = Incumbent{state.election.leader->candidate, std::max(transaction.now, reopens_at) +
+                                                                transaction.outage->incumbent_wait};
   }
-  EndTerm(docket, contest, cause, reopens_at);
-  contest.election.vacancy->incumbent = std::move(incumbent);
-  Promote(docket, contest);
+  EndTerm(transaction, state, cause, reopens_at);
+  state.election.vacancy->incumbent = std::move(incumbent);
+  Promote(transaction, state);
   // A place that the incumbent has already was not asked for when the queue was read.
-  const bool may_wait = contest.horizon && KeptFor(docket, contest.election) != nullptr;
-  if (may_wait) docket.unsettled.insert(contest.election.name);
+  const bool may_wait = state.horizon && KeptFor(transaction, state.election) != nullptr;
+  if (may_wait) transaction.undecided.insert(state.election.name);
 }
 
-void BringInLine(Docket& docket, Contest& contest) {
-  if (contest.election.leader) {
-    Session* session = Find(docket, contest.election.leader->session);
-    const bool alive = session != nullptr && Alive(docket, *session);
-    if (!alive) Vacate(docket, contest, session == nullptr ? Cause::kExpired : session->ended);
+void ReconcileElection(TransactionState& transaction, ElectionState& state) {
+  if (state.election.leader) {
+    Session* session = Find(transaction, state.election.leader->session);
+    const bool alive = session != nullptr && Alive(transaction, *session);
+    if (!alive) Vacate(transaction, state, session == nullptr ? Cause::kExpired : session->ended);
   }
-  Promote(docket, contest);
+  Promote(transaction, state);
 }
 
-void BringIntoBeing(Contest& contest) {
-  contest.exists = true;
-  contest.election.deleted = false;
+void BringIntoBeing(ElectionState& state) {
+  state.exists = true;
+  state.election.deleted = false;
 }
 
 tl::unexpected<Error> UnknownElection(const ElectionName& name) {

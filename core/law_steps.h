@@ -5,20 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "core/docket.h"
 #include "core/error.h"
 #include "core/law.h"
+#include "core/transaction_state.h"
 
 namespace tenure::law {
 
 // Sessions.
 
-void End(Docket& docket, Session& session, Cause cause);
+void End(TransactionState& transaction, Session& session, Cause cause);
 // Makes an expiry a fact before anybody acts on it.
-[[nodiscard]] bool Alive(Docket& docket, Session& session);
-[[nodiscard]] Session* Find(Docket& docket, const SessionId& id);
+[[nodiscard]] bool Alive(TransactionState& transaction, Session& session);
+[[nodiscard]] Session* Find(TransactionState& transaction, const SessionId& id);
 // Errors: kSessionNotFound, kSessionEnded.
-[[nodiscard]] Result<Session*> FindAlive(Docket& docket, const SessionId& id);
+[[nodiscard]] Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id);
 // Renews a lease, from `now`.
 void ExtendLease(Session& session, DbTime now);
 // When a lease that was renewed before `now` ends at the latest, for all that its holder believes.
@@ -29,30 +29,32 @@ void CutLease(Session& session, DbTime now);
 // Queues.
 
 using Place = std::vector<Candidacy>::iterator;
-[[nodiscard]] Place InQueue(Contest& contest, const SessionId& id);
-void RemoveFromQueue(Contest& contest, Place place);
-void InsertInQueue(Contest& contest, Candidacy candidacy);
+[[nodiscard]] Place InQueue(ElectionState& state, const SessionId& id);
+void RemoveFromQueue(ElectionState& state, Place place);
+void InsertInQueue(ElectionState& state, Candidacy candidacy);
 // Whether a session of this candidate that is alive waits here.
-[[nodiscard]] bool Stands(Docket& docket, const Contest& contest, const std::string& candidate);
+[[nodiscard]] bool Stands(TransactionState& transaction, const ElectionState& state,
+                          const std::string& candidate);
 
 // Seats.
 
-[[nodiscard]] bool Leads(const Contest& contest, const SessionId& id);
+[[nodiscard]] bool Leads(const ElectionState& state, const SessionId& id);
 // Whether the seat, were it vacant, might go to this candidate now, were it the only one.
-[[nodiscard]] bool IsOpenTo(Docket& docket, const Contest& contest, const std::string& candidate,
-                            int32_t priority);
-void Record(Docket& docket, Election& election, EventType type, Cause cause = Cause::kNone);
-void Grant(Docket& docket, Contest& contest, Place place);
+[[nodiscard]] bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
+                            const std::string& candidate, int32_t priority);
+void Record(TransactionState& transaction, Election& election, EventType type,
+            Cause cause = Cause::kNone);
+void Grant(TransactionState& transaction, ElectionState& state, Place place);
 // Gives a vacant seat to the next candidate, if one may have it now.
-void Promote(Docket& docket, Contest& contest);
+void Promote(TransactionState& transaction, ElectionState& state);
 // Ends the term. Nobody is granted the next one before `reopens_at`.
-void EndTerm(Docket& docket, Contest& contest, Cause cause, DbTime reopens_at);
+void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, DbTime reopens_at);
 // Ends the term, and passes the seat on as soon as the election's settings allow.
-void Vacate(Docket& docket, Contest& contest, Cause cause);
+void Vacate(TransactionState& transaction, ElectionState& state, Cause cause);
 // Ends the term of a leader whose session is over, and fills a vacant seat.
-void BringInLine(Docket& docket, Contest& contest);
+void ReconcileElection(TransactionState& transaction, ElectionState& state);
 // The election exists from now on.
-void BringIntoBeing(Contest& contest);
+void BringIntoBeing(ElectionState& state);
 
 // Errors.
 
@@ -62,10 +64,15 @@ void BringIntoBeing(Contest& contest);
 // The commands of operators: administration.cc. REQUIRES: what `Apply` requires, and that the
 // election is in line.
 
-[[nodiscard]] Result<Answer> Decide(Docket& docket, Contest& contest, const Appoint& command);
-[[nodiscard]] Result<Answer> Decide(Docket& docket, Contest& contest, const Depose& command);
-[[nodiscard]] Result<Answer> Decide(Docket& docket, Contest& contest, const Pause& command);
-[[nodiscard]] Result<Answer> Decide(Docket& docket, Contest& contest, const Configure& command);
-[[nodiscard]] Result<Answer> Decide(Docket& docket, Contest& contest, const Delete& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Appoint& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Depose& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Pause& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Configure& command);
+[[nodiscard]] Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
+                                    const Delete& command);
 
 }  // namespace tenure::law

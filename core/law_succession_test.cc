@@ -16,98 +16,99 @@ using ::testing::IsEmpty;
 // --- A term ends with its session ---
 
 TEST(ExpiryTest, AnExpiredLeaderIsReplacedInTheSameTransaction) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
 
-  const auto answer = Do(docket, Settlement());
+  const auto answer = Do(transaction, Reconciliation());
 
   EXPECT_THAT(answer, AnswersDone());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
-  EXPECT_EQ(SessionIn(docket, "a").ended, Cause::kExpired);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
+  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST(ExpiryTest, AnExpiredLeaderIsReplacedByTheCampaigner) {
-  auto docket = Given(LedBy("a", Term{7}), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Expired("a"));
 
-  const auto answer = Do(docket, FirstCampaignBy("b"));
+  const auto answer = Do(transaction, FirstCampaignBy("b"));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
 }
 
 TEST(ExpiryTest, WaitingCandidatesGoBeforeTheOneThatFoundTheSeatVacant) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
 
-  const auto answer = Do(docket, FirstCampaignBy("c"));
+  const auto answer = Do(transaction, FirstCampaignBy("c"));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("c"));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("c"));
 }
 
 TEST(ExpiryTest, ALeaseEndsAtItsLastInstantAndNotBefore) {
-  auto docket = Given(LedBy("a", Term{7}), Alive("a", kNow + kInstant));
+  auto transaction = Given(LedBy("a", Term{7}), Alive("a", kNow + kInstant));
 
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
 
-  docket.now = kNow + kInstant;
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  transaction.now = kNow + kInstant;
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 }
 
 TEST(ExpiryTest, WithoutASuccessorTheSeatIsVacantAndTheTermStays) {
-  auto docket = Given(LedBy("a", Term{7}), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Expired("a"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14})));
-  EXPECT_THAT(docket.unsettled, IsEmpty());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14})));
+  EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
 TEST(ExpiryTest, ALeaderWithAForgottenSessionCountsAsExpired) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Forgotten("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Forgotten("a"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
 }
 
 TEST(ExpiryTest, TheEndOfATermShowsItsLeader) {
-  auto docket = Given(LedBy("a", Term{7}, {.value = "v"}), Expired("a"));
-  const auto leader = *ElectionIn(docket).leader;
+  auto transaction = Given(LedBy("a", Term{7}, {.value = "v"}), Expired("a"));
+  const auto leader = *ElectionIn(transaction).leader;
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  ASSERT_THAT(docket.events, ::testing::SizeIs(1));
-  EXPECT_EQ(docket.events[0].leader, leader);
-  EXPECT_EQ(docket.events[0].at, kNow);
+  ASSERT_THAT(transaction.events, ::testing::SizeIs(1));
+  EXPECT_EQ(transaction.events[0].leader, leader);
+  EXPECT_EQ(transaction.events[0].at, kNow);
 }
 
 TEST(ExpiryTest, SettlingTwiceExpiresOnce) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
-  (void)Do(docket, Settlement());
-  const auto once = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Expired("a"));
+  (void)Do(transaction, Reconciliation());
+  const auto once = transaction;
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 class EndedLeaderTest : public ::testing::TestWithParam<Cause> {};
 
 TEST_P(EndedLeaderTest, TheTermEndsWithTheCauseOfItsSession) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", GetParam()));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Ended("a", GetParam()));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", GetParam(), Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", GetParam(), Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, EndedLeaderTest,
@@ -118,95 +119,97 @@ INSTANTIATE_TEST_SUITE_P(Each, EndedLeaderTest,
 // --- A grant proves life ---
 
 TEST(GrantTest, AnExpiredSessionIsPassedOverAndMarked) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Expired("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Expired("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
-  EXPECT_EQ(SessionIn(docket, "b").ended, Cause::kExpired);
-  EXPECT_THAT(docket.ended, ElementsAre(Id("b")));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
+  EXPECT_EQ(SessionIn(transaction, "b").ended, Cause::kExpired);
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("b")));
 }
 
 TEST(GrantTest, AnEndedSessionIsPassedOverEvenDuringItsLease) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Ended("b", Cause::kSessionClosed));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
-  EXPECT_THAT(docket.ended, IsEmpty());
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
+  EXPECT_THAT(transaction.ended, IsEmpty());
 }
 
 TEST(GrantTest, AMissingSessionIsPassedOver) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Forgotten("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Forgotten("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 }
 
 TEST(GrantTest, LifeIsJudgedByTheClockOfTheTransaction) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("b", kNow + 1s), Now(kNow + 1s));
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Alive("b", kNow + 1s), Now(kNow + 1s));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 }
 
 TEST(GrantTest, ASessionInTheLastInstantOfItsLeaseIsElected) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("b", kNow + kInstant));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("b", kNow + kInstant));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 TEST(GrantTest, NobodyIsElectedIfAllAreDead) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"), Expired("b"),
-                      Ended("c", Cause::kSessionClosed), Forgotten("d"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"),
+                           Expired("b"), Ended("c", Cause::kSessionClosed), Forgotten("d"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kResigned, Term{7}, Revision{14})));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kResigned, Term{7}, Revision{14})));
 }
 
 TEST(GrantTest, AVacantSeatGoesToTheFirstLiveCandidate) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), Waiting("c"), Expired("b"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket.events, ElementsAre(Elected("c", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.events, ElementsAre(Elected("c", Term{8}, Revision{15})));
 }
 
 TEST(GrantTest, ANewcomerIsElectedIfAllBeforeItAreDead) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Expired("b"));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), Expired("b"));
 
-  const auto answer = Do(docket, FirstCampaignBy("c"));
+  const auto answer = Do(transaction, FirstCampaignBy("c"));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 }
 
-TEST(GrantTest, TheGrantHasTheValueAndAttemptOfTheCandidacy) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.value = "v", .attempt = {5}}));
+TEST(GrantTest, TheGrantHasTheValueAndCallIdOfTheCandidacy) {
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b", {.value = "v", .call_id = {5}}));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_EQ(ElectionIn(docket).leader, (Leader{Id("b"), "b", kLease, "v", kNow, Attempt{5}}));
-  EXPECT_EQ(ElectionIn(docket).waiting, 0);
+  EXPECT_EQ(ElectionIn(transaction).leader, (Leader{Id("b"), "b", kLease, "v", kNow, CallId{5}}));
+  EXPECT_EQ(ElectionIn(transaction).waiting, 0);
 }
 
 TEST(GrantTest, EachGrantRaisesTheTermByOneAndNoneRepeats) {
-  auto docket = Given();
+  auto transaction = Given();
 
   for (const auto* name : {"a", "b", "c", "b", "a"}) {
-    (void)Do(docket, FirstCampaignBy(name));
-    (void)Do(docket, ResignBy(name));
+    (void)Do(transaction, FirstCampaignBy(name));
+    (void)Do(transaction, ResignBy(name));
   }
 
   std::vector<uint64_t> terms;
-  for (const Event& event : docket.events) {
+  for (const Event& event : transaction.events) {
     if (event.type == EventType::kElected) terms.push_back(event.term.value);
   }
   EXPECT_THAT(terms, ElementsAre(1, 2, 3, 4, 5));
@@ -215,185 +218,185 @@ TEST(GrantTest, EachGrantRaisesTheTermByOneAndNoneRepeats) {
 // --- Order ---
 
 TEST(OrderTest, TheFirstToComeIsElectedFirst) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
 
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  (void)Do(docket, ResignBy("b"));
-  EXPECT_THAT(docket, IsLedBy("c", Term{9}));
-  (void)Do(docket, ResignBy("c"));
-  EXPECT_THAT(docket, IsLedBy("d", Term{10}));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  (void)Do(transaction, ResignBy("b"));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{9}));
+  (void)Do(transaction, ResignBy("c"));
+  EXPECT_THAT(transaction, IsLedBy("d", Term{10}));
 }
 
 TEST(OrderTest, AHigherPriorityIsElectedFirst) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, FirstCampaignBy("b"));
-  (void)Do(docket, FirstCampaignBy("c", {.priority = 1}));
-  (void)Do(docket, FirstCampaignBy("d", {.priority = -1}));
-  (void)Do(docket, FirstCampaignBy("e", {.priority = 1}));
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, FirstCampaignBy("b"));
+  (void)Do(transaction, FirstCampaignBy("c", {.priority = 1}));
+  (void)Do(transaction, FirstCampaignBy("d", {.priority = -1}));
+  (void)Do(transaction, FirstCampaignBy("e", {.priority = 1}));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("c", "e", "b", "d"));
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("c", "e", "b", "d"));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 }
 
 TEST(OrderTest, TheExtremePrioritiesAreTheEndsOfTheOrder) {
   constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
   constexpr int32_t kHighest = std::numeric_limits<int32_t>::max();
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, FirstCampaignBy("b", {.priority = kLowest}));
-  (void)Do(docket, FirstCampaignBy("c", {.priority = -1}));
-  (void)Do(docket, FirstCampaignBy("d"));
-  (void)Do(docket, FirstCampaignBy("e", {.priority = kHighest}));
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, FirstCampaignBy("b", {.priority = kLowest}));
+  (void)Do(transaction, FirstCampaignBy("c", {.priority = -1}));
+  (void)Do(transaction, FirstCampaignBy("d"));
+  (void)Do(transaction, FirstCampaignBy("e", {.priority = kHighest}));
 
-  EXPECT_THAT(QueueIn(docket), ElementsAre("e", "d", "c", "b"));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("e", "d", "c", "b"));
 }
 
 // --- Who does not want to lead ---
 
 TEST(NegativePriorityTest, ANegativePriorityIsNotElectedEvenIfTheSeatIsVacant) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a", {.priority = -1})), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a", {.priority = -1})), AnswersStanding());
 
-  EXPECT_TRUE(ContestIn(docket).exists);
-  EXPECT_THAT(docket, IsVacantAfter(Term{0}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("a"));
-  EXPECT_EQ(ElectionIn(docket).wake_at, std::nullopt);
-  EXPECT_THAT(docket.unsettled, IsEmpty());
+  EXPECT_TRUE(StateIn(transaction).exists);
+  EXPECT_THAT(transaction, IsVacantAfter(Term{0}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("a"));
+  EXPECT_EQ(ElectionIn(transaction).wake_at, std::nullopt);
+  EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
 TEST(NegativePriorityTest, ANegativePriorityIsPassedOverWhoeverLeaves) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = -1}), Waiting("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b", {.priority = -1}), Waiting("c"));
 
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 
-  (void)Do(docket, ResignBy("c"));
-  EXPECT_THAT(docket, IsVacantAfter(Term{8}));
-  EXPECT_THAT(QueueIn(docket), ElementsAre("b"));
+  (void)Do(transaction, ResignBy("c"));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{8}));
+  EXPECT_THAT(QueueIn(transaction), ElementsAre("b"));
 }
 
 TEST(NegativePriorityTest, ANewcomerGetsTheSeatBeforeANegativePriority) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersElected());
 }
 
 TEST(NegativePriorityTest, AnAppointedNegativePriorityLeads) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Appointed("b"));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}), Appointed("b"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(Do(docket, CampaignBy("b", {.priority = -1})), AnswersElected());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(Do(transaction, CampaignBy("b", {.priority = -1})), AnswersElected());
 }
 
 TEST(NegativePriorityTest, RaisingANegativePriorityElectsAtOnce) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b", {.priority = -1}));
 
-  EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersElected());
+  EXPECT_THAT(Do(transaction, CampaignBy("b")), AnswersElected());
 }
 
 TEST(NegativePriorityTest, ANegativePriorityNeedsRoomInTheQueueEvenIfTheSeatIsVacant) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a", {.priority = -1}), {.queue_max = 0}),
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a", {.priority = -1}), {.queue_max = 0}),
               FailsWith(Reason::kQueueFull));
 }
 
 TEST(NegativePriorityTest, ZeroIsNotNegative) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b", {.priority = 0}));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b", {.priority = 0}));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
 }
 
 // --- What was not read ---
 
 TEST(HorizonTest, ACandidateBeforeTheHorizonMayBeElected) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("c"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.unsettled, IsEmpty());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
 TEST(HorizonTest, ACandidateAtTheHorizonMayBeElected) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.unsettled, IsEmpty());
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
 TEST(HorizonTest, ACandidateBehindTheHorizonIsNotElected) {
-  auto docket =
+  auto transaction =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("d"), HorizonAt("b"), Expired("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
 }
 
 TEST(HorizonTest, AQueueReadToItsEndLeavesNothingUnsettled) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Expired("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.unsettled, IsEmpty());
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
 TEST(HorizonTest, TheHorizonStaysEvenIfItsCandidateLeaves) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), HorizonAt("b"));
 
-  (void)Do(docket, ResignBy("b"));
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("b"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
 }
 
 TEST(HorizonTest, ACandidateThatFallsBehindTheHorizonIsNotElected) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
 
-  (void)Do(docket, CampaignBy("b", {.priority = -1}));
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, CampaignBy("b", {.priority = -1}));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
 }
 
 TEST(HorizonTest, ANewcomerBehindTheHorizonWaitsEvenIfTheSeatIsVacant) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"));
 
-  const auto answer = Do(docket, FirstCampaignBy("c"));
+  const auto answer = Do(transaction, FirstCampaignBy("c"));
 
   EXPECT_THAT(answer, AnswersStanding());
-  EXPECT_THAT(docket, IsVacantAfter(Term{7}));
-  EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
+  EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
 }
 
 TEST(HorizonTest, ANewcomerBeforeTheHorizonIsElected) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), HorizonAt("b"), Expired("b"));
 
-  const auto answer = Do(docket, FirstCampaignBy("c", {.priority = 1}));
+  const auto answer = Do(transaction, FirstCampaignBy("c", {.priority = 1}));
 
   EXPECT_THAT(answer, AnswersElected());
-  EXPECT_THAT(docket, IsLedBy("c", Term{8}));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
 }
 
 TEST(HorizonTest, TheHorizonDoesNotUnsettleAHeldSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), HorizonAt("b"));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket.unsettled, IsEmpty());
+  EXPECT_THAT(transaction.undecided, IsEmpty());
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ const CommandTable& CommandsThatEndNoTerm() {
       {"Proclaim", ProclaimBy("c", Term{7}, "v")},
       {"Resign", ResignBy("c")},
       {"ResignInATerm", ResignBy("c", Term{7})},
-      {"Withdraw", WithdrawalBy("c", Attempt{5})},
-      {"Settle", Settlement()},
-      {"SettleASession", SettlementOf("c")},
+      {"Withdraw", WithdrawalBy("c", CallId{5})},
+      {"Settle", Reconciliation()},
+      {"SettleASession", ReconciliationOf("c")},
       {"Pause", Pausing()},
       {"Resume", Resuming()},
       {"Configure", ConfiguringALockDelay()},
@@ -75,45 +75,45 @@ TEST_P(EveryCommandTest, EveryCommandNamesItsElection) {
 }
 
 TEST_P(EveryCommandTest, ADeadLeaderIsReplacedFirst) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
 
-  (void)Do(docket, command());
+  (void)Do(transaction, command());
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
-                                         Elected("b", Term{8}, Revision{15})));
-  EXPECT_THAT(docket.ended, ElementsAre(Id("a")));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.events, ElementsAre(Vacated("a", Cause::kExpired, Term{7}, Revision{14}),
+                                              Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
 }
 
 TEST_P(EveryCommandTest, AVacantSeatIsFilledFirst) {
-  auto docket = Given(VacantAfter(Term{7}), Waiting("b"), Alive("c"));
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("b"), Alive("c"));
 
-  (void)Do(docket, command());
+  (void)Do(transaction, command());
 
-  EXPECT_THAT(docket, IsLedBy("b", Term{8}));
-  EXPECT_THAT(docket.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
+  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
+  EXPECT_THAT(transaction.events, ElementsAre(Elected("b", Term{8}, Revision{15})));
 }
 
 TEST_P(EveryCommandTest, ApplyingACommandTwiceChangesNothingMore) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
-  (void)Do(docket, command());
-  const auto once = docket;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
+  (void)Do(transaction, command());
+  const auto once = transaction;
 
-  (void)Do(docket, command());
+  (void)Do(transaction, command());
 
-  EXPECT_THAT(docket, IsSameAs(once));
+  EXPECT_THAT(transaction, IsSameAs(once));
 }
 
 TEST_P(EveryCommandTest, OtherElectionsAreLeftAlone) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"), Expired("a"));
   const ElectionName other{"orders/eu"};
-  docket.contests[other] = ContestIn(docket);
-  docket.contests[other].election.name = other;
-  const auto before = docket.contests[other];
+  transaction.elections[other] = StateIn(transaction);
+  transaction.elections[other].election.name = other;
+  const auto before = transaction.elections[other];
 
-  (void)Do(docket, command());
+  (void)Do(transaction, command());
 
-  EXPECT_TRUE(SameContest(docket.contests[other], before));
+  EXPECT_TRUE(SameState(transaction.elections[other], before));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, EveryCommandTest, ::testing::ValuesIn(Commands()),
@@ -123,12 +123,12 @@ INSTANTIATE_TEST_SUITE_P(Each, EveryCommandTest, ::testing::ValuesIn(Commands())
 class CommandThatEndsNoTermTest : public EveryCommandTest {};
 
 TEST_P(CommandThatEndsNoTermTest, ALiveLeaderKeepsItsSeat) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("c"));
 
-  (void)Do(docket, command());
+  (void)Do(transaction, command());
 
-  EXPECT_THAT(docket, IsLedBy("a", Term{7}));
-  EXPECT_THAT(docket.events, IsEmpty());
+  EXPECT_THAT(transaction, IsLedBy("a", Term{7}));
+  EXPECT_THAT(transaction.events, IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, CommandThatEndsNoTermTest,
@@ -138,12 +138,12 @@ INSTANTIATE_TEST_SUITE_P(Each, CommandThatEndsNoTermTest,
 class CommandAgainstTheLeaderTest : public EveryCommandTest {};
 
 TEST_P(CommandAgainstTheLeaderTest, ALeaderOfALaterTermIsLeftAlone) {
-  auto docket = Given(LedBy("a", Term{8}), Waiting("b"), Alive("c"));
-  const auto before = docket;
+  auto transaction = Given(LedBy("a", Term{8}), Waiting("b"), Alive("c"));
+  const auto before = transaction;
 
-  (void)Do(docket, command());
+  (void)Do(transaction, command());
 
-  EXPECT_THAT(docket, IsSameAs(before));
+  EXPECT_THAT(transaction, IsSameAs(before));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, CommandAgainstTheLeaderTest,
@@ -235,7 +235,7 @@ TEST(LockSetTest, CommandsOfOneElectionCombineTheirNeeds) {
 
 TEST(LockSetTest, ASetNeedsEachOfItsElections) {
   const Command set = FirstCampaignForAllBy("a", {{"x"}, {"y"}});
-  const Command settle = Settle{{"z"}, std::nullopt};
+  const Command settle = Reconcile{{"z"}, std::nullopt};
 
   const LockSet locks = LockSetOf({&set, &settle});
 

@@ -1,4 +1,4 @@
-// How the law's tests speak: dockets built from facts, commands named by who gives them, and
+// How the law's tests speak: transactions built from facts, commands named by who gives them, and
 // matchers for what became of both.
 //
 // There is one election, `kElection`, and the time is `kNow` unless a fact says otherwise. A name
@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/docket.h"
 #include "core/law.h"
+#include "core/transaction_state.h"
 
 namespace tenure {
 
@@ -53,20 +53,20 @@ inline void PrintTo(const Error& error, std::ostream* out) {
   *out << "error " << static_cast<int>(error.reason) << ": " << error.message;
 }
 
-inline void PrintTo(const Docket& docket, std::ostream* out) {
-  for (const auto& [name, contest] : docket.contests) {
-    const auto& leader = contest.election.leader;
+inline void PrintTo(const TransactionState& transaction, std::ostream* out) {
+  for (const auto& [name, state] : transaction.elections) {
+    const auto& leader = state.election.leader;
     *out << "'" << name.bytes << "' led by '" << (leader ? leader->candidate : "") << "' in term "
-         << contest.election.term.value << ", queue";
-    for (const auto& candidacy : contest.queue) *out << " '" << candidacy.candidate << "'";
-    if (contest.election.paused) *out << ", paused";
-    if (contest.election.wake_at) {
-      *out << ", wakes at " << contest.election.wake_at->since_epoch.count() << " us";
+         << state.election.term.value << ", queue";
+    for (const auto& candidacy : state.queue) *out << " '" << candidacy.candidate << "'";
+    if (state.election.paused) *out << ", paused";
+    if (state.election.wake_at) {
+      *out << ", wakes at " << state.election.wake_at->since_epoch.count() << " us";
     }
     *out << "; ";
   }
-  for (const auto& [id, session] : docket.sessions) PrintTo(session, out);
-  for (const AdminChange& change : docket.admin_changes) PrintTo(change, out);
+  for (const auto& [id, session] : transaction.sessions) PrintTo(session, out);
+  for (const AdminChange& change : transaction.admin_changes) PrintTo(change, out);
 }
 
 }  // namespace tenure
@@ -98,16 +98,16 @@ inline std::string CandidateOf(std::string_view name) {
 
 // --- Facts ---
 
-using Fact = std::function<void(Docket&)>;
+using Fact = std::function<void(TransactionState&)>;
 
 // Without a fact: nobody has ever campaigned.
 template <typename... Facts>
-[[nodiscard]] Docket Given(const Facts&... facts) {
-  Docket docket;
-  docket.now = kNow;
-  docket.contests[kElection].election.name = kElection;
-  (facts(docket), ...);
-  return docket;
+[[nodiscard]] TransactionState Given(const Facts&... facts) {
+  TransactionState transaction;
+  transaction.now = kNow;
+  transaction.elections[kElection].election.name = kElection;
+  (facts(transaction), ...);
+  return transaction;
 }
 
 inline Session SessionOfCandidate(std::string_view name, DbTime expires_at = kNow + kLease) {
@@ -117,122 +117,132 @@ inline Session SessionOfCandidate(std::string_view name, DbTime expires_at = kNo
 }
 
 inline Fact Now(DbTime now) {
-  return [=](Docket& docket) { docket.now = now; };
+  return [=](TransactionState& transaction) { transaction.now = now; };
 }
 
 inline Fact Alive(std::string name, DbTime until = kNow + kLease) {
-  return [=](Docket& docket) { docket.sessions[Id(name)] = SessionOfCandidate(name, until); };
+  return [=](TransactionState& transaction) {
+    transaction.sessions[Id(name)] = SessionOfCandidate(name, until);
+  };
 }
 
 // Its lease is over, and nobody has noticed.
 inline Fact Expired(std::string name) { return Alive(std::move(name), kNow); }
 
 inline Fact Ended(std::string name, Cause cause) {
-  return [=](Docket& docket) {
-    docket.sessions[Id(name)] = SessionOfCandidate(name);
-    docket.sessions[Id(name)].ended = cause;
+  return [=](TransactionState& transaction) {
+    transaction.sessions[Id(name)] = SessionOfCandidate(name);
+    transaction.sessions[Id(name)].ended = cause;
   };
 }
 
 inline Fact Forgotten(std::string name) {
-  return [=](Docket& docket) { docket.sessions.erase(Id(name)); };
+  return [=](TransactionState& transaction) { transaction.sessions.erase(Id(name)); };
 }
 
 // How one stands for an election, or what one leads it with.
 struct Standing {
   int32_t priority = 0;
   std::string value = {};
-  Attempt attempt = {};
+  CallId call_id = {};
 };
 
 // Every term that ever was has been granted and has ended.
 inline Fact VacantAfter(Term term) {
-  return [=](Docket& docket) {
-    Contest& contest = docket.contests[kElection];
-    contest.exists = true;
-    contest.election.term = term;
-    contest.election.revision = {2 * term.value};
-    contest.election.leader.reset();
+  return [=](TransactionState& transaction) {
+    ElectionState& state = transaction.elections[kElection];
+    state.exists = true;
+    state.election.term = term;
+    state.election.revision = {2 * term.value};
+    state.election.leader.reset();
   };
 }
 
 inline Fact LedBy(std::string name, Term term, Standing standing = {}) {
-  return [=](Docket& docket) {
-    docket.sessions.try_emplace(Id(name), SessionOfCandidate(name));
-    Contest& contest = docket.contests[kElection];
-    contest.exists = true;
-    contest.election.term = term;
-    contest.election.revision = {2 * term.value - 1};
-    contest.election.leader =
-        Leader{Id(name), CandidateOf(name), kLease, standing.value, DbTime{}, standing.attempt};
+  return [=](TransactionState& transaction) {
+    transaction.sessions.try_emplace(Id(name), SessionOfCandidate(name));
+    ElectionState& state = transaction.elections[kElection];
+    state.exists = true;
+    state.election.term = term;
+    state.election.revision = {2 * term.value - 1};
+    state.election.leader =
+        Leader{Id(name), CandidateOf(name), kLease, standing.value, DbTime{}, standing.call_id};
   };
 }
 
 // Each has come after those that were told of before.
 inline Fact Waiting(std::string name, Standing standing = {}) {
-  return [=](Docket& docket) {
-    docket.sessions.try_emplace(Id(name), SessionOfCandidate(name));
-    Contest& contest = docket.contests[kElection];
-    contest.exists = true;
-    contest.queue.push_back({Id(name), CandidateOf(name), kLease, contest.election.next_ticket,
-                             standing.priority, standing.value, standing.attempt});
-    std::ranges::sort(contest.queue,
+  return [=](TransactionState& transaction) {
+    transaction.sessions.try_emplace(Id(name), SessionOfCandidate(name));
+    ElectionState& state = transaction.elections[kElection];
+    state.exists = true;
+    state.queue.push_back({Id(name), CandidateOf(name), kLease, state.election.next_ticket,
+                           standing.priority, standing.value, standing.call_id});
+    std::ranges::sort(state.queue,
                       [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });
-    contest.election.next_ticket = contest.election.next_ticket.Next();
-    ++contest.election.waiting;
+    state.election.next_ticket = state.election.next_ticket.Next();
+    ++state.election.waiting;
   };
 }
 
 // What comes behind this candidate was not read.
 inline Fact HorizonAt(std::string name) {
-  return [=](Docket& docket) {
-    Contest& contest = docket.contests[kElection];
-    contest.horizon = *std::ranges::find(contest.queue, Id(name), &Candidacy::session);
+  return [=](TransactionState& transaction) {
+    ElectionState& state = transaction.elections[kElection];
+    state.horizon = *std::ranges::find(state.queue, Id(name), &Candidacy::session);
   };
 }
 
 inline Fact WithSettings(Settings settings) {
-  return [=](Docket& docket) { docket.contests[kElection].election.settings = settings; };
+  return [=](TransactionState& transaction) {
+    transaction.elections[kElection].election.settings = settings;
+  };
 }
 
 inline Fact Paused() {
-  return [](Docket& docket) { docket.contests[kElection].election.paused = true; };
+  return [](TransactionState& transaction) {
+    transaction.elections[kElection].election.paused = true;
+  };
 }
 
 inline Fact VacantUntil(DbTime until) {
-  return [=](Docket& docket) { docket.contests[kElection].election.vacant_until = until; };
+  return [=](TransactionState& transaction) {
+    transaction.elections[kElection].election.vacant_until = until;
+  };
 }
 
 inline Fact ElectedAt(DbTime at) {
-  return [=](Docket& docket) { docket.contests[kElection].election.leader->elected_at = at; };
+  return [=](TransactionState& transaction) {
+    transaction.elections[kElection].election.leader->elected_at = at;
+  };
 }
 
 inline Fact Appointed(std::string candidate, std::optional<DbTime> until = std::nullopt) {
-  return [=](Docket& docket) {
-    docket.contests[kElection].election.appointment = Appointment{candidate, until};
+  return [=](TransactionState& transaction) {
+    transaction.elections[kElection].election.appointment = Appointment{candidate, until};
   };
 }
 
 inline Fact KeptOut(std::string candidate, DbTime until) {
-  return [=](Docket& docket) {
-    Contest& contest = docket.contests[kElection];
-    contest.cool_downs[candidate] = until;
-    contest.election.cooling_until = std::max(contest.election.cooling_until, until);
+  return [=](TransactionState& transaction) {
+    ElectionState& state = transaction.elections[kElection];
+    state.cool_downs[candidate] = until;
+    state.election.cooling_until = std::max(state.election.cooling_until, until);
   };
 }
 
 inline Fact OpenedAt(std::string name, DbTime at) {
-  return [=](Docket& docket) { docket.sessions.at(Id(name)).opened_at = at; };
+  return [=](TransactionState& transaction) { transaction.sessions.at(Id(name)).opened_at = at; };
 }
 
 // The facts are those of another election.
 template <typename... Facts>
 [[nodiscard]] Fact In(const ElectionName& election, const Facts&... facts) {
-  return [=](Docket& docket) {
-    docket.contests[election].election.name = election;
-    std::swap(docket.contests[election], docket.contests[kElection]);
-    (facts(docket), ...);
-    std::swap(docket.contests[election], docket.contests[kElection]);
+  return [=](TransactionState& transaction) {
+    transaction.elections[election].election.name = election;
+    std::swap(transaction.elections[election], transaction.elections[kElection]);
+    (facts(transaction), ...);
+    std::swap(transaction.elections[election], transaction.elections[kElection]);
   };
 }
 
@@ -244,7 +254,7 @@ inline Campaign CampaignBy(std::string_view name, Standing standing = {}) {
   campaign.session = Id(name);
   campaign.priority = standing.priority;
   campaign.value = std::move(standing.value);
-  campaign.attempt = standing.attempt;
+  campaign.call_id = standing.call_id;
   return campaign;
 }
 
@@ -267,7 +277,7 @@ inline CampaignForAll CampaignForAllBy(std::string_view name, std::vector<Electi
   campaign.elections = std::move(elections);
   campaign.session = Id(name);
   campaign.value = std::move(standing.value);
-  campaign.attempt = standing.attempt;
+  campaign.call_id = standing.call_id;
   return campaign;
 }
 
@@ -288,12 +298,12 @@ inline Resign ResignBy(std::string_view name, std::optional<Term> term = std::nu
   return {kElection, Id(name), term};
 }
 
-inline Withdraw WithdrawalBy(std::string_view name, Attempt attempt) {
-  return {kElection, Id(name), attempt};
+inline Withdraw WithdrawalBy(std::string_view name, CallId call_id) {
+  return {kElection, Id(name), call_id};
 }
 
-inline Settle Settlement() { return {kElection, std::nullopt}; }
-inline Settle SettlementOf(std::string_view name) { return {kElection, Id(name)}; }
+inline Reconcile Reconciliation() { return {kElection, std::nullopt}; }
+inline Reconcile ReconciliationOf(std::string_view name) { return {kElection, Id(name)}; }
 
 inline Appoint Appointing(std::string candidate, Term term,
                           std::optional<Duration> reserve_for = std::nullopt) {
@@ -328,45 +338,50 @@ inline Configure Creating() {
 
 inline Delete Deleting(Term term) { return {kElection, term, kOperator}; }
 
-inline Result<Answer> Do(Docket& docket, const Command& command, const Limits& limits = {}) {
-  return Apply(docket, limits, command);
+inline Result<Answer> Do(TransactionState& transaction, const Command& command,
+                         const Limits& limits = {}) {
+  return Apply(transaction, limits, command);
 }
 
 // As the next transaction would load what this one has saved.
-inline void LoadAgain(Docket& docket) {
-  docket.events.clear();
-  docket.successions.clear();
-  docket.ended.clear();
-  docket.unsettled.clear();
-  docket.admin_changes.clear();
-  docket.premature_expirations = 0;
-  for (auto& [name, contest] : docket.contests) contest.emptied = false;
+inline void LoadAgain(TransactionState& transaction) {
+  transaction.events.clear();
+  transaction.successions.clear();
+  transaction.ended.clear();
+  transaction.undecided.clear();
+  transaction.admin_changes.clear();
+  transaction.premature_expirations = 0;
+  for (auto& [name, state] : transaction.elections) state.emptied = false;
 }
 
 // --- What became of it ---
 
-inline const Contest& ContestIn(const Docket& docket) { return docket.contests.at(kElection); }
-inline const Election& ElectionIn(const Docket& docket) { return ContestIn(docket).election; }
-
-inline const Session& SessionIn(const Docket& docket, std::string_view name) {
-  return docket.sessions.at(Id(name));
+inline const ElectionState& StateIn(const TransactionState& transaction) {
+  return transaction.elections.at(kElection);
+}
+inline const Election& ElectionIn(const TransactionState& transaction) {
+  return StateIn(transaction).election;
 }
 
-inline const Candidacy& PlaceIn(const Docket& docket, std::string_view name) {
-  return *std::ranges::find(ContestIn(docket).queue, Id(name), &Candidacy::session);
+inline const Session& SessionIn(const TransactionState& transaction, std::string_view name) {
+  return transaction.sessions.at(Id(name));
 }
 
-inline std::vector<std::string> QueueIn(const Docket& docket) {
+inline const Candidacy& PlaceIn(const TransactionState& transaction, std::string_view name) {
+  return *std::ranges::find(StateIn(transaction).queue, Id(name), &Candidacy::session);
+}
+
+inline std::vector<std::string> QueueIn(const TransactionState& transaction) {
   std::vector<std::string> names;
-  for (const Candidacy& candidacy : ContestIn(docket).queue) {
+  for (const Candidacy& candidacy : StateIn(transaction).queue) {
     names.push_back(NameOf(candidacy.session));
   }
   return names;
 }
 
 // Empty while the seat is vacant.
-inline std::string LeaderOf(const Docket& docket, const ElectionName& election) {
-  const auto& leader = docket.contests.at(election).election.leader;
+inline std::string LeaderOf(const TransactionState& transaction, const ElectionName& election) {
+  const auto& leader = transaction.elections.at(election).election.leader;
   return leader ? NameOf(leader->session) : "";
 }
 
@@ -380,20 +395,20 @@ MATCHER_P(IsVacantAfter, term, "") {
   return !ElectionIn(arg).leader && ElectionIn(arg).term == term;
 }
 
-inline bool SameContest(const Contest& a, const Contest& b) {
+inline bool SameState(const ElectionState& a, const ElectionState& b) {
   return a.election == b.election && a.exists == b.exists && a.queue == b.queue &&
          a.horizon == b.horizon && a.cool_downs == b.cool_downs && a.emptied == b.emptied;
 }
 
 MATCHER_P(IsSameAs, before, "") {
   const auto same_entry = [](const auto& a, const auto& b) {
-    return a.first == b.first && SameContest(a.second, b.second);
+    return a.first == b.first && SameState(a.second, b.second);
   };
   return arg.now == before.now && arg.sessions == before.sessions &&
-         std::ranges::equal(arg.contests, before.contests, same_entry) && arg.busy == before.busy &&
-         arg.events == before.events && arg.successions == before.successions &&
-         arg.ended == before.ended && arg.unsettled == before.unsettled &&
-         arg.admin_changes == before.admin_changes &&
+         std::ranges::equal(arg.elections, before.elections, same_entry) &&
+         arg.busy == before.busy && arg.events == before.events &&
+         arg.successions == before.successions && arg.ended == before.ended &&
+         arg.undecided == before.undecided && arg.admin_changes == before.admin_changes &&
          arg.premature_expirations == before.premature_expirations;
 }
 

@@ -12,77 +12,80 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(VacancyTest, ASeatThatNobodyHasHeldWasNotVacated) {
-  auto docket = Given();
+  auto transaction = Given();
 
-  (void)Do(docket, FirstCampaignBy("a"));
+  (void)Do(transaction, FirstCampaignBy("a"));
 
-  EXPECT_THAT(docket.successions, ElementsAre(Succession{}));
-  EXPECT_EQ(ElectionIn(docket).vacancy, std::nullopt);
+  EXPECT_THAT(transaction.successions, ElementsAre(Succession{}));
+  EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
 }
 
 TEST(VacancyTest, ASeatThatPassesInOneTransactionIsVacantForNoTime) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket.successions, ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, false}));
-  EXPECT_EQ(ElectionIn(docket).vacancy, std::nullopt);
+  EXPECT_THAT(transaction.successions,
+              ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, false}));
+  EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
 }
 
 TEST(VacancyTest, AnExpiredSeatIsVacantSinceTheEndOfTheLease) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + -3s));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + -3s));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_THAT(docket.successions,
+  EXPECT_THAT(transaction.successions,
               ElementsAre(Succession{Vacancy{Cause::kExpired, kNow + -3s}, false}));
 }
 
 TEST(VacancyTest, AVacancyLastsUntilAGrantInALaterTransaction) {
-  auto docket = Given(LedBy("a", Term{7}));
-  (void)Do(docket, ResignBy("a"));
-  EXPECT_EQ(ElectionIn(docket).vacancy, (Vacancy{Cause::kResigned, kNow}));
-  LoadAgain(docket);
-  docket.now = kNow + 5s;
+  auto transaction = Given(LedBy("a", Term{7}));
+  (void)Do(transaction, ResignBy("a"));
+  EXPECT_EQ(ElectionIn(transaction).vacancy, (Vacancy{Cause::kResigned, kNow}));
+  LoadAgain(transaction);
+  transaction.now = kNow + 5s;
 
-  (void)Do(docket, FirstCampaignBy("b"));
+  (void)Do(transaction, FirstCampaignBy("b"));
 
-  EXPECT_THAT(docket.successions, ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, false}));
+  EXPECT_THAT(transaction.successions,
+              ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, false}));
 }
 
 TEST(VacancyTest, AVacancyShowsWhetherAnOperatorChoseTheSuccessor) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Appointed("c"));
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_THAT(docket.successions, ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, true}));
+  EXPECT_THAT(transaction.successions,
+              ElementsAre(Succession{Vacancy{Cause::kResigned, kNow}, true}));
 }
 
 // --- After an outage ---
 
 // The database was away from so long before now until now.
 Fact Away(Duration length, Duration incumbent_wait = 2s) {
-  return [=](Docket& docket) {
-    docket.outage = Outage{docket.now + -length, docket.now, incumbent_wait};
+  return [=](TransactionState& transaction) {
+    transaction.outage = Outage{transaction.now + -length, transaction.now, incumbent_wait};
   };
 }
 
 // Its lease ended so long before now: it was renewed a whole lease before.
 Fact Lapsed(std::string name, Duration ago = 0s) { return Alive(std::move(name), kNow + -ago); }
 
-std::optional<Incumbent> IncumbentIn(const Docket& docket) {
-  const auto& vacancy = ElectionIn(docket).vacancy;
+std::optional<Incumbent> IncumbentIn(const TransactionState& transaction) {
+  const auto& vacancy = ElectionIn(transaction).vacancy;
   return vacancy ? vacancy->incumbent : std::nullopt;
 }
 
 TEST(OutageTest, TheSeatIsKeptForWhoCouldNotRenew) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a", 3s), Away(10s));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a", 3s), Away(10s));
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_EQ(IncumbentIn(docket), (Incumbent{"a", kNow + 2s}));
-  EXPECT_EQ(ElectionIn(docket).leader, std::nullopt);
-  EXPECT_EQ(ElectionIn(docket).wake_at, kNow + 2s);
+  EXPECT_EQ(IncumbentIn(transaction), (Incumbent{"a", kNow + 2s}));
+  EXPECT_EQ(ElectionIn(transaction).leader, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).wake_at, kNow + 2s);
 }
 
 struct NotKept {
@@ -93,167 +96,172 @@ struct NotKept {
 class NotKeptTest : public ::testing::TestWithParam<NotKept> {};
 
 TEST_P(NotKeptTest, TheNextCandidateIsElectedAtOnce) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s), GetParam().fact);
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s), GetParam().fact);
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
+  EXPECT_EQ(ElectionIn(transaction).leader->candidate, "b");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, NotKeptTest,
-    ::testing::Values(NotKept{"WithoutAnOutage", [](Docket& docket) { docket.outage.reset(); }},
+    ::testing::Values(NotKept{"WithoutAnOutage",
+                              [](TransactionState& transaction) { transaction.outage.reset(); }},
                       NotKept{"WhenSwitchedOff", Away(10s, 0s)},
                       NotKept{"AfterAnOutageInWhichItCouldRenew", Away(kLease / 2 - kInstant)},
                       NotKept{"IfItHadStoppedRenewingBefore", Lapsed("a", 5s + kInstant)},
                       NotKept{"IfItHadTimeToRenewAfterwards",
-                              [](Docket& docket) {
-                                docket.outage->began = docket.now + -15s;
-                                docket.outage->ended = docket.now + (-3s - kInstant);
+                              [](TransactionState& transaction) {
+                                transaction.outage->began = transaction.now + -15s;
+                                transaction.outage->ended = transaction.now + (-3s - kInstant);
                               }},
                       NotKept{"IfItWasDeposed", Ended("a", Cause::kDeposed)}),
     [](const auto& info) { return info.param.name; });
 
-// The docket after the seat of "a" was kept, so long ago.
-Docket KeptSince(Duration ago) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s));
-  (void)Do(docket, Settlement());
-  LoadAgain(docket);
-  docket.now = docket.now + ago;
-  for (auto& [id, session] : docket.sessions) {
-    if (session.ended == Cause::kNone) session.expires_at = docket.now + kLease;
+// The transaction after the seat of "a" was kept, so long ago.
+TransactionState KeptSince(Duration ago) {
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s));
+  (void)Do(transaction, Reconciliation());
+  LoadAgain(transaction);
+  transaction.now = transaction.now + ago;
+  for (auto& [id, session] : transaction.sessions) {
+    if (session.ended == Cause::kNone) session.expires_at = transaction.now + kLease;
   }
-  return docket;
+  return transaction;
 }
 
 // Its lease has a second left, but its holder stopped at nine tenths of it.
 TEST(OutageTest, TheSeatIsKeptForWhoStoppedBelievingAndResigns) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease / 10), Away(7s));
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease / 10), Away(7s));
 
-  EXPECT_THAT(Do(docket, ResignBy("a")), AnswersResigned(Term{7}));
+  EXPECT_THAT(Do(transaction, ResignBy("a")), AnswersResigned(Term{7}));
 
-  EXPECT_EQ(IncumbentIn(docket), (Incumbent{"a", kNow + 2s}));
-  EXPECT_THAT(Do(docket, CampaignBy("a")), AnswersElected());
-  EXPECT_EQ(ElectionIn(docket).term, Term{8});
+  EXPECT_EQ(IncumbentIn(transaction), (Incumbent{"a", kNow + 2s}));
+  EXPECT_THAT(Do(transaction, CampaignBy("a")), AnswersElected());
+  EXPECT_EQ(ElectionIn(transaction).term, Term{8});
 }
 
 // It gives up its terms one by one, and renews in between.
 TEST(OutageTest, TheSeatIsKeptForWhoHasRenewedWhenItResigns) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
-  docket.contests.begin()->second.election.leader->elected_at = docket.outage->began;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+  transaction.elections.begin()->second.election.leader->elected_at = transaction.outage->began;
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_EQ(IncumbentIn(docket), (Incumbent{"a", kNow + 2s}));
+  EXPECT_EQ(IncumbentIn(transaction), (Incumbent{"a", kNow + 2s}));
 }
 
 TEST(OutageTest, WhoResignsATermFromAfterTheOutageIsNotWaitedFor) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
-  docket.contests.begin()->second.election.leader->elected_at = docket.outage->began + kInstant;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+  transaction.elections.begin()->second.election.leader->elected_at =
+      transaction.outage->began + kInstant;
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
+  EXPECT_EQ(ElectionIn(transaction).leader->candidate, "b");
 }
 
 TEST(OutageTest, WhoResignsLongAfterTheOutageIsNotWaitedFor) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
-  docket.outage->began = kNow + -10s;
-  docket.outage->ended = kNow + (-2s - kInstant);
-  docket.contests.begin()->second.election.leader->elected_at = docket.outage->began;
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
+  transaction.outage->began = kNow + -10s;
+  transaction.outage->ended = kNow + (-2s - kInstant);
+  transaction.elections.begin()->second.election.leader->elected_at = transaction.outage->began;
 
-  (void)Do(docket, ResignBy("a"));
+  (void)Do(transaction, ResignBy("a"));
 
-  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
+  EXPECT_EQ(ElectionIn(transaction).leader->candidate, "b");
 }
 
 TEST(OutageTest, TheIncumbentGetsTheNextTerm) {
-  auto docket = KeptSince(1s);
+  auto transaction = KeptSince(1s);
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a/2")), AnswersElected());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a/2")), AnswersElected());
 
-  EXPECT_EQ(ElectionIn(docket).term, Term{8});
-  EXPECT_EQ(ElectionIn(docket).vacancy, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).term, Term{8});
+  EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
 }
 
 TEST(OutageTest, AnIncumbentThatWaitsAlreadyIsLookedForOnce) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("a/2"), Lapsed("a"), Away(10s));
-  Contest& contest = docket.contests[kElection];
-  const Candidacy unread = contest.queue.back();
-  contest.horizon = contest.queue.front();
-  contest.queue.pop_back();
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Waiting("a/2"), Lapsed("a"), Away(10s));
+  ElectionState& state = transaction.elections[kElection];
+  const Candidacy unread = state.queue.back();
+  state.horizon = state.queue.front();
+  state.queue.pop_back();
 
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket.unsettled, ElementsAre(kElection));
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
 
-  LoadAgain(docket);
-  (void)Do(docket, Settlement());
-  EXPECT_THAT(docket.unsettled, IsEmpty());
-  contest.queue.push_back(unread);  // as a store reads it now
-  (void)Do(docket, Settlement());
-  EXPECT_EQ(ElectionIn(docket).leader->session, Id("a/2"));
+  LoadAgain(transaction);
+  (void)Do(transaction, Reconciliation());
+  EXPECT_THAT(transaction.undecided, IsEmpty());
+  state.queue.push_back(unread);  // as a store reads it now
+  (void)Do(transaction, Reconciliation());
+  EXPECT_EQ(ElectionIn(transaction).leader->session, Id("a/2"));
 }
 
 TEST(OutageTest, NobodyElseGetsTheSeatWhileItIsKept) {
-  auto docket = KeptSince(2s - kInstant);
+  auto transaction = KeptSince(2s - kInstant);
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("c")), AnswersStanding());
-  EXPECT_THAT(Do(docket, CampaignBy("b")), AnswersStanding());
-  EXPECT_EQ(Do(docket, FirstCampaignForAllBy("d", {kElection})).value().index(),
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersStanding());
+  EXPECT_THAT(Do(transaction, CampaignBy("b")), AnswersStanding());
+  EXPECT_EQ(Do(transaction, FirstCampaignForAllBy("d", {kElection})).value().index(),
             Answer(CampaignForAllAnswer()).index());
-  EXPECT_EQ(ElectionIn(docket).leader, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).leader, std::nullopt);
 }
 
 TEST(OutageTest, TheFirstInTheQueueIsElectedWhenTheIncumbentDoesNotCome) {
-  auto docket = KeptSince(2s);
+  auto transaction = KeptSince(2s);
 
-  (void)Do(docket, Settlement());
+  (void)Do(transaction, Reconciliation());
 
-  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
+  EXPECT_EQ(ElectionIn(transaction).leader->candidate, "b");
 }
 
 TEST(OutageTest, AnIncumbentThatDoesNotWantToLeadIsNotElected) {
-  auto docket = KeptSince(1s);
+  auto transaction = KeptSince(1s);
   Campaign reluctant = FirstCampaignBy("a/2");
   reluctant.priority = -1;
 
-  EXPECT_THAT(Do(docket, reluctant), AnswersStanding());
+  EXPECT_THAT(Do(transaction, reluctant), AnswersStanding());
 }
 
 TEST(OutageTest, AnIncumbentThatWasDeposedSinceIsNotElected) {
-  auto docket = KeptSince(1s);
-  docket.contests[kElection].cool_downs["a"] = kNow + 1h;
+  auto transaction = KeptSince(1s);
+  transaction.elections[kElection].cool_downs["a"] = kNow + 1h;
 
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a/2")), AnswersStanding());
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a/2")), AnswersStanding());
 }
 
 TEST(OutageTest, AnOperatorsAppointmentGoesFirst) {
-  auto docket = KeptSince(1s);
+  auto transaction = KeptSince(1s);
 
-  (void)Do(docket, Appointing("b", Term{7}));
+  (void)Do(transaction, Appointing("b", Term{7}));
 
-  EXPECT_EQ(ElectionIn(docket).leader->candidate, "b");
+  EXPECT_EQ(ElectionIn(transaction).leader->candidate, "b");
 }
 
 TEST(OutageTest, TheIncumbentIsWaitedForWhenTheSeatReopens) {
-  auto docket = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lock_delay = 5s}),
-                      Lapsed("a"), Away(10s));
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), WithSettings({.lock_delay = 5s}),
+                           Lapsed("a"), Away(10s));
 
-  (void)Do(docket, Settlement());
-  EXPECT_EQ(IncumbentIn(docket), (Incumbent{"a", kNow + 7s}));
-  EXPECT_EQ(ElectionIn(docket).wake_at, kNow + 5s);
+  (void)Do(transaction, Reconciliation());
+  EXPECT_EQ(IncumbentIn(transaction), (Incumbent{"a", kNow + 7s}));
+  EXPECT_EQ(ElectionIn(transaction).wake_at, kNow + 5s);
 
-  LoadAgain(docket);
-  docket.now = kNow + 5s;
-  EXPECT_THAT(Do(docket, FirstCampaignBy("a/2")), AnswersElected());
+  LoadAgain(transaction);
+  transaction.now = kNow + 5s;
+  EXPECT_THAT(Do(transaction, FirstCampaignBy("a/2")), AnswersElected());
 }
 
 TEST(VacancyTest, AVacancyIsForgottenWithADeletedElection) {
-  auto docket = Given(LedBy("a", Term{7}));
+  auto transaction = Given(LedBy("a", Term{7}));
 
-  (void)Do(docket, Deleting(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
 
-  EXPECT_EQ(ElectionIn(docket).vacancy, std::nullopt);
+  EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
 }
 
 }  // namespace

@@ -19,16 +19,16 @@ class Witness {
  public:
   explicit Witness(const Limits& limits) : limits_(limits) {}
 
-  // `before` is the docket without events; `after` what one step made of it. Without a command the
-  // step was about a session.
-  void Check(const Docket& before, const Docket& after,
+  // `before` is the transaction without events; `after` what one step made of it. Without a command
+  // the step was about a session.
+  void Check(const TransactionState& before, const TransactionState& after,
              const std::optional<Command>& command = std::nullopt) {
     const Step step{before, after, command};
     for (const Event& event : after.events) CheckEvent(step, event);
     LearnFromOperator(step);
-    LearnAttempts(step);
+    LearnCallIds(step);
     CheckElection(ElectionIn(after));
-    CheckQueue(ContestIn(after));
+    CheckQueue(StateIn(after));
     CheckSessions(before, after);
   }
 
@@ -36,8 +36,8 @@ class Witness {
 
  private:
   struct Step {
-    const Docket& before;
-    const Docket& after;
+    const TransactionState& before;
+    const TransactionState& after;
     const std::optional<Command>& command;
 
     // The command, if it is of this kind.
@@ -105,7 +105,7 @@ class Witness {
   static bool WantedToLead(const Step& step, const SessionId& id) {
     const auto* campaign = step.Of<Campaign>();
     const auto* for_all = step.Of<CampaignForAll>();
-    const auto& queue = ContestIn(step.before).queue;
+    const auto& queue = StateIn(step.before).queue;
     const auto place = std::ranges::find(queue, id, &Candidacy::session);
     return (campaign != nullptr && campaign->session == id && campaign->priority >= 0) ||
            (for_all != nullptr && for_all->session == id) ||
@@ -137,7 +137,7 @@ class Witness {
       EXPECT_EQ(incumbent->until, std::max(event.at, reopens_at_) + outage->incumbent_wait);
     }
     if (withdrawn) {
-      EXPECT_EQ(asked_[event.leader.session], std::set{withdrawal->attempt})
+      EXPECT_EQ(asked_[event.leader.session], std::set{withdrawal->call_id})
           << "no other call has asked for this seat";
     }
     const auto* depose = step.Of<Depose>();
@@ -156,26 +156,26 @@ class Witness {
     if (changed && step.Of<Delete>() != nullptr) {
       reopens_at_ = {};
       cool_downs_.clear();
-      EXPECT_FALSE(ContestIn(step.after).exists);
+      EXPECT_FALSE(StateIn(step.after).exists);
     }
   }
 
   // Which calls have asked for a seat or a place that a session has now, or have made use of it.
-  void LearnAttempts(const Step& step) {
-    const auto& queue = ContestIn(step.after).queue;
+  void LearnCallIds(const Step& step) {
+    const auto& queue = StateIn(step.after).queue;
     const auto stands = [&](const SessionId& id) {
       return id == leader_ || std::ranges::find(queue, id, &Candidacy::session) != queue.end();
     };
     const auto* campaign = step.Of<Campaign>();
     const auto* for_all = step.Of<CampaignForAll>();
     const auto* proclaim = step.Of<Proclaim>();
-    if (campaign != nullptr) asked_[campaign->session].insert(campaign->attempt);
+    if (campaign != nullptr) asked_[campaign->session].insert(campaign->call_id);
     if (for_all != nullptr && for_all->session == leader_) {
-      asked_[for_all->session].insert(for_all->attempt);
+      asked_[for_all->session].insert(for_all->call_id);
     }
     const bool proclaimed =
         proclaim != nullptr && proclaim->session == leader_ && proclaim->term == term_;
-    if (proclaimed) asked_[proclaim->session].insert(Attempt{});
+    if (proclaimed) asked_[proclaim->session].insert(CallId{});
     std::erase_if(asked_, [&](const auto& entry) { return !stands(entry.first); });
   }
 
@@ -191,24 +191,24 @@ class Witness {
     }
   }
 
-  void CheckQueue(const Contest& contest) const {
-    EXPECT_EQ(contest.election.waiting, contest.queue.size());
-    EXPECT_LE(contest.election.waiting, limits_.queue_max);
+  void CheckQueue(const ElectionState& state) const {
+    EXPECT_EQ(state.election.waiting, state.queue.size());
+    EXPECT_LE(state.election.waiting, limits_.queue_max);
     std::set<SessionId> sessions;
     std::set<Ticket> tickets;
-    for (const Candidacy& candidacy : contest.queue) {
+    for (const Candidacy& candidacy : state.queue) {
       EXPECT_TRUE(sessions.insert(candidacy.session).second) << "one place for a session";
       EXPECT_TRUE(tickets.insert(candidacy.ticket).second) << "one place for a ticket";
-      EXPECT_LT(candidacy.ticket, contest.election.next_ticket);
+      EXPECT_LT(candidacy.ticket, state.election.next_ticket);
       EXPECT_NE(candidacy.session, leader_) << "the leader does not wait";
     }
     EXPECT_TRUE(std::ranges::is_sorted(
-        contest.queue, [](const Candidacy& a, const Candidacy& b) { return a.Before(b); }));
+        state.queue, [](const Candidacy& a, const Candidacy& b) { return a.Before(b); }));
   }
 
   // What has ended stays so, for its first cause; no lease is made shorter than it was promised, or
   // longer than it ever was from now; each end is told once.
-  void CheckSessions(const Docket& before, const Docket& after) {
+  void CheckSessions(const TransactionState& before, const TransactionState& after) {
     for (const auto& [id, session] : before.sessions) {
       const Session& now = after.sessions.at(id);
       Duration& longest = longest_leases_[id];
@@ -232,26 +232,26 @@ class Witness {
   std::optional<SessionId> leader_;
   DbTime reopens_at_;
   std::map<std::string, DbTime> cool_downs_;
-  std::map<SessionId, std::set<Attempt>> asked_;
+  std::map<SessionId, std::set<CallId>> asked_;
   std::map<SessionId, Duration> longest_leases_;
 };
 
 // After a command no leader is dead, and no seat is vacant while a living candidate waits who may
 // have it: unless the election is paused, or wakes up later, or was not read to the end.
-inline void CheckInLine(const Docket& docket) {
+inline void CheckInLine(const TransactionState& transaction) {
   const auto alive = [&](const SessionId& id) {
-    return docket.sessions.at(id).AliveAt(docket.now);
+    return transaction.sessions.at(id).AliveAt(transaction.now);
   };
-  const Contest& contest = ContestIn(docket);
-  const Election& election = contest.election;
+  const ElectionState& state = StateIn(transaction);
+  const Election& election = state.election;
   if (election.leader) {
     EXPECT_TRUE(alive(election.leader->session));
     EXPECT_EQ(election.wake_at, std::nullopt);
     return;
   }
-  EXPECT_TRUE(!election.wake_at || *election.wake_at > docket.now);
-  if (election.paused || election.wake_at || !docket.unsettled.empty()) return;
-  EXPECT_TRUE(std::ranges::none_of(contest.queue, [&](const Candidacy& candidacy) {
+  EXPECT_TRUE(!election.wake_at || *election.wake_at > transaction.now);
+  if (election.paused || election.wake_at || !transaction.undecided.empty()) return;
+  EXPECT_TRUE(std::ranges::none_of(state.queue, [&](const Candidacy& candidacy) {
     const bool appointed =
         election.appointment && election.appointment->candidate == candidacy.candidate;
     return (candidacy.priority >= 0 || appointed) && alive(candidacy.session);
@@ -260,17 +260,19 @@ inline void CheckInLine(const Docket& docket) {
 
 // While nobody does anything, a vacant seat is filled when the election wakes up, and at no other
 // time.
-inline void CheckWakeUps(const Docket& docket) {
-  if (ElectionIn(docket).leader) return;
-  Docket later = Given(Now(docket.now));
-  later.contests = docket.contests;
-  for (const Candidacy& candidacy : ContestIn(docket).queue) {
-    Session& session = later.sessions[candidacy.session] = docket.sessions.at(candidacy.session);
-    if (session.AliveAt(docket.now)) session.expires_at = docket.now + std::chrono::hours(1000);
+inline void CheckWakeUps(const TransactionState& transaction) {
+  if (ElectionIn(transaction).leader) return;
+  TransactionState later = Given(Now(transaction.now));
+  later.elections = transaction.elections;
+  for (const Candidacy& candidacy : StateIn(transaction).queue) {
+    Session& session = later.sessions[candidacy.session] =
+        transaction.sessions.at(candidacy.session);
+    if (session.AliveAt(transaction.now))
+      session.expires_at = transaction.now + std::chrono::hours(1000);
   }
   const auto settle_at = [&](DbTime now) {
     later.now = now;
-    (void)Do(later, Settlement());
+    (void)Do(later, Reconciliation());
   };
   while (const auto wake_at = ElectionIn(later).wake_at) {
     settle_at(*wake_at + -kInstant);

@@ -7,10 +7,11 @@ namespace {
 
 // How what is remembered is contradicted; empty if it is not.
 std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight) {
-  for (size_t lane = 0; lane < memory.seen.size(); ++lane) {
-    if (sight.positions[lane] >= memory.seen[lane]) continue;
-    return "lane " + std::to_string(lane) + " was at change " + std::to_string(memory.seen[lane]) +
-           ", and is at " + std::to_string(sight.positions[lane]);
+  for (size_t partition = 0; partition < memory.seen.size(); ++partition) {
+    if (sight.offsets[partition] >= memory.seen[partition]) continue;
+    return "partition " + std::to_string(partition) + " was at change " +
+           std::to_string(memory.seen[partition]) + ", and is at " +
+           std::to_string(sight.offsets[partition]);
   }
   if (!sight.remembered || sight.remembered->token != memory.token) {
     return "it has not had epoch " + std::to_string(memory.epoch) +

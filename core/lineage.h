@@ -4,8 +4,8 @@
 // an old primary comes back alone. Terms that were granted in what is lost would be granted again.
 // So the database's history is divided into epochs, one row each. A new one begins whenever another
 // server goes on with the history, or commits were lost. Every commit of a change proves, by its
-// lane's row, that it is made in the epoch that its replica knows, and after every change that the
-// replica has seen.
+// partition's row, that it is made in the epoch that its replica knows, and after every change that
+// the replica has seen.
 //
 // Pure: no I/O, no clock.
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace tenure {
 
-// How many changes each lane has had. Its order is that of the commits.
-using LanePositions = std::array<uint64_t, kLaneCount>;
+// How many changes each partition has had. Its order is that of the commits.
+using PartitionOffsets = std::array<uint64_t, kPartitionCount>;
 
 struct Epoch {
   enum class State : uint8_t {
@@ -57,10 +57,10 @@ struct ServerIdentity {
   std::vector<std::string> warnings = {};  // what puts commits at risk
 };
 
-// What a database says of itself, read under the locks of all lanes.
+// What a database says of itself, read under the locks of all partitions.
 struct HistorySight {
   ServerIdentity server;
-  LanePositions positions{};
+  PartitionOffsets offsets{};
   std::optional<Epoch> latest;      // nothing in a new database
   std::optional<Epoch> remembered;  // the epoch of the number that was asked for
   uint64_t repaired = 0;            // the number of the last epoch that was repaired; 0: none
@@ -72,7 +72,7 @@ struct HistorySight {
 struct HistoryMemory {
   uint64_t epoch = 0;
   uint64_t token = 0;
-  LanePositions seen{};
+  PartitionOffsets seen{};
 };
 
 enum class Verdict {

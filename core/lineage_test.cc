@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr LanePositions kPositions{10, 20, 30, 40};
+constexpr PartitionOffsets kOffsets{10, 20, 30, 40};
 
 Epoch At(uint64_t number, const std::string& server) {
   return {.number = number, .token = 100 + number, .server = server};
@@ -18,17 +18,17 @@ Epoch At(uint64_t number, const std::string& server) {
 // A database at epoch 3 on `server`, and a replica that knows it so.
 HistorySight Sight(const std::string& server = "a") {
   return {.server = {.number = 1, .name = "MySQL", .history = server},
-          .positions = kPositions,
+          .offsets = kOffsets,
           .latest = At(3, "a"),
           .remembered = At(3, "a"),
           .now = {Duration(5)}};
 }
-constexpr HistoryMemory kMemory{3, 103, kPositions};
+constexpr HistoryMemory kMemory{3, 103, kOffsets};
 
 TEST(LineageTest, WhatIsKnownGoesOn) {
   EXPECT_EQ(Judge(kMemory, Sight()).verdict, Verdict::kGoesOn);
   HistorySight further = Sight();
-  further.positions = {11, 21, 31, 41};
+  further.offsets = {11, 21, 31, 41};
   EXPECT_EQ(Judge(kMemory, further).verdict, Verdict::kGoesOn);
   EXPECT_THAT(Judge(kMemory, further).why, IsEmpty());
 }
@@ -36,7 +36,7 @@ TEST(LineageTest, WhatIsKnownGoesOn) {
 TEST(LineageTest, ANewDatabaseBegins) {
   HistorySight sight = Sight();
   sight.latest = sight.remembered = std::nullopt;
-  sight.positions = {};
+  sight.offsets = {};
 
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
   const Epoch first = NextEpoch({}, sight, Epoch::State::kOpen, 7);
@@ -44,27 +44,27 @@ TEST(LineageTest, ANewDatabaseBegins) {
 }
 
 TEST(LineageTest, APositionBehindWhatWasSeenIsALoss) {
-  for (size_t lane = 0; lane < kPositions.size(); ++lane) {
+  for (size_t partition = 0; partition < kOffsets.size(); ++partition) {
     HistorySight sight = Sight();
-    --sight.positions[lane];
-    EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << lane;
-    EXPECT_THAT(Judge(kMemory, sight).why, HasSubstr("lane " + std::to_string(lane)));
+    --sight.offsets[partition];
+    EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << partition;
+    EXPECT_THAT(Judge(kMemory, sight).why, HasSubstr("partition " + std::to_string(partition)));
   }
 }
 
 TEST(LineageTest, AWipedDatabaseIsALoss) {
   HistorySight sight = Sight();
   sight.latest = sight.remembered = std::nullopt;
-  sight.positions = {};
+  sight.offsets = {};
 
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
   EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 4U);
 }
 
-// It went on for itself, and so its positions may have overtaken what was seen.
+// It went on for itself, and so its offsets may have overtaken what was seen.
 TEST(LineageTest, AnotherEpochOfTheSameNumberIsALoss) {
   HistorySight sight = Sight();
-  sight.positions = {99, 99, 99, 99};
+  sight.offsets = {99, 99, 99, 99};
   sight.remembered->token = 1;
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
 
@@ -86,7 +86,7 @@ TEST(LineageTest, AServerPromotedInPlaceOfALosslessOneBegins) {
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
   EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).number, 4U);
 
-  --sight.positions[0];
+  --sight.offsets[0];
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << "it promised too much";
 }
 
@@ -123,7 +123,7 @@ TEST(LineageTest, ALossThatCameBackFromABackupIsANewOne) {
 
 TEST(LineageTest, AfterARepairWhatWasLostMattersNoMore) {
   HistorySight sight = Sight();
-  sight.positions = {};
+  sight.offsets = {};
   sight.remembered.reset();
   sight.latest = At(5, "a");
   sight.latest->state = Epoch::State::kRepaired;
@@ -142,7 +142,7 @@ TEST(LineageTest, ARepairedEpochIsRemembered) {
   sight.repaired = 3;
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kGoesOn);
 
-  --sight.positions[0];
+  --sight.offsets[0];
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
 }
 

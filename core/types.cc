@@ -69,10 +69,10 @@ std::optional<Leadership> LeadershipOf(const Election& election) {
                     election.appointment ? election.appointment->candidate : ""};
 }
 
-int LaneOf(const ElectionName& name) {
+int PartitionOf(const ElectionName& name) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : name.bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return static_cast<int>((hash ^ hash >> 32) % kLaneCount);
+  return static_cast<int>((hash ^ hash >> 32) % kPartitionCount);
 }
 
 }  // namespace tenure

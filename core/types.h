@@ -61,7 +61,7 @@ struct SessionId {
 
 // One Campaign call. A call that is abandoned takes back only what it, and no later call, asked
 // for.
-using Attempt = StrongNumber<struct AttemptTag>;  // random; 0 is none
+using CallId = StrongNumber<struct CallIdTag>;  // random; 0 is none
 
 enum class Cause : uint8_t {
   kNone = 0,
@@ -111,11 +111,11 @@ struct Quota {
 };
 
 // The caller's identity and quota in the server's policy; empty without a policy.
-struct Claimant {
+struct Principal {
   std::string identity = {};
   Quota quota = {};
 
-  bool operator==(const Claimant&) const = default;
+  bool operator==(const Principal&) const = default;
 };
 
 // How much an identity has taken on.
@@ -134,8 +134,8 @@ struct Candidacy {
   Ticket ticket;
   int32_t priority = 0;
   std::string value;
-  Attempt attempt;
-  bool asked_again = false;  // by a Campaign call with another attempt than the first
+  CallId call_id;
+  bool asked_again = false;  // by a Campaign call with another call id than the first
 
   bool operator==(const Candidacy&) const = default;
   // Queue order: higher priorities first, then in order of arrival.
@@ -153,7 +153,7 @@ struct Leader {
   DbTime elected_at;
   // The Campaign call that was granted the seat, until a later Campaign or Proclaim of its session
   // shows that the grant has arrived.
-  Attempt attempt;
+  CallId call_id;
 
   bool operator==(const Leader&) const = default;
 };
@@ -279,11 +279,12 @@ struct AdminChange {
   bool operator==(const AdminChange&) const = default;
 };
 
-// Every election belongs to one lane, the same on every replica and for ever: lanes order the
-// changes that replicas tell each other. The stores' schema holds one row for each.
-inline constexpr int kLaneCount = 4;
+// Every election belongs to one partition, the same on every replica and for ever: partitions order
+// the changes that replicas tell each other. The stores' schema holds one row for each; its
+// tables call a partition a lane, and an offset a position.
+inline constexpr int kPartitionCount = 4;
 // FNV-1a of the name.
-[[nodiscard]] int LaneOf(const ElectionName& name);
+[[nodiscard]] int PartitionOf(const ElectionName& name);
 
 }  // namespace tenure
 

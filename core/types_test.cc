@@ -142,7 +142,7 @@ TEST(LeadershipTest, ALeadershipNamesTheLeaderAndItsSuccessor) {
   Election election{ElectionName{"orders"}, Term{7}, Revision{13}, Ticket{1}};
   EXPECT_EQ(LeadershipOf(election), std::nullopt);
 
-  election.leader = Leader{{}, "a", 10s, "v", DbTime{100s}, Attempt{5}};
+  election.leader = Leader{{}, "a", 10s, "v", DbTime{100s}, CallId{5}};
   const Leadership undisturbed{election.name, Term{7}, *election.leader, ""};
   EXPECT_THAT(LeadershipOf(election), Optional(undisturbed));
 
@@ -151,16 +151,16 @@ TEST(LeadershipTest, ALeadershipNamesTheLeaderAndItsSuccessor) {
   EXPECT_THAT(LeadershipOf(election), Optional(asked));
 }
 
-// Two replicas that disagree about a lane lose events. These numbers must never change.
-class LaneTest : public ::testing::TestWithParam<std::pair<std::string, int>> {};
+// Two replicas that disagree about a partition lose events. These numbers must never change.
+class PartitionTest : public ::testing::TestWithParam<std::pair<std::string, int>> {};
 
-TEST_P(LaneTest, AnElectionsLaneNeverChanges) {
-  const auto& [name, lane] = GetParam();
+TEST_P(PartitionTest, AnElectionsPartitionNeverChanges) {
+  const auto& [name, partition] = GetParam();
 
-  EXPECT_EQ(LaneOf(ElectionName{name}), lane);
+  EXPECT_EQ(PartitionOf(ElectionName{name}), partition);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, LaneTest,
+INSTANTIATE_TEST_SUITE_P(Each, PartitionTest,
                          ::testing::Values(std::pair("", 1), std::pair("a", 0), std::pair("b", 1),
                                            std::pair("orders", 2), std::pair("Orders", 2),
                                            std::pair("orders ", 3), std::pair("orders/eu", 1),
@@ -168,11 +168,11 @@ INSTANTIATE_TEST_SUITE_P(Each, LaneTest,
                                            std::pair("\xff\x80", 1),
                                            std::pair(std::string(255, 'x'), 1)));
 
-TEST(LaneSpreadTest, LanesShareTheElectionsEvenly) {
-  std::array<int, kLaneCount> elections{};
+TEST(PartitionSpreadTest, PartitionsShareTheElectionsEvenly) {
+  std::array<int, kPartitionCount> elections{};
 
-  for (int i = 0; i < 1000 * kLaneCount; ++i) {
-    ++elections[static_cast<size_t>(LaneOf(ElectionName{"orders/" + std::to_string(i)}))];
+  for (int i = 0; i < 1000 * kPartitionCount; ++i) {
+    ++elections[static_cast<size_t>(PartitionOf(ElectionName{"orders/" + std::to_string(i)}))];
   }
 
   EXPECT_THAT(elections, Each(AllOf(Ge(850), Le(1150))));

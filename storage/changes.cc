@@ -6,7 +6,7 @@
 namespace tenure {
 namespace {
 
-void CompareQueues(const Contest& loaded, const Contest& decided, Changes& changes) {
+void CompareQueues(const ElectionState& loaded, const ElectionState& decided, Changes& changes) {
   std::unordered_map<SessionId, const Candidacy*> before;
   if (!decided.emptied) {
     for (const Candidacy& candidacy : loaded.queue) before.emplace(candidacy.session, &candidacy);
@@ -22,7 +22,7 @@ void CompareQueues(const Contest& loaded, const Contest& decided, Changes& chang
   }
 }
 
-void CompareCoolDowns(const Contest& loaded, const Contest& decided, Changes& changes) {
+void CompareCoolDowns(const ElectionState& loaded, const ElectionState& decided, Changes& changes) {
   for (const auto& [candidate, until] : decided.cool_downs) {
     const auto before = loaded.cool_downs.find(candidate);
     const bool same =
@@ -33,15 +33,15 @@ void CompareCoolDowns(const Contest& loaded, const Contest& decided, Changes& ch
 
 }  // namespace
 
-Changes Compare(const Docket& loaded, const Docket& decided) {
+Changes Compare(const TransactionState& loaded, const TransactionState& decided) {
   Changes changes;
-  for (const auto& [name, contest] : decided.contests) {
-    const Contest& before = loaded.contests.at(name);
-    const bool changed = contest.election != before.election || contest.exists != before.exists;
-    if (changed) changes.elections.push_back(&contest.election);
-    if (contest.emptied) changes.emptied.push_back(&contest.election.name);
-    CompareQueues(before, contest, changes);
-    CompareCoolDowns(before, contest, changes);
+  for (const auto& [name, state] : decided.elections) {
+    const ElectionState& before = loaded.elections.at(name);
+    const bool changed = state.election != before.election || state.exists != before.exists;
+    if (changed) changes.elections.push_back(&state.election);
+    if (state.emptied) changes.emptied.push_back(&state.election.name);
+    CompareQueues(before, state, changes);
+    CompareCoolDowns(before, state, changes);
   }
   for (const auto& [id, session] : decided.sessions) {
     const auto before = loaded.sessions.find(id);
@@ -54,10 +54,10 @@ Changes Compare(const Docket& loaded, const Docket& decided) {
   return changes;
 }
 
-std::map<int, std::vector<const Event*>> EventsByLane(const std::vector<Event>& events) {
-  std::map<int, std::vector<const Event*>> lanes;
-  for (const Event& event : events) lanes[LaneOf(event.election)].push_back(&event);
-  return lanes;
+std::map<int, std::vector<const Event*>> EventsByPartition(const std::vector<Event>& events) {
+  std::map<int, std::vector<const Event*>> partitions;
+  for (const Event& event : events) partitions[PartitionOf(event.election)].push_back(&event);
+  return partitions;
 }
 
 std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle) {
@@ -67,18 +67,18 @@ std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle) {
           SessionId::FromHex(digits + std::string(handle.size(), 'f')).value()};
 }
 
-void FinishLoading(Docket& docket) {
-  for (auto& [name, contest] : docket.contests) {
-    std::ranges::sort(contest.queue, std::ranges::less{}, &Candidacy::session);
-    const auto twice = std::ranges::unique(contest.queue, {}, &Candidacy::session);
-    contest.queue.erase(twice.begin(), twice.end());
-    for (Candidacy& candidacy : contest.queue) {
-      const auto session = docket.sessions.find(candidacy.session);
-      if (session == docket.sessions.end()) continue;
+void FinishLoading(TransactionState& transaction) {
+  for (auto& [name, state] : transaction.elections) {
+    std::ranges::sort(state.queue, std::ranges::less{}, &Candidacy::session);
+    const auto twice = std::ranges::unique(state.queue, {}, &Candidacy::session);
+    state.queue.erase(twice.begin(), twice.end());
+    for (Candidacy& candidacy : state.queue) {
+      const auto session = transaction.sessions.find(candidacy.session);
+      if (session == transaction.sessions.end()) continue;
       candidacy.lease_ttl = session->second.lease_ttl;
       if (candidacy.candidate.empty()) candidacy.candidate = session->second.candidate;
     }
-    std::ranges::sort(contest.queue,
+    std::ranges::sort(state.queue,
                       [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });
   }
 }

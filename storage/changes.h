@@ -1,4 +1,4 @@
-// What a transaction has to write: how a decided docket differs from the one that was loaded.
+// What a transaction has to write: how a decided transaction differs from the one that was loaded.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "storage/store.h"
 
 namespace tenure {
@@ -32,10 +32,10 @@ struct Changes {
 };
 
 // The answer points into `decided`, which has to outlive it. Pure.
-[[nodiscard]] Changes Compare(const Docket& loaded, const Docket& decided);
+[[nodiscard]] Changes Compare(const TransactionState& loaded, const TransactionState& decided);
 
-// The events of each lane, by lane.
-[[nodiscard]] std::map<int, std::vector<const Event*>> EventsByLane(
+// The events of each partition, by partition.
+[[nodiscard]] std::map<int, std::vector<const Event*>> EventsByPartition(
     const std::vector<Event>& events);
 
 // The first and the last session id of a public handle. REQUIRES: 16 hexadecimal digits.
@@ -44,7 +44,7 @@ struct Changes {
 // Sessions of one candidate in one election that one transaction takes notice of.
 inline constexpr size_t kNamedMax = 16;
 
-// Completes a loaded docket: candidacies get their sessions' leases, and queues their order.
-void FinishLoading(Docket& docket);
+// Completes a loaded transaction: candidacies get their sessions' leases, and queues their order.
+void FinishLoading(TransactionState& transaction);
 
 }  // namespace tenure

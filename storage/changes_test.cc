@@ -47,16 +47,16 @@ MATCHER(WritesNothing, "") {
 }
 
 TEST(CompareTest, WithoutChangesNothingIsWritten) {
-  const auto docket = Given(LedBy("a", Term{7}), Waiting("b"), Ended("c", Cause::kExpired));
+  const auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Ended("c", Cause::kExpired));
 
-  EXPECT_THAT(Compare(docket, docket), WritesNothing());
+  EXPECT_THAT(Compare(transaction, transaction), WritesNothing());
 }
 
 TEST(CompareTest, EventsAloneAreNotCompared) {
   const auto loaded = Given(LedBy("a", Term{7}));
   auto decided = loaded;
   decided.ended.push_back(Id("a"));
-  decided.unsettled.insert(kElection);
+  decided.undecided.insert(kElection);
 
   EXPECT_THAT(Compare(loaded, decided), WritesNothing());
 }
@@ -64,13 +64,13 @@ TEST(CompareTest, EventsAloneAreNotCompared) {
 TEST(CompareTest, AChangedElectionIsWritten) {
   const auto loaded = Given(LedBy("a", Term{7}));
   auto decided = loaded;
-  decided.contests.at(kElection).election.leader->value = "w";
+  decided.elections.at(kElection).election.leader->value = "w";
 
   const Changes changes = Compare(loaded, decided);
 
   EXPECT_THAT(ElectionsIn(changes), ElementsAre("orders"));
   EXPECT_THAT(SessionsIn(changes), IsEmpty());
-  EXPECT_EQ(changes.elections[0], &decided.contests.at(kElection).election);
+  EXPECT_EQ(changes.elections[0], &decided.elections.at(kElection).election);
 }
 
 TEST(CompareTest, ANewElectionIsWritten) {
@@ -88,9 +88,9 @@ TEST(CompareTest, ANewElectionIsWritten) {
 
 TEST(CompareTest, ANewElectionEqualToTheLoadedOneIsWritten) {
   auto loaded = Given();
-  loaded.contests.at(kElection).exists = false;
+  loaded.elections.at(kElection).exists = false;
   auto decided = loaded;
-  decided.contests.at(kElection).exists = true;
+  decided.elections.at(kElection).exists = true;
 
   EXPECT_THAT(ElectionsIn(Compare(loaded, decided)), ElementsAre(kElection.bytes));
 }
@@ -131,7 +131,7 @@ TEST(CompareTest, AChangedCandidacyIsWrittenAndNotDeleted) {
 TEST(CompareTest, ACandidacyThatLeftTheQueueIsDeleted) {
   const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Waiting("d"));
   auto decided = loaded;
-  auto& queue = decided.contests.at(kElection).queue;
+  auto& queue = decided.elections.at(kElection).queue;
   queue.erase(queue.begin(), queue.begin() + 2);
 
   const Changes changes = Compare(loaded, decided);
@@ -145,7 +145,7 @@ TEST(CompareTest, ASeatThatPassesMovesACandidacyToTheElection) {
   const auto loaded = Given(LedBy("a", Term{7}), Waiting("b"));
   auto decided = loaded;
   (void)EndSession(decided, Id("a"), Cause::kSessionClosed);
-  (void)Do(decided, SettlementOf("a"));
+  (void)Do(decided, ReconciliationOf("a"));
 
   const Changes changes = Compare(loaded, decided);
 
@@ -172,8 +172,8 @@ TEST(CompareTest, NewAndChangedCoolDownsAreWritten) {
   const auto loaded =
       Given(LedBy("a", Term{7}), KeptOut("same", kNow + 1s), KeptOut("longer", kNow + 1s));
   auto decided = loaded;
-  decided.contests.at(kElection).cool_downs["longer"] = kNow + 2s;
-  decided.contests.at(kElection).cool_downs["new"] = kNow + 3s;
+  decided.elections.at(kElection).cool_downs["longer"] = kNow + 2s;
+  decided.elections.at(kElection).cool_downs["new"] = kNow + 3s;
 
   const Changes changes = Compare(loaded, decided);
 
@@ -184,7 +184,7 @@ TEST(CompareTest, NewAndChangedCoolDownsAreWritten) {
 TEST(CompareTest, EndedCoolDownsNeedNoWrite) {
   const auto loaded = Given(LedBy("a", Term{7}), KeptOut("over", kNow));
   auto decided = loaded;
-  decided.contests.at(kElection).cool_downs.clear();
+  decided.elections.at(kElection).cool_downs.clear();
 
   EXPECT_THAT(Compare(loaded, decided), WritesNothing());
 }
@@ -193,9 +193,9 @@ TEST(CompareTest, AnEmptiedElectionIsWrittenCompletely) {
   const auto loaded =
       Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), KeptOut("x", kNow + 1s));
   auto decided = loaded;
-  Contest& contest = decided.contests.at(kElection);
-  contest.emptied = true;
-  contest.queue.pop_back();
+  ElectionState& state = decided.elections.at(kElection);
+  state.emptied = true;
+  state.queue.pop_back();
 
   const Changes changes = Compare(loaded, decided);
 
@@ -208,7 +208,7 @@ TEST(CompareTest, AnEmptiedElectionIsWrittenCompletely) {
 
 // --- EventsByLane ---
 
-TEST(EventsByLaneTest, EachLaneHasItsEventsInOrder) {
+TEST(EventsByPartitionTest, EachPartitionHasItsEventsInOrder) {
   std::vector<Event> events;
   for (uint64_t i = 1; i <= 40; ++i) {
     Event& event = events.emplace_back();
@@ -216,21 +216,21 @@ TEST(EventsByLaneTest, EachLaneHasItsEventsInOrder) {
     event.revision = {i};
   }
 
-  const auto lanes = EventsByLane(events);
+  const auto partitions = EventsByPartition(events);
 
   size_t all = 0;
-  for (const auto& [lane, of_lane] : lanes) {
-    EXPECT_FALSE(of_lane.empty());
+  for (const auto& [partition, of_partition] : partitions) {
+    EXPECT_FALSE(of_partition.empty());
     Revision last;
-    for (const Event* event : of_lane) {
-      EXPECT_EQ(LaneOf(event->election), lane);
+    for (const Event* event : of_partition) {
+      EXPECT_EQ(PartitionOf(event->election), partition);
       EXPECT_GT(event->revision, last);
       last = event->revision;
     }
-    all += of_lane.size();
+    all += of_partition.size();
   }
   EXPECT_EQ(all, events.size());
-  EXPECT_THAT(EventsByLane({}), IsEmpty());
+  EXPECT_THAT(EventsByPartition({}), IsEmpty());
 }
 
 // --- SessionIdsOf ---
@@ -252,51 +252,51 @@ Candidacy Place(const std::string& name, uint64_t ticket, int32_t priority = 0) 
   return {Id(name), "", Duration(0), Ticket{ticket}, priority, "", {}};
 }
 
-std::vector<SessionId> QueueOf(const Docket& docket) {
+std::vector<SessionId> QueueOf(const TransactionState& transaction) {
   std::vector<SessionId> ids;
-  for (const Candidacy& candidacy : docket.contests.at(kElection).queue) {
+  for (const Candidacy& candidacy : transaction.elections.at(kElection).queue) {
     ids.push_back(candidacy.session);
   }
   return ids;
 }
 
 TEST(FinishLoadingTest, TheQueueIsSorted) {
-  auto docket = Given();
-  docket.contests.at(kElection).queue = {Place("c", 1), Place("a", 3), Place("b", 2),
-                                         Place("d", 4, 1)};
+  auto transaction = Given();
+  transaction.elections.at(kElection).queue = {Place("c", 1), Place("a", 3), Place("b", 2),
+                                               Place("d", 4, 1)};
 
-  FinishLoading(docket);
+  FinishLoading(transaction);
 
-  EXPECT_THAT(QueueOf(docket), ElementsAre(Id("d"), Id("c"), Id("b"), Id("a")));
+  EXPECT_THAT(QueueOf(transaction), ElementsAre(Id("d"), Id("c"), Id("b"), Id("a")));
 }
 
 TEST(FinishLoadingTest, DuplicateRowsAreKeptOnce) {
-  auto docket = Given();
-  docket.contests.at(kElection).queue = {Place("a", 1), Place("b", 2), Place("a", 1),
-                                         Place("a", 1)};
+  auto transaction = Given();
+  transaction.elections.at(kElection).queue = {Place("a", 1), Place("b", 2), Place("a", 1),
+                                               Place("a", 1)};
 
-  FinishLoading(docket);
+  FinishLoading(transaction);
 
-  EXPECT_THAT(QueueOf(docket), ElementsAre(Id("a"), Id("b")));
+  EXPECT_THAT(QueueOf(transaction), ElementsAre(Id("a"), Id("b")));
 }
 
 TEST(FinishLoadingTest, CandidaciesGetTheDataOfTheirSessions) {
-  auto docket = Given(Alive("a"));
-  docket.contests.at(kElection).queue = {Place("a", 1)};
+  auto transaction = Given(Alive("a"));
+  transaction.elections.at(kElection).queue = {Place("a", 1)};
 
-  FinishLoading(docket);
+  FinishLoading(transaction);
 
-  EXPECT_EQ(docket.contests.at(kElection).queue[0].candidate, "a");
-  EXPECT_EQ(docket.contests.at(kElection).queue[0].lease_ttl, kLease);
+  EXPECT_EQ(transaction.elections.at(kElection).queue[0].candidate, "a");
+  EXPECT_EQ(transaction.elections.at(kElection).queue[0].lease_ttl, kLease);
 }
 
 TEST(FinishLoadingTest, ACandidacyWithAForgottenSessionIsKept) {
-  auto docket = Given();
-  docket.contests.at(kElection).queue = {Place("a", 1)};
+  auto transaction = Given();
+  transaction.elections.at(kElection).queue = {Place("a", 1)};
 
-  FinishLoading(docket);
+  FinishLoading(transaction);
 
-  EXPECT_THAT(QueueOf(docket), ElementsAre(Id("a")));
+  EXPECT_THAT(QueueOf(transaction), ElementsAre(Id("a")));
 }
 
 }  // namespace

@@ -7,44 +7,44 @@
 #include <optional>
 #include <vector>
 
-#include "core/docket.h"
 #include "core/error.h"
 #include "core/lineage.h"
 #include "core/lock_set.h"
+#include "core/transaction_state.h"
 #include "core/types.h"
 #include "storage/read_store.h"
 
 namespace tenure {
 
-// Of what its replica has seen: the epoch, and how far each lane was at least.
+// Of what its replica has seen: the epoch, and how far each partition was at least.
 struct Stand {
   uint64_t epoch = 0;
-  LanePositions seen{};
+  PartitionOffsets seen{};
 };
 
 // How a transaction is committed.
 struct CommitRules {
   // Done twice is done once: when the reply to the commit is lost, it is just done again. The
-  // docket then does not show what the first time did; sessions that ended in it are found by the
-  // search.
+  // transaction then does not show what the first time did; sessions that ended in it are found by
+  // the search.
   bool repeatable = false;
-  // Given: changes are committed only in this epoch, and in lanes that are not behind this. Checked
-  // where a lane advances, under its lock.
+  // Given: changes are committed only in this epoch, and in partitions that are not behind this.
+  // Checked where a partition advances, under its lock.
   std::optional<Stand> stand = {};
 };
 
-// Where a transaction stands in its lane's order of changes. Positions of a lane rise by one, in
-// the order of commits, without gaps.
-struct LanePosition {
-  int lane = 0;
-  uint64_t position = 0;
+// Where a transaction stands in its partition's order of changes. Offsets of a partition rise by
+// one, in the order of commits, without gaps.
+struct PartitionOffset {
+  int partition = 0;
+  uint64_t offset = 0;
 };
 
 // What a transaction has saved.
 struct Committed {
-  Docket docket;  // as it was decided
-  // The transaction's position in each lane in which it wrote events.
-  std::vector<LanePosition> positions;
+  TransactionState transaction;  // as it was decided
+  // The transaction's offset in each partition in which it wrote events.
+  std::vector<PartitionOffset> offsets;
 };
 
 // Work that has become due with time.
@@ -59,19 +59,19 @@ struct DueWork {
 // Thread-safe, like all of a store.
 class LawStore {
  public:
-  using Decide = std::function<void(Docket&)>;
+  using Decide = std::function<void(TransactionState&)>;
 
   virtual ~LawStore() = default;
 
-  // Runs one transaction. `decide` gets the docket and changes it; it is called once for each try,
-  // and what it did in the last one is what was saved, and is answered. Conflicts with other
+  // Runs one transaction. `decide` gets the transaction and changes it; it is called once for each
+  // try, and what it did in the last one is what was saved, and is answered. Conflicts with other
   // transactions are tried again, a bounded number of times. A commit whose reply was lost is
   // looked up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions by id, passing by those that
-  // others hold, then lanes: no transaction waits for another's elections or sessions, unless it is
-  // patient and so far holds none. What was passed by is in `Docket::busy` and
-  // `Docket::busy_sessions`.
+  // others hold, then partitions: no transaction waits for another's elections or sessions, unless
+  // it is patient and so far holds none. What was passed by is in `TransactionState::busy` and
+  // `TransactionState::busy_sessions`.
   //
   // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found
   // out.

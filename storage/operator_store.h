@@ -46,7 +46,7 @@ struct SessionView {
 };
 
 // How much there is.
-struct Census {
+struct Statistics {
   uint64_t elections = 0;
   // Not paused, and either without a leader although an eligible candidate waits, or with a leader
   // whose lease has ended.
@@ -55,7 +55,7 @@ struct Census {
   uint64_t candidates = 0;  // waiting in queues
   uint64_t sessions = 0;    // live ones
 
-  bool operator==(const Census&) const = default;
+  bool operator==(const Statistics&) const = default;
 };
 
 // Thread-safe, like all of a store.
@@ -79,7 +79,7 @@ class OperatorStore : public ReadStore {
 
   // Counts what there is, at about one time. Its cost grows with the number of elections that
   // nobody leads; those that are led are only counted.
-  virtual Result<Census> TakeCensus() = 0;
+  virtual Result<Statistics> ReadStatistics() = 0;
 };
 
 }  // namespace tenure

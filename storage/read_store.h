@@ -31,15 +31,15 @@ struct PlaceKey {
   auto operator<=>(const PlaceKey&) const = default;
 };
 
-// Where the lanes stand.
-struct Lanes {
-  LanePositions positions{};
+// Where the partitions stand.
+struct Partitions {
+  PartitionOffsets offsets{};
   uint64_t epoch = 0;
 };
 
 // One transaction's events, as another replica reads them.
 struct FeedEntry {
-  uint64_t position = 0;
+  uint64_t offset = 0;
   Event event;
 };
 
@@ -71,9 +71,10 @@ class ReadStore {
   // An election's events from a revision on, in order, at most `limit`.
   virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                                 size_t limit) = 0;
-  virtual Result<Lanes> ReadLanes() = 0;
-  // The events of a lane's positions after `after`, up to and with `until`, in order.
-  virtual Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) = 0;
+  virtual Result<Partitions> ReadPartitions() = 0;
+  // The events of a partition's offsets after `after`, up to and with `until`, in order.
+  virtual Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after,
+                                                  uint64_t until) = 0;
   // The number after which the terms and the revisions of new elections begin: zero, unless it was
   // raised.
   virtual Result<uint64_t> ReadOrigin() = 0;

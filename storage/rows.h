@@ -103,7 +103,7 @@ Candidacy ToCandidacy(const ReadableRow auto& row, size_t first = 0) {
   candidacy.ticket.value = row.Unsigned(first + 1);
   candidacy.priority = ~static_cast<int32_t>(row.Signed(first + 2));
   candidacy.value = row.Bytes(first + 3);
-  candidacy.attempt.value = row.Unsigned(first + 4);
+  candidacy.call_id.value = row.Unsigned(first + 4);
   candidacy.candidate = row.Bytes(first + 5);
   candidacy.asked_again = row.Unsigned(first + 6) != 0;
   return candidacy;
@@ -148,7 +148,7 @@ inline constexpr auto ToEvent = [](const ReadableRow auto& row) {
 };
 inline constexpr size_t kEventColumns = 12;
 
-// Then: its position.
+// Then: its offset.
 inline constexpr auto ToFeedEntry = [](const ReadableRow auto& row) {
   return FeedEntry{row.Unsigned(kEventColumns), ToEvent(row)};
 };
@@ -165,10 +165,10 @@ inline constexpr auto ToEpoch = [](const ReadableRow auto& row) {
                .guards_write = row.Unsigned(8) != 0};
 };
 
-// A lane: its number, position and epoch.
-void AddLane(const ReadableRow auto& row, Lanes& lanes) {
-  lanes.positions.at(row.Unsigned(0)) = row.Unsigned(1);
-  lanes.epoch = row.Unsigned(2);
+// A partition: its number, offset and epoch.
+void AddPartition(const ReadableRow auto& row, Partitions& partitions) {
+  partitions.offsets.at(row.Unsigned(0)) = row.Unsigned(1);
+  partitions.epoch = row.Unsigned(2);
 }
 
 // A term: its number, candidate, beginning, end, and why it ended.

@@ -72,9 +72,9 @@ class Store : public LawStore, public OperatorStore {
   [[nodiscard]] virtual StoreActivity Activity() const = 0;
 
   // Shows `decide` what the database says of its history, and of the epoch `remembered`; commits in
-  // no lane are made meanwhile. If it answers with an epoch, that is saved, and is the one of the
-  // lanes from now on. Always writes something: a server that cannot be written to is found out.
-  // Goes to whatever server may be used, also if the store is to stay on another one.
+  // no partition are made meanwhile. If it answers with an epoch, that is saved, and is the one of
+  // the partitions from now on. Always writes something: a server that cannot be written to is
+  // found out. Goes to whatever server may be used, also if the store is to stay on another one.
   virtual Result<HistorySight> AgreeOnHistory(
       uint64_t remembered,
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) = 0;

@@ -193,8 +193,8 @@ void Access::Refresh() {
   LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
 }
 
-Claimant ClaimantOf(const Access::Caller& caller) {
-  return caller == nullptr ? Claimant() : Claimant{caller->name, caller->limits.quota};
+Principal ClaimantOf(const Access::Caller& caller) {
+  return caller == nullptr ? Principal() : Principal{caller->name, caller->limits.quota};
 }
 
 std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerContext& context) {

@@ -87,7 +87,7 @@ class Access {
   std::string complaint_;  // of the last Refresh; empty if it was fine
 };
 
-[[nodiscard]] Claimant ClaimantOf(const Access::Caller& caller);
+[[nodiscard]] Principal ClaimantOf(const Access::Caller& caller);
 
 // The caller's name for records: its name in the policy, or else the authenticated name of the
 // peer, or else its address.

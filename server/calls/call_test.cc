@@ -37,7 +37,7 @@ class CallTest : public ::testing::Test {
   std::shared_ptr<CampaignCall> Start(const std::string& name,
                                       std::optional<Duration> wait = std::nullopt) {
     Campaign campaign = testing::Stand("orders", name);
-    campaign.attempt = {++attempts_};
+    campaign.call_id = {++last_call_id_};
     WaitingCampaign machine(campaign, {{}, wait});
     const auto watches = machine.Watches();
     const auto call = std::make_shared<CampaignCall>(
@@ -66,7 +66,7 @@ class CallTest : public ::testing::Test {
 
   World world_;
   Replica& replica_ = world_.Start();
-  uint64_t attempts_ = 0;
+  uint64_t last_call_id_ = 0;
   std::vector<std::string> told_;
   std::vector<std::weak_ptr<CampaignCall>> calls_;
 };

@@ -53,8 +53,7 @@ class Driver {
     return fmt::format("submit set of {}", std::get<CampaignForAll>(it.command).elections.size());
   }
   std::string Text(const TakeBack& it) {
-    return fmt::format("take back {} attempt {}", it.command.election.bytes,
-                       it.command.attempt.value);
+    return fmt::format("take back {} call {}", it.command.election.bytes, it.command.call_id.value);
   }
   std::string Text(const Renew& it) { return fmt::format("renew {}", Who(it.session)); }
   std::string Text(const ReadPlace& it) {

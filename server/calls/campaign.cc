@@ -216,7 +216,7 @@ void WaitingCampaign::PlanRenewal() {
 }
 
 void WaitingCampaign::Withdraw() {
-  Emit(TakeBack{{campaign_.election, campaign_.session, campaign_.attempt}});
+  Emit(TakeBack{{campaign_.election, campaign_.session, campaign_.call_id}});
 }
 
 // --- Several elections ---
@@ -267,7 +267,7 @@ void CampaignSet::PlanTry(SteadyTime::duration pause) {
 void CampaignSet::Withdraw() {
   if (state_ == State::kWaiting) return;
   for (const ElectionName& name : campaign_.elections) {
-    Emit(TakeBack{{name, campaign_.session, campaign_.attempt}});
+    Emit(TakeBack{{name, campaign_.session, campaign_.call_id}});
   }
 }
 

@@ -48,7 +48,7 @@ SessionOver AEnded() {
 constexpr auto kDraining = "error: this replica is shutting down; the place in the queue is kept";
 constexpr auto kNoAnswer = "error: the database did not answer in time";
 
-// The session of `a` stands in `orders`, with a lease of 9 s, by attempt 7.
+// The session of `a` stands in `orders`, with a lease of 9 s, by call 7.
 class WaitingCampaignTest : public ::testing::Test {
  protected:
   using Texts = std::vector<std::string>;
@@ -63,7 +63,7 @@ class WaitingCampaignTest : public ::testing::Test {
     Campaign campaign;
     campaign.election = {"orders"};
     campaign.session = Id("a");
-    campaign.attempt = {7};
+    campaign.call_id = {7};
     return campaign;
   }
   Texts Begin() { return call_.Step(Begun{}); }
@@ -275,13 +275,13 @@ TEST_F(WaitingCampaignTest, APlaceThatIsNotReadInTimeIsAnError) {
 
 TEST_F(WaitingCampaignTest, WhoCancelsWhileItWaitsGivesUpItsPlace) {
   Wait();
-  EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("take back orders attempt 7", "hang up"));
+  EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("take back orders call 7", "hang up"));
 }
 
 TEST_F(WaitingCampaignTest, WhoCancelsEarlierGivesUpWhatItIsAnsweredWith) {
   Begin();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("hang up"));
-  EXPECT_THAT(Stand(), ElementsAre("take back orders attempt 7"));
+  EXPECT_THAT(Stand(), ElementsAre("take back orders call 7"));
 }
 
 TEST_F(WaitingCampaignTest, ARefusalNeedsNotBeTakenBack) {
@@ -333,7 +333,7 @@ TEST_F(WaitingCampaignTest, TheEndOfTheSessionEndsTheWait) {
   EXPECT_THAT(call_.Step(AEnded()), ElementsAre(::testing::HasSubstr("ended")));
 }
 
-// Session a wants `jobs` and `orders`, by attempt 7.
+// Session a wants `jobs` and `orders`, by call 7.
 class CampaignSetTest : public ::testing::Test {
  protected:
   using Texts = std::vector<std::string>;
@@ -347,7 +347,7 @@ class CampaignSetTest : public ::testing::Test {
     CampaignForAll campaign;
     campaign.elections = {{"jobs"}, {"orders"}};
     campaign.session = Id("a");
-    campaign.attempt = {7};
+    campaign.call_id = {7};
     return campaign;
   }
   Texts Begin() { return call_.Step(Begun{}); }
@@ -434,7 +434,7 @@ TEST_F(CampaignSetTest, NoAnswerInTimeIsAnError) {
 TEST_F(CampaignSetTest, WhoCancelsDuringATryGivesUpWhatItGrants) {
   Begin();
   EXPECT_THAT(call_.Step(Cancelled{}), ElementsAre("hang up"));
-  EXPECT_THAT(Elect(), ElementsAre("take back jobs attempt 7", "take back orders attempt 7"));
+  EXPECT_THAT(Elect(), ElementsAre("take back jobs call 7", "take back orders call 7"));
 }
 
 TEST_F(CampaignSetTest, WhoCancelsBetweenTriesHoldsNothing) {

@@ -20,11 +20,11 @@ LockSet Elections(const std::vector<ElectionName>& names) {
 
 // Answers with those that others have locked.
 Result<std::set<ElectionName>> BumpElections(Store& store, const LockSet& locks, uint64_t floor) {
-  auto committed = store.Transact(locks, {}, [&](Docket& docket) {
-    for (const auto& [name, contest] : docket.contests) Bump(docket, name, floor);
+  auto committed = store.Transact(locks, {}, [&](TransactionState& transaction) {
+    for (const auto& [name, state] : transaction.elections) Bump(transaction, name, floor);
   });
   if (!committed) return tl::unexpected(committed.error());
-  return std::move(committed->docket.busy);
+  return std::move(committed->transaction.busy);
 }
 
 Result<void> BumpPatiently(Store& store, const ElectionName& name, uint64_t floor) {
@@ -74,13 +74,13 @@ Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
     if (const auto go_on = before_each(); !go_on) return tl::unexpected(go_on.error());
     LockSet locks;
     for (const SessionView& view : *page) locks.sessions.push_back(view.session.id);
-    const auto committed = store.Transact(locks, {}, [&](Docket& docket) {
-      for (const auto& [id, session] : docket.sessions) {
-        (void)EndSession(docket, id, Cause::kDeposed);
+    const auto committed = store.Transact(locks, {}, [&](TransactionState& transaction) {
+      for (const auto& [id, session] : transaction.sessions) {
+        (void)EndSession(transaction, id, Cause::kDeposed);
       }
     });
     if (!committed) return tl::unexpected(committed.error());
-    if (!committed->docket.busy_sessions.empty()) {
+    if (!committed->transaction.busy_sessions.empty()) {
       return Fail(Reason::kOverloaded,
                   "a session is locked; stop all replicas, then try again (the locks of a killed "
                   "replica disappear within seconds)");

@@ -8,8 +8,8 @@
 namespace tenure {
 namespace {
 
-// How many positions one read may cover: bounds its memory.
-constexpr uint64_t kPositionsPerRead = 64;
+// How many offsets one read may cover: bounds its memory.
+constexpr uint64_t kOffsetsPerRead = 64;
 constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -27,14 +27,14 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
       outages_(scheduler.Now(), interval) {}
 
 Result<void> ChangeFeed::Start() {
-  const auto lanes = store_.ReadLanes();
-  if (!lanes) return tl::unexpected(lanes.error());
+  const auto partitions = store_.ReadPartitions();
+  if (!partitions) return tl::unexpected(partitions.error());
   const auto origin = store_.ReadOrigin();
   if (!origin) return tl::unexpected(origin.error());
   origin_ = *origin;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const MutexLock lock(lanes_[i].mutex);
-    lanes_[i].position = lanes->positions[i];
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    const MutexLock lock(partitions_[i].mutex);
+    partitions_[i].offset = partitions->offsets[i];
   }
   const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
@@ -43,25 +43,26 @@ Result<void> ChangeFeed::Start() {
   return {};
 }
 
-void ChangeFeed::OnCommitted(LanePosition at, std::vector<Event> events) {
-  Lane& lane = lanes_[static_cast<size_t>(at.lane)];
+void ChangeFeed::OnCommitted(PartitionOffset at, std::vector<Event> events) {
+  Partition& partition = partitions_[static_cast<size_t>(at.partition)];
   bool behind = false;
   {
-    const MutexLock lock(lane.mutex);
-    if (at.position <= lane.position) return;  // already read
-    if (rejoining_) return;                    // read later
-    lane.own_ahead.emplace(at.position, std::move(events));
-    TellOwn(lane);
-    behind = !lane.own_ahead.empty();
+    const MutexLock lock(partition.mutex);
+    if (at.offset <= partition.offset) return;  // already read
+    if (rejoining_) return;                     // read later
+    partition.own_ahead.emplace(at.offset, std::move(events));
+    TellOwn(partition);
+    behind = !partition.own_ahead.empty();
   }
   if (behind) PollSoon();
 }
 
-void ChangeFeed::TellOwn(Lane& lane) {
-  while (!lane.own_ahead.empty() && lane.own_ahead.begin()->first <= lane.position + 1) {
-    auto next = lane.own_ahead.extract(lane.own_ahead.begin());
-    if (next.key() <= lane.position) continue;
-    lane.position = next.key();
+void ChangeFeed::TellOwn(Partition& partition) {
+  while (!partition.own_ahead.empty() &&
+         partition.own_ahead.begin()->first <= partition.offset + 1) {
+    auto next = partition.own_ahead.extract(partition.own_ahead.begin());
+    if (next.key() <= partition.offset) continue;
+    partition.offset = next.key();
     for (Event& event : next.mapped()) Tell(std::move(event));
   }
 }
@@ -91,27 +92,27 @@ void ChangeFeed::Poll() {
 bool ChangeFeed::CatchUp() {
   const MutexLock one_poll(poll_mutex_);
   metrics_.feed_polls.Increment();
-  const auto lanes = ReadLanes();
-  if (!lanes) return false;
+  const auto partitions = ReadPartitions();
+  if (!partitions) return false;
   if (repairs_ != lineage_.repairs()) return StartAnew();
   rejoining_ = false;
   outages_.Answered(scheduler_.Now());
   bool complete = true;
-  for (int lane = 0; lane < kLaneCount; ++lane) {
-    complete &= CatchUp(lane, lanes->positions[static_cast<size_t>(lane)]);
+  for (int partition = 0; partition < kPartitionCount; ++partition) {
+    complete &= CatchUp(partition, partitions->offsets[static_cast<size_t>(partition)]);
   }
   return complete;
 }
 
-std::optional<Lanes> ChangeFeed::ReadLanes() {
+std::optional<Partitions> ChangeFeed::ReadPartitions() {
   for (bool rejoined = false;; rejoined = true) {
     if (const auto stand = lineage_.stand()) {
       const SteadyTime asked = scheduler_.Now();
-      const auto lanes = store_.ReadLanes();
+      const auto partitions = store_.ReadPartitions();
       ObserveSeconds(metrics_.database_seconds[Operation::kPoll], scheduler_.Now() - asked);
-      if (lanes && Lineage::Fits(*stand, *lanes)) {
-        lineage_.Saw(*lanes);
-        return *lanes;
+      if (partitions && Lineage::Fits(*stand, *partitions)) {
+        lineage_.Saw(*partitions);
+        return *partitions;
       }
     }
     if (rejoined || !Rejoin()) return std::nullopt;
@@ -133,23 +134,24 @@ bool ChangeFeed::Rejoin() {
 }
 
 bool ChangeFeed::CatchUp(int number, uint64_t until) {
-  Lane& lane = lanes_[static_cast<size_t>(number)];
-  MutexLock lock(lane.mutex);
-  while (lane.position < until) {
-    const uint64_t after = lane.position;
-    const uint64_t last = std::min(until, after + kPositionsPerRead);
+  Partition& partition = partitions_[static_cast<size_t>(number)];
+  MutexLock lock(partition.mutex);
+  while (partition.offset < until) {
+    const uint64_t after = partition.offset;
+    const uint64_t last = std::min(until, after + kOffsetsPerRead);
     lock.Unlock();
     const auto entries = store_.ReadFeed(number, after, last);
     if (!entries) return false;
     lock.Lock();
-    const uint64_t told = lane.position;  // what was committed here in the meantime is told already
+    const uint64_t told =
+        partition.offset;  // what was committed here in the meantime is told already
     for (const FeedEntry& entry : *entries) {
-      if (entry.position <= told) continue;
+      if (entry.offset <= told) continue;
       metrics_.feed_events.Increment();
       Tell(entry.event);
     }
-    lane.position = std::max(told, last);
-    TellOwn(lane);
+    partition.offset = std::max(told, last);
+    TellOwn(partition);
   }
   return true;
 }
@@ -161,13 +163,13 @@ bool ChangeFeed::StartAnew() {
   if (!schema || *schema != SchemaState::kCurrent) return false;
   if (!store_.ListElections("", "", 1)) return false;
   const auto origin = store_.ReadOrigin();
-  const auto lanes = store_.ReadLanes();
-  if (!origin || !lanes) return false;
+  const auto partitions = store_.ReadPartitions();
+  if (!origin || !partitions) return false;
   origin_ = *origin;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const MutexLock lock(lanes_[i].mutex);
-    lanes_[i].position = lanes->positions[i];
-    lanes_[i].own_ahead.clear();
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    const MutexLock lock(partitions_[i].mutex);
+    partitions_[i].offset = partitions->offsets[i];
+    partitions_[i].own_ahead.clear();
   }
   metrics_.election_series.ForgetAll();
   hub_.TellReset();

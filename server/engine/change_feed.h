@@ -1,8 +1,8 @@
 // Puts the changes of this replica and of all others into one order, and reports each once.
 //
-// A lane's positions are the order of its commits. A commit of this replica is reported at once if
-// it has the lane's next position; otherwise the earlier commits of other replicas are read from
-// the store first. A small read, made every `interval`, finds out whether there is anything to
+// A partition's offsets are the order of its commits. A commit of this replica is reported at once
+// if it has the partition's next offset; otherwise the earlier commits of other replicas are read
+// from the store first. A small read, made every `interval`, finds out whether there is anything to
 // read, regardless of the number of elections and watchers.
 #pragma once
 
@@ -36,7 +36,7 @@ class ChangeFeed {
   [[nodiscard]] Result<void> Start();
 
   // A transaction of this replica was committed. Thread-safe.
-  void OnCommitted(LanePosition position, std::vector<Event> events);
+  void OnCommitted(PartitionOffset offset, std::vector<Event> events);
 
   // When the store answered, in an open history, and when it did not. Thread-safe.
   [[nodiscard]] const Outages& outages() const { return outages_; }
@@ -44,23 +44,23 @@ class ChangeFeed {
   [[nodiscard]] Revision origin() const { return {origin_}; }
 
  private:
-  struct Lane {
+  struct Partition {
     Mutex mutex;
-    uint64_t position TENURE_GUARDED_BY(mutex) = 0;  // all up to here is told
+    uint64_t offset TENURE_GUARDED_BY(mutex) = 0;  // all up to here is told
     // Committed here, after something not yet read.
     std::map<uint64_t, std::vector<Event>> own_ahead TENURE_GUARDED_BY(mutex);
   };
 
   void Poll();
   [[nodiscard]] bool CatchUp();
-  [[nodiscard]] bool CatchUp(int lane, uint64_t until);
-  // The lanes of a history that is known, and open. Nothing if that cannot be had now.
-  [[nodiscard]] std::optional<Lanes> ReadLanes() TENURE_REQUIRES(poll_mutex_);
+  [[nodiscard]] bool CatchUp(int partition, uint64_t until);
+  // The partitions of a history that is known, and open. Nothing if that cannot be had now.
+  [[nodiscard]] std::optional<Partitions> ReadPartitions() TENURE_REQUIRES(poll_mutex_);
   // Joins the history that the database tells now, or helps to repair it. False if it is not open.
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
   // Tells what is next and known.
-  void TellOwn(Lane& lane) TENURE_REQUIRES(lane.mutex);
+  void TellOwn(Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
   void PollSoon();
 
@@ -71,7 +71,7 @@ class ChangeFeed {
   Lineage& lineage_;
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
-  std::array<Lane, kLaneCount> lanes_;
+  std::array<Partition, kPartitionCount> partitions_;
   Mutex poll_mutex_;  // one poll at a time
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.

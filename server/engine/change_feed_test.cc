@@ -26,7 +26,7 @@ constexpr auto kRepaired = kLease + 1s;
 class ChangeFeedTest : public ::testing::Test {
  protected:
   struct Change {
-    LanePosition at;
+    PartitionOffset at;
     std::vector<Event> events;
   };
 
@@ -37,11 +37,11 @@ class ChangeFeedTest : public ::testing::Test {
 
   // Commits, without telling the feed.
   Change Commit(Store& store, const Command& command) {
-    auto committed = store.Transact(LockSetOf({&command}), {}, [&](Docket& docket) {
-      EXPECT_TRUE(Apply(docket, {}, command));
+    auto committed = store.Transact(LockSetOf({&command}), {}, [&](TransactionState& transaction) {
+      EXPECT_TRUE(Apply(transaction, {}, command));
     });
-    EXPECT_TRUE(committed && committed->positions.size() == 1);
-    return {committed->positions.front(), std::move(committed->docket.events)};
+    EXPECT_TRUE(committed && committed->offsets.size() == 1);
+    return {committed->offsets.front(), std::move(committed->transaction.events)};
   }
   void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }
   void Here(const Command& command) { Tell(Commit(database_.store(), command)); }
@@ -188,10 +188,10 @@ TEST_F(ChangeFeedTest, ALocalChangeCommittedDuringAReadIsReportedOnce) {
                           "orders 3 PROCLAIMED a term 1 3"));
 }
 
-TEST_F(ChangeFeedTest, LanesAreIndependent) {
+TEST_F(ChangeFeedTest, PartitionsAreIndependent) {
   Start();
   std::string other = "other";
-  while (LaneOf({other}) == LaneOf({"orders"})) other += "x";
+  while (PartitionOf({other}) == PartitionOf({"orders"})) other += "x";
   Elsewhere(Stand("orders", "a"));
 
   Here(Stand(other, "b"));

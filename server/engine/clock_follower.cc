@@ -57,13 +57,13 @@ Result<void> ClockFollower::MoveLeases() {
 Result<void> ClockFollower::MoveLeases(const std::vector<SessionId>& sessions,
                                        std::vector<SessionId>& busy) {
   LockSet locks{{}, sessions};
-  const auto committed = transactions_.RunByAnyClock(locks, [&](Docket& docket) {
+  const auto committed = transactions_.RunByAnyClock(locks, [&](TransactionState& transaction) {
     // As far as it is now: it may have jumped again.
-    const Duration by = docket.now - clock_.At(scheduler_.Now()).value_or(docket.now);
-    for (const SessionId& id : sessions) FollowClock(docket, id, by);
+    const Duration by = transaction.now - clock_.At(scheduler_.Now()).value_or(transaction.now);
+    for (const SessionId& id : sessions) FollowClock(transaction, id, by);
   });
   if (!committed) return tl::unexpected(committed.error());
-  const std::set<SessionId>& passed_by = committed->docket.busy_sessions;
+  const std::set<SessionId>& passed_by = committed->transaction.busy_sessions;
   busy.insert(busy.end(), passed_by.begin(), passed_by.end());
   return {};
 }

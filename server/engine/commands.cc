@@ -67,19 +67,19 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
 
   // Nothing for those whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
-  std::vector<std::string> traces;  // of the docket's events
+  std::vector<std::string> traces;  // of the transaction's events
   LockSet locks = LockSetOf(commands);
   locks.patient = patient;
-  const auto committed = transactions_.Run(locks, [&](Docket& docket) {
+  const auto committed = transactions_.Run(locks, [&](TransactionState& transaction) {
     answers.clear();
     traces.clear();
     for (const Pending& pending : batch) {
-      const bool busy =
-          std::ranges::any_of(ElectionsOf(pending.command),
-                              [&](const ElectionName& name) { return docket.busy.contains(name); });
+      const bool busy = std::ranges::any_of(
+          ElectionsOf(pending.command),
+          [&](const ElectionName& name) { return transaction.busy.contains(name); });
       answers.push_back(busy ? std::nullopt
-                             : std::optional(Apply(docket, limits_, pending.command)));
-      traces.resize(docket.events.size(), pending.trace);
+                             : std::optional(Apply(transaction, limits_, pending.command)));
+      traces.resize(transaction.events.size(), pending.trace);
     }
   });
   if (!committed) return FailAll(std::move(batch), committed.error());

@@ -20,9 +20,10 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       feed_(store, scheduler, hub_, metrics, lineage_, clock_, options_.feed_interval),
       transactions_(store, scheduler, metrics, clock_, lineage_, feed_.outages(),
                     options_.incumbent_wait),
-      publisher_(metrics, lineage_, hub_, feed_,
-                 {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },
-                  [this](const ElectionName& name) { Reconcile(name, [](Result<Answer>) {}); }}),
+      publisher_(
+          metrics, lineage_, hub_, feed_,
+          {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },
+           [this](const ElectionName& name) { ReconcileElection(name, [](Result<Answer>) {}); }}),
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
       renewals_(scheduler, metrics, transactions_, publisher_),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
@@ -30,7 +31,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
               commands_, transactions_, publisher_, endings_),
       reads_(store, scheduler, metrics,
              [this](const ElectionName& name, Done<Answer> done) {
-               Reconcile(name, std::move(done));
+               ReconcileElection(name, std::move(done));
              }),
       housekeeping_(store, scheduler, metrics, options_.retention),
       exposition_(store, scheduler, metrics, clock_, Queues()) {}
@@ -116,8 +117,8 @@ std::string Engine::ExposeMetrics() {
   return exposition_.Expose(hub_.watchers(), StoreAnswers(), Ready());
 }
 
-void Engine::Reconcile(const ElectionName& name, Done<Answer> done) {
-  Submit(Settle{name, {}}, std::move(done));
+void Engine::ReconcileElection(const ElectionName& name, Done<Answer> done) {
+  Submit(Reconcile{name, {}}, std::move(done));
 }
 
 std::vector<QueueView> Engine::Queues() const {

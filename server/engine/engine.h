@@ -122,7 +122,7 @@ class Engine {
     if (closed) Refuse(scheduler_, std::move(done), *closed);
     return closed.has_value();
   }
-  void Reconcile(const ElectionName& name, Done<Answer> done);
+  void ReconcileElection(const ElectionName& name, Done<Answer> done);
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
   Scheduler& scheduler_;

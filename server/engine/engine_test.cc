@@ -49,11 +49,11 @@ class EngineTest : public ::testing::Test {
     return world_.store().FindPlaces({Id(name)}).value();
   }
   std::vector<SessionId> Unsettled() { return world_.store().FindDueWork(100).value().unsettled; }
-  // A name of the same lane, or of another.
-  static std::string NameInLaneOf(const std::string& election, bool same) {
+  // A name of the same partition, or of another.
+  static std::string NameInPartitionOf(const std::string& election, bool same) {
     std::string name = election;
     do name += "x";
-    while ((LaneOf({name}) == LaneOf({election})) != same);
+    while ((PartitionOf({name}) == PartitionOf({election})) != same);
     return name;
   }
 
@@ -148,12 +148,12 @@ TEST_F(EngineTest, ABatchIsBounded) {
   EXPECT_EQ(batches.sample_sum, 300);
 }
 
-TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirLanes) {
+TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirPartitions) {
   const double transactions = a_.metrics.transactions.Value();
 
   a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
-  a_.engine.Submit(Stand(NameInLaneOf("orders", true), "a"), Reply<Answer>());
-  a_.engine.Submit(Stand(NameInLaneOf("orders", false), "a"), Reply<Answer>());
+  a_.engine.Submit(Stand(NameInPartitionOf("orders", true), "a"), Reply<Answer>());
+  a_.engine.Submit(Stand(NameInPartitionOf("orders", false), "a"), Reply<Answer>());
   a_.Run();
 
   EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
@@ -289,11 +289,11 @@ TEST_F(EngineTest, ACommandForALockedElectionIsGivenUpEventually) {
   EXPECT_THAT(History("orders"), IsEmpty());
 }
 
-TEST_F(EngineTest, ALockedElectionDelaysNobodyElseInItsLane) {
+TEST_F(EngineTest, ALockedElectionDelaysNobodyElseInItsPartition) {
   a_.store.Lock({"orders"});
   a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
 
-  EXPECT_THAT(a_.Do(Stand(NameInLaneOf("orders", true), "b")), AnswersElected());
+  EXPECT_THAT(a_.Do(Stand(NameInPartitionOf("orders", true), "b")), AnswersElected());
 }
 
 TEST_F(EngineTest, ACommandNobodyWaitsForIsDroppedWhenItsTurnComes) {

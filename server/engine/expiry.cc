@@ -53,7 +53,7 @@ SteadyTime Expiry::FindAndDoDueWork() {
   std::erase_if(due->unsettled, [&](const SessionId& id) { return endings_.Settling(id); });
   if (!due->unsettled.empty()) endings_.Settle(due->unsettled);
   for (const ElectionName& name : due->elections) {
-    commands_.Submit(Settle{name, {}}, [](Result<Answer>) {});
+    commands_.Submit(Reconcile{name, {}}, [](Result<Answer>) {});
   }
   if (marked && due->expired.size() == kDuePerSearch) return scheduler_.Now();
   if (!due->next) return latest;
@@ -64,8 +64,9 @@ SteadyTime Expiry::FindAndDoDueWork() {
 Result<void> Expiry::MarkExpired(const std::vector<SessionId>& sessions) {
   if (sessions.empty()) return {};
   LockSet locks{{}, sessions};
-  const auto committed = transactions_.Run(locks, [&](Docket& docket) {
-    for (const SessionId& id : sessions) ExpireIfDue(docket, id);  // busy ones: by the next search
+  const auto committed = transactions_.Run(locks, [&](TransactionState& transaction) {
+    for (const SessionId& id : sessions)
+      ExpireIfDue(transaction, id);  // busy ones: by the next search
   });
   if (!committed) return tl::unexpected(committed.error());
   publisher_.Publish(*committed);

@@ -22,14 +22,14 @@ constexpr Duration kTrimIntervalMax = 60s;
 constexpr SteadyTime::duration kTrimPause = 100ms;  // while there is more to look through
 constexpr size_t kTrimmedAtOnceMax = 1000;
 
-constexpr SteadyTime::duration kCensusInterval = 10s;
+constexpr SteadyTime::duration kStatisticsInterval = 10s;
 
 }  // namespace
 
 void Housekeeping::Start() {
   scheduler_.Post(Work::kBackground, [this] { ForgetSessions(); });
   scheduler_.Post(Work::kBackground, [this] { TrimHistory({}); });
-  scheduler_.Post(Work::kBackground, [this] { TakeCensus(); });
+  scheduler_.Post(Work::kBackground, [this] { ReadStatistics(); });
 }
 
 void Housekeeping::ForgetSessions() {
@@ -56,9 +56,9 @@ void Housekeeping::TrimHistory(const ElectionName& after) {
          [this, next = more ? trimmed->last : ElectionName()] { TrimHistory(next); });
 }
 
-void Housekeeping::TakeCensus() {
-  census_.Take();
-  PostIn(kCensusInterval, [this] { TakeCensus(); });
+void Housekeeping::ReadStatistics() {
+  statistics_.Take();
+  PostIn(kStatisticsInterval, [this] { ReadStatistics(); });
 }
 
 void Housekeeping::PostIn(SteadyTime::duration pause, Scheduler::Task task) {

@@ -4,8 +4,8 @@
 
 #include "core/types.h"
 #include "metrics/metrics.h"
-#include "server/engine/census_taker.h"
 #include "server/engine/scheduler.h"
+#include "server/engine/statistics_collector.h"
 #include "storage/store.h"
 
 namespace tenure {
@@ -18,7 +18,7 @@ class Housekeeping {
         scheduler_(scheduler),
         metrics_(metrics),
         retention_(retention),
-        census_(store, metrics) {}
+        statistics_(store, metrics) {}
 
   // Once.
   void Start();
@@ -27,14 +27,14 @@ class Housekeeping {
   void ForgetSessions();
   // In the elections after `after`.
   void TrimHistory(const ElectionName& after);
-  void TakeCensus();
+  void ReadStatistics();
   void PostIn(SteadyTime::duration pause, Scheduler::Task task);
 
   Store& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
   const Retention retention_;
-  CensusTaker census_;  // used by one task only
+  StatisticsCollector statistics_;  // used by one task only
 };
 
 }  // namespace tenure

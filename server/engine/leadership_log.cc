@@ -11,13 +11,13 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 }  // namespace
 
-std::vector<LeadershipChange> LeadershipChanges(const Docket& docket,
+std::vector<LeadershipChange> LeadershipChanges(const TransactionState& transaction,
                                                 const std::vector<std::string>& traces) {
   std::vector<LeadershipChange> changes;
   std::map<ElectionName, size_t> vacated;  // changes after which nobody leads yet
   size_t grants = 0;
-  for (size_t i = 0; i < docket.events.size(); ++i) {
-    const Event& event = docket.events[i];
+  for (size_t i = 0; i < transaction.events.size(); ++i) {
+    const Event& event = transaction.events[i];
     if (event.type != EventType::kElected && event.type != EventType::kVacated) continue;
     LeadershipChange change{.election = event.election.bytes,
                             .term = event.term.value,
@@ -33,11 +33,11 @@ std::vector<LeadershipChange> LeadershipChanges(const Docket& docket,
       changes.push_back(std::move(change));
       continue;
     }
-    const auto& vacancy = docket.successions[grants++].vacancy;
+    const auto& vacancy = transaction.successions[grants++].vacancy;
     change.to = event.leader.candidate;
     if (vacancy) {
       change.cause = CauseName(vacancy->cause);
-      change.leaderless_seconds = Seconds(std::max(Duration(0), docket.now - vacancy->since));
+      change.leaderless_seconds = Seconds(std::max(Duration(0), transaction.now - vacancy->since));
     }
     const auto before = vacated.extract(event.election);
     if (before.empty()) {
@@ -50,8 +50,8 @@ std::vector<LeadershipChange> LeadershipChanges(const Docket& docket,
   return changes;
 }
 
-void LogLeadership(const Docket& docket, const std::vector<std::string>& traces) {
-  for (const LeadershipChange& change : LeadershipChanges(docket, traces)) {
+void LogLeadership(const TransactionState& transaction, const std::vector<std::string>& traces) {
+  for (const LeadershipChange& change : LeadershipChanges(transaction, traces)) {
     LogInfo("leader changed", {{"election", change.election},
                                {"term", change.term},
                                {"from", change.from},

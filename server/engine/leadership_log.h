@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "server/log/log.h"
 
 namespace tenure {
@@ -26,8 +26,8 @@ struct LeadershipChange {
 // `traces` has, for each event, the trace of the call that caused it; missing entries mean none. A
 // seat that passes in one transaction is one change.
 [[nodiscard]] std::vector<LeadershipChange> LeadershipChanges(
-    const Docket& docket, const std::vector<std::string>& traces);
+    const TransactionState& transaction, const std::vector<std::string>& traces);
 
-void LogLeadership(const Docket& docket, const std::vector<std::string>& traces);
+void LogLeadership(const TransactionState& transaction, const std::vector<std::string>& traces);
 
 }  // namespace tenure

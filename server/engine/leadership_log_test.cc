@@ -26,12 +26,12 @@ Event NewEvent(EventType type, const std::string& election, uint64_t term,
   return event;
 }
 
-Docket DocketWith(std::vector<Event> events, std::vector<Succession> successions) {
-  Docket docket;
-  docket.now = kNow;
-  docket.events = std::move(events);
-  docket.successions = std::move(successions);
-  return docket;
+TransactionState TransactionWith(std::vector<Event> events, std::vector<Succession> successions) {
+  TransactionState transaction;
+  transaction.now = kNow;
+  transaction.events = std::move(events);
+  transaction.successions = std::move(successions);
+  return transaction;
 }
 
 auto Is(const std::string& from, const std::string& to, const std::string& cause, uint64_t term) {
@@ -41,52 +41,55 @@ auto Is(const std::string& from, const std::string& to, const std::string& cause
 }
 
 TEST(LeadershipChangesTest, ASeatThatPassesIsOneChange) {
-  const auto docket = DocketWith({NewEvent(EventType::kVacated, "e", 7, "a", Cause::kResigned),
-                                  NewEvent(EventType::kElected, "e", 8, "b")},
-                                 {{Vacancy{Cause::kResigned, kNow}}});
+  const auto transaction =
+      TransactionWith({NewEvent(EventType::kVacated, "e", 7, "a", Cause::kResigned),
+                       NewEvent(EventType::kElected, "e", 8, "b")},
+                      {{Vacancy{Cause::kResigned, kNow}}});
 
-  EXPECT_THAT(LeadershipChanges(docket, {}), ElementsAre(Is("a", "b", "RESIGNED", 8)));
+  EXPECT_THAT(LeadershipChanges(transaction, {}), ElementsAre(Is("a", "b", "RESIGNED", 8)));
 }
 
 TEST(LeadershipChangesTest, ASeatThatStaysEmptyIsOneChange) {
-  const auto docket = DocketWith({NewEvent(EventType::kVacated, "e", 7, "a", Cause::kExpired)}, {});
+  const auto transaction =
+      TransactionWith({NewEvent(EventType::kVacated, "e", 7, "a", Cause::kExpired)}, {});
 
-  EXPECT_THAT(LeadershipChanges(docket, {}), ElementsAre(Is("a", "", "EXPIRED", 7)));
+  EXPECT_THAT(LeadershipChanges(transaction, {}), ElementsAre(Is("a", "", "EXPIRED", 7)));
 }
 
 TEST(LeadershipChangesTest, TheFirstLeaderFollowsNobody) {
-  const auto docket = DocketWith({NewEvent(EventType::kElected, "e", 1, "a")}, {{std::nullopt}});
+  const auto transaction =
+      TransactionWith({NewEvent(EventType::kElected, "e", 1, "a")}, {{std::nullopt}});
 
-  EXPECT_THAT(LeadershipChanges(docket, {}), ElementsAre(Is("", "a", "", 1)));
+  EXPECT_THAT(LeadershipChanges(transaction, {}), ElementsAre(Is("", "a", "", 1)));
 }
 
 TEST(LeadershipChangesTest, ASeatFilledLaterWasLeaderlessMeanwhile) {
-  const auto docket = DocketWith({NewEvent(EventType::kElected, "e", 8, "b")},
-                                 {{Vacancy{Cause::kExpired, kEarlier}}});
+  const auto transaction = TransactionWith({NewEvent(EventType::kElected, "e", 8, "b")},
+                                           {{Vacancy{Cause::kExpired, kEarlier}}});
 
-  const auto changes = LeadershipChanges(docket, {});
+  const auto changes = LeadershipChanges(transaction, {});
 
   ASSERT_THAT(changes, ElementsAre(Is("", "b", "EXPIRED", 8)));
   EXPECT_DOUBLE_EQ(changes[0].leaderless_seconds, 0.25);
 }
 
 TEST(LeadershipChangesTest, ElectionsAreNotMixedUp) {
-  const auto docket = DocketWith(
+  const auto transaction = TransactionWith(
       {NewEvent(EventType::kVacated, "e", 7, "a", Cause::kDeposed),
        NewEvent(EventType::kElected, "f", 3, "c"), NewEvent(EventType::kElected, "e", 8, "b")},
       {{std::nullopt}, {Vacancy{Cause::kDeposed, kNow}}});
 
-  EXPECT_THAT(LeadershipChanges(docket, {}),
+  EXPECT_THAT(LeadershipChanges(transaction, {}),
               ElementsAre(Is("a", "b", "DEPOSED", 8), Is("", "c", "", 3)));
 }
 
 TEST(LeadershipChangesTest, AChangeHasTheTraceOfTheCallThatMadeIt) {
-  const auto docket = DocketWith(
+  const auto transaction = TransactionWith(
       {NewEvent(EventType::kElected, "e", 1, "a"), NewEvent(EventType::kElected, "f", 1, "b"),
        NewEvent(EventType::kElected, "g", 1, "c")},
       {{std::nullopt}, {std::nullopt}, {std::nullopt}});
 
-  const auto changes = LeadershipChanges(docket, {"", "trace of b"});
+  const auto changes = LeadershipChanges(transaction, {"", "trace of b"});
 
   EXPECT_EQ(changes[0].trace, "");
   EXPECT_EQ(changes[1].trace, "trace of b");
@@ -94,9 +97,9 @@ TEST(LeadershipChangesTest, AChangeHasTheTraceOfTheCallThatMadeIt) {
 }
 
 TEST(LeadershipChangesTest, OtherEventsAreNotLeadershipChanges) {
-  const auto docket = DocketWith({NewEvent(EventType::kProclaimed, "e", 1, "a")}, {});
+  const auto transaction = TransactionWith({NewEvent(EventType::kProclaimed, "e", 1, "a")}, {});
 
-  EXPECT_THAT(LeadershipChanges(docket, {}), IsEmpty());
+  EXPECT_THAT(LeadershipChanges(transaction, {}), IsEmpty());
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
   memory_.epoch = epoch.number;
   memory_.token = epoch.token;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
-    memory_.seen[i] = std::max(memory_.seen[i], sight.positions[i]);
+    memory_.seen[i] = std::max(memory_.seen[i], sight.offsets[i]);
   }
 }
 
@@ -154,28 +154,28 @@ std::optional<Stand> Lineage::stand() const {
   return Stand{memory_.epoch, memory_.seen};
 }
 
-bool Lineage::Fits(const Stand& stand, const Lanes& lanes) {
-  if (lanes.epoch != stand.epoch) return false;
+bool Lineage::Fits(const Stand& stand, const Partitions& partitions) {
+  if (partitions.epoch != stand.epoch) return false;
   for (size_t i = 0; i < stand.seen.size(); ++i) {
-    if (lanes.positions[i] < stand.seen[i]) return false;
+    if (partitions.offsets[i] < stand.seen[i]) return false;
   }
   return true;
 }
 
-void Lineage::Saw(const Lanes& lanes) {
+void Lineage::Saw(const Partitions& partitions) {
   const MutexLock lock(mutex_);
-  if (lanes.epoch != memory_.epoch) return;
+  if (partitions.epoch != memory_.epoch) return;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
-    memory_.seen[i] = std::max(memory_.seen[i], lanes.positions[i]);
+    memory_.seen[i] = std::max(memory_.seen[i], partitions.offsets[i]);
   }
 }
 
-void Lineage::Saw(const std::vector<LanePosition>& positions, uint64_t epoch) {
+void Lineage::Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch) {
   const MutexLock lock(mutex_);
   if (epoch != memory_.epoch) return;
-  for (const LanePosition& at : positions) {
-    uint64_t& seen = memory_.seen[static_cast<size_t>(at.lane)];
-    seen = std::max(seen, at.position);
+  for (const PartitionOffset& at : offsets) {
+    uint64_t& seen = memory_.seen[static_cast<size_t>(at.partition)];
+    seen = std::max(seen, at.offset);
   }
 }
 

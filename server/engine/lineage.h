@@ -40,12 +40,12 @@ class Lineage {
   [[nodiscard]] bool open() const { return open_; }
   // Nothing unless it is open.
   [[nodiscard]] std::optional<Stand> stand() const;
-  // Whether lanes that were read after `stand` was taken can be what it knows.
-  [[nodiscard]] static bool Fits(const Stand& stand, const Lanes& lanes);
+  // Whether partitions that were read after `stand` was taken can be what it knows.
+  [[nodiscard]] static bool Fits(const Stand& stand, const Partitions& partitions);
   // How often terms were raised, so that all that was told before is void.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
-  void Saw(const Lanes& lanes);
-  void Saw(const std::vector<LanePosition>& positions, uint64_t epoch);
+  void Saw(const Partitions& partitions);
+  void Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch);
   void SawLease(Duration lease_ttl);
 
  private:

@@ -27,10 +27,10 @@ class LineageUseTest : public ::testing::Test {
   static Result<Committed> Commit(Member& member, const Command& command) {
     const std::optional<tenure::Stand> stand = member.lineage.stand();
     EXPECT_TRUE(stand);
-    const auto committed =
-        member.store.Transact(LockSetOf({&command}), {false, stand},
-                              [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, command)); });
-    if (committed) member.lineage.Saw(committed->positions, stand->epoch);
+    const auto committed = member.store.Transact(
+        LockSetOf({&command}), {false, stand},
+        [&](TransactionState& transaction) { EXPECT_TRUE(Apply(transaction, {}, command)); });
+    if (committed) member.lineage.Saw(committed->offsets, stand->epoch);
     return committed;
   }
 
@@ -170,7 +170,7 @@ TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
 
   ASSERT_TRUE(a_.lineage.Join());
 
-  EXPECT_FALSE(Lineage::Fits(stand, old_.store().ReadLanes().value()));
+  EXPECT_FALSE(Lineage::Fits(stand, old_.store().ReadPartitions().value()));
   EXPECT_THAT(Commit(behind, Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
   ASSERT_TRUE(behind.lineage.Join());
   EXPECT_FALSE(behind.lineage.open());
@@ -204,7 +204,7 @@ TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
   ASSERT_TRUE(other.lineage.Join());
 
   EXPECT_THAT(BeginRepairedEpoch(old_.store(), *raised), FailsWith(Reason::kOverloaded));
-  EXPECT_EQ(old_.store().ReadLanes().value().epoch, 1U);
+  EXPECT_EQ(old_.store().ReadPartitions().value().epoch, 1U);
   EXPECT_TRUE(BeginRepairedEpoch(database_.store(), *raised));
 }
 

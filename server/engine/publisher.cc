@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "server/engine/leadership_log.h"
-#include "server/engine/tally.h"
+#include "server/engine/transaction_metrics.h"
 #include "server/log/log.h"
 
 namespace tenure {
@@ -32,22 +32,22 @@ Publisher::Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFe
       remainders_(std::move(remainders)) {}
 
 void Publisher::Publish(const Committed& committed, const std::vector<std::string>& traces) {
-  const Docket& docket = committed.docket;
-  Tally(metrics_, docket);
+  const TransactionState& transaction = committed.transaction;
+  CountTransaction(metrics_, transaction);
   Duration longest_lease{0};
-  for (const auto& [id, session] : docket.sessions) {
+  for (const auto& [id, session] : transaction.sessions) {
     longest_lease = std::max(longest_lease, session.lease_ttl);
   }
   lineage_.SawLease(longest_lease);
-  LogLeadership(docket, traces);
-  Log(docket.admin_changes);
-  for (const SessionId& id : docket.ended) hub_.TellSessionEnded(docket.sessions.at(id));
-  if (!docket.ended.empty()) remainders_.settle(docket.ended);
-  for (const ElectionName& name : docket.unsettled) remainders_.reconcile(name);
-  for (const LanePosition& at : committed.positions) {
+  LogLeadership(transaction, traces);
+  Log(transaction.admin_changes);
+  for (const SessionId& id : transaction.ended) hub_.TellSessionEnded(transaction.sessions.at(id));
+  if (!transaction.ended.empty()) remainders_.settle(transaction.ended);
+  for (const ElectionName& name : transaction.undecided) remainders_.reconcile(name);
+  for (const PartitionOffset& at : committed.offsets) {
     std::vector<Event> events;
-    for (const Event& event : docket.events) {
-      if (LaneOf(event.election) == at.lane) events.push_back(event);
+    for (const Event& event : transaction.events) {
+      if (PartitionOf(event.election) == at.partition) events.push_back(event);
     }
     feed_.OnCommitted(at, std::move(events));
   }

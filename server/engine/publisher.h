@@ -30,7 +30,7 @@ class Publisher {
             Remainders remainders);
 
   // `traces` has, for each event, the trace of the call that caused it; missing entries mean none.
-  // Call it before the next transaction of the same queue begins: its positions follow.
+  // Call it before the next transaction of the same queue begins: its offsets follow.
   void Publish(const Committed& committed, const std::vector<std::string>& traces = {});
 
  private:

@@ -21,7 +21,7 @@ constexpr size_t kRememberedMax = 10'000;
 
 }  // namespace
 
-Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Settle settle)
+Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Reconcile settle)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),

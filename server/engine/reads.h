@@ -34,9 +34,9 @@ struct Place {
 class Reads {
  public:
   // Brings an election in line with its sessions.
-  using Settle = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
+  using Reconcile = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
 
-  Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Settle settle);
+  Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Reconcile settle);
 
   // Whether a new question would be answered too late.
   [[nodiscard]] bool Late() const;
@@ -94,7 +94,7 @@ class Reads {
   OperatorStore& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
-  const Settle settle_;
+  const Reconcile settle_;
   Batcher<PendingElection> elections_;
   Batcher<PendingPlace> places_;
   std::atomic<size_t> posted_ = 0;

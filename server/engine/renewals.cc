@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/law.h"
-#include "server/engine/tally.h"
+#include "server/engine/transaction_metrics.h"
 
 namespace tenure {
 namespace {
@@ -39,18 +39,19 @@ std::function<void()> Renewals::Run(std::vector<Pending> batch) {
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Session>>> answers;
   std::vector<double> margins;  // of those that were renewed
-  const auto committed = transactions_.RunRepeatable(locks, [&](Docket& docket) {
+  const auto committed = transactions_.RunRepeatable(locks, [&](TransactionState& transaction) {
     answers.clear();
     margins.clear();
     for (const SessionId& id : locks.sessions) {
-      if (docket.busy_sessions.contains(id)) {
+      if (transaction.busy_sessions.contains(id)) {
         answers.emplace_back();
         continue;
       }
-      const auto session = docket.sessions.find(id);
-      const double margin =
-          session == docket.sessions.end() ? 0 : LeaseShareLeft(session->second, docket.now);
-      answers.emplace_back(Renew(docket, id));
+      const auto session = transaction.sessions.find(id);
+      const double margin = session == transaction.sessions.end()
+                                ? 0
+                                : LeaseShareLeft(session->second, transaction.now);
+      answers.emplace_back(Renew(transaction, id));
       if (*answers.back()) margins.push_back(margin);
     }
   });

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/law.h"
-#include "server/engine/tally.h"
+#include "server/engine/transaction_metrics.h"
 
 namespace tenure {
 namespace {
@@ -62,25 +62,26 @@ std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
   for (const Pending& pending : batch) locks.sessions.push_back(pending.session);
   // Nothing for those whose session is busy.
   std::vector<std::optional<Result<Closed>>> answers;
-  auto committed = transactions_.Run(locks, [&](Docket& docket) {
+  auto committed = transactions_.Run(locks, [&](TransactionState& transaction) {
     answers.clear();
     for (const Pending& pending : batch) {
-      if (docket.busy_sessions.contains(pending.session)) {
+      if (transaction.busy_sessions.contains(pending.session)) {
         answers.emplace_back();
         continue;
       }
-      const size_t changes_before = docket.admin_changes.size();
-      const auto ended = pending.asker ? DeposeSession(docket, pending.session, *pending.asker)
-                                       : EndSession(docket, pending.session, Cause::kSessionClosed);
+      const size_t changes_before = transaction.admin_changes.size();
+      const auto ended = pending.asker
+                             ? DeposeSession(transaction, pending.session, *pending.asker)
+                             : EndSession(transaction, pending.session, Cause::kSessionClosed);
       answers.emplace_back(ended.map([&](const Session& session) {
-        return Closed{session, docket.admin_changes.size() > changes_before};
+        return Closed{session, transaction.admin_changes.size() > changes_before};
       }));
     }
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
   // Settled here, so as to answer when that is over; again for a session that had ended before.
-  TallyEndedSessions(metrics_, committed->docket);
-  committed->docket.ended.clear();
+  CountEndedSessions(metrics_, committed->transaction);
+  committed->transaction.ended.clear();
   std::vector<Ending> endings;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!answers[i]) {
@@ -148,7 +149,7 @@ void SessionEndings::GiveUpPlaces(Ending ending, const std::vector<ElectionName>
     if (!endings_.Add(progress->ending)) Finish(kept, tl::unexpected(Overloaded()));
   };
   for (const ElectionName& election : elections) {
-    commands_.Submit(tenure::Settle{election, progress->ending.session}, one_done, nullptr,
+    commands_.Submit(Reconcile{election, progress->ending.session}, one_done, nullptr,
                      progress->ending.trace);
   }
   one_done(Answer(Done{}));

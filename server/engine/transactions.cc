@@ -3,12 +3,12 @@
 namespace tenure {
 namespace {
 
-// Nothing in this docket is decided now.
-void PutOff(Docket& docket) {
-  for (const auto& [name, contest] : docket.contests) docket.busy.insert(name);
-  for (const auto& [id, session] : docket.sessions) docket.busy_sessions.insert(id);
-  docket.contests.clear();
-  docket.sessions.clear();
+// Nothing in this transaction is decided now.
+void PutOff(TransactionState& transaction) {
+  for (const auto& [name, state] : transaction.elections) transaction.busy.insert(name);
+  for (const auto& [id, session] : transaction.sessions) transaction.busy_sessions.insert(id);
+  transaction.elections.clear();
+  transaction.sessions.clear();
 }
 
 }  // namespace
@@ -37,16 +37,16 @@ Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide
 }
 
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
-  return [this, &decide](Docket& docket) {
+  return [this, &decide](TransactionState& transaction) {
     const SteadyTime now = scheduler_.Now();
-    if (clock_.IsAhead(docket.now, now)) PutOff(docket);
+    if (clock_.IsAhead(transaction.now, now)) PutOff(transaction);
     if (const auto outage = outages_.LastUntil(now)) {
       const auto at = [&](SteadyTime when) {
-        return docket.now + -std::chrono::duration_cast<Duration>(now - when);
+        return transaction.now + -std::chrono::duration_cast<Duration>(now - when);
       };
-      docket.outage = Outage{at(outage->began), at(outage->ended), incumbent_wait_};
+      transaction.outage = Outage{at(outage->began), at(outage->ended), incumbent_wait_};
     }
-    decide(docket);
+    decide(transaction);
   };
 }
 
@@ -60,7 +60,7 @@ Result<Committed> Transactions::Commit(const LockSet& locks, bool repeatable,
   auto committed = store_.Transact(locks, {repeatable, stand}, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (committed) lineage_.Saw(committed->positions, stand->epoch);
+  if (committed) lineage_.Saw(committed->offsets, stand->epoch);
   return committed;
 }
 

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "core/docket.h"
 #include "core/error.h"
+#include "core/transaction_state.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/database_clock.h"

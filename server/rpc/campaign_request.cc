@@ -89,7 +89,7 @@ Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& l
   return stander;
 }
 
-Attempt NewAttempt() { return {std::max<uint64_t>(1, RandomNumber())}; }
+CallId NewCallId() { return {std::max<uint64_t>(1, RandomNumber())}; }
 
 }  // namespace
 
@@ -104,7 +104,7 @@ Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const 
   if (!stander) return tl::unexpected(stander.error());
   return CampaignRequest{
       {*election, stander->session, std::move(stander->opening), std::move(stander->candidate),
-       *value, request.priority(), NewAttempt(), request.supersede()},
+       *value, request.priority(), NewCallId(), request.supersede()},
       *wait};
 }
 
@@ -134,7 +134,7 @@ Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& req
   parsed.campaign.opening = std::move(stander->opening);
   parsed.campaign.candidate = std::move(stander->candidate);
   parsed.campaign.value = *value;
-  parsed.campaign.attempt = NewAttempt();
+  parsed.campaign.call_id = NewCallId();
   parsed.wait = *wait;
   return parsed;
 }

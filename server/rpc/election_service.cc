@@ -73,7 +73,7 @@ Target TargetOf(const v1::ObserveRequest& request) {
 
 // Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
 template <typename Machine, typename Request>
-grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Claimant claimant,
+grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Principal principal,
                                       grpc::CallbackServerContext& context,
                                       v1::CampaignResponse* response) {
   if (!parsed) return Refused(context, parsed.error());
@@ -82,7 +82,7 @@ grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Cl
     const auto admitted = engine.AdmitCampaign();
     if (!admitted) return Refused(context, admitted.error());
   }
-  parsed->campaign.claimant = std::move(claimant);
+  parsed->campaign.principal = std::move(principal);
   const calls::CampaignPatience patience{AnswerBy(context, engine.scheduler()), parsed->wait};
   Machine machine(std::move(parsed->campaign), patience);
   const auto watches = machine.Watches();

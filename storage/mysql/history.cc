@@ -17,13 +17,13 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(
     Connection& connection = loan.connection();
     connection.AskAgain();
     const std::vector<Rows> results = connection.Run(
-        {query::kBegin, query::kLockLanes, query::LatestEpoch(), query::FindEpoch(remembered),
+        {query::kBegin, query::kLockPartitions, query::LatestEpoch(), query::FindEpoch(remembered),
          query::kLastRepaired, query::kLongestLease, query::kClock});
     const mysql::Server& server = connection.server();
     HistorySight sight;
     sight.server = {loan.slot().choice, server.name,         server.history,
                     server.lossless,    server.many_writers, server.warnings};
-    for (const Row& row : results[1]) sight.positions.at(row.Unsigned(0)) = row.Unsigned(1);
+    for (const Row& row : results[1]) sight.offsets.at(row.Unsigned(0)) = row.Unsigned(1);
     sight.latest = First(ConvertAll(results[2], ToEpoch));
     sight.remembered = First(ConvertAll(results[3], ToEpoch));
     sight.repaired = results[4].at(0).Unsigned(0);

@@ -26,7 +26,7 @@ class Loader {
     LockSessions();
     CheckCoolDowns();
     if (!locks_.identities.empty()) LoadUsage();
-    FinishLoading(docket_);
+    FinishLoading(transaction_);
     return std::move(loaded_);
   }
 
@@ -64,13 +64,13 @@ class Loader {
       }
       if (!names.empty()) AddLocked(results[results.size() - (with_sessions ? 2 : 1)]);
     }
-    std::erase_if(names, [&](const auto& name) { return docket_.contests.contains(name); });
+    std::erase_if(names, [&](const auto& name) { return transaction_.elections.contains(name); });
     if (!names.empty()) FindMissing(std::move(names));
   }
 
   void LoadUsage() {
     for (const Row& row : RunOne(loan_, query::UsageOf(locks_.identities))) {
-      docket_.usage[Text(row, 0)] = {row.Unsigned(1), row.Unsigned(2)};
+      transaction_.usage[Text(row, 0)] = {row.Unsigned(1), row.Unsigned(2)};
     }
   }
 
@@ -86,30 +86,30 @@ class Loader {
 
   void AddLocked(const Rows& rows) {
     for (const Row& row : rows) {
-      Contest contest;
-      contest.election = ToElection(row);
-      contest.exists = !contest.election.deleted;
-      if (IsPlaceholder(contest.election)) loaded_.created.insert(contest.election.name);
-      docket_.contests.insert_or_assign(contest.election.name, std::move(contest));
+      ElectionState state;
+      state.election = ToElection(row);
+      state.exists = !state.election.deleted;
+      if (IsPlaceholder(state.election)) loaded_.created.insert(state.election.name);
+      transaction_.elections.insert_or_assign(state.election.name, std::move(state));
     }
   }
 
   // What could not be locked is either held by another transaction, or not there.
   void FindMissing(std::vector<ElectionName> names) {
     for (const Row& row : RunOne(loan_, query::ExistingElections(names))) {
-      docket_.busy.insert(ToName(row));
+      transaction_.busy.insert(ToName(row));
     }
-    std::erase_if(names, [&](const auto& name) { return docket_.busy.contains(name); });
+    std::erase_if(names, [&](const auto& name) { return transaction_.busy.contains(name); });
     for (const ElectionName& name : names) {
-      if (!locks_.elections.at(name).create) docket_.contests[name].election.name = name;
+      if (!locks_.elections.at(name).create) transaction_.elections[name].election.name = name;
     }
-    std::erase_if(names, [&](const auto& name) { return docket_.contests.contains(name); });
+    std::erase_if(names, [&](const auto& name) { return transaction_.elections.contains(name); });
     if (names.empty()) return;
     if (!asked_for_.empty()) return StartAgain();
     AddLocked(loan_.connection().Run(
         {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked)})[1]);
     for (const ElectionName& name : names) {
-      if (!docket_.contests.contains(name)) docket_.busy.insert(name);
+      if (!transaction_.elections.contains(name)) transaction_.busy.insert(name);
     }
   }
 
@@ -128,8 +128,8 @@ class Loader {
     std::vector<query::Head> heads;
     std::vector<std::pair<ElectionName, std::string>> named;
     std::vector<ElectionName> cooling;
-    for (const auto& [name, contest] : docket_.contests) {
-      const Election& election = contest.election;
+    for (const auto& [name, state] : transaction_.elections) {
+      const Election& election = state.election;
       const bool cools = election.cooling_until > DbTime{};
       if (cools) cooling.push_back(name);
       if (election.waiting == 0) continue;
@@ -163,86 +163,86 @@ class Loader {
 
   void SetHorizons(const std::vector<query::Head>& heads) {
     for (const query::Head& head : heads) {
-      Contest& contest = docket_.contests.at(head.election);
-      if (contest.queue.size() < head.size) continue;
-      contest.horizon = *std::ranges::max_element(
-          contest.queue, [](const auto& a, const auto& b) { return a.Before(b); });
+      ElectionState& state = transaction_.elections.at(head.election);
+      if (state.queue.size() < head.size) continue;
+      state.horizon = *std::ranges::max_element(
+          state.queue, [](const auto& a, const auto& b) { return a.Before(b); });
     }
   }
 
   void AddCoolDowns(const Rows& rows) {
     for (const Row& row : rows) {
-      docket_.contests.at(ToName(row)).cool_downs[Text(row, 1)] = Time(row, 2);
+      transaction_.elections.at(ToName(row)).cool_downs[Text(row, 1)] = Time(row, 2);
     }
   }
 
   void AddToQueues(const Rows& rows) {
     for (const Row& row : rows) {
-      docket_.contests.at(ToName(row)).queue.push_back(ToCandidacy(row, 1));
+      transaction_.elections.at(ToName(row)).queue.push_back(ToCandidacy(row, 1));
     }
   }
 
   // Those that were not asked for yet. The clock is read after the last lock.
   void LockSessions() {
     std::set<SessionId> needed(locks_.sessions.begin(), locks_.sessions.end());
-    for (const auto& [name, contest] : docket_.contests) needed.merge(SessionsOf(name, contest));
+    for (const auto& [name, state] : transaction_.elections) needed.merge(SessionsOf(name, state));
     std::vector<SessionId> more;
     std::ranges::set_difference(needed, asked_for_, std::back_inserter(more));
     if (!more.empty()) AddSessions(RunOne(loan_, query::LockSessions(more)));
 
-    std::erase_if(needed, [&](const SessionId& id) { return docket_.sessions.contains(id); });
+    std::erase_if(needed, [&](const SessionId& id) { return transaction_.sessions.contains(id); });
     std::vector<std::string> statements;
     if (!needed.empty())
       statements.push_back(query::ExistingSessions({needed.begin(), needed.end()}));
     const bool cools = std::ranges::any_of(
-        docket_.contests, [](const auto& it) { return !it.second.cool_downs.empty(); });
-    if (!needed.empty() || docket_.sessions.empty() || cools) {
+        transaction_.elections, [](const auto& it) { return !it.second.cool_downs.empty(); });
+    if (!needed.empty() || transaction_.sessions.empty() || cools) {
       statements.emplace_back(query::kClock);
     }
     if (statements.empty()) return;
     const std::vector<Rows> results = loan_.connection().Run(statements);
-    docket_.now = Time(results.back().at(0), 0);
+    transaction_.now = Time(results.back().at(0), 0);
     if (!needed.empty()) PassByBusySessions(results[0]);
   }
 
   void AddSessions(const Rows& rows) {
     for (const Row& row : rows) {
       const Session session = ToSession(row);
-      docket_.sessions.emplace(session.id, session);
-      docket_.now = std::max(docket_.now, Time(row, kSessionColumns));
+      transaction_.sessions.emplace(session.id, session);
+      transaction_.now = std::max(transaction_.now, Time(row, kSessionColumns));
     }
   }
 
   // A candidate whose cool-down has ended since the heads were read may be missing from them.
   void CheckCoolDowns() const {
-    for (const auto& [name, contest] : docket_.contests) {
-      for (const auto& [candidate, until] : contest.cool_downs) {
-        if (until > docket_.now) continue;
+    for (const auto& [name, state] : transaction_.elections) {
+      for (const auto& [candidate, until] : state.cool_downs) {
+        if (until > transaction_.now) continue;
         throw MySqlError(MySqlError::Kind::kConflict, 0, "a cool-down ended during a transaction");
       }
     }
   }
 
   [[nodiscard]] std::set<SessionId> SessionsOf(const ElectionName& name,
-                                               const Contest& contest) const {
+                                               const ElectionState& state) const {
     const LockSet::Part& part = locks_.elections.at(name);
     std::set<SessionId> ids(part.sessions.begin(), part.sessions.end());
-    if (contest.election.leader) ids.insert(contest.election.leader->session);
-    for (const Candidacy& candidacy : contest.queue) ids.insert(candidacy.session);
+    if (state.election.leader) ids.insert(state.election.leader->session);
+    for (const Candidacy& candidacy : state.queue) ids.insert(candidacy.session);
     return ids;
   }
 
   // Of the sessions that could not be locked, those that exist are held by another transaction; the
   // elections that need them are put off.
   void PassByBusySessions(const Rows& existing) {
-    for (const Row& row : existing) docket_.busy_sessions.insert(Id(row, 0));
-    if (docket_.busy_sessions.empty()) return;
-    std::erase_if(docket_.contests, [&](const auto& entry) {
-      const auto& [name, contest] = entry;
-      const bool busy = std::ranges::any_of(SessionsOf(name, contest), [&](const SessionId& id) {
-        return docket_.busy_sessions.contains(id);
+    for (const Row& row : existing) transaction_.busy_sessions.insert(Id(row, 0));
+    if (transaction_.busy_sessions.empty()) return;
+    std::erase_if(transaction_.elections, [&](const auto& entry) {
+      const auto& [name, state] = entry;
+      const bool busy = std::ranges::any_of(SessionsOf(name, state), [&](const SessionId& id) {
+        return transaction_.busy_sessions.contains(id);
       });
-      if (busy) docket_.busy.insert(name);
+      if (busy) transaction_.busy.insert(name);
       return busy;
     });
   }
@@ -251,7 +251,7 @@ class Loader {
   const LockSet& locks_;
   const CommitRules& rules_;
   Loaded loaded_;
-  Docket& docket_ = loaded_.docket;
+  TransactionState& transaction_ = loaded_.transaction;
   std::set<SessionId> asked_for_;  // sessions that were locked, passed by or not there
   bool elections_first_ = false;   // lock them before any session
 };

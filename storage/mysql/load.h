@@ -1,4 +1,4 @@
-// Loads the docket of a transaction, under row locks.
+// Loads what a transaction is decided by, under row locks.
 //
 // The order of locks: the connection's writer, elections by name, sessions by id. What others have
 // locked is passed by.
@@ -6,14 +6,14 @@
 
 #include <set>
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "storage/mysql/pool.h"
 #include "storage/store.h"
 
 namespace tenure::mysql {
 
 struct Loaded {
-  Docket docket;
+  TransactionState transaction;
   std::set<ElectionName> created;  // whose rows have never held a campaign
 };
 

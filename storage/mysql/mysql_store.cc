@@ -21,10 +21,10 @@ Result<Committed> MySqlStore::Transact(const LockSet& locks, const CommitRules& 
                                        const Decide& decide) {
   return runner_.Run([&](Pool::Loan& loan) {
     const mysql::Loaded loaded = mysql::Load(loan, locks, rules);
-    Docket decided = loaded.docket;
+    TransactionState decided = loaded.transaction;
     decide(decided);
-    auto positions = mysql::Save(loan, rules, loaded, decided);
-    return Committed{std::move(decided), std::move(positions)};
+    auto offsets = mysql::Save(loan, rules, loaded, decided);
+    return Committed{std::move(decided), std::move(offsets)};
   });
 }
 

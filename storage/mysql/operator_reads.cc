@@ -61,7 +61,7 @@ Result<std::optional<SessionId>> MySqlStore::FindSession(std::string_view handle
               [](const Rows& rows) { return First(ConvertAll(rows, ToId)); });
 }
 
-Result<Census> MySqlStore::TakeCensus() {
+Result<Statistics> MySqlStore::ReadStatistics() {
   return runner_.Run([&](Pool::Loan& loan) {
     const std::vector<Rows> results =
         loan.connection().Run({query::kCountLed, query::kCountEmpty, query::CountLapsed(),
@@ -69,11 +69,11 @@ Result<Census> MySqlStore::TakeCensus() {
     const auto count = [&](size_t result, size_t column = 0) {
       return results[result].at(0).Unsigned(column);
     };
-    return Census{.elections = count(0) + count(1, 0),
-                  .leaderless = count(1, 2) + count(2),
-                  .vacant = count(1, 1),
-                  .candidates = count(3),
-                  .sessions = count(4)};
+    return Statistics{.elections = count(0) + count(1, 0),
+                      .leaderless = count(1, 2) + count(2),
+                      .vacant = count(1, 1),
+                      .candidates = count(3),
+                      .sessions = count(4)};
   });
 }
 

@@ -63,19 +63,19 @@ Result<std::vector<Event>> MySqlStore::ReadEvents(const ElectionName& election, 
               [](const Rows& rows) { return ConvertAll(rows, ToEvent); });
 }
 
-Result<Lanes> MySqlStore::ReadLanes() {
-  return Read(query::kLanes, [](const Rows& rows) {
-    Lanes lanes;
+Result<Partitions> MySqlStore::ReadPartitions() {
+  return Read(query::kPartitions, [](const Rows& rows) {
+    Partitions partitions;
     for (const Row& row : rows) {
-      AddLane(row, lanes);
+      AddPartition(row, partitions);
       Connection::CheckWritable(row[3]);
     }
-    return lanes;
+    return partitions;
   });
 }
 
-Result<std::vector<FeedEntry>> MySqlStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
-  return Read(query::Feed(lane, after, until),
+Result<std::vector<FeedEntry>> MySqlStore::ReadFeed(int partition, uint64_t after, uint64_t until) {
+  return Read(query::Feed(partition, after, until),
               [](const Rows& rows) { return ConvertAll(rows, ToFeedEntry); });
 }
 

@@ -18,15 +18,16 @@ namespace {
 
 constexpr int kLookUpTriesMax = 3;
 
-using EventLanes = std::map<int, std::vector<const Event*>>;
+using EventPartitions = std::map<int, std::vector<const Event*>>;
 
 class Saver {
  public:
-  Saver(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded, const Docket& decided)
+  Saver(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded,
+        const TransactionState& decided)
       : loan_(loan), rules_(rules), loaded_(loaded), decided_(decided) {}
 
-  std::vector<LanePosition> Run() {
-    const Changes changes = Compare(loaded_.docket, decided_);
+  std::vector<PartitionOffset> Run() {
+    const Changes changes = Compare(loaded_.transaction, decided_);
     std::vector<std::string> statements;
     if (!changes.elections.empty()) statements.push_back(query::SaveElections(changes.elections));
     if (!changes.opened.empty()) statements.push_back(query::OpenSessions(changes.opened));
@@ -52,17 +53,17 @@ class Saver {
       if (!granted.empty()) statements.push_back(query::WriteFences(granted));
     }
 
-    const auto lanes = EventsByLane(decided_.events);
+    const auto partitions = EventsByPartition(decided_.events);
     std::vector<size_t> position_results;
-    for (const auto& [lane, events] : lanes) {
-      statements.push_back(query::AdvanceLane(lane, rules_.stand));
+    for (const auto& [partition, events] : partitions) {
+      statements.push_back(query::AdvancePartition(partition, rules_.stand));
       position_results.push_back(statements.size());
-      statements.emplace_back(query::kAdvancedPosition);
-      statements.push_back(query::SaveEvents(lane, events));
+      statements.emplace_back(query::kAdvancedOffset);
+      statements.push_back(query::SaveEvents(partition, events));
     }
     statements.emplace_back(query::kCommit);
 
-    std::vector<uint64_t> positions;
+    std::vector<uint64_t> offsets;
     try {
       const std::vector<Rows> results = loan_.connection().Run(statements);
       for (const size_t index : position_results) {
@@ -70,7 +71,7 @@ class Saver {
         if (results[index].size() != 1) {
           throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
         }
-        positions.push_back(results[index][0].Unsigned(0));
+        offsets.push_back(results[index][0].Unsigned(0));
       }
     } catch (const MySqlError& error) {
       if (error.code == query::kNotNull && rules_.stand) {
@@ -80,11 +81,11 @@ class Saver {
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
       if (!in_doubt || rules_.repeatable) throw;
-      positions = LookUpCommit(lanes);
+      offsets = LookUpCommit(partitions);
     }
-    std::vector<LanePosition> committed;
-    for (const auto& [lane, events] : lanes) {
-      committed.push_back({lane, positions.at(committed.size())});
+    std::vector<PartitionOffset> committed;
+    for (const auto& [partition, events] : partitions) {
+      committed.push_back({partition, offsets.at(committed.size())});
     }
     return committed;
   }
@@ -102,22 +103,21 @@ class Saver {
   std::vector<ElectionName> Unused() const {
     std::vector<ElectionName> unused;
     for (const ElectionName& name : loaded_.created) {
-      const auto contest = decided_.contests.find(name);
-      const bool used =
-          contest != decided_.contests.end() && !IsPlaceholder(contest->second.election);
+      const auto state = decided_.elections.find(name);
+      const bool used = state != decided_.elections.end() && !IsPlaceholder(state->second.election);
       if (!used) unused.push_back(name);
     }
     return unused;
   }
 
   // Looks up, on a new connection, whether the commit whose reply was lost has happened, and
-  // answers with each lane's position. Throws kNotCommitted if it has not and never will, kInDoubt
-  // if that cannot be found out.
-  std::vector<uint64_t> LookUpCommit(const EventLanes& lanes) {
+  // answers with each partition's offset. Throws kNotCommitted if it has not and never will,
+  // kInDoubt if that cannot be found out.
+  std::vector<uint64_t> LookUpCommit(const EventPartitions& partitions) {
     for (int tries = 1;; ++tries) {
       loan_.Drop();
       try {
-        if (const auto positions = TryLookUpCommit(lanes)) return *positions;
+        if (const auto offsets = TryLookUpCommit(partitions)) return *offsets;
         break;
       } catch (const MySqlError& error) {
         if (tries == kLookUpTriesMax) {
@@ -132,28 +132,28 @@ class Saver {
 
   // Nothing if it did not happen. Waits for a transaction that has not ended yet; throws if that
   // takes too long.
-  std::optional<std::vector<uint64_t>> TryLookUpCommit(const EventLanes& lanes) {
+  std::optional<std::vector<uint64_t>> TryLookUpCommit(const EventPartitions& partitions) {
     const Pool::Slot& slot = loan_.slot();
     const Rows writer =
         loan_.connection().Run({query::kBegin, query::LockWriter(slot.writer), query::kCommit})[1];
     if (writer.empty() || writer[0].Unsigned(0) != slot.transaction) return std::nullopt;
-    std::vector<uint64_t> positions;
-    for (const auto& [lane, events] : lanes) {
-      positions.push_back(RunOne(loan_, query::EventPosition(*events.front())).at(0).Unsigned(0));
+    std::vector<uint64_t> offsets;
+    for (const auto& [partition, events] : partitions) {
+      offsets.push_back(RunOne(loan_, query::OffsetOfEvent(*events.front())).at(0).Unsigned(0));
     }
-    return positions;
+    return offsets;
   }
 
   Pool::Loan& loan_;
   const CommitRules& rules_;
   const Loaded& loaded_;
-  const Docket& decided_;
+  const TransactionState& decided_;
 };
 
 }  // namespace
 
-std::vector<LanePosition> Save(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded,
-                               const Docket& decided) {
+std::vector<PartitionOffset> Save(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded,
+                                  const TransactionState& decided) {
   return Saver(loan, rules, loaded, decided).Run();
 }
 

@@ -1,9 +1,9 @@
-// Saves what was decided about a loaded docket, and commits.
+// Saves what was decided about a loaded transaction, and commits.
 #pragma once
 
 #include <vector>
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/pool.h"
 #include "storage/store.h"
@@ -11,9 +11,10 @@
 namespace tenure::mysql {
 
 // Ends the transaction that `loaded` began. If the reply to the commit is lost, what became of it
-// is looked up on a new connection, unless the transaction is repeatable. Answers with its position
-// in each lane in which it wrote events. Throws MySqlError.
-[[nodiscard]] std::vector<LanePosition> Save(Pool::Loan& loan, const CommitRules& rules,
-                                             const Loaded& loaded, const Docket& decided);
+// is looked up on a new connection, unless the transaction is repeatable. Answers with its offset
+// in each partition in which it wrote events. Throws MySqlError.
+[[nodiscard]] std::vector<PartitionOffset> Save(Pool::Loan& loan, const CommitRules& rules,
+                                                const Loaded& loaded,
+                                                const TransactionState& decided);
 
 }  // namespace tenure::mysql

@@ -106,7 +106,7 @@ std::string LeaderValues(const std::optional<Leader>& leader) {
   if (!leader) return "NULL, NULL, NULL, NULL, NULL, NULL";
   return fmt::format("{}, {}, {}, {}, {}, {}", Literal(leader->session), Literal(leader->candidate),
                      Literal(leader->lease_ttl), Literal(leader->value),
-                     Literal(leader->elected_at), leader->attempt.value);
+                     Literal(leader->elected_at), leader->call_id.value);
 }
 
 std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
@@ -272,7 +272,7 @@ std::string SavePlaces(
     return fmt::format("({}, {}, {}, {}, {}, {}, {}, {})", Literal(*it.first),
                        Literal(candidacy.session), Literal(candidacy.candidate),
                        candidacy.ticket.value, ~candidacy.priority, Literal(candidacy.value),
-                       candidacy.attempt.value, candidacy.asked_again ? 1 : 0);
+                       candidacy.call_id.value, candidacy.asked_again ? 1 : 0);
   };
   return fmt::format(
       "INSERT INTO candidacies (election, session, candidate, ticket, precedence, value, attempt,"
@@ -301,22 +301,24 @@ std::string SaveAdminChanges(const std::vector<AdminChange>& changes) {
          Join(changes, ", ", row);
 }
 
-std::string AdvanceLane(int lane, const std::optional<Stand>& stand) {
+std::string AdvancePartition(int partition, const std::optional<Stand>& stand) {
   const std::string next =
       stand ? fmt::format("CASE WHEN epoch = {} AND position >= {} THEN position + 1 END",
-                          stand->epoch, stand->seen[static_cast<size_t>(lane)])
+                          stand->epoch, stand->seen[static_cast<size_t>(partition)])
             : "position + 1";
-  return fmt::format("UPDATE lanes SET position = LAST_INSERT_ID({}) WHERE lane = {}", next, lane);
+  return fmt::format("UPDATE lanes SET position = LAST_INSERT_ID({}) WHERE lane = {}", next,
+                     partition);
 }
 
-std::string SaveEvents(int lane, const std::vector<const Event*>& events) {
+std::string SaveEvents(int partition, const std::vector<const Event*>& events) {
   const auto row = [&](const Event* it) {
     const Leader& leader = it->leader;
     return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, LAST_INSERT_ID())",
                        Literal(it->election), it->revision.value, static_cast<int>(it->type),
                        static_cast<int>(it->cause), it->term.value, Literal(leader.session),
                        Literal(leader.candidate), Literal(leader.lease_ttl), Literal(leader.value),
-                       Literal(leader.elected_at), Literal(it->at), Literal(it->successor), lane);
+                       Literal(leader.elected_at), Literal(it->at), Literal(it->successor),
+                       partition);
   };
   return fmt::format("INSERT INTO events ({}, lane, position) VALUES {}", kEventColumns,
                      Join(events, ", ", row));
@@ -334,7 +336,7 @@ std::string LockWriter(std::string_view writer) {
                      Literal(writer));
 }
 
-std::string EventPosition(const Event& event) {
+std::string OffsetOfEvent(const Event& event) {
   return fmt::format("SELECT position FROM events WHERE election = {} AND revision = {}",
                      Literal(event.election), event.revision.value);
 }
@@ -372,11 +374,11 @@ std::string Events(const ElectionName& election, Revision from, size_t limit) {
       kEventColumns, Literal(election), from.value, limit);
 }
 
-std::string Feed(int lane, uint64_t after, uint64_t until) {
+std::string Feed(int partition, uint64_t after, uint64_t until) {
   return fmt::format(
       "SELECT {}, position FROM events WHERE lane = {} AND position > {} AND position <= {}"
       " ORDER BY position, election, revision",
-      kEventColumns, lane, after, until);
+      kEventColumns, partition, after, until);
 }
 
 std::string WriteFences(const std::set<ElectionName>& names) {

@@ -52,7 +52,7 @@ inline constexpr char kWritesAlways[] =
 [[nodiscard]] std::vector<std::string> SetUpSession(const Server& server);
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
-// lane.
+// partition.
 // InnoDB then rolls back the statement, not the transaction.
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr char kBegin[] = "START TRANSACTION";
@@ -96,15 +96,15 @@ struct Head {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
-// The lane's next position becomes LAST_INSERT_ID(), for SaveEvents, which comes next. Fails with
-// kNotNull if the lane is not where `stand` says.
-[[nodiscard]] std::string AdvanceLane(int lane, const std::optional<Stand>& stand);
+// The partition's next offset becomes LAST_INSERT_ID(), for SaveEvents, which comes next. Fails
+// with kNotNull if the partition is not where `stand` says.
+[[nodiscard]] std::string AdvancePartition(int partition, const std::optional<Stand>& stand);
 inline constexpr int kNotNull = 1048;
-inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
-[[nodiscard]] std::string SaveEvents(int lane, const std::vector<const Event*>& events);
+inline constexpr char kAdvancedOffset[] = "SELECT LAST_INSERT_ID()";
+[[nodiscard]] std::string SaveEvents(int partition, const std::vector<const Event*>& events);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
-[[nodiscard]] std::string EventPosition(const Event& event);
+[[nodiscard]] std::string OffsetOfEvent(const Event& event);
 
 // Reads. Those whose last column is @@global.read_only show that the server was the one to ask.
 [[nodiscard]] std::string ViewElections(const std::vector<ElectionName>& names);
@@ -113,8 +113,8 @@ inline constexpr char kAdvancedPosition[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string Positions(const std::vector<PlaceKey>& places);
 [[nodiscard]] std::string Seats(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
-[[nodiscard]] std::string Feed(int lane, uint64_t after, uint64_t until);
-inline constexpr char kLanes[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
+[[nodiscard]] std::string Feed(int partition, uint64_t after, uint64_t until);
+inline constexpr char kPartitions[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
 // For a cluster, where a guard of the fence writes one of the rows.
@@ -122,7 +122,8 @@ inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
 // The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
 // guards_write.
-inline constexpr char kLockLanes[] = "SELECT lane, position FROM lanes ORDER BY lane FOR UPDATE";
+inline constexpr char kLockPartitions[] =
+    "SELECT lane, position FROM lanes ORDER BY lane FOR UPDATE";
 [[nodiscard]] std::string LatestEpoch();
 [[nodiscard]] std::string FindEpoch(uint64_t number);
 inline constexpr char kLastRepaired[] =

@@ -19,11 +19,12 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
     uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
   return Guarded([&] {
     Transaction transaction(connection_, query::kBegin);
-    Lanes lanes;
+    Partitions partitions;
     HistorySight sight;
     sight.server = {.number = 1, .name = "SQLite " SQLITE_VERSION, .history = "SQLite"};
-    connection_.ForEach(query::kLanes, {}, [&](const Row& row) { AddLane(row, lanes); });
-    sight.positions = lanes.positions;
+    connection_.ForEach(query::kPartitions, {},
+                        [&](const Row& row) { AddPartition(row, partitions); });
+    sight.offsets = partitions.offsets;
     sight.latest = connection_.First(query::kLatestEpoch, {}, ToEpoch);
     sight.remembered = connection_.First(query::kFindEpoch, {Int(remembered)}, ToEpoch);
     sight.repaired = connection_.Number(query::kLastRepaired);
@@ -35,7 +36,7 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
           {Int(epoch->number), Int(epoch->token), epoch->server, int64_t{epoch->lossless},
            static_cast<int64_t>(epoch->state), Int(epoch->began_at), Int(epoch->repairer),
            Int(epoch->repair_until), Int(sight.now), int64_t{epoch->guards_write}});
-      connection_.Execute(query::kSaveLanesEpoch, {Int(epoch->number)});
+      connection_.Execute(query::kSavePartitionsEpoch, {Int(epoch->number)});
     } else if (sight.latest) {
       connection_.Execute(query::kJoinEpoch, {Int(sight.now), Int(sight.latest->number)});
     }

@@ -18,25 +18,24 @@ std::map<std::string, DbTime> LoadCoolDowns(Connection& connection, const Electi
   return cool_downs;
 }
 
-Contest LoadContest(Connection& connection, const ElectionName& name, const LockSet::Part& part,
-                    DbTime now) {
-  Contest contest;
-  contest.election.name = name;
+ElectionState LoadElectionState(Connection& connection, const ElectionName& name,
+                                const LockSet::Part& part, DbTime now) {
+  ElectionState state;
+  state.election.name = name;
   if (auto found = connection.First(query::kLoadElection, {name.bytes}, ToElection)) {
-    contest.election = *std::move(found);
-    contest.exists = !contest.election.deleted;
+    state.election = *std::move(found);
+    state.exists = !state.election.deleted;
   } else {
-    contest.election.term.value = contest.election.revision.value =
-        connection.Number(query::kOrigin);
+    state.election.term.value = state.election.revision.value = connection.Number(query::kOrigin);
   }
-  const Election& election = contest.election;
-  if (election.cooling_until > DbTime{}) contest.cool_downs = LoadCoolDowns(connection, name, now);
-  if (election.waiting == 0) return contest;
+  const Election& election = state.election;
+  if (election.cooling_until > DbTime{}) state.cool_downs = LoadCoolDowns(connection, name, now);
+  if (election.waiting == 0) return state;
 
   const size_t head_size = part.departures + 1;
-  const auto add = [&](const Row& row) { contest.queue.push_back(ToCandidacy(row)); };
+  const auto add = [&](const Row& row) { state.queue.push_back(ToCandidacy(row)); };
   connection.ForEach(query::kLoadHead, {name.bytes, Int(now), Int(head_size)}, add);
-  if (contest.queue.size() == head_size) contest.horizon = contest.queue.back();
+  if (state.queue.size() == head_size) state.horizon = state.queue.back();
   for (const SessionId& session : part.sessions) {
     connection.ForEach(query::kLoadPlace, {name.bytes, Bytes(session)}, add);
   }
@@ -46,33 +45,34 @@ Contest LoadContest(Connection& connection, const ElectionName& name, const Lock
   for (const std::string& candidate : named) {
     connection.ForEach(query::kLoadNamed, {name.bytes, candidate, Int(now), Int(kNamedMax)}, add);
   }
-  return contest;
+  return state;
 }
 
 }  // namespace
 
-Docket Load(Connection& connection, DbTime now, const LockSet& locks) {
-  Docket docket;
-  docket.now = now;
+TransactionState Load(Connection& connection, DbTime now, const LockSet& locks) {
+  TransactionState transaction;
+  transaction.now = now;
   std::set<SessionId> sessions(locks.sessions.begin(), locks.sessions.end());
   for (const auto& [name, part] : locks.elections) {
-    Contest& contest =
-        docket.contests.emplace(name, LoadContest(connection, name, part, now)).first->second;
+    ElectionState& state =
+        transaction.elections.emplace(name, LoadElectionState(connection, name, part, now))
+            .first->second;
     sessions.insert(part.sessions.begin(), part.sessions.end());
-    if (contest.election.leader) sessions.insert(contest.election.leader->session);
-    for (const Candidacy& candidacy : contest.queue) sessions.insert(candidacy.session);
+    if (state.election.leader) sessions.insert(state.election.leader->session);
+    for (const Candidacy& candidacy : state.queue) sessions.insert(candidacy.session);
   }
   for (const SessionId& id : sessions) {
     connection.ForEach(query::kLoadSession, {Bytes(id)},
-                       [&](const Row& row) { docket.sessions.emplace(id, ToSession(row)); });
+                       [&](const Row& row) { transaction.sessions.emplace(id, ToSession(row)); });
   }
   for (const std::string& identity : locks.identities) {
-    connection.ForEach(query::kUsage, {identity, Int(docket.now)}, [&](const Row& row) {
-      docket.usage[identity] = {row.Unsigned(0), row.Unsigned(1)};
+    connection.ForEach(query::kUsage, {identity, Int(transaction.now)}, [&](const Row& row) {
+      transaction.usage[identity] = {row.Unsigned(0), row.Unsigned(1)};
     });
   }
-  FinishLoading(docket);
-  return docket;
+  FinishLoading(transaction);
+  return transaction;
 }
 
 }  // namespace tenure::sqlite

@@ -1,13 +1,13 @@
-// Loads the docket of a transaction.
+// Loads what a transaction is decided by.
 #pragma once
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "storage/sqlite/connection.h"
 #include "storage/store.h"
 
 namespace tenure::sqlite {
 
 // REQUIRES: a transaction that will write, which began before the clock was read.
-[[nodiscard]] Docket Load(Connection& connection, DbTime now, const LockSet& locks);
+[[nodiscard]] TransactionState Load(Connection& connection, DbTime now, const LockSet& locks);
 
 }  // namespace tenure::sqlite

@@ -69,20 +69,20 @@ Result<std::optional<SessionId>> SqliteStore::FindSession(std::string_view handl
   });
 }
 
-Result<Census> SqliteStore::TakeCensus() {
+Result<Statistics> SqliteStore::ReadStatistics() {
   return Guarded([&] {
     Transaction transaction(connection_, query::kBeginRead);
     const int64_t now = Int(clock_());
-    Census census;
+    Statistics statistics;
     connection_.ForEach(query::kCountEmpty, {}, [&](const Row& row) {
-      census = {
+      statistics = {
           .elections = row.Unsigned(0), .leaderless = row.Unsigned(2), .vacant = row.Unsigned(1)};
     });
-    census.elections += connection_.Number(query::kCountLed);
-    census.leaderless += connection_.Number(query::kCountLapsed, {now});
-    census.candidates = connection_.Number(query::kCountCandidates);
-    census.sessions = connection_.Number(query::kCountSessions, {now});
-    return census;
+    statistics.elections += connection_.Number(query::kCountLed);
+    statistics.leaderless += connection_.Number(query::kCountLapsed, {now});
+    statistics.candidates = connection_.Number(query::kCountCandidates);
+    statistics.sessions = connection_.Number(query::kCountSessions, {now});
+    return statistics;
   });
 }
 

@@ -78,17 +78,20 @@ Result<std::vector<Event>> SqliteStore::ReadEvents(const ElectionName& election,
   });
 }
 
-Result<Lanes> SqliteStore::ReadLanes() {
+Result<Partitions> SqliteStore::ReadPartitions() {
   return Guarded([&] {
-    Lanes lanes;
-    connection_.ForEach(query::kLanes, {}, [&](const Row& row) { AddLane(row, lanes); });
-    return lanes;
+    Partitions partitions;
+    connection_.ForEach(query::kPartitions, {},
+                        [&](const Row& row) { AddPartition(row, partitions); });
+    return partitions;
   });
 }
 
-Result<std::vector<FeedEntry>> SqliteStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
+Result<std::vector<FeedEntry>> SqliteStore::ReadFeed(int partition, uint64_t after,
+                                                     uint64_t until) {
   return Guarded([&] {
-    return connection_.Collect(query::kFeed, {int64_t{lane}, Int(after), Int(until)}, ToFeedEntry);
+    return connection_.Collect(query::kFeed, {int64_t{partition}, Int(after), Int(until)},
+                               ToFeedEntry);
   });
 }
 

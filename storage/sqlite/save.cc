@@ -38,7 +38,7 @@ void SaveElection(Connection& connection, const Election& election) {
                       leader ? Value(Int(leader->lease_ttl)) : null,
                       leader ? Value(leader->value) : null,
                       leader ? Value(Int(leader->elected_at)) : null,
-                      leader ? Value(Int(leader->attempt.value)) : null,
+                      leader ? Value(Int(leader->call_id.value)) : null,
                       Int(settings.lock_delay),
                       Int(settings.min_hold),
                       Int(settings.lease_ttl_default),
@@ -58,40 +58,41 @@ void SaveElection(Connection& connection, const Election& election) {
                       incumbent ? Value(Int(incumbent->until)) : null});
 }
 
-void SaveEvent(Connection& connection, const Event& event, int lane, uint64_t position) {
+void SaveEvent(Connection& connection, const Event& event, int partition, uint64_t offset) {
   const Leader& leader = event.leader;
   connection.Execute(
       query::kSaveEvent,
       {event.election.bytes, Int(event.revision.value), static_cast<int64_t>(event.type),
        static_cast<int64_t>(event.cause), Int(event.term.value), Bytes(leader.session),
        leader.candidate, Int(leader.lease_ttl), leader.value, Int(leader.elected_at), Int(event.at),
-       event.successor, int64_t{lane}, Int(position)});
+       event.successor, int64_t{partition}, Int(offset)});
 }
 
-std::vector<LanePosition> SaveEvents(Connection& connection, const std::vector<Event>& all,
-                                     const std::optional<Stand>& stand) {
-  std::vector<LanePosition> committed;
-  for (const auto& [lane, events] : EventsByLane(all)) {
-    uint64_t position = 0;
+std::vector<PartitionOffset> SaveEvents(Connection& connection, const std::vector<Event>& all,
+                                        const std::optional<Stand>& stand) {
+  std::vector<PartitionOffset> committed;
+  for (const auto& [partition, events] : EventsByPartition(all)) {
+    uint64_t offset = 0;
     uint64_t epoch = 0;
-    connection.ForEach(query::kLane, {int64_t{lane}}, [&](const Row& row) {
-      position = row.Unsigned(0) + 1;
+    connection.ForEach(query::kPartition, {int64_t{partition}}, [&](const Row& row) {
+      offset = row.Unsigned(0) + 1;
       epoch = row.Unsigned(1);
     });
-    if (stand && (epoch != stand->epoch || position <= stand->seen[static_cast<size_t>(lane)])) {
+    if (stand && (epoch != stand->epoch || offset <= stand->seen[static_cast<size_t>(partition)])) {
       throw SQLite::Exception("the database's history is not the one that this replica knows");
     }
-    connection.Execute(query::kAdvanceLane, {int64_t{lane}});
-    for (const Event* event : events) SaveEvent(connection, *event, lane, position);
-    committed.push_back({lane, position});
+    connection.Execute(query::kAdvancePartition, {int64_t{partition}});
+    for (const Event* event : events) SaveEvent(connection, *event, partition, offset);
+    committed.push_back({partition, offset});
   }
   return committed;
 }
 
 }  // namespace
 
-std::vector<LanePosition> Save(Connection& connection, const Docket& loaded, const Docket& decided,
-                               const std::optional<Stand>& stand) {
+std::vector<PartitionOffset> Save(Connection& connection, const TransactionState& loaded,
+                                  const TransactionState& decided,
+                                  const std::optional<Stand>& stand) {
   const Changes changes = Compare(loaded, decided);
   for (const Election* election : changes.elections) SaveElection(connection, *election);
   for (const Session* session : changes.opened) SaveSession(connection, *session);
@@ -107,7 +108,7 @@ std::vector<LanePosition> Save(Connection& connection, const Docket& loaded, con
     connection.Execute(
         query::kSavePlace,
         {election->bytes, Bytes(candidacy->session), Int(candidacy->ticket.value),
-         int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->attempt.value),
+         int64_t{~candidacy->priority}, candidacy->value, Int(candidacy->call_id.value),
          candidacy->candidate, int64_t{candidacy->asked_again}});
   }
   for (const CoolDown& cool_down : changes.cool_downs) {

@@ -1,19 +1,20 @@
-// Saves what was decided about a loaded docket.
+// Saves what was decided about a loaded transaction.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "storage/sqlite/connection.h"
 #include "storage/store.h"
 
 namespace tenure::sqlite {
 
-// REQUIRES: the transaction in which `loaded` was loaded. Answers with its position in each lane
-// in which it wrote events. Throws if the lanes are not where `stand` says.
-[[nodiscard]] std::vector<LanePosition> Save(Connection& connection, const Docket& loaded,
-                                             const Docket& decided,
-                                             const std::optional<Stand>& stand);
+// REQUIRES: the transaction in which `loaded` was loaded. Answers with its offset in each partition
+// in which it wrote events. Throws if the partitions are not where `stand` says.
+[[nodiscard]] std::vector<PartitionOffset> Save(Connection& connection,
+                                                const TransactionState& loaded,
+                                                const TransactionState& decided,
+                                                const std::optional<Stand>& stand);
 
 }  // namespace tenure::sqlite

@@ -82,8 +82,9 @@ inline constexpr char kSaveCoolDown[] =
 inline constexpr char kSaveAdminChange[] =
     "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)";
-inline constexpr char kAdvanceLane[] = "UPDATE lanes SET position = position + 1 WHERE lane = ?";
-inline constexpr char kLane[] = "SELECT position, epoch FROM lanes WHERE lane = ?";
+inline constexpr char kAdvancePartition[] =
+    "UPDATE lanes SET position = position + 1 WHERE lane = ?";
+inline constexpr char kPartition[] = "SELECT position, epoch FROM lanes WHERE lane = ?";
 inline constexpr char kSaveEvent[] = "INSERT INTO events (" TENURE_EVENT_COLUMNS
                                      ", lane, position)"
                                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -113,7 +114,7 @@ inline constexpr char kFeed[] =
     "SELECT " TENURE_EVENT_COLUMNS
     ", position FROM events WHERE lane = ? AND position > ? AND position <= ?"
     " ORDER BY position, election, revision";
-inline constexpr char kLanes[] = "SELECT lane, position, epoch FROM lanes";
+inline constexpr char kPartitions[] = "SELECT lane, position, epoch FROM lanes";
 
 // The history. Epochs: number, token, server, lossless, state, began_at, repairer, repair_until,
 // guards_write.
@@ -126,7 +127,7 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 inline constexpr char kSaveEpoch[] =
     "INSERT OR REPLACE INTO lineage (epoch, token, server, lossless, state, began_at_us, repairer,"
     " repair_until_us, joined_at_us, guards_write) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-inline constexpr char kSaveLanesEpoch[] = "UPDATE lanes SET epoch = ?";
+inline constexpr char kSavePartitionsEpoch[] = "UPDATE lanes SET epoch = ?";
 inline constexpr char kJoinEpoch[] = "UPDATE lineage SET joined_at_us = ? WHERE epoch = ?";
 
 // What operators see.

@@ -25,12 +25,12 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
                                         const Decide& decide) {
   return Guarded([&] {
     Transaction transaction(connection_, query::kBegin);
-    const Docket loaded = sqlite::Load(connection_, clock_(), locks);
-    Docket decided = loaded;
+    const TransactionState loaded = sqlite::Load(connection_, clock_(), locks);
+    TransactionState decided = loaded;
     decide(decided);
-    auto positions = sqlite::Save(connection_, loaded, decided, rules.stand);
+    auto offsets = sqlite::Save(connection_, loaded, decided, rules.stand);
     transaction.Commit();
-    return Committed{std::move(decided), std::move(positions)};
+    return Committed{std::move(decided), std::move(offsets)};
   });
 }
 

@@ -36,8 +36,8 @@ class SqliteStore final : public Store {
   Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override;
   Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                         size_t limit) override;
-  Result<Lanes> ReadLanes() override;
-  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override;
+  Result<Partitions> ReadPartitions() override;
+  Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
@@ -54,7 +54,7 @@ class SqliteStore final : public Store {
   Result<std::vector<SessionView>> ReadSessions(std::string_view candidate_prefix,
                                                 const SessionId& after, size_t limit) override;
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override;
-  Result<Census> TakeCensus() override;
+  Result<Statistics> ReadStatistics() override;
   Result<HistorySight> AgreeOnHistory(
       uint64_t remembered,
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override;

@@ -45,9 +45,9 @@ TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   }
 
   for (int times = 0; times < 2; ++times) {  // as a new row, and over the old one
-    ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
+    ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
       for (const Election& election : {all, few, tombstone}) {
-        docket.contests.at(election.name) = {election, !election.deleted};
+        transaction.elections.at(election.name) = {election, !election.deleted};
       }
     }));
 
@@ -73,8 +73,8 @@ TEST_P(AdminContract, AnIncumbentWithoutAVacancyIsNobody) {
   election.vacancy = Vacancy{Cause::kExpired, {15s}, Incumbent{"last", {17s}}};
   LockSet locks;
   locks.elections[election.name].create = true;
-  ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
-    docket.contests.at(election.name) = {election, true};
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    transaction.elections.at(election.name) = {election, true};
   }));
 
   (void)QueryRows(url_, "UPDATE elections SET vacant_cause = NULL, vacant_since_us = NULL");
@@ -87,19 +87,24 @@ TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
                   Cause::kNone,   {DbTime{5s}}, 2s, {DbTime{6s}}};
   const LockSet locks{{}, {session.id}};
   const auto found = [&] {
-    return Replica().Transact(locks, {}, [](Docket&) {}).value().docket.sessions.at(session.id);
+    return Replica()
+        .Transact(locks, {}, [](TransactionState&) {})
+        .value()
+        .transaction.sessions.at(session.id);
   };
 
-  ASSERT_TRUE(
-      store_->Transact(locks, {}, [&](Docket& docket) { docket.sessions[session.id] = session; }));
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    transaction.sessions[session.id] = session;
+  }));
   EXPECT_EQ(found(), session);
 
   session.lease_ttl = 9s;
   session.lease_ttl_since = {7s};
   session.expires_at = {30s};
   session.ended = Cause::kDeposed;
-  ASSERT_TRUE(
-      store_->Transact(locks, {}, [&](Docket& docket) { docket.sessions[session.id] = session; }));
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    transaction.sessions[session.id] = session;
+  }));
   EXPECT_EQ(found(), session);
 }
 
@@ -108,15 +113,15 @@ TEST_P(AdminContract, EveryFieldOfACandidacyIsStored) {
   Stand("e", NewSessionId(), "leader");
   Stand("e", session, "a");
   Campaign again = CampaignOf("e", session, "a");
-  again.attempt = {~0ULL};
+  again.call_id = {~0ULL};
   again.priority = std::numeric_limits<int32_t>::min();
   again.value = std::string("\0w", 2);
   ASSERT_TRUE(Run(again));
 
-  const Contest contest = Load("e", Needing({session}));
+  const ElectionState state = Load("e", Needing({session}));
 
-  ASSERT_THAT(contest.queue, SizeIs(1));
-  EXPECT_EQ(contest.queue[0],
+  ASSERT_THAT(state.queue, SizeIs(1));
+  EXPECT_EQ(state.queue[0],
             (Candidacy{session, "a", 60s, {1}, again.priority, again.value, {~0ULL}, true}));
 }
 
@@ -185,11 +190,11 @@ TEST_P(AdminContract, ADeposedCandidateIsKeptOutWithAllItsSessions) {
 
   EXPECT_TRUE(Administer(Depose{{"e"}, {1}, 1h, kAsker}).changed);
 
-  const Contest contest = Load("e");
-  EXPECT_THAT(contest.cool_downs, ElementsAre(Pair("a", contest.election.cooling_until)));
+  const ElectionState state = Load("e");
+  EXPECT_THAT(state.cool_downs, ElementsAre(Pair("a", state.election.cooling_until)));
   EXPECT_FALSE(Stand("e", NewSessionId(), "a").elected);
   EXPECT_FALSE(Stand("e", first, "a").elected);
-  EXPECT_EQ(Load("e").election.wake_at, contest.election.cooling_until);
+  EXPECT_EQ(Load("e").election.wake_at, state.election.cooling_until);
   EXPECT_TRUE(Stand("e", NewSessionId(), "b").elected);
   EXPECT_THAT(History("e"),
               ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 DEPOSED", "3 ELECTED b 2 "));
@@ -303,16 +308,16 @@ TEST_P(AdminContract, AnOperatorEndsASession) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
   const auto depose = [&] {
-    return store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
-      EXPECT_TRUE(DeposeSession(docket, session, kAsker));
+    return store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+      EXPECT_TRUE(DeposeSession(transaction, session, kAsker));
     });
   };
 
   ASSERT_TRUE(depose());
   ASSERT_TRUE(depose());
 
-  ASSERT_TRUE(Replica().Transact({{}, {session}}, {}, [&](Docket& docket) {
-    EXPECT_EQ(docket.sessions.at(session).ended, Cause::kDeposed);
+  ASSERT_TRUE(Replica().Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+    EXPECT_EQ(transaction.sessions.at(session).ended, Cause::kDeposed);
   }));
   const auto changes = AdminChanges();
   ASSERT_THAT(changes, SizeIs(1));
@@ -333,11 +338,12 @@ TEST_P(AdminContract, ChangesAreReadInPagesLatestFirst) {
                     "detail '" + std::to_string(term),
                     asker});
   }
-  ASSERT_TRUE(store_->Transact({}, {}, [&](Docket& docket) {
-    docket.admin_changes.assign(made.begin(), made.begin() + 2);
+  ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState& transaction) {
+    transaction.admin_changes.assign(made.begin(), made.begin() + 2);
   }));
-  ASSERT_TRUE(store_->Transact(
-      {}, {}, [&](Docket& docket) { docket.admin_changes.assign(made.begin() + 2, made.end()); }));
+  ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState& transaction) {
+    transaction.admin_changes.assign(made.begin() + 2, made.end());
+  }));
 
   const auto first = Replica().ReadAdminChanges({}, kNumberMax, 3).value();
   ASSERT_THAT(first, SizeIs(3));
@@ -431,7 +437,7 @@ TEST_P(AdminContract, APostponedCampaignLeavesNoElection) {
   Stand("g", free, "b");
   const auto other = Open();
 
-  const auto held = other->Transact({{}, {locked}}, {}, [&](Docket&) {
+  const auto held = other->Transact({{}, {locked}}, {}, [&](TransactionState&) {
     const auto answers = Run(*store_, {CampaignOf("ghost", locked, "a"), Resign{{"g"}, free, {}}});
     EXPECT_EQ(answers.at(0).error().reason, Reason::kOverloaded);
     EXPECT_TRUE(answers.at(1));
@@ -458,13 +464,13 @@ TEST_P(AdminContract, QueueHeadsLeaveOutIneligibleCandidates) {
   Stand("e", NewSessionId(), "second");
   ASSERT_TRUE(Eventually([&] { return !store_->FindDueWork(100).value().expired.empty(); }));
 
-  const Contest contest = Load("e", Needing({}, 1));
+  const ElectionState state = Load("e", Needing({}, 1));
 
-  ASSERT_THAT(contest.queue, SizeIs(2));
-  EXPECT_EQ(contest.queue[0].candidate, "first");
-  EXPECT_EQ(contest.queue[1].candidate, "second");
-  ASSERT_TRUE(contest.horizon);
-  EXPECT_EQ(contest.horizon->session, contest.queue[1].session);
+  ASSERT_THAT(state.queue, SizeIs(2));
+  EXPECT_EQ(state.queue[0].candidate, "first");
+  EXPECT_EQ(state.queue[1].candidate, "second");
+  ASSERT_TRUE(state.horizon);
+  EXPECT_EQ(state.horizon->session, state.queue[1].session);
   EXPECT_EQ(Load("e", Needing({}, 2)).horizon, std::nullopt);
   Run(Resign{{"e"}, leader, {}});
   EXPECT_EQ(LeaderOf("e"), "first");
@@ -497,8 +503,8 @@ TEST_P(AdminContract, OlderSessionsOfACandidateAreFoundWhereverTheyWait) {
   ASSERT_THAT(queue, SizeIs(41));
   EXPECT_EQ(queue[20], "s");
   EXPECT_EQ(View("e").election.waiting, 41u);
-  ASSERT_TRUE(store_->Transact({{}, {old}}, {}, [&](Docket& docket) {
-    EXPECT_EQ(docket.sessions.at(old).ended, Cause::kSuperseded);
+  ASSERT_TRUE(store_->Transact({{}, {old}}, {}, [&](TransactionState& transaction) {
+    EXPECT_EQ(transaction.sessions.at(old).ended, Cause::kSuperseded);
   }));
   campaign = CampaignOf("e", NewSessionId(), "leader");
   campaign.supersede = true;
@@ -518,7 +524,7 @@ TEST_P(AdminContract, ACoolDownThatEndsDuringATransactionIsNotForgotten) {
 
   auto settled = std::async(std::launch::async, [&] {
     const auto store = Open();
-    Run(*store, {Settle{{"e"}, {}}});
+    Run(*store, {Reconcile{{"e"}, {}}});
   });
   ASSERT_TRUE(Eventually([&] { return store_->FindDueWork(1).value().now > until; }));
   holder.Run({"UNLOCK TABLES"});

@@ -41,10 +41,13 @@ class AdminFixture : public StoreContract {
   }
 
   // What a transaction of another replica loads of an election.
-  Contest Load(const std::string& election, LockSet::Part item = {}) {
+  ElectionState Load(const std::string& election, LockSet::Part item = {}) {
     LockSet locks;
     locks.elections[{election}] = std::move(item);
-    return Replica().Transact(locks, {}, [](Docket&) {}).value().docket.contests.at({election});
+    return Replica()
+        .Transact(locks, {}, [](TransactionState&) {})
+        .value()
+        .transaction.elections.at({election});
   }
 
   static LockSet::Part Needing(std::vector<SessionId> sessions, size_t departures = 0) {
@@ -53,10 +56,11 @@ class AdminFixture : public StoreContract {
 
   // Applies the commands as if it were earlier or later by the database's clock.
   void RunAt(Duration offset, const std::vector<Command>& commands) {
-    const auto committed = store_->Transact(LockSetOf(commands), {}, [&](Docket& docket) {
-      docket.now = docket.now + offset;
-      for (const Command& command : commands) EXPECT_TRUE(Apply(docket, limits_, command));
-    });
+    const auto committed =
+        store_->Transact(LockSetOf(commands), {}, [&](TransactionState& transaction) {
+          transaction.now = transaction.now + offset;
+          for (const Command& command : commands) EXPECT_TRUE(Apply(transaction, limits_, command));
+        });
     ASSERT_TRUE(committed) << committed.error().message;
   }
 

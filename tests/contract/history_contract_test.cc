@@ -21,21 +21,21 @@ constexpr uint64_t kAll = std::numeric_limits<int64_t>::max();
 
 class HistoryContract : public AdminFixture {
  protected:
-  // So many elections of each lane.
-  static std::vector<ElectionName> NamesOfLane(int lane, size_t count) {
+  // So many elections of each partition.
+  static std::vector<ElectionName> NamesOfPartition(int partition, size_t count) {
     std::vector<ElectionName> names;
     for (int i = 0; names.size() < count; ++i) {
-      const ElectionName name{fmt::format("lane{}-{}", lane, i)};
-      if (LaneOf(name) == lane) names.push_back(name);
+      const ElectionName name{fmt::format("lane{}-{}", partition, i)};
+      if (PartitionOf(name) == partition) names.push_back(name);
     }
     return names;
   }
 
-  // Several of each lane.
-  static std::vector<ElectionName> NamesOfAllLanes() {
+  // Several of each partition.
+  static std::vector<ElectionName> NamesOfAllPartitions() {
     std::vector<ElectionName> all;
-    for (int lane = kLaneCount - 1; lane >= 0; --lane) {
-      std::ranges::move(NamesOfLane(lane, 2), std::back_inserter(all));
+    for (int partition = kPartitionCount - 1; partition >= 0; --partition) {
+      std::ranges::move(NamesOfPartition(partition, 2), std::back_inserter(all));
     }
     return all;
   }
@@ -83,25 +83,25 @@ INSTANTIATE_TEST_SUITE_P(Stores, HistoryContract,
 
 // --- Sets of elections ---
 
-TEST_P(HistoryContract, ASetOverSeveralLanesHasOnePositionInEach) {
-  const auto names = NamesOfAllLanes();
+TEST_P(HistoryContract, ASetOverSeveralPartitionsHasOnePositionInEach) {
+  const auto names = NamesOfAllPartitions();
   const SessionId session = NewSessionId();
-  const LanePositions before = store_->ReadLanes().value().positions;
+  const PartitionOffsets before = store_->ReadPartitions().value().offsets;
 
   const auto answer = std::get<CampaignForAllAnswer>(Run(ForAll(names, session, "a")).value());
 
   EXPECT_THAT(answer.leaderships, SizeIs(names.size()));
-  ASSERT_THAT(committed_, SizeIs(kLaneCount));
-  for (int lane = 0; lane < kLaneCount; ++lane) {
-    const auto at = static_cast<size_t>(lane);
-    EXPECT_EQ(committed_[at].lane, lane);
-    EXPECT_EQ(committed_[at].position, before[at] + 1);
-    EXPECT_EQ(Replica().ReadLanes().value().positions[at], before[at] + 1);
-    const auto feed = Replica().ReadFeed(lane, before[at], kAll).value();
+  ASSERT_THAT(committed_, SizeIs(kPartitionCount));
+  for (int partition = 0; partition < kPartitionCount; ++partition) {
+    const auto at = static_cast<size_t>(partition);
+    EXPECT_EQ(committed_[at].partition, partition);
+    EXPECT_EQ(committed_[at].offset, before[at] + 1);
+    EXPECT_EQ(Replica().ReadPartitions().value().offsets[at], before[at] + 1);
+    const auto feed = Replica().ReadFeed(partition, before[at], kAll).value();
     ASSERT_THAT(feed, SizeIs(2));
     for (const FeedEntry& entry : feed) {
-      EXPECT_EQ(entry.position, before[at] + 1);
-      EXPECT_EQ(LaneOf(entry.event.election), lane);
+      EXPECT_EQ(entry.offset, before[at] + 1);
+      EXPECT_EQ(PartitionOf(entry.event.election), partition);
       EXPECT_EQ(entry.event.leader.session, session);
     }
   }
@@ -109,7 +109,7 @@ TEST_P(HistoryContract, ASetOverSeveralLanesHasOnePositionInEach) {
 }
 
 TEST_P(HistoryContract, ABlockedSetTakesNothing) {
-  auto names = NamesOfAllLanes();
+  auto names = NamesOfAllPartitions();
   Stand(names[3].bytes, NewSessionId(), "b");
 
   const auto answer =
@@ -123,7 +123,7 @@ TEST_P(HistoryContract, ABlockedSetTakesNothing) {
 TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
   if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "a database in memory has one connection";
   constexpr int kTakings = 60;
-  const auto names = NamesOfAllLanes();
+  const auto names = NamesOfAllPartitions();
   const auto campaign = [&](int i) {
     // Both want the elections in the middle; each begins at its own end.
     std::vector<ElectionName> wanted(names.begin() + i, names.end() - 1 + i);
@@ -140,12 +140,13 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
       }
       const auto attempt = [&](const std::vector<Command>& commands) {
         std::vector<Result<Answer>> answers;
-        const auto committed = store->Transact(LockSetOf(commands), {}, [&](Docket& docket) {
-          answers.clear();
-          if (!docket.busy.empty() || !docket.busy_sessions.empty()) return;
-          for (const Command& command : commands)
-            answers.push_back(Apply(docket, limits_, command));
-        });
+        const auto committed =
+            store->Transact(LockSetOf(commands), {}, [&](TransactionState& transaction) {
+              answers.clear();
+              if (!transaction.busy.empty() || !transaction.busy_sessions.empty()) return;
+              for (const Command& command : commands)
+                answers.push_back(Apply(transaction, limits_, command));
+            });
         EXPECT_TRUE(committed) << committed.error().message;
         return answers;
       };
@@ -179,45 +180,46 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
   const auto middle = story(names[1]);
   EXPECT_THAT(middle, SizeIs(4 * kTakings));
   for (size_t i = 2; i + 1 < names.size(); ++i) EXPECT_EQ(story(names[i]), middle);
-  for (int lane = 0; lane < kLaneCount; ++lane) {
+  for (int partition = 0; partition < kPartitionCount; ++partition) {
     uint64_t last = 0;
-    const auto feed = store_->ReadFeed(lane, 0, kAll).value();
+    const auto feed = store_->ReadFeed(partition, 0, kAll).value();
     for (const FeedEntry& entry : feed) {
-      EXPECT_LE(entry.position, last + 1);
-      last = entry.position;
+      EXPECT_LE(entry.offset, last + 1);
+      last = entry.offset;
     }
-    EXPECT_EQ(store_->ReadLanes().value().positions[static_cast<size_t>(lane)], last);
+    EXPECT_EQ(store_->ReadPartitions().value().offsets[static_cast<size_t>(partition)], last);
   }
 }
 
-TEST_P(HistoryContract, ALostReplyToACommitOfSeveralLanesIsLookedUp) {
+TEST_P(HistoryContract, ALostReplyToACommitOfSeveralPartitionsIsLookedUp) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "a commit of SQLite has no reply to lose";
-  const auto names = NamesOfAllLanes();
+  const auto names = NamesOfAllPartitions();
   const Command campaign = ForAll(names, NewSessionId(), "a");
-  const LanePositions before = store_->ReadLanes().value().positions;
+  const PartitionOffsets before = store_->ReadPartitions().value().offsets;
   int tries = 0;
 
   std::thread blocker;
-  const auto committed = store_->Transact(LockSetOf({campaign}), {}, [&](Docket& docket) {
-    EXPECT_TRUE(Apply(docket, limits_, campaign));
-    if (++tries > 1) return;
-    blocker = std::thread(
-        [] { Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES"); });
-    EXPECT_TRUE(Eventually([&] {
-      return Server()
-                 .Query(
-                     "SELECT COUNT(*) FROM information_schema.processlist"
-                     " WHERE info LIKE 'DO SLEEP%'")
-                 .output == "1\n";
-    }));
-  });
+  const auto committed =
+      store_->Transact(LockSetOf({campaign}), {}, [&](TransactionState& transaction) {
+        EXPECT_TRUE(Apply(transaction, limits_, campaign));
+        if (++tries > 1) return;
+        blocker = std::thread(
+            [] { Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES"); });
+        EXPECT_TRUE(Eventually([&] {
+          return Server()
+                     .Query(
+                         "SELECT COUNT(*) FROM information_schema.processlist"
+                         " WHERE info LIKE 'DO SLEEP%'")
+                     .output == "1\n";
+        }));
+      });
   blocker.join();
 
   if (committed) {
-    ASSERT_THAT(committed->positions, SizeIs(kLaneCount));
-    for (const LanePosition& position : committed->positions) {
-      EXPECT_EQ(position.position, before.at(static_cast<size_t>(position.lane)) + 1);
-      EXPECT_THAT(store_->ReadFeed(position.lane, position.position - 1, position.position).value(),
+    ASSERT_THAT(committed->offsets, SizeIs(kPartitionCount));
+    for (const PartitionOffset& offset : committed->offsets) {
+      EXPECT_EQ(offset.offset, before.at(static_cast<size_t>(offset.partition)) + 1);
+      EXPECT_THAT(store_->ReadFeed(offset.partition, offset.offset - 1, offset.offset).value(),
                   SizeIs(2));
     }
   } else {
@@ -246,7 +248,7 @@ TEST_P(HistoryContract, AnElectionIsDueWhenItsDelayEnds) {
   }
   ASSERT_TRUE(Eventually([&] { return !Replica().FindDueWork(10).value().elections.empty(); }));
   EXPECT_GE(Replica().FindDueWork(10).value().now, *vacant.wake_at);
-  Run(Settle{{"e"}, {}});
+  Run(Reconcile{{"e"}, {}});
 
   EXPECT_EQ(LeaderOf("e"), "b");
   EXPECT_THAT(Replica().FindDueWork(10).value().elections, IsEmpty());
@@ -465,8 +467,8 @@ TEST_P(HistoryContract, AQueueIsReadInPagesWithItsCoolDowns) {
   Stand("e", dead, "dead");
   Stand("e", NewSessionId(), "urgent", 60s, 3);
   Stand("other", NewSessionId(), "x");
-  ASSERT_TRUE(store_->Transact({{}, {dead}}, {}, [&](Docket& docket) {
-    EXPECT_TRUE(EndSession(docket, dead, Cause::kSessionClosed));
+  ASSERT_TRUE(store_->Transact({{}, {dead}}, {}, [&](TransactionState& transaction) {
+    EXPECT_TRUE(EndSession(transaction, dead, Cause::kSessionClosed));
   }));
 
   const auto all = Replica().ReadQueue({"e"}, 0, 10).value();
@@ -523,8 +525,8 @@ TEST_P(HistoryContract, SessionsAreReadInPagesWithTheirElections) {
   Stand("e", ids[3], "web-3");
   const SessionId closed = NewSessionId();
   Stand("h", closed, "web-4");
-  ASSERT_TRUE(store_->Transact({{}, {closed}}, {}, [&](Docket& docket) {
-    EXPECT_TRUE(EndSession(docket, closed, Cause::kSessionClosed));
+  ASSERT_TRUE(store_->Transact({{}, {closed}}, {}, [&](TransactionState& transaction) {
+    EXPECT_TRUE(EndSession(transaction, closed, Cause::kSessionClosed));
   }));
   RunAt(kLongAgo, {Campaign{{"i"}, NewSessionId(), Campaign::Opening{"web-5", 1s}, {}, "", 0, {}}});
 
@@ -552,8 +554,8 @@ TEST_P(HistoryContract, ALiveOrEndedSessionIsFoundByItsHandle) {
   const SessionId ended = NewSessionId();
   Stand("e", alive, "a");
   Stand("e", ended, "b");
-  ASSERT_TRUE(store_->Transact({{}, {ended}}, {}, [&](Docket& docket) {
-    EXPECT_TRUE(EndSession(docket, ended, Cause::kSessionClosed));
+  ASSERT_TRUE(store_->Transact({{}, {ended}}, {}, [&](TransactionState& transaction) {
+    EXPECT_TRUE(EndSession(transaction, ended, Cause::kSessionClosed));
   }));
 
   EXPECT_EQ(Replica().FindSession(alive.Handle()).value(), alive);

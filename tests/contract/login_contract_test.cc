@@ -173,13 +173,13 @@ TEST_F(LoginTest, ANewPasswordIsReadForTheNextConnection) {
 
   Server().Query("ALTER USER rotating IDENTIFIED BY 'second'");
   Server().RestartWith({});  // ends all connections
-  (void)store->ReadLanes();
-  const auto old_password = store->ReadLanes();
+  (void)store->ReadPartitions();
+  const auto old_password = store->ReadPartitions();
   File("password", "second\n");
 
   ASSERT_FALSE(old_password);
   EXPECT_THAT(old_password.error().message, HasSubstr("1045"));
-  EXPECT_TRUE(Eventually([&] { return store->ReadLanes().has_value(); }));
+  EXPECT_TRUE(Eventually([&] { return store->ReadPartitions().has_value(); }));
 }
 
 }  // namespace

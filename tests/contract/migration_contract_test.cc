@@ -65,7 +65,7 @@ class MigrationContract : public AdminFixture {
                     " VALUES ({}, {}, {}, {}, {}, {}, {}, 60000000, {}, {}, {}, {}, {})",
                     Bytes(election), revision, static_cast<int>(type), static_cast<int>(cause),
                     term, Bytes(session), Bytes(candidate), Bytes("v"), at.since_epoch.count(),
-                    at.since_epoch.count(), LaneOf({election}), revision));
+                    at.since_epoch.count(), PartitionOf({election}), revision));
   }
 
   // One that "new" leads in term 2, after "old", and for which "first" and "second" wait.
@@ -80,7 +80,7 @@ class MigrationContract : public AdminFixture {
     AddEvent("e", 1, EventType::kElected, Cause::kNone, 1, NewSessionId(), "old");
     AddEvent("e", 2, EventType::kVacated, Cause::kExpired, 1, NewSessionId(), "old");
     AddEvent("e", 3, EventType::kElected, Cause::kNone, 2, leader_, "new");
-    Query(fmt::format("UPDATE lanes SET position = 3 WHERE lane = {}", LaneOf({"e"})));
+    Query(fmt::format("UPDATE lanes SET position = 3 WHERE lane = {}", PartitionOf({"e"})));
   }
 
   void MigrateTwice() {
@@ -109,7 +109,7 @@ class MigrationContract : public AdminFixture {
     EXPECT_THAT(History("e"),
                 ElementsAre("1 ELECTED old 1 ", "2 VACATED old 1 EXPIRED", "3 ELECTED new 2 ",
                             "4 VACATED new 2 RESIGNED", "5 ELECTED first 3 "));
-    EXPECT_EQ(committed_.at(0).position, 4u);
+    EXPECT_EQ(committed_.at(0).offset, 4u);
   }
 
   const SessionId leader_ = NewSessionId();

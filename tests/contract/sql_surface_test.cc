@@ -62,20 +62,21 @@ class SqlSurface {
   // Nothing if the election is locked by another transaction.
   std::optional<Result<Answer>> Try(const Command& command) {
     std::optional<Result<Answer>> answer;
-    const auto committed = store_->Transact(LockSetOf({&command}), {}, [&](Docket& docket) {
-      answer.reset();
-      if (docket.busy.empty()) answer = Apply(docket, {}, command);
-    });
+    const auto committed =
+        store_->Transact(LockSetOf({&command}), {}, [&](TransactionState& transaction) {
+          answer.reset();
+          if (transaction.busy.empty()) answer = Apply(transaction, {}, command);
+        });
     EXPECT_TRUE(committed) << committed.error().message;
     return answer;
   }
 
-  bool IsBusy(const std::string& election) { return !Try(Settle{{election}, {}}).has_value(); }
+  bool IsBusy(const std::string& election) { return !Try(Reconcile{{election}, {}}).has_value(); }
 
   CampaignAnswer Stand(const std::string& election, const SessionId& session,
                        const std::string& candidate, Duration ttl = 60s, int32_t priority = 0) {
-    const Campaign campaign{{election}, session,  Campaign::Opening{candidate, ttl}, {}, "v",
-                            priority,   Attempt{}};
+    const Campaign campaign{{election}, session, Campaign::Opening{candidate, ttl}, {}, "v",
+                            priority,   CallId{}};
     return std::get<CampaignAnswer>(Try(campaign).value().value());
   }
 
@@ -86,15 +87,15 @@ class SqlSurface {
 
   // The first step of an end: the session's elections are not settled.
   void End(const SessionId& session, Cause cause) {
-    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
-      EXPECT_TRUE(EndSession(docket, session, cause));
+    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+      EXPECT_TRUE(EndSession(transaction, session, cause));
     }));
   }
 
   bool CanRenew(const SessionId& session) {
     bool renewed = false;
-    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
-      renewed = tenure::Renew(docket, session).has_value();
+    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+      renewed = tenure::Renew(transaction, session).has_value();
     }));
     return renewed;
   }
@@ -379,17 +380,18 @@ TEST_F(FenceTest, AGuardWaitsForARunningTakeover) {
   std::future<std::string> refusal;
   const Command resign = Resign{{"e"}, leader_, {}};
 
-  const auto committed = surface_.store().Transact(LockSetOf({&resign}), {}, [&](Docket& docket) {
-    ASSERT_TRUE(Apply(docket, {}, resign));
-    refusal = std::async(std::launch::async, [&] { return application.Guard("'e'", "1"); });
-    ASSERT_TRUE(Eventually([&] {
-      return Server()
-                 .Query(
-                     "SELECT COUNT(*) FROM information_schema.innodb_trx"
-                     " WHERE trx_state = 'LOCK WAIT'")
-                 .output == "1\n";
-    }));
-  });
+  const auto committed =
+      surface_.store().Transact(LockSetOf({&resign}), {}, [&](TransactionState& transaction) {
+        ASSERT_TRUE(Apply(transaction, {}, resign));
+        refusal = std::async(std::launch::async, [&] { return application.Guard("'e'", "1"); });
+        ASSERT_TRUE(Eventually([&] {
+          return Server()
+                     .Query(
+                         "SELECT COUNT(*) FROM information_schema.innodb_trx"
+                         " WHERE trx_state = 'LOCK WAIT'")
+                     .output == "1\n";
+        }));
+      });
 
   ASSERT_TRUE(committed);
   EXPECT_THAT(refusal.get(), HasSubstr("does not stand"));
@@ -455,17 +457,18 @@ TEST_F(FenceTest, ServingNeedsNoPrivilegeToChangeTheSchema) {
   EXPECT_TRUE(store->Ping());
   const SessionId session = NewSessionId();
   const Command campaign =
-      Campaign{{"e"}, session, Campaign::Opening{"leader", 60s}, {}, "v", 0, Attempt{}};
+      Campaign{{"e"}, session, Campaign::Opening{"leader", 60s}, {}, "v", 0, CallId{}};
   const Command depose = Depose{{"e"}, {1}, 60s, {"olga", "drill"}};
   const Command deletion = Delete{{"e"}, {1}, {"olga", "drill"}};
   for (const Command* command : {&campaign, &depose, &deletion}) {
-    EXPECT_TRUE(store->Transact(LockSetOf({command}), {},
-                                [&](Docket& docket) { EXPECT_TRUE(Apply(docket, {}, *command)); }));
+    EXPECT_TRUE(store->Transact(LockSetOf({command}), {}, [&](TransactionState& transaction) {
+      EXPECT_TRUE(Apply(transaction, {}, *command));
+    }));
   }
   EXPECT_TRUE(store->MarkSettled({session}));
   EXPECT_TRUE(store->ForgetSessions(1h, 10));
   EXPECT_TRUE(store->TrimHistory({1h, 1, 1us}, {}, 10));
-  EXPECT_TRUE(store->TakeCensus());
+  EXPECT_TRUE(store->ReadStatistics());
   EXPECT_TRUE(store->RaiseOrigin());
 }
 

@@ -69,20 +69,22 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
   // Applies the commands in one transaction.
   std::vector<Result<Answer>> Run(Store& store, const std::vector<Command>& commands) {
     std::vector<Result<Answer>> answers;
-    const auto committed = store.Transact(LockSetOf(commands), {}, [&](Docket& docket) {
-      answers.clear();
-      for (const Command& command : commands) {
-        const bool busy = std::ranges::any_of(
-            ElectionsOf(command), [&](const auto& name) { return docket.busy.contains(name); });
-        if (busy) {
-          answers.emplace_back(Fail(Reason::kOverloaded, "busy"));
-        } else {
-          answers.push_back(Apply(docket, limits_, command));
-        }
-      }
-    });
+    const auto committed =
+        store.Transact(LockSetOf(commands), {}, [&](TransactionState& transaction) {
+          answers.clear();
+          for (const Command& command : commands) {
+            const bool busy = std::ranges::any_of(ElectionsOf(command), [&](const auto& name) {
+              return transaction.busy.contains(name);
+            });
+            if (busy) {
+              answers.emplace_back(Fail(Reason::kOverloaded, "busy"));
+            } else {
+              answers.push_back(Apply(transaction, limits_, command));
+            }
+          }
+        });
     EXPECT_TRUE(committed) << committed.error().message;
-    if (committed) committed_ = committed->positions;
+    if (committed) committed_ = committed->offsets;
     return answers;
   }
 
@@ -116,7 +118,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
   TempDir folder_;
   std::string url_;
   std::unique_ptr<Store> store_;
-  std::vector<LanePosition> committed_;  // by the last transaction
+  std::vector<PartitionOffset> committed_;  // by the last transaction
 };
 
 }  // namespace tenure::testing

@@ -53,18 +53,18 @@ TEST_P(StoreContract, TheOriginIsRaisedToTheClock) {
 
 TEST_P(StoreContract, ABumpIsSavedAndItsEventReportedLikeAnyOther) {
   Stand("e", NewSessionId(), "a");
-  const uint64_t position = committed_.at(0).position;
+  const uint64_t offset = committed_.at(0).offset;
   constexpr uint64_t kFloor = 2'000'000'000'000'000;
   LockSet locks;
   locks.elections[{"e"}].departures = 1;
 
-  const auto committed =
-      store_->Transact(locks, {}, [](Docket& docket) { Bump(docket, {"e"}, kFloor); });
+  const auto committed = store_->Transact(
+      locks, {}, [](TransactionState& transaction) { Bump(transaction, {"e"}, kFloor); });
 
   ASSERT_TRUE(committed);
   EXPECT_THAT(History("e"), ElementsAre("2000000000000001 VACATED a 1 DEPOSED"));
-  const int lane = LaneOf({"e"});
-  EXPECT_THAT(store_->ReadFeed(lane, position, position + 1).value(), SizeIs(1));
+  const int partition = PartitionOf({"e"});
+  EXPECT_THAT(store_->ReadFeed(partition, offset, offset + 1).value(), SizeIs(1));
   Stand("e", NewSessionId(), "b");
   EXPECT_EQ(View("e").election.term, Term{kFloor + 1});
 }
@@ -171,9 +171,10 @@ TEST_P(StoreContract, ARefusedCampaignLeavesNothing) {
 }
 
 TEST_P(StoreContract, AQuotaCountsOnlyLiveSessionsOfItsIdentity) {
-  const auto stand = [&](const std::string& election, const SessionId& session, Claimant claimant) {
+  const auto stand = [&](const std::string& election, const SessionId& session,
+                         Principal principal) {
     Campaign campaign{{election}, session, Campaign::Opening{"c", 5s}, {}, "", 0, {1}};
-    campaign.claimant = std::move(claimant);
+    campaign.principal = std::move(principal);
     return Run(campaign);
   };
   const Quota quota{.sessions = 2, .candidacies = 3};
@@ -213,7 +214,7 @@ TEST_P(StoreContract, AnExpiredLeaderIsFoundMarkedAndReplaced) {
   EXPECT_THAT(due.expired, ElementsAre(brief));
   ASSERT_TRUE(due.next.has_value());
   EXPECT_GT(*due.next, due.now);
-  Run(Settle{{"e"}, brief});
+  Run(Reconcile{{"e"}, brief});
 
   EXPECT_THAT(History("e"),
               ElementsAre("1 ELECTED brief 1 ", "2 VACATED brief 1 EXPIRED", "3 ELECTED next 2 "));
@@ -222,7 +223,7 @@ TEST_P(StoreContract, AnExpiredLeaderIsFoundMarkedAndReplaced) {
   EXPECT_THAT(store_->FindPlaces({brief}).value(), ElementsAre(PlaceKey{{"f"}, brief}));
   ASSERT_TRUE(store_->MarkSettled({brief}));
   EXPECT_THAT(store_->FindDueWork(10).value().unsettled, ElementsAre(brief));
-  Run(Settle{{"f"}, brief});
+  Run(Reconcile{{"f"}, brief});
   ASSERT_TRUE(store_->MarkSettled({brief}));
   EXPECT_THAT(store_->FindDueWork(10).value().unsettled, IsEmpty());
 }
@@ -238,8 +239,9 @@ TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
   EXPECT_THAT(store_->ListUnended({}, 2).value(), ElementsAre(ids[0], ids[1]));
   EXPECT_THAT(store_->ListUnended(ids[1], 2).value(), ElementsAre(ids[2]));
   EXPECT_THAT(store_->ListUnended(ids[2], 2).value(), IsEmpty());
-  ASSERT_TRUE(store_->Transact(LockSet{{}, {ids[1]}}, {},
-                               [&](Docket& docket) { ExpireIfDue(docket, ids[1]); }));
+  ASSERT_TRUE(store_->Transact(LockSet{{}, {ids[1]}}, {}, [&](TransactionState& transaction) {
+    ExpireIfDue(transaction, ids[1]);
+  }));
   EXPECT_THAT(store_->ListUnended({}, 10).value(), ElementsAre(ids[0], ids[2]));
 }
 
@@ -248,36 +250,38 @@ TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   Stand("e", session, "a");
   const LockSet locks{{}, {session}};
 
-  ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
-    EXPECT_TRUE(EndSession(docket, session, Cause::kSessionClosed));
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    EXPECT_TRUE(EndSession(transaction, session, Cause::kSessionClosed));
   }));
-  Run(Settle{{"e"}, session});
+  Run(Reconcile{{"e"}, session});
   ASSERT_TRUE(store_->MarkSettled({session}));
 
-  ASSERT_TRUE(store_->Transact(locks, {}, [&](Docket& docket) {
-    EXPECT_EQ(Renew(docket, session).error().reason, Reason::kSessionEnded);
-    EXPECT_EQ(docket.sessions.at(session).ended, Cause::kSessionClosed);
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    EXPECT_EQ(Renew(transaction, session).error().reason, Reason::kSessionEnded);
+    EXPECT_EQ(transaction.sessions.at(session).ended, Cause::kSessionClosed);
   }));
   EXPECT_EQ(store_->ForgetSessions(1h, 100).value(), 0u);
-  ASSERT_TRUE(store_->Transact(
-      locks, {}, [&](Docket& docket) { EXPECT_TRUE(docket.sessions.contains(session)); }));
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    EXPECT_TRUE(transaction.sessions.contains(session));
+  }));
   EXPECT_EQ(store_->ForgetSessions(-1h, 100).value(), 1u);
-  ASSERT_TRUE(store_->Transact(
-      locks, {}, [&](Docket& docket) { EXPECT_FALSE(docket.sessions.contains(session)); }));
+  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    EXPECT_FALSE(transaction.sessions.contains(session));
+  }));
 }
 
 TEST_P(StoreContract, ARenewalOnlyMovesTheExpiry) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a", 1s);
   DbTime before;
-  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
-    before = docket.sessions.at(session).expires_at;
-    EXPECT_TRUE(Renew(docket, session));
+  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+    before = transaction.sessions.at(session).expires_at;
+    EXPECT_TRUE(Renew(transaction, session));
   }));
 
-  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](Docket& docket) {
-    EXPECT_GT(docket.sessions.at(session).expires_at, before);
-    EXPECT_EQ(docket.sessions.at(session).candidate, "a");
+  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+    EXPECT_GT(transaction.sessions.at(session).expires_at, before);
+    EXPECT_EQ(transaction.sessions.at(session).candidate, "a");
   }));
 }
 
@@ -298,24 +302,24 @@ TEST_P(StoreContract, TheSeatsOfASessionCanBeRead) {
                                    PlaceKey{{"g"}, session}));
 }
 
-TEST_P(StoreContract, TheFeedHasEveryCommitOfALaneInOrder) {
-  const int lane = LaneOf({"e"});
+TEST_P(StoreContract, TheFeedHasEveryCommitOfAPartitionInOrder) {
+  const int partition = PartitionOf({"e"});
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
-  ASSERT_EQ(committed_.at(0).lane, lane);
-  const uint64_t start = committed_.at(0).position;
+  ASSERT_EQ(committed_.at(0).partition, partition);
+  const uint64_t start = committed_.at(0).offset;
 
   Run(Proclaim{{"e"}, session, {1}, "w"});
-  EXPECT_EQ(committed_.at(0).position, start + 1);
+  EXPECT_EQ(committed_.at(0).offset, start + 1);
   Run(Resign{{"e"}, session, {}});
-  EXPECT_EQ(committed_.at(0).position, start + 2);
+  EXPECT_EQ(committed_.at(0).offset, start + 2);
   Run(Resign{{"e"}, session, {}});
   EXPECT_THAT(committed_, IsEmpty());
 
-  EXPECT_EQ(store_->ReadLanes().value().positions.at(static_cast<size_t>(lane)), start + 2);
-  const auto feed = store_->ReadFeed(lane, start, start + 5).value();
+  EXPECT_EQ(store_->ReadPartitions().value().offsets.at(static_cast<size_t>(partition)), start + 2);
+  const auto feed = store_->ReadFeed(partition, start, start + 5).value();
   ASSERT_THAT(feed, SizeIs(2));
-  EXPECT_EQ(feed[0].position, start + 1);
+  EXPECT_EQ(feed[0].offset, start + 1);
   EXPECT_EQ(feed[0].event.type, EventType::kProclaimed);
   EXPECT_EQ(feed[0].event.leader.value, "w");
   EXPECT_EQ(feed[1].event.type, EventType::kVacated);
@@ -328,8 +332,8 @@ TEST_P(StoreContract, ADecisionThatThrowsSavesNothingAndLeavesNoLock) {
   const std::vector<Command> resign = {Resign{{"e"}, session, {}}};
 
   EXPECT_THROW((void)store_->Transact(LockSetOf(resign), {},
-                                      [&](Docket& docket) {
-                                        (void)Apply(docket, limits_, resign[0]);
+                                      [&](TransactionState& transaction) {
+                                        (void)Apply(transaction, limits_, resign[0]);
                                         throw std::runtime_error("planted");
                                       }),
                std::runtime_error);
@@ -354,9 +358,9 @@ TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermOrSkipARevision) {
         LockSet locks = LockSetOf({command});
         std::optional<Result<Answer>> answer;
         while (!answer && !HasFailure()) {
-          const auto committed = store->Transact(locks, {}, [&](Docket& docket) {
+          const auto committed = store->Transact(locks, {}, [&](TransactionState& transaction) {
             answer.reset();
-            if (docket.busy.empty()) answer = Apply(docket, limits_, command);
+            if (transaction.busy.empty()) answer = Apply(transaction, limits_, command);
           });
           EXPECT_TRUE(committed) << committed.error().message;
           locks.patient = true;
@@ -386,7 +390,7 @@ TEST_P(StoreContract, ConcurrentTransactionsNeverRepeatATermOrSkipARevision) {
     ASSERT_EQ(events[i].type, begins ? EventType::kElected : EventType::kVacated);
     ASSERT_EQ(events[i].term.value, i / 2 + 1);
   }
-  const auto feed = store_->ReadFeed(LaneOf({"hot"}), 0, ~0ULL >> 1).value();
+  const auto feed = store_->ReadFeed(PartitionOf({"hot"}), 0, ~0ULL >> 1).value();
   ASSERT_EQ(feed.size(), events.size());
   for (size_t i = 0; i < feed.size(); ++i) ASSERT_EQ(feed[i].event, events[i]);
 }
@@ -401,12 +405,13 @@ TEST_P(StoreContract, ALockedElectionIsBusyAndDelaysNobodyElse) {
   std::vector<Command> both = {Resign{{"free"}, free_session, {}},
                                Resign{{"locked"}, free_session, {}}};
 
-  const auto held = other->Transact(LockSetOf({Resign{{"locked"}, session, {}}}), {}, [&](Docket&) {
-    const auto answers = Run(*store_, both);
-    ASSERT_EQ(answers.size(), 2u);
-    EXPECT_TRUE(answers[0].has_value());
-    EXPECT_EQ(answers[1].error().reason, Reason::kOverloaded);
-  });
+  const auto held =
+      other->Transact(LockSetOf({Resign{{"locked"}, session, {}}}), {}, [&](TransactionState&) {
+        const auto answers = Run(*store_, both);
+        ASSERT_EQ(answers.size(), 2u);
+        EXPECT_TRUE(answers[0].has_value());
+        EXPECT_EQ(answers[1].error().reason, Reason::kOverloaded);
+      });
 
   EXPECT_TRUE(held);
   EXPECT_EQ(View("locked").election.leader->candidate, "a");
@@ -421,11 +426,12 @@ TEST_P(StoreContract, ALockedSessionIsBusyAndDelaysNobodyElse) {
   Stand("f", free, "b");
   const auto other = Open();
 
-  const auto held = other->Transact({{}, {locked}}, {}, [&](Docket&) {
-    const auto renewed = store_->Transact({{}, {locked, free}}, {}, [&](Docket& docket) {
-      EXPECT_THAT(docket.busy_sessions, ElementsAre(locked));
-      EXPECT_TRUE(Renew(docket, free));
-    });
+  const auto held = other->Transact({{}, {locked}}, {}, [&](TransactionState&) {
+    const auto renewed =
+        store_->Transact({{}, {locked, free}}, {}, [&](TransactionState& transaction) {
+          EXPECT_THAT(transaction.busy_sessions, ElementsAre(locked));
+          EXPECT_TRUE(Renew(transaction, free));
+        });
     EXPECT_TRUE(renewed);
     const auto answers = Run(*store_, {Resign{{"e"}, locked, {}}, Resign{{"f"}, free, {}}});
     ASSERT_EQ(answers.size(), 2u);
@@ -448,17 +454,18 @@ TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
   Result<Answer> second = Fail(Reason::kOverloaded, "not tried");
 
   const Command late = stand("f", "second");
-  const auto committed = store_->Transact(LockSetOf({late}), {}, [&](Docket& docket) {
-    // Between the second one's look and its save, the first opens the session and ends it.
-    if (++tries == 1) {
-      EXPECT_FALSE(docket.sessions.contains(session));
-      Run(*other, {stand("e", "first")});
-      EXPECT_TRUE(other->Transact({{}, {session}}, {}, [&](Docket& ending) {
-        EXPECT_TRUE(EndSession(ending, session, Cause::kSessionClosed));
-      }));
-    }
-    second = Apply(docket, limits_, late);
-  });
+  const auto committed =
+      store_->Transact(LockSetOf({late}), {}, [&](TransactionState& transaction) {
+        // Between the second one's look and its save, the first opens the session and ends it.
+        if (++tries == 1) {
+          EXPECT_FALSE(transaction.sessions.contains(session));
+          Run(*other, {stand("e", "first")});
+          EXPECT_TRUE(other->Transact({{}, {session}}, {}, [&](TransactionState& ending) {
+            EXPECT_TRUE(EndSession(ending, session, Cause::kSessionClosed));
+          }));
+        }
+        second = Apply(transaction, limits_, late);
+      });
 
   EXPECT_TRUE(committed);
   EXPECT_EQ(tries, 2);
@@ -470,7 +477,7 @@ TEST_P(StoreContract, TablesWithInvalidDataAreAnError) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
   Server().Query("INSERT INTO tenure.lanes (lane, position) VALUES (9, 0)");
 
-  EXPECT_EQ(store_->ReadLanes().error().reason, Reason::kStoreUnavailable);
+  EXPECT_EQ(store_->ReadPartitions().error().reason, Reason::kStoreUnavailable);
 }
 
 TEST_P(StoreContract, AConnectionClosedByTheServerForIdlenessIsNotUsed) {
@@ -496,22 +503,23 @@ TEST_P(StoreContract, ACommitWhoseReplyIsLostIsLookedUp) {
 
   // The events table is locked against writing until after the store's patience with one message.
   std::thread blocker;
-  const auto committed = store_->Transact(LockSetOf({resign}), {}, [&](Docket& docket) {
-    answer = Apply(docket, limits_, resign);
-    if (++tries > 1) return;
-    std::atomic<bool> started = false;
-    blocker = std::thread([&started] {
-      started = true;
-      Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES");
-    });
-    EXPECT_TRUE(Eventually([&] {
-      return Server()
-                 .Query(
-                     "SELECT COUNT(*) FROM information_schema.processlist"
-                     " WHERE info LIKE 'DO SLEEP%'")
-                 .output == "1\n";
-    }));
-  });
+  const auto committed =
+      store_->Transact(LockSetOf({resign}), {}, [&](TransactionState& transaction) {
+        answer = Apply(transaction, limits_, resign);
+        if (++tries > 1) return;
+        std::atomic<bool> started = false;
+        blocker = std::thread([&started] {
+          started = true;
+          Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES");
+        });
+        EXPECT_TRUE(Eventually([&] {
+          return Server()
+                     .Query(
+                         "SELECT COUNT(*) FROM information_schema.processlist"
+                         " WHERE info LIKE 'DO SLEEP%'")
+                     .output == "1\n";
+        }));
+      });
   blocker.join();
 
   if (committed) {

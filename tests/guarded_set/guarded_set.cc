@@ -36,9 +36,9 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
   GTEST_FLAG_SET(throw_on_failure, true);
   try {
-    const auto tally = RunGuardedSet(plan);
-    std::cout << Describe(plan, tally) << std::endl;
-    return plan.fenced && tally.lost > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    const auto outcome = RunGuardedSet(plan);
+    std::cout << Describe(plan, outcome) << std::endl;
+    return plan.fenced && outcome.lost > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   } catch (const std::exception& error) {
     std::cerr << "guarded_set: " << error.what() << std::endl;
     return EXIT_FAILURE;

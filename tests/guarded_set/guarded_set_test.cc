@@ -9,13 +9,13 @@ namespace {
 TEST(GuardedSetTest, WithTheFenceNoAcknowledgedInsertIsLost) {
   const GuardedSetPlan plan{.inserts = 1'000};
 
-  const GuardedSetTally tally = RunGuardedSet(plan);
+  const GuardedSetOutcome outcome = RunGuardedSet(plan);
 
-  SCOPED_TRACE(Describe(plan, tally));
-  EXPECT_EQ(tally.lost, 0u);
-  EXPECT_GE(tally.acknowledged, plan.inserts);
-  EXPECT_GT(tally.pauses, 0u);
-  EXPECT_GT(tally.terms, 1u);
+  SCOPED_TRACE(Describe(plan, outcome));
+  EXPECT_EQ(outcome.lost, 0u);
+  EXPECT_GE(outcome.acknowledged, plan.inserts);
+  EXPECT_GT(outcome.pauses, 0u);
+  EXPECT_GT(outcome.terms, 1u);
 }
 
 TEST(GuardedSetTest, AMissingAcknowledgedInsertCountsAsLost) {

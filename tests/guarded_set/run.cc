@@ -37,7 +37,7 @@ class GuardedSetRun {
     for (uint64_t number = 0; number < kWorkers; ++number) Hire(number);
   }
 
-  GuardedSetTally Run() {
+  GuardedSetOutcome Run() {
     while (!DoneWithin(BetweenPauses())) PauseTheLeader();
     return Audit();
   }
@@ -95,7 +95,7 @@ class GuardedSetRun {
   }
 
   // Ends the workers, so that none will write any more, and looks.
-  GuardedSetTally Audit() {
+  GuardedSetOutcome Audit() {
     const uint64_t terms = std::stoull(control_.Run("SELECT MAX(term) FROM terms")[0][0].value());
     for (const auto& worker : workers_) worker->Signal(SIGTERM);
     for (const auto& worker : workers_) {
@@ -105,15 +105,15 @@ class GuardedSetRun {
     ForEachLine(kAcknowledged, [&](std::string_view element) {
       acknowledged.insert(std::stoull(std::string(element)));
     });
-    GuardedSetTally tally;
-    tally.acknowledged = acknowledged.size();
-    tally.pauses = pauses_;
-    tally.terms = terms;
-    tally.refused = Count(kRefused);
-    tally.failed = Count(kFailed);
-    tally.lost =
+    GuardedSetOutcome outcome;
+    outcome.acknowledged = acknowledged.size();
+    outcome.pauses = pauses_;
+    outcome.terms = terms;
+    outcome.refused = Count(kRefused);
+    outcome.failed = Count(kFailed);
+    outcome.lost =
         CountLost(acknowledged, SqlApplication(application_).Run(kReadSharedSet)[0][0].value());
-    return tally;
+    return outcome;
   }
 
   // Calls `take` with the rest of each line of a worker that begins so.
@@ -153,16 +153,16 @@ class GuardedSetRun {
 
 }  // namespace
 
-GuardedSetTally RunGuardedSet(const GuardedSetPlan& plan) { return GuardedSetRun(plan).Run(); }
+GuardedSetOutcome RunGuardedSet(const GuardedSetPlan& plan) { return GuardedSetRun(plan).Run(); }
 
-std::string Describe(const GuardedSetPlan& plan, const GuardedSetTally& tally) {
+std::string Describe(const GuardedSetPlan& plan, const GuardedSetOutcome& outcome) {
   return fmt::format(
       "{}: {} inserts acknowledged, {} pauses, {} terms, {} transactions refused, {} failed, "
       "{} lost ({:.1f} %)",
-      plan.fenced ? "with the fence" : "without the fence", tally.acknowledged, tally.pauses,
-      tally.terms, tally.refused, tally.failed, tally.lost,
-      100.0 * static_cast<double>(tally.lost) /
-          static_cast<double>(std::max<uint64_t>(tally.acknowledged, 1)));
+      plan.fenced ? "with the fence" : "without the fence", outcome.acknowledged, outcome.pauses,
+      outcome.terms, outcome.refused, outcome.failed, outcome.lost,
+      100.0 * static_cast<double>(outcome.lost) /
+          static_cast<double>(std::max<uint64_t>(outcome.acknowledged, 1)));
 }
 
 uint64_t CountLost(const std::set<uint64_t>& acknowledged, std::string_view members) {

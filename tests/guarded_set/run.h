@@ -19,7 +19,7 @@ struct GuardedSetPlan {
   uint64_t seed = 1;  // of when it pauses and thinks; what comes of it is up to the machine
 };
 
-struct GuardedSetTally {
+struct GuardedSetOutcome {
   uint64_t acknowledged = 0;  // inserts whose COMMIT succeeded
   uint64_t pauses = 0;        // of the leader
   uint64_t terms = 0;
@@ -30,10 +30,10 @@ struct GuardedSetTally {
 
 // Runs it, on a database server and two replicas of its own, with the program `guarded_set` of this
 // build as the workers. Throws std::runtime_error if it cannot be run to its end.
-[[nodiscard]] GuardedSetTally RunGuardedSet(const GuardedSetPlan& plan);
+[[nodiscard]] GuardedSetOutcome RunGuardedSet(const GuardedSetPlan& plan);
 
 // One line for people.
-[[nodiscard]] std::string Describe(const GuardedSetPlan& plan, const GuardedSetTally& tally);
+[[nodiscard]] std::string Describe(const GuardedSetPlan& plan, const GuardedSetOutcome& outcome);
 
 // How many of the acknowledged elements the set, as it stands in its table, does not hold.
 [[nodiscard]] uint64_t CountLost(const std::set<uint64_t>& acknowledged, std::string_view members);

@@ -14,7 +14,8 @@ constexpr size_t kCandidates = 3;
 
 }  // namespace
 
-Contest::Contest(Tenured& replica, std::string endpoints, std::string election, std::string lease)
+ElectionState::ElectionState(Tenured& replica, std::string endpoints, std::string election,
+                             std::string lease)
     : replica_(replica),
       endpoints_(std::move(endpoints)),
       election_(std::move(election)),
@@ -22,14 +23,14 @@ Contest::Contest(Tenured& replica, std::string endpoints, std::string election, 
   FillUp();
 }
 
-void Contest::Start() {
+void ElectionState::Start() {
   const std::string name = "host-" + std::to_string(++started_);
   candidates_[name] = std::make_unique<Process>(
       std::vector<std::string>{Program("tenure"), "--endpoint", endpoints_, "campaign", election_,
                                "--candidate", name, "--ttl", lease_});
 }
 
-void Contest::FillUp() {
+void ElectionState::FillUp() {
   std::erase_if(candidates_, [](const auto& candidate) { return !candidate.second->Running(); });
   while (candidates_.size() < kCandidates) Start();
   EXPECT_TRUE(Eventually([&] {
@@ -38,14 +39,14 @@ void Contest::FillUp() {
   }));
 }
 
-uint64_t Contest::term() { return Leader(replica_, election_).term(); }
+uint64_t ElectionState::term() { return Leader(replica_, election_).term(); }
 
-void Contest::WaitForTheTermAfter(uint64_t last) {
+void ElectionState::WaitForTheTermAfter(uint64_t last) {
   EXPECT_TRUE(Eventually([&] { return term() > last; }));
   FillUp();
 }
 
-void Contest::CrashTheLeader() {
+void ElectionState::CrashTheLeader() {
   const v1::LeaderResponse lead = Leader(replica_, election_);
   Process& process = *candidates_.at(lead.leader().candidate());
   process.Signal(SIGKILL);
@@ -53,7 +54,7 @@ void Contest::CrashTheLeader() {
   WaitForTheTermAfter(lead.leader().term());
 }
 
-void Contest::HandOver() {
+void ElectionState::HandOver() {
   const v1::LeaderResponse lead = Leader(replica_, election_);
   Process& process = *candidates_.at(lead.leader().candidate());
   Appoint(replica_, {.election = election_,

@@ -11,10 +11,10 @@
 
 namespace tenure::testing {
 
-class Contest {
+class ElectionState {
  public:
   // Campaigns by all `endpoints`; asks `replica`. Waits until one leads and two wait.
-  Contest(Tenured& replica, std::string endpoints, std::string election, std::string lease);
+  ElectionState(Tenured& replica, std::string endpoints, std::string election, std::string lease);
 
   // kill -9. Returns when a successor leads, and two wait.
   void CrashTheLeader();

@@ -10,30 +10,30 @@ namespace {
 
 constexpr size_t kAll = 100'000;
 
-bool AliveIn(const Docket& docket, const SessionId& id) {
-  const auto found = docket.sessions.find(id);
-  return found != docket.sessions.end() && found->second.AliveAt(docket.now);
+bool AliveIn(const TransactionState& transaction, const SessionId& id) {
+  const auto found = transaction.sessions.find(id);
+  return found != transaction.sessions.end() && found->second.AliveAt(transaction.now);
 }
 
 // Its session was ended by a newer one of the same candidate.
-bool IsSuperseded(const Docket& docket, const SessionId& id) {
-  const auto found = docket.sessions.find(id);
-  return found != docket.sessions.end() && found->second.ended == Cause::kSuperseded;
+bool IsSuperseded(const TransactionState& transaction, const SessionId& id) {
+  const auto found = transaction.sessions.find(id);
+  return found != transaction.sessions.end() && found->second.ended == Cause::kSuperseded;
 }
 
-const Candidacy* InQueue(const Contest& contest, const SessionId& id) {
-  const auto found = std::ranges::find(contest.queue, id, &Candidacy::session);
-  return found == contest.queue.end() ? nullptr : &*found;
+const Candidacy* InQueue(const ElectionState& state, const SessionId& id) {
+  const auto found = std::ranges::find(state.queue, id, &Candidacy::session);
+  return found == state.queue.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-void Auditor::OnTransaction(const LockSet& locks, const Docket& decided) {
-  const std::set<ElectionName>& unsettled = decided.unsettled;
+void Auditor::OnTransaction(const LockSet& locks, const TransactionState& decided) {
+  const std::set<ElectionName>& undecided = decided.undecided;
   ++transactions_;
-  world_.unsettled += unsettled.size();
-  for (const ElectionName& name : unsettled) world_.Say("   {} is unsettled", name.bytes);
-  std::set<ElectionName> may_be_vacant = unsettled;
+  world_.undecided += undecided.size();
+  for (const ElectionName& name : undecided) world_.Say("   {} is undecided", name.bytes);
+  std::set<ElectionName> may_be_vacant = undecided;
   if (!decided.busy.empty()) {
     for (const auto& [name, item] : locks.elections) may_be_vacant.insert(name);
   }
@@ -65,18 +65,18 @@ void Auditor::Audit(const LockSet& locks, const std::set<ElectionName>& may_be_v
     for (const auto& [id, candidacy] : known->second.queue) all.sessions.push_back(id);
     if (const auto& leader = known->second.election.leader) all.sessions.push_back(leader->session);
   }
-  const auto read = truth_.Transact(wide, {}, [](Docket&) {});
+  const auto read = truth_.Transact(wide, {}, [](TransactionState&) {});
   if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
-  const Docket& now = read->docket;
+  const TransactionState& now = read->transaction;
 
   ledger_.BeginTransaction();
   granted_.clear();
   for (const auto& [id, session] : now.sessions) AuditSession(Find(id), session);
-  for (const auto& [name, contest] : now.contests) {
-    if (!contest.exists && !elections_.contains(name) && !contest.election.deleted) continue;
+  for (const auto& [name, state] : now.elections) {
+    if (!state.exists && !elections_.contains(name) && !state.election.deleted) continue;
     const auto item = locks.elections.find(name);
     const bool campaigned = !everything && item != locks.elections.end() && item->second.create;
-    AuditElection(contest, now, campaigned, may_be_vacant);
+    AuditElection(state, now, campaigned, may_be_vacant);
   }
   AuditSets(now);
   for (const auto& [id, session] : now.sessions) sessions_[id] = session;
@@ -129,20 +129,20 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
   }
 }
 
-void Auditor::AuditElection(const Contest& contest, const Docket& now, bool campaigned,
-                            const std::set<ElectionName>& may_be_vacant) {
-  const Election& after = contest.election;
+void Auditor::AuditElection(const ElectionState& state, const TransactionState& now,
+                            bool campaigned, const std::set<ElectionName>& may_be_vacant) {
+  const Election& after = state.election;
   Known& known = elections_[after.name];
   known.election.name = after.name;
   const auto events = truth_.ReadEvents(after.name, known.election.revision.Next(), kAll);
   if (!events) return world_.Violate("the store itself failed: {}", events.error().message);
 
   ledger_.CheckRecords(known.election, after, *events);
-  AuditEvents(known, contest, *events, now, campaigned);
-  AuditQueue(known, contest, *events, now, campaigned);
+  AuditEvents(known, state, *events, now, campaigned);
+  AuditQueue(known, state, *events, now, campaigned);
   if (ledger_.WasDeleted(after.name)) incumbents_.erase(after.name);
   ledger_.EndElection(after.name);
-  const bool live_waiter = std::ranges::any_of(contest.queue, [&](const Candidacy& waiter) {
+  const bool live_waiter = std::ranges::any_of(state.queue, [&](const Candidacy& waiter) {
     return AliveIn(now, waiter.session) && ledger_.MayLead(after, waiter, now.now);
   });
   if (!after.leader && live_waiter && !may_be_vacant.contains(after.name)) {
@@ -151,15 +151,16 @@ void Auditor::AuditElection(const Contest& contest, const Docket& now, bool camp
 
   known.election = after;
   known.queue.clear();
-  for (const Candidacy& candidacy : contest.queue) known.queue[candidacy.session] = candidacy;
+  for (const Candidacy& candidacy : state.queue) known.queue[candidacy.session] = candidacy;
   known.events.insert(known.events.end(), events->begin(), events->end());
   for (const Event& event : *events) {
     if (event.type == EventType::kVacated) known.ends.emplace(event.term, event);
   }
 }
 
-void Auditor::AuditEvents(const Known& before, const Contest& after,
-                          const std::vector<Event>& events, const Docket& now, bool campaigned) {
+void Auditor::AuditEvents(const Known& before, const ElectionState& after,
+                          const std::vector<Event>& events, const TransactionState& now,
+                          bool campaigned) {
   const std::string& name = after.election.name.bytes;
   Election walked = before.election;
   const Event* ended = nullptr;  // the last term, in this transaction
@@ -235,7 +236,7 @@ void Auditor::AuditEvents(const Known& before, const Contest& after,
   if (!same) world_.Violate("{} has another leader than its events say", name);
 }
 
-void Auditor::AuditGrant(const Known& before, const Event& event, const Docket& now,
+void Auditor::AuditGrant(const Known& before, const Event& event, const TransactionState& now,
                          bool campaigned) {
   const std::string& name = event.election.bytes;
   const SessionId& elected = event.leader.session;
@@ -254,8 +255,8 @@ void Auditor::AuditGrant(const Known& before, const Event& event, const Docket& 
   ledger_.CheckGrant(before.election, event);
 }
 
-void Auditor::AuditOrder(const Known& before, const Contest& after, const Event& event,
-                         const Docket& now) {
+void Auditor::AuditOrder(const Known& before, const ElectionState& after, const Event& event,
+                         const TransactionState& now) {
   const std::string& name = event.election.bytes;
   const SessionId& elected = event.leader.session;
   const std::string& candidate = event.leader.candidate;
@@ -318,14 +319,14 @@ bool Auditor::LostToBlackout(const SessionId& id) const {
          session->expires_at <= *blackout->ended;
 }
 
-void Auditor::AuditVacancy(const Known& before, const Event& event, const Docket& now) {
+void Auditor::AuditVacancy(const Known& before, const Event& event, const TransactionState& now) {
   const std::string& name = event.election.bytes;
   const SessionId& session = event.leader.session;
-  // Who was elected in this very transaction has an attempt that is not known.
+  // Who was elected in this very transaction has a call id that is not known.
   const bool led_before = before.election.leader && before.election.term == event.term;
-  const Attempt attempt = led_before ? before.election.leader->attempt : Attempt{};
-  const bool withdrawn = event.cause == Cause::kResigned && (!led_before || attempt != Attempt{}) &&
-                         AskedToWithdraw({event.election, session}, attempt);
+  const CallId call_id = led_before ? before.election.leader->call_id : CallId{};
+  const bool withdrawn = event.cause == Cause::kResigned && (!led_before || call_id != CallId{}) &&
+                         AskedToWithdraw({event.election, session}, call_id);
   const auto found = now.sessions.find(session);
   ledger_.CheckVacancy(before.election, event, withdrawn,
                        found == now.sessions.end() ? nullptr : &found->second);
@@ -343,8 +344,9 @@ void Auditor::AuditVacancy(const Known& before, const Event& event, const Docket
   }
 }
 
-void Auditor::AuditQueue(const Known& before, const Contest& after,
-                         const std::vector<Event>& events, const Docket& now, bool campaigned) {
+void Auditor::AuditQueue(const Known& before, const ElectionState& after,
+                         const std::vector<Event>& events, const TransactionState& now,
+                         bool campaigned) {
   const std::string& name = after.election.name.bytes;
   if (after.election.waiting != after.queue.size()) {
     world_.Violate("{} counts {} who wait, and {} do", name, after.election.waiting,
@@ -375,25 +377,25 @@ void Auditor::AuditQueue(const Known& before, const Contest& after,
     const bool elected = std::ranges::any_of(events, [&](const Event& event) {
       return event.type == EventType::kElected && event.leader.session == id;
     });
-    // Who campaigned in this very transaction has an attempt that is not known.
+    // Who campaigned in this very transaction has a call id that is not known.
     const PlaceKey place{after.election.name, id};
     const bool excused = elected || !AliveIn(now, id) || ledger_.WasDeleted(after.election.name) ||
                          AskedToResign(place, {}) ||
-                         AskedToWithdraw(place, campaigned ? Attempt{} : candidacy.attempt);
+                         AskedToWithdraw(place, campaigned ? CallId{} : candidacy.call_id);
     if (!excused) {
       world_.Violate("{}: {} lost its place, which nobody asked for", name, NameOf(id));
     }
   }
 }
 
-void Auditor::AuditSets(const Docket& now) {
+void Auditor::AuditSets(const TransactionState& now) {
   for (const auto& [id, granted] : granted_) {
     const auto set = world_.asked.sets.find(id);
     if (set == world_.asked.sets.end()) continue;
     for (const ElectionName& name : set->second) {
-      const auto contest = now.contests.find(name);
-      const bool led = contest != now.contests.end() && contest->second.election.leader &&
-                       contest->second.election.leader->session == id;
+      const auto state = now.elections.find(name);
+      const bool led = state != now.elections.end() && state->second.election.leader &&
+                       state->second.election.leader->session == id;
       if (!led && !granted.contains(name)) {
         world_.Violate("{} was given {} of its set, and not {}", NameOf(id), granted.begin()->bytes,
                        name.bytes);
@@ -409,11 +411,11 @@ bool Auditor::AskedToResign(const PlaceKey& place, Term term) const {
   return resigned->second.contains(0) || resigned->second.contains(term.value);
 }
 
-// Of no attempt: of any.
-bool Auditor::AskedToWithdraw(const PlaceKey& place, Attempt attempt) const {
+// Of no call id: of any.
+bool Auditor::AskedToWithdraw(const PlaceKey& place, CallId call_id) const {
   const auto withdrawn = world_.asked.withdrawn.find(place);
   if (withdrawn == world_.asked.withdrawn.end()) return false;
-  return attempt == Attempt{} || withdrawn->second.contains(attempt.value);
+  return call_id == CallId{} || withdrawn->second.contains(call_id.value);
 }
 
 const Election* Auditor::Find(const ElectionName& name) const {

@@ -36,10 +36,10 @@ class Auditor {
   Auditor(World& world, Store& truth, Believed believed)
       : world_(world), truth_(truth), believed_(std::move(believed)), ledger_(world, truth) {}
 
-  // A transaction was committed, and decided so. The seats of its unsettled elections may still be
+  // A transaction was committed, and decided so. The seats of its undecided elections may still be
   // vacant, as the law said; if some elections were locked elsewhere, so may those of all others,
   // since commands that need several may have been put off without a look at them.
-  void OnTransaction(const LockSet& locks, const Docket& decided);
+  void OnTransaction(const LockSet& locks, const TransactionState& decided);
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
 
@@ -72,14 +72,16 @@ class Auditor {
 
   void Audit(const LockSet& locks, const std::set<ElectionName>& may_be_vacant, bool everything);
   void AuditSession(const Session* before, const Session& after);
-  void AuditElection(const Contest& contest, const Docket& now, bool campaigned,
+  void AuditElection(const ElectionState& state, const TransactionState& now, bool campaigned,
                      const std::set<ElectionName>& may_be_vacant);
-  void AuditEvents(const Known& before, const Contest& after, const std::vector<Event>& events,
-                   const Docket& now, bool campaigned);
-  void AuditGrant(const Known& before, const Event& event, const Docket& now, bool campaigned);
+  void AuditEvents(const Known& before, const ElectionState& after,
+                   const std::vector<Event>& events, const TransactionState& now, bool campaigned);
+  void AuditGrant(const Known& before, const Event& event, const TransactionState& now,
+                  bool campaigned);
   // Whoever was elected came first in the queue.
-  void AuditOrder(const Known& before, const Contest& after, const Event& event, const Docket& now);
-  void AuditVacancy(const Known& before, const Event& event, const Docket& now);
+  void AuditOrder(const Known& before, const ElectionState& after, const Event& event,
+                  const TransactionState& now);
+  void AuditVacancy(const Known& before, const Event& event, const TransactionState& now);
   // Whether the seat is kept for whoever was elected. `ended`: the term before, if it ended in the
   // same transaction.
   [[nodiscard]] bool IsIncumbent(const Election& before, const Event* ended,
@@ -89,12 +91,12 @@ class Auditor {
   // Whether every replica must know that the database was away, and that this session could not
   // be renewed.
   [[nodiscard]] bool LostToBlackout(const SessionId& id) const;
-  void AuditQueue(const Known& before, const Contest& after, const std::vector<Event>& events,
-                  const Docket& now, bool campaigned);
+  void AuditQueue(const Known& before, const ElectionState& after, const std::vector<Event>& events,
+                  const TransactionState& now, bool campaigned);
   // Whoever asked for a set has all of it, once it has any of it.
-  void AuditSets(const Docket& now);
+  void AuditSets(const TransactionState& now);
   [[nodiscard]] bool AskedToResign(const PlaceKey& place, Term term) const;
-  [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, Attempt attempt) const;
+  [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, CallId call_id) const;
 
   World& world_;
   Store& truth_;

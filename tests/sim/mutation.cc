@@ -12,63 +12,63 @@ bool Was(const Event& event, EventType type) { return event.type == type; }
 
 // The contests in which an election has just changed hands.
 template <typename Do>
-void ForEachHandover(Docket& docket, Do change) {
-  for (auto& [name, contest] : docket.contests) {
-    const auto vacated = std::ranges::find_if(docket.events, [&](const Event& event) {
+void ForEachHandover(TransactionState& transaction, Do change) {
+  for (auto& [name, state] : transaction.elections) {
+    const auto vacated = std::ranges::find_if(transaction.events, [&](const Event& event) {
       return Was(event, EventType::kVacated) && event.election == name;
     });
-    if (vacated != docket.events.end() && contest.election.leader) change(contest);
+    if (vacated != transaction.events.end() && state.election.leader) change(state);
   }
 }
 
-Event* LastOf(Docket& docket, const ElectionName& name) {
-  const auto last = std::find_if(docket.events.rbegin(), docket.events.rend(),
+Event* LastOf(TransactionState& transaction, const ElectionName& name) {
+  const auto last = std::find_if(transaction.events.rbegin(), transaction.events.rend(),
                                  [&](const Event& event) { return event.election == name; });
-  return last == docket.events.rend() ? nullptr : &*last;
+  return last == transaction.events.rend() ? nullptr : &*last;
 }
 
-Candidacy* FirstAlive(Docket& docket, Contest& contest) {
-  const auto found = std::ranges::find_if(contest.queue, [&](const Candidacy& candidacy) {
-    const auto session = docket.sessions.find(candidacy.session);
-    return session != docket.sessions.end() && session->second.AliveAt(docket.now);
+Candidacy* FirstAlive(TransactionState& transaction, ElectionState& state) {
+  const auto found = std::ranges::find_if(state.queue, [&](const Candidacy& candidacy) {
+    const auto session = transaction.sessions.find(candidacy.session);
+    return session != transaction.sessions.end() && session->second.AliveAt(transaction.now);
   });
-  return found == contest.queue.end() ? nullptr : &*found;
+  return found == state.queue.end() ? nullptr : &*found;
 }
 
 // --- Of the law ---
 
-void ReuseTerms(const Docket&, Docket& docket, const World&) {
-  ForEachHandover(docket, [&](Contest& contest) {
-    for (Event& event : docket.events) {
-      if (event.election == contest.election.name && Was(event, EventType::kElected)) {
+void ReuseTerms(const TransactionState&, TransactionState& transaction, const World&) {
+  ForEachHandover(transaction, [&](ElectionState& state) {
+    for (Event& event : transaction.events) {
+      if (event.election == state.election.name && Was(event, EventType::kElected)) {
         event.term.value -= 1;
       }
     }
-    contest.election.term.value -= 1;
+    state.election.term.value -= 1;
   });
 }
 
-void SkipTerms(const Docket&, Docket& docket, const World&) {
-  ForEachHandover(docket, [&](Contest& contest) {
-    Event* last = LastOf(docket, contest.election.name);
+void SkipTerms(const TransactionState&, TransactionState& transaction, const World&) {
+  ForEachHandover(transaction, [&](ElectionState& state) {
+    Event* last = LastOf(transaction, state.election.name);
     if (!Was(*last, EventType::kElected)) return;
     last->term.value += 1;
-    contest.election.term.value += 1;
+    state.election.term.value += 1;
   });
 }
 
-void ReviveTheLate(Docket& docket, const World&) {
-  for (auto& [id, session] : docket.sessions) {
-    const bool late = session.ended == Cause::kNone && !session.AliveAt(docket.now);
-    if (late) session.expires_at = docket.now + Duration(1);
+void ReviveTheLate(TransactionState& transaction, const World&) {
+  for (auto& [id, session] : transaction.sessions) {
+    const bool late = session.ended == Cause::kNone && !session.AliveAt(transaction.now);
+    if (late) session.expires_at = transaction.now + Duration(1);
   }
 }
 
-void RenewTheEnded(Docket& docket, const World&) {
-  for (auto& [id, session] : docket.sessions) {
+void RenewTheEnded(TransactionState& transaction, const World&) {
+  for (auto& [id, session] : transaction.sessions) {
     if (session.ended == Cause::kNone) continue;
     session.ended = Cause::kNone;
-    session.expires_at = docket.now + Duration(1);
+    session.expires_at = transaction.now + Duration(1);
   }
 }
 
@@ -79,49 +79,50 @@ void LoadAllCandidates(LockSet& locks, const World& world) {
 }
 
 // The law sees everybody who waits as alive.
-void ForgetTheDead(Docket& docket, const World&) {
-  for (const auto& [name, contest] : docket.contests) {
-    for (const Candidacy& candidacy : contest.queue) {
-      Session& session = docket.sessions.at(candidacy.session);
+void ForgetTheDead(TransactionState& transaction, const World&) {
+  for (const auto& [name, state] : transaction.elections) {
+    for (const Candidacy& candidacy : state.queue) {
+      Session& session = transaction.sessions.at(candidacy.session);
       session.ended = Cause::kNone;
-      session.expires_at = std::max(session.expires_at, docket.now + Duration(1));
+      session.expires_at = std::max(session.expires_at, transaction.now + Duration(1));
     }
   }
 }
 
-void RememberTheDead(const Docket& before, Docket& docket, const World&) {
+void RememberTheDead(const TransactionState& before, TransactionState& transaction, const World&) {
   for (const auto& [id, session] : before.sessions) {
-    if (!session.AliveAt(before.now)) docket.sessions[id] = session;
+    if (!session.AliveAt(before.now)) transaction.sessions[id] = session;
   }
 }
 
-void DropLastEvent(const Docket&, Docket& docket, const World&) {
-  if (docket.events.size() > 1) docket.events.pop_back();
+void DropLastEvent(const TransactionState&, TransactionState& transaction, const World&) {
+  if (transaction.events.size() > 1) transaction.events.pop_back();
 }
 
-void ChangeWithoutEvent(const Docket& before, Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) {
-    const bool proclaimed = std::erase_if(docket.events, [&](const Event& event) {
+void ChangeWithoutEvent(const TransactionState& before, TransactionState& transaction,
+                        const World&) {
+  for (auto& [name, state] : transaction.elections) {
+    const bool proclaimed = std::erase_if(transaction.events, [&](const Event& event) {
                               return event.election == name && Was(event, EventType::kProclaimed);
                             }) > 0;
-    if (proclaimed && docket.events.empty()) {
-      contest.election.revision = before.contests.at(name).election.revision;
+    if (proclaimed && transaction.events.empty()) {
+      state.election.revision = before.elections.at(name).election.revision;
     }
   }
 }
 
-void GrantTwice(const Docket&, Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) {
-    Candidacy* next = FirstAlive(docket, contest);
-    Election& election = contest.election;
+void GrantTwice(const TransactionState&, TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) {
+    Candidacy* next = FirstAlive(transaction, state);
+    Election& election = state.election;
     if (!election.leader || next == nullptr) continue;
     election.term = election.term.Next();
     election.revision = election.revision.Next();
     election.leader = Leader{next->session, next->candidate, next->lease_ttl,
-                             next->value,   docket.now,      next->attempt};
-    docket.events.push_back({name, election.revision, EventType::kElected, Cause::kNone,
-                             election.term, *election.leader, docket.now});
-    std::erase_if(contest.queue, [&](const Candidacy& candidacy) {
+                             next->value,   transaction.now, next->call_id};
+    transaction.events.push_back({name, election.revision, EventType::kElected, Cause::kNone,
+                                  election.term, *election.leader, transaction.now});
+    std::erase_if(state.queue, [&](const Candidacy& candidacy) {
       return candidacy.session == election.leader->session;
     });
     --election.waiting;
@@ -129,17 +130,17 @@ void GrantTwice(const Docket&, Docket& docket, const World&) {
 }
 
 // The seat is vacated, and whoever was elected in its place waits on.
-void KeepTheSeat(const Docket& before, Docket& docket, const World&) {
-  ForEachHandover(docket, [&](Contest& contest) {
-    Election& election = contest.election;
-    const Contest& old = before.contests.at(election.name);
+void KeepTheSeat(const TransactionState& before, TransactionState& transaction, const World&) {
+  ForEachHandover(transaction, [&](ElectionState& state) {
+    Election& election = state.election;
+    const ElectionState& old = before.elections.at(election.name);
     const auto waited = std::ranges::find(old.queue, election.leader->session, &Candidacy::session);
-    const Event* last = LastOf(docket, election.name);
+    const Event* last = LastOf(transaction, election.name);
     if (waited == old.queue.end() || !Was(*last, EventType::kElected)) return;
-    std::erase_if(docket.events, [&](const Event& event) {
+    std::erase_if(transaction.events, [&](const Event& event) {
       return event.election == election.name && event.revision == election.revision;
     });
-    contest.queue.insert(contest.queue.begin(), *waited);
+    state.queue.insert(state.queue.begin(), *waited);
     ++election.waiting;
     --election.term.value;
     --election.revision.value;
@@ -147,165 +148,168 @@ void KeepTheSeat(const Docket& before, Docket& docket, const World&) {
   });
 }
 
-void SwapTickets(const Docket&, Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) {
-    if (contest.queue.size() < 2) continue;
-    std::swap(contest.queue[0].ticket, contest.queue[1].ticket);
+void SwapTickets(const TransactionState&, TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) {
+    if (state.queue.size() < 2) continue;
+    std::swap(state.queue[0].ticket, state.queue[1].ticket);
   }
 }
 
 // Whoever came last is loaded as the first.
-void ServeTheLastFirst(Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) std::ranges::reverse(contest.queue);
+void ServeTheLastFirst(TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) std::ranges::reverse(state.queue);
 }
 
-void MiscountTheQueue(const Docket&, Docket& docket, const World&) {
-  ForEachHandover(docket, [](Contest& contest) { ++contest.election.waiting; });
+void MiscountTheQueue(const TransactionState&, TransactionState& transaction, const World&) {
+  ForEachHandover(transaction, [](ElectionState& state) { ++state.election.waiting; });
 }
 
-// A Withdraw finds its own attempt wherever it looks.
-void MatchAnyAttempt(Docket& docket, const World& world) {
-  const auto latest = [&](const ElectionName& name, const SessionId& session, Attempt& attempt) {
+// A Withdraw finds its own call id wherever it looks.
+void MatchAnyCall(TransactionState& transaction, const World& world) {
+  const auto latest = [&](const ElectionName& name, const SessionId& session, CallId& call_id) {
     const auto withdrawn = world.asked.withdrawn.find({name, session});
     if (withdrawn == world.asked.withdrawn.end() || withdrawn->second.empty()) return;
-    attempt = Attempt{world.last_withdrawn};
+    call_id = CallId{world.last_withdrawn};
   };
-  for (auto& [name, contest] : docket.contests) {
-    if (auto& leader = contest.election.leader) latest(name, leader->session, leader->attempt);
-    for (Candidacy& candidacy : contest.queue) latest(name, candidacy.session, candidacy.attempt);
+  for (auto& [name, state] : transaction.elections) {
+    if (auto& leader = state.election.leader) latest(name, leader->session, leader->call_id);
+    for (Candidacy& candidacy : state.queue) latest(name, candidacy.session, candidacy.call_id);
   }
 }
 
-void HalveLeases(const Docket& before, Docket& docket, const World&) {
-  for (auto& [id, session] : docket.sessions) {
+void HalveLeases(const TransactionState& before, TransactionState& transaction, const World&) {
+  for (auto& [id, session] : transaction.sessions) {
     const auto old = before.sessions.find(id);
     const bool renewed =
         old == before.sessions.end() || old->second.expires_at != session.expires_at;
     if (renewed && session.ended == Cause::kNone)
-      session.expires_at = docket.now + session.lease_ttl / 2;
+      session.expires_at = transaction.now + session.lease_ttl / 2;
   }
 }
 
-void ExpireEarly(Docket& docket, const World&) {
-  for (auto& [id, session] : docket.sessions) {
-    const bool nearly = session.expires_at < docket.now + session.lease_ttl / 2;
+void ExpireEarly(TransactionState& transaction, const World&) {
+  for (auto& [id, session] : transaction.sessions) {
+    const bool nearly = session.expires_at < transaction.now + session.lease_ttl / 2;
     if (!nearly || session.ended != Cause::kNone) continue;
     session.ended = Cause::kExpired;
-    docket.ended.push_back(id);
+    transaction.ended.push_back(id);
   }
 }
 
 // --- Of the law of operators ---
 
-bool Recorded(const Docket& docket, const ElectionName& name, AdminAction action) {
-  return std::ranges::any_of(docket.admin_changes, [&](const AdminChange& change) {
+bool Recorded(const TransactionState& transaction, const ElectionName& name, AdminAction action) {
+  return std::ranges::any_of(transaction.admin_changes, [&](const AdminChange& change) {
     return change.election == name && change.action == action;
   });
 }
 
 template <typename Do>
-void ForEachDeleted(Docket& docket, Do change) {
-  for (auto& [name, contest] : docket.contests) {
-    if (Recorded(docket, name, AdminAction::kDeleted)) change(contest.election);
+void ForEachDeleted(TransactionState& transaction, Do change) {
+  for (auto& [name, state] : transaction.elections) {
+    if (Recorded(transaction, name, AdminAction::kDeleted)) change(state.election);
   }
 }
 
 // Whoever campaigns does not see that an election is paused.
-void ForgetPauses(Docket& docket, const World& world) {
+void ForgetPauses(TransactionState& transaction, const World& world) {
   if (world.settling_only) return;
-  for (auto& [name, contest] : docket.contests) contest.election.paused = false;
+  for (auto& [name, state] : transaction.elections) state.election.paused = false;
 }
 
-void RestorePauses(const Docket& before, Docket& docket, const World& world) {
+void RestorePauses(const TransactionState& before, TransactionState& transaction,
+                   const World& world) {
   if (world.settling_only) return;
-  for (auto& [name, contest] : docket.contests) {
-    contest.election.paused |= before.contests.at(name).election.paused;
+  for (auto& [name, state] : transaction.elections) {
+    state.election.paused |= before.elections.at(name).election.paused;
   }
 }
 
-void ForgetDelays(Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) contest.election.vacant_until = {};
+void ForgetDelays(TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) state.election.vacant_until = {};
 }
 
-void ForgetCoolDowns(Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) contest.cool_downs.clear();
+void ForgetCoolDowns(TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) state.cool_downs.clear();
 }
 
-void MakeAllWilling(Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) {
-    for (Candidacy& candidacy : contest.queue) {
+void MakeAllWilling(TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) {
+    for (Candidacy& candidacy : state.queue) {
       candidacy.priority = std::max(candidacy.priority, 0);
     }
   }
 }
 
-void RestartTerms(const Docket&, Docket& docket, const World&) {
-  ForEachDeleted(docket, [](Election& election) { election.term = {}; });
+void RestartTerms(const TransactionState&, TransactionState& transaction, const World&) {
+  ForEachDeleted(transaction, [](Election& election) { election.term = {}; });
 }
 
-void RestartRevisions(const Docket&, Docket& docket, const World&) {
-  ForEachDeleted(docket, [](Election& election) { election.revision = {}; });
+void RestartRevisions(const TransactionState&, TransactionState& transaction, const World&) {
+  ForEachDeleted(transaction, [](Election& election) { election.revision = {}; });
 }
 
-void KeepTheSuperseded(const Docket& before, Docket& docket, const World&) {
-  for (auto& [id, session] : docket.sessions) {
+void KeepTheSuperseded(const TransactionState& before, TransactionState& transaction,
+                       const World&) {
+  for (auto& [id, session] : transaction.sessions) {
     const auto old = before.sessions.find(id);
     const bool now = session.ended == Cause::kSuperseded && old != before.sessions.end() &&
                      old->second.ended == Cause::kNone;
     if (!now) continue;
     session.ended = Cause::kNone;
-    std::erase(docket.ended, id);
+    std::erase(transaction.ended, id);
   }
 }
 
 // Of the seats that were granted to one session in several elections, the last is not granted.
-void GrantInPart(const Docket& before, Docket& docket, const World&) {
+void GrantInPart(const TransactionState& before, TransactionState& transaction, const World&) {
   const auto last =
-      std::find_if(docket.events.rbegin(), docket.events.rend(), [&](const Event& event) {
-        return std::ranges::any_of(docket.events, [&](const Event& other) {
+      std::find_if(transaction.events.rbegin(), transaction.events.rend(), [&](const Event& event) {
+        return std::ranges::any_of(transaction.events, [&](const Event& other) {
           return Was(event, EventType::kElected) && Was(other, EventType::kElected) &&
                  event.leader.session == other.leader.session && event.election != other.election;
         });
       });
-  if (last == docket.events.rend()) return;
+  if (last == transaction.events.rend()) return;
   const ElectionName name = last->election;
-  docket.contests.at(name) = before.contests.at(name);
-  std::erase_if(docket.events, [&](const Event& event) { return event.election == name; });
+  transaction.elections.at(name) = before.elections.at(name);
+  std::erase_if(transaction.events, [&](const Event& event) { return event.election == name; });
 }
 
 // As if it had been sent twice, and been new each time.
-void AskTwice(const Docket&, Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) {
-    const auto asked = std::ranges::find_if(docket.events, [&](const Event& event) {
+void AskTwice(const TransactionState&, TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) {
+    const auto asked = std::ranges::find_if(transaction.events, [&](const Event& event) {
       return Was(event, EventType::kHandoverAsked) && event.election == name;
     });
-    if (asked == docket.events.end() || LastOf(docket, name) != &*asked) continue;
+    if (asked == transaction.events.end() || LastOf(transaction, name) != &*asked) continue;
     Event again = *asked;
-    again.revision = contest.election.revision = again.revision.Next();
-    docket.events.push_back(std::move(again));
-    docket.admin_changes.push_back(docket.admin_changes.back());
+    again.revision = state.election.revision = again.revision.Next();
+    transaction.events.push_back(std::move(again));
+    transaction.admin_changes.push_back(transaction.admin_changes.back());
   }
 }
 
-void LoseRecord(const Docket&, Docket& docket, const World&) {
-  if (!docket.admin_changes.empty()) docket.admin_changes.pop_back();
+void LoseRecord(const TransactionState&, TransactionState& transaction, const World&) {
+  if (!transaction.admin_changes.empty()) transaction.admin_changes.pop_back();
 }
 
 // --- Of the engine and the store ---
 
 // A seat that could not be filled at once, or whose leader is over, is never looked at again.
-void SettleNothing(const Docket& before, Docket& docket, const World& world) {
-  if (!world.settling_only || !docket.admin_changes.empty()) return;
-  docket = before;
+void SettleNothing(const TransactionState& before, TransactionState& transaction,
+                   const World& world) {
+  if (!world.settling_only || !transaction.admin_changes.empty()) return;
+  transaction = before;
 }
 
 // Ready for anybody at once.
-void ForgetIncumbents(const Docket&, Docket& docket, const World&) {
-  for (auto& [name, contest] : docket.contests) {
-    auto& vacancy = contest.election.vacancy;
+void ForgetIncumbents(const TransactionState&, TransactionState& transaction, const World&) {
+  for (auto& [name, state] : transaction.elections) {
+    auto& vacancy = state.election.vacancy;
     if (!vacancy || !vacancy->incumbent) continue;
     vacancy->incumbent.reset();
-    if (contest.election.waiting > 0) contest.election.wake_at = docket.now;
+    if (state.election.waiting > 0) state.election.wake_at = transaction.now;
   }
 }
 
@@ -341,12 +345,12 @@ std::vector<Mutation> MakeMutations() {
       ServeTheLastFirst;
   add("miscount", "counts", "`waiting` is not counted down at a handover").after_law =
       MiscountTheQueue;
-  add("any-attempt", "which nobody asked for", "a Withdraw takes back another call's place")
-      .before_law = MatchAnyAttempt;
+  add("any-call", "which nobody asked for", "a Withdraw takes back another call's place")
+      .before_law = MatchAnyCall;
   add("half-lease", "believes in it", "a renewal buys half a lease").after_law = HalveLeases;
   add("expire-early", "before its time", "a session expires before its time").before_law =
       ExpireEarly;
-  add("lose-unsettled", "vacant", "a seat that could not be filled is forgotten").after_law =
+  add("lose-undecided", "vacant", "a seat that could not be filled is forgotten").after_law =
       SettleNothing;
   add("no-search", "over and not marked", "nobody looks for due sessions").after_due =
       [](DueWork& due) {

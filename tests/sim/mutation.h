@@ -17,11 +17,11 @@ struct Mutation {
   std::string what;      // in a sentence
   std::string shows_as;  // part of what the simulation says of it
 
-  // Between the engine and the store. Before a docket is loaded; before the law sees it; after the
-  // law has changed it and before it is saved.
+  // Between the engine and the store. Before a transaction is loaded; before the law sees it; after
+  // the law has changed it and before it is saved.
   std::function<void(LockSet&, const World&)> before_load;
-  std::function<void(Docket&, const World&)> before_law;
-  std::function<void(const Docket& before, Docket&, const World&)> after_law;
+  std::function<void(TransactionState&, const World&)> before_law;
+  std::function<void(const TransactionState& before, TransactionState&, const World&)> after_law;
   std::function<void(DueWork&)> after_due;
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;

@@ -19,7 +19,7 @@ namespace tenure::sim {
 
 using Replicas = std::vector<std::unique_ptr<Replica>>;
 
-// What a Campaign call asks for. Its attempt is made by the replica.
+// What a Campaign call asks for. Its call id is made by the replica.
 template <typename Command>
 struct CampaignRequest {
   Command command;
@@ -136,7 +136,7 @@ std::shared_ptr<Call> Network::SendCampaign(int to, CampaignRequest<Command> req
     calls::CampaignPatience patience{{}, request.wait};
     if (request.timeout) patience.answer_by = calls::AnswerBy(now, *request.timeout);
     auto command = request.command;
-    command.attempt = Attempt{world_.random.Next() | 1};
+    command.call_id = CallId{world_.random.Next() | 1};
     Machine machine(std::move(command), patience);
     const auto watches = machine.Watches();
     const auto served = std::make_shared<Served<Probed>>(

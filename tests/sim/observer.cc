@@ -71,7 +71,7 @@ void Observer::Hear(const std::shared_ptr<const Event>& event) {
   heard = event->revision;
   const Event* stored = auditor_.EventOf(event->election, event->revision);
   Event told = *event;
-  told.leader.attempt = {};  // not in the log
+  told.leader.call_id = {};  // not in the log
   if (stored == nullptr || *stored != told) {
     world_.Violate("{} was told of {} revision {}, which is not in the log", name_,
                    event->election.bytes, event->revision.value);

@@ -38,7 +38,7 @@ class Replica::Listener final : public Watcher {
     heard = event.revision;
     const Event* stored = auditor_.EventOf(event.election, event.revision);
     Event told = event;
-    told.leader.attempt = {};  // not in the log
+    told.leader.call_id = {};  // not in the log
     if (stored == nullptr || *stored != told) {
       world_.Violate("r{} told its observer of {} revision {}, which is not in the log", replica_,
                      event.election.bytes, event.revision.value);

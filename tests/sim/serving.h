@@ -40,11 +40,11 @@ class ProbedCampaign {
     }
     const bool gives_up = std::holds_alternative<calls::Cancelled>(event);
     if (world_.mutation.withdraws_while_reading && gives_up && std::exchange(reading_, false)) {
-      effects.emplace_back(calls::TakeBack{*attempt_});
+      effects.emplace_back(calls::TakeBack{*withdrawal_});
     }
     if (!finished() && waits_ && elected_ > standing_in_) {
       world_.Violate("{} waits on after its replica was told of its election",
-                     NameOf(attempt_->session));
+                     NameOf(withdrawal_->session));
     }
     if (!finished() && waits_ && drained_) {
       world_.Violate("a call waits on in a replica that is shutting down");
@@ -70,9 +70,9 @@ class ProbedCampaign {
   }
   void Hear(const calls::Changed& it) {
     const tenure::Event& event = *it.event;
-    const bool mine = event.type == EventType::kElected && attempt_ &&
-                      event.election == attempt_->election &&
-                      event.leader.session == attempt_->session;
+    const bool mine = event.type == EventType::kElected && withdrawal_ &&
+                      event.election == withdrawal_->election &&
+                      event.leader.session == withdrawal_->session;
     if (mine) elected_ = std::max(elected_, event.term);
   }
   void Hear(const calls::Drained&) { drained_ = true; }
@@ -83,21 +83,22 @@ class ProbedCampaign {
   void Note(const calls::Submit& it) {
     waits_ = false;
     const auto* campaign = std::get_if<Campaign>(&it.command);
-    if (campaign != nullptr) attempt_ = {campaign->election, campaign->session, campaign->attempt};
+    if (campaign != nullptr)
+      withdrawal_ = {campaign->election, campaign->session, campaign->call_id};
   }
   void Note(const calls::ReadPlace& it) { reading_ |= it.with_position; }
   void Note(const calls::TakeBack& it) {
     const Withdraw& command = it.command;
-    world_.asked.withdrawn[{command.election, command.session}].insert(command.attempt.value);
-    world_.last_withdrawn = command.attempt.value;
+    world_.asked.withdrawn[{command.election, command.session}].insert(command.call_id.value);
+    world_.last_withdrawn = command.call_id.value;
     world_.Say("{} withdraws its call from {}", NameOf(command.session), command.election.bytes);
   }
 
   World& world_;
   Machine machine_;
-  std::optional<Withdraw> attempt_;  // what would take it back; of one election only
-  bool waits_ = false;               // its command was answered
-  bool reading_ = false;             // its place, to answer with it
+  std::optional<Withdraw> withdrawal_;  // what would take it back; of one election only
+  bool waits_ = false;                  // its command was answered
+  bool reading_ = false;                // its place, to answer with it
   bool drained_ = false;
   Term standing_in_;
   Term elected_;  // the latest term that was granted to it, as far as its replica was told

@@ -43,7 +43,7 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
     all.steps += outcome.steps;
     all.transactions += outcome.transactions;
     all.terms += outcome.terms;
-    all.unsettled += outcome.unsettled;
+    all.undecided += outcome.undecided;
     all.orders += outcome.orders;
     all.kills += outcome.kills;
     all.simulated_seconds += outcome.simulated_seconds;
@@ -55,7 +55,7 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::cout << "seeds " << from << " to " << from + seeds - 1 << ": " << failed << " failed; "
             << all.steps << " steps, " << all.transactions << " transactions, " << all.terms
-            << " terms, " << all.orders << " orders, " << all.unsettled << " unsettled, "
+            << " terms, " << all.orders << " orders, " << all.undecided << " undecided, "
             << all.kills << " kills in " << all.simulated_seconds << " simulated seconds, took "
             << took.count() << " s\n";
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -287,7 +287,7 @@ class Simulation {
     outcome.steps = steps_;
     outcome.transactions = auditor_.transactions();
     outcome.terms = auditor_.terms();
-    outcome.unsettled = world_.unsettled;
+    outcome.undecided = world_.undecided;
     outcome.orders = auditor_.orders_done();
     outcome.overtaken = overtaken_;
     outcome.writes = resource_.writes;

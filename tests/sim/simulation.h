@@ -23,7 +23,7 @@ struct Outcome {
   uint64_t steps = 0;
   uint64_t transactions = 0;
   uint64_t terms = 0;
-  uint64_t unsettled = 0;  // seats that the law could not fill at once
+  uint64_t undecided = 0;  // seats that the law could not fill at once
   uint64_t orders = 0;     // of operators, that took effect
   uint64_t overtaken = 0;  // times that a client was seen to believe in a term that others ended
   uint64_t writes = 0;     // that the fenced resource took

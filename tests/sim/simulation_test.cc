@@ -53,7 +53,7 @@ TEST(SimulationOfManySeedsTest, ManySeedsCoverALot) {
     all.terms += outcome.terms;
     all.writes += outcome.writes;
     all.kills += outcome.kills;
-    all.unsettled += outcome.unsettled;
+    all.undecided += outcome.undecided;
     all.orders += outcome.orders;
     all.overtaken += outcome.overtaken;
     beyond_bounds |= !outcome.plan.LeasesHold();
@@ -62,7 +62,7 @@ TEST(SimulationOfManySeedsTest, ManySeedsCoverALot) {
   EXPECT_GT(all.terms, 100u);
   EXPECT_GT(all.writes, 100u);
   EXPECT_GT(all.kills, 10u);
-  EXPECT_GT(all.unsettled, 0u);
+  EXPECT_GT(all.undecided, 0u);
   EXPECT_GT(all.orders, 100u);
   EXPECT_GT(all.overtaken, 0u);
   EXPECT_TRUE(beyond_bounds);

@@ -8,22 +8,22 @@ namespace tenure::sim {
 namespace {
 
 // The head of a queue as a store would have read it just before the first in it died: whoever comes
-// next was not read. Answers with what has to be put back before the docket is saved.
-std::optional<Candidacy> HideHead(Contest& contest, const LockSet::Part& item) {
-  if (contest.queue.empty()) return std::nullopt;
-  const Candidacy head = contest.queue.front();
+// next was not read. Answers with what has to be put back before the transaction is saved.
+std::optional<Candidacy> HideHead(ElectionState& state, const LockSet::Part& item) {
+  if (state.queue.empty()) return std::nullopt;
+  const Candidacy head = state.queue.front();
   const bool spoken_for = std::ranges::find(item.sessions, head.session) != item.sessions.end();
-  const auto& appointment = contest.election.appointment;
-  const Incumbent* incumbent = IncumbentOf(contest.election);
+  const auto& appointment = state.election.appointment;
+  const Incumbent* incumbent = IncumbentOf(state.election);
   const bool named = item.candidates.contains(head.candidate) ||
                      (appointment && appointment->candidate == head.candidate) ||
                      (incumbent != nullptr && incumbent->candidate == head.candidate);
   if (spoken_for || named) return std::nullopt;
-  contest.queue.erase(contest.queue.begin());
-  contest.horizon = head;
+  state.queue.erase(state.queue.begin());
+  state.horizon = head;
   // The one that died, whose ticket was the one before.
-  contest.horizon->session = {};
-  contest.horizon->ticket.value -= contest.horizon->ticket.value > 0 ? 1 : 0;
+  state.horizon->session = {};
+  state.horizon->ticket.value -= state.horizon->ticket.value > 0 ? 1 : 0;
   return head;
 }
 
@@ -32,7 +32,7 @@ std::optional<Candidacy> HideHead(Contest& contest, const LockSet::Part& item) {
 Result<Committed> AuditedStore::Transact(const LockSet& locks, const CommitRules& rules,
                                          const Decide& decide) {
   auto committed = next_.Transact(locks, rules, decide);
-  if (committed) auditor_.OnTransaction(locks, committed->docket);
+  if (committed) auditor_.OnTransaction(locks, committed->transaction);
   return committed;
 }
 
@@ -48,37 +48,38 @@ Result<Committed> MutantStore::Transact(const LockSet& locks, const CommitRules&
       });
   LockSet changed = locks;
   if (mutation.before_load) mutation.before_load(changed, world_);
-  Docket decided;  // answered, whatever was saved
-  auto committed = next_.Transact(changed, rules, [&](Docket& docket) {
-    const Docket before = docket;
-    if (mutation.before_law) mutation.before_law(docket, world_);
-    decide(docket);
-    decided = docket;
-    if (mutation.after_law) mutation.after_law(before, docket, world_);
+  TransactionState decided;  // answered, whatever was saved
+  auto committed = next_.Transact(changed, rules, [&](TransactionState& transaction) {
+    const TransactionState before = transaction;
+    if (mutation.before_law) mutation.before_law(transaction, world_);
+    decide(transaction);
+    decided = transaction;
+    if (mutation.after_law) mutation.after_law(before, transaction, world_);
   });
-  if (committed) committed->docket = std::move(decided);
+  if (committed) committed->transaction = std::move(decided);
   return committed;
 }
 
 Result<Committed> MutantStore::PretendToCommit(const LockSet& locks, const CommitRules& rules,
                                                const Decide& decide) {
-  Docket decided;
-  auto done = next_.Transact(locks, rules, [&](Docket& docket) {
-    decided = docket;
+  TransactionState decided;
+  auto done = next_.Transact(locks, rules, [&](TransactionState& transaction) {
+    decided = transaction;
     decide(decided);
   });
   if (!done) return done;
   if (!decided.events.empty()) {
-    const int lane = LaneOf(locks.elections.begin()->first);
-    const auto lanes = next_.ReadLanes();
-    done->positions = {{lane, lanes->positions[static_cast<size_t>(lane)] + 1}};
+    const int partition = PartitionOf(locks.elections.begin()->first);
+    const auto partitions = next_.ReadPartitions();
+    done->offsets = {{partition, partitions->offsets[static_cast<size_t>(partition)] + 1}};
   }
-  done->docket = std::move(decided);
+  done->transaction = std::move(decided);
   return done;
 }
 
-Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int lane, uint64_t after, uint64_t until) {
-  auto entries = next_.ReadFeed(lane, after, until);
+Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int partition, uint64_t after,
+                                                     uint64_t until) {
+  auto entries = next_.ReadFeed(partition, after, until);
   if (entries && world_.mutation.after_feed) world_.mutation.after_feed(*entries);
   return entries;
 }
@@ -105,22 +106,22 @@ Result<Committed> QuirkyStore::Transact(const LockSet& locks, const CommitRules&
                                         const Decide& decide) {
   const bool twice = world_.plan.decided_twice && world_.random.OneIn(10);
   const bool stale = world_.plan.stale_heads && !world_.healed && world_.random.OneIn(4);
-  return next_.Transact(locks, rules, [&](Docket& docket) {
+  return next_.Transact(locks, rules, [&](TransactionState& transaction) {
     if (twice) {
-      Docket rolled_back = docket;
+      TransactionState rolled_back = transaction;
       decide(rolled_back);
     }
     std::map<ElectionName, Candidacy> hidden;
     if (stale) {
-      for (auto& [name, contest] : docket.contests) {
-        const auto head = HideHead(contest, locks.elections.at(name));
+      for (auto& [name, state] : transaction.elections) {
+        const auto head = HideHead(state, locks.elections.at(name));
         if (head) hidden.emplace(name, *head);
       }
     }
-    decide(docket);
+    decide(transaction);
     for (const auto& [name, head] : hidden) {
-      Contest& contest = docket.contests.at(name);
-      if (!contest.emptied) contest.queue.push_back(head);
+      ElectionState& state = transaction.elections.at(name);
+      if (!state.emptied) state.queue.push_back(head);
     }
   });
 }

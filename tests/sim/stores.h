@@ -44,9 +44,9 @@ class Delegating : public Store {
                                         size_t limit) override {
     return next_.ReadEvents(election, from, limit);
   }
-  Result<Lanes> ReadLanes() override { return next_.ReadLanes(); }
-  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
-    return next_.ReadFeed(lane, after, until);
+  Result<Partitions> ReadPartitions() override { return next_.ReadPartitions(); }
+  Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
+    return next_.ReadFeed(partition, after, until);
   }
   Result<DueWork> FindDueWork(size_t limit) override { return next_.FindDueWork(limit); }
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override {
@@ -84,7 +84,7 @@ class Delegating : public Store {
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override {
     return next_.FindSession(handle);
   }
-  Result<Census> TakeCensus() override { return next_.TakeCensus(); }
+  Result<Statistics> ReadStatistics() override { return next_.ReadStatistics(); }
   Result<HistorySight> AgreeOnHistory(
       uint64_t remembered,
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
@@ -117,7 +117,7 @@ class MutantStore final : public Delegating {
   MutantStore(Store& next, World& world) : Delegating(next), world_(world) {}
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                              const Decide& decide) override;
-  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override;
+  Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;

@@ -39,7 +39,7 @@ struct Order {
 // place, a seat or a session to a request that was never made.
 struct Asked {
   std::map<PlaceKey, std::set<uint64_t>> resigned;   // by term; 0 for whatever it holds there
-  std::map<PlaceKey, std::set<uint64_t>> withdrawn;  // by attempt
+  std::map<PlaceKey, std::set<uint64_t>> withdrawn;  // by call id
   std::set<SessionId> closed;
   std::set<std::pair<ElectionName, std::string>> superseding;  // candidates
   std::map<SessionId, std::set<ElectionName>> sets;            // wanted all or none
@@ -105,9 +105,9 @@ struct World {
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
   Asked asked;
-  uint64_t last_withdrawn = 0;  // attempt
+  uint64_t last_withdrawn = 0;  // call id
   bool settling_only = false;   // the transaction under way does nothing for anybody who asked
-  uint64_t unsettled = 0;       // seats that the law could not fill at once
+  uint64_t undecided = 0;       // seats that the law could not fill at once
   std::optional<std::string> violation;
   std::deque<std::string> last_lines;
   std::ostream* const out;

@@ -74,9 +74,9 @@ class FaultyStore final : public Store {
       }
     }
     return Call<Committed>("Transact", [&](Store& store) {
-      return store.Transact(free, rules, [&](Docket& docket) {
-        docket.busy.insert(busy.begin(), busy.end());
-        decide(docket);
+      return store.Transact(free, rules, [&](TransactionState& transaction) {
+        transaction.busy.insert(busy.begin(), busy.end());
+        decide(transaction);
       });
     });
   }
@@ -107,12 +107,12 @@ class FaultyStore final : public Store {
     return Call<std::vector<Event>>(
         "ReadEvents", [&](Store& store) { return store.ReadEvents(election, from, limit); });
   }
-  Result<Lanes> ReadLanes() override {
-    return Call<Lanes>("ReadLanes", [&](Store& store) { return store.ReadLanes(); });
+  Result<Partitions> ReadPartitions() override {
+    return Call<Partitions>("ReadLanes", [&](Store& store) { return store.ReadPartitions(); });
   }
-  Result<std::vector<FeedEntry>> ReadFeed(int lane, uint64_t after, uint64_t until) override {
+  Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
     return Call<std::vector<FeedEntry>>(
-        "ReadFeed", [&](Store& store) { return store.ReadFeed(lane, after, until); });
+        "ReadFeed", [&](Store& store) { return store.ReadFeed(partition, after, until); });
   }
   Result<DueWork> FindDueWork(size_t limit) override {
     return Call<DueWork>("FindDueWork", [&](Store& store) { return store.FindDueWork(limit); });
@@ -163,8 +163,8 @@ class FaultyStore final : public Store {
     return Call<std::optional<SessionId>>("FindSession",
                                           [&](Store& store) { return store.FindSession(handle); });
   }
-  Result<Census> TakeCensus() override {
-    return Call<Census>("TakeCensus", [](Store& store) { return store.TakeCensus(); });
+  Result<Statistics> ReadStatistics() override {
+    return Call<Statistics>("TakeCensus", [](Store& store) { return store.ReadStatistics(); });
   }
   Result<HistorySight> AgreeOnHistory(
       uint64_t remembered,

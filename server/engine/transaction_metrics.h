@@ -1,14 +1,14 @@
 // Counts what committed transactions have brought about.
 #pragma once
 
-#include "core/docket.h"
+#include "core/transaction_state.h"
 #include "metrics/metrics.h"
 
 namespace tenure {
 
-void TallyEndedSessions(Metrics& metrics, const Docket& docket);
+void CountEndedSessions(Metrics& metrics, const TransactionState& transaction);
 // The ended sessions, and everything else.
-void Tally(Metrics& metrics, const Docket& docket);
+void CountTransaction(Metrics& metrics, const TransactionState& transaction);
 
 // The share of its lease that a session has left, from 0 to 1.
 [[nodiscard]] double LeaseShareLeft(const Session& session, DbTime now);

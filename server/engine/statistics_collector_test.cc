@@ -1,4 +1,4 @@
-#include "server/engine/census_taker.h"
+#include "server/engine/statistics_collector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-class CensusTakerTest : public ::testing::Test {
+class StatisticsCollectorTest : public ::testing::Test {
  protected:
   void Commit(const Command& command) {
-    EXPECT_TRUE(database_.store().Transact(LockSetOf({&command}), {}, [&](Docket& docket) {
-      EXPECT_TRUE(Apply(docket, {}, command));
-    }));
+    EXPECT_TRUE(database_.store().Transact(
+        LockSetOf({&command}), {},
+        [&](TransactionState& transaction) { EXPECT_TRUE(Apply(transaction, {}, command)); }));
   }
   void StandInEach(const std::vector<std::string>& elections) {
     for (const std::string& election : elections) Commit(Stand(election, "a"));
@@ -34,14 +34,14 @@ class CensusTakerTest : public ::testing::Test {
   FaultyStore store_{database_.store()};
 };
 
-TEST_F(CensusTakerTest, TheCountsAreShown) {
+TEST_F(StatisticsCollectorTest, TheCountsAreShown) {
   Metrics metrics;
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"led", "left"});
   Commit(Stand("led", "b"));
   Commit(Leave("left", "a"));
 
-  census.Take();
+  statistics.Take();
 
   EXPECT_EQ(metrics.elections.Value(), 2);
   EXPECT_EQ(metrics.elections_vacant.Value(), 1);
@@ -50,67 +50,67 @@ TEST_F(CensusTakerTest, TheCountsAreShown) {
   EXPECT_EQ(metrics.sessions.Value(), 2);
 }
 
-TEST_F(CensusTakerTest, ExistingElectionsAreListed) {
+TEST_F(StatisticsCollectorTest, ExistingElectionsAreListed) {
   Metrics metrics({.elections_max = 10});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"a", "b"});
 
-  census.Take();
+  statistics.Take();
 
   EXPECT_THAT(metrics.election_series.Listed(),
               UnorderedElementsAre(ElectionName{"a"}, ElectionName{"b"}));
   EXPECT_EQ(metrics.elections_unlisted.Value(), 0);
 }
 
-TEST_F(CensusTakerTest, ElectionsWithoutRoomAreCounted) {
+TEST_F(StatisticsCollectorTest, ElectionsWithoutRoomAreCounted) {
   Metrics metrics({.elections_max = 2});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"a", "b", "c", "d", "e"});
 
-  census.Take();
+  statistics.Take();
 
   EXPECT_THAT(metrics.election_series.Listed(), SizeIs(2));
   EXPECT_EQ(metrics.elections_unlisted.Value(), 3);
 }
 
-TEST_F(CensusTakerTest, TheElectionsOfEachPrefixAreListed) {
+TEST_F(StatisticsCollectorTest, TheElectionsOfEachPrefixAreListed) {
   Metrics metrics({.elections_max = 10, .election_prefixes = {"jobs/", "pay"}});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"jobs/a", "orders", "payments"});
 
-  census.Take();
+  statistics.Take();
 
   EXPECT_THAT(metrics.election_series.Listed(),
               UnorderedElementsAre(ElectionName{"jobs/a"}, ElectionName{"payments"}));
 }
 
-TEST_F(CensusTakerTest, ADeletedElectionIsNoLongerListed) {
+TEST_F(StatisticsCollectorTest, ADeletedElectionIsNoLongerListed) {
   Metrics metrics({.elections_max = 10});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"a"});
   Commit(Leave("a", "a"));
-  census.Take();
+  statistics.Take();
 
   Commit(Deleting("a", {1}));
-  census.Take();
+  statistics.Take();
 
   EXPECT_THAT(metrics.election_series.Listed(), IsEmpty());
 }
 
-TEST_F(CensusTakerTest, WithALimitOfZeroNoElectionIsRead) {
+TEST_F(StatisticsCollectorTest, WithALimitOfZeroNoElectionIsRead) {
   Metrics metrics({.elections_max = 0});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"a"});
 
-  census.Take();
+  statistics.Take();
 
   EXPECT_EQ(store_.Calls("ListElections"), 0);
   EXPECT_EQ(store_.Calls("ReadElections"), 0);
 }
 
-TEST_F(CensusTakerTest, ElectionsBehindManyTombstonesAreFoundEventually) {
+TEST_F(StatisticsCollectorTest, ElectionsBehindManyTombstonesAreFoundEventually) {
   Metrics metrics({.elections_max = 10});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   for (int i = 0; i < 1'000; ++i) {
     const std::string name = "a" + std::to_string(i);
     Commit(Stand(name, "a"));
@@ -118,21 +118,21 @@ TEST_F(CensusTakerTest, ElectionsBehindManyTombstonesAreFoundEventually) {
   }
   StandInEach({"b"});
 
-  census.Take();
+  statistics.Take();
   EXPECT_THAT(metrics.election_series.Listed(), IsEmpty());
-  census.Take();
+  statistics.Take();
 
   EXPECT_THAT(metrics.election_series.Listed(), SizeIs(1));
 }
 
-TEST_F(CensusTakerTest, AFailedReadLeavesTheMetricsAsTheyWere) {
+TEST_F(StatisticsCollectorTest, AFailedReadLeavesTheMetricsAsTheyWere) {
   Metrics metrics({.elections_max = 10});
-  CensusTaker census(store_, metrics);
+  StatisticsCollector statistics(store_, metrics);
   StandInEach({"a"});
-  census.Take();
+  statistics.Take();
 
   store_.FailAll();
-  census.Take();
+  statistics.Take();
 
   EXPECT_EQ(metrics.elections.Value(), 1);
   EXPECT_THAT(metrics.election_series.Listed(), SizeIs(1));

@@ -7,12 +7,12 @@
 
 namespace tenure {
 
-class CensusTaker {
+class StatisticsCollector {
  public:
-  CensusTaker(OperatorStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
+  StatisticsCollector(OperatorStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
 
-  // A constant number of reads, each of a bounded part of what there is, but for the census itself.
-  // What cannot be read is left as it was shown.
+  // A constant number of reads, each of a bounded part of what there is, but for the statistics
+  // themselves. What cannot be read is left as it was shown.
   void Take();
 
  private:

@@ -1,4 +1,4 @@
-#include "server/engine/census_taker.h"
+#include "server/engine/statistics_collector.h"
 
 #include <algorithm>
 
@@ -9,23 +9,23 @@ constexpr size_t kElectionsPerRead = 1000;
 
 }  // namespace
 
-void CensusTaker::Take() {
+void StatisticsCollector::Take() {
   ReadListed();
   const size_t prefixes = std::max<size_t>(1, metrics_.election_series.prefixes().size());
   for (size_t i = 0; i < prefixes; ++i) ReadMore();
-  const auto census = store_.TakeCensus();
-  if (!census) return;
-  metrics_.elections.Set(static_cast<double>(census->elections));
-  metrics_.elections_leaderless.Set(static_cast<double>(census->leaderless));
-  metrics_.elections_vacant.Set(static_cast<double>(census->vacant));
-  metrics_.candidates.Set(static_cast<double>(census->candidates));
-  metrics_.sessions.Set(static_cast<double>(census->sessions));
+  const auto statistics = store_.ReadStatistics();
+  if (!statistics) return;
+  metrics_.elections.Set(static_cast<double>(statistics->elections));
+  metrics_.elections_leaderless.Set(static_cast<double>(statistics->leaderless));
+  metrics_.elections_vacant.Set(static_cast<double>(statistics->vacant));
+  metrics_.candidates.Set(static_cast<double>(statistics->candidates));
+  metrics_.sessions.Set(static_cast<double>(statistics->sessions));
   const size_t listed = metrics_.election_series.Listed().size();
   metrics_.elections_unlisted.Set(
-      census->elections > listed ? static_cast<double>(census->elections - listed) : 0);
+      statistics->elections > listed ? static_cast<double>(statistics->elections - listed) : 0);
 }
 
-void CensusTaker::ReadListed() {
+void StatisticsCollector::ReadListed() {
   const std::vector<ElectionName> names = metrics_.election_series.Listed();
   if (names.empty()) return;
   const auto views = store_.ReadElections(names);
@@ -40,7 +40,7 @@ void CensusTaker::ReadListed() {
   }
 }
 
-void CensusTaker::ReadMore() {
+void StatisticsCollector::ReadMore() {
   if (!metrics_.election_series.HasRoom()) return;
   const std::vector<std::string>& prefixes = metrics_.election_series.prefixes();
   const std::string prefix = prefixes.empty() ? "" : prefixes[prefix_];

@@ -1,4 +1,4 @@
-#include "server/engine/tally.h"
+#include "server/engine/transaction_metrics.h"
 
 #include <algorithm>
 #include <chrono>
@@ -37,22 +37,22 @@ void TallyEndOfTerm(Metrics& metrics, const Event& event) {
 
 }  // namespace
 
-void TallyEndedSessions(Metrics& metrics, const Docket& docket) {
-  for (const SessionId& id : docket.ended) {
-    metrics.sessions_ended[docket.sessions.at(id).ended].Increment();
+void CountEndedSessions(Metrics& metrics, const TransactionState& transaction) {
+  for (const SessionId& id : transaction.ended) {
+    metrics.sessions_ended[transaction.sessions.at(id).ended].Increment();
   }
 }
 
-void Tally(Metrics& metrics, const Docket& docket) {
-  for (const Succession& succession : docket.successions) {
-    TallyGrant(metrics, succession, docket.now);
+void CountTransaction(Metrics& metrics, const TransactionState& transaction) {
+  for (const Succession& succession : transaction.successions) {
+    TallyGrant(metrics, succession, transaction.now);
   }
-  for (const Event& event : docket.events) {
+  for (const Event& event : transaction.events) {
     if (event.type == EventType::kVacated) TallyEndOfTerm(metrics, event);
   }
-  TallyEndedSessions(metrics, docket);
-  metrics.premature_expirations.Increment(static_cast<double>(docket.premature_expirations));
-  metrics.admin_changes.Increment(static_cast<double>(docket.admin_changes.size()));
+  CountEndedSessions(metrics, transaction);
+  metrics.premature_expirations.Increment(static_cast<double>(transaction.premature_expirations));
+  metrics.admin_changes.Increment(static_cast<double>(transaction.admin_changes.size()));
 }
 
 double LeaseShareLeft(const Session& session, DbTime now) {

@@ -1,7 +1,7 @@
-// The docket: everything that one transaction has locked and read, and what the law made of it.
+// The state of a transaction: all that it has locked and read, and what the law made of it.
 //
-// A store fills a docket under row locks, hands it to the law (`core/law.h`), and then saves how it
-// differs from what was read. Plain values; owned and used by one thread at a time.
+// A store loads it under row locks, hands it to the law (`core/law.h`), and then saves how it
+// differs from what was loaded. Plain values; owned and used by one thread at a time.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 namespace tenure {
 
 // One election, with the part of its queue that matters now.
-struct Contest {
+struct ElectionState {
   Election election;
   // False until the first campaign: `election` then holds nothing but its name.
   bool exists = false;
@@ -47,14 +47,14 @@ struct Outage {
   Duration incumbent_wait{0};
 };
 
-struct Docket {
+struct TransactionState {
   // The database's clock, read after the last lock was granted.
   DbTime now;
   std::optional<Outage> outage = {};
   // Locked. A session that is asked for and missing does not exist.
   std::map<SessionId, Session> sessions;
   // Locked.
-  std::map<ElectionName, Contest> contests;
+  std::map<ElectionName, ElectionState> elections;
   // Asked for, but locked by another transaction, or in need of a session that is: nothing about
   // them is decided.
   std::set<ElectionName> busy;
@@ -68,10 +68,11 @@ struct Docket {
   // One for each grant, in the order of their events.
   std::vector<Succession> successions;
   // Sessions that were found to be over, or were ended, in this transaction. Their seats and places
-  // in other elections are still to be given up, one `Settle` each.
+  // in other elections are still to be given up, one `Reconcile` each.
   std::vector<SessionId> ended;
-  // Elections whose next leader cannot be decided from what was read: they need another `Settle`.
-  std::set<ElectionName> unsettled;
+  // Elections whose next leader cannot be decided from what was read: they need another
+  // `Reconcile`.
+  std::set<ElectionName> undecided;
   std::vector<AdminChange> admin_changes;
   // How many sessions were opened by candidates whose last session had expired while they lived.
   size_t premature_expirations = 0;
