@@ -17,7 +17,7 @@
 namespace tenure {
 
 // Of what its replica has seen: the epoch, and how far each partition was at least.
-struct Stand {
+struct HistoryPoint {
   uint64_t epoch = 0;
   PartitionOffsets seen{};
 };
@@ -30,7 +30,7 @@ struct CommitRules {
   bool repeatable = false;
   // Given: changes are committed only in this epoch, and in partitions that are not behind this.
   // Checked where a partition advances, under its lock.
-  std::optional<Stand> stand = {};
+  std::optional<HistoryPoint> point = {};
 };
 
 // Where a transaction stands in its partition's order of changes. Offsets of a partition rise by

@@ -160,7 +160,8 @@ tl::expected<StoreLocation, std::string> ParseStoreUrl(std::string_view url) {
 }
 
 std::vector<ServerReport> CheckServers(const StoreLocation& location) {
-  if (const auto* mysql = std::get_if<mysql::Config>(&location)) return CheckMySqlServers(*mysql);
+  if (const auto* mysql = std::get_if<mysql::Config>(&location))
+    return mysql::CheckMySqlServers(*mysql);
   const auto& sqlite = std::get<SqliteLocation>(location);
   ServerReport report{sqlite.path, "SQLite", "", {}};
   const bool memory = sqlite.path == ":memory:";
@@ -171,9 +172,9 @@ std::vector<ServerReport> CheckServers(const StoreLocation& location) {
 
 Result<std::unique_ptr<Store>> OpenStore(const StoreLocation& location) {
   if (const auto* sqlite = std::get_if<SqliteLocation>(&location)) {
-    return OpenSqliteStore(sqlite->path);
+    return sqlite::OpenSqliteStore(sqlite->path);
   }
-  return OpenMySqlStore(std::get<mysql::Config>(location));
+  return mysql::OpenMySqlStore(std::get<mysql::Config>(location));
 }
 
 }  // namespace tenure

@@ -14,7 +14,7 @@
 #include "server/access/trace.h"
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::access {
 namespace {
 
 constexpr char kTokenMetadata[] = "authorization";
@@ -92,7 +92,7 @@ tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context,
   uint64_t unlogged = 0;
   {
     const MutexLock lock(mutex_);
-    const SteadyTime now = now_();
+    const engine::SteadyTime now = now_();
     if (now - refusals_since_ >= std::chrono::seconds(1)) {
       unlogged = refusals_ > kRefusalsLoggedPerSecond ? refusals_ - kRefusalsLoggedPerSecond : 0;
       refusals_since_ = now;
@@ -142,7 +142,7 @@ Result<Access::Caller> Access::Admit(const grpc::CallbackServerContext& context,
 bool Access::TakeRequest(const Identity& identity) {
   if (!identity.limits.requests_per_second) return true;
   const auto rate = static_cast<double>(*identity.limits.requests_per_second);
-  const SteadyTime now = now_();
+  const engine::SteadyTime now = now_();
   const MutexLock lock(mutex_);
   const auto [entry, first] = buckets_.try_emplace(identity.name, Bucket{rate, now});
   Bucket& bucket = entry->second;
@@ -193,7 +193,7 @@ void Access::Refresh() {
   LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
 }
 
-Principal ClaimantOf(const Access::Caller& caller) {
+Principal PrincipalOf(const Access::Caller& caller) {
   return caller == nullptr ? Principal() : Principal{caller->name, caller->limits.quota};
 }
 
@@ -207,4 +207,4 @@ std::string NameOf(const Access::Caller& caller, const grpc::CallbackServerConte
   return name.substr(0, kRecordedNameBytesMax);
 }
 
-}  // namespace tenure
+}  // namespace tenure::access

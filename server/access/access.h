@@ -18,7 +18,7 @@
 #include "server/access/policy.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::access {
 
 // What a call is about. Neither elections nor prefixes: a session, whose id is a secret of its own,
 // so that it is enough to have the verb somewhere.
@@ -30,7 +30,7 @@ struct Target {
 // Thread-safe.
 class Access {
  public:
-  using Now = std::function<SteadyTime()>;
+  using Now = std::function<engine::SteadyTime()>;
 
   // With an empty path everybody may do everything. The error is one sentence for the operator.
   [[nodiscard]] static tl::expected<std::unique_ptr<Access>, std::string> Open(
@@ -59,7 +59,7 @@ class Access {
   // So many requests of an identity may come at once: those of one second.
   struct Bucket {
     double requests = 0;
-    SteadyTime filled_at;
+    engine::SteadyTime filled_at;
   };
 
   Access(std::string policy_path, Now now)
@@ -79,7 +79,7 @@ class Access {
   std::map<std::string, Bucket> buckets_
       TENURE_GUARDED_BY(mutex_);  // of identities that are limited
   // A flood of refusals does not push other lines out of the log.
-  mutable SteadyTime refusals_since_ TENURE_GUARDED_BY(mutex_);
+  mutable engine::SteadyTime refusals_since_ TENURE_GUARDED_BY(mutex_);
   mutable uint64_t refusals_ TENURE_GUARDED_BY(mutex_) = 0;  // since then
 
   // Used by Open and Refresh only.
@@ -87,11 +87,11 @@ class Access {
   std::string complaint_;  // of the last Refresh; empty if it was fine
 };
 
-[[nodiscard]] Principal ClaimantOf(const Access::Caller& caller);
+[[nodiscard]] Principal PrincipalOf(const Access::Caller& caller);
 
 // The caller's name for records: its name in the policy, or else the authenticated name of the
 // peer, or else its address.
 [[nodiscard]] std::string NameOf(const Access::Caller& caller,
                                  const grpc::CallbackServerContext& context);
 
-}  // namespace tenure
+}  // namespace tenure::access

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace tenure {
+namespace tenure::access {
 namespace {
 
 constexpr size_t kTokenBytesMin = 16;
@@ -227,4 +227,4 @@ std::shared_ptr<const Identity> Policy::Find(const Credentials& credentials) con
   return known == by_subject_.end() ? nullptr : identities_[known->second];
 }
 
-}  // namespace tenure
+}  // namespace tenure::access

@@ -15,7 +15,7 @@
 
 #include "core/types.h"
 
-namespace tenure {
+namespace tenure::access {
 
 enum class Verb {
   kCampaign,    // Campaign, KeepAlive, Proclaim, Resign
@@ -82,4 +82,4 @@ class Policy {
   friend class PolicyReader;
 };
 
-}  // namespace tenure
+}  // namespace tenure::access

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure {
+namespace tenure::access {
 namespace {
 
 using ::testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST(TokenTest, ATokenIsNeverShown) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::access

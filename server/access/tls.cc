@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace tenure {
+namespace tenure::access {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 1;
@@ -77,4 +77,4 @@ tl::expected<std::shared_ptr<grpc::ServerCredentials>, std::string> ToCredential
   return grpc::experimental::TlsServerCredentials(options);
 }
 
-}  // namespace tenure
+}  // namespace tenure::access

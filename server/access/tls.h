@@ -7,7 +7,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-namespace tenure {
+namespace tenure::access {
 
 enum class ClientCertificates { kRequired, kOptional };
 
@@ -24,4 +24,4 @@ struct TlsFiles {
 [[nodiscard]] tl::expected<std::shared_ptr<grpc::ServerCredentials>, std::string> ToCredentials(
     const TlsFiles& files);
 
-}  // namespace tenure
+}  // namespace tenure::access

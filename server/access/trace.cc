@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tenure {
+namespace tenure::access {
 namespace {
 
 // version "-" trace-id "-" parent-id "-" flags, all in lower-case hexadecimal.
@@ -29,4 +29,4 @@ std::string TraceIdOf(const grpc::ServerContextBase& context) {
   return TraceIdOf(std::string_view(entry->second.data(), entry->second.size()));
 }
 
-}  // namespace tenure
+}  // namespace tenure::access

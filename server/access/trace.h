@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tenure {
+namespace tenure::access {
 
 // The trace-id of a `traceparent`; empty if it is malformed.
 [[nodiscard]] std::string TraceIdOf(std::string_view traceparent);
@@ -14,4 +14,4 @@ namespace tenure {
 // Of the call's metadata; empty if it has none.
 [[nodiscard]] std::string TraceIdOf(const grpc::ServerContextBase& context);
 
-}  // namespace tenure
+}  // namespace tenure::access

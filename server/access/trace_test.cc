@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tenure {
+namespace tenure::access {
 namespace {
 
 TEST(TraceIdTest, TheTraceIdIsThatOfTheTraceparent) {
@@ -21,4 +21,4 @@ TEST(TraceIdTest, AMalformedTraceparentHasNoTraceId) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::access

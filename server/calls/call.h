@@ -21,7 +21,7 @@ namespace tenure::calls {
 // `Machine` has `Event` and `Effect`, each a variant of what is in machine.h, and `Outward`, one of
 // the effects: a variant of what goes to the caller. Thread-safe.
 template <typename Machine>
-class Call final : public Watcher, public std::enable_shared_from_this<Call<Machine>> {
+class Call final : public engine::Watcher, public std::enable_shared_from_this<Call<Machine>> {
  public:
   using Event = typename Machine::Event;
   using Outward = typename Machine::Outward;
@@ -29,7 +29,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
   using Send = std::function<void(Outward)>;
 
   // `trace` is the caller's, for the log.
-  Call(Engine& engine, Machine machine, Send send, std::string trace = {})
+  Call(engine::Engine& engine, Machine machine, Send send, std::string trace = {})
       : engine_(engine),
         send_(std::move(send)),
         trace_(std::move(trace)),
@@ -37,7 +37,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
 
   // Begins, watching. Once, and before anything else. Errors: kDraining, kOverloaded; then it has
   // not begun, and nothing is sent.
-  [[nodiscard]] Result<void> Begin(const std::vector<Watch>& watches) {
+  [[nodiscard]] Result<void> Begin(const std::vector<engine::Watch>& watches) {
     auto joined = engine_.hub().Join(this->shared_from_this());
     if (!joined) {
       const MutexLock lock(mutex_);
@@ -45,7 +45,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
       return tl::unexpected(joined.error());
     }
     membership_ = std::move(*joined);
-    for (const Watch& watch : watches) membership_.Add(watch);
+    for (const engine::Watch& watch : watches) membership_.Add(watch);
     Happened(Begun{});
     return {};
   }
@@ -59,8 +59,8 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
     // The hub must not be called under a lock that it takes itself, when it tells of something.
     if constexpr (std::is_constructible_v<Event, Watched>) {
       if (!watch) return;
-      for (const SessionId& id : watch->remove) membership_.Remove(WatchSession{id});
-      for (const SessionId& id : watch->add) membership_.Add(WatchSession{id});
+      for (const SessionId& id : watch->remove) membership_.Remove(engine::WatchSession{id});
+      for (const SessionId& id : watch->add) membership_.Add(engine::WatchSession{id});
       Happened(Watched{});
     }
   }
@@ -79,7 +79,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
 
  private:
   struct Planned {
-    std::optional<Timer> timer;
+    std::optional<engine::Timer> timer;
     uint64_t number = 0;  // of the last plan
   };
 
@@ -159,7 +159,7 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
   }
   void Do(SetTimer it) TENURE_REQUIRES(mutex_) {
     Planned& planned = timers_[static_cast<size_t>(it.timer)];
-    if (!planned.timer) planned.timer.emplace(engine_.scheduler(), Work::kReads);
+    if (!planned.timer) planned.timer.emplace(engine_.scheduler(), engine::Work::kReads);
     planned.timer->Set(it.at,
                        [weak = this->weak_from_this(), id = it.timer, number = ++planned.number] {
                          if (const auto call = weak.lock()) call->OnDue(id, number);
@@ -181,10 +181,10 @@ class Call final : public Watcher, public std::enable_shared_from_this<Call<Mach
     if (timers_[static_cast<size_t>(id)].number == number) (void)Step(Due{id});
   }
 
-  Engine& engine_;
+  engine::Engine& engine_;
   const Send send_;
   const std::string trace_;
-  WatchHub::Membership membership_;  // used by the caller's side only
+  engine::WatchHub::Membership membership_;  // used by the caller's side only
 
   Mutex mutex_;
   Machine machine_ TENURE_GUARDED_BY(mutex_);

@@ -209,23 +209,23 @@ TEST_F(CallTest, ATimerFiresOnceAsItWasSetLast) {
 }
 
 // Every task has been taken to run when it is cancelled.
-class TooLateToCancel final : public Scheduler {
+class TooLateToCancel final : public engine::Scheduler {
  public:
-  explicit TooLateToCancel(Scheduler& next) : next_(next) {}
+  explicit TooLateToCancel(engine::Scheduler& next) : next_(next) {}
   [[nodiscard]] SteadyTime Now() const override { return next_.Now(); }
-  void Post(Work work, Task task) override { next_.Post(work, std::move(task)); }
-  Plan PostAt(Work work, SteadyTime when, Task task) override {
+  void Post(engine::Work work, Task task) override { next_.Post(work, std::move(task)); }
+  Plan PostAt(engine::Work work, SteadyTime when, Task task) override {
     return next_.PostAt(work, when, std::move(task));
   }
   void Cancel(const Plan&) override {}
 
  private:
-  Scheduler& next_;
+  engine::Scheduler& next_;
 };
 
 TEST_F(CallTest, ATimerThatWasSetAgainTooLateFiresOnceAllTheSame) {
   TooLateToCancel scheduler(replica_.scheduler);
-  Engine engine(replica_.store, scheduler, replica_.metrics, {});
+  engine::Engine engine(replica_.store, scheduler, replica_.metrics, {});
   std::vector<int> fired;
   const auto call = std::make_shared<Call<TimerMachine>>(
       engine, TimerMachine(), [&](TimerMachine::Outward outward) {

@@ -193,7 +193,7 @@ bool WaitingCampaign::FinishIfElected() {
   return elected;
 }
 
-bool WaitingCampaign::FinishIfNotWaiting(const Place& place) {
+bool WaitingCampaign::FinishIfNotWaiting(const engine::Place& place) {
   const auto leads = place.election ? LeadershipOf(place.election->election) : std::nullopt;
   if (leads && leads->leader.session == campaign_.session) {
     FinishElected(*leads, true);
@@ -221,9 +221,10 @@ void WaitingCampaign::Withdraw() {
 
 // --- Several elections ---
 
-std::vector<Watch> CampaignSet::Watches() const {
-  std::vector<Watch> watches = {WatchSession{campaign_.session}};
-  for (const ElectionName& name : campaign_.elections) watches.push_back(WatchElection{name});
+std::vector<engine::Watch> CampaignSet::Watches() const {
+  std::vector<engine::Watch> watches = {engine::WatchSession{campaign_.session}};
+  for (const ElectionName& name : campaign_.elections)
+    watches.push_back(engine::WatchElection{name});
   return watches;
 }
 

@@ -115,7 +115,9 @@ class WaitingCampaign final : public OpenCampaign {
         place_{campaign_.election, campaign_.session} {}
 
   // What is to be watched for it.
-  [[nodiscard]] std::vector<Watch> Watches() const { return {WatchSession{campaign_.session}}; }
+  [[nodiscard]] std::vector<engine::Watch> Watches() const {
+    return {engine::WatchSession{campaign_.session}};
+  }
 
  private:
   [[nodiscard]] Command command() const override { return campaign_; }
@@ -130,7 +132,7 @@ class WaitingCampaign final : public OpenCampaign {
   void On(const Due& due);
 
   bool FinishIfElected();
-  bool FinishIfNotWaiting(const Place& place);
+  bool FinishIfNotWaiting(const engine::Place& place);
   void AnswerStanding();
   void PlanRenewal();
 
@@ -147,7 +149,7 @@ class CampaignSet final : public OpenCampaign {
       : OpenCampaign(patience, "this replica is shutting down; no seat was taken"),
         campaign_(std::move(campaign)) {}
 
-  [[nodiscard]] std::vector<Watch> Watches() const;
+  [[nodiscard]] std::vector<engine::Watch> Watches() const;
 
  private:
   [[nodiscard]] Command command() const override { return campaign_; }

@@ -79,7 +79,7 @@ class WaitingCampaignTest : public ::testing::Test {
   // Where it stands, as it is read: at a place, or nowhere.
   Texts Read(bool with_position, const Election& election, bool waiting, Duration lease_left = 5s) {
     return call_.Step(
-        PlaceRead{with_position, Place{ElectionView{election, lease_left}, waiting, 2}});
+        PlaceRead{with_position, engine::Place{ElectionView{election, lease_left}, waiting, 2}});
   }
 
   Driver<WaitingCampaign> call_{WaitingCampaign(Stands(), {})};

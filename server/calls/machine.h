@@ -21,6 +21,8 @@
 
 namespace tenure::calls {
 
+using engine::SteadyTime;
+
 // What the engine and the hub have to say. Each machine hears those that concern it.
 
 struct Begun {};
@@ -36,7 +38,7 @@ struct Renewed {
 // To a ReadPlace.
 struct PlaceRead {
   bool with_position;
-  Result<Place> place;
+  Result<engine::Place> place;
 };
 // To ReadSeats.
 struct SeatsRead {

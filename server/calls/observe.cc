@@ -16,13 +16,13 @@ Error TooWide() {
 
 }  // namespace
 
-std::vector<Watch> Observe::Watches() const {
-  std::vector<Watch> watches;
+std::vector<engine::Watch> Observe::Watches() const {
+  std::vector<engine::Watch> watches;
   for (const Selector& selector : selectors_) {
     if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
-      watches.emplace_back(WatchElection{*name});
+      watches.emplace_back(engine::WatchElection{*name});
     } else {
-      watches.emplace_back(WatchPrefix{std::get<std::string>(selector.by)});
+      watches.emplace_back(engine::WatchPrefix{std::get<std::string>(selector.by)});
     }
   }
   return watches;

@@ -64,7 +64,7 @@ class Observe {
         opening_(selectors_.size()) {}
 
   // What is to be watched for it. Watched before it is read, so that nothing falls between.
-  [[nodiscard]] std::vector<Watch> Watches() const;
+  [[nodiscard]] std::vector<engine::Watch> Watches() const;
 
   [[nodiscard]] std::vector<Effect> Step(Event event, SteadyTime now);
   [[nodiscard]] bool finished() const { return finished_; }

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 template <typename T>
 using AnswerTo = std::function<void(Result<T>)>;
@@ -40,4 +40,4 @@ template <typename Pending>
   };
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

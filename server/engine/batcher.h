@@ -12,7 +12,7 @@
 #include "server/engine/answers.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // One batch at a time, each of all that waits, up to `batch_max`. Load grows, batches grow; the
 // number of round trips does not. Thread-safe. Must outlive the scheduler's tasks.
@@ -95,4 +95,4 @@ class Batcher {
   bool running_ TENURE_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -9,7 +9,7 @@
 
 #include "server/engine/manual_scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using ::tenure::testing::ManualScheduler;
@@ -140,4 +140,4 @@ TEST_F(BatcherTest, ABatchRunsOnTheThreadsForItsKindOfWork) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::engine

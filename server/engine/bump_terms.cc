@@ -6,7 +6,7 @@
 
 #include "core/law.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 constexpr size_t kPerTransaction = 250;
@@ -103,4 +103,4 @@ Result<Bumped> BumpTerms(Store& store, const BeforeEach& before_each) {
   return Bumped{*origin, *elections, *sessions};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 struct Bumped {
   uint64_t to = 0;       // all terms and revisions from now on are higher
@@ -26,4 +26,4 @@ struct Bumped {
 [[nodiscard]] Result<Bumped> BumpTerms(
     Store& store, const std::function<Result<void>()>& before_each = [] { return Result<void>(); });
 
-}  // namespace tenure
+}  // namespace tenure::engine

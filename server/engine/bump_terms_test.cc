@@ -5,8 +5,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
@@ -106,4 +108,4 @@ TEST_F(BumpTermsTest, AnOutageIsAnErrorAndTheNextRunDoesTheRest) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

@@ -13,7 +13,7 @@
 #include "server/engine/answers.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // How long a request waits for its rows, and how often they were busy.
 struct Patience {
@@ -71,4 +71,4 @@ class BusyRows {
   const std::function<void(Pending)> enqueue_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

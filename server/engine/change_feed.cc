@@ -5,7 +5,7 @@
 
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 // How many offsets one read may cover: bounds its memory.
@@ -106,11 +106,11 @@ bool ChangeFeed::CatchUp() {
 
 std::optional<Partitions> ChangeFeed::ReadPartitions() {
   for (bool rejoined = false;; rejoined = true) {
-    if (const auto stand = lineage_.stand()) {
+    if (const auto point = lineage_.point()) {
       const SteadyTime asked = scheduler_.Now();
       const auto partitions = store_.ReadPartitions();
       ObserveSeconds(metrics_.database_seconds[Operation::kPoll], scheduler_.Now() - asked);
-      if (partitions && Lineage::Fits(*stand, *partitions)) {
+      if (partitions && Lineage::Fits(*point, *partitions)) {
         lineage_.Saw(*partitions);
         return *partitions;
       }
@@ -179,4 +179,4 @@ bool ChangeFeed::StartAnew() {
   return true;
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -24,7 +24,7 @@
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 class ChangeFeed {
  public:
@@ -83,4 +83,4 @@ class ChangeFeed {
   Outages outages_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

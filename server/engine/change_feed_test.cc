@@ -10,8 +10,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -46,7 +48,7 @@ class ChangeFeedTest : public ::testing::Test {
   void Elsewhere(const Command& command) { (void)Commit(database_.store(), command); }
   void Here(const Command& command) { Tell(Commit(database_.store(), command)); }
   void Tell(Change change) {
-    if (const auto stand = lineage_.stand()) lineage_.Saw({change.at}, stand->epoch);
+    if (const auto point = lineage_.point()) lineage_.Saw({change.at}, point->epoch);
     feed_.OnCommitted(change.at, std::move(change.events));
   }
 
@@ -397,4 +399,4 @@ TEST_F(ChangeFeedTest, ADatabaseThatGoesBackAndAwayIsAResetWhenItAnswers) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

@@ -7,7 +7,7 @@
 #include "core/law.h"
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 constexpr size_t kMovedAtOnceMax = 500;
@@ -68,4 +68,4 @@ Result<void> ClockFollower::MoveLeases(const std::vector<SessionId>& sessions,
   return {};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -11,7 +11,7 @@
 #include "server/engine/transactions.h"
 #include "storage/law_store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Of one thread. What it is made of must outlive it.
 class ClockFollower {
@@ -36,4 +36,4 @@ class ClockFollower {
   Transactions& transactions_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -87,4 +87,4 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   return busy_.AnswerAll(std::move(batch), std::move(answers));
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -15,7 +15,7 @@
 #include "server/engine/scheduler.h"
 #include "server/engine/transactions.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Thread-safe. Each command is answered once, as a task of the scheduler. Everything must outlive
 // the scheduler's last task.
@@ -60,4 +60,4 @@ class Commands {
   Batcher<Pending> patient_;  // commands whose election has been busy for long, one by one
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

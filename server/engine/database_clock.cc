@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 Duration Between(SteadyTime begin, SteadyTime end) {
@@ -49,4 +49,4 @@ std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {
   return last_->now + Between(last_->at, when);
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

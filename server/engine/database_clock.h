@@ -8,7 +8,7 @@
 #include "core/types.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 class DatabaseClock {
  public:
@@ -44,4 +44,4 @@ class DatabaseClock {
   std::optional<Sight> last_ TENURE_GUARDED_BY(mutex_);
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

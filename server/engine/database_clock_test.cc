@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +92,4 @@ TEST_F(DatabaseClockTest, ADifferenceWithinTheRoundTripIsNoJump) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -136,4 +136,4 @@ std::optional<Error> Engine::WhyClosed() const {
                         : "this replica is still waiting for its database"};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

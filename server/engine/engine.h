@@ -38,7 +38,7 @@
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 struct EngineOptions {
   Limits limits;
@@ -144,4 +144,4 @@ class Engine {
   std::atomic<bool> started_ = false;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -8,8 +8,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 
@@ -135,4 +137,4 @@ TEST_F(ClockTest, MoreSessionsThanOneTransactionTakesAreMoved) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

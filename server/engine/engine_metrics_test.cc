@@ -4,8 +4,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
@@ -180,4 +182,4 @@ TEST_F(EngineMetricsTest, TheReplicaIsReadyUntilItDrains) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

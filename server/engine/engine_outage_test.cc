@@ -7,8 +7,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 
@@ -91,4 +93,4 @@ TEST_F(OutageUseTest, ADeadLeadersSeatIsNotKeptWithoutAnOutage) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

@@ -10,8 +10,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -925,4 +927,4 @@ TEST_F(EngineTest, TermsAreCountedByTheReplicaThatGrantedOrEndedThem) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

@@ -42,7 +42,7 @@ class Reply {
 };
 
 // Writes down what it is told, one line each: "orders 1 ELECTED a term 1".
-class Recorder final : public Watcher {
+class Recorder final : public engine::Watcher {
  public:
   void OnEvent(const std::shared_ptr<const Event>& event) override {
     const std::string cause = event->cause == Cause::kNone
@@ -63,24 +63,25 @@ class Recorder final : public Watcher {
 
 // A recorder, and its place in a hub.
 struct Watching {
-  Watching(WatchHub& hub, std::vector<Watch> watches) : recorder(std::make_shared<Recorder>()) {
+  Watching(engine::WatchHub& hub, std::vector<engine::Watch> watches)
+      : recorder(std::make_shared<Recorder>()) {
     auto joined = hub.Join(recorder);
     if (!joined) return;
     membership = std::move(*joined);
-    for (Watch& watch : watches) membership.Add(std::move(watch));
+    for (engine::Watch& watch : watches) membership.Add(std::move(watch));
   }
 
   [[nodiscard]] const std::vector<std::string>& lines() const { return recorder->lines; }
 
   std::shared_ptr<Recorder> recorder;
-  WatchHub::Membership membership;
+  engine::WatchHub::Membership membership;
 };
 
 // A database in memory, and its clock.
 class Database {
  public:
-  explicit Database(const Scheduler& time)
-      : time_(time), store_(OpenSqliteStore(":memory:", [this] { return Now(); }).value()) {
+  explicit Database(const engine::Scheduler& time)
+      : time_(time), store_(sqlite::OpenSqliteStore(":memory:", [this] { return Now(); }).value()) {
     EXPECT_TRUE(store_->Migrate());
   }
 
@@ -93,14 +94,14 @@ class Database {
   [[nodiscard]] Store& store() { return *store_; }
 
  private:
-  const Scheduler& time_;
+  const engine::Scheduler& time_;
   Duration stepped_{0};
   std::unique_ptr<Store> store_;
 };
 
 // One process of the service.
 struct Replica {
-  explicit Replica(Store& database, EngineOptions options = {})
+  explicit Replica(Store& database, engine::EngineOptions options = {})
       : store(database), engine(store, scheduler, metrics, std::move(options)) {}
 
   // Runs what is due.
@@ -131,14 +132,14 @@ struct Replica {
   ManualScheduler scheduler;
   FaultyStore store;
   Metrics metrics;
-  Engine engine;
+  engine::Engine engine;
 };
 
 // One database and the replicas on it, which share one time.
 class World {
  public:
   // A replica that has not been started.
-  Replica& Add(EngineOptions options = {}) {
+  Replica& Add(engine::EngineOptions options = {}) {
     replicas_.push_back(std::make_unique<Replica>(database_.store(), std::move(options)));
     replicas_.back()->scheduler.SetNow(time_.Now());
     return *replicas_.back();
@@ -151,7 +152,7 @@ class World {
   }
 
   // The database's clock moves with the replicas'.
-  void Advance(SteadyTime::duration duration) {
+  void Advance(engine::SteadyTime::duration duration) {
     std::vector<ManualScheduler*> all = {&time_};
     for (const auto& replica : replicas_) all.push_back(&replica->scheduler);
     AdvanceTogether(all, duration);

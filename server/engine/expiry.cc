@@ -5,7 +5,7 @@
 
 #include "core/law.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -73,4 +73,4 @@ Result<void> Expiry::MarkExpired(const std::vector<SessionId>& sessions) {
   return {};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

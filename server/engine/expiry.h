@@ -16,7 +16,7 @@
 #include "server/engine/transactions.h"
 #include "storage/law_store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Everything must outlive the scheduler's last task.
 class Expiry {
@@ -49,4 +49,4 @@ class Expiry {
   std::uniform_int_distribution<int64_t> jitter_{0, 20};  // milliseconds
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 constexpr RetryReason kAllRetryReasons[] = {RetryReason::kDeadlock, RetryReason::kLockTimeout,
@@ -56,4 +56,4 @@ std::string Exposition::Expose(size_t watchers, bool store_answers, bool ready) 
   return metrics_.Expose();
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -15,7 +15,7 @@
 #include "server/engine/scheduler.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Thread-safe. What it is made of must outlive it.
 class Exposition {
@@ -36,4 +36,4 @@ class Exposition {
   Mutex mutex_;                                // one exposition at a time
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

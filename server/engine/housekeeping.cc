@@ -5,7 +5,7 @@
 
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,4 +65,4 @@ void Housekeeping::PostIn(SteadyTime::duration pause, Scheduler::Task task) {
   scheduler_.PostAt(Work::kBackground, scheduler_.Now() + pause, std::move(task));
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

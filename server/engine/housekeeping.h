@@ -8,7 +8,7 @@
 #include "server/engine/statistics_collector.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Everything must outlive the scheduler's last task.
 class Housekeeping {
@@ -37,4 +37,4 @@ class Housekeeping {
   StatisticsCollector statistics_;  // used by one task only
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

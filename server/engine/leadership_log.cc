@@ -4,7 +4,7 @@
 #include <chrono>
 #include <map>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -63,4 +63,4 @@ void LogLeadership(const TransactionState& transaction, const std::vector<std::s
   }
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

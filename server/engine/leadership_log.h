@@ -7,7 +7,7 @@
 #include "core/transaction_state.h"
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // One change. Empty: nobody.
 struct LeadershipChange {
@@ -30,4 +30,4 @@ struct LeadershipChange {
 
 void LogLeadership(const TransactionState& transaction, const std::vector<std::string>& traces);
 
-}  // namespace tenure
+}  // namespace tenure::engine

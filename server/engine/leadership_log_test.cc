@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -103,4 +103,4 @@ TEST(LeadershipChangesTest, OtherEventsAreNotLeadershipChanges) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::engine

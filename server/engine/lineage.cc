@@ -7,7 +7,7 @@
 #include "server/engine/bump_terms.h"
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 // A replica that dies while it raises the terms is replaced after so long.
@@ -148,16 +148,16 @@ Result<void> Lineage::TryToRepair() {
   return Join();
 }
 
-std::optional<Stand> Lineage::stand() const {
+std::optional<HistoryPoint> Lineage::point() const {
   const MutexLock lock(mutex_);
   if (!open_) return std::nullopt;
-  return Stand{memory_.epoch, memory_.seen};
+  return HistoryPoint{memory_.epoch, memory_.seen};
 }
 
-bool Lineage::Fits(const Stand& stand, const Partitions& partitions) {
-  if (partitions.epoch != stand.epoch) return false;
-  for (size_t i = 0; i < stand.seen.size(); ++i) {
-    if (partitions.offsets[i] < stand.seen[i]) return false;
+bool Lineage::Fits(const HistoryPoint& point, const Partitions& partitions) {
+  if (partitions.epoch != point.epoch) return false;
+  for (size_t i = 0; i < point.seen.size(); ++i) {
+    if (partitions.offsets[i] < point.seen[i]) return false;
   }
   return true;
 }
@@ -207,4 +207,4 @@ Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised) {
   return {};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

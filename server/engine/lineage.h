@@ -15,7 +15,7 @@
 #include "server/engine/scheduler.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // What to do after commits were lost.
 enum class OnLostCommits {
@@ -39,9 +39,9 @@ class Lineage {
 
   [[nodiscard]] bool open() const { return open_; }
   // Nothing unless it is open.
-  [[nodiscard]] std::optional<Stand> stand() const;
-  // Whether partitions that were read after `stand` was taken can be what it knows.
-  [[nodiscard]] static bool Fits(const Stand& stand, const Partitions& partitions);
+  [[nodiscard]] std::optional<HistoryPoint> point() const;
+  // Whether partitions that were read after `point` was taken can be what it knows.
+  [[nodiscard]] static bool Fits(const HistoryPoint& point, const Partitions& partitions);
   // How often terms were raised, so that all that was told before is void.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
@@ -80,4 +80,4 @@ class Lineage {
 [[nodiscard]] Result<HistorySight> LookAtHistory(Store& store);
 [[nodiscard]] Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised);
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -7,8 +7,10 @@
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 
@@ -25,12 +27,12 @@ class LineageUseTest : public ::testing::Test {
   };
 
   static Result<Committed> Commit(Member& member, const Command& command) {
-    const std::optional<tenure::Stand> stand = member.lineage.stand();
-    EXPECT_TRUE(stand);
+    const std::optional<HistoryPoint> point = member.lineage.point();
+    EXPECT_TRUE(point);
     const auto committed = member.store.Transact(
-        LockSetOf({&command}), {false, stand},
+        LockSetOf({&command}), {false, point},
         [&](TransactionState& transaction) { EXPECT_TRUE(Apply(transaction, {}, command)); });
-    if (committed) member.lineage.Saw(committed->offsets, stand->epoch);
+    if (committed) member.lineage.Saw(committed->offsets, point->epoch);
     return committed;
   }
 
@@ -56,13 +58,13 @@ class LineageUseTest : public ::testing::Test {
 
 TEST_F(LineageUseTest, ReplicasShareAnEpoch) {
   EXPECT_FALSE(a_.lineage.open());
-  EXPECT_FALSE(a_.lineage.stand());
+  EXPECT_FALSE(a_.lineage.point());
   ASSERT_TRUE(a_.lineage.Join());
   ASSERT_TRUE(b_.lineage.Join());
 
   EXPECT_TRUE(a_.lineage.open());
-  EXPECT_EQ(a_.lineage.stand()->epoch, 1U);
-  EXPECT_EQ(b_.lineage.stand()->epoch, 1U);
+  EXPECT_EQ(a_.lineage.point()->epoch, 1U);
+  EXPECT_EQ(b_.lineage.point()->epoch, 1U);
   EXPECT_TRUE(Commit(a_, Stand("orders", "a")));
   EXPECT_TRUE(Commit(b_, Stand("orders", "b")));
 }
@@ -141,7 +143,7 @@ TEST_F(LineageUseTest, OneReplicaRepairsAndTheOthersFollow) {
 
   EXPECT_TRUE(b_.lineage.open());
   EXPECT_EQ(b_.lineage.repairs(), 1U);
-  EXPECT_EQ(a_.lineage.stand()->epoch, b_.lineage.stand()->epoch);
+  EXPECT_EQ(a_.lineage.point()->epoch, b_.lineage.point()->epoch);
 }
 
 TEST_F(LineageUseTest, ARepairerThatDiesIsReplaced) {
@@ -163,14 +165,14 @@ TEST_F(LineageUseTest, ARepairerThatDiesIsReplaced) {
 TEST_F(LineageUseTest, AReplicaThatMissedNothingIsStoppedByTheOneThatDid) {
   Member behind(old_.store(), time_, 3);
   ASSERT_TRUE(behind.lineage.Join());
-  const tenure::Stand stand = *behind.lineage.stand();
+  const HistoryPoint point = *behind.lineage.point();
   ASSERT_TRUE(a_.lineage.Join());
   ASSERT_TRUE(Commit(a_, Stand("orders", "a")));
   RestoreOldDatabase(a_);
 
   ASSERT_TRUE(a_.lineage.Join());
 
-  EXPECT_FALSE(Lineage::Fits(stand, old_.store().ReadPartitions().value()));
+  EXPECT_FALSE(Lineage::Fits(point, old_.store().ReadPartitions().value()));
   EXPECT_THAT(Commit(behind, Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
   ASSERT_TRUE(behind.lineage.Join());
   EXPECT_FALSE(behind.lineage.open());
@@ -209,4 +211,4 @@ TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

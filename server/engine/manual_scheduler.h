@@ -22,14 +22,14 @@
 
 namespace tenure::testing {
 
-class ManualScheduler final : public Scheduler {
+class ManualScheduler final : public engine::Scheduler {
  public:
   // Says which of so many ready tasks runs next. Real threads take them in any order; a simulation
   // can choose one by its seed.
   using Choose = std::function<size_t(size_t ready)>;
 
   // Not the epoch, so that nothing looks as if it had just happened.
-  static constexpr SteadyTime kStart{std::chrono::hours(1)};
+  static constexpr engine::SteadyTime kStart{std::chrono::hours(1)};
   // More tasks than this at one moment are a loop without end.
   static constexpr size_t kTasksAtOnceMax = 100'000;
 
@@ -37,12 +37,14 @@ class ManualScheduler final : public Scheduler {
   explicit ManualScheduler(Choose choose = [](size_t) { return size_t{0}; })
       : choose_(std::move(choose)) {}
 
-  [[nodiscard]] SteadyTime Now() const override {
+  [[nodiscard]] engine::SteadyTime Now() const override {
     const MutexLock lock(mutex_);
     return now_;
   }
-  void Post(Work work, Task task) override { PostAt(work, SteadyTime::min(), std::move(task)); }
-  Plan PostAt(Work work, SteadyTime when, Task task) override {
+  void Post(engine::Work work, Task task) override {
+    PostAt(work, engine::SteadyTime::min(), std::move(task));
+  }
+  Plan PostAt(engine::Work work, engine::SteadyTime when, Task task) override {
     const MutexLock lock(mutex_);
     const Plan plan{std::max(when, now_), posted_++};
     if (!dead_) tasks_.emplace(plan, Planned{work, std::move(task)});
@@ -70,11 +72,11 @@ class ManualScheduler final : public Scheduler {
     return count;
   }
   // Moves time; each task runs at its own moment.
-  void Advance(SteadyTime::duration duration);
+  void Advance(engine::SteadyTime::duration duration);
 
   // Tasks of a kind that is held are kept until it is released: its threads are all busy.
-  void Hold(Work work) { SetHeld(work, true); }
-  void Release(Work work) { SetHeld(work, false); }
+  void Hold(engine::Work work) { SetHeld(work, true); }
+  void Release(engine::Work work) { SetHeld(work, false); }
 
   // The process is killed: no task runs any more, and none is taken.
   void Die() {
@@ -85,7 +87,7 @@ class ManualScheduler final : public Scheduler {
   }
 
   // When the next task that is not held is due; it may be now.
-  [[nodiscard]] std::optional<SteadyTime> NextDue() const {
+  [[nodiscard]] std::optional<engine::SteadyTime> NextDue() const {
     const MutexLock lock(mutex_);
     for (const auto& [key, planned] : tasks_) {
       if (!IsHeld(planned.work)) return key.first;
@@ -99,14 +101,14 @@ class ManualScheduler final : public Scheduler {
   }
 
   // Moves time without running anything: the process was paused. Never backwards.
-  void SetNow(SteadyTime now) {
+  void SetNow(engine::SteadyTime now) {
     const MutexLock lock(mutex_);
     now_ = std::max(now_, now);
   }
 
  private:
   struct Planned {
-    Work work;
+    engine::Work work;
     Task task;
   };
 
@@ -120,28 +122,28 @@ class ManualScheduler final : public Scheduler {
     return std::move(tasks_.extract(ready.at(choose_(ready.size()))).mapped().task);
   }
 
-  [[nodiscard]] bool IsHeld(Work work) const { return held_[static_cast<size_t>(work)]; }
-  void SetHeld(Work work, bool held) {
+  [[nodiscard]] bool IsHeld(engine::Work work) const { return held_[static_cast<size_t>(work)]; }
+  void SetHeld(engine::Work work, bool held) {
     const MutexLock lock(mutex_);
     held_[static_cast<size_t>(work)] = held;
   }
 
   const Choose choose_;
   mutable Mutex mutex_;
-  SteadyTime now_ TENURE_GUARDED_BY(mutex_) = kStart;
+  engine::SteadyTime now_ TENURE_GUARDED_BY(mutex_) = kStart;
   uint64_t posted_ TENURE_GUARDED_BY(mutex_) = 0;
   bool dead_ TENURE_GUARDED_BY(mutex_) = false;
-  std::array<bool, kWorkKinds> held_ TENURE_GUARDED_BY(mutex_){};
+  std::array<bool, engine::kWorkKinds> held_ TENURE_GUARDED_BY(mutex_){};
   std::map<Plan, Planned> tasks_ TENURE_GUARDED_BY(mutex_);
 };
 
 // Moves the time of several processes as one: whichever task of any of them is due first runs
 // first. REQUIRES: they all stand at the same time.
 inline void AdvanceTogether(std::span<ManualScheduler* const> schedulers,
-                            SteadyTime::duration duration) {
+                            engine::SteadyTime::duration duration) {
   if (schedulers.empty()) return;
-  const SteadyTime end = schedulers.front()->Now() + duration;
-  const auto set_now = [&](SteadyTime now) {
+  const engine::SteadyTime end = schedulers.front()->Now() + duration;
+  const auto set_now = [&](engine::SteadyTime now) {
     for (ManualScheduler* scheduler : schedulers) scheduler->SetNow(now);
   };
   const auto run_ready = [&] {
@@ -151,7 +153,7 @@ inline void AdvanceTogether(std::span<ManualScheduler* const> schedulers,
   };
   while (true) {
     while (run_ready() > 0) continue;  // one may have posted to another
-    std::optional<SteadyTime> next;
+    std::optional<engine::SteadyTime> next;
     for (const ManualScheduler* scheduler : schedulers) {
       const auto due = scheduler->NextDue();
       if (due && (!next || *due < *next)) next = due;
@@ -162,7 +164,7 @@ inline void AdvanceTogether(std::span<ManualScheduler* const> schedulers,
   set_now(end);
 }
 
-inline void ManualScheduler::Advance(SteadyTime::duration duration) {
+inline void ManualScheduler::Advance(engine::SteadyTime::duration duration) {
   ManualScheduler* const self = this;
   AdvanceTogether({&self, 1}, duration);
 }

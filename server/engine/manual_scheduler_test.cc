@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -134,4 +136,4 @@ TEST_F(ManualSchedulerTest, EndlessTasksAreNoticed) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

@@ -1,6 +1,6 @@
 #include "server/engine/outages.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 void Outages::Answered(SteadyTime now) {
   const MutexLock lock(mutex_);
@@ -23,4 +23,4 @@ Outages::Outage Outages::SilentUntil(SteadyTime now) const {
   return {again ? last_->began : last_answer_, now};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -8,7 +8,7 @@
 #include "core/mutex.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 class Outages {
  public:
@@ -41,4 +41,4 @@ class Outages {
   std::optional<Outage> last_ TENURE_GUARDED_BY(mutex_);
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

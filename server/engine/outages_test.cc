@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -80,4 +80,4 @@ TEST_F(OutagesTest, AReplicaThatStartsWithoutItsDatabaseCountsFromThen) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -7,7 +7,7 @@
 #include "server/engine/transaction_metrics.h"
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 void Log(const std::vector<AdminChange>& changes) {
@@ -53,4 +53,4 @@ void Publisher::Publish(const Committed& committed, const std::vector<std::strin
   }
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -13,7 +13,7 @@
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // What a transaction leaves to others. Each begins it, and does not wait.
 struct Remainders {
@@ -41,4 +41,4 @@ class Publisher {
   const Remainders remainders_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -2,7 +2,7 @@
 
 #include <set>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -181,4 +181,4 @@ void Reads::Remember(const ElectionName& name, const std::optional<Election>& el
   if (remembered.read_at <= read_at) remembered = {election, read_at};
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

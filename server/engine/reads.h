@@ -20,7 +20,7 @@
 #include "server/engine/scheduler.h"
 #include "storage/operator_store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // A session's place in an election, as it was read.
 struct Place {
@@ -103,4 +103,4 @@ class Reads {
   std::unordered_map<ElectionName, Remembered> remembered_ TENURE_GUARDED_BY(remembered_mutex_);
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

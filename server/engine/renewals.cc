@@ -6,7 +6,7 @@
 #include "core/law.h"
 #include "server/engine/transaction_metrics.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 constexpr size_t kRenewalsPerBatch = 500;
@@ -62,4 +62,4 @@ std::function<void()> Renewals::Run(std::vector<Pending> batch) {
   return busy_.AnswerAll(std::move(batch), std::move(answers));
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -13,7 +13,7 @@
 #include "server/engine/scheduler.h"
 #include "server/engine/transactions.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Thread-safe. Each is answered once, as a task of the scheduler. Everything must outlive the
 // scheduler's last task.
@@ -46,4 +46,4 @@ class Renewals {
   Batcher<Pending> batcher_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

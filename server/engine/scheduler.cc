@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tenure {
+namespace tenure::engine {
 
 ThreadScheduler::ThreadScheduler() {
   began_.fill(SteadyTime::max());
@@ -108,4 +108,4 @@ void ThreadScheduler::RunPlan() {
   }
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -17,7 +17,7 @@
 
 #include "core/mutex.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // This process's monotonic clock. Never decides about an expiry; see DbTime.
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -87,4 +87,4 @@ class ThreadScheduler final : public Scheduler {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -193,4 +193,4 @@ TEST(ThreadSchedulerTest, ATaskMayPostFromADestructor) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::engine

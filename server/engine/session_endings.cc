@@ -7,7 +7,7 @@
 #include "core/law.h"
 #include "server/engine/transaction_metrics.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 constexpr size_t kClosesPerBatch = 200;
@@ -171,4 +171,4 @@ void SessionEndings::Finish(const Ending& ending, Result<void> settled) {
   if (ending.done) ending.done(std::move(settled));
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

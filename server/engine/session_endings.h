@@ -21,7 +21,7 @@
 #include "server/engine/watch_hub.h"
 #include "storage/law_store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // A session that is over, and whether the operator's call that asked for it has ended it.
 struct Closed {
@@ -83,4 +83,4 @@ class SessionEndings {
   std::set<SessionId> settling_ TENURE_GUARDED_BY(settling_mutex_);
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 constexpr size_t kElectionsPerRead = 1000;
@@ -55,4 +55,4 @@ void StatisticsCollector::ReadMore() {
   }
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

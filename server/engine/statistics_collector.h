@@ -5,7 +5,7 @@
 #include "metrics/metrics.h"
 #include "storage/operator_store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 class StatisticsCollector {
  public:
@@ -27,4 +27,4 @@ class StatisticsCollector {
   std::string after_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

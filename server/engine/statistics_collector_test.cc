@@ -8,8 +8,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -139,4 +141,4 @@ TEST_F(StatisticsCollectorTest, AFailedReadLeavesTheMetricsAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

@@ -6,7 +6,7 @@
 
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Holds one plan at a time, and cancels it when it is set again or destroyed, so that a plan costs
 // nothing once the call that made it is over. By then the plan may already be running: a task that
@@ -35,4 +35,4 @@ class Timer {
   std::optional<Scheduler::Plan> plan_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

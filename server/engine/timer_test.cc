@@ -8,7 +8,7 @@
 
 #include "server/engine/manual_scheduler.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 using namespace std::chrono_literals;
@@ -57,4 +57,4 @@ TEST_F(TimerTest, ADestroyedTimerLeavesNothingPlanned) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::engine

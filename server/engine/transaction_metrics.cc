@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 // A term that is lost sooner after its grant has flapped.
@@ -60,4 +60,4 @@ double LeaseShareLeft(const Session& session, DbTime now) {
   return std::clamp(share, 0.0, 1.0);
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

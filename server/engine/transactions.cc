@@ -1,6 +1,6 @@
 #include "server/engine/transactions.h"
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 // Nothing in this transaction is decided now.
@@ -52,16 +52,16 @@ Transactions::Decide Transactions::Informed(const Decide& decide) const {
 
 Result<Committed> Transactions::Commit(const LockSet& locks, bool repeatable,
                                        const Decide& decide) {
-  const std::optional<Stand> stand = lineage_.stand();
-  if (!stand) {
+  const std::optional<HistoryPoint> point = lineage_.point();
+  if (!point) {
     return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
   }
   const SteadyTime begun = scheduler_.Now();
-  auto committed = store_.Transact(locks, {repeatable, stand}, decide);
+  auto committed = store_.Transact(locks, {repeatable, point}, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (committed) lineage_.Saw(committed->offsets, stand->epoch);
+  if (committed) lineage_.Saw(committed->offsets, point->epoch);
   return committed;
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

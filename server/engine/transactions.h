@@ -14,7 +14,7 @@
 #include "server/engine/scheduler.h"
 #include "storage/law_store.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Thread-safe. What it is made of must outlive it.
 class Transactions {
@@ -49,4 +49,4 @@ class Transactions {
   const Duration incumbent_wait_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tenure {
+namespace tenure::engine {
 namespace {
 
 template <typename Map, typename Key>
@@ -119,4 +119,4 @@ void WatchHub::Forget(Number member, const Watch& watch) {
   }
 }
 
-}  // namespace tenure
+}  // namespace tenure::engine

@@ -17,7 +17,7 @@
 #include "core/mutex.h"
 #include "core/types.h"
 
-namespace tenure {
+namespace tenure::engine {
 
 // Called from any thread, under the hub's lock: must return at once, and must not call the hub.
 class Watcher {
@@ -113,4 +113,4 @@ class WatchHub {
   std::unordered_map<SessionId, Watchers> by_session_ TENURE_GUARDED_BY(mutex_);
 };
 
-}  // namespace tenure
+}  // namespace tenure::engine

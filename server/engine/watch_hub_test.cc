@@ -7,8 +7,10 @@
 
 #include "server/engine/engine_testing.h"
 
-namespace tenure::testing {
+namespace tenure::engine {
 namespace {
+
+using namespace tenure::testing;
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -211,4 +213,4 @@ TEST_F(WatchHubTest, ChangesAreNotifiedWhileItDrains) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::engine

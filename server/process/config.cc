@@ -9,7 +9,7 @@
 #include "core/version.h"
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -77,10 +77,10 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->type_name("FILE")
       ->envname("TENURE_TLS_CLIENT_CA");
   const auto* client_certs =
-      AddChoice<ClientCertificates>(
+      AddChoice<access::ClientCertificates>(
           app, "--tls-client-certs", config.tls.client_certificates,
-          {{"required", ClientCertificates::kRequired},
-           {"optional", ClientCertificates::kOptional}},
+          {{"required", access::ClientCertificates::kRequired},
+           {"optional", access::ClientCertificates::kOptional}},
           "Whether every client must present a certificate (with --tls-client-ca)")
           ->default_str("required")
           ->envname("TENURE_TLS_CLIENT_CERTS");
@@ -132,9 +132,9 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
               "How often to look for changes made by other replicas");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long open calls may continue after SIGTERM");
-  AddChoice<OnLostCommits>(
+  AddChoice<engine::OnLostCommits>(
       app, "--on-lost-commits", config.on_lost_commits,
-      {{"recover", OnLostCommits::kRecover}, {"stop", OnLostCommits::kStop}},
+      {{"recover", engine::OnLostCommits::kRecover}, {"stop", engine::OnLostCommits::kStop}},
       "What to do if the database lost commits: wait for the longest lease, raise all terms and go "
       "on; or serve nothing until somebody runs tenured bump-terms")
       ->default_str("recover")
@@ -230,9 +230,9 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
     } else if (const char* password = std::getenv("TENURE_STORE_PASSWORD")) {
       mysql->password = password;  // it has no flag, because `ps` would show it
     }
-    mysql->connections_max = ThreadScheduler::kThreadsTotal;
+    mysql->connections_max = engine::ThreadScheduler::kThreadsTotal;
   }
   return config;
 }
 
-}  // namespace tenure
+}  // namespace tenure::process

@@ -11,7 +11,7 @@
 #include "server/log/log.h"
 #include "storage/open_store.h"
 
-namespace tenure {
+namespace tenure::process {
 
 struct ServerConfig {
   bool migrate_only = false;  // `tenured migrate`
@@ -21,15 +21,15 @@ struct ServerConfig {
   bool migrate = true;        // at start
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
-  TlsFiles tls;
+  access::TlsFiles tls;
   std::string policy;  // a path; empty: every client may do everything
   std::string store_url = "sqlite:tenure.db";
   StoreLocation store;
   Limits limits;
-  Retention retention = EngineOptions().retention;
+  Retention retention = engine::EngineOptions().retention;
   std::chrono::milliseconds feed_interval{10};
   std::chrono::milliseconds drain_timeout{10'000};
-  OnLostCommits on_lost_commits = OnLostCommits::kRecover;
+  engine::OnLostCommits on_lost_commits = engine::OnLostCommits::kRecover;
   std::chrono::milliseconds incumbent_wait{2'000};
   MetricsOptions metrics;
   LogOptions log;
@@ -39,4 +39,4 @@ struct ServerConfig {
 // nothing to run: after `--help`, `--version`, or an error, which is one line on standard error.
 [[nodiscard]] tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv);
 
-}  // namespace tenure
+}  // namespace tenure::process

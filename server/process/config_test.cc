@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tenure {
+namespace tenure::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -415,4 +415,4 @@ TEST_F(ConfigTest, ThePasswordIsShownNowhere) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::process

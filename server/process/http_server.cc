@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-namespace tenure {
+namespace tenure::process {
 namespace {
 
 constexpr size_t kThreads = 2;
@@ -85,4 +85,4 @@ tl::expected<std::unique_ptr<HttpServer>, std::string> HttpServer::Start(const s
   return server;
 }
 
-}  // namespace tenure
+}  // namespace tenure::process

@@ -12,7 +12,7 @@ namespace httplib {
 class Server;
 }
 
-namespace tenure {
+namespace tenure::process {
 
 struct HttpPages {
   std::function<std::string()> metrics;
@@ -38,4 +38,4 @@ class HttpServer {
   std::thread thread_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::process

@@ -13,7 +13,7 @@
 
 #include "server/log/log.h"
 
-namespace tenure {
+namespace tenure::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -55,7 +55,7 @@ void ServiceManager::Migrating() {
   Send("EXTEND_TIMEOUT_USEC=" + std::to_string(kMigrationMax.count()));
 }
 
-void ServiceManager::Ping(SteadyTime now, std::chrono::nanoseconds stalled) {
+void ServiceManager::Ping(engine::SteadyTime now, std::chrono::nanoseconds stalled) {
   if (ready_pending_) Ready();
   if (watchdog_ <= 0us || now < next_ping_ || stalled > watchdog_ / 2) return;
   if (Send("WATCHDOG=1")) next_ping_ = now + watchdog_ / 2;
@@ -80,4 +80,4 @@ bool ServiceManager::Send(const std::string& message) const {
   return sent >= 0;
 }
 
-}  // namespace tenure
+}  // namespace tenure::process

@@ -10,7 +10,7 @@
 
 #include "server/engine/scheduler.h"
 
-namespace tenure {
+namespace tenure::process {
 
 class ServiceManager {
  public:
@@ -26,7 +26,7 @@ class ServiceManager {
   // The main thread is alive, and the engine has made no progress for `stalled`. To be called
   // often: pings the watchdog twice per interval, but not while the engine is stalled for half of
   // one.
-  void Ping(SteadyTime now, std::chrono::nanoseconds stalled);
+  void Ping(engine::SteadyTime now, std::chrono::nanoseconds stalled);
 
  private:
   // False if it could not be sent: the next Ping or Status tries again.
@@ -36,7 +36,7 @@ class ServiceManager {
   const std::chrono::microseconds watchdog_;  // zero: nobody watches
   bool ready_pending_ = false;
   std::string status_;
-  SteadyTime next_ping_;
+  engine::SteadyTime next_ping_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::process

@@ -10,7 +10,7 @@
 
 #include "tests/support/notify_socket.h"
 
-namespace tenure {
+namespace tenure::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -30,7 +30,7 @@ class PingTest : public ::testing::Test {
     unsetenv("WATCHDOG_PID");
   }
 
-  static SteadyTime At(std::chrono::seconds time) { return SteadyTime(time); }
+  static engine::SteadyTime At(std::chrono::seconds time) { return engine::SteadyTime(time); }
 
   testing::NotifySocket socket_;
 };
@@ -119,4 +119,4 @@ TEST(ServiceStatusTest, AStatusIsSentWhenItChanges) {
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::process

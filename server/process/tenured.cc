@@ -21,7 +21,7 @@
 #include "server/rpc/election_service.h"
 #include "server/rpc/rpc_metrics.h"
 
-namespace tenure {
+namespace tenure::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -126,11 +126,11 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   config.migrate = false;
   const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
-  const auto raised = LookAtHistory(store);
+  const auto raised = engine::LookAtHistory(store);
   if (!raised) return Complain(raised.error().message);
-  const auto bumped = BumpTerms(store);
+  const auto bumped = engine::BumpTerms(store);
   if (!bumped) return Complain(bumped.error().message);
-  const auto begun = BeginRepairedEpoch(store, *raised);
+  const auto begun = engine::BeginRepairedEpoch(store, *raised);
   if (!begun) return Complain(begun.error().message);
   std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
             << bumped->to << "; raised " << bumped->elections << " elections, ended "
@@ -139,8 +139,8 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
 }
 
 // The calls of all services of the contract are counted.
-std::unique_ptr<RpcMetrics> CountCalls(Metrics& metrics) {
-  return std::make_unique<RpcMetrics>(
+std::unique_ptr<rpc::RpcMetrics> CountCalls(Metrics& metrics) {
+  return std::make_unique<rpc::RpcMetrics>(
       metrics, std::vector{v1::CampaignRequest::descriptor()->file()->service(0),
                            v1::AppointRequest::descriptor()->file()->service(0)});
 }
@@ -171,8 +171,8 @@ std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
 
 // Until a signal comes: brings the engine up, and tells the health service how the store is.
 // The exit code, if it has to end by itself.
-std::optional<int> Serve(Store& store, const ThreadScheduler& scheduler, Engine& engine,
-                         Access& access, const ServerConfig& config,
+std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
+                         engine::Engine& engine, access::Access& access, const ServerConfig& config,
                          grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
                          Signals& signals) {
   StoreComplaints complaints;
@@ -216,25 +216,25 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   if (config.migrate_only) return Migrate(**store, config, service_manager);
   if (config.bump_terms) return BumpAllTerms(**store, config, service_manager);
 
-  const auto credentials = ToCredentials(config.tls);
+  const auto credentials = access::ToCredentials(config.tls);
   if (!credentials) return Complain(credentials.error());
   Metrics metrics(config.metrics);
-  ThreadScheduler scheduler;
-  const auto access = Access::Open(config.policy, [&] { return scheduler.Now(); });
+  engine::ThreadScheduler scheduler;
+  const auto access = access::Access::Open(config.policy, [&] { return scheduler.Now(); });
   if (!access) return Complain(access.error());
-  EngineOptions options;
+  engine::EngineOptions options;
   options.limits = config.limits;
   options.retention = config.retention;
   options.feed_interval = config.feed_interval;
   options.seed = std::random_device()();
   options.on_lost_commits = config.on_lost_commits;
   options.incumbent_wait = config.incumbent_wait;
-  Engine engine(**store, scheduler, metrics, options);
+  engine::Engine engine(**store, scheduler, metrics, options);
   auto http = HttpServer::Start(
       config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});
   if (!http) return Complain(http.error());
-  ElectionService elections(engine, **access, {});
-  AdminService administration(engine, **access);
+  rpc::ElectionService elections(engine, **access, {});
+  rpc::AdminService administration(engine, **access);
   const auto server =
       StartGrpc(config.listen, *credentials, {&elections, &administration}, metrics);
   if (server == nullptr) {
@@ -268,21 +268,21 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
 }
 
 }  // namespace
-}  // namespace tenure
+}  // namespace tenure::process
 
 int main(int argc, char** argv) {
-  const auto config = tenure::ParseServerConfig(argc, argv);
+  const auto config = tenure::process::ParseServerConfig(argc, argv);
   if (!config) return config.error();
   if (config->healthcheck) {
-    const auto healthy = tenure::AskHealthz(config->http_listen);
-    return healthy ? EXIT_SUCCESS : tenure::Complain(healthy.error());
+    const auto healthy = tenure::process::AskHealthz(config->http_listen);
+    return healthy ? EXIT_SUCCESS : tenure::process::Complain(healthy.error());
   }
-  tenure::Signals signals;  // before any thread is started
+  tenure::process::Signals signals;  // before any thread is started
   // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   tenure::StartLog(config->log);
-  tenure::ServiceManager service_manager;
-  const int exit_code = tenure::Run(*config, service_manager, signals);
+  tenure::process::ServiceManager service_manager;
+  const int exit_code = tenure::process::Run(*config, service_manager, signals);
   tenure::StopLog();
   return exit_code;
 }

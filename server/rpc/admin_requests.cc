@@ -8,7 +8,7 @@
 #include "core/validation.h"
 #include "server/rpc/convert.h"
 
-namespace tenure {
+namespace tenure::rpc {
 namespace {
 
 constexpr size_t kPageSizeDefault = 100;
@@ -143,4 +143,4 @@ Result<uint64_t> ParsePageNumber(std::string_view page_token, uint64_t first) {
   return static_cast<uint64_t>(number);
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

@@ -11,7 +11,7 @@
 #include "core/law.h"
 #include "tenure/v1/admin.pb.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 // `identity` is the caller, according to the connection.
 [[nodiscard]] Result<Appoint> Parse(const v1::AppointRequest& request, std::string identity);
@@ -27,4 +27,4 @@ namespace tenure {
 // The number that a page begins with: `first` without a token. kInvalidPage.
 [[nodiscard]] Result<uint64_t> ParsePageNumber(std::string_view page_token, uint64_t first);
 
-}  // namespace tenure
+}  // namespace tenure::rpc

@@ -11,14 +11,14 @@
 #include "server/rpc/refused.h"
 #include "server/rpc/unary_call.h"
 
-namespace tenure {
+namespace tenure::rpc {
 namespace {
 
 // The greatest number that every database can compare with.
 constexpr uint64_t kNumberMax = std::numeric_limits<int64_t>::max();
 
 // Whatever concerns no single election concerns all.
-const Target kEverything{{}, {""}};
+const access::Target kEverything{{}, {""}};
 
 template <typename Page>
 using ReadPage = std::function<Result<Page>(OperatorStore&)>;
@@ -38,11 +38,11 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
                                                const Request& request, Response* response,
                                                void (*fill)(const AdminAnswer&, const Request&,
                                                             Response&)) {
-  const auto caller = access_.Admit(*context, Verb::kAdminister, {{request.election()}});
+  const auto caller = access_.Admit(*context, access::Verb::kAdminister, {{request.election()}});
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
-  auto command = Parse(request, NameOf(*caller, *context));
+  auto command = Parse(request, access::NameOf(*caller, *context));
   if (!command) {
     call->Fail(command.error());
     return reactor;
@@ -53,16 +53,16 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
         if (!answer) return call->Fail(answer.error());
         call->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
       },
-      nullptr, TraceIdOf(*context));
+      nullptr, access::TraceIdOf(*context));
   return reactor;
 }
 
 template <typename Page, typename Response>
 grpc::ServerUnaryReactor* AdminService::Show(
-    grpc::CallbackServerContext* context, const Target& target, Response* response,
+    grpc::CallbackServerContext* context, const access::Target& target, Response* response,
     Result<ReadPage<Page>> read,
     std::type_identity_t<std::function<void(const Page&, Response&)>> fill) {
-  const auto caller = access_.Admit(*context, Verb::kInspect, target);
+  const auto caller = access_.Admit(*context, access::Verb::kInspect, target);
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
@@ -210,13 +210,12 @@ grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext*
       return page;
     };
   };
-  return Show<Page>(context,
-                    request->election().empty() ? kEverything : Target{{request->election()}},
-                    response, parse(), [](const Page& page, v1::ListChangesResponse& it) {
-                      for (const AdminRecord& record : page.changes)
-                        *it.add_changes() = ToProto(record.change);
-                      it.set_next_page_token(page.next);
-                    });
+  return Show<Page>(
+      context, request->election().empty() ? kEverything : access::Target{{request->election()}},
+      response, parse(), [](const Page& page, v1::ListChangesResponse& it) {
+        for (const AdminRecord& record : page.changes) *it.add_changes() = ToProto(record.change);
+        it.set_next_page_token(page.next);
+      });
 }
 
 grpc::ServerUnaryReactor* AdminService::ListSessions(grpc::CallbackServerContext* context,
@@ -326,7 +325,7 @@ grpc::ServerUnaryReactor* AdminService::DeleteElection(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* context,
                                                    const v1::EndSessionRequest* request,
                                                    v1::EndSessionResponse* response) {
-  const auto caller = access_.Admit(*context, Verb::kAdminister, kEverything);
+  const auto caller = access_.Admit(*context, access::Verb::kAdminister, kEverything);
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::EndSessionResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
@@ -336,16 +335,16 @@ grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* 
     call->Fail(handle ? reason.error() : handle.error());
     return reactor;
   }
-  const Asker asker{NameOf(*caller, *context), *reason};
+  const Asker asker{access::NameOf(*caller, *context), *reason};
   engine_.Read<std::optional<SessionId>>(
       [handle = *handle](OperatorStore& store) { return store.FindSession(handle); },
       [this, call, asker,
-       trace = TraceIdOf(*context)](const Result<std::optional<SessionId>>& found) {
+       trace = access::TraceIdOf(*context)](const Result<std::optional<SessionId>>& found) {
         if (!found) return call->Fail(found.error());
         if (!*found) return call->Fail({Reason::kSessionNotFound, "no session has this handle"});
         engine_.DeposeSession(
             **found, asker,
-            [call](const Result<Closed>& closed) {
+            [call](const Result<engine::Closed>& closed) {
               if (!closed) return call->Fail(closed.error());
               call->Answer([&](v1::EndSessionResponse& it) {
                 it.set_ended(closed->deposed);
@@ -357,4 +356,4 @@ grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* 
   return reactor;
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

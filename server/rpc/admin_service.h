@@ -10,11 +10,11 @@
 #include "server/engine/engine.h"
 #include "tenure/v1/admin.grpc.pb.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 class AdminService final : public v1::AdminService::CallbackService {
  public:
-  AdminService(Engine& engine, Access& access) : engine_(engine), access_(access) {}
+  AdminService(engine::Engine& engine, access::Access& access) : engine_(engine), access_(access) {}
 
   grpc::ServerUnaryReactor* ListElections(grpc::CallbackServerContext* context,
                                           const v1::ListElectionsRequest* request,
@@ -62,12 +62,12 @@ class AdminService final : public v1::AdminService::CallbackService {
   // Reads one page and fills the answer with it, unless the request was refused.
   template <typename Page, typename Response>
   grpc::ServerUnaryReactor* Show(
-      grpc::CallbackServerContext* context, const Target& target, Response* response,
+      grpc::CallbackServerContext* context, const access::Target& target, Response* response,
       Result<std::function<Result<Page>(OperatorStore&)>> read,
       std::type_identity_t<std::function<void(const Page&, Response&)>> fill);
 
-  Engine& engine_;
-  Access& access_;
+  engine::Engine& engine_;
+  access::Access& access_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::rpc

@@ -11,7 +11,7 @@
 #include "core/validation.h"
 #include "server/rpc/convert.h"
 
-namespace tenure {
+namespace tenure::rpc {
 namespace {
 
 uint64_t RandomNumber() {
@@ -139,4 +139,4 @@ Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& req
   return parsed;
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

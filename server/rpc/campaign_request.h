@@ -10,7 +10,7 @@
 #include "core/limits.h"
 #include "tenure/v1/election.pb.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 // The candidate: a session that the caller has, or one to be opened by this call.
 struct Stander {
@@ -36,4 +36,4 @@ struct CampaignForAllRequest {
 [[nodiscard]] Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
                                                                 const Limits& limits);
 
-}  // namespace tenure
+}  // namespace tenure::rpc

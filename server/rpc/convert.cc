@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tenure {
+namespace tenure::rpc {
 namespace {
 
 constexpr int kHeartbeatsPerLease = 3;
@@ -157,4 +157,4 @@ v1::SessionInfo ToProto(const SessionView& view) {
   return message;
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

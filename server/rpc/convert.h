@@ -10,7 +10,9 @@
 #include "tenure/v1/admin.pb.h"
 #include "tenure/v1/election.pb.h"
 
-namespace tenure {
+namespace tenure::rpc {
+
+using tenure::ToProto;  // durations and times
 
 [[nodiscard]] v1::Cause ToProto(Cause cause);
 [[nodiscard]] v1::Session ToProto(const Session& session);
@@ -32,4 +34,4 @@ namespace tenure {
 [[nodiscard]] v1::Change ToProto(const AdminChange& change);
 [[nodiscard]] v1::SessionInfo ToProto(const SessionView& session);
 
-}  // namespace tenure
+}  // namespace tenure::rpc

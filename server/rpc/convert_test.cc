@@ -7,8 +7,10 @@
 
 #include "core/law_testing.h"
 
-namespace tenure::testing {
+namespace tenure::rpc {
 namespace {
+
+using namespace tenure::testing;
 
 using namespace std::chrono_literals;
 
@@ -113,4 +115,4 @@ TEST(MessageToProtoTest, ASnapshotShowsTermRevisionAndLeader) {
 }
 
 }  // namespace
-}  // namespace tenure::testing
+}  // namespace tenure::rpc

@@ -12,7 +12,7 @@
 #include "server/rpc/refused.h"
 #include "server/rpc/unary_call.h"
 
-namespace tenure {
+namespace tenure::rpc {
 namespace {
 
 Result<Proclaim> Parse(const v1::ProclaimRequest& request) {
@@ -51,19 +51,19 @@ Result<ResignCommand> Parse(const v1::ResignRequest& request) {
 
 // What the calls are about, as the policy sees it.
 
-Target TargetOf(const v1::CampaignRequest& request) {
-  Target target{{request.elections().begin(), request.elections().end()}};
+access::Target TargetOf(const v1::CampaignRequest& request) {
+  access::Target target{{request.elections().begin(), request.elections().end()}};
   if (request.elections().empty()) target.elections.push_back(request.election());
   return target;
 }
 
-Target TargetOf(const v1::ResignRequest& request) {
+access::Target TargetOf(const v1::ResignRequest& request) {
   if (request.election().empty()) return {};  // the session, with all that it holds
   return {{request.election()}};
 }
 
-Target TargetOf(const v1::ObserveRequest& request) {
-  Target target;
+access::Target TargetOf(const v1::ObserveRequest& request) {
+  access::Target target;
   for (const v1::Selector& selector : request.selectors()) {
     if (selector.has_election()) target.elections.push_back(selector.election());
     if (selector.has_prefix()) target.prefixes.push_back(selector.prefix());
@@ -73,8 +73,8 @@ Target TargetOf(const v1::ObserveRequest& request) {
 
 // Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
 template <typename Machine, typename Request>
-grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Principal principal,
-                                      grpc::CallbackServerContext& context,
+grpc::ServerUnaryReactor* RunCampaign(engine::Engine& engine, Result<Request> parsed,
+                                      Principal principal, grpc::CallbackServerContext& context,
                                       v1::CampaignResponse* response) {
   if (!parsed) return Refused(context, parsed.error());
   // Who waits without limit for a seat can wait for this, too.
@@ -87,7 +87,7 @@ grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Pr
   Machine machine(std::move(parsed->campaign), patience);
   const auto watches = machine.Watches();
   auto* reactor = new rpc::UnaryReactor<Machine, v1::CampaignResponse>(
-      engine, std::move(machine), TraceIdOf(context), response);
+      engine, std::move(machine), access::TraceIdOf(context), response);
   return reactor->Begin(watches);
 }
 
@@ -96,19 +96,19 @@ grpc::ServerUnaryReactor* RunCampaign(Engine& engine, Result<Request> parsed, Pr
 grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext* context,
                                                     const v1::CampaignRequest* request,
                                                     v1::CampaignResponse* response) {
-  const auto caller = access_.Admit(*context, Verb::kCampaign, TargetOf(*request));
+  const auto caller = access_.Admit(*context, access::Verb::kCampaign, TargetOf(*request));
   if (!caller) return Refused(*context, caller.error());
   if (request->elections().empty()) {
     return RunCampaign<calls::WaitingCampaign>(engine_, ParseCampaign(*request, engine_.limits()),
-                                               ClaimantOf(*caller), *context, response);
+                                               access::PrincipalOf(*caller), *context, response);
   }
   return RunCampaign<calls::CampaignSet>(engine_, ParseCampaignForAll(*request, engine_.limits()),
-                                         ClaimantOf(*caller), *context, response);
+                                         access::PrincipalOf(*caller), *context, response);
 }
 
 grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionService::KeepAlive(
     grpc::CallbackServerContext* context) {
-  const auto caller = access_.Allow(*context, Verb::kCampaign, {});
+  const auto caller = access_.Allow(*context, access::Verb::kCampaign, {});
   if (!caller) {
     return RefusedStream<grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>>(
         caller.error());
@@ -120,7 +120,7 @@ grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionSe
 grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext* context,
                                                     const v1::ProclaimRequest* request,
                                                     v1::ProclaimResponse* response) {
-  const auto caller = access_.Admit(*context, Verb::kCampaign, {{request->election()}});
+  const auto caller = access_.Admit(*context, access::Verb::kCampaign, {{request->election()}});
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::ProclaimResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
@@ -137,14 +137,14 @@ grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext*
           *it.mutable_leadership() = ToProto(std::get<ProclaimAnswer>(*answer).leadership);
         });
       },
-      nullptr, TraceIdOf(*context));
+      nullptr, access::TraceIdOf(*context));
   return reactor;
 }
 
 grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* context,
                                                   const v1::ResignRequest* request,
                                                   v1::ResignResponse* response) {
-  const auto caller = access_.Allow(*context, Verb::kCampaign, TargetOf(*request));
+  const auto caller = access_.Allow(*context, access::Verb::kCampaign, TargetOf(*request));
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::ResignResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
@@ -162,7 +162,7 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
             it.set_outcome(v1::ResignResponse::OUTCOME_SESSION_ENDED);
           });
         },
-        TraceIdOf(*context));
+        access::TraceIdOf(*context));
     return reactor;
   }
   const tenure::Resign resign{*command->election, command->session, command->term};
@@ -176,14 +176,14 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
   };
   // A resignation that was answered for is not made afterwards: the session may lead again by then.
   engine_.Submit(
-      resign, answer, [call] { return call->open(); }, TraceIdOf(*context));
+      resign, answer, [call] { return call->open(); }, access::TraceIdOf(*context));
   return reactor;
 }
 
 grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* context,
                                                   const v1::LeaderRequest* request,
                                                   v1::LeaderResponse* response) {
-  const auto caller = access_.Admit(*context, Verb::kObserve, {{request->election()}});
+  const auto caller = access_.Admit(*context, access::Verb::kObserve, {{request->election()}});
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::LeaderResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
@@ -211,7 +211,7 @@ grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* c
 
 grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
     grpc::CallbackServerContext* context, const v1::ObserveRequest* request) {
-  const auto caller = access_.Admit(*context, Verb::kObserve, TargetOf(*request));
+  const auto caller = access_.Admit(*context, access::Verb::kObserve, TargetOf(*request));
   if (!caller) {
     return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(caller.error());
   }
@@ -226,4 +226,4 @@ grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
   return reactor->Begin(watches);
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

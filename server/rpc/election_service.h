@@ -8,11 +8,11 @@
 #include "server/engine/engine.h"
 #include "tenure/v1/election.grpc.pb.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 class ElectionService final : public v1::ElectionService::CallbackService {
  public:
-  ElectionService(Engine& engine, Access& access, calls::ObserveOptions observe)
+  ElectionService(engine::Engine& engine, access::Access& access, calls::ObserveOptions observe)
       : engine_(engine), access_(access), observe_(observe) {}
 
   grpc::ServerUnaryReactor* Campaign(grpc::CallbackServerContext* context,
@@ -33,9 +33,9 @@ class ElectionService final : public v1::ElectionService::CallbackService {
       grpc::CallbackServerContext* context, const v1::ObserveRequest* request) override;
 
  private:
-  Engine& engine_;
-  Access& access_;
+  engine::Engine& engine_;
+  access::Access& access_;
   const calls::ObserveOptions observe_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::rpc

@@ -24,7 +24,7 @@ class Reactor : public Shape {
  public:
   using Call = calls::Call<Machine>;
 
-  Reactor(Engine& engine, Machine machine, std::string trace)
+  Reactor(engine::Engine& engine, Machine machine, std::string trace)
       : call_(std::make_shared<Call>(
             engine, std::move(machine),
             [this](typename Machine::Outward outward) {
@@ -33,7 +33,7 @@ class Reactor : public Shape {
             std::move(trace))) {}
 
   // Once. Afterwards the reactor is gRPC's.
-  Shape* Begin(const std::vector<Watch>& watches) {
+  Shape* Begin(const std::vector<engine::Watch>& watches) {
     if (const auto begun = call_->Begin(watches); !begun) this->Finish(ToStatus(begun.error()));
     return this;
   }
@@ -59,7 +59,7 @@ template <typename Machine, typename Response>
 class UnaryReactor final
     : public Reactor<UnaryReactor<Machine, Response>, grpc::ServerUnaryReactor, Machine> {
  public:
-  UnaryReactor(Engine& engine, Machine machine, std::string trace, Response* response)
+  UnaryReactor(engine::Engine& engine, Machine machine, std::string trace, Response* response)
       : UnaryReactor::Reactor(engine, std::move(machine), std::move(trace)), response_(response) {}
 
   template <typename T>
@@ -79,7 +79,7 @@ class WriteReactor final
     : public Reactor<WriteReactor<Machine, Response>, grpc::ServerWriteReactor<Response>, Machine> {
  public:
   // `open` counts the streams.
-  WriteReactor(Engine& engine, Machine machine, prometheus::Gauge& open)
+  WriteReactor(engine::Engine& engine, Machine machine, prometheus::Gauge& open)
       : WriteReactor::Reactor(engine, std::move(machine), ""), open_(open) {
     open_.Increment();
   }
@@ -107,7 +107,7 @@ template <typename Machine, typename Request, typename Response>
 class BidiReactor final : public Reactor<BidiReactor<Machine, Request, Response>,
                                          grpc::ServerBidiReactor<Request, Response>, Machine> {
  public:
-  BidiReactor(Engine& engine, Machine machine)
+  BidiReactor(engine::Engine& engine, Machine machine)
       : BidiReactor::Reactor(engine, std::move(machine), "") {}
 
   void OnReadDone(bool ok) override {

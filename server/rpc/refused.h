@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "proto/status.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 [[nodiscard]] inline grpc::ServerUnaryReactor* Refused(grpc::CallbackServerContext& context,
                                                        const Error& error) {
@@ -26,4 +26,4 @@ template <typename Reactor>
   return new Call(ToStatus(error));
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

@@ -6,7 +6,7 @@
 #include "proto/rich_status.h"
 #include "proto/status.h"
 
-namespace tenure {
+namespace tenure::rpc {
 namespace {
 
 using grpc::experimental::InterceptionHookPoints;
@@ -105,4 +105,4 @@ void RpcMetrics::CountEnd(const Method& method, const grpc::Status& status) {
   if (refused != refused_.end()) refused->second->Increment();
 }
 
-}  // namespace tenure
+}  // namespace tenure::rpc

@@ -15,7 +15,7 @@
 
 #include "metrics/metrics.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 class RpcMetrics final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
@@ -44,4 +44,4 @@ class RpcMetrics final : public grpc::experimental::ServerInterceptorFactoryInte
   std::unordered_map<std::string, prometheus::Counter*> refused_;  // by the reason
 };
 
-}  // namespace tenure
+}  // namespace tenure::rpc

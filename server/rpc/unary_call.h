@@ -17,16 +17,17 @@
 #include "server/engine/scheduler.h"
 #include "server/engine/timer.h"
 
-namespace tenure {
+namespace tenure::rpc {
 
 // When a call has to be answered, on the scheduler's clock. Nothing if it has no deadline.
-[[nodiscard]] inline std::optional<SteadyTime> AnswerBy(const grpc::ServerContextBase& context,
-                                                        const Scheduler& scheduler) {
+[[nodiscard]] inline std::optional<engine::SteadyTime> AnswerBy(
+    const grpc::ServerContextBase& context, const engine::Scheduler& scheduler) {
   const auto deadline = context.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
   const auto left = deadline - std::chrono::system_clock::now();
   if (left > std::chrono::hours(24 * 365)) return std::nullopt;
-  return calls::AnswerBy(scheduler.Now(), std::chrono::duration_cast<SteadyTime::duration>(left));
+  return calls::AnswerBy(scheduler.Now(),
+                         std::chrono::duration_cast<engine::SteadyTime::duration>(left));
 }
 
 // Finishes one call exactly once: with its answer, or with kStoreUnavailable if the answer does not
@@ -35,18 +36,19 @@ template <typename Response>
 class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
  public:
   static std::shared_ptr<UnaryCall> Start(grpc::CallbackServerContext* context, Response* response,
-                                          Scheduler& scheduler) {
+                                          engine::Scheduler& scheduler) {
     const auto call = std::make_shared<UnaryCall>(context->DefaultReactor(), response, scheduler);
-    const SteadyTime latest = scheduler.Now() + calls::kAnswerPatience;
-    const SteadyTime answer_by = std::min(AnswerBy(*context, scheduler).value_or(latest), latest);
+    const engine::SteadyTime latest = scheduler.Now() + calls::kAnswerPatience;
+    const engine::SteadyTime answer_by =
+        std::min(AnswerBy(*context, scheduler).value_or(latest), latest);
     call->patience_.Set(answer_by, [weak = std::weak_ptr<UnaryCall>(call)] {
       if (const auto still_open = weak.lock()) still_open->Fail(calls::AnswerTookTooLong());
     });
     return call;
   }
 
-  UnaryCall(grpc::ServerUnaryReactor* reactor, Response* response, Scheduler& scheduler)
-      : reactor_(reactor), response_(response), patience_(scheduler, Work::kReads) {}
+  UnaryCall(grpc::ServerUnaryReactor* reactor, Response* response, engine::Scheduler& scheduler)
+      : reactor_(reactor), response_(response), patience_(scheduler, engine::Work::kReads) {}
 
   void Fail(const Error& error) {
     if (!finished_.exchange(true)) reactor_->Finish(ToStatus(error));
@@ -67,7 +69,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
   grpc::ServerUnaryReactor* const reactor_;  // valid until finished
   Response* const response_;                 // valid until finished
   std::atomic<bool> finished_ = false;
-  Timer patience_;
+  engine::Timer patience_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::rpc

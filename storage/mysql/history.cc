@@ -3,13 +3,7 @@
 #include "storage/mysql/sql.h"
 #include "storage/rows.h"
 
-namespace tenure {
-
-using mysql::Connection;
-using mysql::Pool;
-using mysql::Row;
-using mysql::Rows;
-namespace query = mysql::query;
+namespace tenure::mysql {
 
 Result<HistorySight> MySqlStore::AgreeOnHistory(
     uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
@@ -19,7 +13,7 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(
     const std::vector<Rows> results = connection.Run(
         {query::kBegin, query::kLockPartitions, query::LatestEpoch(), query::FindEpoch(remembered),
          query::kLastRepaired, query::kLongestLease, query::kClock});
-    const mysql::Server& server = connection.server();
+    const Server& server = connection.server();
     HistorySight sight;
     sight.server = {loan.slot().choice, server.name,         server.history,
                     server.lossless,    server.many_writers, server.warnings};
@@ -50,4 +44,4 @@ Result<uint64_t> MySqlStore::RaiseOrigin() {
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::mysql

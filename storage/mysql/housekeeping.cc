@@ -7,12 +7,7 @@
 #include "storage/rows.h"
 #include "storage/trimming.h"
 
-namespace tenure {
-
-using mysql::Connection;
-using mysql::Pool;
-using mysql::Rows;
-namespace query = mysql::query;
+namespace tenure::mysql {
 
 namespace {
 
@@ -91,4 +86,4 @@ Result<Trimmed> MySqlStore::TrimHistory(const Retention& retention, const Electi
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::mysql

@@ -99,7 +99,7 @@ int SchemaVersion(Connection& connection) {
   return rows.empty() ? 0 : static_cast<int>(rows[0].Unsigned(0));
 }
 
-void Migrate(Connection& connection, const std::string& holder) {
+void MigrateSchema(Connection& connection, const std::string& holder) {
   Create(connection, query::kCreateSchemaVersion);
   Create(connection, query::kCreateMigrationLock);
   connection.Run({query::kAddMigrationLock});

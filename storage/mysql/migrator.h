@@ -14,6 +14,6 @@ namespace tenure::mysql {
 
 // Runs the steps that are missing, one process at a time, and checks that applications can call the
 // fence. `holder` names this process to the others.
-void Migrate(Connection& connection, const std::string& holder);
+void MigrateSchema(Connection& connection, const std::string& holder);
 
 }  // namespace tenure::mysql

@@ -9,21 +9,15 @@
 #include "storage/mysql/sql.h"
 #include "storage/schema/migrations.h"
 
-namespace tenure {
-
-using mysql::Connection;
-using mysql::Pool;
-namespace query = mysql::query;
-
-using mysql::MySqlError;
+namespace tenure::mysql {
 
 Result<Committed> MySqlStore::Transact(const LockSet& locks, const CommitRules& rules,
                                        const Decide& decide) {
   return runner_.Run([&](Pool::Loan& loan) {
-    const mysql::Loaded loaded = mysql::Load(loan, locks, rules);
+    const Loaded loaded = Load(loan, locks, rules);
     TransactionState decided = loaded.transaction;
     decide(decided);
-    auto offsets = mysql::Save(loan, rules, loaded, decided);
+    auto offsets = Save(loan, rules, loaded, decided);
     return Committed{std::move(decided), std::move(offsets)};
   });
 }
@@ -41,21 +35,21 @@ Result<void> MySqlStore::Ping() {
 
 Result<SchemaState> MySqlStore::CheckSchema() {
   return runner_.RunAnywhere([](Pool::Loan& loan) {
-    return StateOf(mysql::SchemaVersion(loan.connection()), MySqlMigrations());
+    return StateOf(SchemaVersion(loan.connection()), MySqlMigrations());
   });
 }
 
 Result<void> MySqlStore::Migrate() {
   return runner_.RunAnywhere(
-      [](Pool::Loan& loan) { mysql::Migrate(loan.connection(), loan.slot().writer); });
+      [](Pool::Loan& loan) { MigrateSchema(loan.connection(), loan.slot().writer); });
 }
 
-std::vector<ServerReport> CheckMySqlServers(const mysql::Config& config) {
+std::vector<ServerReport> CheckMySqlServers(const Config& config) {
   std::vector<ServerReport> reports;
-  for (const mysql::Address& address : config.addresses) {
+  for (const Address& address : config.addresses) {
     ServerReport report{address.host + ":" + std::to_string(address.port), "", "", {}};
     try {
-      const mysql::Server server = Connection(config, address).server();
+      const Server server = Connection(config, address).server();
       report.name = server.name;
       report.refusal = server.refusal;
       report.warnings = server.warnings;
@@ -67,8 +61,8 @@ std::vector<ServerReport> CheckMySqlServers(const mysql::Config& config) {
   return reports;
 }
 
-std::unique_ptr<Store> OpenMySqlStore(mysql::Config config) {
+std::unique_ptr<Store> OpenMySqlStore(Config config) {
   return std::make_unique<MySqlStore>(std::move(config));
 }
 
-}  // namespace tenure
+}  // namespace tenure::mysql

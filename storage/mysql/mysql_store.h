@@ -17,11 +17,11 @@
 #include "storage/open_store.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::mysql {
 
 // Connects when it is first used: a database that is away is found out by the first call.
-[[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(mysql::Config config);
+[[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(Config config);
 
-[[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const mysql::Config& config);
+[[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const Config& config);
 
-}  // namespace tenure
+}  // namespace tenure::mysql

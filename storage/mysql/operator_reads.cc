@@ -7,13 +7,7 @@
 #include "storage/mysql/sql.h"
 #include "storage/rows.h"
 
-namespace tenure {
-
-using mysql::Connection;
-using mysql::Pool;
-using mysql::Row;
-using mysql::Rows;
-namespace query = mysql::query;
+namespace tenure::mysql {
 
 Result<std::vector<QueueEntry>> MySqlStore::ReadQueue(const ElectionName& election, size_t skip,
                                                       size_t limit) {
@@ -77,4 +71,4 @@ Result<Statistics> MySqlStore::ReadStatistics() {
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::mysql

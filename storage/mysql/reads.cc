@@ -5,13 +5,7 @@
 #include "storage/mysql/sql.h"
 #include "storage/rows.h"
 
-namespace tenure {
-
-using mysql::Connection;
-using mysql::Pool;
-using mysql::Row;
-using mysql::Rows;
-namespace query = mysql::query;
+namespace tenure::mysql {
 
 Result<std::map<ElectionName, ElectionView>> MySqlStore::ReadElections(
     const std::vector<ElectionName>& names) {
@@ -79,4 +73,4 @@ Result<std::vector<FeedEntry>> MySqlStore::ReadFeed(int partition, uint64_t afte
               [](const Rows& rows) { return ConvertAll(rows, ToFeedEntry); });
 }
 
-}  // namespace tenure
+}  // namespace tenure::mysql

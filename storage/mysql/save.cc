@@ -56,7 +56,7 @@ class Saver {
     const auto partitions = EventsByPartition(decided_.events);
     std::vector<size_t> position_results;
     for (const auto& [partition, events] : partitions) {
-      statements.push_back(query::AdvancePartition(partition, rules_.stand));
+      statements.push_back(query::AdvancePartition(partition, rules_.point));
       position_results.push_back(statements.size());
       statements.emplace_back(query::kAdvancedOffset);
       statements.push_back(query::SaveEvents(partition, events));
@@ -74,7 +74,7 @@ class Saver {
         offsets.push_back(results[index][0].Unsigned(0));
       }
     } catch (const MySqlError& error) {
-      if (error.code == query::kNotNull && rules_.stand) {
+      if (error.code == query::kNotNull && rules_.point) {
         throw MySqlError(error.kind, error.code,
                          "the database's history is not the one that this replica knows");
       }

@@ -301,10 +301,10 @@ std::string SaveAdminChanges(const std::vector<AdminChange>& changes) {
          Join(changes, ", ", row);
 }
 
-std::string AdvancePartition(int partition, const std::optional<Stand>& stand) {
+std::string AdvancePartition(int partition, const std::optional<HistoryPoint>& point) {
   const std::string next =
-      stand ? fmt::format("CASE WHEN epoch = {} AND position >= {} THEN position + 1 END",
-                          stand->epoch, stand->seen[static_cast<size_t>(partition)])
+      point ? fmt::format("CASE WHEN epoch = {} AND position >= {} THEN position + 1 END",
+                          point->epoch, point->seen[static_cast<size_t>(partition)])
             : "position + 1";
   return fmt::format("UPDATE lanes SET position = LAST_INSERT_ID({}) WHERE lane = {}", next,
                      partition);

@@ -97,8 +97,8 @@ struct Head {
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
 // The partition's next offset becomes LAST_INSERT_ID(), for SaveEvents, which comes next. Fails
-// with kNotNull if the partition is not where `stand` says.
-[[nodiscard]] std::string AdvancePartition(int partition, const std::optional<Stand>& stand);
+// with kNotNull if the partition is not where `point` says.
+[[nodiscard]] std::string AdvancePartition(int partition, const std::optional<HistoryPoint>& point);
 inline constexpr int kNotNull = 1048;
 inline constexpr char kAdvancedOffset[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveEvents(int partition, const std::vector<const Event*>& events);

@@ -14,11 +14,11 @@
 #include "storage/mysql/runner.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::mysql {
 
 class MySqlStore final : public Store {
  public:
-  explicit MySqlStore(mysql::Config config) : runner_(std::move(config)) {}
+  explicit MySqlStore(Config config) : runner_(std::move(config)) {}
 
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                              const Decide& decide) override;
@@ -65,12 +65,12 @@ class MySqlStore final : public Store {
   // Converts what one statement is answered.
   template <typename Convert>
   auto Read(const std::string& statement, Convert convert)
-      -> Result<std::invoke_result_t<Convert, const mysql::Rows&>> {
+      -> Result<std::invoke_result_t<Convert, const Rows&>> {
     return runner_.Run(
-        [&](mysql::Pool::Loan& loan) { return convert(loan.connection().Run({statement})[0]); });
+        [&](Pool::Loan& loan) { return convert(loan.connection().Run({statement})[0]); });
   }
 
-  mysql::Runner runner_;
+  Runner runner_;
 };
 
-}  // namespace tenure
+}  // namespace tenure::mysql

@@ -8,12 +8,7 @@
 #include "storage/rows.h"
 #include "storage/sqlite/sql.h"
 
-namespace tenure {
-
-using sqlite::Int;
-using sqlite::Row;
-using sqlite::Transaction;
-namespace query = sqlite::query;
+namespace tenure::sqlite {
 
 Result<HistorySight> SqliteStore::AgreeOnHistory(
     uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
@@ -58,4 +53,4 @@ Result<uint64_t> SqliteStore::RaiseOrigin() {
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

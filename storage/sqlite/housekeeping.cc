@@ -7,13 +7,7 @@
 #include "storage/sqlite/sql.h"
 #include "storage/trimming.h"
 
-namespace tenure {
-
-using sqlite::Bytes;
-using sqlite::Int;
-using sqlite::Row;
-using sqlite::Transaction;
-namespace query = sqlite::query;
+namespace tenure::sqlite {
 
 Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
   return Guarded([&] {
@@ -87,4 +81,4 @@ Result<Trimmed> SqliteStore::TrimHistory(const Retention& retention, const Elect
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

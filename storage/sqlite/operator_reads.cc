@@ -4,13 +4,7 @@
 #include "storage/rows.h"
 #include "storage/sqlite/sql.h"
 
-namespace tenure {
-
-using sqlite::Bytes;
-using sqlite::Int;
-using sqlite::Row;
-using sqlite::Transaction;
-namespace query = sqlite::query;
+namespace tenure::sqlite {
 
 namespace {
 
@@ -86,4 +80,4 @@ Result<Statistics> SqliteStore::ReadStatistics() {
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

@@ -3,13 +3,7 @@
 #include "storage/rows.h"
 #include "storage/sqlite/sql.h"
 
-namespace tenure {
-
-using sqlite::Bytes;
-using sqlite::Int;
-using sqlite::Row;
-using sqlite::Transaction;
-namespace query = sqlite::query;
+namespace tenure::sqlite {
 
 Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
     const std::vector<ElectionName>& names) {
@@ -95,4 +89,4 @@ Result<std::vector<FeedEntry>> SqliteStore::ReadFeed(int partition, uint64_t aft
   });
 }
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

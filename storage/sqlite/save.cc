@@ -69,7 +69,7 @@ void SaveEvent(Connection& connection, const Event& event, int partition, uint64
 }
 
 std::vector<PartitionOffset> SaveEvents(Connection& connection, const std::vector<Event>& all,
-                                        const std::optional<Stand>& stand) {
+                                        const std::optional<HistoryPoint>& point) {
   std::vector<PartitionOffset> committed;
   for (const auto& [partition, events] : EventsByPartition(all)) {
     uint64_t offset = 0;
@@ -78,7 +78,7 @@ std::vector<PartitionOffset> SaveEvents(Connection& connection, const std::vecto
       offset = row.Unsigned(0) + 1;
       epoch = row.Unsigned(1);
     });
-    if (stand && (epoch != stand->epoch || offset <= stand->seen[static_cast<size_t>(partition)])) {
+    if (point && (epoch != point->epoch || offset <= point->seen[static_cast<size_t>(partition)])) {
       throw SQLite::Exception("the database's history is not the one that this replica knows");
     }
     connection.Execute(query::kAdvancePartition, {int64_t{partition}});
@@ -92,7 +92,7 @@ std::vector<PartitionOffset> SaveEvents(Connection& connection, const std::vecto
 
 std::vector<PartitionOffset> Save(Connection& connection, const TransactionState& loaded,
                                   const TransactionState& decided,
-                                  const std::optional<Stand>& stand) {
+                                  const std::optional<HistoryPoint>& point) {
   const Changes changes = Compare(loaded, decided);
   for (const Election* election : changes.elections) SaveElection(connection, *election);
   for (const Session* session : changes.opened) SaveSession(connection, *session);
@@ -121,7 +121,7 @@ std::vector<PartitionOffset> Save(Connection& connection, const TransactionState
         {change.election.bytes, static_cast<int64_t>(change.action), Int(change.term.value),
          Int(change.at), change.detail, change.asker.identity, change.asker.reason});
   }
-  return SaveEvents(connection, decided.events, stand);
+  return SaveEvents(connection, decided.events, point);
 }
 
 }  // namespace tenure::sqlite

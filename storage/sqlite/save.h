@@ -11,10 +11,10 @@
 namespace tenure::sqlite {
 
 // REQUIRES: the transaction in which `loaded` was loaded. Answers with its offset in each partition
-// in which it wrote events. Throws if the partitions are not where `stand` says.
+// in which it wrote events. Throws if the partitions are not where `point` says.
 [[nodiscard]] std::vector<PartitionOffset> Save(Connection& connection,
                                                 const TransactionState& loaded,
                                                 const TransactionState& decided,
-                                                const std::optional<Stand>& stand);
+                                                const std::optional<HistoryPoint>& point);
 
 }  // namespace tenure::sqlite

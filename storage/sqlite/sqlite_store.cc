@@ -7,14 +7,11 @@
 #include "storage/sqlite/save.h"
 #include "storage/sqlite/sql.h"
 
-namespace tenure {
-
-using sqlite::Transaction;
-namespace query = sqlite::query;
+namespace tenure::sqlite {
 
 namespace {
 
-int Version(sqlite::Connection& connection) {
+int Version(Connection& connection) {
   const bool has_table = connection.Number(query::kHasSchemaVersion) != 0;
   return has_table ? static_cast<int>(connection.Number(query::kSchemaVersion)) : 0;
 }
@@ -25,10 +22,10 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
                                         const Decide& decide) {
   return Guarded([&] {
     Transaction transaction(connection_, query::kBegin);
-    const TransactionState loaded = sqlite::Load(connection_, clock_(), locks);
+    const TransactionState loaded = Load(connection_, clock_(), locks);
     TransactionState decided = loaded;
     decide(decided);
-    auto offsets = sqlite::Save(connection_, loaded, decided, rules.stand);
+    auto offsets = Save(connection_, loaded, decided, rules.stand);
     transaction.Commit();
     return Committed{std::move(decided), std::move(offsets)};
   });
@@ -80,4 +77,4 @@ Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path, DbClock 
   }
 }
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

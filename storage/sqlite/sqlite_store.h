@@ -10,7 +10,7 @@
 
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::sqlite {
 
 // The clock by which leases are judged; the machine's wall clock outside of tests.
 using DbClock = std::function<DbTime()>;
@@ -20,4 +20,4 @@ using DbClock = std::function<DbTime()>;
 [[nodiscard]] Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path,
                                                              DbClock clock = SystemDbTime);
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

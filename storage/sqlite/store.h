@@ -18,7 +18,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/store.h"
 
-namespace tenure {
+namespace tenure::sqlite {
 
 class SqliteStore final : public Store {
  public:
@@ -101,7 +101,7 @@ class SqliteStore final : public Store {
   const DbClock clock_;
   std::mutex mutex_;
   std::atomic<bool> busy_ = false;
-  sqlite::Connection connection_;  // guarded by mutex_
+  Connection connection_;  // guarded by mutex_
 };
 
-}  // namespace tenure
+}  // namespace tenure::sqlite

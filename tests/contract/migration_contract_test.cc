@@ -43,10 +43,10 @@ class MigrationContract : public AdminFixture {
   }
 
   void AddSession(const SessionId& id, const std::string& candidate) {
-    Query(
-        fmt::format("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state,"
-                    " cause) VALUES ({}, {}, 60000000, {}, 0, 0)",
-                    Bytes(id), Bytes(candidate), (SystemDbTime() + 1h).since_epoch.count()));
+    Query(fmt::format(
+        "INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state,"
+        " cause) VALUES ({}, {}, 60000000, {}, 0, 0)",
+        Bytes(id), Bytes(candidate), (sqlite::SystemDbTime() + 1h).since_epoch.count()));
   }
 
   void AddCandidacy(const std::string& election, const SessionId& session, int ticket) {

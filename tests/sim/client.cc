@@ -30,7 +30,7 @@ void Client::At(Time when, Task task) {
   // Rounded up: when it runs, its time has come.
   const auto left = std::max(when - Now(), Time::duration(0));
   const auto truly = left * 1'000'000 / (1'000'000 + drift_) + 1us;
-  world_.scheduler.PostAt(Work::kBackground, world_.Now() + truly,
+  world_.scheduler.PostAt(engine::Work::kBackground, world_.Now() + truly,
                           [this, task = std::move(task)] { Do(task); });
 }
 

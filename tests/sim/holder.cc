@@ -137,7 +137,7 @@ void Holder::OpenStream() {
   const uint64_t number = ++stream_number_;
   stream_ = std::make_shared<KeepAliveStream>(
       network_, replica_, [&world = world_] { return ProbedKeepAlive(world); },
-      std::vector<Watch>(),
+      std::vector<engine::Watch>(),
       [this, number](const calls::KeepAliveMessage& message) {
         Do([this, number, message] {
           if (!holding_ || number != stream_number_) return;

@@ -101,7 +101,7 @@ std::shared_ptr<Call> Network::Send(int to, Serve<T> serve, Respond<T> done) {
   world_.After(*there, [this, to, call, serve = std::move(serve), answer, broken] {
     Replica& replica = At(to);
     if (!replica.up()) return broken();
-    replica.Enter([&](Engine&) {
+    replica.Enter([&](engine::Engine&) {
       const auto connection = std::make_shared<Connection>(broken);
       replica.TakeIn(connection);
       auto cancel = serve(replica, [this, connection, answer, broken](Result<T> result) {
@@ -114,7 +114,7 @@ std::shared_ptr<Call> Network::Send(int to, Serve<T> serve, Respond<T> done) {
       auto cancel_here = [this, to, incarnation = replica.incarnation(), cancel] {
         Replica& same = At(to);
         if (same.up() && same.incarnation() == incarnation) {
-          same.Enter([&](Engine&) { cancel(); });
+          same.Enter([&](engine::Engine&) { cancel(); });
         }
       };
       if (call->over) return cancel_here();  // the client has gone while the request was on its way
@@ -132,7 +132,7 @@ std::shared_ptr<Call> Network::SendCampaign(int to, CampaignRequest<Command> req
   const auto serve = [this, request = std::move(request)](Replica& replica,
                                                           Respond<calls::CampaignReply> respond) {
     using Probed = ProbedCampaign<Machine>;
-    const SteadyTime now = world_.Now();
+    const engine::SteadyTime now = world_.Now();
     calls::CampaignPatience patience{{}, request.wait};
     if (request.timeout) patience.answer_by = calls::AnswerBy(now, *request.timeout);
     auto command = request.command;

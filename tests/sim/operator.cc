@@ -174,7 +174,7 @@ Command Operator::WithMutation(const Command& command) const {
 
 void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) const {
   const Order& order = world_.asked.orders[number];
-  Engine& engine = replica.engine();
+  engine::Engine& engine = replica.engine();
   if (const auto* command = std::get_if<Command>(&order.wish)) {
     return engine.Submit(WithMutation(*command), std::move(respond));
   }
@@ -186,8 +186,10 @@ void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) c
        respond = std::move(respond)](const Result<std::optional<SessionId>>& found) {
         if (!found) return respond(tl::unexpected(found.error()));
         if (!*found) return respond(Fail(Reason::kSessionNotFound, "no session has this handle"));
-        engine.DeposeSession(**found, asker, [respond](const Result<Closed>& closed) {
-          respond(closed.map([](const Closed& it) { return Answer(AdminAnswer{{}, it.deposed}); }));
+        engine.DeposeSession(**found, asker, [respond](const Result<engine::Closed>& closed) {
+          respond(closed.map([](const engine::Closed& it) {
+            return Answer(AdminAnswer{{}, it.deposed});
+          }));
         });
       });
 }

@@ -15,7 +15,7 @@ struct Killed {
 
 }  // namespace
 
-class Replica::Listener final : public Watcher {
+class Replica::Listener final : public engine::Watcher {
  public:
   Listener(World& world, const Auditor& auditor, int replica)
       : world_(world), auditor_(auditor), replica_(replica) {
@@ -49,7 +49,7 @@ class Replica::Listener final : public Watcher {
   }
   void OnDrain() override {}
 
-  WatchHub::Membership membership;
+  engine::WatchHub::Membership membership;
 
  private:
   World& world_;
@@ -58,7 +58,7 @@ class Replica::Listener final : public Watcher {
   std::map<ElectionName, Revision> heard_;
 };
 
-Replica::Process::Process(World& world, Store& database, EngineOptions options)
+Replica::Process::Process(World& world, Store& database, engine::EngineOptions options)
     : scheduler([&world](size_t ready) { return static_cast<size_t>(world.random.Below(ready)); }),
       store(database),
       engine(store, scheduler, metrics, std::move(options)) {}
@@ -70,7 +70,7 @@ void Replica::Start() {
   if (process_ != nullptr) return;
   ++incarnation_;
   world_.Say("r{} starts", number_);
-  EngineOptions options;
+  engine::EngineOptions options;
   options.feed_interval = world_.plan.feed_interval;
   options.seed = world_.random.Next();
   options.incumbent_wait =
@@ -84,7 +84,7 @@ void Replica::Start() {
     MayDie("before", call);
   });
   process_->store.After([this](const std::string& call) { MayDie("after", call); });
-  Enter([this](Engine&) { TryToServe(); });
+  Enter([this](engine::Engine&) { TryToServe(); });
 }
 
 void Replica::TryToServe() {
@@ -92,9 +92,10 @@ void Replica::TryToServe() {
     process_->serving = true;
     listener_ = std::make_shared<Listener>(world_, auditor_, number_);
     listener_->membership = process_->engine.hub().Join(listener_).value();
-    return listener_->membership.Add(WatchPrefix{""});
+    return listener_->membership.Add(engine::WatchPrefix{""});
   }
-  process_->scheduler.PostAt(Work::kBackground, world_.Now() + 200ms, [this] { TryToServe(); });
+  process_->scheduler.PostAt(engine::Work::kBackground, world_.Now() + 200ms,
+                             [this] { TryToServe(); });
 }
 
 void Replica::Kill(const std::string& why) {
@@ -113,17 +114,17 @@ void Replica::Kill(const std::string& why) {
 }
 
 void Replica::RunOne() {
-  Enter([this](Engine&) { process_->scheduler.RunOne(); });
+  Enter([this](engine::Engine&) { process_->scheduler.RunOne(); });
   if (!world_.healed && world_.plan.busy_at_most > 0s && world_.random.OneIn(3)) BeBusy();
 }
 
 void Replica::BeBusy() {
-  const auto work = static_cast<Work>(world_.random.Below(kWorkKinds));
+  const auto work = static_cast<engine::Work>(world_.random.Below(engine::kWorkKinds));
   Stall(work);
   world_.After(world_.random.Between(0s, world_.plan.busy_at_most), [this, work] { Flow(work); });
 }
 
-void Replica::Enter(const std::function<void(Engine&)>& work) {
+void Replica::Enter(const std::function<void(engine::Engine&)>& work) {
   try {
     work(process_->engine);
     ReleaseFinished();
@@ -142,7 +143,7 @@ void Replica::ReleaseFinished() {
 }
 
 void Replica::Drain() {
-  Enter([this](Engine& engine) {
+  Enter([this](engine::Engine& engine) {
     world_.Say("r{} shuts down", number_);
     engine.hub().Drain();
   });

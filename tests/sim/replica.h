@@ -39,7 +39,7 @@ class Replica {
   // Of this process; a later one has another.
   [[nodiscard]] int incarnation() const { return incarnation_; }
   // REQUIRES: up().
-  [[nodiscard]] Engine& engine() { return process_->engine; }
+  [[nodiscard]] engine::Engine& engine() { return process_->engine; }
   // Nothing while there is no process.
   [[nodiscard]] testing::ManualScheduler* scheduler() {
     return process_ == nullptr ? nullptr : &process_->scheduler;
@@ -52,7 +52,7 @@ class Replica {
   // Runs one task of the process; it may be its last one.
   void RunOne();
   // Runs what the engine does for a call that arrives now. It may be its last.
-  void Enter(const std::function<void(Engine&)>& work);
+  void Enter(const std::function<void(engine::Engine&)>& work);
 
   // The database is out of reach until healed.
   void CutOff() {
@@ -70,10 +70,10 @@ class Replica {
   }
 
   // All threads for a kind of work are busy.
-  void Stall(Work work) {
+  void Stall(engine::Work work) {
     if (process_) process_->scheduler.Hold(work);
   }
-  void Flow(Work work) {
+  void Flow(engine::Work work) {
     if (process_) process_->scheduler.Release(work);
   }
 
@@ -89,12 +89,12 @@ class Replica {
 
  private:
   struct Process {
-    Process(World& world, Store& database, EngineOptions options);
+    Process(World& world, Store& database, engine::EngineOptions options);
 
     testing::ManualScheduler scheduler;
     testing::FaultyStore store;
     Metrics metrics;
-    Engine engine;
+    engine::Engine engine;
     std::map<uint64_t, std::shared_ptr<Resident>> residents;
     bool serving = false;
   };

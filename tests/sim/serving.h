@@ -32,7 +32,7 @@ class ProbedCampaign {
 
   [[nodiscard]] bool finished() const { return machine_.finished(); }
 
-  std::vector<Effect> Step(const Event& event, SteadyTime now) {
+  std::vector<Effect> Step(const Event& event, engine::SteadyTime now) {
     std::visit([this](const auto& it) { Hear(it); }, event);
     auto effects = IsLost(event) ? std::vector<Effect>() : machine_.Step(event, now);
     for (const Effect& effect : effects) {
@@ -114,7 +114,7 @@ class ProbedKeepAlive {
 
   [[nodiscard]] bool finished() const { return machine_.finished(); }
 
-  std::vector<Effect> Step(Event event, SteadyTime now) {
+  std::vector<Effect> Step(Event event, engine::SteadyTime now) {
     if (!world_.mutation.answers_before_renewal) return machine_.Step(std::move(event), now);
     if (std::holds_alternative<calls::Renewed>(event)) return {};
     auto effects = machine_.Step(std::move(event), now);
@@ -144,7 +144,7 @@ class Served final : public Resident {
  public:
   using Outward = typename Machine::Outward;
 
-  Served(Engine& engine, Machine machine, std::function<void(Outward)> send,
+  Served(engine::Engine& engine, Machine machine, std::function<void(Outward)> send,
          std::function<void()> broken)
       : call_(std::make_shared<calls::Call<Machine>>(
             engine, std::move(machine),
@@ -154,7 +154,7 @@ class Served final : public Resident {
             })),
         broken_(std::move(broken)) {}
 
-  [[nodiscard]] Result<void> Begin(const std::vector<Watch>& watches) {
+  [[nodiscard]] Result<void> Begin(const std::vector<engine::Watch>& watches) {
     auto begun = call_->Begin(watches);
     finished |= !begun;
     return begun;

@@ -75,7 +75,7 @@ class Simulation {
       BeQuiet();
     }
     world_.ending = true;
-    const SteadyTime latest = world_.Now() + kPatience + trouble_.clock_went_back();
+    const engine::SteadyTime latest = world_.Now() + kPatience + trouble_.clock_went_back();
     while (!world_.violation && !AllRetired() && world_.Now() < latest) {
       RunUntil(world_.Now() + 1s);
     }
@@ -99,12 +99,12 @@ class Simulation {
 
   // --- Time ---
 
-  void RunUntil(SteadyTime end) {
+  void RunUntil(engine::SteadyTime end) {
     while (!world_.violation && Step(end)) continue;
   }
 
   // Runs one task of one process. False if none is due before `end`, which is then the time.
-  bool Step(SteadyTime end) {
+  bool Step(engine::SteadyTime end) {
     std::vector<Replica*> all = {nullptr};  // the world's own process
     for (const auto& replica : replicas_) {
       if (replica->scheduler() != nullptr) all.push_back(replica.get());
@@ -112,13 +112,13 @@ class Simulation {
     const auto scheduler_of = [this](Replica* replica) {
       return replica == nullptr ? &world_.scheduler : replica->scheduler();
     };
-    std::optional<SteadyTime> next;
+    std::optional<engine::SteadyTime> next;
     for (Replica* replica : all) {
       const auto due = scheduler_of(replica)->NextDue();
       if (due && (!next || *due < *next)) next = due;
     }
     const bool over = !next || *next > end;
-    const SteadyTime now = over ? end : *next;
+    const engine::SteadyTime now = over ? end : *next;
     for (Replica* replica : all) scheduler_of(replica)->SetNow(now);
     if (over) return false;
 
@@ -183,7 +183,7 @@ class Simulation {
     });
   }
   void Ask(Replica& replica, const ElectionName& name) {
-    replica.Enter([&](Engine& engine) {
+    replica.Enter([&](engine::Engine& engine) {
       engine.ReadElection(name, false, [this, name](const auto& election) {
         if (!election) return;
         const Election* known = auditor_.Find(name);
@@ -301,7 +301,7 @@ class Simulation {
 
   World world_;
   std::unique_ptr<Store> truth_ =
-      OpenSqliteStore(":memory:", [this] { return world_.DbNow(); }).value();
+      sqlite::OpenSqliteStore(":memory:", [this] { return world_.DbNow(); }).value();
   QuirkyStore quirky_{*truth_, world_};
   MutantStore mutant_{quirky_, world_};
   Auditor auditor_{world_, *truth_,

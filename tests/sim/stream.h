@@ -23,7 +23,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
   using Event = typename Machine::Event;
   using Make = std::function<Machine()>;
 
-  Stream(Network& network, int to, Make make, std::vector<Watch> watches,
+  Stream(Network& network, int to, Make make, std::vector<engine::Watch> watches,
          std::function<void(const Message&)> on_message, std::function<void()> on_broken)
       : network_(network),
         to_(to),
@@ -38,7 +38,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
       Replica& replica = network_.At(to_);
       if (!replica.up()) return Break();
       incarnation_ = replica.incarnation();
-      replica.Enter([&](Engine& engine) { Arrive(replica, engine); });
+      replica.Enter([&](engine::Engine& engine) { Arrive(replica, engine); });
     });
   }
   void Send(Event request) {
@@ -62,7 +62,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
 
   // --- In the replica ---
 
-  void Arrive(Replica& replica, Engine& engine) {
+  void Arrive(Replica& replica, engine::Engine& engine) {
     engine_ = &engine;
     const auto served = std::make_shared<Serving>(
         engine, make_(),
@@ -78,14 +78,14 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
   // What the machine says. It must not be called back at once.
   void Do(calls::ReadRequest&) {
     reads_ = true;
-    engine_->scheduler().Post(Work::kReads, [weak = this->weak_from_this()] {
+    engine_->scheduler().Post(engine::Work::kReads, [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->Read();
     });
   }
   void Do(calls::Write<Message>& it) {
     SendBack(std::move(it.message));
     const auto sent_at = network_.world().Now() + network_.TimeToWrite();
-    engine_->scheduler().PostAt(Work::kReads, sent_at, [served = served_] {
+    engine_->scheduler().PostAt(engine::Work::kReads, sent_at, [served = served_] {
       if (const auto there = served.lock()) there->Happened(calls::Written{true});
     });
   }
@@ -107,7 +107,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
     Replica& replica = network_.At(to_);
     const auto served = served_.lock();
     const bool there = replica.up() && replica.incarnation() == incarnation_ && served != nullptr;
-    if (there) replica.Enter([&](Engine&) { work(*served); });
+    if (there) replica.Enter([&](engine::Engine&) { work(*served); });
     return there;
   }
   void CloseInReplica() {
@@ -128,10 +128,10 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
     if (!transit) return Break();
     InOrder(last_back_, *transit, [this, message = std::move(message)] { on_message_(message); });
   }
-  void InOrder(SteadyTime& last, Duration transit, std::function<void()> arrive) {
+  void InOrder(engine::SteadyTime& last, Duration transit, std::function<void()> arrive) {
     World& world = network_.world();
     last = std::max(last, world.Now() + transit);
-    world.scheduler.PostAt(Work::kBackground, last,
+    world.scheduler.PostAt(engine::Work::kBackground, last,
                            [self = this->shared_from_this(), arrive = std::move(arrive)] {
                              if (!self->over_) arrive();
                            });
@@ -148,17 +148,17 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
   Network& network_;
   const int to_;
   const Make make_;
-  const std::vector<Watch> watches_;
+  const std::vector<engine::Watch> watches_;
   const std::function<void(const Message&)> on_message_;
   const std::function<void()> on_broken_;
   bool broken_ = false;
   bool over_ = false;  // for the client
-  SteadyTime last_there_{};
-  SteadyTime last_back_{};
+  engine::SteadyTime last_there_{};
+  engine::SteadyTime last_back_{};
 
   // In the replica:
   int incarnation_ = 0;
-  Engine* engine_ = nullptr;
+  engine::Engine* engine_ = nullptr;
   std::weak_ptr<Serving> served_;
   bool reads_ = false;  // the machine wants a request
   std::deque<Event> requests_;

@@ -37,7 +37,7 @@ void Trouble::Begin() {
   });
   Every(plan.stalls_every, [this] {
     Replica& replica = AnyReplica();
-    const auto work = static_cast<Work>(world_.random.Below(kWorkKinds));
+    const auto work = static_cast<engine::Work>(world_.random.Below(engine::kWorkKinds));
     world_.Say("r{} stalls", replica.number());
     replica.Stall(work);
     world_.After(world_.random.Between(1ms, 500ms), [&replica, work] { replica.Flow(work); });
@@ -61,7 +61,8 @@ void Trouble::End() {
   for (const auto& replica : replicas_) {
     if (replica->up() && replica->engine().hub().draining()) replica->Kill("it is shut down");
     replica->Heal();
-    for (int work = 0; work < kWorkKinds; ++work) replica->Flow(static_cast<Work>(work));
+    for (int work = 0; work < engine::kWorkKinds; ++work)
+      replica->Flow(static_cast<engine::Work>(work));
     for (const ElectionName& name : world_.elections) replica->Unlock(name);
     replica->Start();
   }

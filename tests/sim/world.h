@@ -58,7 +58,7 @@ struct World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  [[nodiscard]] SteadyTime Now() const { return scheduler.Now(); }
+  [[nodiscard]] engine::SteadyTime Now() const { return scheduler.Now(); }
   [[nodiscard]] DbTime DbNow() const {
     return DbTime{std::chrono::hours(1000)} +
            (std::chrono::duration_cast<Duration>(Now() - testing::ManualScheduler::kStart) +
@@ -68,7 +68,7 @@ struct World {
   // The latest time that the database's clock has ever shown.
   [[nodiscard]] DbTime LatestDbTime() const { return std::max(latest_before_step, DbNow()); }
   void After(Duration delay, testing::ManualScheduler::Task task) {
-    scheduler.PostAt(Work::kBackground, Now() + delay, std::move(task));
+    scheduler.PostAt(engine::Work::kBackground, Now() + delay, std::move(task));
   }
 
   // One line for one event.
