@@ -150,12 +150,12 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: ## Check the style of the code, its locks, rooms and bounds, links, versions, and that CI runs every target
+check: ## Check the style of the code, for mistakes that clang finds, its locks, rooms and bounds, links, versions, and that CI runs every target
 	@scripts/check-version.sh
 	@scripts/check-targets.sh
 	@scripts/build.sh --with check tenure_proto
 	@clang-format --dry-run --Werror $(CODE)
-	@scripts/check-threads.sh
+	@scripts/check-clang.sh
 	@scripts/check-house.py
 	@scripts/check-links.sh
 

@@ -204,7 +204,7 @@ ClientLoop::~ClientLoop() {
 }
 
 ClientLoop::Seat ClientLoop::Claim(const std::string& election) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!elections_.insert(election).second) {
     throw std::invalid_argument("this client already has an elector for election '" + election +
                                 "'");
@@ -221,7 +221,7 @@ void ClientLoop::Add(Seat seat, SeatOptions options, std::shared_ptr<SeatListene
 }
 
 void ClientLoop::Remove(const std::string& election) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   elections_.erase(election);
 }
 

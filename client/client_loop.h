@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -16,6 +15,7 @@
 #include "client/client_session.h"
 #include "client/mailbox.h"
 #include "client/serial_executor.h"
+#include "core/mutex.h"
 #include "tenure/client.h"
 
 namespace tenure {
@@ -57,9 +57,9 @@ class ClientLoop {
   const ClientOptions options_;
   std::shared_ptr<Body> body_;
   std::thread thread_;
-  std::mutex mutex_;
-  std::set<std::string> elections_;  // guarded by mutex_
-  Seat last_seat_ = 0;               // guarded by mutex_
+  Mutex mutex_;
+  std::set<std::string> elections_ TENURE_GUARDED_BY(mutex_);
+  Seat last_seat_ TENURE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tenure

@@ -55,7 +55,8 @@ grpc::Status SupersededStatus(const std::string& candidate) {
 
 void ClientSession::Add(SeatNumber number, SeatOptions options) {
   by_election_[options.election].push_back(number);
-  seats_.emplace(number, Entry{Seat(std::move(options), ClosedTermOf(options.election))});
+  const uint64_t closed_term = ClosedTermOf(options.election);
+  seats_.emplace(number, Entry{Seat(std::move(options), closed_term)});
 }
 
 void ClientSession::Proclaim(SeatNumber number, std::string value, Time now) {
@@ -377,8 +378,9 @@ void ClientSession::SeatsListed(const v1::SessionRenewal& session, Time now) {
   for (const v1::Leadership& seat : session.seats()) SeatElected(seat, now);
   for (auto& [number, entry] : seats_) {
     const uint64_t term = entry.seat.term();
+    const std::string& election = entry.seat.options().election;
     const bool listed = std::ranges::any_of(session.seats(), [&](const v1::Leadership& seat) {
-      return seat.election() == entry.seat.options().election && seat.term() >= term;
+      return seat.election() == election && seat.term() >= term;
     });
     if (term == 0 || listed || entry.noticed_on == stream_) continue;
     entry.in_doubt = entry.term_asked != term;

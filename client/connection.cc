@@ -57,16 +57,16 @@ Connection::Connection(const std::string& endpoints,
 }
 
 Connection::~Connection() {
-  std::unique_lock lock(under_way_->mutex);
-  under_way_->none.wait(lock, [this] { return under_way_->calls == 0; });
+  MutexLock lock(under_way_->mutex);
+  while (under_way_->calls > 0) under_way_->none.Wait(lock);
 }
 
 std::shared_ptr<void> Connection::Mark() {
-  const std::lock_guard lock(under_way_->mutex);
+  const MutexLock lock(under_way_->mutex);
   ++under_way_->calls;
   return {nullptr, [under_way = under_way_](void*) {
-            const std::lock_guard lock(under_way->mutex);
-            if (--under_way->calls == 0) under_way->none.notify_all();
+            const MutexLock lock(under_way->mutex);
+            if (--under_way->calls == 0) under_way->none.NotifyAll();
           }};
 }
 

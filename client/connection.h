@@ -4,13 +4,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "core/mutex.h"
 #include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
 
@@ -67,9 +66,9 @@ class Connection {
 
   // Counts the marks; outlives the connection for as long as it takes to say that it is zero.
   struct UnderWay {
-    std::mutex mutex;
-    std::condition_variable none;
-    int calls = 0;  // guarded by mutex
+    Mutex mutex;
+    ConditionVariable none;
+    int calls TENURE_GUARDED_BY(mutex) = 0;
   };
 
   [[nodiscard]] Replica Open(const std::string& endpoint) const;

@@ -32,35 +32,36 @@ grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials
     if (!limited && !IsTransient(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
-    std::unique_lock lock(mutex_);
-    stop_.wait_for(lock, limited ? kLimitedPause : connection.Backoff(),
-                   [this] { return stopped_; });
+    MutexLock lock(mutex_);
+    const auto until =
+        std::chrono::steady_clock::now() + (limited ? kLimitedPause : connection.Backoff());
+    while (!stopped_ && stop_.WaitUntil(lock, until)) continue;
     if (stopped_) return grpc::Status::OK;
   }
 }
 
 void Follower::Stop() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stopped_ = true;
   if (stream_ != nullptr) stream_->Cancel();
-  stop_.notify_all();
+  stop_.NotifyAll();
 }
 
 bool Follower::Stopped() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stopped_;
 }
 
 grpc::Status Follower::FollowOneStream(Connection& connection) {
   const auto stream = ObserveStream::Open(connection, observation_.Request());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_ = stream;
     if (stopped_) stream->Cancel();
   }
   const grpc::Status met = Follow(*stream, connection);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream_.reset();
   }
   const grpc::Status status = stream->Finish();

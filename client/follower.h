@@ -5,14 +5,13 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "client/connection.h"
 #include "client/observation.h"
+#include "core/mutex.h"
 
 namespace tenure {
 
@@ -54,10 +53,10 @@ class Follower {
   const Options options_;
   const Listener listener_;
 
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopped_ = false;                   // guarded by mutex_
-  std::shared_ptr<ObserveStream> stream_;  // guarded by mutex_; while one is open
+  Mutex mutex_;
+  ConditionVariable stop_;
+  bool stopped_ TENURE_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<ObserveStream> stream_ TENURE_GUARDED_BY(mutex_);  // while one is open
 
   Observation observation_;  // of the thread that runs
 };

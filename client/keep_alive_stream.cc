@@ -17,7 +17,7 @@ std::shared_ptr<KeepAliveStream> KeepAliveStream::Open(Connection& connection, O
 }
 
 void KeepAliveStream::Send(v1::KeepAliveRequest request) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (done_) return;
   requests_.push_back(std::move(request));
   if (std::exchange(writing_, true)) return;
@@ -30,12 +30,12 @@ void KeepAliveStream::OnReadDone(bool ok) {
     StartRead(&response_);
     return;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!std::exchange(done_, true)) RemoveHold();
 }
 
 void KeepAliveStream::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   requests_.pop_front();
   writing_ = ok && !done_ && !requests_.empty();
   if (writing_) StartWrite(&requests_.front());

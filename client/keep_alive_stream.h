@@ -6,9 +6,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 
 #include "client/connection.h"
+#include "core/mutex.h"
 
 namespace tenure {
 
@@ -45,10 +45,10 @@ class KeepAliveStream : public grpc::ClientBidiReactor<v1::KeepAliveRequest, v1:
   grpc::ClientContext context_;
   v1::KeepAliveResponse response_;
 
-  std::mutex mutex_;
-  bool writing_ = false;                       // guarded by mutex_
-  bool done_ = false;                          // guarded by mutex_
-  std::deque<v1::KeepAliveRequest> requests_;  // guarded by mutex_; the first is in flight
+  Mutex mutex_;
+  bool writing_ TENURE_GUARDED_BY(mutex_) = false;
+  bool done_ TENURE_GUARDED_BY(mutex_) = false;
+  std::deque<v1::KeepAliveRequest> requests_ TENURE_GUARDED_BY(mutex_);  // the first is in flight
 };
 
 }  // namespace tenure

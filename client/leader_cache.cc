@@ -3,12 +3,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "client/holder_clock.h"
+#include "core/mutex.h"
 
 namespace tenure {
 namespace {
@@ -46,7 +45,7 @@ class LeaderCache::State {
   }
 
   [[nodiscard]] CachedSeat Get(const std::string& election) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = seats_.find(election);
     if (found != seats_.end()) return found->second;
     const bool none = ready_ && options_.prefix &&
@@ -57,13 +56,14 @@ class LeaderCache::State {
   }
 
   [[nodiscard]] bool WaitUntilReady(std::chrono::milliseconds timeout) const {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, timeout, [this] { return ready_ || failed_; });
+    MutexLock lock(mutex_);
+    const auto until = std::chrono::steady_clock::now() + timeout;
+    while (!ready_ && !failed_ && changed_.WaitUntil(lock, until)) continue;
     return ready_;
   }
 
   [[nodiscard]] std::chrono::milliseconds age() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::chrono::duration_cast<std::chrono::milliseconds>(HolderNow() - told_at_);
   }
 
@@ -72,7 +72,7 @@ class LeaderCache::State {
 
   void Keep(const std::string& election, const CachedSeat& seat) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       told_at_ = HolderNow();
       seats_[election] = seat;
     }
@@ -80,28 +80,28 @@ class LeaderCache::State {
   }
 
   void Progress() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     told_at_ = HolderNow();
     ready_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
   void Fail(const grpc::Status& status) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       failed_ = true;
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
     if (options_.on_failed) options_.on_failed(status);
   }
 
   const LeaderCacheOptions options_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  Lease::Time told_at_ = HolderNow();        // guarded by mutex_
-  bool ready_ = false;                       // guarded by mutex_
-  bool failed_ = false;                      // guarded by mutex_
-  std::map<std::string, CachedSeat> seats_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  mutable ConditionVariable changed_;
+  Lease::Time told_at_ TENURE_GUARDED_BY(mutex_) = HolderNow();
+  bool ready_ TENURE_GUARDED_BY(mutex_) = false;
+  bool failed_ TENURE_GUARDED_BY(mutex_) = false;
+  std::map<std::string, CachedSeat> seats_ TENURE_GUARDED_BY(mutex_);
 };
 
 LeaderCache::LeaderCache(LeaderCacheOptions options)

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
+
+#include "core/mutex.h"
 
 namespace tenure {
 
@@ -16,35 +16,36 @@ class Mailbox {
  public:
   void Put(Message message) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (closed_) return;
       messages_.push_back(std::move(message));
     }
-    arrived_.notify_one();
+    arrived_.NotifyOne();
   }
 
   // Drops what is there, and whatever comes later.
   void Close() {
     std::deque<Message> dropped;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     dropped.swap(messages_);
   }
 
   // The next message; nothing if none comes until then.
   std::optional<Message> Take(std::chrono::steady_clock::time_point until) {
-    std::unique_lock lock(mutex_);
-    if (!arrived_.wait_until(lock, until, [&] { return !messages_.empty(); })) return std::nullopt;
+    MutexLock lock(mutex_);
+    while (messages_.empty() && arrived_.WaitUntil(lock, until)) continue;
+    if (messages_.empty()) return std::nullopt;
     Message message = std::move(messages_.front());
     messages_.pop_front();
     return message;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  bool closed_ = false;           // guarded by mutex_
-  std::deque<Message> messages_;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable arrived_;
+  bool closed_ TENURE_GUARDED_BY(mutex_) = false;
+  std::deque<Message> messages_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure

@@ -16,12 +16,14 @@ std::shared_ptr<ObserveStream> ObserveStream::Open(Connection& connection,
 
 ObserveStream::Result ObserveStream::Read(std::chrono::milliseconds patience) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     reading_ = true;
   }
   StartRead(&response_);
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, patience, [this] { return !reading_; })) return {Outcome::kSilent};
+  MutexLock lock(mutex_);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (reading_ && changed_.WaitUntil(lock, until)) continue;
+  if (reading_) return {Outcome::kSilent};
   if (!read_) return {Outcome::kEnded};
   return {Outcome::kMessage, std::move(response_)};
 }
@@ -29,23 +31,23 @@ ObserveStream::Result ObserveStream::Read(std::chrono::milliseconds patience) {
 grpc::Status ObserveStream::Finish() {
   Cancel();
   RemoveHold();
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return status_.has_value(); });
+  MutexLock lock(mutex_);
+  while (!status_) changed_.Wait(lock);
   return *status_;
 }
 
 void ObserveStream::OnReadDone(bool ok) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   reading_ = false;
   read_ = ok;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void ObserveStream::OnDone(const grpc::Status& status) {
   const auto self = std::move(self_);  // longer than the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   status_ = status;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace tenure

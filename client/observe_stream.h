@@ -4,12 +4,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "client/connection.h"
+#include "core/mutex.h"
 
 namespace tenure {
 
@@ -45,11 +44,11 @@ class ObserveStream : public grpc::ClientReadReactor<v1::ObserveResponse>,
   grpc::ClientContext context_;
   v1::ObserveResponse response_;  // of gRPC while it reads
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool reading_ = false;                // guarded by mutex_
-  bool read_ = false;                   // guarded by mutex_; whether the last read brought anything
-  std::optional<grpc::Status> status_;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable changed_;
+  bool reading_ TENURE_GUARDED_BY(mutex_) = false;
+  bool read_ TENURE_GUARDED_BY(mutex_) = false;  // whether the last read brought anything
+  std::optional<grpc::Status> status_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure

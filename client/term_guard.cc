@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "core/mutex.h"
 #include "proto/rich_status.h"
 #include "tenure/fence.h"
 
@@ -27,38 +26,43 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
 
   Entry Enter(const Fence& fence, Deadline deadline) {
     deadline = std::min(deadline, std::chrono::system_clock::now() + options_.wait_max);
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     Seat* seat = Find(fence.election);
     if (seat == nullptr) {
       return Refused({grpc::StatusCode::RESOURCE_EXHAUSTED,
                       "the guard already tracks " + std::to_string(options_.elections_max) +
                           " elections, which is its elections_max"});
     }
-    const auto is_stale = [&] { return fence.term < seat->highest; };
-    const auto is_new = [&] { return fence.term > seat->kept; };
     while (true) {
-      const bool in_time = changed_.wait_until(lock, deadline, [&] {
-        return is_stale() || (is_new() ? !seat->raising : seat->within_before == 0);
-      });
-      if (!in_time) {
+      while (MustWait(fence, *seat) && changed_.WaitUntil(lock, deadline)) continue;
+      if (MustWait(fence, *seat)) {
         return Refused({grpc::StatusCode::UNAVAILABLE, "calls from a lower term of election '" +
                                                            fence.election + "' are still running"});
       }
-      if (is_stale()) return Refused(Stale(fence, seat->highest));
-      if (!is_new()) return Within(*seat);
-      const grpc::Status kept = Keep(*seat, fence, lock);
-      if (!kept.ok()) return Refused(kept);
+      if (fence.term < seat->highest) return Refused(Stale(fence, seat->highest));
+      if (fence.term <= seat->kept) return Within(*seat);
+      tl::expected<uint64_t, grpc::Status> kept = fence.term;
+      if (options_.raise) {
+        seat->raising = true;
+        lock.Unlock();
+        kept = options_.raise(fence);
+        lock.Lock();
+        seat->raising = false;
+        changed_.NotifyAll();
+      }
+      if (!kept) return Refused(kept.error());
+      Kept(*seat, *kept);
     }
   }
 
   void Raise(const Fence& fence) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Seat* seat = Find(fence.election);
     if (seat != nullptr) SetHighest(*seat, fence.term);
   }
 
   uint64_t highest(const std::string& election) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = seats_.find(election);
     return found == seats_.end() ? 0 : found->second.highest;
   }
@@ -74,54 +78,47 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
 
   static Entry Refused(grpc::Status status) { return {std::move(status), nullptr}; }
 
-  // REQUIRES for all below: the lock.
+  // Until those of lower terms have left, and `raise` knows of the term.
+  static bool MustWait(const Fence& fence, const Seat& seat) {
+    if (fence.term < seat.highest) return false;  // it is refused at once
+    return fence.term > seat.kept ? seat.raising : seat.within_before > 0;
+  }
 
   // Null if there is none, and no room.
-  Seat* Find(const std::string& election) {
+  Seat* Find(const std::string& election) TENURE_REQUIRES(mutex_) {
     const auto found = seats_.find(election);
     if (found != seats_.end()) return &found->second;
     if (seats_.size() >= options_.elections_max) return nullptr;
     return &seats_[election];
   }
 
-  void SetHighest(Seat& seat, uint64_t term) {
+  void SetHighest(Seat& seat, uint64_t term) TENURE_REQUIRES(mutex_) {
     if (term <= seat.highest) return;
     seat.highest = term;
     seat.within_before += std::exchange(seat.within, 0);
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
-  // The lock is let go of meanwhile.
-  grpc::Status Keep(Seat& seat, const Fence& fence, std::unique_lock<std::mutex>& lock) {
-    tl::expected<uint64_t, grpc::Status> kept = fence.term;
-    if (options_.raise) {
-      seat.raising = true;
-      lock.unlock();
-      kept = options_.raise(fence);
-      lock.lock();
-      seat.raising = false;
-      changed_.notify_all();
-    }
-    if (!kept) return kept.error();
-    seat.kept = std::max(seat.kept, *kept);
-    SetHighest(seat, *kept);
-    return grpc::Status::OK;
+  // `raise` knows of this term now.
+  void Kept(Seat& seat, uint64_t term) TENURE_REQUIRES(mutex_) {
+    seat.kept = std::max(seat.kept, term);
+    SetHighest(seat, term);
   }
 
-  Entry Within(Seat& seat) {
+  Entry Within(Seat& seat) TENURE_REQUIRES(mutex_) {
     ++seat.within;
     return {grpc::Status::OK, std::shared_ptr<void>(nullptr, [self = shared_from_this(), &seat,
                                                               term = seat.highest](void*) {
-              const std::lock_guard lock(self->mutex_);
+              const MutexLock lock(self->mutex_);
               term == seat.highest ? --seat.within : --seat.within_before;
-              self->changed_.notify_all();
+              self->changed_.NotifyAll();
             })};
   }
 
   const TermGuardOptions options_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, Seat> seats_;  // guarded by mutex_; a seat is never removed
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::map<std::string, Seat> seats_ TENURE_GUARDED_BY(mutex_);  // a seat is never removed
 };
 
 TermGuard::TermGuard(TermGuardOptions options)

@@ -53,8 +53,10 @@ class TENURE_THREAD_SAFETY(scoped_lockable) MutexLock {
 class ConditionVariable {
  public:
   void Wait(MutexLock& lock) { changed_.wait(lock.lock_); }
-  void WaitUntil(MutexLock& lock, std::chrono::steady_clock::time_point when) {
-    changed_.wait_until(lock.lock_, when);
+  // False if the time has come.
+  template <typename Clock, typename Duration>
+  bool WaitUntil(MutexLock& lock, std::chrono::time_point<Clock, Duration> when) {
+    return changed_.wait_until(lock.lock_, when) == std::cv_status::no_timeout;
   }
   void NotifyOne() { changed_.notify_one(); }
   void NotifyAll() { changed_.notify_all(); }

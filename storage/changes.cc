@@ -70,8 +70,8 @@ std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle) {
 void FinishLoading(TransactionState& transaction) {
   for (auto& [name, state] : transaction.elections) {
     std::ranges::sort(state.queue, std::ranges::less{}, &Candidacy::session);
-    const auto twice = std::ranges::unique(state.queue, {}, &Candidacy::session);
-    state.queue.erase(twice.begin(), twice.end());
+    const auto same = [](const Candidacy& a, const Candidacy& b) { return a.session == b.session; };
+    state.queue.erase(std::unique(state.queue.begin(), state.queue.end(), same), state.queue.end());
     for (Candidacy& candidacy : state.queue) {
       const auto session = transaction.sessions.find(candidacy.session);
       if (session == transaction.sessions.end()) continue;

@@ -179,7 +179,7 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::Signal(int number) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!ended_) kill(-pid_, number);
 }
 
@@ -193,7 +193,7 @@ bool ChildProcess::WaitForEnd(std::chrono::milliseconds patience) const {
 }
 
 int ChildProcess::Reap() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   int status = 0;
   waitpid(pid_, &status, 0);
   ended_ = true;

@@ -7,9 +7,10 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "core/mutex.h"
 
 namespace tenure {
 
@@ -60,8 +61,8 @@ class ChildProcess {
   void SuspendWithIt() const;
 
  private:
-  std::mutex mutex_;
-  bool ended_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  bool ended_ TENURE_GUARDED_BY(mutex_) = false;
   pid_t pid_ = -1;
   int pidfd_ = -1;
 };

@@ -43,7 +43,7 @@ void AddDuration(CLI::App& app, const std::string& flag, const std::string& vari
       ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
 }
 
-int Complain(const std::string& what) {
+int WrongUsage(const std::string& what) {
   std::cerr << "tenured: " << what << std::endl;
   return kExitUsage;
 }
@@ -189,7 +189,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
 
   config.limits.adaptive_leases = !no_adaptive_leases;
   if (config.retention.age_max < config.retention.age_min) {
-    return tl::unexpected(Complain(
+    return tl::unexpected(WrongUsage(
         "--history-max-age must not be shorter than --history-min-age; they are " +
         DurationText(config.retention.age_max) + " and " + DurationText(config.retention.age_min)));
   }
@@ -197,35 +197,35 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   const Limits& limits = config.limits;
   if (limits.lease_ttl_default < limits.lease_ttl_min ||
       limits.lease_ttl_default > limits.lease_ttl_max) {
-    return tl::unexpected(Complain(
+    return tl::unexpected(WrongUsage(
         "--lease-ttl-default must be between --lease-ttl-min and --lease-ttl-max; it is " +
         DurationText(limits.lease_ttl_default) + ", and they are " +
         DurationText(limits.lease_ttl_min) + " and " + DurationText(limits.lease_ttl_max)));
   }
   if (config.incumbent_wait > kIncumbentWaitMax) {
-    return tl::unexpected(Complain("--incumbent-wait must not be longer than " +
+    return tl::unexpected(WrongUsage("--incumbent-wait must not be longer than " +
                                    DurationText(kIncumbentWaitMax) + "; it is " +
                                    DurationText(config.incumbent_wait)));
   }
   if (config.tls.certificate.empty() != config.tls.key.empty()) {
     return tl::unexpected(
-        Complain("--tls-cert and --tls-key need each other: set both or neither"));
+        WrongUsage("--tls-cert and --tls-key need each other: set both or neither"));
   }
   if (config.tls.certificate.empty() && !config.tls.client_ca.empty()) {
-    return tl::unexpected(Complain("--tls-client-ca needs --tls-cert and --tls-key"));
+    return tl::unexpected(WrongUsage("--tls-client-ca needs --tls-cert and --tls-key"));
   }
   if (config.tls.client_ca.empty() && client_certs->count() > 0) {
-    return tl::unexpected(Complain("--tls-client-certs needs --tls-client-ca"));
+    return tl::unexpected(WrongUsage("--tls-client-certs needs --tls-client-ca"));
   }
   auto location = ParseStoreUrl(config.store_url);
-  if (!location) return tl::unexpected(Complain("--store: " + location.error()));
+  if (!location) return tl::unexpected(WrongUsage("--store: " + location.error()));
   config.store = *std::move(location);
   config.metrics.version = kVersion;
   config.metrics.store = std::holds_alternative<SqliteLocation>(config.store) ? "sqlite" : "mysql";
   if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
     if (!password_file.empty()) {
       const auto password = mysql::ReadPassword(password_file);
-      if (!password) return tl::unexpected(Complain("--store-password-file: " + password.error()));
+      if (!password) return tl::unexpected(WrongUsage("--store-password-file: " + password.error()));
       mysql->password_file = password_file;
     } else if (const char* password = std::getenv("TENURE_STORE_PASSWORD")) {
       mysql->password = password;  // it has no flag, because `ps` would show it

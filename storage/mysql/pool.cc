@@ -42,8 +42,10 @@ Pool::Pool(Config config) : config_(std::move(config)) {
 
 Pool::Loan Pool::Borrow(Where where) {
   std::unique_ptr<Connection> useless;  // closed without the lock
-  std::unique_lock lock(mutex_);
-  if (!returned_.wait_for(lock, kBorrowTimeout, [&] { return !free_.empty(); })) {
+  MutexLock lock(mutex_);
+  const auto until = Clock::now() + kBorrowTimeout;
+  while (free_.empty() && returned_.WaitUntil(lock, until)) continue;
+  if (free_.empty()) {
     throw MySqlError(MySqlError::Kind::kAway, 0,
                      "all " + std::to_string(slots_.size()) + " database connections are in use");
   }
@@ -118,7 +120,7 @@ void Pool::Choose(Slot& slot) {
         throw MySqlError(MySqlError::Kind::kAway, 0,
                          address.host + " (" + server.name + ") is not used: " + server.refusal);
       }
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       // Nothing has changed if it is the one that was left.
       if (server.node != node_) ++choices_;
       node_ = server.node;
@@ -138,17 +140,17 @@ void Pool::Choose(Slot& slot) {
 }
 
 void Pool::Leave(uint64_t choice) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (choice_ && choice_->number == choice) choice_.reset();
 }
 
 std::optional<Pool::Choice> Pool::Chosen() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return choice_;
 }
 
 StoreActivity Pool::Activity() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto idle =
       std::ranges::count_if(free_, [](const Slot* slot) { return slot->connection != nullptr; });
   return {.connections_busy = slots_.size() - free_.size(),
@@ -158,11 +160,11 @@ StoreActivity Pool::Activity() const {
 
 void Pool::Return(Slot& slot) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     slot.returned_at = Clock::now();
     free_.push_back(&slot);
   }
-  returned_.notify_one();
+  returned_.NotifyOne();
 }
 
 }  // namespace tenure::mysql

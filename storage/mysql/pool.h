@@ -8,14 +8,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/mutex.h"
 #include "storage/mysql/connection.h"
 #include "storage/store.h"
 
@@ -95,16 +94,16 @@ class Pool {
   void Return(Slot& slot);
 
   const Config config_;
-  mutable std::mutex mutex_;
-  std::condition_variable returned_;
+  mutable Mutex mutex_;
+  ConditionVariable returned_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> free_;            // guarded by mutex_; the last returned is lent first
-  std::optional<Choice> choice_;       // guarded by mutex_
-  std::string node_;                   // of the last choice; guarded by mutex_
-  uint64_t choices_ = 0;               // guarded by mutex_
+  std::vector<Slot*> free_ TENURE_GUARDED_BY(mutex_);  // the last returned is lent first
+  std::optional<Choice> choice_ TENURE_GUARDED_BY(mutex_);
+  std::string node_ TENURE_GUARDED_BY(mutex_);  // of the last choice
+  uint64_t choices_ TENURE_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> stay_on_ = 0;  // 0: anywhere
   std::timed_mutex choosing_;          // one search at a time
-  std::optional<Failure> failure_;     // guarded by choosing_
+  std::optional<Failure> failure_;     // used under choosing_
 };
 
 }  // namespace tenure::mysql

@@ -10,29 +10,29 @@
 namespace tenure::sqlite {
 
 Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     DueWork due;
     due.now = clock_();
-    due.expired = connection_.Collect(query::kExpired, {Int(due.now), Int(limit)}, ToId);
-    due.unsettled = connection_.Collect(query::kUnsettled, {Int(limit)}, ToId);
-    due.elections = connection_.Collect(query::kDueElections, {Int(due.now), Int(limit)}, ToName);
-    connection_.ForEach(query::kNextDue, {Int(due.now)},
-                        [&](const Row& row) { due.next = OptionalTime(row, 0); });
+    due.expired = connection.Collect(query::kExpired, {Int(due.now), Int(limit)}, ToId);
+    due.unsettled = connection.Collect(query::kUnsettled, {Int(limit)}, ToId);
+    due.elections = connection.Collect(query::kDueElections, {Int(due.now), Int(limit)}, ToName);
+    connection.ForEach(query::kNextDue, {Int(due.now)},
+                       [&](const Row& row) { due.next = OptionalTime(row, 0); });
     return due;
   });
 }
 
 Result<std::vector<SessionId>> SqliteStore::ListUnended(const SessionId& after, size_t limit) {
-  return Guarded([&] {
-    return connection_.Collect(query::kUnended, {Bytes(after), Int(limit)}, ToId);
+  return Guarded([&](Connection& connection) {
+    return connection.Collect(query::kUnended, {Bytes(after), Int(limit)}, ToId);
   });
 }
 
 Result<std::vector<PlaceKey>> SqliteStore::FindPlaces(const std::vector<SessionId>& sessions) {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     std::vector<PlaceKey> places;
     for (const SessionId& id : sessions) {
-      connection_.ForEach(query::kPlaces, {Bytes(id)}, [&](const Row& row) {
+      connection.ForEach(query::kPlaces, {Bytes(id)}, [&](const Row& row) {
         places.push_back({ToName(row), id});
       });
     }
@@ -41,40 +41,40 @@ Result<std::vector<PlaceKey>> SqliteStore::FindPlaces(const std::vector<SessionI
 }
 
 Result<void> SqliteStore::MarkSettled(const std::vector<SessionId>& sessions) {
-  return Guarded([&] {
-    Transaction transaction(connection_, query::kBegin);
-    for (const SessionId& id : sessions) connection_.Execute(query::kMarkSettled, {Bytes(id)});
+  return Guarded([&](Connection& connection) {
+    Transaction transaction(connection, query::kBegin);
+    for (const SessionId& id : sessions) connection.Execute(query::kMarkSettled, {Bytes(id)});
     transaction.Commit();
   });
 }
 
 Result<size_t> SqliteStore::ForgetSessions(Duration age, size_t limit) {
-  return Guarded([&] {
-    connection_.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
-    return connection_.Changes();
+  return Guarded([&](Connection& connection) {
+    connection.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
+    return connection.Changes();
   });
 }
 
 Result<Trimmed> SqliteStore::TrimHistory(const Retention& retention, const ElectionName& after,
                                          size_t limit) {
-  return Guarded([&] {
-    Transaction transaction(connection_, query::kBegin);
+  return Guarded([&](Connection& connection) {
+    Transaction transaction(connection, query::kBegin);
     const DbTime now = clock_();
     if (after.bytes.empty()) {
       const Duration age = std::max(retention.age_max, retention.age_min);
-      connection_.Execute(query::kTrimAdminChanges, {Int(now.since_epoch - age), Int(limit)});
-      connection_.Execute(query::kTrimCoolDowns, {Int(now)});
+      connection.Execute(query::kTrimAdminChanges, {Int(now.since_epoch - age), Int(limit)});
+      connection.Execute(query::kTrimCoolDowns, {Int(now)});
     }
-    const auto next = connection_.Collect(query::kOldestEvents,
-                                          {after.bytes, Int(kElectionsPerTrim)}, ToElectionHistory);
+    const auto next = connection.Collect(query::kOldestEvents,
+                                         {after.bytes, Int(kElectionsPerTrim)}, ToElectionHistory);
     const Trimmed trimmed =
         HistoryTrimmer(retention, now)
             .Trim(next, after, limit, std::chrono::steady_clock::time_point::max(),
                   [&](const ElectionName& name, Revision end, const HistoryTrimmer::Cut& cut) {
-                    connection_.Execute(query::kTrimEvents,
-                                        {name.bytes, Int(end.value), Int(cut.below.value),
-                                         Int(cut.before), Int(cut.protected_from), Int(limit)});
-                    return connection_.Changes();
+                    connection.Execute(query::kTrimEvents,
+                                       {name.bytes, Int(end.value), Int(cut.below.value),
+                                        Int(cut.before), Int(cut.protected_from), Int(limit)});
+                    return connection.Changes();
                   });
     transaction.Commit();
     return trimmed;

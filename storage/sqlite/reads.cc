@@ -7,13 +7,13 @@ namespace tenure::sqlite {
 
 Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
     const std::vector<ElectionName>& names) {
-  return Guarded([&] {
-    Transaction transaction(connection_, query::kBeginRead);
+  return Guarded([&](Connection& connection) {
+    Transaction transaction(connection, query::kBeginRead);
     const int64_t now = Int(clock_());
     std::map<ElectionName, ElectionView> views;
     for (const ElectionName& name : names) {
-      connection_.ForEach(query::kViewElection, {name.bytes, now},
-                          [&](const Row& row) { views.emplace(name, ToView(row)); });
+      connection.ForEach(query::kViewElection, {name.bytes, now},
+                         [&](const Row& row) { views.emplace(name, ToView(row)); });
     }
     return views;
   });
@@ -21,20 +21,20 @@ Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
 
 Result<std::vector<ElectionView>> SqliteStore::ListElections(std::string_view prefix,
                                                              std::string_view after, size_t limit) {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     const std::string end = PrefixEnd(prefix);
-    return connection_.Collect(query::kListElections,
-                               {Int(clock_()), prefix, end, after, Int(limit)}, ToView);
+    return connection.Collect(query::kListElections,
+                              {Int(clock_()), prefix, end, after, Int(limit)}, ToView);
   });
 }
 
 Result<std::map<PlaceKey, uint64_t>> SqliteStore::ReadPositions(
     const std::vector<PlaceKey>& places) {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     std::map<PlaceKey, uint64_t> positions;
     for (const PlaceKey& place : places) {
       const uint64_t position =
-          connection_.Number(query::kPosition, {place.election.bytes, Bytes(place.session)});
+          connection.Number(query::kPosition, {place.election.bytes, Bytes(place.session)});
       if (position > 0) positions.emplace(place, position);
     }
     return positions;
@@ -42,21 +42,21 @@ Result<std::map<PlaceKey, uint64_t>> SqliteStore::ReadPositions(
 }
 
 Result<std::vector<PlaceKey>> SqliteStore::FilterWaiting(const std::vector<PlaceKey>& places) {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     std::vector<PlaceKey> waiting;
     for (const PlaceKey& place : places) {
-      connection_.ForEach(query::kLoadPlace, {place.election.bytes, Bytes(place.session)},
-                          [&](const Row&) { waiting.push_back(place); });
+      connection.ForEach(query::kLoadPlace, {place.election.bytes, Bytes(place.session)},
+                         [&](const Row&) { waiting.push_back(place); });
     }
     return waiting;
   });
 }
 
 Result<std::vector<Leadership>> SqliteStore::ReadSeats(const std::vector<SessionId>& sessions) {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     std::vector<Leadership> seats;
     for (const SessionId& session : sessions) {
-      connection_.ForEach(query::kSeats, {Bytes(session)}, [&](const Row& row) {
+      connection.ForEach(query::kSeats, {Bytes(session)}, [&](const Row& row) {
         seats.push_back(LeadershipOf(ToElection(row)).value());
       });
     }
@@ -66,26 +66,26 @@ Result<std::vector<Leadership>> SqliteStore::ReadSeats(const std::vector<Session
 
 Result<std::vector<Event>> SqliteStore::ReadEvents(const ElectionName& election, Revision from,
                                                    size_t limit) {
-  return Guarded([&] {
-    return connection_.Collect(query::kEvents, {election.bytes, Int(from.value), Int(limit)},
-                               ToEvent);
+  return Guarded([&](Connection& connection) {
+    return connection.Collect(query::kEvents, {election.bytes, Int(from.value), Int(limit)},
+                              ToEvent);
   });
 }
 
 Result<Partitions> SqliteStore::ReadPartitions() {
-  return Guarded([&] {
+  return Guarded([&](Connection& connection) {
     Partitions partitions;
-    connection_.ForEach(query::kPartitions, {},
-                        [&](const Row& row) { AddPartition(row, partitions); });
+    connection.ForEach(query::kPartitions, {},
+                       [&](const Row& row) { AddPartition(row, partitions); });
     return partitions;
   });
 }
 
 Result<std::vector<FeedEntry>> SqliteStore::ReadFeed(int partition, uint64_t after,
                                                      uint64_t until) {
-  return Guarded([&] {
-    return connection_.Collect(query::kFeed, {int64_t{partition}, Int(after), Int(until)},
-                               ToFeedEntry);
+  return Guarded([&](Connection& connection) {
+    return connection.Collect(query::kFeed, {int64_t{partition}, Int(after), Int(until)},
+                              ToFeedEntry);
   });
 }
 

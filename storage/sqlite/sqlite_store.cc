@@ -20,12 +20,12 @@ int Version(Connection& connection) {
 
 Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules& rules,
                                         const Decide& decide) {
-  return Guarded([&] {
-    Transaction transaction(connection_, query::kBegin);
-    const TransactionState loaded = Load(connection_, clock_(), locks);
+  return Guarded([&](Connection& connection) {
+    Transaction transaction(connection, query::kBegin);
+    const TransactionState loaded = Load(connection, clock_(), locks);
     TransactionState decided = loaded;
     decide(decided);
-    auto offsets = Save(connection_, loaded, decided, rules.stand);
+    auto offsets = Save(connection, loaded, decided, rules.point);
     transaction.Commit();
     return Committed{std::move(decided), std::move(offsets)};
   });
@@ -39,25 +39,26 @@ StoreActivity SqliteStore::Activity() const {
 }
 
 Result<void> SqliteStore::Ping() {
-  return Guarded([&] {
-    Transaction transaction(connection_, query::kBegin);
+  return Guarded([&](Connection& connection) {
+    Transaction transaction(connection, query::kBegin);
     transaction.Commit();
   });
 }
 
 Result<SchemaState> SqliteStore::CheckSchema() {
-  return Guarded([&] { return StateOf(Version(connection_), SqliteMigrations()); });
+  return Guarded(
+      [&](Connection& connection) { return StateOf(Version(connection), SqliteMigrations()); });
 }
 
 Result<void> SqliteStore::Migrate() {
-  return Guarded([&] {
-    Transaction transaction(connection_, query::kBegin);
-    const int version = Version(connection_);
-    connection_.ExecuteOnce(query::kCreateSchemaVersion);
+  return Guarded([&](Connection& connection) {
+    Transaction transaction(connection, query::kBegin);
+    const int version = Version(connection);
+    connection.ExecuteOnce(query::kCreateSchemaVersion);
     for (const Migration& migration : SqliteMigrations()) {
       if (migration.version <= version) continue;
-      for (const char* statement : migration.statements) connection_.ExecuteOnce(statement);
-      connection_.Execute(query::kSetSchemaVersion, {int64_t{migration.version}});
+      for (const char* statement : migration.statements) connection.ExecuteOnce(statement);
+      connection.Execute(query::kSetSchemaVersion, {int64_t{migration.version}});
     }
     transaction.Commit();
   });

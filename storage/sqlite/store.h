@@ -5,7 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/mutex.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/store.h"
@@ -81,15 +81,15 @@ class SqliteStore final : public Store {
 
   // Runs `work` alone, and turns SQLite's exceptions into values.
   template <typename Work>
-  auto Guarded(Work work) -> Result<decltype(work())> {
-    const std::lock_guard lock(mutex_);
+  auto Guarded(Work work) -> Result<std::invoke_result_t<Work, Connection&>> {
+    const MutexLock lock(mutex_);
     const InUse in_use(busy_);
     try {
-      if constexpr (std::is_void_v<decltype(work())>) {
-        work();
+      if constexpr (std::is_void_v<std::invoke_result_t<Work, Connection&>>) {
+        work(connection_);
         return {};
       } else {
-        return work();
+        return work(connection_);
       }
     } catch (const SQLite::Exception& error) {
       return Fail(Reason::kStoreUnavailable, std::string("SQLite: ") + error.what());
@@ -99,9 +99,9 @@ class SqliteStore final : public Store {
   }
 
   const DbClock clock_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::atomic<bool> busy_ = false;
-  Connection connection_;  // guarded by mutex_
+  Connection connection_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::sqlite

@@ -49,7 +49,8 @@ bool Contains(std::string_view text, std::string_view part) {
     return std::tolower(static_cast<unsigned char>(a)) ==
            std::tolower(static_cast<unsigned char>(b));
   };
-  return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end() ||
+         part.empty();
 }
 
 std::string Count(size_t number, const std::string& what) {

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "client/tool/top/model.h"
 #include "client/tool/top/screen.h"
 #include "client/tool/top/terminal.h"
+#include "core/mutex.h"
 
 namespace tenure::top {
 namespace {
@@ -61,20 +61,20 @@ class Watched {
   // Calls `use` with the model, which nobody else touches meanwhile.
   template <typename Use>
   void With(Use use) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     told_ = false;
     use(model_);
   }
   // Why no more events come; empty while they do.
   [[nodiscard]] std::string Failure() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return failure_;
   }
 
  private:
   void Told(const v1::ObserveResponse& response) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       model_.Observed(response, Now());
       if (std::exchange(told_, true)) return;
     }
@@ -84,17 +84,17 @@ class Watched {
   void Ended(const grpc::Status& status) {
     if (status.ok()) return;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       failure_ = status.error_message();
     }
     on_change_();
   }
 
   const std::function<void()> on_change_;
-  std::mutex mutex_;
-  Model model_;          // guarded by mutex_
-  bool told_ = false;    // guarded by mutex_; since the model was last looked at
-  std::string failure_;  // guarded by mutex_
+  Mutex mutex_;
+  Model model_ TENURE_GUARDED_BY(mutex_);
+  bool told_ TENURE_GUARDED_BY(mutex_) = false;  // since the model was last looked at
+  std::string failure_ TENURE_GUARDED_BY(mutex_);
   Follower follower_;
   std::thread thread_;
 };
