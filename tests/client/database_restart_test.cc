@@ -1,7 +1,8 @@
 // Scenario 16: the database is killed and started again under load. No term repeats, no event is
 // lost, and who leads within its lease goes on to lead.
 #include "tenure/observer.h"
-#include "tests/client/contests.h"
+#include "tests/client/elector_fixture.h"
+#include "tests/support/contention.h"
 
 namespace tenure::testing {
 namespace {

@@ -1,7 +1,8 @@
 // Three replicas are restarted one after the other while 1,000 seats are held and others change
 // hands: no seat is lost, and no observer misses an event.
 #include "tenure/observer.h"
-#include "tests/client/contests.h"
+#include "tests/client/elector_fixture.h"
+#include "tests/support/contention.h"
 
 namespace tenure::testing {
 namespace {

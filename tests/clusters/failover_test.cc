@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "tenure/elector.h"
 #include "tenure/observer.h"
-#include "tests/client/contests.h"
+#include "tests/support/contention.h"
 #include "tests/support/galera.h"
 #include "tests/support/group_replication.h"
 #include "tests/support/haproxy.h"

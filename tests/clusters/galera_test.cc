@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "tenure/observer.h"
-#include "tests/client/contests.h"
 #include "tests/clusters/terms.h"
+#include "tests/support/contention.h"
 #include "tests/support/galera.h"
 #include "tests/support/sql_application.h"
 #include "tests/support/tenured.h"

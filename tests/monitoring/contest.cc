@@ -14,8 +14,7 @@ constexpr size_t kCandidates = 3;
 
 }  // namespace
 
-ElectionState::ElectionState(Tenured& replica, std::string endpoints, std::string election,
-                             std::string lease)
+Contest::Contest(Tenured& replica, std::string endpoints, std::string election, std::string lease)
     : replica_(replica),
       endpoints_(std::move(endpoints)),
       election_(std::move(election)),
@@ -23,14 +22,14 @@ ElectionState::ElectionState(Tenured& replica, std::string endpoints, std::strin
   FillUp();
 }
 
-void ElectionState::Start() {
+void Contest::Start() {
   const std::string name = "host-" + std::to_string(++started_);
   candidates_[name] = std::make_unique<Process>(
       std::vector<std::string>{Program("tenure"), "--endpoint", endpoints_, "campaign", election_,
                                "--candidate", name, "--ttl", lease_});
 }
 
-void ElectionState::FillUp() {
+void Contest::FillUp() {
   std::erase_if(candidates_, [](const auto& candidate) { return !candidate.second->Running(); });
   while (candidates_.size() < kCandidates) Start();
   EXPECT_TRUE(Eventually([&] {
@@ -39,14 +38,14 @@ void ElectionState::FillUp() {
   }));
 }
 
-uint64_t ElectionState::term() { return Leader(replica_, election_).term(); }
+uint64_t Contest::term() { return Leader(replica_, election_).term(); }
 
-void ElectionState::WaitForTheTermAfter(uint64_t last) {
+void Contest::WaitForTheTermAfter(uint64_t last) {
   EXPECT_TRUE(Eventually([&] { return term() > last; }));
   FillUp();
 }
 
-void ElectionState::CrashTheLeader() {
+void Contest::CrashTheLeader() {
   const v1::LeaderResponse lead = Leader(replica_, election_);
   Process& process = *candidates_.at(lead.leader().candidate());
   process.Signal(SIGKILL);
@@ -54,7 +53,7 @@ void ElectionState::CrashTheLeader() {
   WaitForTheTermAfter(lead.leader().term());
 }
 
-void ElectionState::HandOver() {
+void Contest::HandOver() {
   const v1::LeaderResponse lead = Leader(replica_, election_);
   Process& process = *candidates_.at(lead.leader().candidate());
   Appoint(replica_, {.election = election_,

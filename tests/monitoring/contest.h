@@ -11,10 +11,10 @@
 
 namespace tenure::testing {
 
-class ElectionState {
+class Contest {
  public:
   // Campaigns by all `endpoints`; asks `replica`. Waits until one leads and two wait.
-  ElectionState(Tenured& replica, std::string endpoints, std::string election, std::string lease);
+  Contest(Tenured& replica, std::string endpoints, std::string election, std::string lease);
 
   // kill -9. Returns when a successor leads, and two wait.
   void CrashTheLeader();

@@ -98,8 +98,8 @@ struct Clients {
     Resign(service.replica(), led.session().session_id());
   }
 
-  ElectionState orders;
-  ElectionState payments;
+  Contest orders;
+  Contest payments;
   Process observer;
 };
 
@@ -109,7 +109,7 @@ class MonitoringTest : public ::testing::Test {
     begin_ = std::chrono::system_clock::now();
     service_ = std::make_unique<WatchedService>();
     clients_ = std::make_unique<Clients>(*service_);
-    ElectionState& orders = clients_->orders;
+    Contest& orders = clients_->orders;
     const char* rounds = std::getenv("TENURE_TEST_ROUNDS");
     for (int round = rounds == nullptr ? 1 : std::atoi(rounds); round > 0; --round) {
       orders.CrashTheLeader();

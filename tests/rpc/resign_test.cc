@@ -28,13 +28,13 @@ auto AtTheSameTime(int round, One one, Other other) {
 class ResignTest : public ServiceTest {
  protected:
   // A leader of "e", and who waits behind it.
-  struct ElectionState {
+  struct Contest {
     std::string leader;
     std::string next;
     uint64_t term;
   };
 
-  ElectionState Begin() {
+  Contest Begin() {
     const auto leader = Campaign(A(), {"e", "leader"});
     const auto next = Campaign(B(), {"e", "next"});
     EXPECT_EQ(next.standing().position(), 1u);
@@ -42,15 +42,15 @@ class ResignTest : public ServiceTest {
   }
 
   // Both are gone in the end. Nothing has happened but that the one led, and then the other.
-  void End(const ElectionState& state, const std::string& cause) {
+  void End(const Contest& contest, const std::string& cause) {
     const auto now = Leader(A(), "e");
     EXPECT_EQ(now.leader().candidate(), "next");
-    EXPECT_EQ(now.term(), state.term + 1);
-    Resign(A(), state.leader);
-    Resign(B(), state.next);
+    EXPECT_EQ(now.term(), contest.term + 1);
+    Resign(A(), contest.leader);
+    Resign(B(), contest.next);
 
-    const std::string term = std::to_string(state.term);
-    const std::string term_after = std::to_string(state.term + 1);
+    const std::string term = std::to_string(contest.term);
+    const std::string term_after = std::to_string(contest.term + 1);
     history_.insert(
         history_.end(),
         {"ELECTED leader " + term, "VACATED leader " + term + " " + cause,
@@ -78,23 +78,23 @@ class ResignTest : public ServiceTest {
 
   // Renews the leader's session, and reads on until it is said that the seat is gone: because the
   // renewal does not list it, or because its loss is told.
-  v1::SessionRenewal RenewUntilTheSeatIsGone(Tenured& server, const ElectionState& state) {
+  v1::SessionRenewal RenewUntilTheSeatIsGone(Tenured& server, const Contest& contest) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kPatience);
     const auto stream = server.stub().KeepAlive(&context);
     v1::KeepAliveRequest request;
-    request.add_session_ids(state.leader);
+    request.add_session_ids(contest.leader);
     stream->Write(request);
     std::optional<v1::SessionRenewal> renewal;
     bool lost = false;
     v1::KeepAliveResponse response;
     while (!renewal || (!renewal->seats().empty() && !lost)) {
       if (!stream->Read(&response)) {
-        ADD_FAILURE() << "the stream leaves its client in term " << state.term;
+        ADD_FAILURE() << "the stream leaves its client in term " << contest.term;
         break;
       }
       if (response.has_renewal()) renewal = response.renewal().sessions(0);
-      lost |= response.notice().lost().term() == state.term;
+      lost |= response.notice().lost().term() == contest.term;
     }
     context.TryCancel();
     return renewal.value_or(v1::SessionRenewal());
@@ -108,112 +108,112 @@ INSTANTIATE_TEST_SUITE_P(Stores, ResignTest,
 
 TEST_P(ResignTest, AConcurrentRenewalKeepsTheSessionButNotTheSeat) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
-    const ElectionState state = Begin();
+    const Contest contest = Begin();
 
-    const auto renew = [&] { return RenewUntilTheSeatIsGone(B(), state); };
-    const auto resign = [&] { return Resign(A(), state.leader, "e"); };
+    const auto renew = [&] { return RenewUntilTheSeatIsGone(B(), contest); };
+    const auto resign = [&] { return Resign(A(), contest.leader, "e"); };
     const auto [renewed, resigned] = AtTheSameTime(round, renew, resign);
 
     EXPECT_EQ(resigned.outcome(), v1::ResignResponse::OUTCOME_RESIGNED);
-    EXPECT_EQ(resigned.term(), state.term);
+    EXPECT_EQ(resigned.term(), contest.term);
     EXPECT_TRUE(renewed.has_lease_ttl());
-    const auto after = Renew(B(), state.leader);
+    const auto after = Renew(B(), contest.leader);
     EXPECT_TRUE(after.has_lease_ttl());
     EXPECT_THAT(after.seats(), IsEmpty());
-    End(state, "RESIGNED");
+    End(contest, "RESIGNED");
   }
 }
 
 TEST_P(ResignTest, AConcurrentRenewalDoesNotReviveAClosedSession) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
-    const ElectionState state = Begin();
+    const Contest contest = Begin();
 
-    const auto renew = [&] { return RenewUntilTheSeatIsGone(B(), state); };
-    const auto close = [&] { return Resign(A(), state.leader); };
+    const auto renew = [&] { return RenewUntilTheSeatIsGone(B(), contest); };
+    const auto close = [&] { return Resign(A(), contest.leader); };
     const auto [renewed, closed] = AtTheSameTime(round, renew, close);
 
     EXPECT_EQ(closed.outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
     EXPECT_TRUE(renewed.has_lease_ttl() || renewed.ended() == v1::CAUSE_SESSION_CLOSED)
         << renewed.ShortDebugString();
-    EXPECT_EQ(Renew(B(), state.leader).ended(), v1::CAUSE_SESSION_CLOSED);
-    End(state, "SESSION_CLOSED");
+    EXPECT_EQ(Renew(B(), contest.leader).ended(), v1::CAUSE_SESSION_CLOSED);
+    End(contest, "SESSION_CLOSED");
   }
 }
 
 // A client without a stream renews by campaigning.
 TEST_P(ResignTest, AConcurrentCampaignIsToldWhetherItCameBeforeOrAfter) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
-    const ElectionState state = Begin();
+    const Contest contest = Begin();
 
-    const auto campaign = [&] { return Campaign(B(), {"e", "", state.leader}); };
-    const auto resign = [&] { return Resign(A(), state.leader, "e"); };
+    const auto campaign = [&] { return Campaign(B(), {"e", "", contest.leader}); };
+    const auto resign = [&] { return Resign(A(), contest.leader, "e"); };
     const auto [campaigned, resigned] = AtTheSameTime(round, campaign, resign);
 
     EXPECT_EQ(resigned.outcome(), v1::ResignResponse::OUTCOME_RESIGNED);
-    EXPECT_EQ(resigned.term(), state.term);
-    const auto left = Resign(B(), state.leader, "e");
+    EXPECT_EQ(resigned.term(), contest.term);
+    const auto left = Resign(B(), contest.leader, "e");
     if (campaigned.has_elected()) {
-      EXPECT_EQ(campaigned.elected().term(), state.term);
+      EXPECT_EQ(campaigned.elected().term(), contest.term);
       EXPECT_EQ(left.outcome(), v1::ResignResponse::OUTCOME_NOT_STANDING);
     } else {
       EXPECT_EQ(campaigned.standing().position(), 1u);
       EXPECT_EQ(left.outcome(), v1::ResignResponse::OUTCOME_WITHDRAWN);
     }
-    End(state, "RESIGNED");
+    End(contest, "RESIGNED");
   }
 }
 
 TEST_P(ResignTest, OneOfTwoConcurrentResignationsEndsTheTerm) {
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
-    const ElectionState state = Begin();
+    const Contest contest = Begin();
 
-    const auto on_a = [&] { return Resign(A(), state.leader, "e"); };
-    const auto on_b = [&] { return Resign(B(), state.leader, "e"); };
+    const auto on_a = [&] { return Resign(A(), contest.leader, "e"); };
+    const auto on_b = [&] { return Resign(B(), contest.leader, "e"); };
     const auto [one, other] = AtTheSameTime(round, on_a, on_b);
 
     EXPECT_THAT((std::vector{one.outcome(), other.outcome()}),
                 UnorderedElementsAre(v1::ResignResponse::OUTCOME_RESIGNED,
                                      v1::ResignResponse::OUTCOME_NOT_STANDING));
-    End(state, "RESIGNED");
+    End(contest, "RESIGNED");
   }
 }
 
 TEST_P(ResignTest, ResigningTwiceReportsThatNothingChanged) {
-  const ElectionState state = Begin();
+  const Contest contest = Begin();
   const std::string waiter = Campaign(A(), {"e", "waiter"}).session().session_id();
   ASSERT_EQ(Resign(A(), waiter, "e").outcome(), v1::ResignResponse::OUTCOME_WITHDRAWN);
-  ASSERT_EQ(Resign(A(), state.leader, "e").outcome(), v1::ResignResponse::OUTCOME_RESIGNED);
+  ASSERT_EQ(Resign(A(), contest.leader, "e").outcome(), v1::ResignResponse::OUTCOME_RESIGNED);
 
   EXPECT_EQ(Resign(B(), waiter, "e").outcome(), v1::ResignResponse::OUTCOME_NOT_STANDING);
-  EXPECT_EQ(Resign(B(), state.leader, "e").outcome(), v1::ResignResponse::OUTCOME_NOT_STANDING);
-  EXPECT_EQ(ResignFrom(B(), state.leader, state.term).outcome,
+  EXPECT_EQ(Resign(B(), contest.leader, "e").outcome(), v1::ResignResponse::OUTCOME_NOT_STANDING);
+  EXPECT_EQ(ResignFrom(B(), contest.leader, contest.term).outcome,
             v1::ResignResponse::OUTCOME_NOT_STANDING);
-  EXPECT_EQ(Resign(A(), state.leader).outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
-  EXPECT_EQ(Resign(B(), state.leader).outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
-  EXPECT_EQ(Resign(B(), state.leader, "e").outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
+  EXPECT_EQ(Resign(A(), contest.leader).outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
+  EXPECT_EQ(Resign(B(), contest.leader).outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
+  EXPECT_EQ(Resign(B(), contest.leader, "e").outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
 
-  End(state, "RESIGNED");
+  End(contest, "RESIGNED");
 }
 
 TEST_P(ResignTest, ALateResignationFromAnEndedTermChangesNothing) {
-  const ElectionState state = Begin();
-  Resign(A(), state.leader, "e");
-  ASSERT_EQ(Campaign(A(), {"e", "", state.leader}).standing().position(), 1u);
+  const Contest contest = Begin();
+  Resign(A(), contest.leader, "e");
+  ASSERT_EQ(Campaign(A(), {"e", "", contest.leader}).standing().position(), 1u);
 
-  const Resigned while_it_waits = ResignFrom(B(), state.leader, state.term);
-  EXPECT_EQ(Campaign(A(), {"e", "", state.leader}).standing().position(), 1u);
-  Resign(A(), state.next, "e");
-  ASSERT_EQ(Leader(B(), "e").term(), state.term + 2);
-  const Resigned while_it_leads = ResignFrom(B(), state.leader, state.term);
+  const Resigned while_it_waits = ResignFrom(B(), contest.leader, contest.term);
+  EXPECT_EQ(Campaign(A(), {"e", "", contest.leader}).standing().position(), 1u);
+  Resign(A(), contest.next, "e");
+  ASSERT_EQ(Leader(B(), "e").term(), contest.term + 2);
+  const Resigned while_it_leads = ResignFrom(B(), contest.leader, contest.term);
 
   EXPECT_EQ(Leader(A(), "e").leader().candidate(), "leader");
-  EXPECT_EQ(Leader(A(), "e").term(), state.term + 2);
+  EXPECT_EQ(Leader(A(), "e").term(), contest.term + 2);
   for (const Resigned& refused : {while_it_waits, while_it_leads}) {
     EXPECT_EQ(refused.code, grpc::StatusCode::FAILED_PRECONDITION);
     EXPECT_EQ(refused.error.reason(), "STALE_TERM");
   }
-  EXPECT_EQ(while_it_waits.error.metadata().at("current_term"), std::to_string(state.term + 1));
-  EXPECT_EQ(while_it_leads.error.metadata().at("current_term"), std::to_string(state.term + 2));
+  EXPECT_EQ(while_it_waits.error.metadata().at("current_term"), std::to_string(contest.term + 1));
+  EXPECT_EQ(while_it_leads.error.metadata().at("current_term"), std::to_string(contest.term + 2));
 }
 
 }  // namespace

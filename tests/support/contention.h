@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/client/elector_fixture.h"
+#include "tests/support/tenured.h"
 
 namespace tenure::testing {
 
