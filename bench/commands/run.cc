@@ -1,0 +1,242 @@
+#include "bench/commands/run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "bench/report/statistics.h"
+#include "bench/systems/servers.h"
+#include "bench/works/crash.h"
+#include "bench/works/observers.h"
+#include "bench/works/tenure_works.h"
+#include "bench/works/works.h"
+
+namespace tenure::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kInFlight = 32;
+constexpr size_t kWaiting = 100;
+constexpr size_t kReplicas = 3;
+constexpr size_t kWaitingForCrash = 800;
+constexpr size_t kWaitingLong = 10'000;
+constexpr size_t kObservers = 10'000;
+constexpr size_t kObservedRounds = 5;
+constexpr size_t kMany = 1'000;
+constexpr double kP99 = 0.99;
+
+std::chrono::milliseconds OwnCpuTime() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+  const auto rest = std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(seconds + rest);
+}
+
+struct Contender {
+  Contender(Column named, std::unique_ptr<Server> started)
+      : column(named), server(std::move(started)), system(Connect(named, server->endpoint())) {}
+
+  [[nodiscard]] CpuTimes CpuTime() const {
+    CpuTimes times = server->CpuTime();
+    times["the generator"] = OwnCpuTime();
+    return times;
+  }
+
+  Column column;
+  std::unique_ptr<Server> server;
+  std::unique_ptr<System> system;
+};
+
+class Run {
+ public:
+  explicit Run(const RunPlan& plan) : plan_(plan) {
+    Say("starting the servers");
+    for (const Column system : plan.systems) {
+      contenders_.emplace_back(system, StartServer(system, Source(), "tenure"));
+    }
+  }
+
+  RunOutcome ToItsEnd() {
+    for (round_ = 0; round_ < plan_.rounds; ++round_) {
+      const bool long_too = round_ < plan_.long_rounds;
+      if (Wants(Part::kThroughputs)) CompareThroughputs();
+      if (Wants(Part::kHandOvers)) CompareHandOvers();
+      if (Wants(Part::kCrashes) && long_too) CompareCrashes();
+      if (Wants(Part::kTenureOnly) && long_too) MeasureWhatOnlyTenureDoes();
+      // Each system is the first to do a work as often as the others.
+      std::ranges::rotate(contenders_, contenders_.begin() + 1);
+    }
+    auto systems = nlohmann::ordered_json::object();
+    for (const Contender& contender : contenders_) {
+      systems[Name(contender.column)] = contender.server->configuration();
+    }
+    return {results_, systems};
+  }
+
+ private:
+  [[nodiscard]] ServerSource Source() { return {plan_.etcd, database_}; }
+
+  using Work = Throughput (*)(System&, const std::string&, size_t, const Window&);
+
+  static void Say(const std::string& text) { std::cerr << "tenure-bench: " << text << std::endl; }
+
+  [[nodiscard]] bool Wants(Part part) const { return plan_.parts.contains(part); }
+
+  // A name for elections that no other work has.
+  [[nodiscard]] std::string Label(RowId row) const {
+    return fmt::format("work-{}-{}", static_cast<int>(row), round_);
+  }
+
+  void Note(RowId id, Column column, double figure) {
+    Row& row = results_.At(id);
+    row.rounds[column].push_back(figure);
+    Say(fmt::format("round {} of {}: {}: {}: {} {}", round_ + 1, plan_.rounds, row.work,
+                    Name(column), FigureText(figure), row.unit));
+  }
+  void NoteAlso(RowId id, Column column, const std::string& what, double figure) {
+    results_.At(id).also[what][column].push_back(figure);
+  }
+
+  void CompareThroughputs() {
+    Compare(RowId::kCycles1, &MeasureCycles, 1);
+    Compare(RowId::kCycles8, &MeasureCycles, 8);
+    Compare(RowId::kCycles32, &MeasureCycles, kInFlight);
+    Compare(RowId::kReads, &MeasureReads, kInFlight);
+    Compare(RowId::kKeepAlives, &MeasureKeepAlives, kInFlight);
+  }
+
+  void Compare(RowId id, Work work, size_t in_flight) {
+    for (const Contender& contender : contenders_) {
+      const CpuTimes before = contender.CpuTime();
+      const Throughput done = work(*contender.system, Label(id), in_flight, plan_.window);
+      const CpuTimes after = contender.CpuTime();
+      Note(id, contender.column, in_flight == 1 ? done.median_ms : done.per_second);
+      NoteAlso(id, contender.column, "median ms", done.median_ms);
+      NoteAlso(id, contender.column, "p99 ms", done.p99_ms);
+      const double operations =
+          done.per_second *
+          std::chrono::duration<double>(plan_.window.warm_up + plan_.window.measured).count();
+      for (const auto& [program, time] : after) {
+        NoteAlso(id, contender.column, "processor time of " + program + ", us per operation, about",
+                 static_cast<double>((time - before.at(program)).count()) * 1000 / operations);
+      }
+    }
+  }
+
+  void CompareHandOvers() {
+    for (Contender& contender : contenders_) {
+      // A new one: an etcd with which many waiting campaigns were cancelled at once, as at the end
+      // of the last round, tells the next ones nothing, for ever.
+      if (contender.column == Column::kEtcd) {
+        contender = Contender(contender.column, StartServer(contender.column, Source(), "etcd"));
+      }
+      NoteHandOvers(
+          RowId::kHandOver, contender.column,
+          MeasureHandOvers({contender.system.get()}, Label(RowId::kHandOver),
+                           {.waiting = kWaiting, .count = plan_.hand_overs, .elsewhere = false}));
+    }
+    MeasureHandOversElsewhere();
+  }
+
+  void MeasureHandOversElsewhere() {
+    const std::string store_url = database_.FreshDatabase("elsewhere");
+    std::vector<std::unique_ptr<TenureServer>> servers;
+    std::vector<std::unique_ptr<TenureSystem>> systems;
+    std::vector<System*> replicas;
+    for (size_t number = 0; number < kReplicas; ++number) {
+      servers.push_back(std::make_unique<TenureServer>(database_, store_url));
+      systems.push_back(std::make_unique<TenureSystem>(servers.back()->endpoint()));
+      replicas.push_back(systems.back().get());
+    }
+    const size_t count = 2 * plan_.hand_overs;  // about two thirds of them go elsewhere
+    const auto times = MeasureHandOvers(replicas, Label(RowId::kHandOverElsewhere),
+                                        {.waiting = kWaiting, .count = count, .elsewhere = true});
+    Note(RowId::kHandOverElsewhere, Column::kTenure, Percentile(times, kP99));
+  }
+
+  void NoteHandOvers(RowId id, Column column, const std::vector<double>& times) {
+    Note(id, column, Median(times));
+    NoteAlso(id, column, "p99 ms", Percentile(times, kP99));
+  }
+
+  void CompareCrashes() {
+    for (const Contender& contender : contenders_) {
+      // Of its own, for the same reason.
+      const auto server = StartServer(contender.column, Source(), "crash");
+      const auto times = MeasureCrashes({.system = contender.column,
+                                         .endpoint = server->endpoint(),
+                                         .label = Label(RowId::kCrash),
+                                         .waiting = kWaitingForCrash,
+                                         .count = plan_.crashes});
+      for (const double time : times) Note(RowId::kCrash, contender.column, time);
+    }
+  }
+
+  // On a replica and a database that have seen nothing else.
+  void MeasureWhatOnlyTenureDoes() {
+    TenureServer server(database_, database_.FreshDatabase("alone"));
+    TenureSystem system(server.endpoint());
+    // Two replicas are idle on this database server: the contender, and this one.
+    const double idle = MeasureStatements(database_, plan_.idle) / 2;
+    Note(RowId::kIdle, Column::kTenure, idle);
+    const double with_many = MeasureStatementsWithMany(
+        system, database_, Label(RowId::kIdleWithMany), kMany, plan_.idle);
+    Note(RowId::kIdleWithMany, Column::kTenure, with_many - idle);
+    const std::string observed = Label(RowId::kObservers);
+    Observers observers(system, observed, kObservers);
+    const auto telling = MeasureTelling(system, observers, observed, kObservedRounds);
+    Note(RowId::kObservers, Column::kTenure, std::ranges::max(telling));
+    NoteHandOvers(
+        RowId::kHandOverLongQueue, Column::kTenure,
+        MeasureHandOvers({&system}, Label(RowId::kHandOverLongQueue),
+                         {.waiting = kWaitingLong, .count = plan_.hand_overs, .elsewhere = false}));
+  }
+
+  const RunPlan plan_;
+  testing::DatabaseServer database_;
+  std::vector<Contender> contenders_;
+  Results results_ = NoResults();
+  size_t round_ = 0;
+};
+
+std::set<Part> AllParts() {
+  std::set<Part> parts;
+  for (const auto& [name, part] : kParts) parts.insert(part);
+  return parts;
+}
+
+}  // namespace
+
+RunPlan FullPlan() {
+  return {.etcd = "etcd",
+          .parts = AllParts(),
+          .systems = {kColumns.begin(), kColumns.end()},
+          .rounds = 5,
+          .window = {500ms, 3s},
+          .hand_overs = 200,
+          .long_rounds = 2,
+          .crashes = 3,
+          .idle = 10s};
+}
+
+RunPlan QuickPlan() {
+  return {.etcd = "etcd",
+          .parts = AllParts(),
+          .systems = {kColumns.begin(), kColumns.end()},
+          .rounds = 3,
+          .window = {200ms, 600ms},
+          .hand_overs = 50,
+          .long_rounds = 1,
+          .crashes = 1,
+          .idle = 1s};
+}
+
+RunOutcome RunAll(const RunPlan& plan) { return Run(plan).ToItsEnd(); }
+
+}  // namespace tenure::bench

@@ -1,0 +1,33 @@
+// tenure-bench scale: how much one replica of Tenure holds, and what that costs.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "bench/report/figures.h"
+#include "bench/works/closed_loop.h"
+
+namespace tenure::bench {
+
+struct ScalePlan {
+  size_t waiting;      // campaigns
+  size_t waiting_few;  // with which the queue of so many is compared
+  size_t hand_overs;
+  size_t observers;
+  size_t observed_rounds;
+  size_t sessions;
+  size_t session_elections;
+  std::chrono::milliseconds held;  // how long the sessions are held alive
+  std::chrono::milliseconds idle;  // how long statements are counted
+  Window busy;
+};
+
+[[nodiscard]] ScalePlan FullScalePlan();
+// A tenth of everything.
+[[nodiscard]] ScalePlan QuickScalePlan();
+
+// Each part runs on a replica and a database that have seen nothing else. Tells its progress on
+// standard error. Throws std::runtime_error if a part cannot be run to its end.
+[[nodiscard]] Figures MeasureScale(const ScalePlan& plan);
+
+}  // namespace tenure::bench

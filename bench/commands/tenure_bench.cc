@@ -1,0 +1,200 @@
+// tenure-bench: Tenure beside etcd and ZooKeeper, the same work in one run.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "bench/commands/figure_command.h"
+#include "bench/commands/machine.h"
+#include "bench/commands/overload_command.h"
+#include "bench/commands/run.h"
+#include "bench/commands/scale_command.h"
+#include "bench/report/json.h"
+#include "bench/report/plot.h"
+#include "bench/report/report_folder.h"
+#include "bench/report/table.h"
+#include "bench/works/crash.h"
+#include "bench/works/healthy_leaders.h"
+#include "bench/works/storm.h"
+
+namespace tenure::bench {
+namespace {
+
+struct Options {
+  bool quick = false;
+  bool json = false;
+  std::string etcd = "etcd";
+  std::vector<Part> parts;
+  std::vector<Column> systems;
+  std::string report;           // a folder; empty: none
+  size_t in_flight = 0;         // of the overload; 0: ten times what saturates
+  std::vector<size_t> waiting;  // of the figure
+};
+
+// Every candidate of ZooKeeper has a connection and a pipe.
+void AllowManyFiles() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int Run(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  RunPlan plan = options.quick ? QuickPlan() : FullPlan();
+  plan.etcd = options.etcd;
+  if (!options.parts.empty()) plan.parts = {options.parts.begin(), options.parts.end()};
+  if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
+  const RunOutcome outcome = RunAll(plan);
+  nlohmann::ordered_json json = {{"machine", machine}, {"quick", options.quick}};
+  json["systems"] = outcome.systems;
+  json.update(ToJson(outcome.results));
+  if (!options.report.empty()) {
+    const std::filesystem::path folder = options.report;
+    WriteReport(folder / "benchmarks.json", json.dump(2) + "\n");
+    WriteReport(folder / "benchmarks.md", MarkdownTable(outcome.results));
+    WriteReport(folder / "benchmarks.svg", Plot(outcome.results));
+  }
+  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(outcome.results));
+  return outcome.results.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+// Prints what a subcommand has measured, and leaves it in the report's folder under its name.
+template <typename Measured>
+void Publish(const Options& options, const std::string& name, const nlohmann::ordered_json& machine,
+             const Measured& measured) {
+  nlohmann::ordered_json json = {{"machine", machine}, {"quick", options.quick}};
+  json.update(ToJson(measured));
+  if (!options.report.empty()) {
+    const std::filesystem::path folder = options.report;
+    WriteReport(folder / (name + ".json"), json.dump(2) + "\n");
+    WriteReport(folder / (name + ".md"), MarkdownTable(measured));
+  }
+  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(measured));
+}
+
+int RunFigure(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  FigurePlan plan = options.quick ? QuickFigurePlan() : FullFigurePlan();
+  plan.etcd = options.etcd;
+  if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
+  if (!options.waiting.empty()) plan.waiting = options.waiting;
+  const CrashFigure figure = MeasureCrashFigure(plan);
+  Publish(options, "figure", machine, figure);
+  if (!options.report.empty()) {
+    WriteReport(std::filesystem::path(options.report) / "figure.svg", Plot(figure));
+  }
+  return figure.Complete() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int RunScale(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  const Figures figures = MeasureScale(options.quick ? QuickScalePlan() : FullScalePlan());
+  Publish(options, "scale", machine, figures);
+  return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int RunOverload(const Options& options) {
+  AllowManyFiles();
+  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  OverloadPlan plan = options.quick ? QuickOverloadPlan() : FullOverloadPlan();
+  if (options.in_flight > 0) plan.in_flight = options.in_flight;
+  const Figures figures = MeasureOverload(plan);
+  Publish(options, "overload", machine, figures);
+  return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace tenure::bench
+
+int main(int argc, char** argv) {
+  using tenure::bench::Column;
+  CLI::App app(
+      "Compare Tenure with etcd and ZooKeeper: the same work in one run. Exits with 1 if Tenure "
+      "misses a goal.");
+  tenure::bench::Options options;
+  app.add_flag("--quick", options.quick,
+               "Finish within two minutes: for a look, not for publication");
+  app.add_flag("--json", options.json, "Print JSON with every round instead of a table");
+  app.add_option("--etcd", options.etcd, "Path of the etcd program")->capture_default_str();
+  std::map<std::string, Column> columns;
+  for (const Column column : tenure::bench::kColumns) columns[Name(column)] = column;
+  app.add_option("--part", options.parts, "Run only this part; repeat the flag for several")
+      ->transform(CLI::CheckedTransformer(tenure::bench::kParts));
+  app.add_option("--system", options.systems,
+                 "Measure only this system; repeat the flag for several")
+      ->transform(CLI::CheckedTransformer(columns));
+  app.add_option("--report", options.report,
+                 "Folder to write the results to: JSON, a Markdown table, and a picture");
+  tenure::bench::LeaderOptions leader{};
+  int64_t lease_seconds = 0;
+  CLI::App* lead = app.add_subcommand("leader", "The process that is killed")->group("");
+  lead->add_option("--system", leader.system)
+      ->required()
+      ->transform(CLI::CheckedTransformer(columns));
+  lead->add_option("--endpoint", leader.endpoint)->required();
+  lead->add_option("--election", leader.election)->required();
+  lead->add_option("--name", leader.name)->required();
+  lead->add_option("--lease-seconds", lease_seconds)->required();
+  CLI::App* figure =
+      app.add_subcommand("figure",
+                         "Measure the time from the leader's crash to the next leader, by the "
+                         "number of waiting candidates");
+  figure->fallthrough();
+  figure->add_option("--waiting", options.waiting,
+                     "Number of waiting candidates; repeat the flag for several");
+  CLI::App* scale = app.add_subcommand("scale", "Measure how much one replica of Tenure can hold");
+  scale->fallthrough();
+  CLI::App* overload = app.add_subcommand(
+      "overload", "Send ten times as many calls as one replica of Tenure can answer");
+  overload->fallthrough();
+  overload->add_option("--in-flight", options.in_flight,
+                       "Number of concurrent calls (default: ten times the saturating number)");
+  tenure::bench::StormOptions storming{};
+  tenure::bench::HealthyOptions leading{};
+  int64_t seconds = 0;
+  CLI::App* storm = app.add_subcommand("storm", "The process that overloads")->group("");
+  storm->add_option("--endpoint", storming.endpoint)->required();
+  storm->add_option("--in-flight", storming.in_flight)->required();
+  storm->add_option("--seconds", seconds)->required();
+  CLI::App* healthy = app.add_subcommand("healthy", "The process of healthy leaders")->group("");
+  healthy->add_option("--endpoint", leading.endpoint)->required();
+  healthy->add_option("--count", leading.count)->required();
+  healthy->add_option("--lease-seconds", lease_seconds)->required();
+  healthy->add_option("--seconds", seconds)->required();
+  CLI11_PARSE(app, argc, argv);
+
+  ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
+  GTEST_FLAG_SET(throw_on_failure, true);
+  try {
+    if (lead->parsed()) {
+      leader.lease = std::chrono::seconds(lease_seconds);
+      tenure::bench::RunLeader(leader);
+    }
+    if (storm->parsed()) {
+      storming.duration = std::chrono::seconds(seconds);
+      tenure::bench::RunStorm(storming);
+      return EXIT_SUCCESS;
+    }
+    if (healthy->parsed()) {
+      leading.lease = std::chrono::seconds(lease_seconds);
+      leading.duration = std::chrono::seconds(seconds);
+      tenure::bench::RunHealthyLeaders(leading);
+      return EXIT_SUCCESS;
+    }
+    if (overload->parsed()) return tenure::bench::RunOverload(options);
+    if (scale->parsed()) return tenure::bench::RunScale(options);
+    if (figure->parsed()) return tenure::bench::RunFigure(options);
+    return tenure::bench::Run(options);
+  } catch (const std::exception& error) {
+    std::cerr << "tenure-bench: " << error.what() << std::endl;
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,37 @@
+// How long it takes to elect a new leader after the leader is killed, against how many wait: a
+// series of points for each system.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/report/results.h"
+
+namespace tenure::bench {
+
+struct CrashPoint {
+  Column system;
+  size_t waiting;
+  std::vector<double> times_ms;  // one for each crash; empty if the point is left out
+  std::string left_out = {};     // why
+};
+
+struct CrashFigure {
+  std::vector<CrashPoint> points;
+
+  // Whether every point of Tenure was measured. The others may be left out.
+  [[nodiscard]] bool Complete() const;
+};
+
+// A line for each point, and under the table why others are left out.
+[[nodiscard]] std::string TextTable(const CrashFigure& figure);
+[[nodiscard]] std::string MarkdownTable(const CrashFigure& figure);
+[[nodiscard]] nlohmann::ordered_json ToJson(const CrashFigure& figure);
+
+// An SVG document: medians as a line for each system, with the smallest and the largest, over a
+// logarithmic scale of those who wait.
+[[nodiscard]] std::string Plot(const CrashFigure& figure);
+
+}  // namespace tenure::bench

@@ -1,0 +1,47 @@
+#include "bench/report/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure::bench {
+namespace {
+
+using ::testing::Eq;
+
+TEST(JsonTest, ARowHasItsFigureEveryRoundAndItsVerdicts) {
+  const Results results{{{RowId::kReads,
+                          "reads",
+                          "reads/s",
+                          Row::Summary::kMedian,
+                          {{Goal::Sense::kAtLeast, 1.5, Column::kEtcd}},
+                          {{Column::kTenure, {30, 10, 20}}, {Column::kEtcd, {10}}},
+                          {{"p99 ms", {{Column::kTenure, {4, 2, 3}}}}}}}};
+
+  EXPECT_THAT(ToJson(results), Eq(nlohmann::ordered_json::parse(R"({
+    "met": true,
+    "rows": [{
+      "work": "reads", "unit": "reads/s", "summary": "median",
+      "figures": {
+        "Tenure": {"value": 20.0, "rounds": [30.0, 10.0, 20.0], "p99 ms": 3.0},
+        "etcd": {"value": 10.0, "rounds": [10.0]}
+      },
+      "goals": [{"goal": "at least 1.5 x etcd", "is": 2.0, "met": true}]
+    }]
+  })")));
+}
+
+TEST(JsonTest, UnmeasuredFiguresAreNull) {
+  const Results results{{{RowId::kReads,
+                          "reads",
+                          "reads/s",
+                          Row::Summary::kMedian,
+                          {{Goal::Sense::kAtLeast, 1.5, Column::kEtcd}}}}};
+
+  const auto json = ToJson(results);
+
+  EXPECT_THAT(json["met"], Eq(false));
+  EXPECT_THAT(json["rows"][0]["goals"][0]["is"], Eq(nullptr));
+}
+
+}  // namespace
+}  // namespace tenure::bench

@@ -1,0 +1,52 @@
+#include "bench/report/table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure::bench {
+namespace {
+
+using ::testing::Eq;
+
+Results TwoRows() {
+  using enum Goal::Sense;
+  using enum Row::Summary;
+  return {{
+      {RowId::kCycles32,
+       "cycles",
+       "per s",
+       kMedian,
+       {{kAtLeast, 2, Column::kEtcd}, {kAtLeast, 3, Column::kZooKeeper}},
+       {{Column::kTenure, {12'000}}, {Column::kEtcd, {5'000}}, {Column::kZooKeeper, {6'000}}}},
+      {RowId::kHandOverElsewhere,
+       "told elsewhere",
+       "ms",
+       kMedian,
+       {{kAtMost, 20, Goal::RowUnit{}}},
+       {{Column::kTenure, {12.5}}}},
+      {RowId::kIdle, "idle", "per s", kMedian, {}, {}},
+  }};
+}
+
+TEST(TableTest, FiguresAreAlignedAndEachGoalHasALine) {
+  EXPECT_THAT(
+      TextTable(TwoRows()),
+      Eq("work            unit   Tenure   etcd  ZooKeeper  goal                    is\n"
+         "cycles          per s  12,000  5,000      6,000  at least 2 x etcd       2.4   met\n"
+         "                                                 at least 3 x ZooKeeper  2     MISSED\n"
+         "told elsewhere  ms       12.5                    at most 20 ms           12.5  met\n"
+         "idle            per s\n"));
+}
+
+TEST(TableTest, TheMarkdownHasTheSameCells) {
+  EXPECT_THAT(MarkdownTable(TwoRows()),
+              Eq("| work | unit | Tenure | etcd | ZooKeeper | goal | is |  |\n"
+                 "| --- | --- | ---: | ---: | ---: | --- | --- | --- |\n"
+                 "| cycles | per s | 12,000 | 5,000 | 6,000 | at least 2 x etcd | 2.4 | met |\n"
+                 "|  |  |  |  |  | at least 3 x ZooKeeper | 2 | MISSED |\n"
+                 "| told elsewhere | ms | 12.5 |  |  | at most 20 ms | 12.5 | met |\n"
+                 "| idle | per s |  |  |  |  |  |  |\n"));
+}
+
+}  // namespace
+}  // namespace tenure::bench

@@ -1,0 +1,70 @@
+#include "bench/systems/etcd_leases.h"
+
+#include <vector>
+
+namespace tenure::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLook = 50ms;
+constexpr int kRenewalsPerLease = 3;
+
+}  // namespace
+
+EtcdLeases::EtcdLeases(const std::shared_ptr<grpc::Channel>& channel)
+    : stub_(etcdserverpb::Lease::NewStub(channel)),
+      stream_(stub_->LeaseKeepAlive(&context_)),
+      renewing_([this] { Renew(); }),
+      reading_([this] { ReadAnswers(); }) {}
+
+EtcdLeases::~EtcdLeases() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopping_changed_.notify_all();
+  renewing_.join();
+  context_.TryCancel();
+  reading_.join();
+  (void)stream_->Finish();
+}
+
+void EtcdLeases::Keep(int64_t lease, Clock::duration ttl) {
+  const std::lock_guard lock(mutex_);
+  kept_[lease] = {ttl, Clock::now() + ttl / kRenewalsPerLease};
+}
+
+void EtcdLeases::Drop(int64_t lease) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(lease);
+}
+
+void EtcdLeases::Renew() {
+  while (true) {
+    std::vector<int64_t> due;
+    {
+      std::unique_lock lock(mutex_);
+      if (stopping_changed_.wait_for(lock, kLook, [&] { return stopping_; })) return;
+      const auto now = Clock::now();
+      for (auto& [lease, kept] : kept_) {
+        if (kept.next > now) continue;
+        kept.next = now + kept.ttl / kRenewalsPerLease;
+        due.push_back(lease);
+      }
+    }
+    for (const int64_t lease : due) {
+      etcdserverpb::LeaseKeepAliveRequest request;
+      request.set_id(lease);
+      stream_->Write(request);
+    }
+  }
+}
+
+// A lease that is over shows by itself: its candidate's place is gone.
+void EtcdLeases::ReadAnswers() {
+  etcdserverpb::LeaseKeepAliveResponse response;
+  while (stream_->Read(&response)) continue;
+}
+
+}  // namespace tenure::bench

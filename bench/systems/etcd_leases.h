@@ -1,0 +1,52 @@
+// Keeps the leases of waiting candidates alive: etcd's election service leaves that to its clients.
+//
+// As etcd's own client does, one stream renews them all, each every third of its lease.
+// Thread-safe.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "bench/systems/system.h"
+#include "proto/etcd.grpc.pb.h"
+
+namespace tenure::bench {
+
+class EtcdLeases {
+ public:
+  explicit EtcdLeases(const std::shared_ptr<grpc::Channel>& channel);
+  ~EtcdLeases();
+  EtcdLeases(const EtcdLeases&) = delete;
+  EtcdLeases& operator=(const EtcdLeases&) = delete;
+
+  void Keep(int64_t lease, Clock::duration ttl);
+  void Drop(int64_t lease);
+
+ private:
+  struct Kept {
+    Clock::duration ttl;
+    Clock::time_point next;
+  };
+
+  void Renew();
+  void ReadAnswers();
+
+  const std::unique_ptr<etcdserverpb::Lease::Stub> stub_;
+  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientReaderWriter<etcdserverpb::LeaseKeepAliveRequest,
+                                                 etcdserverpb::LeaseKeepAliveResponse>>
+      stream_;
+  std::mutex mutex_;
+  std::condition_variable stopping_changed_;
+  bool stopping_ = false;         // guarded by mutex_
+  std::map<int64_t, Kept> kept_;  // guarded by mutex_
+  std::thread renewing_;
+  std::thread reading_;
+};
+
+}  // namespace tenure::bench

@@ -1,0 +1,43 @@
+#include "bench/systems/grpc_client.h"
+
+#include <chrono>
+#include <stdexcept>
+
+namespace tenure::bench {
+namespace {
+
+constexpr auto kConnectTimeout = std::chrono::seconds(10);
+
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& endpoint) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  auto channel = grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+  // gRPC 1.51 now and then takes a connection that is being made for a failed one, and fails the
+  // call that waits for it (its pull request 35064); this waits for the next attempt.
+  if (!channel->WaitForConnected(std::chrono::system_clock::now() + kConnectTimeout)) {
+    throw std::runtime_error("cannot connect to " + endpoint);
+  }
+  return channel;
+}
+
+}  // namespace
+
+Connections::Connections(std::string endpoint) : endpoint_(std::move(endpoint)) {
+  for (auto& channel : shared_) channel = OpenChannel(endpoint_);
+}
+
+std::shared_ptr<grpc::Channel> Connections::For(const CandidateOptions& options) {
+  return options.own_connection ? OpenChannel(endpoint_) : Shared();
+}
+
+std::shared_ptr<grpc::Channel> Connections::Shared() { return shared_[next_++ % kShared]; }
+
+std::string ErrorText(const grpc::Status& status, const std::string& call) {
+  return call + ": " + std::to_string(status.error_code()) + " " + status.error_message();
+}
+
+void Require(const grpc::Status& status, const std::string& call) {
+  if (!status.ok()) throw std::runtime_error(ErrorText(status, call));
+}
+
+}  // namespace tenure::bench

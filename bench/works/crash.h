@@ -1,0 +1,39 @@
+// What happens when the process that leads is killed. Leaders are processes of their own, so that
+// their connections break as they do in a crash.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/report/results.h"
+#include "bench/systems/system.h"
+
+namespace tenure::bench {
+
+[[nodiscard]] std::unique_ptr<System> Connect(Column system, const std::string& endpoint);
+
+struct CrashPlan {
+  Column system;
+  std::string endpoint;
+  std::string label;
+  std::chrono::seconds lease{2};
+  size_t waiting = 800;
+  size_t count = 1;  // crashes
+};
+
+// Leaders that are killed right after a renewal, when their leases are longest. The times in ms
+// until the next one is told that it leads.
+[[nodiscard]] std::vector<double> MeasureCrashes(const CrashPlan& plan);
+
+// One such process: stands, says when it is told, and renews every third of its lease until it is
+// killed.
+struct LeaderOptions {
+  Column system;
+  std::string endpoint;
+  std::string election;
+  std::string name;
+  std::chrono::seconds lease;
+};
+[[noreturn]] void RunLeader(const LeaderOptions& options);
+
+}  // namespace tenure::bench

@@ -1,0 +1,52 @@
+// Many candidates at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/systems/system.h"
+#include "client/mailbox.h"
+
+namespace tenure::bench {
+
+// Calls `work` for each number below `count`, several at a time. Throws what it throws.
+void InParallel(size_t count, const std::function<void(size_t)>& work);
+
+// Waits until so many stand in an election. Throws if they do not come to.
+void WaitUntilStanding(System& system, const std::string& election, uint64_t count);
+
+// Candidates that wait in one election. Used by one thread.
+class Crowd {
+ public:
+  struct Told {
+    size_t member;
+    Clock::time_point at;
+  };
+
+  // Member i is a client of systems[i % size].
+  Crowd(const std::vector<System*>& systems, size_t size, const CandidateOptions& options);
+  ~Crowd();
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+  // All of them, in no order; returns when they have their places.
+  void Stand(const std::string& election);
+  // Waits until the next one is told that it leads.
+  Told NextTold();
+
+  [[nodiscard]] Candidate& operator[](size_t member) { return *members_[member]; }
+
+ private:
+  struct Message {
+    Told told;
+    std::string error;
+  };
+
+  System& first_system_;
+  Mailbox<Message> mailbox_;
+  std::vector<std::unique_ptr<Candidate>> members_;
+};
+
+}  // namespace tenure::bench

@@ -1,0 +1,45 @@
+// Many Campaign calls that wait in one election, each for a session that it opened itself.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bench/systems/tenure_system.h"
+
+namespace tenure::bench {
+
+// Thread-safe.
+class WaitingCampaigns {
+ public:
+  // Begins them. REQUIRES: somebody leads the election, and goes on to.
+  WaitingCampaigns(TenureSystem& system, const std::string& election, size_t count);
+  ~WaitingCampaigns();  // cancels them
+  WaitingCampaigns(const WaitingCampaigns&) = delete;
+  WaitingCampaigns& operator=(const WaitingCampaigns&) = delete;
+
+  // All at once. Returns when the client knows that they have ended. Throws if one ended otherwise.
+  void Cancel();
+
+ private:
+  struct Call {
+    grpc::ClientContext context;
+    v1::CampaignRequest request;
+    v1::CampaignResponse response;
+  };
+
+  void Ended(const grpc::Status& status);
+
+  const std::vector<std::shared_ptr<v1::ElectionService::Stub>> stubs_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t ended_ = 0;   // guarded by mutex_
+  std::string error_;  // guarded by mutex_
+  std::vector<std::unique_ptr<Call>> calls_;
+};
+
+}  // namespace tenure::bench

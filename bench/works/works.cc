@@ -1,0 +1,99 @@
+#include "bench/works/works.h"
+
+#include <memory>
+
+#include "bench/works/crowd.h"
+
+namespace tenure::bench {
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+// Candidates on connections of their own, each with an election of its own.
+class Soloists {
+ public:
+  Soloists(System& system, const std::string& label, size_t count) : candidates_(count) {
+    InParallel(count, [&](size_t number) {
+      candidates_[number] = system.NewCandidate({.name = "host-" + std::to_string(number)});
+    });
+    for (size_t number = 0; number < count; ++number) {
+      elections_.push_back(label + "-" + std::to_string(number));
+    }
+  }
+
+  void LeadAll() {
+    InParallel(candidates_.size(), [&](size_t number) {
+      Await([&](Done done) { candidates_[number]->Campaign(elections_[number], std::move(done)); });
+    });
+  }
+
+  // All of them do the same, again and again: `work(candidate, election, done)`.
+  template <typename Work>
+  [[nodiscard]] Throughput Measure(const Work& work, const Window& window) const {
+    std::vector<Operation> operations;
+    for (size_t number = 0; number < candidates_.size(); ++number) {
+      operations.emplace_back([&, number](Done done) {
+        work(*candidates_[number], elections_[number], std::move(done));
+      });
+    }
+    return RunClosedLoop(operations, window);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Candidate>> candidates_;
+  std::vector<std::string> elections_;
+};
+
+}  // namespace
+
+Throughput MeasureCycles(System& system, const std::string& label, size_t in_flight,
+                         const Window& window) {
+  const Soloists soloists(system, label, in_flight);
+  return soloists.Measure(
+      [](Candidate& candidate, const std::string& election, Done done) {
+        candidate.Campaign(election,
+                           [&candidate, done = std::move(done)](const std::string& error) {
+                             if (!error.empty()) return done(error);
+                             candidate.Resign(done);
+                           });
+      },
+      window);
+}
+
+Throughput MeasureReads(System& system, const std::string& label, size_t in_flight,
+                        const Window& window) {
+  Soloists soloists(system, label, in_flight);
+  soloists.LeadAll();
+  return soloists.Measure([](Candidate& candidate, const std::string& election,
+                             Done done) { candidate.AskLeader(election, std::move(done)); },
+                          window);
+}
+
+Throughput MeasureKeepAlives(System& system, const std::string& label, size_t in_flight,
+                             const Window& window) {
+  Soloists soloists(system, label, in_flight);
+  soloists.LeadAll();
+  return soloists.Measure([](Candidate& candidate, const std::string& /*election*/,
+                             Done done) { candidate.KeepAlive(std::move(done)); },
+                          window);
+}
+
+std::vector<double> MeasureHandOvers(const std::vector<System*>& replicas, const std::string& label,
+                                     const HandOverPlan& plan) {
+  Crowd crowd(replicas, plan.waiting + plan.count + 1,
+              {.name = label, .lease = plan.lease, .own_connection = false});
+  crowd.Stand(label);
+  std::vector<double> times;
+  Crowd::Told leader = crowd.NextTold();
+  for (size_t done = 0; done < plan.count; ++done) {
+    const auto begun = Clock::now();
+    Await([&](Done resigned) { crowd[leader.member].Resign(std::move(resigned)); });
+    const Crowd::Told next = crowd.NextTold();
+    const bool elsewhere = next.member % replicas.size() != leader.member % replicas.size();
+    if (elsewhere || !plan.elsewhere) times.push_back(Milliseconds(next.at - begun).count());
+    leader = next;
+  }
+  return times;
+}
+
+}  // namespace tenure::bench

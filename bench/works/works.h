@@ -1,0 +1,41 @@
+// The works that are compared. Each is written once, over the interface of a system.
+//
+// All use elections of their own, named after `label`, and leave nobody standing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/systems/system.h"
+#include "bench/works/closed_loop.h"
+
+namespace tenure::bench {
+
+// Candidates that each campaign in an election of their own, are elected, and resign.
+[[nodiscard]] Throughput MeasureCycles(System& system, const std::string& label, size_t in_flight,
+                                       const Window& window);
+
+// Leaders of elections of their own, that ask who leads it.
+[[nodiscard]] Throughput MeasureReads(System& system, const std::string& label, size_t in_flight,
+                                      const Window& window);
+
+// The same leaders, that renew their leases.
+[[nodiscard]] Throughput MeasureKeepAlives(System& system, const std::string& label,
+                                           size_t in_flight, const Window& window);
+
+struct HandOverPlan {
+  size_t waiting;  // at least so many wait whenever a leader resigns
+  size_t count;    // hand-overs
+  bool elsewhere;  // count only those to a client of another system than the leader's
+  // Whoever leads does not renew: longer than the preparation takes.
+  std::chrono::seconds lease{60};
+};
+
+// In one election, each leader resigns as soon as it is told that it leads. The times in ms, from
+// before the resignation is sent until the next one is told. Several systems are replicas of one
+// service, among whose clients the candidates are.
+[[nodiscard]] std::vector<double> MeasureHandOvers(const std::vector<System*>& replicas,
+                                                   const std::string& label,
+                                                   const HandOverPlan& plan);
+
+}  // namespace tenure::bench
