@@ -13,7 +13,7 @@ ROOTS ?= $(HOME)/.cache/tenure/roots
 IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 GALERA ?= $(HOME)/.cache/tenure/galera
 PREFIX ?= /usr/local
-BUILD_BENCH = @scripts/build.sh --with test --with bench tenured tenure-bench
+BUILD_BENCH = @scripts/build.sh --with test --with bench --with pictures tenured tenure-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-clusters test-guarded-set \

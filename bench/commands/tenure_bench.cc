@@ -14,7 +14,6 @@
 #include "bench/commands/run.h"
 #include "bench/commands/scale_command.h"
 #include "bench/report/json.h"
-#include "bench/report/plot.h"
 #include "bench/report/report_folder.h"
 #include "bench/report/table.h"
 #include "bench/works/crash.h"
@@ -43,6 +42,21 @@ void AllowManyFiles() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Prints what was measured, and leaves it in the report's folder under its name. `json` says what
+// it was measured on.
+template <typename Measured>
+void Publish(const Options& options, const std::string& name, nlohmann::ordered_json json,
+             const Measured& measured) {
+  json["quick"] = options.quick;
+  json.update(ToJson(measured));
+  if (!options.report.empty()) {
+    const std::filesystem::path folder = options.report;
+    WriteReport(folder / (name + ".json"), json.dump(2) + "\n");
+    WriteReport(folder / (name + ".md"), MarkdownTable(measured));
+  }
+  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(measured));
+}
+
 int Run(const Options& options) {
   AllowManyFiles();
   const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
@@ -51,31 +65,9 @@ int Run(const Options& options) {
   if (!options.parts.empty()) plan.parts = {options.parts.begin(), options.parts.end()};
   if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
   const RunOutcome outcome = RunAll(plan);
-  nlohmann::ordered_json json = {{"machine", machine}, {"quick", options.quick}};
-  json["systems"] = outcome.systems;
-  json.update(ToJson(outcome.results));
-  if (!options.report.empty()) {
-    const std::filesystem::path folder = options.report;
-    WriteReport(folder / "benchmarks.json", json.dump(2) + "\n");
-    WriteReport(folder / "benchmarks.md", MarkdownTable(outcome.results));
-    WriteReport(folder / "benchmarks.svg", Plot(outcome.results));
-  }
-  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(outcome.results));
+  Publish(options, "benchmarks", {{"machine", machine}, {"systems", outcome.systems}},
+          outcome.results);
   return outcome.results.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-// Prints what a subcommand has measured, and leaves it in the report's folder under its name.
-template <typename Measured>
-void Publish(const Options& options, const std::string& name, const nlohmann::ordered_json& machine,
-             const Measured& measured) {
-  nlohmann::ordered_json json = {{"machine", machine}, {"quick", options.quick}};
-  json.update(ToJson(measured));
-  if (!options.report.empty()) {
-    const std::filesystem::path folder = options.report;
-    WriteReport(folder / (name + ".json"), json.dump(2) + "\n");
-    WriteReport(folder / (name + ".md"), MarkdownTable(measured));
-  }
-  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(measured));
 }
 
 int RunFigure(const Options& options) {
@@ -86,10 +78,7 @@ int RunFigure(const Options& options) {
   if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
   if (!options.waiting.empty()) plan.waiting = options.waiting;
   const CrashFigure figure = MeasureCrashFigure(plan);
-  Publish(options, "figure", machine, figure);
-  if (!options.report.empty()) {
-    WriteReport(std::filesystem::path(options.report) / "figure.svg", Plot(figure));
-  }
+  Publish(options, "figure", {{"machine", machine}}, figure);
   return figure.Complete() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -97,7 +86,7 @@ int RunScale(const Options& options) {
   AllowManyFiles();
   const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
   const Figures figures = MeasureScale(options.quick ? QuickScalePlan() : FullScalePlan());
-  Publish(options, "scale", machine, figures);
+  Publish(options, "scale", {{"machine", machine}}, figures);
   return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -107,7 +96,7 @@ int RunOverload(const Options& options) {
   OverloadPlan plan = options.quick ? QuickOverloadPlan() : FullOverloadPlan();
   if (options.in_flight > 0) plan.in_flight = options.in_flight;
   const Figures figures = MeasureOverload(plan);
-  Publish(options, "overload", machine, figures);
+  Publish(options, "overload", {{"machine", machine}}, figures);
   return figures.AllMet() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -132,7 +121,7 @@ int main(int argc, char** argv) {
                  "Measure only this system; repeat the flag for several")
       ->transform(CLI::CheckedTransformer(columns));
   app.add_option("--report", options.report,
-                 "Folder to write the results to: JSON, a Markdown table, and a picture");
+                 "Folder to write the results to: JSON and a Markdown table");
   tenure::bench::LeaderOptions leader{};
   int64_t lease_seconds = 0;
   CLI::App* lead = app.add_subcommand("leader", "The process that is killed")->group("");

@@ -30,8 +30,4 @@ struct CrashFigure {
 [[nodiscard]] std::string MarkdownTable(const CrashFigure& figure);
 [[nodiscard]] nlohmann::ordered_json ToJson(const CrashFigure& figure);
 
-// An SVG document: medians as a line for each system, with the smallest and the largest, over a
-// logarithmic scale of those who wait.
-[[nodiscard]] std::string Plot(const CrashFigure& figure);
-
 }  // namespace tenure::bench

@@ -6,10 +6,7 @@
 namespace tenure::bench {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Eq;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 CrashFigure TwoSystems() {
   return {{{Column::kTenure, 100, {2000, 2010, 2030}},
@@ -46,26 +43,6 @@ TEST(CrashFigureTest, TheJsonHasEveryCrash) {
   EXPECT_THAT(points[3], Eq(nlohmann::ordered_json::parse(
                              R"({"system": "ZooKeeper", "waiting": 10000,
                                  "left_out": "too many files"})")));
-}
-
-TEST(CrashFigureTest, TheCurveShowsMediansOnALogarithmicScale) {
-  const auto svg = Plot({{{Column::kTenure, 100, {1000}},
-                          {Column::kTenure, 1'000, {2500}},
-                          {Column::kTenure, 10'000, {5000}}}});
-
-  EXPECT_THAT(svg,
-              HasSubstr("<path class=\"Tenure curve\" d=\"M64.0 300.8L352.0 212.0L640.0 64.0\"/>"));
-}
-
-TEST(CrashFigureTest, APointShowsItsSpread) {
-  const auto svg = Plot({{{Column::kEtcd, 100, {2500, 5000}}}});
-
-  EXPECT_THAT(svg, HasSubstr("<path class=\"etcd curve\" d=\"M64.0 212.0V64.0"));
-}
-
-TEST(CrashFigureTest, ASystemWithoutPointsIsNotDrawn) {
-  EXPECT_THAT(Plot({{{Column::kEtcd, 100, {2500}}, {Column::kZooKeeper, 100, {}, "why"}}}),
-              AllOf(HasSubstr(">etcd<"), Not(HasSubstr(">ZooKeeper<"))));
 }
 
 }  // namespace

@@ -24,8 +24,10 @@ Json ToJson(const Results& results) {
     Json goals = Json::array();
     for (const Goal& goal : row.goals) {
       const Verdict verdict = results.Judge(row, goal);
-      goals.push_back(
-          {{"goal", verdict.goal}, {"is", OrNull(verdict.measured)}, {"met", verdict.met}});
+      goals.push_back({{"goal", verdict.goal},
+                       {"bound", OrNull(verdict.bound)},
+                       {"is", OrNull(verdict.measured)},
+                       {"met", verdict.met}});
     }
     rows.push_back({{"work", row.work},
                     {"unit", row.unit},

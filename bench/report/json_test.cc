@@ -25,7 +25,7 @@ TEST(JsonTest, ARowHasItsFigureEveryRoundAndItsVerdicts) {
         "Tenure": {"value": 20.0, "rounds": [30.0, 10.0, 20.0], "p99 ms": 3.0},
         "etcd": {"value": 10.0, "rounds": [10.0]}
       },
-      "goals": [{"goal": "at least 1.5 x etcd", "is": 2.0, "met": true}]
+      "goals": [{"goal": "at least 1.5 x etcd", "bound": 15.0, "is": 2.0, "met": true}]
     }]
   })")));
 }
@@ -40,6 +40,7 @@ TEST(JsonTest, UnmeasuredFiguresAreNull) {
   const auto json = ToJson(results);
 
   EXPECT_THAT(json["met"], Eq(false));
+  EXPECT_THAT(json["rows"][0]["goals"][0]["bound"], Eq(nullptr));
   EXPECT_THAT(json["rows"][0]["goals"][0]["is"], Eq(nullptr));
 }
 

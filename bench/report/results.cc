@@ -61,10 +61,11 @@ Verdict Results::Judge(const Row& row, const Goal& goal) const {
     what = " x " + At(*other).work;
   }
   const auto tenure = row.Value(Column::kTenure);
-  Verdict verdict{
-      (goal.sense == kAtLeast ? "at least " : "at most ") + FigureText(goal.times) + what,
-      std::nullopt, false};
-  if (!tenure || !reference || *reference <= 0) return verdict;
+  Verdict verdict{.goal = (goal.sense == kAtLeast ? "at least " : "at most ") +
+                          FigureText(goal.times) + what};
+  if (!reference || *reference <= 0) return verdict;
+  verdict.bound = *reference * goal.times;
+  if (!tenure) return verdict;
   verdict.measured = *tenure / *reference;
   verdict.met =
       goal.sense == kAtLeast ? *verdict.measured >= goal.times : *verdict.measured <= goal.times;

@@ -58,9 +58,10 @@ struct Row {
 };
 
 struct Verdict {
-  std::string goal;                // "at least 2 x etcd"
-  std::optional<double> measured;  // in the goal's terms: the 1.4 of "1.4 x etcd"
-  bool met;                        // false where something was not measured
+  std::string goal;                     // "at least 2 x etcd"
+  std::optional<double> bound = {};     // the same in the row's unit
+  std::optional<double> measured = {};  // in the goal's terms: the 1.4 of "1.4 x etcd"
+  bool met = false;                     // also where something was not measured
 };
 
 struct Results {

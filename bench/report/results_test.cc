@@ -40,6 +40,7 @@ TEST(ResultsTest, AThroughputIsComparedWithEachPeer) {
 
   const Verdict etcd = results.Judge(row, row.goals.at(0));
   EXPECT_THAT(etcd.goal, Eq("at least 2 x etcd"));
+  EXPECT_THAT(etcd.bound, Optional(DoubleEq(4000)));
   EXPECT_THAT(etcd.measured, Optional(DoubleEq(2)));
   EXPECT_TRUE(etcd.met);
   const Verdict zookeeper = results.Judge(row, row.goals.at(1));
