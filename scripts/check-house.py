@@ -25,7 +25,7 @@ ROOMS = {
     "client": ["core", "proto"],
     "client/tool": ["client", "command_line", "core", "proto"],
     "client/examples": None,  # programs of their own
-    "bench/report": [],
+    "bench/report": ["command_line"],
     "bench/systems": ["bench/report", "tests/support"],
     "bench/works": ["bench/report", "bench/systems", "client", "tests/support"],
     "bench/commands": ["bench/report", "bench/systems", "bench/works"],

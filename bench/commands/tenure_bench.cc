@@ -15,7 +15,6 @@
 #include "bench/commands/scale_command.h"
 #include "bench/report/json.h"
 #include "bench/report/report_folder.h"
-#include "bench/report/table.h"
 #include "bench/works/crash.h"
 #include "bench/works/healthy_leaders.h"
 #include "bench/works/storm.h"
@@ -52,9 +51,9 @@ void Publish(const Options& options, const std::string& name, nlohmann::ordered_
   if (!options.report.empty()) {
     const std::filesystem::path folder = options.report;
     WriteReport(folder / (name + ".json"), json.dump(2) + "\n");
-    WriteReport(folder / (name + ".md"), MarkdownTable(measured));
+    WriteReport(folder / (name + ".md"), ToSheet(measured).Markdown());
   }
-  std::cout << (options.json ? json.dump(2) + "\n" : TextTable(measured));
+  std::cout << (options.json ? json.dump(2) + "\n" : ToSheet(measured).Text());
 }
 
 int Run(const Options& options) {

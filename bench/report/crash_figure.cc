@@ -2,51 +2,34 @@
 
 #include <algorithm>
 
-#include "bench/report/columns.h"
 #include "bench/report/statistics.h"
 
 namespace tenure::bench {
-namespace {
-
-constexpr size_t kFirstFigure = 1;
-
-bool IsMeasured(size_t column) { return column >= kFirstFigure; }
-
-std::vector<Line> Lines(const CrashFigure& figure) {
-  std::vector<Line> lines = {{"system", "wait", "median ms", "least ms", "most ms", "crashes"}};
-  for (const CrashPoint& point : figure.points) {
-    if (point.times_ms.empty()) continue;
-    const auto [least, most] = std::ranges::minmax(point.times_ms);
-    lines.push_back({Name(point.system), FigureText(static_cast<double>(point.waiting)),
-                     FigureText(Median(point.times_ms)), FigureText(least), FigureText(most),
-                     std::to_string(point.times_ms.size())});
-  }
-  return lines;
-}
-
-std::string WithWhatIsLeftOut(std::string text, const CrashFigure& figure) {
-  for (const CrashPoint& point : figure.points) {
-    if (!point.times_ms.empty()) continue;
-    text += "\nLeft out: " + Name(point.system) + " with " +
-            FigureText(static_cast<double>(point.waiting)) + ": " + point.left_out + "\n";
-  }
-  return text;
-}
-
-}  // namespace
-
 bool CrashFigure::Complete() const {
   return std::ranges::all_of(points, [](const CrashPoint& point) {
     return point.system != Column::kTenure || !point.times_ms.empty();
   });
 }
 
-std::string TextTable(const CrashFigure& figure) {
-  return WithWhatIsLeftOut(AlignedText(Lines(figure), &IsMeasured), figure);
-}
-
-std::string MarkdownTable(const CrashFigure& figure) {
-  return WithWhatIsLeftOut(MarkdownText(Lines(figure), &IsMeasured), figure);
+Sheet ToSheet(const CrashFigure& figure) {
+  Sheet sheet{Table({{.title = "system"},
+                     {.title = "wait", .align = Align::kRight},
+                     {.title = "median ms", .align = Align::kRight},
+                     {.title = "least ms", .align = Align::kRight},
+                     {.title = "most ms", .align = Align::kRight},
+                     {.title = "crashes", .align = Align::kRight}})};
+  for (const CrashPoint& point : figure.points) {
+    const std::string waiting = FigureText(static_cast<double>(point.waiting));
+    if (point.times_ms.empty()) {
+      sheet.remarks.push_back("Left out: " + Name(point.system) + " with " + waiting + ": " +
+                              point.left_out);
+      continue;
+    }
+    const auto [least, most] = std::ranges::minmax(point.times_ms);
+    sheet.table.Add({Name(point.system), waiting, FigureText(Median(point.times_ms)),
+                     FigureText(least), FigureText(most), std::to_string(point.times_ms.size())});
+  }
+  return sheet;
 }
 
 nlohmann::ordered_json ToJson(const CrashFigure& figure) {

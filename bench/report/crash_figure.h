@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/report/results.h"
+#include "bench/report/sheet.h"
 
 namespace tenure::bench {
 
@@ -26,8 +27,7 @@ struct CrashFigure {
 };
 
 // A line for each point, and under the table why others are left out.
-[[nodiscard]] std::string TextTable(const CrashFigure& figure);
-[[nodiscard]] std::string MarkdownTable(const CrashFigure& figure);
+[[nodiscard]] Sheet ToSheet(const CrashFigure& figure);
 [[nodiscard]] nlohmann::ordered_json ToJson(const CrashFigure& figure);
 
 }  // namespace tenure::bench

@@ -16,7 +16,7 @@ CrashFigure TwoSystems() {
 }
 
 TEST(CrashFigureTest, EachPointIsALineAndOmissionsAreStated) {
-  EXPECT_THAT(TextTable(TwoSystems()),
+  EXPECT_THAT(ToSheet(TwoSystems()).Text(),
               Eq("system       wait  median ms  least ms  most ms  crashes\n"
                  "Tenure        100      2,010     2,000    2,030        3\n"
                  "Tenure     10,000      4,000     4,000    4,000        1\n"

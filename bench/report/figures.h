@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/report/sheet.h"
+
 namespace tenure::bench {
 
 struct Figure {
@@ -25,9 +27,7 @@ struct Figures {
   [[nodiscard]] bool AllMet() const;
 };
 
-// A table, and the remarks under it.
-[[nodiscard]] std::string TextTable(const Figures& figures);
-[[nodiscard]] std::string MarkdownTable(const Figures& figures);
+[[nodiscard]] Sheet ToSheet(const Figures& figures);
 [[nodiscard]] nlohmann::ordered_json ToJson(const Figures& figures);
 
 }  // namespace tenure::bench

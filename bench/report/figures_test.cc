@@ -19,20 +19,21 @@ TEST(FiguresTest, OnlyAFigureAboveItsGoalMissesIt) {
 }
 
 TEST(FiguresTest, TheTextHasALinePerFigureFollowedByRemarks) {
-  EXPECT_THAT(TextTable(TwoFigures(1)), Eq("what           measured  unit   goal\n"
-                                           "renewals         30,000  per s\n"
-                                           "sessions lost         1         at most 0  MISSED\n"
-                                           "\n"
-                                           "Nothing was refused.\n"));
+  EXPECT_THAT(ToSheet(TwoFigures(1)).Text(),
+              Eq("what           measured  unit   goal\n"
+                 "renewals         30,000  per s\n"
+                 "sessions lost         1         at most 0  MISSED\n"
+                 "\n"
+                 "Nothing was refused.\n"));
 }
 
 TEST(FiguresTest, TheMarkdownHasTheSameCells) {
-  EXPECT_THAT(MarkdownTable(TwoFigures(0)), Eq("| what | measured | unit | goal |  |\n"
-                                               "| --- | ---: | --- | --- | --- |\n"
-                                               "| renewals | 30,000 | per s |  |  |\n"
-                                               "| sessions lost | 0 |  | at most 0 | met |\n"
-                                               "\n"
-                                               "Nothing was refused.\n"));
+  EXPECT_THAT(ToSheet(TwoFigures(0)).Markdown(), Eq("| what | measured | unit | goal |  |\n"
+                                                    "| --- | ---: | --- | --- | --- |\n"
+                                                    "| renewals | 30,000 | per s |  |  |\n"
+                                                    "| sessions lost | 0 |  | at most 0 | met |\n"
+                                                    "\n"
+                                                    "Nothing was refused.\n"));
 }
 
 TEST(FiguresTest, TheJsonHasEveryFigureAndWhetherAllGoalsAreMet) {

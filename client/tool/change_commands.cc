@@ -7,8 +7,8 @@
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
 #include "client/tool/output.h"
-#include "client/tool/text.h"
 #include "client/tool/words.h"
+#include "command_line/text.h"
 #include "proto/time.h"
 
 namespace tenure {

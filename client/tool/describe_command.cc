@@ -3,7 +3,7 @@
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
 #include "client/tool/output.h"
-#include "client/tool/text.h"
+#include "command_line/text.h"
 #include "core/duration_text.h"
 #include "proto/time.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/tool/output.h"
-#include "client/tool/table.h"
+#include "command_line/table.h"
 #include "core/types.h"
 #include "tenure/v1/admin.pb.h"
 

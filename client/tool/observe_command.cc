@@ -2,8 +2,8 @@
 #include "client/tool/commands.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
-#include "client/tool/text.h"
 #include "client/tool/words.h"
+#include "command_line/text.h"
 
 namespace tenure {
 namespace {

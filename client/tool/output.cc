@@ -4,7 +4,7 @@
 
 #include "client/connection.h"
 #include "client/tool/exit_code.h"
-#include "client/tool/text.h"
+#include "command_line/text.h"
 
 namespace tenure {
 namespace {

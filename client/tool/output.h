@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "client/tool/table.h"
+#include "command_line/table.h"
 
 namespace tenure {
 

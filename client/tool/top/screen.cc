@@ -5,9 +5,9 @@
 
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
-#include "client/tool/table.h"
-#include "client/tool/text.h"
 #include "client/tool/words.h"
+#include "command_line/table.h"
+#include "command_line/text.h"
 #include "proto/time.h"
 
 namespace tenure::top {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/tool/text.h"
 #include "client/tool/words.h"
+#include "command_line/text.h"
 #include "proto/time.h"
 
 namespace tenure::top {

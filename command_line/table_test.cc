@@ -1,4 +1,4 @@
-#include "client/tool/table.h"
+#include "command_line/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +17,15 @@ TEST(TableTest, ColumnsAreAsWideAsTheirWidestCell) {
   EXPECT_THAT(table.Lines(), ElementsAre("NAME     TERM  STATE",  //
                                          "orders      7",         //
                                          "a       12345  paused"));
+}
+
+TEST(TableTest, TheMarkdownHasTheSameCells) {
+  Table table({{.title = "NAME"}, {.title = "TERM", .align = Align::kRight}, {.title = ""}});
+
+  table.Add({"orders", "7", ""});
+
+  EXPECT_THAT(table.MarkdownLines(),
+              ElementsAre("| NAME | TERM |  |", "| --- | ---: | --- |", "| orders | 7 |  |"));
 }
 
 TEST(TableTest, AnEmptyTableHasOnlyTitles) {

@@ -32,6 +32,8 @@ class Table {
   // The titles, and then each row. No line is wider than `width`, or ends with a blank.
   [[nodiscard]] std::vector<std::string> Lines(
       size_t width = std::numeric_limits<size_t>::max()) const;
+  // As Markdown.
+  [[nodiscard]] std::vector<std::string> MarkdownLines() const;
 
  private:
   [[nodiscard]] std::vector<size_t> Widths(size_t width) const;

@@ -1,4 +1,4 @@
-#include "bench/report/table.h"
+#include "bench/report/sheet.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,9 +28,9 @@ Results TwoRows() {
   }};
 }
 
-TEST(TableTest, FiguresAreAlignedAndEachGoalHasALine) {
+TEST(SheetTest, FiguresAreAlignedAndEachGoalHasALine) {
   EXPECT_THAT(
-      TextTable(TwoRows()),
+      ToSheet(TwoRows()).Text(),
       Eq("work            unit   Tenure   etcd  ZooKeeper  goal                    is\n"
          "cycles          per s  12,000  5,000      6,000  at least 2 x etcd       2.4   met\n"
          "                                                 at least 3 x ZooKeeper  2     MISSED\n"
@@ -38,8 +38,8 @@ TEST(TableTest, FiguresAreAlignedAndEachGoalHasALine) {
          "idle            per s\n"));
 }
 
-TEST(TableTest, TheMarkdownHasTheSameCells) {
-  EXPECT_THAT(MarkdownTable(TwoRows()),
+TEST(SheetTest, TheMarkdownHasTheSameCells) {
+  EXPECT_THAT(ToSheet(TwoRows()).Markdown(),
               Eq("| work | unit | Tenure | etcd | ZooKeeper | goal | is |  |\n"
                  "| --- | --- | ---: | ---: | ---: | --- | --- | --- |\n"
                  "| cycles | per s | 12,000 | 5,000 | 6,000 | at least 2 x etcd | 2.4 | met |\n"

@@ -1,4 +1,4 @@
-#include "client/tool/text.h"
+#include "command_line/text.h"
 
 #include <wchar.h>
 #include <wctype.h>

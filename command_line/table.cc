@@ -1,9 +1,9 @@
-#include "client/tool/table.h"
+#include "command_line/table.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "client/tool/text.h"
+#include "command_line/text.h"
 
 namespace tenure {
 namespace {
@@ -23,6 +23,21 @@ std::vector<std::string> Table::Lines(size_t width) const {
   for (const Column& column : columns_) titles.push_back(column.title);
   std::vector<std::string> lines = {CutTo(Line(titles, widths), width)};
   for (const auto& row : rows_) lines.push_back(CutTo(Line(row, widths), width));
+  return lines;
+}
+
+std::vector<std::string> Table::MarkdownLines() const {
+  std::string titles = "|";
+  std::string rule = "|";
+  for (const Column& column : columns_) {
+    titles += " " + column.title + " |";
+    rule += column.align == Align::kRight ? " ---: |" : " --- |";
+  }
+  std::vector<std::string> lines = {titles, rule};
+  for (const auto& row : rows_) {
+    std::string& line = lines.emplace_back("|");
+    for (const std::string& cell : row) line += " " + cell + " |";
+  }
   return lines;
 }
 

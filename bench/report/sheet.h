@@ -1,0 +1,23 @@
+// Figures for people: a table, with remarks under it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/report/results.h"
+#include "command_line/table.h"
+
+namespace tenure::bench {
+
+struct Sheet {
+  Table table;
+  std::vector<std::string> remarks = {};
+
+  [[nodiscard]] std::string Text() const;
+  [[nodiscard]] std::string Markdown() const;
+};
+
+// A row with several goals takes as many lines.
+[[nodiscard]] Sheet ToSheet(const Results& results);
+
+}  // namespace tenure::bench
