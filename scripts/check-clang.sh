@@ -24,4 +24,5 @@ done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metric
 cp .clang-tidy "$units"
 printf '%s\n' "$units"/*.cc |
   xargs -P "$(nproc)" -I{} clang-tidy --quiet --header-filter="^$PWD/[a-z_/]*\\.(cc|h)\$" {} -- \
-    -std=c++20 -Wthread-safety -DTENURE_VERSION=\"check\" -I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal
+    -std=c++20 -Wthread-safety -DTENURE_VERSION=\"check\" -I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal \
+    2> >(grep -v 'warnings\? generated' >&2)

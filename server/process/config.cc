@@ -204,8 +204,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   }
   if (config.incumbent_wait > kIncumbentWaitMax) {
     return tl::unexpected(WrongUsage("--incumbent-wait must not be longer than " +
-                                   DurationText(kIncumbentWaitMax) + "; it is " +
-                                   DurationText(config.incumbent_wait)));
+                                     DurationText(kIncumbentWaitMax) + "; it is " +
+                                     DurationText(config.incumbent_wait)));
   }
   if (config.tls.certificate.empty() != config.tls.key.empty()) {
     return tl::unexpected(
@@ -225,7 +225,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
     if (!password_file.empty()) {
       const auto password = mysql::ReadPassword(password_file);
-      if (!password) return tl::unexpected(WrongUsage("--store-password-file: " + password.error()));
+      if (!password)
+        return tl::unexpected(WrongUsage("--store-password-file: " + password.error()));
       mysql->password_file = password_file;
     } else if (const char* password = std::getenv("TENURE_STORE_PASSWORD")) {
       mysql->password = password;  // it has no flag, because `ps` would show it
