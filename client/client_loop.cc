@@ -2,6 +2,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+#include <future>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -47,26 +49,42 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         connection_(options.endpoints, options.credentials, HealthCheck::kOn) {}
 
   void Run() {
-    while (!session_.Ended() && HolderNow() < give_up_at_) {
+    while (!abandoned_ || !EndedAt(HolderNow())) {
       auto input = mailbox_->Take(WaitUntil(NextWake()));
       const Lease::Time now = HolderNow();
       if (input) (*input)(session_, now);
       Step(now);
+      if (EndedAt(now)) TellEnd();
     }
     for (const auto& [number, cancel] : calls_) cancel();
     if (stream_ != nullptr) stream_->Close();
     mailbox_->Close();
   }
 
-  void End(ClientSession& session, Lease::Time now) {
+  // Nobody is left who could use the client.
+  void Abandon(ClientSession& session, Lease::Time now) {
+    abandoned_ = true;
+    if (EndedAt(now)) return;
     session.End(now);
     give_up_at_ = now + kEndPatience;
   }
 
+  using Ending = std::promise<grpc::Status>;
+  void Close(ClientSession& session, Lease::Time now, std::chrono::milliseconds patience,
+             std::shared_ptr<Ending> ending) {
+    endings_.push_back(std::move(ending));
+    if (EndedAt(now)) return;
+    give_up_at_ = now + patience;
+    session.End(now, give_up_at_);
+  }
+
   [[nodiscard]] std::thread::id callbacks_thread() const { return callbacks_.thread(); }
 
-  void Listen(Seat seat, const std::string& election, std::shared_ptr<SeatListener> listener) {
-    listeners_.emplace(seat, Listener{std::move(listener), {metrics_, election}});
+  void Listen(Seat first, const std::vector<SeatOptions>& set,
+              const std::shared_ptr<SeatListener>& listener) {
+    for (size_t i = 0; i < set.size(); ++i) {
+      listeners_.emplace(first + i, Listener{listener, i, {metrics_, set[i].election}});
+    }
   }
 
   const std::shared_ptr<Mailbox<Input>> mailbox_ = std::make_shared<Mailbox<Input>>();
@@ -74,21 +92,38 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  private:
   struct Listener {
     std::shared_ptr<SeatListener> listener;
+    size_t index;  // in its set
     ClientMetrics::Election metrics;
     uint64_t published_term = 0;  // 0: no belief stands
     Lease::Time published_until{};
   };
 
-  [[nodiscard]] Lease::Time NextWake() const { return std::min(session_.NextWake(), give_up_at_); }
+  [[nodiscard]] bool EndedAt(Lease::Time now) const {
+    return session_.Ended() || now >= give_up_at_;
+  }
+  [[nodiscard]] Lease::Time NextWake() const {
+    if (EndedAt(HolderNow())) return Lease::Time::max();
+    return std::min(session_.NextWake(), give_up_at_);
+  }
+
+  void TellEnd() {
+    grpc::Status status = session_.end_status();
+    if (!session_.Ended() && status.ok()) {
+      status = {grpc::StatusCode::DEADLINE_EXCEEDED, "the session's end was not answered in time"};
+    }
+    for (const auto& ending : std::exchange(endings_, {})) ending->set_value(status);
+  }
 
   void Step(Lease::Time now) {
     const auto effects = session_.Decide(now);
     // The belief ends before anything is sent that gives up the seat.
-    for (auto& [seat, listener] : listeners_) Publish(seat, listener, now);
+    for (auto& [seat, listener] : listeners_) {
+      if (listener.index == 0) Publish(seat, listener, now);
+    }
     for (const auto& [seat, event] : session_.TakeNews()) {
       Listener& listener = listeners_.at(seat);
       listener.metrics.Count(event);
-      listener.listener->OnNews(event, callbacks_);
+      listener.listener->OnNews(listener.index, event, callbacks_);
     }
     for (const auto& renewal : session_.TakeRenewals()) metrics_.Count(renewal);
     for (const Effect& effect : effects) {
@@ -184,6 +219,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::map<uint64_t, std::function<void()>> calls_;  // under way, with what cancels each
   std::shared_ptr<KeepAliveStream> stream_;
   Lease::Time give_up_at_ = Lease::Time::max();
+  bool abandoned_ = false;
+  std::vector<std::shared_ptr<Ending>> endings_;  // whoever waits for the session's end
   SerialExecutor callbacks_;  // the first to end: callbacks may use everything else
 };
 
@@ -198,31 +235,45 @@ ClientLoop::~ClientLoop() {
   const auto mailbox = body_->mailbox_;
   // The loop's thread is the last to let go of the body, which ends the other threads.
   mailbox->Put([body = std::move(body_)](ClientSession& session, Lease::Time now) {
-    body->End(session, now);
+    body->Abandon(session, now);
   });
   own ? thread_.detach() : thread_.join();
 }
 
-ClientLoop::Seat ClientLoop::Claim(const std::string& election) {
+grpc::Status ClientLoop::Close(std::chrono::milliseconds patience) {
+  const auto ending = std::make_shared<Body::Ending>();
+  body_->mailbox_->Put(
+      [body = body_.get(), patience, ending](ClientSession& session, Lease::Time now) {
+        body->Close(session, now, patience, ending);
+      });
+  return ending->get_future().get();
+}
+
+ClientLoop::Seat ClientLoop::Claim(const std::vector<std::string>& elections) {
   const MutexLock lock(mutex_);
-  if (!elections_.insert(election).second) {
+  for (const std::string& election : elections) {
+    if (!elections_.contains(election)) continue;
     throw std::invalid_argument("this client already has an elector for election '" + election +
                                 "'");
   }
-  return ++last_seat_;
+  elections_.insert(elections.begin(), elections.end());
+  const Seat first = last_seat_ + 1;
+  last_seat_ += elections.size();
+  return first;
 }
 
-void ClientLoop::Add(Seat seat, SeatOptions options, std::shared_ptr<SeatListener> listener) {
-  body_->mailbox_->Put([body = body_.get(), seat, options = std::move(options),
+void ClientLoop::Add(Seat first, std::vector<SeatOptions> set,
+                     std::shared_ptr<SeatListener> listener) {
+  body_->mailbox_->Put([body = body_.get(), first, set = std::move(set),
                         listener = std::move(listener)](ClientSession& session, Lease::Time) {
-    body->Listen(seat, options.election, listener);
-    session.Add(seat, options);
+    body->Listen(first, set, listener);
+    session.AddSet(first, set);
   });
 }
 
-void ClientLoop::Remove(const std::string& election) {
+void ClientLoop::Remove(const std::vector<std::string>& elections) {
   const MutexLock lock(mutex_);
-  elections_.erase(election);
+  for (const std::string& election : elections) elections_.erase(election);
 }
 
 std::function<void(ClientLoop::Input)> ClientLoop::mailbox() const {

@@ -4,12 +4,14 @@
 //   calls, beliefs, news
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "client/belief.h"
 #include "client/client_session.h"
@@ -24,8 +26,10 @@ namespace tenure {
 class SeatListener {
  public:
   virtual ~SeatListener() = default;
-  // On the loop's thread: it must not wait for anything. The belief is up to date.
-  virtual void OnNews(const SeatEvent& event, SerialExecutor& callbacks) = 0;
+  // Of the seat with this index in its set. On the loop's thread: it must not wait for anything.
+  // The belief is up to date.
+  virtual void OnNews(size_t index, const SeatEvent& event, SerialExecutor& callbacks) = 0;
+  // In all seats of the set.
   [[nodiscard]] virtual Belief& belief() = 0;
 };
 
@@ -42,12 +46,14 @@ class ClientLoop {
   ClientLoop& operator=(const ClientLoop&) = delete;
 
   [[nodiscard]] const ClientOptions& options() const { return options_; }
-  // A number for a seat of this election. Throws std::invalid_argument if there is one already that
-  // was not removed.
-  [[nodiscard]] Seat Claim(const std::string& election);
-  void Add(Seat seat, SeatOptions options, std::shared_ptr<SeatListener> listener);
-  // The election is free for another elector of this client.
-  void Remove(const std::string& election);
+  // Ends the session: see Client::Close.
+  [[nodiscard]] grpc::Status Close(std::chrono::milliseconds patience);
+  // Numbers for the seats of these elections; answers with the first. Throws std::invalid_argument
+  // if there is one already that was not removed.
+  [[nodiscard]] Seat Claim(const std::vector<std::string>& elections);
+  void Add(Seat first, std::vector<SeatOptions> set, std::shared_ptr<SeatListener> listener);
+  // The elections are free for another elector of this client.
+  void Remove(const std::vector<std::string>& elections);
   // Where to leave what the session is to be told; from any thread, also when the loop has ended.
   [[nodiscard]] std::function<void(Input)> mailbox() const;
 

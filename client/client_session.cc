@@ -20,6 +20,8 @@ constexpr auto kCheckMax = 40s;
 // What only an operator, or other candidates, can change.
 constexpr auto kRefusedForNowMin = 1s;
 constexpr auto kRefusedForNowMax = 5s;
+// How long a campaign for a set waits for its seats. Whoever leaves waits for its answer.
+constexpr auto kSetWait = 500ms;
 // How long a replica may take to answer before another one is asked.
 constexpr Duration kAnswerPatienceMin = 100ms;
 constexpr Duration kAnswerPatienceMax = 3s;
@@ -53,37 +55,34 @@ grpc::Status SupersededStatus(const std::string& candidate) {
 
 }  // namespace
 
-void ClientSession::Add(SeatNumber number, SeatOptions options) {
-  by_election_[options.election].push_back(number);
-  const uint64_t closed_term = ClosedTermOf(options.election);
-  seats_.emplace(number, Entry{Seat(std::move(options), closed_term)});
-}
-
 void ClientSession::Proclaim(SeatNumber number, std::string value, Time now) {
-  if (Seat* seat = Find(number)) seat->Proclaim(std::move(value), now);
+  for (Entry* entry : seats_.Together(number)) entry->seat.Proclaim(value, now);
 }
 
 void ClientSession::Leave(SeatNumber number, Time now) {
   Pass(now);
-  if (Seat* seat = Find(number)) seat->Leave(now);
+  for (Entry* entry : seats_.Together(number)) entry->seat.Leave(now);
 }
 
 void ClientSession::Abandon(SeatNumber number, Time now) {
-  if (Seat* seat = Find(number)) seat->Abandon(now);
+  for (Entry* entry : seats_.Together(number)) entry->seat.Abandon(now);
 }
 
 void ClientSession::BeliefEnded(SeatNumber number, Time now) {
-  if (Seat* seat = Find(number)) seat->BeliefEnded(now);
+  for (Entry* entry : seats_.Together(number)) entry->seat.BeliefEnded(now);
 }
 
 void ClientSession::WorkEnded(SeatNumber number, Time now) {
   Pass(now);
-  if (Seat* seat = Find(number)) seat->WorkEnded(now);
+  for (Entry* entry : seats_.Together(number)) entry->seat.WorkEnded(now);
 }
 
-void ClientSession::End(Time now) {
+void ClientSession::End(Time now, std::optional<Time> insist_until) {
   ending_ = true;
-  for (auto& [number, entry] : seats_) entry.seat.Abandon(now);
+  insist_until_ = insist_until;
+  resign_until_ = now + (insist_until.value_or(now) - now) / 2;
+  end_tries_ = 0;
+  for (auto& [number, entry] : seats_.all()) entry.seat.Abandon(now);
 }
 
 void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
@@ -96,25 +95,42 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
     if (session_id_.empty()) OnOpened(response.session());
     lease_.Renewed(call->sent_at, FromProto(response.session().lease_ttl()).value_or(Duration(0)));
   }
-  Seat* const seat = Find(call->seat);
-  if (seat == nullptr) return;
-  if (status.ok()) {
-    if (response.has_elected()) return SeatElected(response.elected(), now);
-    return seat->OnStanding(response.standing().position(), now, Within(kCheckMin, kCheckMax, now));
-  }
+  const std::vector<Entry*> set = seats_.Together(call->seat);
+  if (set.empty()) return;
+  const auto unanswered = [&](Time retry_at) {
+    for (Entry* entry : set) entry->seat.Unanswered(status, retry_at);
+  };
+  if (status.ok()) return OnCampaignAnswered(*call, response, now);
   if (IsSessionGone(status)) {
     if (!session_id_.empty()) return SessionOver(CauseOf(status), now);
     request_id_ = NewRequestId();  // it had opened one whose lease is over already
-    return seat->Unanswered(status, Backoff(now));
+    return unanswered(Backoff(now));
   }
   if (IsTransient(status)) {
     ReplicaFailed(call->replica, IsSilence(status));
-    return seat->Unanswered(status, std::max(Backoff(now), now + RetryDelayOf(status)));
+    return unanswered(std::max(Backoff(now), now + RetryDelayOf(status)));
   }
-  if (IsRefusedForNow(status)) {
-    return seat->Unanswered(status, Within(kRefusedForNowMin, kRefusedForNowMax, now));
+  seats_.SetOf(*set.front()).unsettled = false;
+  if (IsRefusedForNow(status)) return unanswered(Within(kRefusedForNowMin, kRefusedForNowMax, now));
+  for (Entry* entry : set) entry->seat.OnRefused(status, now);
+}
+
+void ClientSession::OnCampaignAnswered(const Call& call, const v1::CampaignResponse& response,
+                                       Time now) {
+  const std::vector<Entry*> set = seats_.Together(call.seat);
+  seats_.SetOf(*set.front()).unsettled = false;
+  seats_.SetOf(*set.front()).tried = true;
+  if (response.has_elected()) return SeatElected(response.elected(), now);
+  for (const auto& seat : response.all_elected().leaderships()) SeatElected(seat, now);
+  if (response.has_standing()) {
+    return set.front()->seat.OnStanding(response.standing(), now,
+                                        Within(kCheckMin, kCheckMax, now));
   }
-  seat->OnRefused(status, now);
+  if (!response.has_blocked()) return;
+  const auto& names = response.blocked().elections();
+  for (Entry* entry : set) {
+    entry->seat.OnBlocked({names.begin(), names.end()}, now, call.sent_at + call.wait);
+  }
 }
 
 void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Time now) {
@@ -125,11 +141,15 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
   const bool unanswered = refused || (!status.ok() && IsTransient(status));
   if (unanswered) ReplicaFailed(call->replica, IsSilence(status));
   if (call->seat == kTheSession) {
-    ended_ = !unanswered || end_tries_ >= kEndTriesMax;
+    end_status_ = IsSessionGone(status) ? grpc::Status::OK : status;
+    const bool again = insist_until_ ? now < *insist_until_ : end_tries_ < kEndTriesMax;
+    ended_ = !unanswered || !again || (insist_until_ && refused);
+    if (insist_until_) end_at_ = Backoff(now);
     return;
   }
-  Seat* const seat = Find(call->seat);
-  if (seat == nullptr) return;
+  Entry* const entry = seats_.Find(call->seat);
+  if (entry == nullptr) return;
+  Seat* const seat = &entry->seat;
   if (refused) {
     return seat->Unanswered(status, Within(kRefusedForNowMin, kRefusedForNowMax, now));
   }
@@ -182,31 +202,34 @@ std::vector<Effect> ClientSession::Decide(Time now) {
     DecideEnd(now, effects);
     return effects;
   }
+  seats_.Settle(now, lease_, sequence_, answered_);
   DecideStream(now, effects);
-  for (auto& [number, entry] : seats_) DecideSeat(number, entry, now, effects);
+  for (auto& [number, entry] : seats_.all()) DecideSeat(number, entry, now, effects);
   return effects;
 }
 
 ClientSession::Time ClientSession::NextWake() const {
-  if (ending_) return Time::max();
-  Time next = Time::max();
-  if (!session_id_.empty()) {
+  if (ending_ && resign_until_ == Time{}) {
+    return calls_.empty() && !ended_ ? end_at_ : Time::max();
+  }
+  Time next = ending_ ? resign_until_ : Time::max();
+  if (!ending_ && !session_id_.empty()) {
     if (stream_ == 0) {
       next = open_at_;
     } else {
       next = renewal_sent_ ? *renewal_sent_ + AnswerPatience() : next_renewal_;
     }
   }
-  for (const auto& [number, entry] : seats_) {
+  for (const auto& [number, entry] : seats_.all()) {
     next = std::min(next, entry.seat.NextWake(lease_));
-    if (MayCall(number, entry)) next = std::min(next, entry.seat.need_at());
+    next = std::min(next, CallAt(number, entry));
   }
   return next;
 }
 
 std::vector<ClientSession::News> ClientSession::TakeNews() {
   std::vector<News> news;
-  for (auto& [number, entry] : seats_) {
+  for (auto& [number, entry] : seats_.all()) {
     for (SeatEvent& event : entry.seat.TakeEvents()) {
       if (number < kFirstStray) news.push_back({number, std::move(event)});
     }
@@ -214,37 +237,15 @@ std::vector<ClientSession::News> ClientSession::TakeNews() {
   return news;
 }
 
-ClientSession::Time ClientSession::BelievedUntil(SeatNumber number) const {
-  const auto entry = seats_.find(number);
-  return entry == seats_.end() ? Time{} : entry->second.seat.BelievedUntil(lease_);
-}
-
-uint64_t ClientSession::TermOf(SeatNumber number) const {
-  const auto entry = seats_.find(number);
-  return entry == seats_.end() ? 0 : entry->second.seat.term();
-}
-
-std::vector<ClientSession::SeatNumber> ClientSession::TakeGone() {
-  std::vector<SeatNumber> gone;
-  for (const auto& [number, entry] : seats_) {
-    if (entry.seat.Gone() && !entry.called) gone.push_back(number);
-  }
-  for (const SeatNumber number : gone) {
-    const Seat& seat = *Find(number);
-    closed_terms_[seat.options().election] =
-        std::max(ClosedTermOf(seat.options().election), seat.closed_term());
-    const auto election = by_election_.find(seat.options().election);
-    std::erase(election->second, number);
-    if (election->second.empty()) by_election_.erase(election);
-    seats_.erase(number);
-  }
-  return gone;
+uint64_t ClientSession::TermOf(SeatNumber number) {
+  const Entry* entry = seats_.Find(number);
+  return entry == nullptr ? 0 : entry->seat.term();
 }
 
 // What time does.
 
 void ClientSession::Pass(Time now) {
-  for (auto& [number, entry] : seats_) entry.seat.Pass(now, lease_);
+  for (auto& [number, entry] : seats_.all()) entry.seat.Pass(now, lease_);
   if (stream_ != 0 && renewal_sent_ && now >= *renewal_sent_ + AnswerPatience()) {
     ReplicaFailed(stream_replica_, true);
     DropStream();
@@ -254,8 +255,9 @@ void ClientSession::Pass(Time now) {
 
 void ClientSession::DecideStream(Time now, Effects& effects) {
   if (session_id_.empty()) return;
-  const bool due = stream_ != 0 && !renewal_sent_ && now >= next_renewal_;
-  if (due && AnyInDoubt()) {
+  const bool due =
+      stream_ != 0 && !renewal_sent_ && (now >= next_renewal_ || seats_.AnyUnconfirmed(sequence_));
+  if (due && seats_.AnyInDoubt()) {
     DropStream();
     effects.push_back(CloseStream{std::exchange(dropped_stream_, 0)});
     open_at_ = now;
@@ -266,14 +268,14 @@ void ClientSession::DecideStream(Time now, Effects& effects) {
   stream_ = ++last_number_;
   stream_replica_ = replica_;
   seats_listed_ = false;
-  for (auto& [number, entry] : seats_) entry.term_asked = entry.seat.term();
+  seats_.ListAsked();
   effects.push_back(OpenStream{stream_});
   Renew(now, effects);
 }
 
 void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects) {
   Seat& seat = entry.seat;
-  if (!MayCall(number, entry) || now < seat.need_at()) return;
+  if (now < CallAt(number, entry)) return;
   if (session_id_.empty() && seat.need() == Seat::Need::kResign) {
     // What it may have been given belongs to a session that nobody here will ever know, or renew.
     request_id_ = NewRequestId();
@@ -281,12 +283,21 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
   }
   const uint64_t call = ++last_number_;
   calls_[call] = {number, session_id_, seat.term(), replica_, now};
-  entry.called = true;
   if (seat.need() == Seat::Need::kCampaign) {
-    seat.Asked();
-    effects.push_back(SendCampaign{call, Request(seat), AnswerPatience()});
+    const std::vector<Entry*> set = seats_.Together(number);
+    for (Entry* asked : set) {
+      asked->seat.Asked();
+      asked->called = true;
+    }
+    const bool waits = set.size() > 1 && seats_.SetOf(entry).tried;
+    const Duration wait = waits ? kSetWait : 0ms;
+    seats_.SetOf(entry).unsettled = true;
+    calls_[call].campaign = true;
+    calls_[call].wait = wait;
+    effects.push_back(SendCampaign{call, Request(set, wait), wait + AnswerPatience()});
     return;
   }
+  entry.called = true;
   v1::ResignRequest request;
   request.set_session_id(session_id_);
   request.set_election(seat.options().election);
@@ -295,14 +306,21 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
 }
 
 // While no session is open, one call at a time: it opens the session for all of them.
-bool ClientSession::MayCall(SeatNumber number, const Entry& entry) const {
-  if (entry.called || entry.seat.need() == Seat::Need::kNothing) return false;
-  if (by_election_.at(entry.seat.options().election).front() != number) return false;
-  return calls_.size() < (session_id_.empty() ? 1 : kCallsMax);
+ClientSession::Time ClientSession::CallAt(SeatNumber number, const Entry& entry) const {
+  const bool may_call = calls_.size() < (session_id_.empty() ? 1 : kCallsMax);
+  return may_call ? seats_.CallAt(number, entry) : Time::max();
 }
 
 void ClientSession::DecideEnd(Time now, Effects& effects) {
-  if (!calls_.empty()) return;
+  if (now < resign_until_) {
+    for (auto& [number, entry] : seats_.all()) DecideSeat(number, entry, now, effects);
+    const bool any = std::ranges::any_of(seats_.all(), [](const auto& entry) {
+      return entry.second.seat.need() == Seat::Need::kResign;
+    });
+    if (any) return;
+  }
+  resign_until_ = Time{};
+  if (!calls_.empty() || now < end_at_) return;
   if (session_id_.empty()) ended_ = true;
   if (ended_) return;
   ++end_tries_;
@@ -345,10 +363,10 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
   if (session_id_.empty()) return;
   previous_session_id_ = cause == v1::CAUSE_EXPIRED ? session_id_ : "";
   session_id_.clear();
-  closed_terms_.clear();
+  seats_.Forget();
   lease_ = Lease();
   DropStream();
-  for (auto& [number, entry] : seats_) {
+  for (auto& [number, entry] : seats_.all()) {
     entry.seat.OnSessionOver(cause, now);
     // Whoever took over would be thrown out by another session.
     if (cause == v1::CAUSE_SUPERSEDED) {
@@ -358,10 +376,12 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
 }
 
 void ClientSession::SeatElected(const v1::Leadership& leadership, Time now) {
-  if (Find(leadership.election()) == nullptr) AddStray(leadership.election(), now);
-  Entry* const entry = Find(leadership.election());
+  if (seats_.Find(leadership.election()) == nullptr) AddStray(leadership.election(), now);
+  Entry* const entry = seats_.Find(leadership.election());
   entry->seat.OnElected(leadership, now, lease_);
-  if (!leadership.successor().empty()) entry->seat.OnStepDownAsked(leadership.term(), now);
+  if (!leadership.successor().empty()) {
+    entry->seat.OnStepDownAsked(leadership.term(), leadership.successor(), now);
+  }
 }
 
 void ClientSession::AddStray(const std::string& election, Time now) {
@@ -370,83 +390,58 @@ void ClientSession::AddStray(const std::string& election, Time now) {
   Abandon(number, now);
 }
 
-// The stream tells what happens from before the list was read. So a seat that is not listed, and
-// that was held when the list was asked for, is lost. One that was granted since may have been
-// granted after the list was read: then the stream tells of the grant too. Or it was granted and
-// lost before.
-void ClientSession::SeatsListed(const v1::SessionRenewal& session, Time now) {
-  for (const v1::Leadership& seat : session.seats()) SeatElected(seat, now);
-  for (auto& [number, entry] : seats_) {
-    const uint64_t term = entry.seat.term();
-    const std::string& election = entry.seat.options().election;
-    const bool listed = std::ranges::any_of(session.seats(), [&](const v1::Leadership& seat) {
-      return seat.election() == election && seat.term() >= term;
-    });
-    if (term == 0 || listed || entry.noticed_on == stream_) continue;
-    entry.in_doubt = entry.term_asked != term;
-    if (!entry.in_doubt) entry.seat.OnLost(term, v1::CAUSE_UNSPECIFIED, now);
-  }
-}
-
-bool ClientSession::AnyInDoubt() const {
-  return std::ranges::any_of(seats_, [this](const auto& seat) {
-    const Entry& entry = seat.second;
-    return entry.in_doubt && entry.seat.term() != 0 && entry.noticed_on != stream_;
-  });
-}
-
 void ClientSession::TakeIn(const v1::SeatNotice& notice, Time now) {
   if (notice.has_elected()) SeatElected(notice.elected(), now);
-  Entry* const entry = Find(notice.election());
+  Entry* const entry = seats_.Find(notice.election());
   if (entry == nullptr) return;
-  if (notice.has_elected()) entry->noticed_on = stream_;
+  if (notice.has_elected()) {
+    entry->noticed_on = stream_;
+    entry->in_doubt = false;
+  }
   if (notice.has_lost()) entry->seat.OnLost(notice.lost().term(), notice.lost().cause(), now);
-  if (notice.has_step_down()) entry->seat.OnStepDownAsked(notice.step_down().term(), now);
+  if (notice.has_step_down()) {
+    entry->seat.OnStepDownAsked(notice.step_down().term(), notice.step_down().successor(), now);
+  }
 }
 
 void ClientSession::TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now) {
   if (session.has_ended()) return SessionOver(session.ended(), now);
   if (session.has_not_found()) return SessionOver(v1::CAUSE_EXPIRED, now);
   failures_ = 0;
+  answered_ = sequence_;
   renewals_.push_back({now - sent_at, lease_.believed_until() - now});
   lease_.Renewed(sent_at, FromProto(session.lease_ttl()).value_or(Duration(0)));
   next_renewal_ = sent_at + lease_.RenewalInterval();
-  if (!std::exchange(seats_listed_, true)) SeatsListed(session, now);
+  if (std::exchange(seats_listed_, true)) return;
+  for (const v1::Leadership& seat : session.seats()) SeatElected(seat, now);
+  seats_.Listed(session.seats(), stream_, now);
 }
 
 // The rest.
 
-Seat* ClientSession::Find(SeatNumber number) {
-  const auto entry = seats_.find(number);
-  return entry == seats_.end() ? nullptr : &entry->second.seat;
-}
-
-ClientSession::Entry* ClientSession::Find(const std::string& election) {
-  const auto numbers = by_election_.find(election);
-  return numbers == by_election_.end() ? nullptr : &seats_.at(numbers->second.front());
-}
-
-uint64_t ClientSession::ClosedTermOf(const std::string& election) const {
-  const auto entry = closed_terms_.find(election);
-  return entry == closed_terms_.end() ? 0 : entry->second;
-}
-
 std::optional<ClientSession::Call> ClientSession::TakeCall(uint64_t number) {
   const auto call = calls_.extract(number);
   if (call.empty()) return std::nullopt;
-  const auto entry = seats_.find(call.mapped().seat);
-  if (entry != seats_.end()) entry->second.called = false;
+  if (call.mapped().campaign) {
+    for (Entry* entry : seats_.Together(call.mapped().seat)) entry->called = false;
+  } else if (Entry* entry = seats_.Find(call.mapped().seat)) {
+    entry->called = false;
+  }
   return std::move(call.mapped());
 }
 
-v1::CampaignRequest ClientSession::Request(const Seat& seat) const {
+v1::CampaignRequest ClientSession::Request(const std::vector<Entry*>& set, Duration wait) const {
+  const SeatOptions& options = set.front()->seat.options();
   v1::CampaignRequest request;
-  request.set_election(seat.options().election);
+  if (set.size() == 1) request.set_election(options.election);
+  if (set.size() > 1) {
+    for (const Entry* entry : set) request.add_elections(entry->seat.options().election);
+  }
   request.set_candidate(options_.candidate);
-  request.set_value(seat.options().value);
-  request.set_priority(seat.options().priority);
+  request.set_value(options.value);
+  request.set_priority(options.priority);
   request.set_supersede(options_.supersede);
-  request.mutable_wait();  // zero: the stream tells when it is elected
+  *request.mutable_wait() = ToProto(wait);  // zero: the stream tells when it is elected
   if (!session_id_.empty()) {
     request.set_session_id(session_id_);
     return request;

@@ -4,7 +4,10 @@
 //
 // The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
 // number of elections. A place in a queue needs no open call: the stream tells who was elected. So
-// nothing is lost when a connection breaks, as long as the lease lasts.
+// nothing is lost when a connection breaks, as long as the lease lasts. A set of elections has no
+// place in any queue: it is campaigned for until all its seats are free, in calls that wait a
+// little. Its seats lead together, when a renewal has confirmed that all are held; when one of them
+// ceases to lead, the others do, too.
 //
 // Usage: tell what happened, then Decide, and do what it answers. Of one thread.
 #pragma once
@@ -12,7 +15,6 @@
 #include <grpcpp/support/status.h>
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <random>
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "client/seat.h"
+#include "client/seat_book.h"
 #include "core/lease.h"
 #include "tenure/v1/election.pb.h"
 
@@ -63,7 +66,7 @@ struct ClientSessionOptions {
 class ClientSession {
  public:
   using Time = Lease::Time;
-  using SeatNumber = uint64_t;  // from 1
+  using SeatNumber = SeatBook::SeatNumber;  // from 1
 
   ClientSession(ClientSessionOptions options, uint64_t seed)
       : options_(std::move(options)), random_(seed), request_id_(NewRequestId()) {}
@@ -72,17 +75,26 @@ class ClientSession {
 
   // Numbers are never used again. A seat of an election that an earlier one has not left yet begins
   // when that is gone.
-  void Add(SeatNumber number, SeatOptions options);
+  void Add(SeatNumber number, SeatOptions options) { AddSet(number, {std::move(options)}); }
+  // Seats that are won together or not at all, with numbers from `first` on. What this process
+  // wants and does is told of the first of them, and concerns all.
+  void AddSet(SeatNumber first, std::vector<SeatOptions> options) {
+    seats_.AddSet(first, std::move(options));
+  }
   void Proclaim(SeatNumber number, std::string value, Time now);
   void Leave(SeatNumber number, Time now);
   void Abandon(SeatNumber number, Time now);
   // Somebody has acted on the end of a belief that this session has not noticed yet.
   void BeliefEnded(SeatNumber number, Time now);
   void WorkEnded(SeatNumber number, Time now);
-  // Abandons all seats and ends the session.
-  void End(Time now);
+  // Abandons all seats and ends the session. Who insists takes half of the time to resign each
+  // seat, and the rest to end the session, which frees them as well. If not, that is only tried a
+  // few times, at once.
+  void End(Time now, std::optional<Time> insist_until = std::nullopt);
   // Nothing is left to do after End.
   [[nodiscard]] bool Ended() const { return ended_; }
+  // OK when the service has ended the session, or there is none; else what it answered last.
+  [[nodiscard]] const grpc::Status& end_status() const { return end_status_; }
 
   // What the service answers.
 
@@ -109,60 +121,54 @@ class ClientSession {
     Time::duration margin;  // what was left until the deadline, had it not been answered
   };
   [[nodiscard]] std::vector<Renewal> TakeRenewals() { return std::exchange(renewals_, {}); }
-  // Until when a seat's process may act as the leader; Time{} if it does not lead.
-  [[nodiscard]] Time BelievedUntil(SeatNumber number) const;
-  [[nodiscard]] uint64_t TermOf(SeatNumber number) const;
+  // Until when a seat's process may act as the leader of the whole set; Time{} if it does not lead.
+  [[nodiscard]] Time BelievedUntil(SeatNumber number) const {
+    return seats_.BelievedUntil(number, lease_);
+  }
+  [[nodiscard]] uint64_t TermOf(SeatNumber number);
   // Forgets the seats for which nothing is left to do, and names them.
-  [[nodiscard]] std::vector<SeatNumber> TakeGone();
+  [[nodiscard]] std::vector<SeatNumber> TakeGone() { return seats_.TakeGone(); }
 
  private:
   // Seats from this number on are the session's own, and of no concern to anybody else.
   static constexpr SeatNumber kFirstStray = SeatNumber{1} << 63;
 
-  struct Entry {
-    Seat seat;
-    uint64_t term_asked = 0;  // that was held when the stream asked for the list of seats
-    uint64_t noticed_on = 0;  // the last stream that told of a grant
-    bool in_doubt = false;    // the seat was not listed, and was granted before or after that
-    bool called = false;      // a call for it is under way
-  };
+  using Entry = SeatBook::Entry;
   struct Call {
     SeatNumber seat;
     std::string session_id;
     uint64_t term;  // that is resigned from
     uint64_t replica;
     Time sent_at;
+    bool campaign = false;  // for all seats of the set
+    Duration wait{0};
   };
-
   using Effects = std::vector<Effect>;
 
   void Pass(Time now);
   void DecideStream(Time now, Effects& effects);
   void DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects);
   void DecideEnd(Time now, Effects& effects);
-  [[nodiscard]] bool MayCall(SeatNumber number, const Entry& entry) const;
+  // When the next call for this seat is due; never, while none may be made.
+  [[nodiscard]] Time CallAt(SeatNumber number, const Entry& entry) const;
   void Renew(Time now, Effects& effects);
-  // Asks anew which seats are held, if that is in doubt.
-  [[nodiscard]] bool AnyInDoubt() const;
   // The stream is of no use any more.
   void DropStream();
   // A call or stream failed that was made on this replica, and should go well on another.
   void ReplicaFailed(uint64_t replica, bool silent);
 
+  void OnCampaignAnswered(const Call& call, const v1::CampaignResponse& response, Time now);
   void OnOpened(const v1::Session& session);
   void SessionOver(v1::Cause cause, Time now);
   void SeatElected(const v1::Leadership& leadership, Time now);
   // A seat of this session in an election in which nobody here stands: it is given up.
   void AddStray(const std::string& election, Time now);
-  void SeatsListed(const v1::SessionRenewal& session, Time now);
   void TakeIn(const v1::SeatNotice& notice, Time now);
   void TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now);
 
-  [[nodiscard]] Seat* Find(SeatNumber number);
-  [[nodiscard]] Entry* Find(const std::string& election);
-  [[nodiscard]] uint64_t ClosedTermOf(const std::string& election) const;
   [[nodiscard]] std::optional<Call> TakeCall(uint64_t call);
-  [[nodiscard]] v1::CampaignRequest Request(const Seat& seat) const;
+  // For these seats, the set of one elector.
+  [[nodiscard]] v1::CampaignRequest Request(const std::vector<Entry*>& set, Duration wait) const;
   [[nodiscard]] Duration AnswerPatience() const;
   [[nodiscard]] Time Within(std::chrono::milliseconds least, std::chrono::milliseconds most,
                             Time now);
@@ -176,9 +182,7 @@ class ClientSession {
   std::string request_id_;
   std::string previous_session_id_;
   Lease lease_;
-  std::map<SeatNumber, Entry> seats_;
-  std::map<std::string, std::deque<SeatNumber>> by_election_;  // the first one acts
-  std::map<std::string, uint64_t> closed_terms_;  // of seats that are gone, in this session
+  SeatBook seats_;
   std::map<uint64_t, Call> calls_;
   uint64_t last_number_ = 0;  // of calls and streams
   SeatNumber next_stray_ = kFirstStray;
@@ -193,12 +197,17 @@ class ClientSession {
   Time open_at_{};
   Time next_renewal_ = Time::max();
   uint64_t sequence_ = 0;             // of the last renewal
+  uint64_t answered_ = 0;             // the last one that was
   std::optional<Time> renewal_sent_;  // of the renewal that is not answered yet
   std::vector<Renewal> renewals_;
   bool seats_listed_ = false;  // by the stream's first renewal
 
   bool ending_ = false;
   bool ended_ = false;
+  std::optional<Time> insist_until_;
+  Time resign_until_{};
+  Time end_at_{};  // the next try
+  grpc::Status end_status_;
   int end_tries_ = 0;
 };
 

@@ -49,7 +49,11 @@ class ClientSessionTest : public ::testing::Test {
   std::string Sent(const SendCampaign& send) {
     calls_.push_back(send.call);
     campaign_ = send.request;
-    return "campaign " + send.request.election();
+    std::string names = send.request.election();
+    for (const std::string& name : send.request.elections()) {
+      names += (names.empty() ? "" : "+") + name;
+    }
+    return "campaign " + names;
   }
   std::string Sent(const SendResign& send) {
     calls_.push_back(send.call);
@@ -92,6 +96,18 @@ class ClientSessionTest : public ::testing::Test {
     *response.mutable_elected() = Seat7(election);
     session_.OnCampaignDone(TakeCall(), grpc::Status::OK, response, now_);
   }
+  void AnswerAllElected(uint64_t term = 7) {
+    auto response = Answer();
+    for (const std::string& election : campaign_.elections()) {
+      *response.mutable_all_elected()->add_leaderships() = Seat7(election, term);
+    }
+    session_.OnCampaignDone(TakeCall(), grpc::Status::OK, response, now_);
+  }
+  void AnswerBlocked(const std::string& election) {
+    auto response = Answer();
+    response.mutable_blocked()->add_elections(election);
+    session_.OnCampaignDone(TakeCall(), grpc::Status::OK, response, now_);
+  }
   void FailCampaign(const grpc::Status& status) {
     session_.OnCampaignDone(TakeCall(), status, {}, now_);
   }
@@ -126,6 +142,14 @@ class ClientSessionTest : public ::testing::Test {
     session_.OnStreamMessage(stream_, response, now_);
   }
 
+  void AskToStepDown(const std::string& election, uint64_t term, const std::string& successor) {
+    v1::KeepAliveResponse response;
+    response.mutable_notice()->set_election(election);
+    response.mutable_notice()->mutable_step_down()->set_term(term);
+    response.mutable_notice()->mutable_step_down()->set_successor(successor);
+    session_.OnStreamMessage(stream_, response, now_);
+  }
+
   // Waits for `election` in an open session with an open stream.
   void Stand(const std::string& election = "orders") {
     session_.Add(1, {election, "", 0, false, std::nullopt});
@@ -152,6 +176,9 @@ class ClientSessionTest : public ::testing::Test {
       if (const auto* lost = std::get_if<Lost>(&event)) {
         texts.push_back(number + " lost " + v1::Cause_Name(lost->cause).substr(6));
       }
+      if (std::holds_alternative<SetBlocked>(event)) texts.push_back(number + " blocked");
+      if (std::holds_alternative<HandoverAsked>(event)) texts.push_back(number + " hand over");
+      if (std::holds_alternative<StopWork>(event)) texts.push_back(number + " stop work");
       if (std::holds_alternative<Refused>(event)) texts.push_back(number + " refused");
     }
     return texts;
@@ -332,6 +359,25 @@ TEST_F(ClientSessionTest, ASeatGrantedWhileTheListWasReadIsAskedForAgain) {
   AnswerRenewal();
 
   EXPECT_FALSE(Believes(2));
+}
+
+TEST_F(ClientSessionTest, ASeatThatWasAskedForAgainAndIsListedIsNotInDoubtAnyMore) {
+  Stand();
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+  AnswerElected("mail");
+  AnswerRenewal();
+  (void)Decide();
+  now_ += 3s;
+  EXPECT_THAT(Decide(), ElementsAre("close", "open", "renew"));
+
+  AnswerRenewal({Seat7("mail")});
+  (void)Decide();
+  now_ += 3s;
+
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
 }
 
 TEST_F(ClientSessionTest, ASeatReportedByTheStreamIsNotInDoubt) {
@@ -516,10 +562,7 @@ TEST_F(ClientSessionTest, WhoseLeaseRanOutUnwillinglyStandsAgainAtOnce) {
 
 TEST_F(ClientSessionTest, WhoWasAskedToStepDownLetsOthersGoFirst) {
   Lead();
-  v1::KeepAliveResponse response;
-  response.mutable_notice()->set_election("orders");
-  response.mutable_notice()->mutable_step_down()->set_term(7);
-  session_.OnStreamMessage(stream_, response, now_);
+  AskToStepDown("orders", 7, "b");
   now_ = session_.NextWake();
   EXPECT_THAT(Decide(), ElementsAre("resign orders"));
 
@@ -630,6 +673,78 @@ TEST_F(ClientSessionTest, ANewElectorStartsWhenTheOldOneHasLeft) {
   EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
 }
 
+TEST_F(ClientSessionTest, WhoeverInsistsTriesToEndTheSessionUntilThen) {
+  Stand();
+  session_.End(now_, now_ + 5s);
+  now_ = kStart + 2500ms;
+
+  for (int tries = 0; tries < 5; ++tries) {
+    EXPECT_THAT(Decide(), ::testing::Contains("resign "));
+    AnswerResign(kUnreachable);
+    EXPECT_FALSE(session_.Ended());
+    now_ += 500ms;
+  }
+  (void)Decide();
+  AnswerResign(kUnreachable);
+
+  EXPECT_TRUE(session_.Ended());
+  EXPECT_EQ(session_.end_status().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(ClientSessionTest, WhoeverInsistsResignsTheSeatsBeforeTheSessionEnds) {
+  Lead();
+  session_.End(now_, now_ + 5s);
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+  AnswerResign(kUnreachable);
+  now_ += 20ms;
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "resign orders"));
+  AnswerResign();
+
+  EXPECT_THAT(Decide(), ElementsAre("resign "));
+  AnswerResign();
+
+  EXPECT_TRUE(session_.Ended());
+  EXPECT_TRUE(session_.end_status().ok());
+}
+
+TEST_F(ClientSessionTest, ASeatThatCannotBeResignedIsFreedWithTheSession) {
+  Lead();
+  session_.End(now_, now_ + 5s);
+  (void)Decide();
+  AnswerResign(Failure(grpc::StatusCode::PERMISSION_DENIED, "PERMISSION_DENIED"));
+  (void)Decide();
+
+  now_ += 2500ms;
+
+  EXPECT_THAT(Decide(), ElementsAre("resign "));
+}
+
+TEST_F(ClientSessionTest, ARefusedEndOfTheSessionIsNotTriedAgain) {
+  Stand();
+  session_.End(now_, now_ + 5s);
+  (void)Decide();
+  AnswerResign();
+  EXPECT_THAT(Decide(), ElementsAre("resign "));
+
+  AnswerResign(Failure(grpc::StatusCode::PERMISSION_DENIED, "PERMISSION_DENIED"));
+
+  EXPECT_TRUE(session_.Ended());
+  EXPECT_FALSE(session_.end_status().ok());
+}
+
+TEST_F(ClientSessionTest, ASessionThatIsGoneAlreadyHasEndedWell) {
+  Stand();
+  session_.End(now_, now_ + 5s);
+  (void)Decide();
+  AnswerResign();
+  EXPECT_THAT(Decide(), ElementsAre("resign "));
+
+  AnswerResign(Failure(grpc::StatusCode::NOT_FOUND, "SESSION_NOT_FOUND"));
+
+  EXPECT_TRUE(session_.Ended());
+  EXPECT_TRUE(session_.end_status().ok());
+}
+
 TEST_F(ClientSessionTest, TheSessionIsEndedWithTheLastElector) {
   Lead();
 
@@ -670,6 +785,257 @@ TEST_F(ClientSessionTest, AStaleTermErrorMeansThatTheSeatIsLost) {
   EXPECT_FALSE(Believes());
   EXPECT_THAT(News(), ElementsAre("1 lost DEPOSED"));
   EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+}
+
+// Seats 1 and 2, "a" and "b", which lead together or not at all.
+class SetSessionTest : public ClientSessionTest {
+ protected:
+  static SeatOptions Options(const std::string& election, bool has_work = true) {
+    return {election, "", 0, has_work, std::nullopt, true};
+  }
+  SetSessionTest() { session_.AddSet(1, {Options("a"), Options("b")}); }
+
+  // Holds them, and has not asked yet whether that is so.
+  void Hold() {
+    EXPECT_THAT(Decide(), ElementsAre("campaign a+b"));
+    AnswerAllElected();
+  }
+  void Lead() {
+    Hold();
+    EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
+    AnswerRenewal({Seat7("a"), Seat7("b")});
+    EXPECT_THAT(Decide(), IsEmpty());
+    EXPECT_THAT(News(), ElementsAre("1 elected", "2 elected"));
+  }
+  // In an open session with an open stream; the next campaign is under way.
+  void BeBlocked() {
+    (void)Decide();
+    AnswerBlocked("b");
+    EXPECT_THAT(Decide(), ElementsAre("open", "renew", "campaign a+b"));
+    AnswerRenewal();
+    EXPECT_THAT(News(), ElementsAre("1 blocked", "2 blocked"));
+  }
+};
+
+TEST_F(SetSessionTest, ItsSeatsAreBelievedInWhenARenewalHasConfirmedThem) {
+  Hold();
+  EXPECT_THAT(Decide(), ElementsAre("open", "renew"));
+  EXPECT_THAT(News(), IsEmpty());
+  EXPECT_FALSE(Believes(1) || Believes(2));
+
+  AnswerRenewal({Seat7("a"), Seat7("b")});
+  (void)Decide();
+
+  EXPECT_THAT(News(), ElementsAre("1 elected", "2 elected"));
+  EXPECT_TRUE(Believes(1) && Believes(2));
+}
+
+TEST_F(SetSessionTest, ARenewalThatWasSentBeforeTheGrantConfirmsNothing) {
+  (void)Decide();
+  AnswerBlocked("b");
+  EXPECT_THAT(Decide(), ElementsAre("open", "renew", "campaign a+b"));
+  AnswerAllElected();
+  EXPECT_THAT(Decide(), IsEmpty());
+
+  AnswerRenewal({Seat7("a"), Seat7("b")});
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+  EXPECT_FALSE(Believes(1));
+  AnswerRenewal();
+  (void)Decide();
+
+  EXPECT_TRUE(Believes(1) && Believes(2));
+}
+
+TEST_F(SetSessionTest, ASeatThatIsGoneBeforeItIsConfirmedIsNeverReported) {
+  Hold();
+  (void)Decide();
+
+  AnswerRenewal({Seat7("a")});
+
+  EXPECT_THAT(Decide(), ElementsAre("resign a"));
+  EXPECT_THAT(News(), IsEmpty());
+  EXPECT_FALSE(Believes(1) || Believes(2));
+}
+
+TEST_F(SetSessionTest, AnUnconfirmedSetIsGivenUpWithItsLease) {
+  Hold();
+  (void)Decide();
+  session_.OnStreamClosed(stream_, now_);
+
+  now_ = kStart + 8100ms;
+
+  EXPECT_THAT(Decide(), ::testing::IsSupersetOf({"resign a", "resign b"}));
+  EXPECT_THAT(News(), IsEmpty());
+}
+
+TEST_F(SetSessionTest, WhileItIsBlockedItHoldsNothingAndWaitsInTheCall) {
+  BeBlocked();
+  EXPECT_EQ(FromProto(campaign_.wait()), Duration(500ms));
+  now_ += 500ms;
+  AnswerBlocked("b");
+
+  EXPECT_THAT(Decide(), ElementsAre("campaign a+b"));
+  EXPECT_THAT(News(), IsEmpty());
+  AnswerAllElected();
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+  AnswerRenewal();
+  (void)Decide();
+
+  EXPECT_TRUE(Believes(1) && Believes(2));
+}
+
+TEST_F(SetSessionTest, ABlockedSetThatIsLeftHasNothingToGiveUp) {
+  BeBlocked();
+  session_.Leave(1, now_);
+  EXPECT_THAT(Decide(), IsEmpty());
+
+  AnswerBlocked("b");
+  EXPECT_THAT(Decide(), ElementsAre("resign a", "resign b"));
+  AnswerResign();
+  AnswerResign();
+
+  EXPECT_THAT(session_.TakeGone(), ElementsAre(1, 2));
+}
+
+TEST_F(SetSessionTest, TheLossOfOneSeatEndsTheWorkAndThenTheOthers) {
+  Lead();
+
+  NoticeLost("b", 7, v1::CAUSE_DEPOSED);
+  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(News(), ElementsAre("1 stop work", "2 lost DEPOSED", "2 stop work"));
+  EXPECT_FALSE(Believes(1));
+  session_.WorkEnded(1, now_);
+
+  EXPECT_THAT(Decide(), ElementsAre("resign a"));
+  EXPECT_THAT(News(), ElementsAre("1 lost RESIGNED"));
+  AnswerResign();
+  EXPECT_THAT(Decide(), IsEmpty());
+  now_ += 3s;
+  EXPECT_THAT(Decide(), ElementsAre("renew", "campaign a+b"));
+}
+
+TEST_F(SetSessionTest, AHandoverOfOneSeatEndsTheWorkAndThenAll) {
+  Lead();
+
+  AskToStepDown("b", 7, "c");
+  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_THAT(News(), ElementsAre("1 stop work", "2 hand over", "2 stop work"));
+  EXPECT_TRUE(Believes(1));
+  session_.WorkEnded(1, now_);
+
+  EXPECT_THAT(Decide(), ElementsAre("resign a", "resign b"));
+}
+
+TEST_F(SetSessionTest, AHandoverThatWasAskedForBeforeTheConfirmationFollowsIt) {
+  Hold();
+  (void)Decide();
+  AskToStepDown("b", 7, "c");
+
+  AnswerRenewal({Seat7("a"), Seat7("b")});
+  (void)Decide();
+
+  EXPECT_THAT(News(),
+              ElementsAre("1 elected", "1 stop work", "2 elected", "2 hand over", "2 stop work"));
+}
+
+TEST_F(SetSessionTest, SeatsThatAreReportedOneByOneAreKept) {
+  BeBlocked();
+
+  NoticeElected(Seat7("a"));
+  EXPECT_THAT(Decide(), IsEmpty());
+  NoticeElected(Seat7("b"));
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+  AnswerAllElected();
+  AnswerRenewal();
+  (void)Decide();
+
+  EXPECT_TRUE(Believes(1) && Believes(2));
+}
+
+TEST_F(SetSessionTest, ALostAnswerIsAskedForAgainAndNoSeatGivenUpMeanwhile) {
+  BeBlocked();
+  NoticeElected(Seat7("a"));
+
+  FailCampaign(kUnreachable);
+  now_ += 20ms;
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "campaign a+b"));
+  AnswerAllElected();
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+  AnswerRenewal();
+  (void)Decide();
+
+  EXPECT_TRUE(Believes(1) && Believes(2));
+}
+
+TEST_F(SetSessionTest, ASeatThatIsHeldAloneIsGivenUp) {
+  BeBlocked();
+  NoticeElected(Seat7("a"));
+
+  AnswerBlocked("b");
+
+  EXPECT_THAT(Decide(), ElementsAre("resign a"));
+  EXPECT_THAT(News(), IsEmpty());
+}
+
+TEST_F(SetSessionTest, ItsDeadlineIsThatOfAllItsSeats) {
+  Lead();
+
+  now_ = kStart + 8100ms;
+  EXPECT_FALSE(Believes(1) || Believes(2));
+  (void)Decide();
+
+  EXPECT_THAT(News(),
+              ElementsAre("1 stop work", "1 lost EXPIRED", "2 stop work", "2 lost EXPIRED"));
+}
+
+TEST_F(SetSessionTest, TheEndOfTheSessionEndsAllItsTerms) {
+  Lead();
+
+  EndSession(v1::CAUSE_EXPIRED);
+
+  EXPECT_THAT(News(),
+              ElementsAre("1 lost EXPIRED", "1 stop work", "2 lost EXPIRED", "2 stop work"));
+}
+
+TEST_F(SetSessionTest, ItsNextCampaignWaitsUntilTheOldWorkHasEnded) {
+  Lead();
+  EndSession(v1::CAUSE_EXPIRED);
+  EXPECT_THAT(Decide(), ElementsAre("close"));
+
+  session_.WorkEnded(1, now_);
+
+  EXPECT_THAT(Decide(), ElementsAre("campaign a+b"));
+  EXPECT_EQ(campaign_.wait().nanos(), 0);
+}
+
+TEST_F(SetSessionTest, AnotherElectorOfOneOfItsElectionsBeginsWhenTheWholeSetIsGone) {
+  Lead();
+  session_.Abandon(1, now_);
+  session_.Add(3, {"b", "", 0, false, std::nullopt});
+  EXPECT_THAT(Decide(), ElementsAre("resign a", "resign b"));
+  AnswerResign();
+  AnswerResign();
+  EXPECT_THAT(session_.TakeGone(), ElementsAre(1, 2));
+
+  EXPECT_THAT(Decide(), ElementsAre("campaign b"));
+}
+
+TEST_F(ClientSessionTest, ASetOfOneQueuesAndIsConfirmed) {
+  session_.AddSet(1, {{"orders", "", 0, false, std::nullopt, true}});
+  EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+  EXPECT_EQ(campaign_.elections_size(), 0);
+  AnswerStanding();
+  (void)Decide();
+  AnswerRenewal();
+
+  NoticeElected(Seat7("orders"));
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+  EXPECT_FALSE(Believes());
+  AnswerRenewal();
+  (void)Decide();
+
+  EXPECT_TRUE(Believes());
+  EXPECT_THAT(News(), ElementsAre("1 elected"));
 }
 
 }  // namespace

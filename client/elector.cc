@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -9,7 +10,9 @@
 #include "client/client_loop.h"
 #include "client/gate.h"
 #include "client/holder_clock.h"
+#include "core/limits.h"
 #include "core/validation.h"
+#include "proto/status.h"
 #include "tenure/observer.h"
 
 namespace tenure {
@@ -19,18 +22,47 @@ using namespace std::chrono_literals;
 
 template <typename Value>
 void Check(const Result<Value>& parsed) {
-  if (!parsed) throw std::invalid_argument(parsed.error().message);
+  if (parsed) return;
+  throw std::invalid_argument(parsed.error().message + " (" + ReasonName(parsed.error().reason) +
+                              ")");
 }
 
-SeatOptions ToSeatOptions(const ElectorOptions& options) {
-  Check(ParseElectionName(options.election));
+std::vector<std::string> ElectionsOf(const ElectorOptions& options) {
+  if (options.elections.empty()) return {options.election};
+  if (!options.election.empty()) {
+    throw std::invalid_argument("election and elections are set; they exclude each other");
+  }
+  return options.elections;
+}
+
+void Refuse(const std::string& set) { Check<ElectionName>(Fail(Reason::kInvalidElectionSet, set)); }
+
+void CheckSet(const std::vector<std::string>& elections) {
+  if (elections.size() > kElectionsPerCampaignMax) {
+    Refuse(std::to_string(elections.size()) + " elections are named; the maximum is " +
+           std::to_string(kElectionsPerCampaignMax));
+  }
+  std::set<std::string> names;
+  for (const std::string& election : elections) {
+    Check(ParseElectionName(election));
+    if (!names.insert(election).second) Refuse("election '" + election + "' is named twice");
+  }
+}
+
+// One for each of the elections.
+std::vector<SeatOptions> ToSeatOptions(const ElectorOptions& options) {
   Check(ParseValue(options.value));
   if (options.stop_grace < 0ms)
     throw std::invalid_argument("stop_grace is negative; it must be 0 or more");
-  SeatOptions seat{options.election, options.value, options.priority, options.lead != nullptr,
-                   std::nullopt};
-  if (options.stop_grace != 0ms) seat.stop_grace = options.stop_grace;
-  return seat;
+  std::vector<SeatOptions> set;
+  for (const std::string& election : ElectionsOf(options)) {
+    SeatOptions seat{election,         options.value,
+                     options.priority, options.lead != nullptr,
+                     std::nullopt,     !options.elections.empty()};
+    if (options.stop_grace != 0ms) seat.stop_grace = options.stop_grace;
+    set.push_back(std::move(seat));
+  }
+  return set;
 }
 
 }  // namespace
@@ -40,13 +72,14 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
  public:
   State(ElectorOptions options, const std::shared_ptr<ClientLoop>& loop)
       : options_(std::move(options)),
-        seat_(loop->Claim(options_.election)),
+        elections_(ElectionsOf(options_)),
+        seat_(loop->Claim(elections_)),
         loop_(loop),
         mailbox_(loop->mailbox()) {}
 
   Belief& belief() override { return belief_; }
   const Belief& belief() const { return belief_; }
-  const ElectorOptions& options() const { return options_; }
+  const std::vector<std::string>& elections() const { return elections_; }
 
   [[nodiscard]] ClientLoop::Seat seat() const { return seat_; }
 
@@ -56,8 +89,8 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
     });
   }
 
-  void OnNews(const SeatEvent& event, SerialExecutor& callbacks) override {
-    std::visit([&](const auto& what) { On(what, callbacks); }, event);
+  void OnNews(size_t index, const SeatEvent& event, SerialExecutor& callbacks) override {
+    std::visit([&](const auto& what) { On(index, what, callbacks); }, event);
   }
 
   // No callback is called any more, and the work has ended.
@@ -80,40 +113,52 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
  private:
   // All of these on the loop's thread.
 
-  void On(const Standing& standing, SerialExecutor& callbacks) {
-    Run(callbacks, options_.on_standing, standing.position);
+  void On(size_t, const Standing& standing, SerialExecutor& callbacks) {
+    QueuePlace place{standing.place.position(), std::nullopt};
+    if (standing.place.has_leader()) place.leader = standing.place.leader();
+    Run(callbacks, options_.on_standing, place);
   }
-  void On(const Elected& elected, SerialExecutor& callbacks) {
-    leadership_ = elected.leadership;
-    stop_ = std::stop_source();
-    callbacks.Run([self = shared_from_this(), seat = leadership_, stop = stop_.get_token()] {
+  void On(size_t index, const Elected& elected, SerialExecutor& callbacks) {
+    seats_[index] = elected.leadership;
+    if (index == 0) stop_ = std::stop_source();
+    const bool last = index + 1 == seats_.size();
+    callbacks.Run([self = shared_from_this(), seat = elected.leadership, first = seats_.front(),
+                   last, stop = stop_.get_token()] {
       const bool open = self->callbacks_.Pass([&] {
         if (self->options_.on_elected) self->options_.on_elected(seat);
       });
+      if (!last) return;
       // on_elected may have closed the gate.
       const bool began = open && self->options_.lead &&
-                         self->callbacks_.Pass([&] { self->BeginWork(seat, stop); });
+                         self->callbacks_.Pass([&] { self->BeginWork(first, stop); });
       if (!began) self->WorkEnded();
     });
   }
-  void On(const Suspended&, SerialExecutor& callbacks) {
-    Run(callbacks, options_.on_suspended, leadership_);
+  void On(size_t index, const Suspended&, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_suspended, seats_[index]);
   }
-  void On(const Resumed&, SerialExecutor& callbacks) {
-    Run(callbacks, options_.on_resumed, leadership_);
+  void On(size_t index, const Resumed&, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_resumed, seats_[index]);
   }
-  void On(const StopWork&, SerialExecutor&) { stop_.request_stop(); }
-  void On(const Overrun&, SerialExecutor&) {
-    if (options_.on_overrun) watchdog_.Pass([this] { options_.on_overrun(leadership_); });
+  void On(size_t index, const HandoverAsked& asked, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_step_down, seats_[index], asked.successor);
   }
-  void On(const Lost& lost, SerialExecutor& callbacks) {
-    Run(callbacks, options_.on_lost, leadership_, lost.cause);
+  void On(size_t, const StopWork&, SerialExecutor&) { stop_.request_stop(); }
+  void On(size_t index, const Overrun&, SerialExecutor&) {
+    if (options_.on_overrun) watchdog_.Pass([&] { options_.on_overrun(seats_[index]); });
   }
-  void On(const Troubled& troubled, SerialExecutor& callbacks) {
-    Run(callbacks, options_.on_trouble, troubled.status);
+  void On(size_t index, const Lost& lost, SerialExecutor& callbacks) {
+    Run(callbacks, options_.on_lost, seats_[index], lost.cause);
   }
-  void On(const Refused& refused, SerialExecutor& callbacks) {
-    Run(callbacks, options_.on_refused, refused.status);
+  // What concerns a campaign is told once for its whole set.
+  void On(size_t index, const SetBlocked& blocked, SerialExecutor& callbacks) {
+    if (index == 0) Run(callbacks, options_.on_blocked, blocked.elections);
+  }
+  void On(size_t index, const Troubled& troubled, SerialExecutor& callbacks) {
+    if (index == 0) Run(callbacks, options_.on_trouble, troubled.status);
+  }
+  void On(size_t index, const Refused& refused, SerialExecutor& callbacks) {
+    if (index == 0) Run(callbacks, options_.on_refused, refused.status);
   }
 
   template <typename Callback, typename... Arguments>
@@ -142,7 +187,8 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   }
 
   const ElectorOptions options_;
-  const ClientLoop::Seat seat_;
+  const std::vector<std::string> elections_;
+  const ClientLoop::Seat seat_;  // the first
   const std::weak_ptr<ClientLoop> loop_;
   const std::function<void(ClientLoop::Input)> mailbox_;
   Belief belief_;
@@ -151,7 +197,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   std::thread work_;  // changed only within the gate of the callbacks, and after it was closed
 
   // Of the loop's thread.
-  v1::Leadership leadership_;
+  std::vector<v1::Leadership> seats_ = std::vector<v1::Leadership>(elections_.size());
   std::stop_source stop_{std::nostopstate};
 };
 
@@ -164,6 +210,8 @@ Client::Client(ClientOptions options) {
     throw std::invalid_argument("lease_ttl is negative; it must be 0 or more");
   loop_ = std::make_shared<ClientLoop>(std::move(options));
 }
+
+grpc::Status Client::Close(std::chrono::milliseconds patience) { return loop_->Close(patience); }
 
 namespace {
 
@@ -188,18 +236,24 @@ std::unique_ptr<Observer> ObserveLeaders(
 }  // namespace
 
 Elector::Elector(Client client, ElectorOptions options) : loop_(std::move(client.loop_)) {
-  SeatOptions seat = ToSeatOptions(options);
+  const std::vector<std::string> elections = ElectionsOf(options);
+  CheckSet(elections);
+  std::vector<SeatOptions> set = ToSeatOptions(options);
   if (const auto& told = options.on_leader_changed) {
-    observer_ = ObserveLeaders(loop_->options(), options.election, told, options.on_trouble);
+    if (elections.size() > 1) {
+      throw std::invalid_argument(
+          "on_leader_changed is set for several elections; use a tenure::Observer");
+    }
+    observer_ = ObserveLeaders(loop_->options(), elections.front(), told, options.on_trouble);
   }
   state_ = std::make_shared<State>(std::move(options), loop_);
-  loop_->Add(state_->seat(), std::move(seat), state_);
+  loop_->Add(state_->seat(), std::move(set), state_);
 }
 
 Elector::~Elector() {
   observer_.reset();
   state_->Close();
-  loop_->Remove(state_->options().election);
+  loop_->Remove(state_->elections());
 }
 
 bool Elector::IsLeader() const noexcept { return state_->belief().HoldsAt(HolderNow()); }

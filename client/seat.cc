@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "client/connection.h"
+
 namespace tenure {
 namespace {
 
@@ -18,7 +20,8 @@ void Seat::Proclaim(std::string value, Time now) {
 void Seat::Leave(Time now) {
   wanted_ = false;
   if (phase_ == Phase::kLeading) AskToStop(now);
-  if (phase_ == Phase::kStanding || (phase_ == Phase::kOutside && maybe_placed_)) GiveUp(now);
+  const bool placed = phase_ == Phase::kStanding || phase_ == Phase::kHeld;
+  if (placed || (phase_ == Phase::kOutside && maybe_placed_)) GiveUp(now);
 }
 
 void Seat::Abandon(Time now) {
@@ -47,6 +50,25 @@ void Seat::BeliefEnded(Time now) {
   phase_ = Phase::kStopping;
 }
 
+void Seat::Begin(Time now, const Lease& lease) {
+  phase_ = Phase::kLeading;
+  believes_ = true;
+  lease_ttl_ = lease.ttl();
+  working_ = options_.has_work;
+  blocked_ = false;
+  suspended_ = false;
+  overran_ = false;
+  proclaiming_ = leadership_.value() != options_.value;
+  need_at_ = now;
+  events_.push_back(Elected{leadership_});
+  if (!leadership_.successor().empty()) AskToHandOver(now);
+}
+
+void Seat::StandDown(Time now) {
+  if (phase_ == Phase::kLeading) AskToStop(now);
+  if (phase_ == Phase::kHeld) GiveUp(now);
+}
+
 void Seat::Asked() {
   asked_in_term_ = leadership_.term();
   maybe_placed_ = true;
@@ -54,22 +76,30 @@ void Seat::Asked() {
 }
 
 void Seat::Unanswered(const grpc::Status& status, Time retry_at) {
-  if (!std::exchange(troubled_, true)) events_.push_back(Troubled{status});
+  const auto trouble = IsTransient(status) ? Trouble::kUnanswered : Trouble::kRefused;
+  if (std::exchange(trouble_, trouble) != trouble) events_.push_back(Troubled{status});
   proclaiming_ = true;
   need_at_ = retry_at;
 }
 
-void Seat::OnStanding(uint64_t position, Time now, Time check_at) {
-  troubled_ = false;
-  const bool held = phase_ == Phase::kLeading || phase_ == Phase::kStopping;
-  // Elected since it was asked: the answer is older than that.
-  if (held && asked_in_term_ != leadership_.term()) return;
-  if (held) Over(v1::CAUSE_UNSPECIFIED, now);
+void Seat::OnStanding(const v1::Standing& place, Time now, Time check_at) {
+  trouble_ = Trouble::kNone;
+  if (HeldWhenAsked()) Over(v1::CAUSE_UNSPECIFIED, now);
   if (phase_ != Phase::kOutside && phase_ != Phase::kStanding) return;
   const bool stood = std::exchange(phase_, Phase::kStanding) == Phase::kStanding;
   if (!wanted_) return GiveUp(now);
-  if (!stood) events_.push_back(Standing{position});
+  if (!stood) events_.push_back(Standing{place});
   need_at_ = proclaiming_ ? now : check_at;
+}
+
+void Seat::OnBlocked(const std::vector<std::string>& elections, Time now, Time retry_at) {
+  trouble_ = Trouble::kNone;
+  // The service has left it to this session all the same.
+  if (HeldWhenAsked()) StandDown(now);
+  maybe_placed_ = leadership_.term() != 0;
+  if (phase_ != Phase::kOutside) return;
+  if (!std::exchange(blocked_, true)) events_.push_back(SetBlocked{elections});
+  need_at_ = retry_at;
 }
 
 void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& lease) {
@@ -82,22 +112,16 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
   }
   if (leadership_.term() != 0) Over(v1::CAUSE_UNSPECIFIED, now);
   leadership_ = leadership;
-  troubled_ = false;
+  trouble_ = Trouble::kNone;
   outlived_lease_ = false;
   if (working_) {  // still for an earlier term: this one is given up after it
     phase_ = Phase::kStopping;
     return;
   }
   if (!wanted_ || !lease.BelievedAt(now)) return GiveUp(now);
-  phase_ = Phase::kLeading;
-  believes_ = true;
-  lease_ttl_ = lease.ttl();
-  working_ = options_.has_work;
-  suspended_ = false;
-  overran_ = false;
-  proclaiming_ = leadership.value() != options_.value;
+  if (!options_.in_set) return Begin(now, lease);
+  phase_ = Phase::kHeld;
   need_at_ = now;
-  events_.push_back(Elected{leadership});
 }
 
 void Seat::OnLost(uint64_t term, v1::Cause cause, Time now) {
@@ -110,8 +134,10 @@ void Seat::OnLost(uint64_t term, v1::Cause cause, Time now) {
   need_at_ = now;
 }
 
-void Seat::OnStepDownAsked(uint64_t term, Time now) {
-  if (phase_ == Phase::kLeading && term == leadership_.term()) AskToStop(now);
+void Seat::OnStepDownAsked(uint64_t term, const std::string& successor, Time now) {
+  if (term != leadership_.term()) return;
+  leadership_.set_successor(successor);  // it hands over when it begins, if it does not lead yet
+  if (phase_ == Phase::kLeading) AskToHandOver(now);
 }
 
 void Seat::OnSessionOver(v1::Cause cause, Time now) {
@@ -137,6 +163,7 @@ void Seat::OnResigned(uint64_t term, bool waits, Time again_at) {
 
 void Seat::Pass(Time now, const Lease& lease) {
   if (believes_ && !lease.BelievedAt(now)) BeliefEnded(now);
+  if (phase_ == Phase::kHeld && !lease.BelievedAt(now)) GiveUp(now);
   if (believes_) {
     if (suspended_ != (now >= lease.overdue_at())) {
       suspended_ = !suspended_;
@@ -152,7 +179,7 @@ void Seat::Pass(Time now, const Lease& lease) {
 }
 
 Seat::Time Seat::NextWake(const Lease& lease) const {
-  Time next = Time::max();
+  Time next = phase_ == Phase::kHeld ? lease.believed_until() : Time::max();
   if (believes_) {
     next = lease.believed_until();
     if (!suspended_) next = std::min(next, lease.overdue_at());
@@ -171,6 +198,7 @@ Seat::Need Seat::need() const {
     case Phase::kStanding: return Need::kCampaign;
     case Phase::kLeading: return proclaiming_ ? Need::kCampaign : Need::kNothing;
     case Phase::kResigning: return Need::kResign;
+    case Phase::kHeld:
     case Phase::kStopping:
     case Phase::kEnding: return Need::kNothing;
   }
@@ -194,6 +222,11 @@ void Seat::AskToStop(Time now) {
   options_.has_work ? events_.push_back(StopWork{}) : StopBelieving(v1::CAUSE_RESIGNED);
 }
 
+void Seat::AskToHandOver(Time now) {
+  events_.push_back(HandoverAsked{leadership_.successor()});
+  AskToStop(now);
+}
+
 void Seat::GiveUp(Time now) {
   StopBelieving(v1::CAUSE_RESIGNED);
   phase_ = Phase::kResigning;
@@ -210,6 +243,12 @@ void Seat::Over(v1::Cause cause, Time now) {
   leadership_.Clear();
   phase_ = working_ ? Phase::kEnding : Phase::kOutside;
   need_at_ = now;
+}
+
+bool Seat::HeldWhenAsked() const {
+  const bool held =
+      phase_ == Phase::kHeld || phase_ == Phase::kLeading || phase_ == Phase::kStopping;
+  return held && asked_in_term_ == leadership_.term();
 }
 
 Seat::Time::duration Seat::Grace(const Lease& lease) const {

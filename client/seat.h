@@ -6,6 +6,8 @@
 //      |                                           | lost                     v
 //      +---------- the work has ended ----------- ending                   resigning --> outside
 //
+// A seat of a set is first held, and leads when it is told to begin: when the whole set is held.
+//
 // What it keeps to:
 // - It believes in a term only while the session's lease is believed in, and never again in a term
 //   in which it has ceased to believe.
@@ -30,7 +32,11 @@ namespace tenure {
 
 // What the process learns about its seat.
 struct Standing {
-  uint64_t position;  // 1 is the next leader
+  v1::Standing place;
+};
+// The seats of its set are not all free; it is tried again. Told once until they are won.
+struct SetBlocked {
+  std::vector<std::string> elections;
 };
 struct Elected {
   v1::Leadership leadership;
@@ -38,6 +44,10 @@ struct Elected {
 // The lease is not renewed as it should be. The seat is still held.
 struct Suspended {};
 struct Resumed {};
+// An operator wants another leader. The work is asked to end, then the seat is given up.
+struct HandoverAsked {
+  std::string successor;
+};
 // The work must end. Only if there is work.
 struct StopWork {};
 // The work has not ended in time, and the seat may soon be another's.
@@ -45,8 +55,8 @@ struct Overrun {};
 struct Lost {
   v1::Cause cause;
 };
-// A campaign was not answered, or refused for a while; it is tried again. Told once until one is
-// answered.
+// A campaign was not answered, or refused for a while; it is tried again. Of each of the two it is
+// told once in a row, until one is answered.
 struct Troubled {
   grpc::Status status;
 };
@@ -54,8 +64,8 @@ struct Troubled {
 struct Refused {
   grpc::Status status;
 };
-using SeatEvent =
-    std::variant<Standing, Elected, Suspended, Resumed, StopWork, Overrun, Lost, Troubled, Refused>;
+using SeatEvent = std::variant<Standing, SetBlocked, Elected, Suspended, Resumed, HandoverAsked,
+                               StopWork, Overrun, Lost, Troubled, Refused>;
 
 struct SeatOptions {
   std::string election;
@@ -66,6 +76,8 @@ struct SeatOptions {
   bool has_work = false;
   // How long the work may take to end, at most half of the lease. Nothing: a quarter of it.
   std::optional<Duration> stop_grace;
+  // It leads when its session has confirmed all seats of its set, and not before.
+  bool in_set = false;
 };
 
 class Seat {
@@ -87,6 +99,11 @@ class Seat {
   // The same for who is not there any more to be told; the work has ended.
   void Abandon(Time now);
   void WorkEnded(Time now);
+  // The whole set is held: this seat leads from now on. REQUIRES: held().
+  void Begin(Time now, const Lease& lease);
+  // The rest of the set is not held, so this seat is of no use: the work is asked to end, then the
+  // seat is given up. It stands again.
+  void StandDown(Time now);
   // The deadline has passed for somebody, if not at `now`.
   void BeliefEnded(Time now);
 
@@ -101,10 +118,12 @@ class Seat {
 
   // The campaign that was asked last was answered: this session waits. To be asked again at
   // `check_at`, because a place that is taken away is not told.
-  void OnStanding(uint64_t position, Time now, Time check_at);
+  void OnStanding(const v1::Standing& place, Time now, Time check_at);
+  // The same, of a set: it took no seat, and has no place. To be asked again at `retry_at`.
+  void OnBlocked(const std::vector<std::string>& elections, Time now, Time retry_at);
   void OnElected(const v1::Leadership& leadership, Time now, const Lease& lease);
   void OnLost(uint64_t term, v1::Cause cause, Time now);
-  void OnStepDownAsked(uint64_t term, Time now);
+  void OnStepDownAsked(uint64_t term, const std::string& successor, Time now);
   // The session is over, and with it whatever it held.
   void OnSessionOver(v1::Cause cause, Time now);
   // The campaign that was asked last will not be granted, ever.
@@ -118,6 +137,9 @@ class Seat {
   [[nodiscard]] Time NextWake(const Lease& lease) const;
 
   [[nodiscard]] Need need() const;
+  // It waits for the rest of its set.
+  [[nodiscard]] bool held() const { return phase_ == Phase::kHeld; }
+  [[nodiscard]] bool leads() const { return phase_ == Phase::kLeading; }
   // The earliest time for the need.
   [[nodiscard]] Time need_at() const { return need_at_; }
   // Until when this process may act as the leader; Time{} if it does not lead.
@@ -136,14 +158,18 @@ class Seat {
   [[nodiscard]] std::vector<SeatEvent> TakeEvents() { return std::exchange(events_, {}); }
 
  private:
-  enum class Phase { kOutside, kStanding, kLeading, kStopping, kEnding, kResigning };
+  enum class Phase { kOutside, kStanding, kHeld, kLeading, kStopping, kEnding, kResigning };
+  enum class Trouble { kNone, kUnanswered, kRefused };
 
   void StopBelieving(v1::Cause cause);
   void AskToStop(Time now);
+  void AskToHandOver(Time now);
   // The seat, or the place, is to be given up now that nothing needs it.
   void GiveUp(Time now);
   // For the service the term is over: nothing is left to give up.
   void Over(v1::Cause cause, Time now);
+  // The last campaign was asked in the term that is held, so its answer is not older than that.
+  [[nodiscard]] bool HeldWhenAsked() const;
   [[nodiscard]] Time::duration Grace(const Lease& lease) const;
   [[nodiscard]] Time OverrunAt(const Lease& lease) const;
 
@@ -160,7 +186,8 @@ class Seat {
   bool suspended_ = false;
   bool overran_ = false;
   bool outlived_lease_ = false;
-  bool troubled_ = false;
+  bool blocked_ = false;
+  Trouble trouble_ = Trouble::kNone;
   Duration lease_ttl_{0};  // when the term began
   Time stop_asked_at_{};
   Time need_at_{};

@@ -14,12 +14,16 @@ using ::testing::IsEmpty;
 
 std::string Text(const SeatEvent& event) {
   struct Texter {
-    std::string operator()(const Standing& e) { return "standing " + std::to_string(e.position); }
+    std::string operator()(const Standing& e) {
+      return "standing " + std::to_string(e.place.position());
+    }
+    std::string operator()(const SetBlocked& e) { return "blocked by " + e.elections.front(); }
     std::string operator()(const Elected& e) {
       return "elected " + std::to_string(e.leadership.term());
     }
     std::string operator()(const Suspended&) { return "suspended"; }
     std::string operator()(const Resumed&) { return "resumed"; }
+    std::string operator()(const HandoverAsked& e) { return "hand over to " + e.successor; }
     std::string operator()(const StopWork&) { return "stop work"; }
     std::string operator()(const Overrun&) { return "overrun"; }
     std::string operator()(const Lost& e) { return "lost " + v1::Cause_Name(e.cause).substr(6); }
@@ -35,6 +39,11 @@ class SeatTest : public ::testing::Test {
  protected:
   static SeatOptions Options(bool has_work) { return {"orders", "a:1", 0, has_work, std::nullopt}; }
 
+  static v1::Standing Place(uint64_t position) {
+    v1::Standing place;
+    place.set_position(position);
+    return place;
+  }
   // To a moment; time passes for the seat.
   void At(std::chrono::milliseconds when) {
     now_ = kStart + when;
@@ -67,6 +76,19 @@ class SeatTest : public ::testing::Test {
   Seat seat_{Options(true)};
 };
 
+// One that leads when its set does.
+class SeatOfASetTest : public SeatTest {
+ protected:
+  SeatOfASetTest() { seat_ = Seat({"orders", "a:1", 0, true, std::nullopt, true}); }
+
+  void Hold() {
+    At(0s);
+    Renewed();
+    seat_.Asked();
+    Elect(7);
+  }
+};
+
 class SeatWithoutWorkTest : public SeatTest {
  protected:
   SeatWithoutWorkTest() { seat_ = Seat(Options(false)); }
@@ -77,11 +99,11 @@ TEST_F(SeatTest, TheElectorStandsUntilItIsElected) {
   Renewed();
   seat_.Asked();
 
-  seat_.OnStanding(3, now_, now_ + 30s);
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
   EXPECT_THAT(Events(), ElementsAre("standing 3"));
   EXPECT_EQ(seat_.need_at(), now_ + 30s);
   seat_.Asked();
-  seat_.OnStanding(2, now_, now_ + 30s);
+  seat_.OnStanding(Place(2), now_, now_ + 30s);
   EXPECT_THAT(Events(), IsEmpty());
   Elect(7);
 
@@ -192,8 +214,8 @@ TEST_F(SeatTest, AHandoverRequestStopsTheWorkAndThenResignsTheSeat) {
   At(1s);
   Renewed();
 
-  seat_.OnStepDownAsked(7, now_);
-  EXPECT_THAT(Events(), ElementsAre("stop work"));
+  seat_.OnStepDownAsked(7, "b", now_);
+  EXPECT_THAT(Events(), ElementsAre("hand over to b", "stop work"));
   EXPECT_TRUE(Believes());
   seat_.WorkEnded(now_);
 
@@ -206,7 +228,7 @@ TEST_F(SeatTest, AHandoverRequestStopsTheWorkAndThenResignsTheSeat) {
 
 TEST_F(SeatTest, WorkThatIgnoresAHandoverOverrunsButKeepsTheSeat) {
   Lead(7);
-  seat_.OnStepDownAsked(7, now_);
+  seat_.OnStepDownAsked(7, "b", now_);
   (void)Events();
 
   At(2s);
@@ -319,7 +341,7 @@ TEST_F(SeatTest, AnAnswerOlderThanTheGrantDoesNotEndTheTerm) {
   seat_.Asked();
   Elect(7);
 
-  seat_.OnStanding(3, now_, now_ + 30s);
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
 
   EXPECT_TRUE(Believes());
 }
@@ -330,7 +352,7 @@ TEST_F(SeatTest, AnAnswerThatALeaderIsWaitingEndsItsTerm) {
   EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
   seat_.Asked();
 
-  seat_.OnStanding(3, now_, now_ + 30s);
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
 
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "stop work"));
@@ -341,7 +363,7 @@ TEST_F(SeatTest, AValueProclaimedDuringACampaignIsSentAfterIt) {
   seat_.Asked();
   seat_.Proclaim("b:2", now_);
 
-  seat_.OnStanding(3, now_, now_ + 30s);
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
 
   EXPECT_EQ(seat_.need_at(), now_);
 }
@@ -363,7 +385,7 @@ TEST_F(SeatTest, LeavingStopsTheWorkThenResigns) {
 TEST_F(SeatTest, LeavingTheQueueGivesUpThePlace) {
   Renewed();
   seat_.Asked();
-  seat_.OnStanding(3, now_, now_ + 30s);
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
 
   seat_.Leave(now_);
 
@@ -388,7 +410,7 @@ TEST_F(SeatTest, LeavingDuringACampaignGivesUpAnyPossibleGrant) {
 TEST_F(SeatTest, LeavingTheQueueDoesNotEndATermGrantedMeanwhile) {
   Renewed();
   seat_.Asked();
-  seat_.OnStanding(3, now_, now_ + 30s);
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
   seat_.Leave(now_);
   Elect(7);
 
@@ -438,10 +460,20 @@ TEST_F(SeatTest, TroubleIsReportedOnceUntilItIsOver) {
   seat_.Unanswered(unreachable, now_);
   seat_.Unanswered(unreachable, now_);
   EXPECT_THAT(Events(), ElementsAre("trouble unreachable"));
-  seat_.OnStanding(1, now_, now_ + 30s);
+  seat_.OnStanding(Place(1), now_, now_ + 30s);
   seat_.Unanswered(unreachable, now_);
 
   EXPECT_THAT(Events(), ElementsAre("standing 1", "trouble unreachable"));
+}
+
+TEST_F(SeatTest, TroubleThatTurnsIntoARefusalIsReportedAgain) {
+  seat_.Asked();
+
+  seat_.Unanswered({grpc::StatusCode::UNAVAILABLE, "unreachable"}, now_);
+  seat_.Unanswered({grpc::StatusCode::DEADLINE_EXCEEDED, "silence"}, now_);
+  seat_.Unanswered({grpc::StatusCode::PERMISSION_DENIED, "denied"}, now_);
+
+  EXPECT_THAT(Events(), ElementsAre("trouble unreachable", "trouble denied"));
 }
 
 TEST_F(SeatTest, ARefusalIsReportedAndEndsTheCampaigning) {
@@ -499,6 +531,98 @@ TEST_F(SeatWithoutWorkTest, AnAbandonedSeatIsGivenUpAtOnce) {
 
   EXPECT_FALSE(Believes());
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatOfASetTest, ItIsHeldUntilItBegins) {
+  Hold();
+  EXPECT_TRUE(seat_.held());
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), IsEmpty());
+  EXPECT_EQ(seat_.need(), Seat::Need::kNothing);
+
+  seat_.Begin(now_, lease_);
+
+  EXPECT_TRUE(Believes());
+  EXPECT_THAT(Events(), ElementsAre("elected 7"));
+}
+
+TEST_F(SeatOfASetTest, WithoutTheOthersItIsGivenUpAndNeverReported) {
+  Hold();
+
+  seat_.StandDown(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_THAT(Events(), IsEmpty());
+}
+
+TEST_F(SeatOfASetTest, ALeaderWithoutTheOthersStopsItsWorkAndResigns) {
+  Hold();
+  seat_.Begin(now_, lease_);
+  (void)Events();
+
+  seat_.StandDown(now_);
+  EXPECT_THAT(Events(), ElementsAre("stop work"));
+  seat_.WorkEnded(now_);
+
+  EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatOfASetTest, ItWakesUpWhenTheLeaseOfAHeldSeatEnds) {
+  Hold();
+  EXPECT_EQ(seat_.NextWake(lease_), kStart + 9s);
+
+  At(9s);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_THAT(Events(), IsEmpty());
+}
+
+TEST_F(SeatOfASetTest, LeavingGivesUpAHeldSeat) {
+  Hold();
+
+  seat_.Leave(now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatOfASetTest, BlockedIsReportedOnceUntilItIsWon) {
+  seat_.Asked();
+  seat_.OnBlocked({"mail"}, now_, now_);
+  seat_.Asked();
+  seat_.OnBlocked({"mail"}, now_, now_ + 1s);
+  EXPECT_THAT(Events(), ElementsAre("blocked by mail"));
+  EXPECT_EQ(seat_.need_at(), now_ + 1s);
+
+  Hold();
+  seat_.Begin(now_, lease_);
+  seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+  seat_.WorkEnded(now_);
+  (void)Events();
+  seat_.OnBlocked({"mail"}, now_, now_);
+
+  EXPECT_THAT(Events(), ElementsAre("blocked by mail"));
+}
+
+TEST_F(SeatOfASetTest, ASeatThatIsLeftToABlockedSetIsGivenUp) {
+  Hold();
+  seat_.Asked();
+
+  seat_.OnBlocked({"mail"}, now_, now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.term(), 7);
+}
+
+TEST_F(SeatOfASetTest, AGrantAfterABlockedAnswerWasAskedForIsKept) {
+  seat_.Asked();
+  At(0s);
+  Renewed();
+  Elect(7);
+
+  seat_.OnBlocked({"mail"}, now_, now_);
+
+  EXPECT_TRUE(seat_.held());
 }
 
 }  // namespace
