@@ -186,6 +186,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     return call;
   }
 
+  void Do(const CancelCall& cancel) { calls_.at(cancel.call)(); }
+
   void Do(const OpenStream& open) {
     const uint64_t number = open.stream;
     stream_ = KeepAliveStream::Open(

@@ -20,7 +20,8 @@ constexpr auto kCheckMax = 40s;
 // What only an operator, or other candidates, can change.
 constexpr auto kRefusedForNowMin = 1s;
 constexpr auto kRefusedForNowMax = 5s;
-// How long a campaign for a set waits for its seats. Whoever leaves waits for its answer.
+// How long a campaign for a set waits for its seats, and how much later than others a replica that
+// hangs is noticed by it.
 constexpr auto kSetWait = 500ms;
 // How long a replica may take to answer before another one is asked.
 constexpr Duration kAnswerPatienceMin = 100ms;
@@ -97,6 +98,7 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
   }
   const std::vector<Entry*> set = seats_.Together(call->seat);
   if (set.empty()) return;
+  if (call->cancelled && status.error_code() == grpc::StatusCode::CANCELLED) return;
   const auto unanswered = [&](Time retry_at) {
     for (Entry* entry : set) entry->seat.Unanswered(status, retry_at);
   };
@@ -198,6 +200,7 @@ std::vector<Effect> ClientSession::Decide(Time now) {
   Effects effects;
   if (const auto move = std::exchange(move_on_, std::nullopt)) effects.push_back(*move);
   if (dropped_stream_ != 0) effects.push_back(CloseStream{std::exchange(dropped_stream_, 0)});
+  DecideToCancel(effects);
   if (ending_) {
     DecideEnd(now, effects);
     return effects;
@@ -250,6 +253,16 @@ void ClientSession::Pass(Time now) {
     ReplicaFailed(stream_replica_, true);
     DropStream();
     open_at_ = Backoff(now);
+  }
+}
+
+void ClientSession::DecideToCancel(Effects& effects) {
+  for (auto& [number, call] : calls_) {
+    if (call.wait == Duration(0) || call.cancelled) continue;
+    const Entry* entry = seats_.Find(call.seat);
+    if (entry == nullptr || entry->seat.need() != Seat::Need::kResign) continue;
+    call.cancelled = true;
+    effects.push_back(CancelCall{number});
   }
 }
 

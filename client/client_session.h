@@ -40,6 +40,10 @@ struct SendResign {
   v1::ResignRequest request;
   Duration patience;
 };
+// The answer is of no use any more. It comes all the same, perhaps as cancelled.
+struct CancelCall {
+  uint64_t call;
+};
 struct OpenStream {
   uint64_t stream;
 };
@@ -54,8 +58,8 @@ struct CloseStream {
 struct UseAnotherReplica {
   bool silent;  // it did not answer at all
 };
-using Effect =
-    std::variant<SendCampaign, SendResign, OpenStream, SendRenewal, CloseStream, UseAnotherReplica>;
+using Effect = std::variant<SendCampaign, SendResign, CancelCall, OpenStream, SendRenewal,
+                            CloseStream, UseAnotherReplica>;
 
 struct ClientSessionOptions {
   std::string candidate;
@@ -142,10 +146,13 @@ class ClientSession {
     Time sent_at;
     bool campaign = false;  // for all seats of the set
     Duration wait{0};
+    bool cancelled = false;
   };
   using Effects = std::vector<Effect>;
 
   void Pass(Time now);
+  // Nobody has to wait for the waiting call of a set that is given up.
+  void DecideToCancel(Effects& effects);
   void DecideStream(Time now, Effects& effects);
   void DecideSeat(SeatNumber number, Entry& entry, Time now, Effects& effects);
   void DecideEnd(Time now, Effects& effects);

@@ -60,6 +60,7 @@ class ClientSessionTest : public ::testing::Test {
     resign_ = send.request;
     return "resign " + send.request.election();
   }
+  static std::string Sent(const CancelCall&) { return "cancel"; }
   std::string Sent(const OpenStream& open) {
     stream_ = open.stream;
     return "open";
@@ -884,17 +885,30 @@ TEST_F(SetSessionTest, WhileItIsBlockedItHoldsNothingAndWaitsInTheCall) {
   EXPECT_TRUE(Believes(1) && Believes(2));
 }
 
-TEST_F(SetSessionTest, ABlockedSetThatIsLeftHasNothingToGiveUp) {
+TEST_F(SetSessionTest, WhoeverLeavesABlockedSetDoesNotWaitForItsCall) {
   BeBlocked();
   session_.Leave(1, now_);
+  EXPECT_THAT(Decide(), ElementsAre("cancel"));
   EXPECT_THAT(Decide(), IsEmpty());
 
-  AnswerBlocked("b");
+  FailCampaign({grpc::StatusCode::CANCELLED, "cancelled"});
   EXPECT_THAT(Decide(), ElementsAre("resign a", "resign b"));
   AnswerResign();
   AnswerResign();
 
   EXPECT_THAT(session_.TakeGone(), ElementsAre(1, 2));
+}
+
+TEST_F(SetSessionTest, ASetThatWasGrantedBeforeItsCallWasCancelledIsGivenUp) {
+  BeBlocked();
+  session_.Leave(1, now_);
+  EXPECT_THAT(Decide(), ElementsAre("cancel"));
+
+  AnswerAllElected();
+
+  EXPECT_THAT(Decide(), ElementsAre("resign a", "resign b"));
+  EXPECT_EQ(resign_.term(), 7);
+  EXPECT_THAT(News(), IsEmpty());
 }
 
 TEST_F(SetSessionTest, TheLossOfOneSeatEndsTheWorkAndThenTheOthers) {

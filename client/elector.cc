@@ -56,9 +56,10 @@ std::vector<SeatOptions> ToSeatOptions(const ElectorOptions& options) {
     throw std::invalid_argument("stop_grace is negative; it must be 0 or more");
   std::vector<SeatOptions> set;
   for (const std::string& election : ElectionsOf(options)) {
-    SeatOptions seat{election,         options.value,
-                     options.priority, options.lead != nullptr,
-                     std::nullopt,     !options.elections.empty()};
+    SeatOptions seat{.election = election, .value = options.value, .priority = options.priority};
+    seat.has_work = options.lead != nullptr;
+    seat.in_set = !options.elections.empty();
+    seat.one_term = options.one_term;
     if (options.stop_grace != 0ms) seat.stop_grace = options.stop_grace;
     set.push_back(std::move(seat));
   }

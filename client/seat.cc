@@ -53,6 +53,7 @@ void Seat::BeliefEnded(Time now) {
 void Seat::Begin(Time now, const Lease& lease) {
   phase_ = Phase::kLeading;
   believes_ = true;
+  wanted_ = !options_.one_term;
   lease_ttl_ = lease.ttl();
   working_ = options_.has_work;
   blocked_ = false;

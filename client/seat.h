@@ -75,9 +75,11 @@ struct SeatOptions {
   // was begun in belief ends within the grace.
   bool has_work = false;
   // How long the work may take to end, at most half of the lease. Nothing: a quarter of it.
-  std::optional<Duration> stop_grace;
+  std::optional<Duration> stop_grace = std::nullopt;
   // It leads when its session has confirmed all seats of its set, and not before.
   bool in_set = false;
+  // It stands no more once it leads: there is one term.
+  bool one_term = false;
 };
 
 class Seat {

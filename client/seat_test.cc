@@ -76,6 +76,23 @@ class SeatTest : public ::testing::Test {
   Seat seat_{Options(true)};
 };
 
+TEST_F(SeatTest, AfterItsOneTermItStandsNoMore) {
+  SeatOptions options = Options(false);
+  options.one_term = true;
+  for (const bool deposed : {true, false}) {
+    seat_ = Seat(options);
+    lease_ = Lease();
+    Lead(7);
+    EXPECT_FALSE(seat_.Gone());
+
+    if (deposed) seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+    if (!deposed) At(9s);
+    if (!deposed) seat_.OnResigned(7, false, now_);
+
+    EXPECT_TRUE(seat_.Gone());
+  }
+}
+
 // One that leads when its set does.
 class SeatOfASetTest : public SeatTest {
  protected:

@@ -21,7 +21,7 @@
 //
 // What it promises
 // - It stands until it is destroyed or resigns: it campaigns, waits, and campaigns again after each
-//   term and after every failure.
+//   term (unless `one_term` is set) and after every failure.
 // - IsLeader() is true only until this process's own deadline. The deadline is counted from before
 //   the last answered renewal was sent, minus a tenth of the lease for clock drift. The service
 //   elects nobody else before then, unless an operator intervenes. Once IsLeader() was false in a
@@ -90,6 +90,8 @@ struct ElectorOptions {
   // for work begun while IsLeader() was true, before the seat is resigned. Zero: a quarter of the
   // lease.
   std::chrono::milliseconds stop_grace{0};
+  // Stand until this process has led once, and not again after that term, as after Resign().
+  bool one_term = false;
 
   // This process waits in the queue. The callback may also take the position alone, a uint64_t.
   std::function<void(const QueuePlace&)> on_standing = {};

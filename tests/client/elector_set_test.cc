@@ -90,6 +90,20 @@ TEST_P(ElectorSetTest, WhoeverMustMakeWayForOneSeatLearnsForWhomAndLeavesAll) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("b") == "next"; }));
 }
 
+TEST_P(ElectorSetTest, AnElectorOfOneTermDoesNotStandAgain) {
+  Diary diary;
+  ElectorOptions options = SetOptions(diary);
+  options.one_term = true;
+  const Elector elector(NewClient("x"), options);
+  diary.WaitFor("works 1");
+
+  Depose(B(), {.election = "a", .term = 1});
+
+  diary.WaitFor("lost b RESIGNED");
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("b").empty(); }));
+  EXPECT_EQ(Campaign(A(), {"a", "next"}).elected().term(), 2);
+}
+
 TEST_P(ElectorSetTest, ADestroyedElectorLeavesAllItsSeats) {
   Diary diary;
   auto elector = std::make_unique<Elector>(NewClient("x"), SetOptions(diary));
