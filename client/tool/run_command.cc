@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "client/tool/candidate.h"
 #include "client/tool/child_process.h"
 #include "client/tool/commands.h"
 #include "client/tool/exit_code.h"
@@ -35,12 +36,7 @@ class CommandRun {
       : options_(options),
         signals_([this](int number) { OnSignal(number); },
                  {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT}),
-        elector_(Client({.endpoints = common.endpoints,
-                         .candidate = options.candidate,
-                         .lease_ttl = Millis(options.lease_ttl),
-                         .supersede = options.supersede,
-                         .credentials = common.Credentials()}),
-                 Callbacks()) {}
+        elector_(Client(ClientOptionsOf(common, options)), Callbacks()) {}
 
   int Run() {
     std::unique_lock lock(mutex_);
@@ -55,15 +51,11 @@ class CommandRun {
   }
 
  private:
-  static std::chrono::milliseconds Millis(const std::optional<Duration>& duration) {
-    return std::chrono::ceil<std::chrono::milliseconds>(duration.value_or(Duration(0)));
-  }
-
   ElectorOptions Callbacks() {
     ElectorOptions elector{.election = options_.election};
     elector.value = options_.value;
     elector.priority = options_.priority;
-    elector.stop_grace = Millis(options_.grace);
+    elector.stop_grace = MillisOf(options_.grace);
     elector.lead = [this](const v1::Leadership& seat, const std::stop_token& stop) {
       Lead(seat, stop);
     };

@@ -222,6 +222,7 @@ TEST_F(ToolTest, ADeposedHolderIsExitCode4AndLeavesNoSession) {
   EXPECT_EQ(campaign->Wait(), 4);
   EXPECT_EQ(Json::parse(campaign->Line(2)).at("cause"), "DEPOSED");
   EXPECT_EQ(Run({"sessions"}).output, "no sessions\n");
+  EXPECT_EQ(Leader(server_, "e").revision(), 2u) << "elected once, and deposed";
 }
 
 TEST_F(ToolTest, AHolderWithoutAServerLosesTheSeatByItsOwnClock) {

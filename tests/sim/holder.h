@@ -1,4 +1,4 @@
-// A client like `tenure campaign`: stands, waits in the call, believes once a renewal has confirmed
+// A client without the library: stands, waits in the call, believes once a renewal has confirmed
 // its seat, holds it on a stream, stops when its lease is over, and resigns. Then it begins again.
 #pragma once
 

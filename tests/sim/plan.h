@@ -14,7 +14,7 @@ struct Plan {
 
   int replicas = 0;
   int elections = 0;
-  int holders = 0;  // clients like `tenure campaign`
+  int holders = 0;  // clients that wait in their calls
   int pollers = 0;  // clients that campaign again and again, in several elections, with one session
   int operators = 0;
   Duration orders_every{0};  // of each operator, on average

@@ -163,6 +163,12 @@ void Relay::LoseAnswers() {
   lost_an_answer_ = false;
 }
 
+void Relay::LoseTheNextEnd() {
+  const std::lock_guard lock(mutex_);
+  losing_from_an_end_ = true;
+  lost_an_answer_ = false;
+}
+
 void Relay::WaitUntilAnAnswerIsLost() {
   std::unique_lock lock(mutex_);
   EXPECT_TRUE(changed_.wait_for(lock, kPatience, [&] { return lost_an_answer_; }))
@@ -180,7 +186,7 @@ void Relay::BreakAndLeadTo(const std::string& server) {
   for (const auto& wire : wires_) wire->Break();
   broken.swap(wires_);
   server_ = server;
-  losing_ = false;
+  losing_ = losing_from_an_end_ = false;
 }
 
 void Relay::Accept() {
@@ -192,6 +198,7 @@ void Relay::Accept() {
 
 bool Relay::Passes(const std::string& frame) {
   const std::lock_guard lock(mutex_);
+  losing_ |= losing_from_an_end_ && OfACall(frame) && EndsAnAnswer(frame);
   if (!losing_ || !OfACall(frame)) return true;
   if (EndsAnAnswer(frame)) {
     lost_an_answer_ = true;

@@ -25,6 +25,9 @@ class Relay {
   // From now on nothing that belongs to a call comes back. The connections live on: to a client the
   // server is merely slow.
   void LoseAnswers();
+  // The same from the end of the next answer on: what a client must be told before it calls is
+  // told.
+  void LoseTheNextEnd();
   void WaitUntilAnAnswerIsLost();
   // The same, but only of the connections that are open now.
   void SilenceOpenConnections();
@@ -44,6 +47,7 @@ class Relay {
   std::condition_variable changed_;
   std::string server_;                      // guarded by mutex_
   bool losing_ = false;                     // guarded by mutex_
+  bool losing_from_an_end_ = false;         // guarded by mutex_
   bool lost_an_answer_ = false;             // guarded by mutex_
   std::list<std::unique_ptr<Wire>> wires_;  // guarded by mutex_
   std::thread accepting_;
