@@ -69,7 +69,7 @@ struct QueuePlace {
 // elector. They must not throw.
 struct ElectorOptions {
   // 1 to 255 bytes of UTF-8 without control characters. A client can have one elector per election.
-  std::string election;
+  std::string election = {};
   // Instead of `election`: 1 to 32 elections to lead together, all or none. Of one alone: as
   // `election`, but the term begins only when a renewal has confirmed it.
   std::vector<std::string> elections = {};
