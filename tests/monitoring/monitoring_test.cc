@@ -18,6 +18,7 @@
 #include "tests/monitoring/contest.h"
 #include "tests/monitoring/dashboard.h"
 #include "tests/monitoring/watched_service.h"
+#include "tests/support/administration.h"
 
 namespace tenure::testing {
 namespace {
@@ -114,6 +115,7 @@ class MonitoringTest : public ::testing::Test {
     for (int round = rounds == nullptr ? 1 : std::atoi(rounds); round > 0; --round) {
       orders.CrashTheLeader();
       orders.HandOver();
+      PassASeatToAWaitingCall();
       if (round > 1) clients_->payments.CrashTheLeader();
     }
     const std::string seen =
@@ -123,6 +125,17 @@ class MonitoringTest : public ::testing::Test {
   static void TearDownTestSuite() {
     clients_.reset();
     service_.reset();
+  }
+
+  // The library waits without an open call; other clients do not.
+  static void PassASeatToAWaitingCall() {
+    Tenured& replica = service_->replica();
+    const auto led = Campaign(replica, {.election = "reports", .candidate = "weekly"});
+    WaitingCampaign next(replica,
+                         {.election = "reports", .candidate = "monthly", .wait = kPatience});
+    EXPECT_TRUE(Eventually([&] { return ListQueue(replica, "reports").size() == 1; }));
+    Resign(replica, led.session().session_id());
+    Resign(replica, next.Response().session().session_id());
   }
 
   // The answer to a query, or the end of the test if there is none.
