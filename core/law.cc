@@ -431,6 +431,7 @@ struct LockSetBuilder {
     LockSet::Part& part = locks.elections[name];
     part.create = true;
     part.sessions.push_back(it.session);
+    if (it.opening) locks.opened.insert(it.session);
     if (it.opening && it.opening->previous) part.sessions.push_back(*it.opening->previous);
     if (it.principal.quota.Limits()) locks.identities.insert(it.principal.identity);
     return part;

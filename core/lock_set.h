@@ -22,6 +22,7 @@ struct LockSet {
 
   std::map<ElectionName, Part> elections;
   std::vector<SessionId> sessions = {};   // needed besides those, leaders and successors
+  std::set<SessionId> opened = {};        // that commands open, unless they are repeated
   std::set<std::string> identities = {};  // whose usage is needed
   // Wait about a second for locked elections instead of skipping them: overlapping share locks may
   // never leave them free, but let a queue through.

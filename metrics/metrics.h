@@ -177,6 +177,13 @@ class Metrics {
       "Transactions that were committed, or that failed because the store was unavailable.");
   Counter& transactions = transactions_by_outcome.Add({{"outcome", "committed"}});
   Counter& transactions_failed = transactions_by_outcome.Add({{"outcome", "failed"}});
+  Family<Counter>& transactions_remembered =
+      NewCounters("tenure_remembered_transactions_total",
+                  "Transactions that were decided from memory, by what the database said: "
+                  "committed, or refused "
+                  "since something had changed, and then decided from what was locked.");
+  Counter& transactions_from_memory = transactions_remembered.Add({{"outcome", "committed"}});
+  Counter& transactions_refused = transactions_remembered.Add({{"outcome", "refused"}});
   Family<Counter>& transaction_retries =
       NewCounters("tenure_transaction_retries_total", "Retries by the store, by reason.");
   const Children<Histogram, Operation> database_seconds = OfEachOperation(

@@ -31,6 +31,10 @@ struct CommitRules {
   // Given: changes are committed only in this epoch, and in partitions that are not behind this.
   // Checked where a partition advances, under its lock.
   std::optional<HistoryPoint> point = {};
+  // Given: a state that is remembered, with all that is to be locked. The transaction is decided
+  // from it first, and saved on condition that it still holds (core/remembered.h), which costs one
+  // message. If that does not succeed, it is decided from what is locked.
+  const TransactionState* remembered = nullptr;
 };
 
 // Where a transaction stands in its partition's order of changes. Offsets of a partition rise by
@@ -45,6 +49,8 @@ struct Committed {
   TransactionState transaction;  // as it was decided
   // The transaction's offset in each partition in which it wrote events.
   std::vector<PartitionOffset> offsets;
+  // What became of the state that was remembered.
+  enum class Memory { kUnused, kHeld, kRefused } memory = Memory::kUnused;
 };
 
 // Work that has become due with time.
@@ -64,9 +70,9 @@ class LawStore {
   virtual ~LawStore() = default;
 
   // Runs one transaction. `decide` gets the transaction and changes it; it is called once for each
-  // try, and what it did in the last one is what was saved, and is answered. Conflicts with other
-  // transactions are tried again, a bounded number of times. A commit whose reply was lost is
-  // looked up, not guessed.
+  // try, from memory or not, and what it did in the last one is what was saved, and is answered.
+  // Conflicts with other transactions are tried again, a bounded number of times. A commit whose
+  // reply was lost is looked up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions by id, passing by those that
   // others hold, then partitions: no transaction waits for another's elections or sessions, unless

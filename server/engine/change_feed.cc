@@ -15,13 +15,14 @@ constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 }  // namespace
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       Lineage& lineage, const DatabaseClock& database_clock,
+                       Lineage& lineage, StateCache& cache, const DatabaseClock& database_clock,
                        std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
       metrics_(metrics),
       lineage_(lineage),
+      cache_(cache),
       database_clock_(database_clock),
       interval_(interval),
       outages_(scheduler.Now(), interval) {}
@@ -148,6 +149,7 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     for (const FeedEntry& entry : *entries) {
       if (entry.offset <= told) continue;
       metrics_.feed_events.Increment();
+      cache_.Saw(entry.event);
       Tell(entry.event);
     }
     partition.offset = std::max(told, last);
@@ -172,6 +174,7 @@ bool ChangeFeed::StartAnew() {
     partitions_[i].own_ahead.clear();
   }
   metrics_.election_series.ForgetAll();
+  cache_.ForgetAll();
   hub_.TellReset();
   repairs_ = lineage_.repairs();
   rejoining_ = false;  // only now: nobody shall take what is new for what comes next

@@ -21,6 +21,7 @@
 #include "server/engine/lineage.h"
 #include "server/engine/outages.h"
 #include "server/engine/scheduler.h"
+#include "server/engine/state_cache.h"
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
 
@@ -29,7 +30,8 @@ namespace tenure::engine {
 class ChangeFeed {
  public:
   ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
-             const DatabaseClock& database_clock, std::chrono::milliseconds interval);
+             StateCache& cache, const DatabaseClock& database_clock,
+             std::chrono::milliseconds interval);
 
   // Begins with what is committed from now on. REQUIRES: the lineage was joined.
   // Errors: kStoreUnavailable.
@@ -69,6 +71,7 @@ class ChangeFeed {
   WatchHub& hub_;
   Metrics& metrics_;
   Lineage& lineage_;
+  StateCache& cache_;
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;

@@ -62,7 +62,9 @@ class ChangeFeedTest : public ::testing::Test {
   Metrics metrics_;
   DatabaseClock database_clock_;
   Lineage lineage_{store_, scheduler_, metrics_, OnLostCommits::kRecover, 1};
-  ChangeFeed feed_{store_, scheduler_, hub_, metrics_, lineage_, database_clock_, kInterval};
+  StateCache cache_;
+  ChangeFeed feed_{store_, scheduler_,      hub_,     metrics_, lineage_,
+                   cache_, database_clock_, kInterval};
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 

@@ -49,4 +49,11 @@ std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {
   return last_->now + Between(last_->at, when);
 }
 
+std::optional<DbTime> DatabaseClock::LatestAt(SteadyTime when) const {
+  const MutexLock lock(mutex_);
+  if (!last_) return std::nullopt;
+  const Duration passed = Between(last_->at, when);
+  return last_->now + passed + last_->uncertainty + passed / kDriftDivisor;
+}
+
 }  // namespace tenure::engine

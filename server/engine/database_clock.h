@@ -26,6 +26,8 @@ class DatabaseClock {
 
   // What it shows at a moment. Nothing until it was seen once.
   [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;
+  // What it shows at a moment at the latest, unless it was set meanwhile.
+  [[nodiscard]] std::optional<DbTime> LatestAt(SteadyTime when) const;
 
   // Half of what the shortest lease leaves between its holder's belief and its end (core/lease.h).
   static constexpr Duration kJumpMin = std::chrono::milliseconds(50);

@@ -17,8 +17,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       options_(std::move(options)),
       hub_(options_.watchers_max),
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed),
-      feed_(store, scheduler, hub_, metrics, lineage_, clock_, options_.feed_interval),
-      transactions_(store, scheduler, metrics, clock_, lineage_, feed_.outages(),
+      feed_(store, scheduler, hub_, metrics, lineage_, cache_, clock_, options_.feed_interval),
+      transactions_(store, scheduler, metrics, clock_, lineage_, feed_.outages(), cache_,
                     options_.incumbent_wait),
       publisher_(
           metrics, lineage_, hub_, feed_,

@@ -34,6 +34,7 @@
 #include "server/engine/renewals.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/session_endings.h"
+#include "server/engine/state_cache.h"
 #include "server/engine/transactions.h"
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
@@ -131,6 +132,7 @@ class Engine {
   WatchHub hub_;
   DatabaseClock clock_;
   Lineage lineage_;
+  StateCache cache_;
   ChangeFeed feed_;
   Transactions transactions_;
   Publisher publisher_;

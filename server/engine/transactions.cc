@@ -11,29 +11,41 @@ void PutOff(TransactionState& transaction) {
   transaction.sessions.clear();
 }
 
+void CountMemory(Metrics& metrics, Committed::Memory memory) {
+  switch (memory) {
+    case Committed::Memory::kUnused: return;
+    case Committed::Memory::kHeld: return metrics.transactions_from_memory.Increment();
+    case Committed::Memory::kRefused: return metrics.transactions_refused.Increment();
+  }
+}
+
 }  // namespace
 
 Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                            const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
-                           Duration incumbent_wait)
+                           StateCache& cache, Duration incumbent_wait)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
       clock_(clock),
       lineage_(lineage),
       outages_(outages),
+      cache_(cache),
       incumbent_wait_(incumbent_wait) {}
 
 Result<Committed> Transactions::Run(const LockSet& locks, const Decide& decide) {
-  return Commit(locks, false, Informed(decide));
+  const auto remembered = Remembered(locks);
+  return Commit(locks, {.remembered = remembered ? &*remembered : nullptr}, Informed(decide));
 }
 
 Result<Committed> Transactions::RunRepeatable(const LockSet& locks, const Decide& decide) {
-  return Commit(locks, true, Informed(decide));
+  const auto remembered = Remembered(locks);
+  return Commit(locks, {.repeatable = true, .remembered = remembered ? &*remembered : nullptr},
+                Informed(decide));
 }
 
 Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide& decide) {
-  return Commit(locks, false, decide);
+  return Commit(locks, {}, decide);
 }
 
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
@@ -50,17 +62,29 @@ Transactions::Decide Transactions::Informed(const Decide& decide) const {
   };
 }
 
-Result<Committed> Transactions::Commit(const LockSet& locks, bool repeatable,
+std::optional<TransactionState> Transactions::Remembered(const LockSet& locks) const {
+  // No earlier than the clock is: a lease that begins now is no shorter than its holder believes.
+  const auto now = clock_.LatestAt(scheduler_.Now());
+  return now ? cache_.Find(locks, *now) : std::nullopt;
+}
+
+Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& rules,
                                        const Decide& decide) {
   const std::optional<HistoryPoint> point = lineage_.point();
   if (!point) {
     return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
   }
+  CommitRules at_point = rules;
+  at_point.point = point;
   const SteadyTime begun = scheduler_.Now();
-  auto committed = store_.Transact(locks, {repeatable, point}, decide);
+  auto committed = store_.Transact(locks, at_point, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (committed) lineage_.Saw(committed->offsets, point->epoch);
+  if (!committed) return committed;
+  CountMemory(metrics_, committed->memory);
+  lineage_.Saw(committed->offsets, point->epoch);
+  if (committed->memory == Committed::Memory::kRefused) cache_.Forget(locks);
+  cache_.Remember(committed->transaction);
   return committed;
 }
 

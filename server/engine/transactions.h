@@ -1,8 +1,9 @@
-// One transaction of the law, with what this replica knows besides: the epoch it may write in, a
-// clock that has jumped, the database's last outage.
+// One transaction of the law, with what this replica knows besides: the state that it saw last, the
+// epoch it may write in, a clock that has jumped, the database's last outage.
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "core/error.h"
 #include "core/transaction_state.h"
@@ -12,6 +13,7 @@
 #include "server/engine/lineage.h"
 #include "server/engine/outages.h"
 #include "server/engine/scheduler.h"
+#include "server/engine/state_cache.h"
 #include "storage/law_store.h"
 
 namespace tenure::engine {
@@ -24,10 +26,11 @@ class Transactions {
   // The seats that an outage has cost are kept for their holders for `incumbent_wait`.
   Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
-               Duration incumbent_wait);
+               StateCache& cache, Duration incumbent_wait);
 
-  // Runs one, and counts it. Nothing is decided by a clock that has jumped ahead: until leases have
-  // followed it, everything counts as busy. Errors: kStoreUnavailable.
+  // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
+  // clock that has jumped ahead: until leases have followed it, everything counts as busy. Errors:
+  // kStoreUnavailable.
   [[nodiscard]] Result<Committed> Run(const LockSet& locks, const Decide& decide);
   // The same, for what is done twice without harm: see CommitRules.
   [[nodiscard]] Result<Committed> RunRepeatable(const LockSet& locks, const Decide& decide);
@@ -35,8 +38,10 @@ class Transactions {
   [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
  private:
-  [[nodiscard]] Result<Committed> Commit(const LockSet& locks, bool repeatable,
+  [[nodiscard]] Result<Committed> Commit(const LockSet& locks, const CommitRules& rules,
                                          const Decide& decide);
+  // Nothing if not all that is needed is known.
+  [[nodiscard]] std::optional<TransactionState> Remembered(const LockSet& locks) const;
   // Decides by what this replica knows of the clock and of outages.
   [[nodiscard]] Decide Informed(const Decide& decide) const;
 
@@ -46,6 +51,7 @@ class Transactions {
   const DatabaseClock& clock_;
   Lineage& lineage_;
   const Outages& outages_;
+  StateCache& cache_;
   const Duration incumbent_wait_;
 };
 

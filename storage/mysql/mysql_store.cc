@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/remembered.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/migrator.h"
 #include "storage/mysql/mysql_store.h"
@@ -13,12 +14,24 @@ namespace tenure::mysql {
 
 Result<Committed> MySqlStore::Transact(const LockSet& locks, const CommitRules& rules,
                                        const Decide& decide) {
+  const TransactionState* remembered = rules.remembered;  // until it was tried
+  auto memory = Committed::Memory::kUnused;
   return runner_.Run([&](Pool::Loan& loan) {
+    if (const TransactionState* from = std::exchange(remembered, nullptr)) {
+      TransactionState decided = *from;
+      decide(decided);
+      if (MayCommitFromMemory(*from, decided, rules.repeatable)) {
+        if (auto offsets = SaveIfUnchanged(loan, rules, *from, decided)) {
+          return Committed{std::move(decided), *std::move(offsets), Committed::Memory::kHeld};
+        }
+        memory = Committed::Memory::kRefused;
+      }
+    }
     const Loaded loaded = Load(loan, locks, rules);
     TransactionState decided = loaded.transaction;
     decide(decided);
     auto offsets = Save(loan, rules, loaded, decided);
-    return Committed{std::move(decided), std::move(offsets)};
+    return Committed{std::move(decided), std::move(offsets), memory};
   });
 }
 

@@ -1,6 +1,7 @@
 #include "storage/mysql/save.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -22,16 +23,40 @@ using EventPartitions = std::map<int, std::vector<const Event*>>;
 
 class Saver {
  public:
-  Saver(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded,
+  // What was loaded, or is remembered, is `base`.
+  Saver(Pool::Loan& loan, const CommitRules& rules, const TransactionState& base,
         const TransactionState& decided)
-      : loan_(loan), rules_(rules), loaded_(loaded), decided_(decided) {}
+      : loan_(loan), rules_(rules), base_(base), decided_(decided) {}
 
-  std::vector<PartitionOffset> Run() {
-    const Changes changes = Compare(loaded_.transaction, decided_);
+  // Of the transaction that `loaded` began.
+  std::vector<PartitionOffset> Run(const std::set<ElectionName>& created) {
+    std::vector<std::string> statements = Changed(query::SaveElections);
+    const std::vector<ElectionName> unused = Unused(created);
+    if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
+    if (statements.empty() && decided_.events.empty()) {
+      loan_.connection().Run({query::kRollback});
+      return {};
+    }
+    return Commit(std::move(statements), [this] { return WriterHasCommitted(); });
+  }
+
+  // Begins, and checks what is remembered. Throws kStale if it does not hold.
+  std::vector<PartitionOffset> RunIfUnchanged() {
+    std::vector<std::string> statements = {query::kBegin};
+    std::ranges::move(query::Hold(base_, decided_), std::back_inserter(statements));
+    std::ranges::move(Changed(query::SaveSeats), std::back_inserter(statements));
+    return Commit(std::move(statements), [this] { return EventIsThere(); });
+  }
+
+ private:
+  // What changes rows, but for the order of changes.
+  template <typename SaveElections>
+  [[nodiscard]] std::vector<std::string> Changed(SaveElections save_elections) const {
+    const Changes changes = Compare(base_, decided_);
     std::vector<std::string> statements;
-    if (!changes.elections.empty()) statements.push_back(query::SaveElections(changes.elections));
+    if (!changes.elections.empty()) statements.push_back(save_elections(changes.elections));
     if (!changes.opened.empty()) statements.push_back(query::OpenSessions(changes.opened));
-    if (!changes.sessions.empty()) statements.push_back(query::SaveSessions(changes.sessions));
+    AddSessions(changes.sessions, statements);
     if (!changes.emptied.empty()) {
       std::ranges::move(query::EmptyElections(changes.emptied), std::back_inserter(statements));
     }
@@ -41,13 +66,31 @@ class Saver {
     if (!decided_.admin_changes.empty()) {
       statements.push_back(query::SaveAdminChanges(decided_.admin_changes));
     }
-    const std::vector<ElectionName> unused = Unused();
-    if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
-    if (statements.empty() && decided_.events.empty()) {
-      loan_.connection().Run({query::kRollback});
-      return {};
-    }
+    return statements;
+  }
 
+  // Most are only renewed, and most of these until the same moment.
+  void AddSessions(const std::vector<const Session*>& sessions,
+                   std::vector<std::string>& statements) const {
+    std::vector<const Session*> others;
+    std::map<DbTime, std::vector<SessionId>> renewed;
+    for (const Session* session : sessions) {
+      Session before = base_.sessions.at(session->id);
+      const bool later = before.expires_at < session->expires_at;
+      before.expires_at = session->expires_at;
+      if (later && before == *session) {
+        renewed[session->expires_at].push_back(session->id);
+      } else {
+        others.push_back(session);
+      }
+    }
+    for (const auto& [end, ids] : renewed) statements.push_back(query::ExtendLeases(ids, end));
+    if (!others.empty()) statements.push_back(query::SaveSessions(others));
+  }
+
+  // `was_committed` is asked on a new connection, if the reply was lost.
+  std::vector<PartitionOffset> Commit(std::vector<std::string> statements,
+                                      const std::function<bool()>& was_committed) {
     if (loan_.connection().server().many_writers) {
       const std::set<ElectionName> granted = Granted(decided_.events);
       if (!granted.empty()) statements.push_back(query::WriteFences(granted));
@@ -81,7 +124,7 @@ class Saver {
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
       if (!in_doubt || rules_.repeatable) throw;
-      offsets = LookUpCommit(partitions);
+      offsets = LookUpCommit(partitions, was_committed);
     }
     std::vector<PartitionOffset> committed;
     for (const auto& [partition, events] : partitions) {
@@ -90,7 +133,6 @@ class Saver {
     return committed;
   }
 
- private:
   static std::set<ElectionName> Granted(const std::vector<Event>& events) {
     std::set<ElectionName> granted;
     for (const Event& event : events) {
@@ -100,9 +142,9 @@ class Saver {
   }
 
   // Elections whose rows were made for a campaign that was then refused, or put off.
-  std::vector<ElectionName> Unused() const {
+  [[nodiscard]] std::vector<ElectionName> Unused(const std::set<ElectionName>& created) const {
     std::vector<ElectionName> unused;
-    for (const ElectionName& name : loaded_.created) {
+    for (const ElectionName& name : created) {
       const auto state = decided_.elections.find(name);
       const bool used = state != decided_.elections.end() && !IsPlaceholder(state->second.election);
       if (!used) unused.push_back(name);
@@ -113,12 +155,13 @@ class Saver {
   // Looks up, on a new connection, whether the commit whose reply was lost has happened, and
   // answers with each partition's offset. Throws kNotCommitted if it has not and never will,
   // kInDoubt if that cannot be found out.
-  std::vector<uint64_t> LookUpCommit(const EventPartitions& partitions) {
+  std::vector<uint64_t> LookUpCommit(const EventPartitions& partitions,
+                                     const std::function<bool()>& was_committed) {
     for (int tries = 1;; ++tries) {
       loan_.Drop();
       try {
-        if (const auto offsets = TryLookUpCommit(partitions)) return *offsets;
-        break;
+        if (!was_committed()) break;
+        return OffsetsOf(partitions);
       } catch (const MySqlError& error) {
         if (tries == kLookUpTriesMax) {
           throw MySqlError(MySqlError::Kind::kInDoubt, error.code,
@@ -130,13 +173,7 @@ class Saver {
     throw MySqlError(MySqlError::Kind::kNotCommitted, 0, "the connection broke before the commit");
   }
 
-  // Nothing if it did not happen. Waits for a transaction that has not ended yet; throws if that
-  // takes too long.
-  std::optional<std::vector<uint64_t>> TryLookUpCommit(const EventPartitions& partitions) {
-    const Pool::Slot& slot = loan_.slot();
-    const Rows writer =
-        loan_.connection().Run({query::kBegin, query::LockWriter(slot.writer), query::kCommit})[1];
-    if (writer.empty() || writer[0].Unsigned(0) != slot.transaction) return std::nullopt;
+  std::vector<uint64_t> OffsetsOf(const EventPartitions& partitions) {
     std::vector<uint64_t> offsets;
     for (const auto& [partition, events] : partitions) {
       offsets.push_back(RunOne(loan_, query::OffsetOfEvent(*events.front())).at(0).Unsigned(0));
@@ -144,9 +181,28 @@ class Saver {
     return offsets;
   }
 
+  // These wait for a transaction that has not ended yet, and throw if that takes too long.
+
+  bool WriterHasCommitted() {
+    const Pool::Slot& slot = loan_.slot();
+    const Rows writer =
+        loan_.connection().Run({query::kBegin, query::LockWriter(slot.writer), query::kCommit})[1];
+    return !writer.empty() && writer[0].Unsigned(0) == slot.transaction;
+  }
+
+  // A message that comes late finds another ticket than it remembers.
+  bool EventIsThere() {
+    const Event& event = decided_.events.front();
+    return loan_.connection()
+               .Run({query::kBegin, query::SpendTicket(event.election), query::CountEvent(event),
+                     query::kCommit})[2]
+               .at(0)
+               .Unsigned(0) == 1;
+  }
+
   Pool::Loan& loan_;
   const CommitRules& rules_;
-  const Loaded& loaded_;
+  const TransactionState& base_;
   const TransactionState& decided_;
 };
 
@@ -154,7 +210,20 @@ class Saver {
 
 std::vector<PartitionOffset> Save(Pool::Loan& loan, const CommitRules& rules, const Loaded& loaded,
                                   const TransactionState& decided) {
-  return Saver(loan, rules, loaded, decided).Run();
+  return Saver(loan, rules, loaded.transaction, decided).Run(loaded.created);
+}
+
+std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(Pool::Loan& loan,
+                                                            const CommitRules& rules,
+                                                            const TransactionState& remembered,
+                                                            const TransactionState& decided) {
+  try {
+    return Saver(loan, rules, remembered, decided).RunIfUnchanged();
+  } catch (const MySqlError& error) {
+    if (error.code != query::kStale) throw;
+    loan.connection().Run({query::kRollback});
+    return std::nullopt;
+  }
 }
 
 }  // namespace tenure::mysql

@@ -1,6 +1,7 @@
 // Saves what was decided about a loaded transaction, and commits.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/transaction_state.h"
@@ -16,5 +17,12 @@ namespace tenure::mysql {
 [[nodiscard]] std::vector<PartitionOffset> Save(Pool::Loan& loan, const CommitRules& rules,
                                                 const Loaded& loaded,
                                                 const TransactionState& decided);
+
+// The same, without a transaction that was begun: in one message, on condition that what is
+// remembered still holds. Nothing if it does not, and then nothing was saved.
+// REQUIRES: MayCommitFromMemory.
+[[nodiscard]] std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(
+    Pool::Loan& loan, const CommitRules& rules, const TransactionState& remembered,
+    const TransactionState& decided);
 
 }  // namespace tenure::mysql

@@ -5,17 +5,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <span>
 
 #include "core/hex.h"
 #include "core/limits.h"
+#include "core/remembered.h"
 #include "storage/columns.h"
 
 namespace tenure::mysql::query {
 namespace {
 
 constexpr char kNow[] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+
+// When it is evaluated, and not when its statement began.
+constexpr char kExactNow[] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))";
 
 constexpr char kElectionColumns[] = TENURE_ELECTION_COLUMNS;
 constexpr char kCandidacyColumns[] = "c.election, " TENURE_CANDIDACY_COLUMNS;
@@ -27,9 +32,11 @@ constexpr size_t kPlacesMax = 100'000;
 
 std::string Literal(std::string_view bytes) { return "x'" + ToHex(bytes) + "'"; }
 
-std::string Literal(const SessionId& id) {
-  return Literal(std::string_view(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()));
+std::string_view Bytes(const SessionId& id) {
+  return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
 }
+
+std::string Literal(const SessionId& id) { return Literal(Bytes(id)); }
 std::string Literal(const ElectionName& name) { return Literal(name.bytes); }
 int64_t Literal(Duration duration) { return duration.count(); }
 int64_t Literal(DbTime time) { return time.since_epoch.count(); }
@@ -77,6 +84,38 @@ std::string ElectionViews(std::string_view where) {
       "sessions s"
       " ON s.id = e.leader_session AND s.state = 0 WHERE {}",
       kElectionColumns, kNow, where);
+}
+
+// What the law reads of a session that is alive, and of a plain election, but for what only changes
+// with the revision. As one text, for a list of texts is searched by halves, and one of rows from
+// its beginning. What may hold any byte comes first and has one length, or comes last.
+constexpr char kComparedOfSession[] = "s.id, s.lease_ttl_us, s.lease_ttl_since_us";
+constexpr char kComparedOfElection[] =
+    "e.term, e.revision, e.next_ticket, COALESCE(e.leader_attempt, 0), e.lease_ttl_default_us,"
+    " e.lease_ttl_max_us, e.queue_max, e.history_from, e.name";
+constexpr char kIsPlain[] =
+    "e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0"
+    " AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0"
+    " AND e.wake_at_us IS NULL AND e.incumbent IS NULL AND e.appointed_candidate IS NULL";
+
+std::string ComparedOf(const Session& it) {
+  return fmt::format("{}/{}/{}", Bytes(it.id), Literal(it.lease_ttl), Literal(it.lease_ttl_since));
+}
+
+std::string ComparedOf(const Election& it) {
+  return fmt::format("{}/{}/{}/{}/{}/{}/{}/{}/{}", it.term.value, it.revision.value,
+                     it.next_ticket.value, it.leader ? it.leader->call_id.value : 0,
+                     Literal(it.settings.lease_ttl_default), Literal(it.settings.lease_ttl_max),
+                     it.settings.queue_max, it.history_from.value, it.name.bytes);
+}
+
+std::string SessionIsAlive() {
+  return fmt::format("s.state = 0 AND s.expires_at_us > {}", kExactNow);
+}
+
+std::string ClockIsNear(DbTime now) {
+  return fmt::format("ABS({} - {}) <= {}", kExactNow, Literal(now),
+                     Literal(kRememberedClockTolerance));
 }
 
 template <typename T>
@@ -197,13 +236,84 @@ std::string LoadCoolDowns(const std::vector<ElectionName>& names) {
 
 std::string LockSessions(const std::vector<SessionId>& ids) {
   return fmt::format(
-      "SELECT {}, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) FROM sessions"
-      " WHERE id IN ({}) ORDER BY id FOR UPDATE SKIP LOCKED",
-      kSessionColumns, Literals(ids));
+      "SELECT {}, {} FROM sessions WHERE id IN ({}) ORDER BY id FOR UPDATE SKIP LOCKED",
+      kSessionColumns, kExactNow, Literals(ids));
 }
 
 std::string ExistingSessions(const std::vector<SessionId>& ids) {
   return fmt::format("SELECT id FROM sessions WHERE id IN ({})", Literals(ids));
+}
+
+std::vector<std::string> Hold(const TransactionState& remembered, const TransactionState& decided) {
+  std::vector<std::pair<const Election*, const Session*>> pairs;
+  std::vector<const Election*> elections;
+  std::map<SessionId, const Session*> sessions;
+  for (const auto& [id, session] : remembered.sessions) sessions.emplace(id, &session);
+  for (const auto& [name, state] : remembered.elections) {
+    const auto& leader =
+        state.election.leader ? state.election.leader : decided.elections.at(name).election.leader;
+    const auto session =
+        leader ? remembered.sessions.find(leader->session) : remembered.sessions.end();
+    if (session == remembered.sessions.end()) {
+      elections.push_back(&state.election);
+    } else {
+      pairs.emplace_back(&state.election, &session->second);
+      sessions.erase(session->first);
+    }
+  }
+  std::vector<std::string> statements;
+  const auto add = [&](size_t count, std::string_view from, const std::string& where) {
+    // With fewer rows the difference is no unsigned number.
+    statements.push_back(fmt::format(
+        "SELECT CAST(COUNT(*) AS UNSIGNED) - {} FROM {} WHERE {} AND {} FOR UPDATE SKIP LOCKED",
+        count, from, where, ClockIsNear(remembered.now)));
+  };
+  if (!pairs.empty()) {
+    const auto names = Join(pairs, ", ", [](const auto& it) { return Literal(it.first->name); });
+    const auto ids = Join(pairs, ", ", [](const auto& it) { return Literal(it.second->id); });
+    const auto rows = Join(pairs, ", ", [](const auto& it) {
+      return Literal(ComparedOf(*it.second) + "/" + ComparedOf(*it.first));
+    });
+    add(pairs.size(),
+        fmt::format("elections e STRAIGHT_JOIN sessions s ON s.id = ELT(FIELD(e.name, {}), {})",
+                    names, ids),
+        fmt::format("e.name IN ({}) AND CONCAT_WS('/', {}, {}) IN ({}) AND {} AND {}", names,
+                    kComparedOfSession, kComparedOfElection, rows, kIsPlain, SessionIsAlive()));
+  }
+  if (!elections.empty()) {
+    const auto names = Join(elections, ", ", [](const auto* it) { return Literal(it->name); });
+    const auto rows =
+        Join(elections, ", ", [](const auto* it) { return Literal(ComparedOf(*it)); });
+    add(elections.size(), "elections e",
+        fmt::format("e.name IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND {}", names,
+                    kComparedOfElection, rows, kIsPlain));
+  }
+  if (!sessions.empty()) {
+    const auto ids = Join(sessions, ", ", [](const auto& it) { return Literal(it.first); });
+    const auto rows =
+        Join(sessions, ", ", [](const auto& it) { return Literal(ComparedOf(*it.second)); });
+    add(sessions.size(), "sessions s",
+        fmt::format("s.id IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND {}", ids, kComparedOfSession,
+                    rows, SessionIsAlive()));
+  }
+  return statements;
+}
+
+std::string SaveSeats(const std::vector<const Election*>& elections) {
+  static constexpr char kColumns[] =
+      "term, revision, next_ticket, waiting, leader_session, leader_candidate,"
+      " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, wake_at_us,"
+      " vacant_cause, vacant_since_us";
+  const auto row = [](const Election* it) {
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {})", Literal(it->name), it->term.value,
+                       it->revision.value, it->next_ticket.value, it->waiting,
+                       LeaderValues(it->leader), Nullable(it->wake_at),
+                       it->vacancy ? fmt::format("{}, {}", static_cast<int>(it->vacancy->cause),
+                                                 Literal(it->vacancy->since))
+                                   : "NULL, NULL");
+  };
+  return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
+                     kColumns, Join(elections, ", ", row), Overwrite(kColumns));
 }
 
 std::string SaveElections(const std::vector<const Election*>& elections) {
@@ -238,6 +348,12 @@ std::string OpenSessions(const std::vector<const Session*>& sessions) {
   };
   return fmt::format("INSERT INTO sessions ({}, state) VALUES {}", kSessionColumns,
                      Join(sessions, ", ", row));
+}
+
+std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end) {
+  return fmt::format(
+      "UPDATE sessions SET expires_at_us = GREATEST(expires_at_us, {}) WHERE id IN ({})",
+      Literal(end), Literals(ids));
 }
 
 std::string UsageOf(const std::set<std::string>& identities) {
@@ -334,6 +450,19 @@ std::string SaveWriter(std::string_view writer, uint64_t transaction) {
 std::string LockWriter(std::string_view writer) {
   return fmt::format("SELECT transaction FROM writers WHERE writer = {} FOR UPDATE",
                      Literal(writer));
+}
+
+std::string SpendTicket(const ElectionName& election) {
+  return fmt::format("UPDATE elections SET next_ticket = next_ticket + 1 WHERE name = {}",
+                     Literal(election));
+}
+
+std::string CountEvent(const Event& event) {
+  return fmt::format(
+      "SELECT COUNT(*) FROM events WHERE election = {} AND revision = {} AND type = {}"
+      " AND term = {} AND session = {} AND at_us = {}",
+      Literal(event.election), event.revision.value, static_cast<int>(event.type), event.term.value,
+      Literal(event.leader.session), Literal(event.at));
 }
 
 std::string OffsetOfEvent(const Event& event) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/transaction_state.h"
 #include "core/types.h"
 #include "storage/changes.h"
 #include "storage/mysql/server.h"
@@ -85,10 +86,21 @@ struct Head {
 // Rows: identity, live sessions, their seats and places.
 [[nodiscard]] std::string UsageOf(const std::set<std::string>& identities);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
+// Of what is remembered (core/remembered.h): locks it, and fails with kStale unless all of it still
+// holds, and nobody else has locked it. Where each election needs one session, both are one
+// statement.
+// REQUIRES: plain elections.
+inline constexpr int kStale = 1690;  // "BIGINT UNSIGNED value is out of range"
+[[nodiscard]] std::vector<std::string> Hold(const TransactionState& remembered,
+                                            const TransactionState& decided);
+// What a transaction that is decided from memory changes of elections.
+[[nodiscard]] std::string SaveSeats(const std::vector<const Election*>& elections);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
 // Of sessions that are not there. One that is after all is a conflict.
 [[nodiscard]] std::string OpenSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
+// Never to an earlier end.
+[[nodiscard]] std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end);
 [[nodiscard]] std::vector<std::string> EmptyElections(
     const std::vector<const ElectionName*>& names);
 [[nodiscard]] std::string DeletePlaces(const std::vector<PlaceKey>& places);
@@ -104,6 +116,10 @@ inline constexpr char kAdvancedOffset[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string SaveEvents(int partition, const std::vector<const Event*>& events);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
+// Nobody gets the ticket: an election that is remembered with it is stale.
+[[nodiscard]] std::string SpendTicket(const ElectionName& election);
+// One if exactly this event was committed.
+[[nodiscard]] std::string CountEvent(const Event& event);
 [[nodiscard]] std::string OffsetOfEvent(const Event& event);
 
 // Reads. Those whose last column is @@global.read_only show that the server was the one to ask.

@@ -1,7 +1,9 @@
 #include "storage/sqlite/store.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "core/remembered.h"
 #include "storage/schema/migrations.h"
 #include "storage/sqlite/load.h"
 #include "storage/sqlite/save.h"
@@ -16,6 +18,14 @@ int Version(Connection& connection) {
   return has_table ? static_cast<int>(connection.Number(query::kSchemaVersion)) : 0;
 }
 
+// Somebody may have renewed them since they were remembered.
+void KeepLaterLeases(const TransactionState& loaded, TransactionState& decided) {
+  for (const auto& [id, session] : loaded.sessions) {
+    DbTime& expires_at = decided.sessions.at(id).expires_at;
+    expires_at = std::max(expires_at, session.expires_at);
+  }
+}
+
 }  // namespace
 
 Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules& rules,
@@ -23,11 +33,25 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
   return Guarded([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     const TransactionState loaded = Load(connection, clock_(), locks);
+    auto memory = Committed::Memory::kUnused;
+    if (rules.remembered != nullptr) {
+      TransactionState decided = *rules.remembered;
+      decide(decided);
+      if (MayCommitFromMemory(*rules.remembered, decided, rules.repeatable)) {
+        if (StillHolds(*rules.remembered, loaded)) {
+          KeepLaterLeases(loaded, decided);
+          auto offsets = Save(connection, loaded, decided, rules.point);
+          transaction.Commit();
+          return Committed{std::move(decided), std::move(offsets), Committed::Memory::kHeld};
+        }
+        memory = Committed::Memory::kRefused;
+      }
+    }
     TransactionState decided = loaded;
     decide(decided);
     auto offsets = Save(connection, loaded, decided, rules.point);
     transaction.Commit();
-    return Committed{std::move(decided), std::move(offsets)};
+    return Committed{std::move(decided), std::move(offsets), memory};
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/remembered.h"
 #include "tests/sim/values.h"
 
 namespace tenure::sim {
@@ -31,6 +32,10 @@ const Candidacy* InQueue(const ElectionState& state, const SessionId& id) {
 void Auditor::OnTransaction(const LockSet& locks, const TransactionState& decided) {
   const std::set<ElectionName>& undecided = decided.undecided;
   ++transactions_;
+  decided_at_ = decided.now;
+  if (std::chrono::abs(decided.now - world_.DbNow()) > kRememberedClockTolerance) {
+    world_.Violate("a transaction was decided by another clock than the database's");
+  }
   world_.undecided += undecided.size();
   for (const ElectionName& name : undecided) world_.Say("   {} is undecided", name.bytes);
   std::set<ElectionName> may_be_vacant = undecided;
@@ -48,6 +53,7 @@ void Auditor::AuditAll() {
     everything.elections[name].sessions = everything.sessions;
     vacant.insert(name);  // judged when the transaction was made
   }
+  decided_at_ = world_.DbNow();
   Audit(everything, vacant, true);
 }
 
@@ -173,7 +179,7 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
                      event.revision.value);
     }
     walked.revision = event.revision;
-    if (event.at != now.now) {
+    if (event.at != decided_at_) {
       world_.Violate("{} revision {} does not have the time of its transaction", name,
                      event.revision.value);
     }

@@ -106,6 +106,7 @@ class Auditor {
   std::map<ElectionName, Known> elections_;
   std::map<SessionId, Session> sessions_;
   std::map<SessionId, std::set<ElectionName>> granted_;  // in the transaction
+  DbTime decided_at_;                                    // the transaction, by its own account
   uint64_t terms_ = 0;
   uint64_t transactions_ = 0;
 };

@@ -352,6 +352,18 @@ std::vector<Mutation> MakeMutations() {
       ExpireEarly;
   add("lose-undecided", "vacant", "a seat that could not be filled is forgotten").after_law =
       SettleNothing;
+  add("stale-election", "is kept for", "an election is believed to be as it is remembered")
+      .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
+    loaded.elections = remembered.elections;
+  };
+  add("stale-session", "came back", "a session is believed to be as it is remembered").unchecked =
+      [](const TransactionState& remembered, TransactionState& loaded) {
+        loaded.sessions = remembered.sessions;
+      };
+  add("stale-clock", "by another clock", "the clock is believed to show what was reckoned")
+      .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
+    loaded.now = remembered.now;
+  };
   add("no-search", "over and not marked", "nobody looks for due sessions").after_due =
       [](DueWork& due) {
         due.expired.clear();
@@ -362,8 +374,8 @@ std::vector<Mutation> MakeMutations() {
   const auto leave_unmoved = [](std::vector<SessionId>& sessions) { sessions.clear(); };
   add("leases-jump", "believe", "leases do not follow a clock that is set forward").after_unended =
       leave_unmoved;
-  add("leases-stay", "still has a queue", "leases do not follow a clock that is set back")
-      .after_unended = leave_unmoved;
+  add("leases-stay", "is too long", "leases do not follow a clock that is set back").after_unended =
+      leave_unmoved;
   add("no-incumbents", "held it before the outage", "no seat is kept for who lost it to an outage")
       .after_law = ForgetIncumbents;
   add("tell-uncommitted", "told its observer", "a change is told that was rolled back")

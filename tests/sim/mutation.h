@@ -22,6 +22,8 @@ struct Mutation {
   std::function<void(LockSet&, const World&)> before_load;
   std::function<void(TransactionState&, const World&)> before_law;
   std::function<void(const TransactionState& before, TransactionState&, const World&)> after_law;
+  // Makes what was loaded look like what is remembered, before they are compared.
+  std::function<void(const TransactionState& remembered, TransactionState& loaded)> unchecked;
   std::function<void(DueWork&)> after_due;
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;

@@ -52,6 +52,7 @@ struct Plan {
   // it was read, and a transaction may be decided more than once.
   bool stale_heads = false;
   bool decided_twice = false;
+  bool forgetful = false;  // replicas remember less than they could
 
   bool reluctant = false;       // some candidacies have a negative priority
   bool twins = false;           // two holders have the same candidate's name, and supersede
@@ -64,6 +65,10 @@ struct Plan {
     const Duration disturbed =
         kills_every + shutdowns_every + outages_every + stalls_every + steps_every;
     return disturbed == Duration(0) && store_kills + store_failures + store_lost_replies == 0;
+  }
+  // Whether no replica is ever started again.
+  [[nodiscard]] bool ReplicasLiveOn() const {
+    return kills_every + shutdowns_every == Duration(0) && store_kills == 0;
   }
   [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
   // Whether holders may trust their leases: clocks drift by less than a tenth. When the database's

@@ -44,6 +44,8 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
     all.transactions += outcome.transactions;
     all.terms += outcome.terms;
     all.undecided += outcome.undecided;
+    all.from_memory += outcome.from_memory;
+    all.refused += outcome.refused;
     all.orders += outcome.orders;
     all.kills += outcome.kills;
     all.simulated_seconds += outcome.simulated_seconds;
@@ -54,10 +56,11 @@ int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::cout << "seeds " << from << " to " << from + seeds - 1 << ": " << failed << " failed; "
-            << all.steps << " steps, " << all.transactions << " transactions, " << all.terms
-            << " terms, " << all.orders << " orders, " << all.undecided << " undecided, "
-            << all.kills << " kills in " << all.simulated_seconds << " simulated seconds, took "
-            << took.count() << " s\n";
+            << all.steps << " steps, " << all.transactions << " transactions (" << all.from_memory
+            << " from memory, " << all.refused << " refused), " << all.terms << " terms, "
+            << all.orders << " orders, " << all.undecided << " undecided, " << all.kills
+            << " kills in " << all.simulated_seconds << " simulated seconds, took " << took.count()
+            << " s\n";
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -218,6 +218,7 @@ class Simulation {
     RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime);
     CheckVacancies(DbTime{});
     CheckNobodyLivesInThePast();
+    CheckLeases();
     world_.quiet = false;
     world_.Say("clients campaign again");
   }
@@ -242,6 +243,19 @@ class Simulation {
           world_.Violate("{} still believes that it leads {} in term {}, which ended ({})",
                          client->name(), election.bytes, term->value, CauseName(end->cause));
         }
+      }
+    }
+  }
+
+  // However far the clock was set back, unless a replica has missed that.
+  void CheckLeases() {
+    if (!world_.plan.ReplicasLiveOn()) return;
+    const DbTime latest = world_.DbNow() + world_.plan.LeaseMax() + kSettlingTime;
+    for (const SessionId& id : world_.sessions) {
+      const Session* session = auditor_.Find(id);
+      const bool lives = session != nullptr && session->ended == Cause::kNone;
+      if (lives && session->expires_at > latest) {
+        world_.Violate("the lease of session {} is too long", NameOf(id));
       }
     }
   }
@@ -288,6 +302,8 @@ class Simulation {
     outcome.transactions = auditor_.transactions();
     outcome.terms = auditor_.terms();
     outcome.undecided = world_.undecided;
+    outcome.from_memory = world_.from_memory;
+    outcome.refused = world_.refused;
     outcome.orders = auditor_.orders_done();
     outcome.overtaken = overtaken_;
     outcome.writes = resource_.writes;
@@ -308,7 +324,7 @@ class Simulation {
                    [this](const ElectionName& election, const SessionId& session, Term term) {
                      return Believed(election, session, term);
                    }};
-  AuditedStore audited_{mutant_, auditor_};
+  AuditedStore audited_{mutant_, world_, auditor_};
   Replicas replicas_;
   Network network_{world_, replicas_};
   Resource resource_{world_, auditor_};

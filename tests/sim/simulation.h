@@ -23,10 +23,12 @@ struct Outcome {
   uint64_t steps = 0;
   uint64_t transactions = 0;
   uint64_t terms = 0;
-  uint64_t undecided = 0;  // seats that the law could not fill at once
-  uint64_t orders = 0;     // of operators, that took effect
-  uint64_t overtaken = 0;  // times that a client was seen to believe in a term that others ended
-  uint64_t writes = 0;     // that the fenced resource took
+  uint64_t undecided = 0;    // seats that the law could not fill at once
+  uint64_t from_memory = 0;  // transactions that were decided so, and committed
+  uint64_t refused = 0;      // that had to be decided again, since what was remembered had changed
+  uint64_t orders = 0;       // of operators, that took effect
+  uint64_t overtaken = 0;    // times that a client was seen to believe in a term that others ended
+  uint64_t writes = 0;       // that the fenced resource took
   uint64_t kills = 0;
   double simulated_seconds = 0;
 };

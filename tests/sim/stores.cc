@@ -1,7 +1,9 @@
 #include "tests/sim/stores.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/remembered.h"
 #include "tests/sim/auditor.h"
 
 namespace tenure::sim {
@@ -32,7 +34,10 @@ std::optional<Candidacy> HideHead(ElectionState& state, const LockSet::Part& ite
 Result<Committed> AuditedStore::Transact(const LockSet& locks, const CommitRules& rules,
                                          const Decide& decide) {
   auto committed = next_.Transact(locks, rules, decide);
-  if (committed) auditor_.OnTransaction(locks, committed->transaction);
+  if (!committed) return committed;
+  world_.from_memory += committed->memory == Committed::Memory::kHeld ? 1 : 0;
+  world_.refused += committed->memory == Committed::Memory::kRefused ? 1 : 0;
+  auditor_.OnTransaction(locks, committed->transaction);
   return committed;
 }
 
@@ -49,14 +54,38 @@ Result<Committed> MutantStore::Transact(const LockSet& locks, const CommitRules&
   LockSet changed = locks;
   if (mutation.before_load) mutation.before_load(changed, world_);
   TransactionState decided;  // answered, whatever was saved
-  auto committed = next_.Transact(changed, rules, [&](TransactionState& transaction) {
+  const Decide wrongly = [&](TransactionState& transaction) {
     const TransactionState before = transaction;
     if (mutation.before_law) mutation.before_law(transaction, world_);
     decide(transaction);
     decided = transaction;
     if (mutation.after_law) mutation.after_law(before, transaction, world_);
-  });
+  };
+  const bool unchecked = mutation.unchecked && rules.remembered != nullptr;
+  auto committed = unchecked ? TransactUnchecked(changed, rules, wrongly)
+                             : next_.Transact(changed, rules, wrongly);
   if (committed) committed->transaction = std::move(decided);
+  return committed;
+}
+
+Result<Committed> MutantStore::TransactUnchecked(const LockSet& locks, CommitRules rules,
+                                                 const Decide& decide) {
+  const TransactionState& remembered = *std::exchange(rules.remembered, nullptr);
+  auto memory = Committed::Memory::kUnused;
+  auto committed = next_.Transact(locks, rules, [&](TransactionState& transaction) {
+    memory = Committed::Memory::kRefused;
+    TransactionState seen = transaction;
+    world_.mutation.unchecked(remembered, seen);
+    TransactionState decided = remembered;
+    decide(decided);
+    if (!StillHolds(remembered, seen) ||
+        !MayCommitFromMemory(remembered, decided, rules.repeatable)) {
+      return decide(transaction);
+    }
+    transaction = std::move(decided);
+    memory = Committed::Memory::kHeld;
+  });
+  if (committed) committed->memory = memory;
   return committed;
 }
 
@@ -106,7 +135,9 @@ Result<Committed> QuirkyStore::Transact(const LockSet& locks, const CommitRules&
                                         const Decide& decide) {
   const bool twice = world_.plan.decided_twice && world_.random.OneIn(10);
   const bool stale = world_.plan.stale_heads && !world_.healed && world_.random.OneIn(4);
-  return next_.Transact(locks, rules, [&](TransactionState& transaction) {
+  CommitRules without_memory = rules;
+  if (world_.plan.forgetful && world_.random.OneIn(4)) without_memory.remembered = nullptr;
+  return next_.Transact(locks, without_memory, [&](TransactionState& transaction) {
     if (twice) {
       TransactionState rolled_back = transaction;
       decide(rolled_back);

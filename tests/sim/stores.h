@@ -104,11 +104,13 @@ class Delegating : public Store {
 
 class AuditedStore final : public Delegating {
  public:
-  AuditedStore(Store& next, Auditor& auditor) : Delegating(next), auditor_(auditor) {}
+  AuditedStore(Store& next, World& world, Auditor& auditor)
+      : Delegating(next), world_(world), auditor_(auditor) {}
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                              const Decide& decide) override;
 
  private:
+  World& world_;
   Auditor& auditor_;
 };
 
@@ -123,6 +125,9 @@ class MutantStore final : public Delegating {
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
 
  private:
+  // Decides from what is remembered, though not all of it is compared.
+  Result<Committed> TransactUnchecked(const LockSet& locks, CommitRules rules,
+                                      const Decide& decide);
   // Decides, does not save, and says that it has.
   Result<Committed> PretendToCommit(const LockSet& locks, const CommitRules& rules,
                                     const Decide& decide);

@@ -108,6 +108,8 @@ struct World {
   uint64_t last_withdrawn = 0;  // call id
   bool settling_only = false;   // the transaction under way does nothing for anybody who asked
   uint64_t undecided = 0;       // seats that the law could not fill at once
+  uint64_t from_memory = 0;     // transactions that were decided so, and committed
+  uint64_t refused = 0;         // of those, for what is remembered no longer held
   std::optional<std::string> violation;
   std::deque<std::string> last_lines;
   std::ostream* const out;

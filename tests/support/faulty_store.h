@@ -73,8 +73,10 @@ class FaultyStore final : public Store {
         if (free.elections.erase(name) > 0) busy.insert(name);
       }
     }
+    CommitRules held = rules;
+    if (!busy.empty()) held.remembered = nullptr;  // somebody else holds what it is about
     return Call<Committed>("Transact", [&](Store& store) {
-      return store.Transact(free, rules, [&](TransactionState& transaction) {
+      return store.Transact(free, held, [&](TransactionState& transaction) {
         transaction.busy.insert(busy.begin(), busy.end());
         decide(transaction);
       });

@@ -1,0 +1,33 @@
+// Deciding from memory: a transaction whose state was not locked and read, but is remembered, and
+// which the database commits only if nothing of it has changed. Pure.
+//
+// After H. T. Kung and J. T. Robinson, "On Optimistic Methods for Concurrency Control" (TODS 1981):
+// read, validate, write. What is validated is all that the law looks at, so only states whose whole
+// truth is in the rows of elections and sessions are decided in this way.
+#pragma once
+
+#include "core/transaction_state.h"
+#include "core/types.h"
+
+namespace tenure {
+
+// The `now` of a remembered state is no earlier than the database's clock when the law decided, and
+// may be so far from it when the database compares.
+inline constexpr Duration kRememberedClockTolerance = std::chrono::milliseconds(50);
+
+// Whether all that the law asks about an election is in its row, and time alone changes none of its
+// answers: it exists, nobody waits, and nothing is kept, delayed or forbidden.
+[[nodiscard]] bool IsPlain(const ElectionState& state);
+
+// Whether the database still says what is remembered. `loaded` was locked and read for the same
+// commands.
+// REQUIRES: the elections that are remembered are plain.
+[[nodiscard]] bool StillHolds(const TransactionState& remembered, const TransactionState& loaded);
+
+// Whether a decision may be saved on conditions: it changes nothing but seats, places and the ends
+// of leases, and has an event, by which a commit whose reply was lost is found again, unless it is
+// `repeatable`.
+[[nodiscard]] bool MayCommitFromMemory(const TransactionState& remembered,
+                                       const TransactionState& decided, bool repeatable = false);
+
+}  // namespace tenure

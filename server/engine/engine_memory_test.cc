@@ -1,0 +1,159 @@
+// The engine decides from memory what it knows, and is corrected by the database.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "server/engine/engine_testing.h"
+
+namespace tenure::engine {
+namespace {
+
+using namespace tenure::testing;
+
+using namespace std::chrono_literals;
+
+// By then every replica has seen what the clock shows.
+constexpr auto kClockSeen = 300ms;
+
+class MemoryTest : public ::testing::Test {
+ protected:
+  MemoryTest() {
+    EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+    Forget();
+  }
+
+  // What was counted so far.
+  void Forget() {
+    held_ = a_.metrics.transactions_from_memory.Value();
+    refused_ = a_.metrics.transactions_refused.Value();
+  }
+  [[nodiscard]] double held() const { return a_.metrics.transactions_from_memory.Value() - held_; }
+  [[nodiscard]] double refused() const {
+    return a_.metrics.transactions_refused.Value() - refused_;
+  }
+
+  [[nodiscard]] Election Stored() {
+    return world_.store().ReadElections({{"orders"}}).value().at({"orders"}).election;
+  }
+  // Says to nobody what it does.
+  void Behind(const Command& command) {
+    EXPECT_TRUE(world_.store().Transact(LockSetOf({&command}), {}, [&](TransactionState& it) {
+      EXPECT_TRUE(Apply(it, Limits(), command));
+    }));
+  }
+
+  World world_;
+  Replica& a_ = world_.Start();
+  double held_ = 0;
+  double refused_ = 0;
+};
+
+TEST_F(MemoryTest, AChangeOfWhatThisReplicaCommittedIsDecidedFromMemory) {
+  EXPECT_TRUE(a_.Do(Leave("orders", "a")));
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());  // has no event
+  EXPECT_TRUE(a_.Do(Say("orders", "a", {2}, "v")));
+
+  EXPECT_EQ(held(), 3);
+  EXPECT_EQ(refused(), 0);
+  EXPECT_EQ(Stored().term, Term{2});
+  EXPECT_EQ(Stored().leader->value, "v");
+}
+
+TEST_F(MemoryTest, ItsWatchersAreToldAsEver) {
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+
+  EXPECT_TRUE(a_.Do(Leave("orders", "a")));
+  EXPECT_TRUE(a_.Do(Stand("orders", "b")));
+
+  EXPECT_THAT(watching.lines(), ::testing::ElementsAre("orders 2 VACATED a term 1 RESIGNED",
+                                                       "orders 3 ELECTED b term 2"));
+}
+
+TEST_F(MemoryTest, AnElectionInWhichSomebodyWaitsIsLocked) {
+  EXPECT_THAT(a_.Do(Stand("orders", "b")), AnswersStanding());
+
+  EXPECT_TRUE(a_.Do(Leave("orders", "a")));
+
+  EXPECT_EQ(held(), 0);
+  EXPECT_EQ(Stored().leader->candidate, "b");
+}
+
+TEST_F(MemoryTest, WhatAnotherReplicaHasChangedIsNotBelievedOnceItIsKnown) {
+  Replica& b = world_.Start();
+  EXPECT_TRUE(b.Do(Leave("orders", "a")));
+  world_.Advance(kClockSeen);
+  Forget();
+
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+
+  EXPECT_EQ(held(), 0);
+  EXPECT_EQ(refused(), 0);
+  EXPECT_EQ(Stored().term, Term{2});
+}
+
+TEST_F(MemoryTest, WhatChangedUnnoticedIsRefusedOnceAndThenKnown) {
+  Behind(Leave("orders", "a"));
+
+  EXPECT_THAT(a_.Do(Leave("orders", "a")), Answers(ResignOutcome::kNotStanding));
+  EXPECT_EQ(refused(), 1);
+  EXPECT_EQ(held(), 0);
+
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+  EXPECT_EQ(held(), 1);
+  EXPECT_EQ(Stored().term, Term{2});
+}
+
+TEST_F(MemoryTest, ASessionThatEndedUnnoticedIsNotElected) {
+  EXPECT_TRUE(a_.Do(Leave("orders", "a")));
+  EXPECT_TRUE(world_.store().Transact({{}, {Id("a")}}, {}, [](TransactionState& it) {
+    EXPECT_TRUE(EndSession(it, Id("a"), Cause::kDeposed));
+  }));
+
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), FailsWith(Reason::kSessionEnded));
+
+  EXPECT_FALSE(Stored().leader);
+}
+
+TEST_F(MemoryTest, RenewalsAreDecidedFromMemory) {
+  world_.Advance(kLease / 2);
+  Forget();
+
+  EXPECT_TRUE(a_.Renew(Id("a")));
+
+  EXPECT_EQ(held(), 1);
+  world_.Advance(kLease * 3 / 4);
+  EXPECT_EQ(Stored().leader->candidate, "a");
+}
+
+TEST_F(MemoryTest, NothingIsDecidedFromMemoryByAClockThatWasSet) {
+  for (const Duration step : {Duration(1h), Duration(-1h)}) {
+    world_.Advance(kClockSeen);
+    Forget();
+    world_.database().StepClock(step);
+
+    const Reply<Session> renewed;
+    a_.engine.Renew(Id("a"), renewed);
+    a_.Run();
+
+    EXPECT_EQ(held(), 0);
+    EXPECT_EQ(refused(), 1);
+    world_.Advance(2 * kClockSeen);
+    EXPECT_TRUE(a_.Renew(Id("a")));
+    EXPECT_EQ(Stored().leader->candidate, "a");
+  }
+}
+
+TEST_F(MemoryTest, ALostReplyOfACommitIsNoTermTwice) {
+  a_.store.LoseReplies(1, "Transact");
+
+  EXPECT_THAT(a_.Do(Leave("orders", "a")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+
+  EXPECT_EQ(Stored().term, Term{2});
+  EXPECT_EQ(Stored().revision, Revision{3});
+}
+
+}  // namespace
+}  // namespace tenure::engine

@@ -1,0 +1,451 @@
+// Transactions that are decided from memory, held against every store: they are committed if what
+// is remembered still holds, and otherwise decided from what is locked.
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/remembered.h"
+#include "tests/contract/store_contract.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Memory = Committed::Memory;
+
+constexpr int kTries = 20;  // a machine that stands still makes a memory too old
+
+class MemoryContract : public StoreContract {
+ protected:
+  void SetUp() override {
+    StoreContract::SetUp();
+    ASSERT_TRUE(Stand("e", a_, "a").elected);
+  }
+
+  // All that a command needs, as it is now.
+  TransactionState Remember(const Command& command) {
+    TransactionState state;
+    EXPECT_TRUE(store_->Transact(LockSetOf({command}), {},
+                                 [&](TransactionState& loaded) { state = loaded; }));
+    return state;
+  }
+
+  // Decides from `state`, by the clock of now. Changes nothing if that is refused.
+  Memory Try(TransactionState state, const Command& command) {
+    state.now = store_->FindDueWork(1).value().now;
+    bool decided = false;
+    answer_.reset();
+    const auto committed = store_->Transact(LockSetOf({command}), {.remembered = &state},
+                                            [&](TransactionState& transaction) {
+                                              if (std::exchange(decided, true)) return;
+                                              answer_ = Apply(transaction, limits_, command);
+                                            });
+    EXPECT_TRUE(committed) << committed.error().message;
+    if (!committed) return Memory::kUnused;
+    committed_ = committed->offsets;
+    transaction_ = committed->transaction;
+    return committed->memory;
+  }
+
+  [[nodiscard]] bool Holds(const TransactionState& state, const Command& command) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      if (Try(state, command) == Memory::kHeld) return true;
+    }
+    return false;
+  }
+
+  // Of the election "e", and of session `a_`, which leads it.
+  Memory Resigning(const TransactionState& state) { return Try(state, Resign{{"e"}, a_, {}}); }
+
+  const SessionId a_ = NewSessionId();
+  const SessionId b_ = NewSessionId();
+  std::optional<Result<Answer>> answer_;  // of the last decision
+  TransactionState transaction_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, MemoryContract,
+                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
+                         KindName);
+
+TEST_P(MemoryContract, AResignationIsCommitted) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const int partition = PartitionOf({"e"});
+  const uint64_t before =
+      store_->ReadPartitions().value().offsets.at(static_cast<size_t>(partition));
+
+  ASSERT_TRUE(Holds(Remember(resign), resign));
+
+  EXPECT_EQ(std::get<ResignAnswer>(answer_->value()).outcome, ResignOutcome::kResigned);
+  EXPECT_THAT(History("e"), ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED"));
+  ASSERT_THAT(committed_, SizeIs(1));
+  EXPECT_EQ(committed_[0].partition, partition);
+  EXPECT_EQ(committed_[0].offset, before + 1);
+  EXPECT_THAT(store_->ReadFeed(partition, before, before + 1).value(), SizeIs(1));
+  EXPECT_EQ(View("e").election, transaction_.elections.at({"e"}).election);
+}
+
+TEST_P(MemoryContract, ASessionIsOpenedAndAVacantSeatIsTaken) {
+  Run(Resign{{"e"}, a_, {}});
+  const Command campaign = Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}};
+
+  ASSERT_TRUE(Holds(Remember(campaign), campaign));
+
+  EXPECT_TRUE(std::get<CampaignAnswer>(answer_->value()).elected);
+  EXPECT_EQ(View("e").election, transaction_.elections.at({"e"}).election);
+  EXPECT_GT(View("e").lease_left, 20s);
+}
+
+TEST_P(MemoryContract, ASessionThatIsKnownIsRenewedAndAVacantSeatIsTaken) {
+  Run(Resign{{"e"}, a_, {}});
+  const Command campaign = Campaign{{"e"}, a_, {}, {}, "again", 0, {8}};
+  const TransactionState state = Remember(campaign);
+
+  ASSERT_TRUE(Holds(state, campaign));
+
+  EXPECT_EQ(View("e").election.leader->value, "again");
+  const LockSet session{{}, {a_}};
+  EXPECT_TRUE(store_->Transact(session, {}, [&](TransactionState& loaded) {
+    EXPECT_GT(loaded.sessions.at(a_).expires_at, state.sessions.at(a_).expires_at);
+    EXPECT_EQ(loaded.sessions.at(a_), transaction_.sessions.at(a_));
+  }));
+}
+
+TEST_P(MemoryContract, SeveralElectionsAreCommittedTogether) {
+  std::vector<Command> resign;
+  for (const char* name : {"e", "f", "g", "h", "i"}) {
+    ASSERT_TRUE(Stand(name, a_, "a").elected);
+    resign.emplace_back(Resign{{name}, a_, {}});
+  }
+  const LockSet locks = LockSetOf(resign);
+  const auto apply_all = [&](TransactionState& transaction) {
+    for (const Command& command : resign) EXPECT_TRUE(Apply(transaction, limits_, command));
+  };
+
+  Memory memory = Memory::kUnused;
+  TransactionState state;
+  for (int tries = 0; tries < kTries && memory != Memory::kHeld; ++tries) {
+    EXPECT_TRUE(store_->Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
+    bool decided = false;
+    const auto committed =
+        store_->Transact(locks, {.remembered = &state}, [&](TransactionState& transaction) {
+          if (std::exchange(decided, true)) return;
+          apply_all(transaction);
+        });
+    ASSERT_TRUE(committed) << committed.error().message;
+    memory = committed->memory;
+  }
+
+  EXPECT_EQ(memory, Memory::kHeld);
+  for (const char* name : {"e", "f", "g", "h", "i"}) {
+    EXPECT_EQ(View(name).election.leader, std::nullopt) << name;
+    EXPECT_THAT(History(name), SizeIs(2)) << name;
+  }
+}
+
+TEST_P(MemoryContract, WhoComesWhileAnotherLeadsWaitsIfOthersMakeAnEvent) {
+  const SessionId c = NewSessionId();
+  ASSERT_TRUE(Stand("f", c, "c").elected);
+  const std::vector<Command> commands = {
+      Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}}, Resign{{"f"}, c, {}}};
+  const LockSet locks = LockSetOf(commands);
+
+  Memory memory = Memory::kUnused;
+  for (int tries = 0; tries < kTries && memory != Memory::kHeld; ++tries) {
+    TransactionState state;
+    EXPECT_TRUE(store_->Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
+    bool decided = false;
+    const auto committed =
+        store_->Transact(locks, {.remembered = &state}, [&](TransactionState& transaction) {
+          if (std::exchange(decided, true)) return;
+          for (const Command& command : commands) {
+            EXPECT_TRUE(Apply(transaction, limits_, command));
+          }
+        });
+    ASSERT_TRUE(committed) << committed.error().message;
+    memory = committed->memory;
+  }
+
+  EXPECT_EQ(memory, Memory::kHeld);
+  EXPECT_EQ(View("e").election.waiting, 1u);
+  EXPECT_THAT(store_->FilterWaiting({{{"e"}, b_}}).value(), SizeIs(1));
+}
+
+TEST_P(MemoryContract, WhatHasNoEventIsDecidedFromWhatIsLocked) {
+  const Command campaign = Campaign{{"e"}, a_, {}, {}, "v", 0, {8}};
+
+  EXPECT_EQ(Try(Remember(campaign), campaign), Memory::kUnused);
+}
+
+TEST_P(MemoryContract, ARefusedDecisionIsMadeAgainFromWhatIsLocked) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState state = Remember(resign);
+  Stand("e", b_, "b");
+
+  std::vector<uint64_t> waiting;
+  const auto committed = store_->Transact(
+      LockSetOf({resign}), {.remembered = &state}, [&](TransactionState& transaction) {
+        waiting.push_back(transaction.elections.at({"e"}).election.waiting);
+        EXPECT_TRUE(Apply(transaction, limits_, resign));
+      });
+
+  ASSERT_TRUE(committed);
+  EXPECT_EQ(committed->memory, Memory::kRefused);
+  EXPECT_THAT(waiting, ElementsAre(0, 1));
+  EXPECT_THAT(History("e"),
+              ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED", "3 ELECTED b 2 "));
+}
+
+TEST_P(MemoryContract, AClockThatWasReckonedWrongIsRefused) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  for (const Duration off : {Duration(-10s), Duration(10s)}) {
+    TransactionState state = Remember(resign);
+    state.now = state.now + off;
+    const auto committed =
+        store_->Transact(LockSetOf({resign}), {.remembered = &state}, [&](TransactionState& it) {
+          if (it.now != state.now) return;
+          EXPECT_TRUE(Apply(it, limits_, resign));
+        });
+
+    ASSERT_TRUE(committed);
+    EXPECT_EQ(committed->memory, Memory::kRefused);
+  }
+  EXPECT_THAT(History("e"), SizeIs(1));
+}
+
+TEST_P(MemoryContract, ASessionThatExistsIsNotOpenedAgain) {
+  Run(Resign{{"e"}, a_, {}});
+  const Command campaign = Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}};
+  const TransactionState state = Remember(campaign);
+  Stand("other", b_, "b");
+
+  EXPECT_NE(Try(state, campaign), Memory::kHeld);
+
+  EXPECT_EQ(View("e").election.leader, std::nullopt);
+}
+
+TEST_P(MemoryContract, ADecisionInAnotherHistoryIsNotSaved) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const HistoryPoint another{.epoch = 7};
+  const TransactionState state = Remember(resign);
+
+  const auto committed =
+      store_->Transact(LockSetOf({resign}), {.point = another, .remembered = &state},
+                       [&](TransactionState& it) { EXPECT_TRUE(Apply(it, limits_, resign)); });
+
+  EXPECT_FALSE(committed);
+  EXPECT_THAT(History("e"), SizeIs(1));
+}
+
+// --- Whatever the decision was based on may have changed ---
+
+// What another replica does.
+struct Step {
+  std::string name;
+  Command command;
+};
+
+TEST_P(MemoryContract, WhatAnotherReplicaDidIsNoticed) {
+  const Asker asker{"op", "why"};
+  const SessionId a = a_;
+  const auto configure = [&](const auto& set) {
+    Configure command;
+    command.election = {"e"};
+    command.asker = asker;
+    set(command);
+    return command;
+  };
+  const std::vector<Step> steps = {
+      {"paused", Pause{{"e"}, true, asker}},
+      {"resumed", Pause{{"e"}, false, asker}},
+      {"queue_max", configure([](Configure& it) { it.queue_max = 5; })},
+      {"lease_ttl_max", configure([](Configure& it) { it.lease_ttl_max = 90s; })},
+      {"lease_ttl_default", configure([](Configure& it) { it.lease_ttl_default = 9s; })},
+      {"min_hold", configure([](Configure& it) { it.min_hold = 1s; })},
+      {"no min_hold", configure([](Configure& it) { it.min_hold = 0s; })},
+      {"lock_delay", configure([](Configure& it) { it.lock_delay = 1s; })},
+      {"no lock_delay", configure([](Configure& it) { it.lock_delay = 0s; })},
+      {"appointed", Appoint{{"e"}, {1}, "z", false, 60s, asker}},
+      {"proclaimed", Proclaim{{"e"}, a, {1}, "new"}},
+      {"campaigned again", Campaign{{"e"}, a, {}, {}, "new", 0, {99}}},
+      {"waits", Campaign{{"e"}, b_, Campaign::Opening{"b", 60s}, {}, "v", 0, {7}}},
+      {"left", Withdraw{{"e"}, b_, {7}}},
+      {"resigned", Resign{{"e"}, a, {}}},
+      {"led again", Campaign{{"e"}, a, {}, {}, "v", 0, {7}}},
+  };
+  const Command resign = Resign{{"e"}, a_, {}};
+  for (const Step& step : steps) {
+    const TransactionState before = Remember(resign);
+    ASSERT_TRUE(Run(step.command)) << step.name;
+    if (!IsPlain(before.elections.at({"e"}))) continue;  // and so not remembered
+
+    for (int tries = 0; tries < 3; ++tries) {
+      EXPECT_NE(Resigning(before), Memory::kHeld) << step.name;
+    }
+  }
+}
+
+TEST_P(MemoryContract, ASessionThatHasEndedIsNoticed) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState before = Remember(resign);
+  ASSERT_TRUE(store_->Transact({{}, {a_}}, {}, [&](TransactionState& it) {
+    EXPECT_TRUE(EndSession(it, a_, Cause::kSessionClosed));
+  }));
+
+  for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Resigning(before), Memory::kRefused);
+
+  EXPECT_THAT(History("e"), SizeIs(1));
+}
+
+TEST_P(MemoryContract, ALeaseThatIsOverIsNoticed) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  TransactionState before = Remember(resign);
+  ASSERT_TRUE(store_->Transact(
+      {{}, {a_}}, {}, [&](TransactionState& it) { it.sessions.at(a_).expires_at = it.now; }));
+
+  for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Resigning(before), Memory::kRefused);
+}
+
+TEST_P(MemoryContract, AnotherLeaseIsNoticed) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState before = Remember(resign);
+  ASSERT_TRUE(store_->Transact({{}, {a_}}, {}, [&](TransactionState& it) {
+    it.sessions.at(a_).lease_ttl = 50s;
+    it.sessions.at(a_).lease_ttl_since = it.now;
+  }));
+
+  for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Resigning(before), Memory::kRefused);
+}
+
+TEST_P(MemoryContract, ARenewalElsewhereIsKept) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  Run(resign);
+  const Command campaign = Campaign{{"e"}, a_, {}, {}, "v", 0, {8}};
+  const TransactionState before = Remember(campaign);
+  DbTime later;
+  ASSERT_TRUE(store_->Transact({{}, {a_}}, {}, [&](TransactionState& it) {
+    later = it.sessions.at(a_).expires_at = it.now + 70s;
+  }));
+
+  ASSERT_TRUE(Holds(before, campaign));
+
+  EXPECT_TRUE(store_->Transact({{}, {a_}}, {}, [&](TransactionState& it) {
+    EXPECT_GE(it.sessions.at(a_).expires_at, later);
+  }));
+}
+
+// --- The conditions in SQL ---
+
+class MemoryConditionTest : public MemoryContract {};
+
+INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest, ::testing::Values(Kind::kServer), KindName);
+
+// Each is in the statement, or this column could change unnoticed.
+TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
+  const std::vector<std::string> changes = {
+      "term = term + 1",
+      "revision = revision + 1",
+      "next_ticket = next_ticket + 1",
+      "waiting = 1",
+      "leader_attempt = leader_attempt + 1",
+      "lock_delay_us = 1",
+      "min_hold_us = 1",
+      "lease_ttl_default_us = 1000000",
+      "lease_ttl_max_us = 100000000",
+      "queue_max = 3",
+      "paused = 1",
+      "deleted = 1",
+      "vacant_until_us = 1",
+      "appointed_candidate = 'z'",
+      "cooling_until_us = 1",
+      "wake_at_us = 1",
+      "history_from = 1",
+      "incumbent = 'z'",
+  };
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState before = Remember(resign);
+  for (const std::string& change : changes) {
+    Server().Query(
+        "CREATE TABLE tenure.kept AS SELECT * FROM tenure.elections;"
+        "UPDATE tenure.elections SET " +
+        change);
+
+    for (int tries = 0; tries < 3; ++tries) {
+      EXPECT_EQ(Resigning(before), Memory::kRefused) << change;
+    }
+
+    Server().Query(
+        "REPLACE INTO tenure.elections SELECT * FROM tenure.kept;"
+        "DROP TABLE tenure.kept");
+  }
+  EXPECT_TRUE(Holds(before, resign));
+}
+
+TEST_P(MemoryConditionTest, ALockedElectionIsBusyAndNotWaitedFor) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState state = Remember(resign);
+  const auto other = Open();
+  bool busy = false;
+
+  ASSERT_TRUE(other->Transact(LockSetOf({resign}), {}, [&](TransactionState&) {
+    const auto committed = store_->Transact(LockSetOf({resign}), {.remembered = &state},
+                                            [&](TransactionState& transaction) {
+                                              busy = transaction.busy.contains({"e"});
+                                              if (busy) return;
+                                              EXPECT_TRUE(Apply(transaction, limits_, resign));
+                                            });
+    EXPECT_TRUE(committed);
+    EXPECT_EQ(committed->memory, Memory::kRefused);
+  }));
+
+  EXPECT_TRUE(busy);
+  EXPECT_THAT(History("e"), SizeIs(1));
+}
+
+// What became of it is found by its event.
+TEST_P(MemoryConditionTest, ACommitWhoseReplyIsLostIsLookedUp) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  TransactionState state = Remember(resign);
+  Result<Answer> answer = Fail(Reason::kOverloaded, "not tried");
+  std::thread blocker;
+  int tries = 0;
+
+  // The events table is locked against writing until after the store's patience with one message.
+  const auto committed = store_->Transact(
+      LockSetOf({resign}), {.remembered = &state}, [&](TransactionState& transaction) {
+        if (++tries > 1) {
+          answer = Apply(transaction, limits_, resign);
+          return;
+        }
+        blocker = std::thread(
+            [] { Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES"); });
+        EXPECT_TRUE(Eventually([&] {
+          return Server()
+                     .Query(
+                         "SELECT COUNT(*) FROM information_schema.processlist"
+                         " WHERE info LIKE 'DO SLEEP%'")
+                     .output == "1\n";
+        }));
+        transaction.now = state.now = store_->FindDueWork(1).value().now;
+        answer = Apply(transaction, limits_, resign);
+      });
+  blocker.join();
+
+  if (committed) {
+    EXPECT_EQ(std::get<ResignAnswer>(answer.value()).outcome, ResignOutcome::kResigned);
+    EXPECT_THAT(History("e"), SizeIs(2));
+  } else {
+    EXPECT_EQ(committed.error().reason, Reason::kStoreUnavailable);
+  }
+  // Whatever was answered, the seat is left once.
+  Run(resign);
+  EXPECT_THAT(History("e"), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace tenure::testing
