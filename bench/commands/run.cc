@@ -234,7 +234,7 @@ RunPlan QuickPlan() {
           .hand_overs = 50,
           .long_rounds = 1,
           .crashes = 1,
-          .idle = 1s};
+          .idle = 3s};
 }
 
 RunOutcome RunAll(const RunPlan& plan) { return Run(plan).ToItsEnd(); }

@@ -132,7 +132,8 @@ std::string TenureServer::configuration() {
 }
 
 CpuTimes TenureServer::CpuTime() {
-  return {{"tenured", CpuTimeOf(replica_.process())}, {"database", CpuTimeOf(database_.process())}};
+  return {{"tenured", CpuTimeOf(replica_.process())},
+          {kDatabaseProgram, CpuTimeOf(database_.process())}};
 }
 
 double TenureServer::Metric(const std::string& name) const {

@@ -16,6 +16,7 @@
 namespace tenure::bench {
 
 using CpuTimes = std::map<std::string, std::chrono::milliseconds>;
+inline constexpr char kDatabaseProgram[] = "database";  // of Tenure, in CpuTimes
 
 class Server {
  public:
