@@ -1,13 +1,14 @@
 #include "bench/commands/run.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
 #include <memory>
 #include <vector>
 
+#include "bench/report/gauges.h"
 #include "bench/report/statistics.h"
 #include "bench/systems/servers.h"
 #include "bench/works/crash.h"
@@ -29,14 +30,7 @@ constexpr size_t kObservers = 10'000;
 constexpr size_t kObservedRounds = 5;
 constexpr size_t kMany = 1'000;
 constexpr double kP99 = 0.99;
-
-std::chrono::milliseconds OwnCpuTime() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
-  const auto rest = std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  return std::chrono::duration_cast<std::chrono::milliseconds>(seconds + rest);
-}
+constexpr char kGenerator[] = "the generator";  // in CpuTimes
 
 struct Contender {
   Contender(Column named, std::unique_ptr<Server> started)
@@ -44,7 +38,7 @@ struct Contender {
 
   [[nodiscard]] CpuTimes CpuTime() const {
     CpuTimes times = server->CpuTime();
-    times["the generator"] = OwnCpuTime();
+    times[kGenerator] = ProcessorTime(getpid());
     return times;
   }
 
@@ -106,26 +100,32 @@ class Run {
   void CompareThroughputs() {
     Compare(RowId::kCycles1, &MeasureCycles, 1);
     Compare(RowId::kCycles8, &MeasureCycles, 8);
-    Compare(RowId::kCycles32, &MeasureCycles, kInFlight);
-    Compare(RowId::kReads, &MeasureReads, kInFlight);
-    Compare(RowId::kKeepAlives, &MeasureKeepAlives, kInFlight);
+    Compare(RowId::kCycles32, &MeasureCycles, kInFlight, RowId::kCycleProcessor);
+    Compare(RowId::kReads, &MeasureReads, kInFlight, RowId::kReadProcessor);
+    Compare(RowId::kKeepAlives, &MeasureKeepAlives, kInFlight, RowId::kKeepAliveProcessor);
   }
 
-  void Compare(RowId id, Work work, size_t in_flight) {
+  // `processor` is the row of the processor time that a server needs for an operation.
+  void Compare(RowId id, Work work, size_t in_flight,
+               std::optional<RowId> processor = std::nullopt) {
     for (const Contender& contender : contenders_) {
-      const CpuTimes before = contender.CpuTime();
-      const Throughput done = work(*contender.system, Label(id), in_flight, plan_.window);
-      const CpuTimes after = contender.CpuTime();
+      std::vector<CpuTimes> used;  // at the beginning, and at the end
+      Window window = plan_.window;
+      window.at_edge = [&] { used.push_back(contender.CpuTime()); };
+      const Throughput done = work(*contender.system, Label(id), in_flight, window);
       Note(id, contender.column, in_flight == 1 ? done.median_ms : done.per_second);
       NoteAlso(id, contender.column, "median ms", done.median_ms);
       NoteAlso(id, contender.column, "p99 ms", done.p99_ms);
       const double operations =
-          done.per_second *
-          std::chrono::duration<double>(plan_.window.warm_up + plan_.window.measured).count();
-      for (const auto& [program, time] : after) {
-        NoteAlso(id, contender.column, "processor time of " + program + ", us per operation, about",
-                 static_cast<double>((time - before.at(program)).count()) * 1000 / operations);
+          done.per_second * std::chrono::duration<double>(window.measured).count();
+      double of_server = 0;
+      for (const auto& [program, time] : used.back()) {
+        const double each =
+            static_cast<double>((time - used.front().at(program)).count()) / operations;
+        NoteAlso(id, contender.column, "processor time of " + program + ", us per operation", each);
+        if (program != kGenerator) of_server += each;
       }
+      if (processor) Note(*processor, contender.column, of_server);
     }
   }
 

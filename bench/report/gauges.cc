@@ -1,5 +1,6 @@
 #include "bench/report/gauges.h"
 
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -26,6 +27,16 @@ double ResidentBytes(pid_t process) {
     if (line.starts_with(kField)) return std::stod(line.substr(kField.size())) * 1024;
   }
   throw std::runtime_error("process " + std::to_string(process) + " is gone");
+}
+
+std::chrono::microseconds ProcessorTime(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+    throw std::runtime_error("process " + std::to_string(process) + " is gone");
+  }
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
 }  // namespace tenure::bench

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 
 namespace tenure::bench {
@@ -13,5 +14,9 @@ namespace tenure::bench {
 
 // The memory that a process holds now. Throws std::runtime_error if there is no such process.
 [[nodiscard]] double ResidentBytes(pid_t process);
+
+// The processor time that a process has used. Throws std::runtime_error if there is no such
+// process.
+[[nodiscard]] std::chrono::microseconds ProcessorTime(pid_t process);
 
 }  // namespace tenure::bench

@@ -32,6 +32,22 @@ TEST(GaugesTest, AMissingMetricIsNotZero) {
   EXPECT_THROW((void)MetricOnPage(kPage, "tenure_terms"), std::runtime_error);
 }
 
+TEST(GaugesTest, AProcessUsesProcessorTime) {
+  const auto before = ProcessorTime(getpid());
+
+  while (ProcessorTime(getpid()) == before) {
+  }
+
+  EXPECT_THAT(ProcessorTime(getpid()), Gt(before));
+}
+
+TEST(GaugesTest, AProcessThatIsGoneUsesNothing) {
+  constexpr pid_t kNobody = (1 << 22) + 1;  // Linux gives none above 2^22
+
+  EXPECT_THROW((void)ResidentBytes(kNobody), std::runtime_error);
+  EXPECT_THROW((void)ProcessorTime(kNobody), std::runtime_error);
+}
+
 TEST(GaugesTest, AProcessUsesMemory) { EXPECT_THAT(ResidentBytes(getpid()), Gt(4096)); }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -44,18 +43,7 @@ void WaitUntilItServes(Process& process, int port, const std::string& name) {
   }
 }
 
-std::chrono::milliseconds CpuTimeOf(const Process& process) {
-  std::ifstream file("/proc/" + std::to_string(process.pid()) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  std::istringstream fields(text.substr(text.rfind(')') + 1));
-  std::string ignored;
-  for (int field = 3; field < 14; ++field) fields >> ignored;
-  int64_t user = 0;
-  int64_t system = 0;
-  fields >> user >> system;
-  return std::chrono::milliseconds((user + system) * 1000 / sysconf(_SC_CLK_TCK));
-}
+std::chrono::microseconds CpuTimeOf(const Process& process) { return ProcessorTime(process.pid()); }
 
 std::vector<std::string> EtcdCommand(const std::string& program, int port,
                                      const std::filesystem::path& folder) {

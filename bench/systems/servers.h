@@ -15,7 +15,7 @@
 
 namespace tenure::bench {
 
-using CpuTimes = std::map<std::string, std::chrono::milliseconds>;
+using CpuTimes = std::map<std::string, std::chrono::microseconds>;
 inline constexpr char kDatabaseProgram[] = "database";  // of Tenure, in CpuTimes
 
 class Server {

@@ -3,6 +3,7 @@
 #include <latch>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "bench/report/statistics.h"
 
@@ -57,6 +58,10 @@ Throughput RunClosedLoop(const std::vector<Operation>& operations, const Window&
     loops.push_back(std::make_unique<Loop>(operation, from, until, ended));
   }
   for (const auto& loop : loops) loop->Begin();
+  for (const auto edge : {from, until}) {
+    std::this_thread::sleep_until(edge);
+    window.at_edge();
+  }
   ended.wait();
 
   std::vector<double> latencies;

@@ -13,6 +13,8 @@ namespace tenure::bench {
 struct Window {
   std::chrono::milliseconds warm_up;  // not counted
   std::chrono::milliseconds measured;
+  // Called when the measured time begins, and when it ends: operations go on meanwhile.
+  std::function<void()> at_edge = [] {};
 };
 
 struct Throughput {
