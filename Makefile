@@ -13,6 +13,8 @@ ROOTS ?= $(HOME)/.cache/tenure/roots
 IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
 GALERA ?= $(HOME)/.cache/tenure/galera
 PREFIX ?= /usr/local
+# Tenure on MySQL is measured by root only: MySQL runs under chroot.
+BENCH_MYSQL = $(if $(filter 0,$(shell id -u)),--mysql $(MYSQL_ROOT))
 BUILD_BENCH = @scripts/build.sh --with test --with bench --with pictures tenured tenure-bench
 
 .DEFAULT_GOAL := help
@@ -133,7 +135,8 @@ test-docs: ## Run the shell, SQL, YAML and C++ blocks of every page (needs root)
 bench: ## Compare with etcd and ZooKeeper, about ten minutes (QUICK=1: two minutes)
 	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
-	@scripts/bench.sh $(PEERS) $(if $(QUICK),--quick)
+	$(if $(BENCH_MYSQL),@scripts/install-deps.sh engines && scripts/install-mysql.sh $(MYSQL_ROOT))
+	@scripts/bench.sh $(PEERS) $(BENCH_MYSQL) $(if $(QUICK),--quick)
 
 bench-scale: ## Load one replica with 10,000 waiters and 100,000 sessions (QUICK=1: a tenth)
 	$(BUILD_BENCH)

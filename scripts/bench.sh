@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tenure beside etcd and ZooKeeper. Leaves the figures in build/bench as JSON, as a table and as pictures.
+# Tenure beside etcd and ZooKeeper, on MariaDB and on MySQL. Leaves the figures in build/bench as JSON, as a table and as pictures.
 # Usage: scripts/bench.sh PEERS [ARGUMENTS OF tenure-bench]   (PEERS: see scripts/install-peers.sh)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-COLORS = {"Tenure": "#1a7f37", "etcd": "#6e7781", "ZooKeeper": "#afb8c1"}
+COLORS = {"Tenure": "#1a7f37", "Tenure on MySQL": "#7fc08f", "etcd": "#6e7781", "ZooKeeper": "#afb8c1"}
 MARKERS = {"Tenure": "o", "etcd": "s", "ZooKeeper": "^"}
 DARK, GREY, RED = "#1f2328", "#57606a", "#cf222e"
 
@@ -73,8 +73,8 @@ def draw_row(axes, row):
 
 
 def draw_rows(results):
-    """A panel for each row that compares systems; nothing if none does."""
-    rows = [row for row in results["rows"] if len(row["figures"]) > 1]
+    """A panel for each row that compares systems and has a goal; nothing if none does."""
+    rows = [row for row in results["rows"] if row["goals"] and len(row["figures"]) > 1]
     if not rows:
         return None
     lines = (len(rows) + 1) // 2
@@ -98,7 +98,7 @@ def draw_crashes(results):
     axes.set_xlabel("waiting candidates")
     axes.set_ylabel("seconds: median, least and most")
     axes.set_xscale("log")
-    for number, (system, color) in enumerate(COLORS.items()):
+    for number, (system, marker) in enumerate(MARKERS.items()):
         points = [point for point in measured if point["system"] == system]
         if not points:
             continue
@@ -113,8 +113,8 @@ def draw_crashes(results):
                 [max(times) - median for median, times in zip(medians, seconds)],
             ],
             label=system,
-            color=color,
-            marker=MARKERS[system],
+            color=COLORS[system],
+            marker=marker,
             markersize=5,
             linewidth=2,
             elinewidth=1.2,
@@ -126,7 +126,7 @@ def draw_crashes(results):
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(axis="x", visible=False)
     axes.set_ylim(0, 1.1 * max(max(point["times_ms"]) for point in measured) / 1000)
-    axes.legend(loc="lower center", ncols=len(COLORS))  # no crash is over before its lease
+    axes.legend(loc="lower center", ncols=len(MARKERS))  # no crash is over before its lease
     return figure
 
 

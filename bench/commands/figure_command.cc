@@ -68,7 +68,7 @@ class Measurement {
 
 FigurePlan FullFigurePlan() {
   return {.etcd = "etcd",
-          .systems = {kColumns.begin(), kColumns.end()},
+          .systems = {kSystems.begin(), kSystems.end()},
           .waiting = {100, 200, 400, 800, 2'000, 10'000},
           .crashes = 5};
 }

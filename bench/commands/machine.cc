@@ -32,7 +32,15 @@ std::string ProcessorModel() {
   return "unknown";
 }
 
+}  // namespace
+
 double MedianSyncMicroseconds(const std::filesystem::path& folder) {
+  struct statfs file_system {};
+  statfs(folder.c_str(), &file_system);
+  if (file_system.f_type == TMPFS_MAGIC || file_system.f_type == RAMFS_MAGIC) {
+    throw std::runtime_error(folder.string() +
+                             " is in memory: set TMPDIR, or MYSQL_ROOT, to a folder on a disk");
+  }
   std::string name = (folder / "tenure-bench-XXXXXX").string();
   const int file = mkstemp(name.data());
   if (file < 0) throw std::runtime_error("cannot write to " + folder.string());
@@ -50,14 +58,7 @@ double MedianSyncMicroseconds(const std::filesystem::path& folder) {
   return Median(times);
 }
 
-}  // namespace
-
 nlohmann::ordered_json DescribeMachine(const std::filesystem::path& folder) {
-  struct statfs file_system {};
-  statfs(folder.c_str(), &file_system);
-  if (file_system.f_type == TMPFS_MAGIC || file_system.f_type == RAMFS_MAGIC) {
-    throw std::runtime_error(folder.string() + " is in memory: set TMPDIR to a folder on a disk");
-  }
   utsname kernel{};
   uname(&kernel);
   std::array<double, 1> load{};

@@ -52,6 +52,7 @@ class Run {
   explicit Run(const RunPlan& plan) : plan_(plan) {
     Say("starting the servers");
     for (const Column system : plan.systems) {
+      if (system == Column::kTenureOnMySql && !StartMySqlToo()) continue;
       contenders_.emplace_back(system, StartServer(system, Source(), "tenure"));
     }
   }
@@ -74,7 +75,27 @@ class Run {
   }
 
  private:
-  [[nodiscard]] ServerSource Source() { return {plan_.etcd, database_}; }
+  [[nodiscard]] ServerSource Source() { return {plan_.etcd, database_, mysql_.get()}; }
+
+  // Whether there is one. It does the work of the throughputs, and nothing else.
+  bool StartMySqlToo() {
+    if (!Wants(Part::kThroughputs)) return false;
+    if (plan_.mysql.empty()) {
+      results_.remarks.emplace_back("Tenure on MySQL is left out: --mysql names none.");
+      return false;
+    }
+    mysql_ = StartMySql(plan_.mysql);
+    return true;
+  }
+
+  // The contenders in a work that is not done on MySQL.
+  [[nodiscard]] std::vector<Contender*> Systems() {
+    std::vector<Contender*> systems;
+    for (Contender& contender : contenders_) {
+      if (contender.column != Column::kTenureOnMySql) systems.push_back(&contender);
+    }
+    return systems;
+  }
 
   using Work = Throughput (*)(System&, const std::string&, size_t, const Window&);
 
@@ -130,15 +151,15 @@ class Run {
   }
 
   void CompareHandOvers() {
-    for (Contender& contender : contenders_) {
+    for (Contender* contender : Systems()) {
       // A new one: an etcd with which many waiting campaigns were cancelled at once, as at the end
       // of the last round, tells the next ones nothing, for ever.
-      if (contender.column == Column::kEtcd) {
-        contender = Contender(contender.column, StartServer(contender.column, Source(), "etcd"));
+      if (contender->column == Column::kEtcd) {
+        *contender = Contender(contender->column, StartServer(contender->column, Source(), "etcd"));
       }
       NoteHandOvers(
-          RowId::kHandOver, contender.column,
-          MeasureHandOvers({contender.system.get()}, Label(RowId::kHandOver),
+          RowId::kHandOver, contender->column,
+          MeasureHandOvers({contender->system.get()}, Label(RowId::kHandOver),
                            {.waiting = kWaiting, .count = plan_.hand_overs, .elsewhere = false}));
     }
     MeasureHandOversElsewhere();
@@ -166,15 +187,15 @@ class Run {
   }
 
   void CompareCrashes() {
-    for (const Contender& contender : contenders_) {
+    for (const Contender* contender : Systems()) {
       // Of its own, for the same reason.
-      const auto server = StartServer(contender.column, Source(), "crash");
-      const auto times = MeasureCrashes({.system = contender.column,
+      const auto server = StartServer(contender->column, Source(), "crash");
+      const auto times = MeasureCrashes({.system = contender->column,
                                          .endpoint = server->endpoint(),
                                          .label = Label(RowId::kCrash),
                                          .waiting = kWaitingForCrash,
                                          .count = plan_.crashes});
-      for (const double time : times) Note(RowId::kCrash, contender.column, time);
+      for (const double time : times) Note(RowId::kCrash, contender->column, time);
     }
   }
 
@@ -200,6 +221,7 @@ class Run {
 
   const RunPlan plan_;
   testing::DatabaseServer database_;
+  std::unique_ptr<testing::DatabaseServer> mysql_;  // if there is one
   std::vector<Contender> contenders_;
   Results results_ = NoResults();
   size_t round_ = 0;
@@ -215,6 +237,7 @@ std::set<Part> AllParts() {
 
 RunPlan FullPlan() {
   return {.etcd = "etcd",
+          .mysql = "",
           .parts = AllParts(),
           .systems = {kColumns.begin(), kColumns.end()},
           .rounds = 5,
@@ -227,6 +250,7 @@ RunPlan FullPlan() {
 
 RunPlan QuickPlan() {
   return {.etcd = "etcd",
+          .mysql = "",
           .parts = AllParts(),
           .systems = {kColumns.begin(), kColumns.end()},
           .rounds = 3,

@@ -19,7 +19,8 @@ inline const std::map<std::string, Part> kParts = {{"throughputs", Part::kThroug
                                                    {"tenure-only", Part::kTenureOnly}};
 
 struct RunPlan {
-  std::string etcd;  // its program
+  std::string etcd;   // its program
+  std::string mysql;  // the root directory of MySQL; empty: nothing is measured on it
   std::set<Part> parts;
   std::set<Column> systems;
   size_t rounds;

@@ -26,6 +26,7 @@ struct Options {
   bool quick = false;
   bool json = false;
   std::string etcd = "etcd";
+  std::string mysql;
   std::vector<Part> parts;
   std::vector<Column> systems;
   std::string report;           // a folder; empty: none
@@ -58,9 +59,14 @@ void Publish(const Options& options, const std::string& name, nlohmann::ordered_
 
 int Run(const Options& options) {
   AllowManyFiles();
-  const auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  auto machine = DescribeMachine(std::filesystem::temp_directory_path());
+  if (!options.mysql.empty()) {
+    machine["mysql_sync_us_median"] =
+        MedianSyncMicroseconds(std::filesystem::path(options.mysql) / "tmp");
+  }
   RunPlan plan = options.quick ? QuickPlan() : FullPlan();
   plan.etcd = options.etcd;
+  plan.mysql = options.mysql;
   if (!options.parts.empty()) plan.parts = {options.parts.begin(), options.parts.end()};
   if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
   const RunOutcome outcome = RunAll(plan);
@@ -112,6 +118,10 @@ int main(int argc, char** argv) {
                "Finish within two minutes: for a look, not for publication");
   app.add_flag("--json", options.json, "Print JSON with every round instead of a table");
   app.add_option("--etcd", options.etcd, "Path of the etcd program")->capture_default_str();
+  app.add_option(
+      "--mysql", options.mysql,
+      "Root directory of MySQL, made by scripts/install-mysql.sh: measures Tenure on it, "
+      "too (needs root)");
   std::map<std::string, Column> columns;
   for (const Column column : tenure::bench::kColumns) columns[Name(column)] = column;
   app.add_option("--part", options.parts, "Run only this part; repeat the flag for several")

@@ -35,7 +35,7 @@ Json ToJson(const Results& results) {
                     {"figures", figures},
                     {"goals", goals}});
   }
-  return {{"met", results.AllMet()}, {"rows", rows}};
+  return {{"met", results.AllMet()}, {"rows", rows}, {"remarks", results.remarks}};
 }
 
 }  // namespace tenure::bench

@@ -15,7 +15,8 @@ TEST(JsonTest, ARowHasItsFigureEveryRoundAndItsVerdicts) {
                           Row::Summary::kMedian,
                           {{Goal::Sense::kAtLeast, 1.5, Column::kEtcd}},
                           {{Column::kTenure, {30, 10, 20}}, {Column::kEtcd, {10}}},
-                          {{"p99 ms", {{Column::kTenure, {4, 2, 3}}}}}}}};
+                          {{"p99 ms", {{Column::kTenure, {4, 2, 3}}}}}}},
+                        {"A remark."}};
 
   EXPECT_THAT(ToJson(results), Eq(nlohmann::ordered_json::parse(R"({
     "met": true,
@@ -26,7 +27,8 @@ TEST(JsonTest, ARowHasItsFigureEveryRoundAndItsVerdicts) {
         "etcd": {"value": 10.0, "rounds": [10.0]}
       },
       "goals": [{"goal": "at least 1.5 x etcd", "bound": 15.0, "is": 2.0, "met": true}]
-    }]
+    }],
+    "remarks": ["A remark."]
   })")));
 }
 

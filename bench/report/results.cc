@@ -30,6 +30,7 @@ std::string Thousands(int64_t whole) {
 std::string Name(Column column) {
   switch (column) {
     case Column::kTenure: return "Tenure";
+    case Column::kTenureOnMySql: return "Tenure on MySQL";
     case Column::kEtcd: return "etcd";
     case Column::kZooKeeper: return "ZooKeeper";
   }

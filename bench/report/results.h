@@ -12,8 +12,11 @@
 
 namespace tenure::bench {
 
-enum class Column { kTenure, kEtcd, kZooKeeper };
-inline constexpr std::array kColumns = {Column::kTenure, Column::kEtcd, Column::kZooKeeper};
+enum class Column { kTenure, kTenureOnMySql, kEtcd, kZooKeeper };
+inline constexpr std::array kColumns = {Column::kTenure, Column::kTenureOnMySql, Column::kEtcd,
+                                        Column::kZooKeeper};
+// Those that do every work that is compared.
+inline constexpr std::array kSystems = {Column::kTenure, Column::kEtcd, Column::kZooKeeper};
 [[nodiscard]] std::string Name(Column column);
 
 enum class RowId {
@@ -69,6 +72,7 @@ struct Verdict {
 
 struct Results {
   std::vector<Row> rows;
+  std::vector<std::string> remarks = {};  // for people: what the figures do not say
 
   [[nodiscard]] Row& At(RowId id);
   [[nodiscard]] const Row& At(RowId id) const;

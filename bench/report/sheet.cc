@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace tenure::bench {
 namespace {
 
@@ -11,6 +15,17 @@ std::string WithRemarks(const std::vector<std::string>& lines, const Sheet& shee
   return text;
 }
 
+// Every system, and what else was measured.
+std::vector<Column> ColumnsOf(const Results& results) {
+  std::vector<Column> columns;
+  std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](Column column) {
+    const bool measured = std::ranges::any_of(
+        results.rows, [&](const Row& row) { return row.Value(column).has_value(); });
+    return measured || std::ranges::find(kSystems, column) != kSystems.end();
+  });
+  return columns;
+}
+
 }  // namespace
 
 std::string Sheet::Text() const { return WithRemarks(table.Lines(), *this); }
@@ -18,17 +33,16 @@ std::string Sheet::Text() const { return WithRemarks(table.Lines(), *this); }
 std::string Sheet::Markdown() const { return WithRemarks(table.MarkdownLines(), *this); }
 
 Sheet ToSheet(const Results& results) {
-  Table table({{.title = "work"},
-               {.title = "unit"},
-               {.title = Name(Column::kTenure), .align = Align::kRight},
-               {.title = Name(Column::kEtcd), .align = Align::kRight},
-               {.title = Name(Column::kZooKeeper), .align = Align::kRight},
-               {.title = "goal"},
-               {.title = "is"},
-               {.title = ""}});
+  const std::vector<Column> columns = ColumnsOf(results);
+  std::vector<tenure::Column> titles = {{.title = "work"}, {.title = "unit"}};
+  for (const Column column : columns) {
+    titles.push_back({.title = Name(column), .align = Align::kRight});
+  }
+  titles.insert(titles.end(), {{.title = "goal"}, {.title = "is"}, {.title = ""}});
+  Table table(std::move(titles));
   for (const Row& row : results.rows) {
     std::vector<std::string> cells = {row.work, row.unit};
-    for (const Column column : kColumns) {
+    for (const Column column : columns) {
       const auto value = row.Value(column);
       cells.push_back(value ? FigureText(*value) : "");
     }
@@ -46,7 +60,7 @@ Sheet ToSheet(const Results& results) {
       table.Add(cells);
     }
   }
-  return {table};
+  return {table, results.remarks};
 }
 
 }  // namespace tenure::bench

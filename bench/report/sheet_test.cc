@@ -6,6 +6,7 @@
 namespace tenure::bench {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::Eq;
 
 Results TwoRows() {
@@ -46,6 +47,27 @@ TEST(SheetTest, TheMarkdownHasTheSameCells) {
                  "|  |  |  |  |  | at least 3 x ZooKeeper | 2 | MISSED |\n"
                  "| told elsewhere | ms | 12.5 |  |  | at most 20 ms | 12.5 | met |\n"
                  "| idle | per s |  |  |  |  |  |  |\n"));
+}
+
+TEST(SheetTest, WhatIsMeasuredBesideTheSystemsHasAColumnOfItsOwn) {
+  const Results results{{{RowId::kReads,
+                          "reads",
+                          "reads/s",
+                          Row::Summary::kMedian,
+                          {},
+                          {{Column::kTenure, {3}}, {Column::kTenureOnMySql, {2}}}}}};
+
+  EXPECT_THAT(ToSheet(results).Text(),
+              Eq("work   unit     Tenure  Tenure on MySQL  etcd  ZooKeeper  goal  is\n"
+                 "reads  reads/s       3                2\n"));
+}
+
+TEST(SheetTest, RemarksAreUnderTheTable) {
+  Results results = TwoRows();
+
+  results.remarks = {"One was left out."};
+
+  EXPECT_THAT(ToSheet(results).Text(), EndsWith("\n\nOne was left out.\n"));
 }
 
 }  // namespace

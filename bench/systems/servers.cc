@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -104,6 +106,20 @@ std::string ZooKeeperServer::configuration() {
 
 CpuTimes ZooKeeperServer::CpuTime() { return {{"ZooKeeper", CpuTimeOf(process_)}}; }
 
+std::unique_ptr<testing::DatabaseServer> StartMySql(const std::string& root) {
+  constexpr char kRoot[] = "TENURE_TEST_MYSQL_ROOT";  // where the support of the tests looks
+  if (!std::filesystem::exists(std::filesystem::path(root) / "usr/sbin/mysqld")) {
+    throw std::runtime_error(root + " holds no MySQL: scripts/install-mysql.sh installs it");
+  }
+  if (geteuid() != 0) throw std::runtime_error("MySQL runs under chroot, which takes root");
+  setenv(kRoot, root.c_str(), 1);
+  auto database =
+      std::make_unique<testing::DatabaseServer>(testing::DatabaseServer::Engine::kMySql);
+  unsetenv(kRoot);  // all others run on MariaDB
+  database->Start();
+  return database;
+}
+
 TenureServer::TenureServer(testing::DatabaseServer& database, const std::string& store_url)
     : database_(database), replica_(store_url) {}
 
@@ -115,8 +131,11 @@ std::string TenureServer::configuration() {
       "@@innodb_flush_log_at_trx_commit, ', sync_binlog=', @@sync_binlog, ', log_bin=', @@log_bin, "
       "', innodb_flush_method=', @@innodb_flush_method, ', innodb_buffer_pool_size=', "
       "@@innodb_buffer_pool_size)");
+  const bool mariadb = settings.output.find("MariaDB") != std::string::npos;
   return "one replica, all flags at their defaults, on a database server of its own: " +
-         FirstLine(settings.output) + " (all as shipped), but max_connections=500";
+         std::string(mariadb ? "" : "MySQL ") + FirstLine(settings.output) +
+         " (all as shipped), but max_connections=500" +
+         (mariadb ? "" : ", mysqlx=OFF and secure_file_priv=NULL");
 }
 
 CpuTimes TenureServer::CpuTime() {
@@ -137,6 +156,9 @@ std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
   switch (system) {
     case Column::kTenure:
       return std::make_unique<TenureServer>(source.database, source.database.FreshDatabase(name));
+    case Column::kTenureOnMySql:
+      if (source.mysql == nullptr) throw std::runtime_error("no MySQL was named");
+      return std::make_unique<TenureServer>(*source.mysql, source.mysql->FreshDatabase(name));
     case Column::kEtcd: return std::make_unique<EtcdServer>(source.etcd);
     case Column::kZooKeeper: return std::make_unique<ZooKeeperServer>();
   }

@@ -58,6 +58,10 @@ class ZooKeeperServer : public Server {
   testing::Process process_;
 };
 
+// MySQL, from the root directory that scripts/install-mysql.sh makes, with its data in there.
+// Throws std::runtime_error if it cannot be started: that takes root.
+[[nodiscard]] std::unique_ptr<testing::DatabaseServer> StartMySql(const std::string& root);
+
 // One replica of tenured. Others may share the database.
 class TenureServer : public Server {
  public:
@@ -78,11 +82,13 @@ class TenureServer : public Server {
 
 // What servers are started from.
 struct ServerSource {
-  std::string etcd;                   // its program
-  testing::DatabaseServer& database;  // for Tenure
+  std::string etcd;                          // its program
+  testing::DatabaseServer& database;         // for Tenure
+  testing::DatabaseServer* mysql = nullptr;  // for Tenure on MySQL, if there is one
 };
 
-// Starts one that has no data. `name` is the one of its database, of which nothing is kept.
+// Starts one that has no data. `name` is the one of its database, of which nothing is kept. Throws
+// std::runtime_error if the source lacks what it needs.
 [[nodiscard]] std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
                                                   const std::string& name);
 
