@@ -97,7 +97,7 @@ class Run {
     return systems;
   }
 
-  using Work = Throughput (*)(System&, const std::string&, size_t, const Window&);
+  using Work = Throughput (*)(const Replicas&, const std::string&, size_t, const Window&);
 
   static void Say(const std::string& text) { std::cerr << "tenure-bench: " << text << std::endl; }
 
@@ -133,7 +133,7 @@ class Run {
       std::vector<CpuTimes> used;  // at the beginning, and at the end
       Window window = plan_.window;
       window.at_edge = [&] { used.push_back(contender.CpuTime()); };
-      const Throughput done = work(*contender.system, Label(id), in_flight, window);
+      const Throughput done = work({contender.system.get()}, Label(id), in_flight, window);
       Note(id, contender.column, in_flight == 1 ? done.median_ms : done.per_second);
       NoteAlso(id, contender.column, "median ms", done.median_ms);
       NoteAlso(id, contender.column, "p99 ms", done.p99_ms);
@@ -162,23 +162,35 @@ class Run {
           MeasureHandOvers({contender->system.get()}, Label(RowId::kHandOver),
                            {.waiting = kWaiting, .count = plan_.hand_overs, .elsewhere = false}));
     }
-    MeasureHandOversElsewhere();
+    MeasureReplicas();
   }
 
-  void MeasureHandOversElsewhere() {
+  // Several replicas on one database.
+  void MeasureReplicas() {
     const std::string store_url = database_.FreshDatabase("elsewhere");
     std::vector<std::unique_ptr<TenureServer>> servers;
     std::vector<std::unique_ptr<TenureSystem>> systems;
-    std::vector<System*> replicas;
+    Replicas replicas;
     for (size_t number = 0; number < kReplicas; ++number) {
       servers.push_back(std::make_unique<TenureServer>(database_, store_url));
       systems.push_back(std::make_unique<TenureSystem>(servers.back()->endpoint()));
       replicas.push_back(systems.back().get());
     }
-    const size_t count = 2 * plan_.hand_overs;  // about two thirds of them go elsewhere
-    const auto times = MeasureHandOvers(replicas, Label(RowId::kHandOverElsewhere),
-                                        {.waiting = kWaiting, .count = count, .elsewhere = true});
-    Note(RowId::kHandOverElsewhere, Column::kTenure, Percentile(times, kP99));
+    const auto hand_over = [&](RowId id) {
+      const size_t count = 2 * plan_.hand_overs;  // about two thirds of them go elsewhere
+      const auto times = MeasureHandOvers(replicas, Label(id),
+                                          {.waiting = kWaiting, .count = count, .elsewhere = true});
+      Note(id, Column::kTenure, Percentile(times, kP99));
+      NoteAlso(id, Column::kTenure, "median ms", Median(times));
+    };
+    hand_over(RowId::kHandOverElsewhere);
+    const Throughput cycles =
+        MeasureCycles(replicas, Label(RowId::kReplicaCycles), kInFlight, plan_.window);
+    Note(RowId::kReplicaCycles, Column::kTenure, cycles.per_second);
+    NoteAlso(RowId::kReplicaCycles, Column::kTenure, "median ms", cycles.median_ms);
+    NoteAlso(RowId::kReplicaCycles, Column::kTenure, "p99 ms", cycles.p99_ms);
+    WhileCycling(replicas, Label(RowId::kHandOverElsewhereLoaded) + "-load", kInFlight,
+                 [&] { hand_over(RowId::kHandOverElsewhereLoaded); });
   }
 
   void NoteHandOvers(RowId id, Column column, const std::vector<double>& times) {

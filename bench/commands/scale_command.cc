@@ -205,7 +205,7 @@ class Scale {
          MeasureStatementsWithMany(alone.system, database_, "many", plan_.waiting, plan_.idle));
     const double before = static_cast<double>(CountStatements(database_));
     const auto begun = Clock::now();
-    const Throughput done = MeasureCycles(alone.system, "busy", kInFlight, plan_.busy);
+    const Throughput done = MeasureCycles({&alone.system}, "busy", kInFlight, plan_.busy);
     const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
     const double statements = static_cast<double>(CountStatements(database_)) - before;
     Note("busy: campaign + resign, 32 in flight", "cycles/s", done.per_second);

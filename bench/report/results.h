@@ -30,6 +30,8 @@ enum class RowId {
   kKeepAliveProcessor,
   kHandOver,
   kHandOverElsewhere,
+  kReplicaCycles,
+  kHandOverElsewhereLoaded,
   kCrash,
   kHandOverLongQueue,
   kObservers,

@@ -1,7 +1,5 @@
 #include "bench/works/closed_loop.h"
 
-#include <latch>
-#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -12,12 +10,13 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
+}  // namespace
+
 // One operation, again and again.
-class Loop {
+class ClosedLoop::Loop {
  public:
-  Loop(const Operation& operation, Clock::time_point from, Clock::time_point until,
-       std::latch& ended)
-      : operation_(operation), from_(from), until_(until), ended_(ended) {}
+  Loop(ClosedLoop& all, const Operation& operation, Clock::time_point from, Clock::time_point until)
+      : all_(all), operation_(operation), from_(from), until_(until) {}
 
   void Begin() {
     begun_ = Clock::now();
@@ -34,41 +33,53 @@ class Loop {
       latencies_.push_back(Milliseconds(now - begun_).count());
     }
     error_ = error;
-    if (error.empty() && now < until_) return Begin();
-    ended_.count_down();
+    if (error.empty() && !all_.stopping_) return Begin();
+    all_.ended_.count_down();
   }
 
+  ClosedLoop& all_;
   const Operation& operation_;
   const Clock::time_point from_;
   const Clock::time_point until_;
-  std::latch& ended_;
   Clock::time_point begun_;
   std::vector<double> latencies_;
   std::string error_;
 };
 
-}  // namespace
+ClosedLoop::ClosedLoop(std::vector<Operation> operations, Clock::time_point from,
+                       Clock::time_point until)
+    : operations_(std::move(operations)), ended_(static_cast<std::ptrdiff_t>(operations_.size())) {
+  for (const Operation& operation : operations_) {
+    loops_.push_back(std::make_unique<Loop>(*this, operation, from, until));
+  }
+  for (const auto& loop : loops_) loop->Begin();
+}
 
-Throughput RunClosedLoop(const std::vector<Operation>& operations, const Window& window) {
+ClosedLoop::~ClosedLoop() {
+  stopping_ = true;
+  ended_.wait();
+}
+
+std::vector<double> ClosedLoop::Stop() {
+  stopping_ = true;
+  ended_.wait();
+  std::vector<double> latencies;
+  for (const auto& loop : loops_) {
+    if (!loop->error().empty()) throw std::runtime_error(loop->error());
+    latencies.insert(latencies.end(), loop->latencies().begin(), loop->latencies().end());
+  }
+  return latencies;
+}
+
+Throughput RunClosedLoop(std::vector<Operation> operations, const Window& window) {
   const auto from = Clock::now() + window.warm_up;
   const auto until = from + window.measured;
-  std::latch ended(static_cast<std::ptrdiff_t>(operations.size()));
-  std::vector<std::unique_ptr<Loop>> loops;
-  for (const Operation& operation : operations) {
-    loops.push_back(std::make_unique<Loop>(operation, from, until, ended));
-  }
-  for (const auto& loop : loops) loop->Begin();
+  ClosedLoop loop(std::move(operations), from, until);
   for (const auto edge : {from, until}) {
     std::this_thread::sleep_until(edge);
     window.at_edge();
   }
-  ended.wait();
-
-  std::vector<double> latencies;
-  for (const auto& loop : loops) {
-    if (!loop->error().empty()) throw std::runtime_error(loop->error());
-    latencies.insert(latencies.end(), loop->latencies().begin(), loop->latencies().end());
-  }
+  const std::vector<double> latencies = loop.Stop();
   if (latencies.empty()) throw std::runtime_error("nothing was done within the window");
   return {static_cast<double>(latencies.size()) /
               std::chrono::duration<double>(window.measured).count(),

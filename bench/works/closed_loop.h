@@ -2,8 +2,11 @@
 // it has ended.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <latch>
+#include <memory>
 #include <vector>
 
 #include "bench/systems/system.h"
@@ -25,9 +28,30 @@ struct Throughput {
 
 using Operation = std::function<void(Done)>;
 
+// Operations that are under way until they are stopped. Used by one thread.
+class ClosedLoop {
+ public:
+  // Begins them. What begins and ends between these times is measured.
+  ClosedLoop(std::vector<Operation> operations, Clock::time_point from, Clock::time_point until);
+  ~ClosedLoop();  // stops them
+  ClosedLoop(const ClosedLoop&) = delete;
+  ClosedLoop& operator=(const ClosedLoop&) = delete;
+
+  // Begins no more, and returns when all have ended. How long those took that are measured, in ms.
+  // Throws std::runtime_error if one failed, of all.
+  std::vector<double> Stop();
+
+ private:
+  class Loop;
+
+  const std::vector<Operation> operations_;
+  std::atomic<bool> stopping_ = false;
+  std::latch ended_;  // counts the loops
+  std::vector<std::unique_ptr<Loop>> loops_;
+};
+
 // What began and ended within the window counts. Returns when all have ended. Throws
 // std::runtime_error if one failed, or none was done.
-[[nodiscard]] Throughput RunClosedLoop(const std::vector<Operation>& operations,
-                                       const Window& window);
+[[nodiscard]] Throughput RunClosedLoop(std::vector<Operation> operations, const Window& window);
 
 }  // namespace tenure::bench

@@ -12,9 +12,10 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 // Candidates on connections of their own, each with an election of its own.
 class Soloists {
  public:
-  Soloists(System& system, const std::string& label, size_t count) : candidates_(count) {
+  Soloists(const Replicas& replicas, const std::string& label, size_t count) : candidates_(count) {
     InParallel(count, [&](size_t number) {
-      candidates_[number] = system.NewCandidate({.name = "host-" + std::to_string(number)});
+      candidates_[number] = replicas[number % replicas.size()]->NewCandidate(
+          {.name = "host-" + std::to_string(number)});
     });
     for (size_t number = 0; number < count; ++number) {
       elections_.push_back(label + "-" + std::to_string(number));
@@ -27,16 +28,16 @@ class Soloists {
     });
   }
 
-  // All of them do the same, again and again: `work(candidate, election, done)`.
+  // All of them do the same: `work(candidate, election, done)`.
   template <typename Work>
-  [[nodiscard]] Throughput Measure(const Work& work, const Window& window) const {
+  [[nodiscard]] std::vector<Operation> Each(const Work& work) const {
     std::vector<Operation> operations;
     for (size_t number = 0; number < candidates_.size(); ++number) {
-      operations.emplace_back([&, number](Done done) {
+      operations.emplace_back([this, work, number](Done done) {
         work(*candidates_[number], elections_[number], std::move(done));
       });
     }
-    return RunClosedLoop(operations, window);
+    return operations;
   }
 
  private:
@@ -44,41 +45,51 @@ class Soloists {
   std::vector<std::string> elections_;
 };
 
+void Cycle(Candidate& candidate, const std::string& election, Done done) {
+  candidate.Campaign(election, [&candidate, done = std::move(done)](const std::string& error) {
+    if (!error.empty()) return done(error);
+    candidate.Resign(done);
+  });
+}
+
 }  // namespace
 
-Throughput MeasureCycles(System& system, const std::string& label, size_t in_flight,
+Throughput MeasureCycles(const Replicas& replicas, const std::string& label, size_t in_flight,
                          const Window& window) {
-  const Soloists soloists(system, label, in_flight);
-  return soloists.Measure(
-      [](Candidate& candidate, const std::string& election, Done done) {
-        candidate.Campaign(election,
-                           [&candidate, done = std::move(done)](const std::string& error) {
-                             if (!error.empty()) return done(error);
-                             candidate.Resign(done);
-                           });
-      },
+  const Soloists soloists(replicas, label, in_flight);
+  return RunClosedLoop(soloists.Each(&Cycle), window);
+}
+
+void WhileCycling(const Replicas& replicas, const std::string& label, size_t in_flight,
+                  const std::function<void()>& work) {
+  const Soloists soloists(replicas, label, in_flight);
+  const auto never = Clock::time_point::max();
+  ClosedLoop cycles(soloists.Each(&Cycle), never, never);
+  work();
+  (void)cycles.Stop();
+}
+
+Throughput MeasureReads(const Replicas& replicas, const std::string& label, size_t in_flight,
+                        const Window& window) {
+  Soloists soloists(replicas, label, in_flight);
+  soloists.LeadAll();
+  return RunClosedLoop(
+      soloists.Each([](Candidate& candidate, const std::string& election, Done done) {
+        candidate.AskLeader(election, std::move(done));
+      }),
       window);
 }
 
-Throughput MeasureReads(System& system, const std::string& label, size_t in_flight,
-                        const Window& window) {
-  Soloists soloists(system, label, in_flight);
-  soloists.LeadAll();
-  return soloists.Measure([](Candidate& candidate, const std::string& election,
-                             Done done) { candidate.AskLeader(election, std::move(done)); },
-                          window);
-}
-
-Throughput MeasureKeepAlives(System& system, const std::string& label, size_t in_flight,
+Throughput MeasureKeepAlives(const Replicas& replicas, const std::string& label, size_t in_flight,
                              const Window& window) {
-  Soloists soloists(system, label, in_flight);
+  Soloists soloists(replicas, label, in_flight);
   soloists.LeadAll();
-  return soloists.Measure([](Candidate& candidate, const std::string& /*election*/,
-                             Done done) { candidate.KeepAlive(std::move(done)); },
-                          window);
+  return RunClosedLoop(soloists.Each([](Candidate& candidate, const std::string& /*election*/,
+                                        Done done) { candidate.KeepAlive(std::move(done)); }),
+                       window);
 }
 
-std::vector<double> MeasureHandOvers(const std::vector<System*>& replicas, const std::string& label,
+std::vector<double> MeasureHandOvers(const Replicas& replicas, const std::string& label,
                                      const HandOverPlan& plan) {
   Crowd crowd(replicas, plan.waiting + plan.count + 1,
               {.name = label, .lease = plan.lease, .own_connection = false});
