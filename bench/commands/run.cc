@@ -63,7 +63,8 @@ class Run {
       if (Wants(Part::kThroughputs)) CompareThroughputs();
       if (Wants(Part::kHandOvers)) CompareHandOvers();
       if (Wants(Part::kCrashes) && long_too) CompareCrashes();
-      if (Wants(Part::kTenureOnly) && long_too) MeasureWhatOnlyTenureDoes();
+      const bool tenure_too = plan_.systems.contains(Column::kTenure);
+      if (Wants(Part::kTenureOnly) && long_too && tenure_too) MeasureWhatOnlyTenureDoes();
       // Each system is the first to do a work as often as the others.
       std::ranges::rotate(contenders_, contenders_.begin() + 1);
     }
@@ -162,7 +163,7 @@ class Run {
           MeasureHandOvers({contender->system.get()}, Label(RowId::kHandOver),
                            {.waiting = kWaiting, .count = plan_.hand_overs, .elsewhere = false}));
     }
-    MeasureReplicas();
+    if (plan_.systems.contains(Column::kTenure)) MeasureReplicas();
   }
 
   // Several replicas on one database.
