@@ -132,7 +132,7 @@ test-docs: ## Run the shell, SQL, YAML and C++ blocks of every page (needs root)
 
 ##@ Benchmarks
 
-bench: ## Compare with etcd and ZooKeeper, about ten minutes (QUICK=1: two minutes)
+bench: ## Compare with etcd and ZooKeeper, about fifteen minutes (QUICK=1: three minutes)
 	$(BUILD_BENCH)
 	@scripts/install-peers.sh $(PEERS)
 	$(if $(BENCH_MYSQL),@scripts/install-deps.sh engines && scripts/install-mysql.sh $(MYSQL_ROOT))

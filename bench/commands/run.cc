@@ -13,6 +13,7 @@
 #include "bench/systems/servers.h"
 #include "bench/works/crash.h"
 #include "bench/works/observers.h"
+#include "bench/works/open_loop.h"
 #include "bench/works/tenure_works.h"
 #include "bench/works/works.h"
 
@@ -22,6 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kInFlight = 32;
+constexpr size_t kOpenLoopCandidates = 256;
+constexpr double kOpenLoopShare = 0.5;  // of what etcd does
 constexpr size_t kWaiting = 100;
 constexpr size_t kReplicas = 3;
 constexpr size_t kWaitingForCrash = 800;
@@ -29,7 +32,9 @@ constexpr size_t kWaitingLong = 10'000;
 constexpr size_t kObservers = 10'000;
 constexpr size_t kObservedRounds = 5;
 constexpr size_t kMany = 1'000;
+constexpr double kP50 = 0.5;
 constexpr double kP99 = 0.99;
+constexpr double kP999 = 0.999;
 constexpr char kGenerator[] = "the generator";  // in CpuTimes
 
 struct Contender {
@@ -68,6 +73,7 @@ class Run {
       // Each system is the first to do a work as often as the others.
       std::ranges::rotate(contenders_, contenders_.begin() + 1);
     }
+    if (Wants(Part::kOpenLoop)) CompareOpenLoops();
     auto systems = nlohmann::ordered_json::object();
     for (const Contender& contender : contenders_) {
       systems[Name(contender.column)] = contender.server->configuration();
@@ -138,16 +144,75 @@ class Run {
       Note(id, contender.column, in_flight == 1 ? done.median_ms : done.per_second);
       NoteAlso(id, contender.column, "median ms", done.median_ms);
       NoteAlso(id, contender.column, "p99 ms", done.p99_ms);
-      const double operations =
-          done.per_second * std::chrono::duration<double>(window.measured).count();
-      double of_server = 0;
-      for (const auto& [program, time] : used.back()) {
-        const double each =
-            static_cast<double>((time - used.front().at(program)).count()) / operations;
-        NoteAlso(id, contender.column, "processor time of " + program + ", us per operation", each);
-        if (program != kGenerator) of_server += each;
-      }
+      const double seconds = std::chrono::duration<double>(window.measured).count();
+      const double of_server =
+          NoteProcessorTime(id, contender.column, used, done.per_second * seconds);
       if (processor) Note(*processor, contender.column, of_server);
+    }
+  }
+
+  // What each program used between the first and the last of these, for each of the operations. The
+  // sum of all but the generator, in us.
+  double NoteProcessorTime(RowId id, Column column, const std::vector<CpuTimes>& used,
+                           double operations) {
+    double of_server = 0;
+    for (const auto& [program, time] : used.back()) {
+      const double each =
+          static_cast<double>((time - used.front().at(program)).count()) / operations;
+      NoteAlso(id, column, "processor time of " + program + ", us per operation", each);
+      if (program != kGenerator) of_server += each;
+    }
+    return of_server;
+  }
+
+  // After all rounds of the throughputs: these say what etcd can do.
+  void CompareOpenLoops() {
+    auto capacity = results_.At(RowId::kCycles32).Value(Column::kEtcd);
+    for (const Contender* contender : Systems()) {
+      if (capacity || plan_.open_loop_rate || contender->column != Column::kEtcd) continue;
+      capacity =
+          MeasureCycles({contender->system.get()}, "capacity", kInFlight, plan_.window).per_second;
+    }
+    if (!capacity && !plan_.open_loop_rate) {
+      results_.remarks.emplace_back(
+          "The open loop is left out: its rate is half of what etcd does.");
+      return;
+    }
+    const double rate = plan_.open_loop_rate ? *plan_.open_loop_rate : kOpenLoopShare * *capacity;
+    results_.remarks.push_back(
+        fmt::format("Open loop: {} cycles/s{}.", FigureText(rate),
+                    plan_.open_loop_rate ? "" : ", half of what etcd does with 32 in flight"));
+    for (round_ = 0; round_ < plan_.rounds; ++round_) {
+      for (const Contender* contender : Systems()) MeasureOpenLoopOf(*contender, rate);
+      std::ranges::rotate(contenders_, contenders_.begin() + 1);
+    }
+  }
+
+  void MeasureOpenLoopOf(const Contender& contender, double rate) {
+    using enum RowId;
+    const Column column = contender.column;
+    std::vector<CpuTimes> used;
+    OpenLoopPlan plan{rate, kOpenLoopCandidates, plan_.open_loop};
+    plan.window.at_edge = [&] { used.push_back(contender.CpuTime()); };
+    const OpenLoopTimes times = MeasureOpenLoop(*contender.system, Label(kOpenCampaignP50), plan);
+    Note(kOpenCampaignP50, column, Percentile(times.campaigns, kP50));
+    Note(kOpenCampaignP99, column, Percentile(times.campaigns, kP99));
+    Note(kOpenCampaignP999, column, Percentile(times.campaigns, kP999));
+    Note(kOpenResignP50, column, Percentile(times.resigns, kP50));
+    Note(kOpenResignP99, column, Percentile(times.resigns, kP99));
+    Note(kOpenResignP999, column, Percentile(times.resigns, kP999));
+    NoteAlso(kOpenCampaignP50, column, "begun late, p50 ms", Percentile(times.lags, kP50));
+    NoteAlso(kOpenCampaignP99, column, "begun late, p99 ms", Percentile(times.lags, kP99));
+    const auto count = static_cast<double>(times.campaigns.size());
+    NoteProcessorTime(kOpenCampaignP50, column, used, count);
+    if (times.delayed == 0) return;
+    results_.remarks.push_back(fmt::format(
+        "Open loop, round {}: {} of {} campaigns of {} were due when all {} candidates were busy. "
+        "They had to wait, which is in their times, and no goal is met with these figures.",
+        round_ + 1, times.delayed, times.campaigns.size(), Name(column), kOpenLoopCandidates));
+    for (const RowId id : {kOpenCampaignP50, kOpenCampaignP99, kOpenCampaignP999, kOpenResignP50,
+                           kOpenResignP99, kOpenResignP999}) {
+      results_.At(id).spoiled.insert(column);
     }
   }
 
@@ -255,6 +320,8 @@ RunPlan FullPlan() {
           .systems = {kColumns.begin(), kColumns.end()},
           .rounds = 5,
           .window = {500ms, 3s},
+          .open_loop = {500ms, 5s},
+          .open_loop_rate = {},
           .hand_overs = 200,
           .long_rounds = 2,
           .crashes = 3,
@@ -268,6 +335,8 @@ RunPlan QuickPlan() {
           .systems = {kColumns.begin(), kColumns.end()},
           .rounds = 3,
           .window = {200ms, 600ms},
+          .open_loop = {200ms, 1s},
+          .open_loop_rate = {},
           .hand_overs = 50,
           .long_rounds = 1,
           .crashes = 1,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,9 +13,10 @@
 namespace tenure::bench {
 
 // A run does all of these, or some. Rows that are not measured have not met their goals.
-enum class Part { kThroughputs, kHandOvers, kCrashes, kTenureOnly };
+enum class Part { kThroughputs, kHandOvers, kOpenLoop, kCrashes, kTenureOnly };
 inline const std::map<std::string, Part> kParts = {{"throughputs", Part::kThroughputs},
                                                    {"hand-overs", Part::kHandOvers},
+                                                   {"open-loop", Part::kOpenLoop},
                                                    {"crashes", Part::kCrashes},
                                                    {"tenure-only", Part::kTenureOnly}};
 
@@ -24,7 +26,10 @@ struct RunPlan {
   std::set<Part> parts;
   std::set<Column> systems;
   size_t rounds;
-  Window window;      // of each throughput
+  Window window;  // of each throughput
+  Window open_loop;
+  // Cycles per second of the open loop, in place of half of what etcd does with 32 in flight.
+  std::optional<double> open_loop_rate;
   size_t hand_overs;  // in each round
   // The works that take long to prepare are done in the first rounds only.
   size_t long_rounds;
@@ -34,7 +39,7 @@ struct RunPlan {
 
 // For figures that are published.
 [[nodiscard]] RunPlan FullPlan();
-// Within two minutes.
+// Within three minutes.
 [[nodiscard]] RunPlan QuickPlan();
 
 struct RunOutcome {

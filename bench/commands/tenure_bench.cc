@@ -28,6 +28,7 @@ struct Options {
   std::string etcd = "etcd";
   std::string mysql;
   std::vector<Part> parts;
+  std::optional<double> open_loop_rate;
   std::vector<Column> systems;
   std::string report;           // a folder; empty: none
   size_t in_flight = 0;         // of the overload; 0: ten times what saturates
@@ -67,6 +68,7 @@ int Run(const Options& options) {
   RunPlan plan = options.quick ? QuickPlan() : FullPlan();
   plan.etcd = options.etcd;
   plan.mysql = options.mysql;
+  plan.open_loop_rate = options.open_loop_rate;
   if (!options.parts.empty()) plan.parts = {options.parts.begin(), options.parts.end()};
   if (!options.systems.empty()) plan.systems = {options.systems.begin(), options.systems.end()};
   const RunOutcome outcome = RunAll(plan);
@@ -115,7 +117,7 @@ int main(int argc, char** argv) {
       "misses a goal.");
   tenure::bench::Options options;
   app.add_flag("--quick", options.quick,
-               "Finish within two minutes: for a look, not for publication");
+               "Finish within three minutes: for a look, not for publication");
   app.add_flag("--json", options.json, "Print JSON with every round instead of a table");
   app.add_option("--etcd", options.etcd, "Path of the etcd program")->capture_default_str();
   app.add_option(
@@ -129,6 +131,9 @@ int main(int argc, char** argv) {
   app.add_option("--system", options.systems,
                  "Measure only this system; repeat the flag for several")
       ->transform(CLI::CheckedTransformer(columns));
+  app.add_option("--open-loop-rate", options.open_loop_rate,
+                 "Cycles per second of the open loop (default: half of etcd's with 32 in flight)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--report", options.report,
                  "Folder to write the results to: JSON and a Markdown table");
   tenure::bench::LeaderOptions leader{};

@@ -21,6 +21,7 @@ Json ToJson(const Results& results) {
     for (const auto& [what, columns] : row.also) {
       for (const auto& [column, rounds] : columns) figures[Name(column)][what] = Median(rounds);
     }
+    for (const Column column : row.spoiled) figures[Name(column)]["spoiled"] = true;
     Json goals = Json::array();
     for (const Goal& goal : row.goals) {
       const Verdict verdict = results.Judge(row, goal);

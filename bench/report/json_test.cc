@@ -32,6 +32,17 @@ TEST(JsonTest, ARowHasItsFigureEveryRoundAndItsVerdicts) {
   })")));
 }
 
+TEST(JsonTest, FiguresOfWorkThatWasNotDoneAsPlannedAreMarked) {
+  Results results{{{RowId::kReads, "reads", "reads/s", Row::Summary::kMedian, {}}}};
+  results.rows[0].rounds = {{Column::kTenure, {3}}, {Column::kEtcd, {2}}};
+
+  results.rows[0].spoiled = {Column::kEtcd};
+
+  const auto figures = ToJson(results)["rows"][0]["figures"];
+  EXPECT_FALSE(figures["Tenure"].contains("spoiled"));
+  EXPECT_THAT(figures["etcd"]["spoiled"], Eq(true));
+}
+
 TEST(JsonTest, UnmeasuredFiguresAreNull) {
   const Results results{{{RowId::kReads,
                           "reads",

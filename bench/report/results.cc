@@ -17,6 +17,13 @@ Goal Of(Goal::Sense sense, double times, Column column) { return {sense, times, 
 Goal Of(Goal::Sense sense, double times, RowId row) { return {sense, times, row}; }
 Goal AtMost(double limit) { return {kAtMost, limit, Goal::RowUnit{}}; }
 
+// Whether Tenure, or the system that it is compared with, could not do the work as it was planned.
+bool Spoiled(const Row& row, const Goal& goal) {
+  const auto* other = std::get_if<Column>(&goal.of);
+  return row.spoiled.contains(Column::kTenure) ||
+         (other != nullptr && row.spoiled.contains(*other));
+}
+
 std::string Thousands(int64_t whole) {
   std::string digits = std::to_string(whole);
   for (auto place = static_cast<int64_t>(digits.size()) - 3; place > 0; place -= 3) {
@@ -68,8 +75,9 @@ Verdict Results::Judge(const Row& row, const Goal& goal) const {
   verdict.bound = *reference * goal.times;
   if (!tenure) return verdict;
   verdict.measured = *tenure / *reference;
-  verdict.met =
+  const bool reached =
       goal.sense == kAtLeast ? *verdict.measured >= goal.times : *verdict.measured <= goal.times;
+  verdict.met = reached && !Spoiled(row, goal);
   return verdict;
 }
 
@@ -133,6 +141,16 @@ Results NoResults() {
        "ms",
        kMedian,
        {}},
+      {kOpenCampaignP50, "open loop: campaign, p50", "ms", kMedian, {}},
+      {kOpenCampaignP99,
+       "open loop: campaign, p99",
+       "ms",
+       kMedian,
+       {Of(kAtMost, 1, Column::kEtcd)}},
+      {kOpenCampaignP999, "open loop: campaign, p99.9", "ms", kMedian, {}},
+      {kOpenResignP50, "open loop: resign, p50", "ms", kMedian, {}},
+      {kOpenResignP99, "open loop: resign, p99", "ms", kMedian, {}},
+      {kOpenResignP999, "open loop: resign, p99.9", "ms", kMedian, {}},
       {kCrash, "crash to next told, 800 wait, worst", "ms", kWorst, {AtMost(2100)}},
       {kHandOverLongQueue,
        "resign to next told, 10,000 wait, median",

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,6 +33,12 @@ enum class RowId {
   kHandOverElsewhere,
   kReplicaCycles,
   kHandOverElsewhereLoaded,
+  kOpenCampaignP50,
+  kOpenCampaignP99,
+  kOpenCampaignP999,
+  kOpenResignP50,
+  kOpenResignP99,
+  kOpenResignP999,
   kCrash,
   kHandOverLongQueue,
   kObservers,
@@ -60,6 +67,9 @@ struct Row {
   std::map<Column, std::vector<double>> rounds = {};
   // Other figures of the same rounds, by what they are: not judged.
   std::map<std::string, std::map<Column, std::vector<double>>> also = {};
+
+  // Those that could not do the work as it was planned. No goal is met with their figures.
+  std::set<Column> spoiled = {};
 
   // Nothing if the system did not do this work.
   [[nodiscard]] std::optional<double> Value(Column column) const;

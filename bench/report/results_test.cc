@@ -77,6 +77,19 @@ TEST(ResultsTest, AGoalThatWasNotMeasuredIsNotMet) {
   EXPECT_FALSE(results.AllMet());
 }
 
+TEST(ResultsTest, AGoalIsNotMetWithFiguresOfWorkThatWasNotDoneAsPlanned) {
+  Results results = NoResults();
+  Row& row = results.At(RowId::kOpenCampaignP99);
+  row.rounds = {{Column::kTenure, {2}}, {Column::kEtcd, {3}}, {Column::kZooKeeper, {9}}};
+
+  row.spoiled = {Column::kZooKeeper};
+  EXPECT_TRUE(OnlyVerdict(results, RowId::kOpenCampaignP99).met);
+  row.spoiled = {Column::kEtcd};
+  EXPECT_FALSE(OnlyVerdict(results, RowId::kOpenCampaignP99).met);
+  row.spoiled = {Column::kTenure};
+  EXPECT_FALSE(OnlyVerdict(results, RowId::kOpenCampaignP99).met);
+}
+
 TEST(ResultsTest, ARowWithoutAGoalIsMet) {
   Results results = NoResults();
   Row& row = results.At(RowId::kCycles8);

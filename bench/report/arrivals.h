@@ -1,0 +1,49 @@
+// An open loop: work arrives at fixed times, whether or not what arrived before is done. How long
+// it takes counts from when it is due, so that a server that stalls is charged for all that it
+// delays.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+namespace tenure::bench {
+
+// When work is due: evenly spaced, without drift. Pure.
+class Schedule {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  // REQUIRES: per_second > 0.
+  Schedule(TimePoint start, double per_second) : start_(start), per_second_(per_second) {}
+
+  [[nodiscard]] TimePoint Due(size_t arrival) const;
+
+ private:
+  TimePoint start_;
+  double per_second_;
+};
+
+// Who does which of it, of so many workers. What finds all of them busy is delayed: it is done as
+// soon as one is free, in the order of its arrival. Pure.
+class Arrivals {
+ public:
+  explicit Arrivals(size_t workers);
+
+  // The worker that begins this arrival now, the one that has been free for longest; nothing if it
+  // is delayed.
+  std::optional<size_t> Arrive(size_t arrival);
+  // A worker is done with its own. The delayed arrival that it begins now; nothing if there is
+  // none.
+  std::optional<size_t> Done(size_t worker);
+  // Whether all that arrived is done.
+  [[nodiscard]] bool Idle() const { return free_.size() == workers_; }
+
+ private:
+  const size_t workers_;
+  std::deque<size_t> free_;
+  std::deque<size_t> delayed_;
+};
+
+}  // namespace tenure::bench
