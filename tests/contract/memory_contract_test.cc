@@ -371,7 +371,8 @@ TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
   const TransactionState before = Remember(resign);
   for (const std::string& change : changes) {
     Server().Query(
-        "CREATE TABLE tenure.kept AS SELECT * FROM tenure.elections;"
+        "CREATE TABLE tenure.kept LIKE tenure.elections;"
+        "INSERT INTO tenure.kept SELECT * FROM tenure.elections;"
         "UPDATE tenure.elections SET " +
         change);
 
