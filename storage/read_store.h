@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,11 @@ struct PlaceKey {
 struct Partitions {
   PartitionOffsets offsets{};
   uint64_t epoch = 0;
+};
+
+struct Attendance {
+  std::set<SessionId> alive;
+  Partitions partitions;
 };
 
 // One transaction's events, as another replica reads them.
@@ -72,6 +78,9 @@ class ReadStore {
   virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                                 size_t limit) = 0;
   virtual Result<Partitions> ReadPartitions() = 0;
+  // Which of the sessions are alive, and then where the partitions stand: if by then nothing has
+  // happened in an election, its leader led when its session was seen alive.
+  virtual Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) = 0;
   // The events of a partition's offsets after `after`, up to and with `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after,
                                                   uint64_t until) = 0;

@@ -36,6 +36,7 @@ Result<void> ChangeFeed::Start() {
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
+    cache_.Told(static_cast<int>(i), partitions->offsets[i]);
   }
   const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
@@ -52,23 +53,25 @@ void ChangeFeed::OnCommitted(PartitionOffset at, std::vector<Event> events) {
     if (at.offset <= partition.offset) return;  // already read
     if (rejoining_) return;                     // read later
     partition.own_ahead.emplace(at.offset, std::move(events));
-    TellOwn(partition);
+    TellOwn(at.partition, partition);
     behind = !partition.own_ahead.empty();
   }
   if (behind) PollSoon();
 }
 
-void ChangeFeed::TellOwn(Partition& partition) {
+void ChangeFeed::TellOwn(int number, Partition& partition) {
   while (!partition.own_ahead.empty() &&
          partition.own_ahead.begin()->first <= partition.offset + 1) {
     auto next = partition.own_ahead.extract(partition.own_ahead.begin());
     if (next.key() <= partition.offset) continue;
     partition.offset = next.key();
     for (Event& event : next.mapped()) Tell(std::move(event));
+    cache_.Told(number, partition.offset);
   }
 }
 
 void ChangeFeed::Tell(Event event) {
+  cache_.Saw(event);
   metrics_.election_series.Heard(event);
   if (const auto now = database_clock_.At(scheduler_.Now())) {
     ObserveSeconds(metrics_.observe_lag_seconds, std::max(Duration(0), *now - event.at));
@@ -149,11 +152,11 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     for (const FeedEntry& entry : *entries) {
       if (entry.offset <= told) continue;
       metrics_.feed_events.Increment();
-      cache_.Saw(entry.event);
       Tell(entry.event);
     }
     partition.offset = std::max(told, last);
-    TellOwn(partition);
+    cache_.Told(number, partition.offset);
+    TellOwn(number, partition);
   }
   return true;
 }
@@ -171,6 +174,7 @@ bool ChangeFeed::StartAnew() {
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
+    cache_.Told(static_cast<int>(i), partitions->offsets[i]);
     partitions_[i].own_ahead.clear();
   }
   metrics_.election_series.ForgetAll();

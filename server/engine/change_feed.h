@@ -62,7 +62,7 @@ class ChangeFeed {
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
   // Tells what is next and known.
-  void TellOwn(Partition& partition) TENURE_REQUIRES(partition.mutex);
+  void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
   void PollSoon();
 

@@ -30,6 +30,7 @@ bool ClockFollower::Follow(DbTime now, SteadyTime asked, SteadyTime answered) {
                  {{"error", moved.error().message}});
       return false;
     }
+    transactions_.ForgetAll();
     metrics_.database_clock_jumps.Increment();
     LogWarning("the database's clock jumped",
                {{"seconds", std::chrono::duration<double>(*jump).count()}});

@@ -29,7 +29,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
       expiry_(store, scheduler, metrics, clock_, options_.limits.lease_ttl_min, options_.seed,
               commands_, transactions_, publisher_, endings_),
-      reads_(store, scheduler, metrics,
+      reads_(store, scheduler, metrics, lineage_, cache_,
              [this](const ElectionName& name, Done<Answer> done) {
                ReconcileElection(name, std::move(done));
              }),

@@ -212,14 +212,47 @@ TEST_F(EngineTest, RenewalsRunWhileCommandsAreBlocked) {
 
 TEST_F(EngineTest, ReadsThatWaitTogetherMakeOneRead) {
   (void)a_.Do(Stand("orders", "a"));
-  const int reads = a_.store.Calls("ReadElections");
+  const int reads = a_.store.Calls("ReadAttendance");
   std::vector<Reply<std::optional<Election>>> replies(20);
 
   for (const auto& reply : replies) a_.engine.ReadElection({"orders"}, false, reply);
   a_.Run();
 
-  EXPECT_EQ(a_.store.Calls("ReadElections") - reads, 1);
+  EXPECT_EQ(a_.store.Calls("ReadAttendance") - reads, 1);
   EXPECT_THAT(replies.back().get(), IsLedBy("a", 1u));
+}
+
+TEST_F(EngineTest, WhatAnotherReplicaHasChangedIsReadBeforeItIsTold) {
+  Replica& b = world_.Start();
+  (void)a_.Do(Stand("orders", "a"));
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("a", 1u));
+
+  (void)b.Do(Leave("orders", "a"));
+  EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
+
+  (void)b.Do(Stand("orders", "b"));
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 2u));
+}
+
+TEST_F(EngineTest, AReplicaThatOnlyReadsRemembersWhatItHasRead) {
+  Replica& b = world_.Start();
+  (void)b.Do(Stand("orders", "b"));
+  world_.Advance(100ms);
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 1u));
+  const int rows = a_.store.Calls("ReadElections");
+
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 1u));
+
+  EXPECT_EQ(a_.store.Calls("ReadElections"), rows);
+}
+
+TEST_F(EngineTest, ALeaderWhoseSessionHasEndedIsNotReadFromMemory) {
+  (void)a_.Do(Stand("orders", "a"));
+  EXPECT_TRUE(world_.store().Transact({{}, {Id("a")}}, {}, [](TransactionState& it) {
+    EXPECT_TRUE(EndSession(it, Id("a"), Cause::kDeposed));
+  }));
+
+  EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
 }
 
 TEST_F(EngineTest, ARequestBeyondAFullQueueIsRefused) {

@@ -1,5 +1,6 @@
 #include "server/engine/reads.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tenure::engine {
@@ -16,15 +17,23 @@ constexpr auto kReadDelayMax = 1s;
 // A leader whose lease is over has to be gone before a read answers; so often that is tried.
 constexpr int kReadTriesMax = 5;
 
+// Of a lease that is not over.
+constexpr Duration kSomeLeaseLeft{1};
+
+using Views = std::map<ElectionName, ElectionView>;
+
 constexpr auto kRememberFor = 1s;
 constexpr size_t kRememberedMax = 10'000;
 
 }  // namespace
 
-Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Reconcile settle)
+Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
+             StateCache& cache, Reconcile settle)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
+      lineage_(lineage),
+      cache_(cache),
       settle_(std::move(settle)),
       elections_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
                  [this](auto batch) { return RunElections(std::move(batch)); }),
@@ -101,12 +110,46 @@ Reads::After Reads::RunElections(std::vector<PendingElection> batch) {
   std::set<ElectionName> unique;
   for (const PendingElection& pending : batch) unique.insert(pending.name);
   const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
-  auto views = store_.ReadElections({unique.begin(), unique.end()});
+  auto views = ReadKnown(unique);
+  for (const auto& [name, view] : views.value_or(Views())) unique.erase(name);
+  if (views && !unique.empty()) {
+    auto rows = ReadRows(unique);
+    if (rows) rows->merge(*views);
+    views = std::move(rows);
+  }
   ObserveSeconds(metrics_.database_seconds[Operation::kRead], scheduler_.Now() - read_at);
   if (!views) return FailAll(std::move(batch), views.error());
   return [this, batch = std::move(batch), views = *std::move(views), read_at]() mutable {
     for (PendingElection& pending : batch) AnswerElection(std::move(pending), views, read_at);
   };
+}
+
+Result<Views> Reads::ReadKnown(const std::set<ElectionName>& names) {
+  std::set<SessionId> leaders;
+  for (const ElectionName& name : names) {
+    const auto election = cache_.Read(name);
+    if (!election) return Views();
+    if (election->leader) leaders.insert(election->leader->session);
+  }
+  const auto point = lineage_.point();
+  const auto attendance = store_.ReadAttendance({leaders.begin(), leaders.end()});
+  if (!attendance) return tl::unexpected(attendance.error());
+  if (!point || !Lineage::Fits(*point, attendance->partitions)) return Views();
+  Views views;
+  for (const ElectionName& name : names) {
+    auto election = cache_.Read(name, attendance->partitions.offsets);
+    const bool led = election && election->leader;
+    if (!election || (led && !attendance->alive.contains(election->leader->session))) continue;
+    views[name] = {*std::move(election), kSomeLeaseLeft};
+  }
+  return views;
+}
+
+Result<Views> Reads::ReadRows(const std::set<ElectionName>& names) {
+  const StateCache::Moment begun = cache_.Now();
+  auto views = store_.ReadElections({names.begin(), names.end()});
+  if (views) cache_.Remember(*views, begun);
+  return views;
 }
 
 void Reads::AnswerElection(PendingElection pending,

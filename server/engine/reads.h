@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,7 +18,9 @@
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"
 #include "server/engine/batcher.h"
+#include "server/engine/lineage.h"
 #include "server/engine/scheduler.h"
+#include "server/engine/state_cache.h"
 #include "storage/operator_store.h"
 
 namespace tenure::engine {
@@ -36,13 +39,15 @@ class Reads {
   // Brings an election in line with its sessions.
   using Reconcile = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
 
-  Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, Reconcile settle);
+  Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
+        StateCache& cache, Reconcile settle);
 
   // Whether a new question would be answered too late.
   [[nodiscard]] bool Late() const;
 
-  // The election as of the call or later; with `stale_ok`, up to a second old. Nothing if nobody
-  // has ever campaigned in it. Never shows a leader whose lease has ended.
+  // The election as of the call or later; with `stale_ok`, up to a second old: its leader, term and
+  // revision. What changes without an event may be older. Nothing if nobody has ever campaigned in
+  // it. Never shows a leader whose lease has ended.
   void ReadElection(const ElectionName& name, bool stale_ok,
                     AnswerTo<std::optional<Election>> done);
   void ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done);
@@ -83,6 +88,11 @@ class Reads {
   // Each runs a batch, and returns what answers it.
   After RunElections(std::vector<PendingElection> batch);
   After RunPlaces(std::vector<PendingPlace> batch);
+  // What is known, if the database says that it has not changed. Errors: kStoreUnavailable.
+  [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadKnown(
+      const std::set<ElectionName>& names);
+  [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadRows(
+      const std::set<ElectionName>& names);
   void AnswerElection(PendingElection pending, const std::map<ElectionName, ElectionView>& views,
                       SteadyTime read_at);
   // Fills a vacant seat for which candidates wait, should a transaction have left one.
@@ -94,6 +104,8 @@ class Reads {
   OperatorStore& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
+  const Lineage& lineage_;
+  StateCache& cache_;
   const Reconcile settle_;
   Batcher<PendingElection> elections_;
   Batcher<PendingPlace> places_;

@@ -6,16 +6,11 @@
 #include "core/remembered.h"
 
 namespace tenure::engine {
-namespace {
 
-template <typename Map>
-void Put(Map& map, size_t max, const typename Map::key_type& key,
-         const typename Map::mapped_type& value) {
-  if (map.size() >= max && !map.contains(key)) map.clear();
-  map.insert_or_assign(key, value);
+StateCache::Moment StateCache::Now() const {
+  const MutexLock lock(mutex_);
+  return now_;
 }
-
-}  // namespace
 
 std::optional<TransactionState> StateCache::Find(const LockSet& locks, DbTime now) const {
   if (!locks.identities.empty() || locks.patient) return std::nullopt;
@@ -33,42 +28,71 @@ std::optional<TransactionState> StateCache::Find(const LockSet& locks, DbTime no
   for (const auto& [name, part] : locks.elections) {
     const auto election = elections_.find(name);
     if (election == elections_.end()) return std::nullopt;
-    const auto& leader = election->second.leader;
+    const auto& leader = election->second.election.leader;
     if (leader && !add(leader->session)) return std::nullopt;
     for (const SessionId& id : part.sessions) {
       const bool known = sessions_.contains(id);
       if (known ? !add(id) : !locks.opened.contains(id)) return std::nullopt;
     }
-    state.elections[name] = {election->second, true};
+    ElectionState& found = state.elections[name] = {election->second.election, true};
+    if (!IsPlain(found)) return std::nullopt;
   }
   return state;
 }
 
-void StateCache::Remember(const TransactionState& committed) {
+void StateCache::Remember(const Committed& committed, const Moment& begun) {
+  const TransactionState& transaction = committed.transaction;
   const MutexLock lock(mutex_);
-  for (const auto& [name, state] : committed.elections) {
-    const auto known = elections_.find(name);
-    // Two threads may report their commits in the other order.
-    if (known != elections_.end() && known->second.revision > state.election.revision) continue;
-    if (IsPlain(state)) {
-      Put(elections_, kElectionsMax, name, state.election);
-    } else {
-      elections_.erase(name);
-    }
-  }
-  for (const auto& [id, session] : committed.sessions) {
+  if (begun.forgotten != now_.forgotten) return;
+  for (const auto& [id, session] : transaction.sessions) {
     if (session.ended != Cause::kNone) {
       sessions_.erase(id);
-    } else {
-      Put(sessions_, kSessionsMax, id, session);
+      continue;
     }
+    if (sessions_.size() >= kSessionsMax && !sessions_.contains(id)) sessions_.clear();
+    sessions_.insert_or_assign(id, session);
+  }
+  for (const auto& [name, state] : transaction.elections) {
+    if (!state.exists) {
+      elections_.erase(name);
+      continue;
+    }
+    Known known{state.election, {}};
+    const int partition = PartitionOf(name);
+    for (const PartitionOffset& at : committed.offsets) {
+      if (at.partition == partition) known.since = at.offset;
+    }
+    // Its later events may have been seen before it was put here.
+    if (known.since < now_.told[static_cast<size_t>(partition)]) known.since.reset();
+    Put(name, std::move(known));
   }
 }
 
-void StateCache::Saw(const Event& event) {
+void StateCache::Remember(const std::map<ElectionName, ElectionView>& views, const Moment& begun) {
   const MutexLock lock(mutex_);
-  const auto known = elections_.find(event.election);
-  if (known != elections_.end() && known->second.revision < event.revision) elections_.erase(known);
+  if (begun.forgotten != now_.forgotten) return;
+  for (const auto& [name, view] : views) {
+    const auto partition = static_cast<size_t>(PartitionOf(name));
+    const bool seen_since = begun.told[partition] != now_.told[partition];
+    if (view.election.deleted || seen_since) continue;
+    Put(name, {view.election, begun.told[partition]});
+  }
+}
+
+void StateCache::Put(const ElectionName& name, Known known) {
+  const auto found = elections_.find(name);
+  if (found == elections_.end()) {
+    if (elections_.size() >= kElectionsMax) elections_.clear();
+    elections_.emplace(name, std::move(known));
+    return;
+  }
+  // Two threads may report what they saw in the other order.
+  const Known& before = found->second;
+  if (before.election.revision > known.election.revision) return;
+  if (before.election.revision == known.election.revision && !known.since) {
+    known.since = before.since;
+  }
+  found->second = std::move(known);
 }
 
 void StateCache::Forget(const LockSet& locks) {
@@ -76,10 +100,41 @@ void StateCache::Forget(const LockSet& locks) {
   for (const auto& [name, part] : locks.elections) elections_.erase(name);
 }
 
+std::optional<Election> StateCache::Read(const ElectionName& name) const {
+  const MutexLock lock(mutex_);
+  const auto known = elections_.find(name);
+  if (known == elections_.end() || !known->second.since) return std::nullopt;
+  const Election& election = known->second.election;
+  // An appointment may be withdrawn without an event; and somebody may have to fill a vacant seat.
+  if (election.appointment || (!election.leader && !IsPlain({election, true}))) return std::nullopt;
+  return election;
+}
+
+std::optional<Election> StateCache::Read(const ElectionName& name,
+                                         const PartitionOffsets& offsets) const {
+  const auto partition = static_cast<size_t>(PartitionOf(name));
+  // Whatever is told after this can only take away what is known.
+  if (Now().told[partition] < offsets[partition]) return std::nullopt;
+  return Read(name);
+}
+
+void StateCache::Saw(const Event& event) {
+  const MutexLock lock(mutex_);
+  const auto known = elections_.find(event.election);
+  if (known == elections_.end()) return;
+  if (known->second.election.revision < event.revision) elections_.erase(known);
+}
+
+void StateCache::Told(int partition, uint64_t offset) {
+  const MutexLock lock(mutex_);
+  now_.told[static_cast<size_t>(partition)] = offset;
+}
+
 void StateCache::ForgetAll() {
   const MutexLock lock(mutex_);
   elections_.clear();
   sessions_.clear();
+  ++now_.forgotten;
 }
 
 }  // namespace tenure::engine

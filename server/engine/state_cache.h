@@ -1,7 +1,11 @@
-// What this replica saw last of elections and sessions, so that a transaction can be decided before
-// it is sent (core/remembered.h). Only a cache: what is stale is refused by the database.
+// What this replica saw last of elections and sessions: transactions are decided from it before
+// they are sent (core/remembered.h), and questions are answered from it once the partitions'
+// offsets have shown that nothing has happened since.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -9,6 +13,7 @@
 #include "core/mutex.h"
 #include "core/transaction_state.h"
 #include "core/types.h"
+#include "storage/law_store.h"
 
 namespace tenure::engine {
 
@@ -18,22 +23,56 @@ class StateCache {
   static constexpr size_t kElectionsMax = 10'000;
   static constexpr size_t kSessionsMax = 200'000;
 
+  // Taken before the database is asked for what is then remembered: what was forgotten meanwhile
+  // stays so, and what was told meanwhile may not be in it.
+  struct Moment {
+    uint64_t forgotten = 0;  // how often everything was
+    PartitionOffsets told{};
+  };
+  [[nodiscard]] Moment Now() const;
+
+  // --- For transactions: only a guess, which the database checks ---
+
   // All that the commands need, as of `now`. Nothing unless everything is known, every election is
   // plain, and every session is alive.
   [[nodiscard]] std::optional<TransactionState> Find(const LockSet& locks, DbTime now) const;
-
-  // After a commit.
-  void Remember(const TransactionState& committed);
-  // Somebody else may have changed the election: its revision is another one now.
-  void Saw(const Event& event);
+  // `begun`: before the transaction.
+  void Remember(const Committed& committed, const Moment& begun);
   // Not all of this was still true.
   void Forget(const LockSet& locks);
+
+  // --- For questions: the truth, as far as events tell it ---
+
+  // The election as it was told last. Nothing if something else may have happened since.
+  [[nodiscard]] std::optional<Election> Read(const ElectionName& name) const;
+  // With its leader, term and revision as of the moment at which the partitions had these offsets.
+  // Nothing if that is not known.
+  [[nodiscard]] std::optional<Election> Read(const ElectionName& name,
+                                             const PartitionOffsets& offsets) const;
+  // Elections that were read.
+  void Remember(const std::map<ElectionName, ElectionView>& views, const Moment& begun);
+
+  // --- From the feed, in the order of each partition ---
+
+  void Saw(const Event& event);
+  // All events up to here were seen.
+  void Told(int partition, uint64_t offset);
+  // It is another history, or another clock.
   void ForgetAll();
 
  private:
+  struct Known {
+    Election election;
+    // The offset of its partition from which on it is as it is here, unless an event is seen.
+    std::optional<uint64_t> since;
+  };
+
+  void Put(const ElectionName& name, Known known) TENURE_REQUIRES(mutex_);
+
   mutable Mutex mutex_;
-  std::unordered_map<ElectionName, Election> elections_ TENURE_GUARDED_BY(mutex_);
+  std::unordered_map<ElectionName, Known> elections_ TENURE_GUARDED_BY(mutex_);
   std::unordered_map<SessionId, Session> sessions_ TENURE_GUARDED_BY(mutex_);
+  Moment now_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::engine

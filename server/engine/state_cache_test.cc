@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
 #include <string>
 
 namespace tenure::engine {
@@ -22,15 +24,22 @@ Session Alive(uint8_t number, DbTime until = kNow + 10s) {
 }
 
 // As it was committed: "e" is led by session 1, or by nobody.
-TransactionState AsCommitted(Revision revision = {7}, bool led = true) {
-  TransactionState state;
+Committed AsCommitted(Revision revision = {7}, bool led = true) {
+  Committed committed;
+  TransactionState& state = committed.transaction;
   state.now = kNow;
   Election election{{"e"}, {3}, revision, {}};
   if (led) election.leader = Leader{Numbered(1), "c1", 10s, "v", kNow, {}};
   state.elections[{"e"}] = {election, true};
   state.sessions.emplace(Numbered(1), Alive(1));
   state.sessions.emplace(Numbered(2), Alive(2));
-  return state;
+  return committed;
+}
+
+Committed WithSession(const Session& session) {
+  Committed committed;
+  committed.transaction.sessions.emplace(session.id, session);
+  return committed;
 }
 
 LockSet LocksOf(const SessionId& session) {
@@ -56,19 +65,20 @@ class StateCacheTest : public ::testing::Test {
 TEST_F(StateCacheTest, NothingIsKnownAtFirst) { EXPECT_FALSE(Finds(LocksOf(Numbered(1)))); }
 
 TEST_F(StateCacheTest, FindsTheElectionItsLeaderAndTheCaller) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
 
   const auto found = cache_.Find(LocksOf(Numbered(2)), kNow + 1s);
 
   ASSERT_TRUE(found);
   EXPECT_EQ(found->now, kNow + 1s);
-  EXPECT_EQ(found->elections.at({"e"}).election, AsCommitted().elections.at({"e"}).election);
+  EXPECT_EQ(found->elections.at({"e"}).election,
+            AsCommitted().transaction.elections.at({"e"}).election);
   EXPECT_TRUE(found->elections.at({"e"}).exists);
-  EXPECT_EQ(found->sessions, AsCommitted().sessions);
+  EXPECT_EQ(found->sessions, AsCommitted().transaction.sessions);
 }
 
 TEST_F(StateCacheTest, AllElectionsMustBeKnown) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
   LockSet locks = LocksOf(Numbered(2));
   locks.elections[{"other"}];
 
@@ -76,7 +86,7 @@ TEST_F(StateCacheTest, AllElectionsMustBeKnown) {
 }
 
 TEST_F(StateCacheTest, AnUnknownSessionMustBeOneThatTheCommandOpens) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
   LockSet locks = LocksOf(Numbered(9));
   EXPECT_FALSE(Finds(locks));
 
@@ -88,21 +98,21 @@ TEST_F(StateCacheTest, AnUnknownSessionMustBeOneThatTheCommandOpens) {
 }
 
 TEST_F(StateCacheTest, TheLeadersSessionMustBeKnown) {
-  TransactionState state = AsCommitted();
-  state.sessions.erase(Numbered(1));
-  cache_.Remember(state);
+  Committed committed = AsCommitted();
+  committed.transaction.sessions.erase(Numbered(1));
+  cache_.Remember(committed, cache_.Now());
 
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
 TEST_F(StateCacheTest, NobodyMayBeOver) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
 
   EXPECT_FALSE(cache_.Find(LocksOf(Numbered(2)), kNow + 10s));
 }
 
 TEST_F(StateCacheTest, WhatDependsOnMoreThanRowsIsNotFound) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
   LockSet with_quota = LocksOf(Numbered(2));
   with_quota.identities = {"someone"};
   LockSet patient = LocksOf(Numbered(2));
@@ -112,54 +122,51 @@ TEST_F(StateCacheTest, WhatDependsOnMoreThanRowsIsNotFound) {
   EXPECT_FALSE(Finds(patient));
 }
 
-TEST_F(StateCacheTest, AnElectionThatIsNoLongerPlainIsForgotten) {
-  cache_.Remember(AsCommitted());
-  TransactionState waited_for = AsCommitted({7});
-  waited_for.elections.at({"e"}).election.waiting = 1;
+TEST_F(StateCacheTest, AnElectionThatIsNoLongerPlainIsNotFound) {
+  cache_.Remember(AsCommitted(), cache_.Now());
+  Committed waited_for = AsCommitted({7});
+  waited_for.transaction.elections.at({"e"}).election.waiting = 1;
 
-  cache_.Remember(waited_for);
+  cache_.Remember(waited_for, cache_.Now());
 
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
 TEST_F(StateCacheTest, AnOlderCommitThatIsReportedLateChangesNothing) {
-  cache_.Remember(AsCommitted({8}, false));
+  cache_.Remember(AsCommitted({8}, false), cache_.Now());
 
-  cache_.Remember(AsCommitted({7}));
+  cache_.Remember(AsCommitted({7}), cache_.Now());
 
   EXPECT_EQ(cache_.Find(LocksOf(Numbered(2)), kNow)->elections.at({"e"}).election.revision,
             Revision{8});
 }
 
 TEST_F(StateCacheTest, ASessionThatEndedIsForgotten) {
-  cache_.Remember(AsCommitted({7}, false));
-  TransactionState ended;
+  cache_.Remember(AsCommitted({7}, false), cache_.Now());
   Session session = Alive(2);
   session.ended = Cause::kExpired;
-  ended.sessions.emplace(session.id, session);
 
-  cache_.Remember(ended);
+  cache_.Remember(WithSession(session), cache_.Now());
 
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
 TEST_F(StateCacheTest, ARenewedSessionIsKnown) {
-  TransactionState renewed;
-  renewed.sessions.emplace(Numbered(3), Alive(3, kNow + 60s));
-  cache_.Remember(renewed);
+  const Committed renewed = WithSession(Alive(3, kNow + 60s));
+  cache_.Remember(renewed, cache_.Now());
   LockSet locks;
   locks.sessions = {Numbered(3)};
 
   const auto found = cache_.Find(locks, kNow + 20s);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->sessions, renewed.sessions);
+  EXPECT_EQ(found->sessions, renewed.transaction.sessions);
   locks.sessions.push_back(Numbered(4));
   EXPECT_FALSE(Finds(locks));
 }
 
 TEST_F(StateCacheTest, ALaterChangeOfSomebodyElseMakesItUnknown) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
 
   cache_.Saw(EventWith({7}));
   EXPECT_TRUE(Finds(LocksOf(Numbered(2))));
@@ -169,7 +176,7 @@ TEST_F(StateCacheTest, ALaterChangeOfSomebodyElseMakesItUnknown) {
 }
 
 TEST_F(StateCacheTest, WhatWasRefusedIsForgotten) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
 
   cache_.Forget(LocksOf(Numbered(2)));
 
@@ -177,7 +184,7 @@ TEST_F(StateCacheTest, WhatWasRefusedIsForgotten) {
 }
 
 TEST_F(StateCacheTest, EverythingIsForgotten) {
-  cache_.Remember(AsCommitted());
+  cache_.Remember(AsCommitted(), cache_.Now());
 
   cache_.ForgetAll();
 
@@ -186,10 +193,10 @@ TEST_F(StateCacheTest, EverythingIsForgotten) {
 
 TEST_F(StateCacheTest, ItIsBounded) {
   for (size_t i = 0; i <= StateCache::kElectionsMax; ++i) {
-    TransactionState state;
+    Committed committed;
     const ElectionName name{std::to_string(i)};
-    state.elections[name] = {Election{name, {1}, {1}, {}}, true};
-    cache_.Remember(state);
+    committed.transaction.elections[name] = {Election{name, {1}, {1}, {}}, true};
+    cache_.Remember(committed, cache_.Now());
   }
   LockSet first;
   first.elections[{"0"}];
@@ -198,6 +205,129 @@ TEST_F(StateCacheTest, ItIsBounded) {
 
   EXPECT_FALSE(Finds(first));
   EXPECT_TRUE(Finds(last));
+}
+
+// --- Questions ---
+
+class StateCacheReadTest : public StateCacheTest {
+ protected:
+  StateCacheReadTest() { committed_.offsets = {{kPartition, 5}}; }
+
+  // When the partition stands there.
+  std::optional<Election> ReadAt(uint64_t offset) const {
+    PartitionOffsets offsets{};
+    offsets.at(static_cast<size_t>(kPartition)) = offset;
+    return cache_.Read({"e"}, offsets);
+  }
+  // As after a commit.
+  void RememberAndTell() {
+    cache_.Remember(committed_, cache_.Now());
+    cache_.Saw(EventWith({7}));
+    cache_.Told(kPartition, 5);
+  }
+  static std::map<ElectionName, ElectionView> View(Revision revision = {7}) {
+    return {{{"e"}, {AsCommitted(revision).transaction.elections.at({"e"}).election, 10s}}};
+  }
+
+  const int kPartition = PartitionOf({"e"});
+  Committed committed_ = AsCommitted();
+};
+
+TEST_F(StateCacheReadTest, WhatWasCommittedIsReadWhileNothingHappens) {
+  RememberAndTell();
+
+  EXPECT_TRUE(cache_.Read({"e"}));
+  EXPECT_EQ(ReadAt(5), committed_.transaction.elections.at({"e"}).election);
+}
+
+TEST_F(StateCacheReadTest, NotBeforeEverythingWasTold) {
+  cache_.Remember(committed_, cache_.Now());
+
+  EXPECT_FALSE(ReadAt(5));
+}
+
+TEST_F(StateCacheReadTest, NotWhileAnotherReplicasCommitIsNotTold) {
+  RememberAndTell();
+
+  EXPECT_FALSE(ReadAt(6));
+}
+
+TEST_F(StateCacheReadTest, ChangesOfOtherElectionsDoNotMatter) {
+  RememberAndTell();
+  Event other = EventWith({99});
+  other.election = {"other"};
+  cache_.Saw(other);
+  cache_.Told(kPartition, 6);
+
+  EXPECT_TRUE(ReadAt(6));
+}
+
+TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
+  RememberAndTell();
+  cache_.Saw(EventWith({8}));
+  cache_.Told(kPartition, 6);
+
+  EXPECT_FALSE(ReadAt(6));
+  EXPECT_FALSE(cache_.Read({"e"}));
+}
+
+// The feed has read this commit, and the next, before it was remembered.
+TEST_F(StateCacheReadTest, ACommitThatIsReportedAfterALaterOneWasToldIsNotRead) {
+  cache_.Saw(EventWith({7}));
+  cache_.Saw(EventWith({8}));
+  cache_.Told(kPartition, 6);
+  cache_.Remember(committed_, cache_.Now());
+
+  EXPECT_FALSE(ReadAt(6));
+}
+
+TEST_F(StateCacheReadTest, NotWithAnAppointmentWhichMayBeWithdrawn) {
+  committed_.transaction.elections.at({"e"}).election.appointment = Appointment{"z"};
+  RememberAndTell();
+
+  EXPECT_FALSE(ReadAt(5));
+}
+
+TEST_F(StateCacheReadTest, NotAVacantSeatForWhichSomebodyWaits) {
+  committed_ = AsCommitted({7}, false);
+  committed_.offsets = {{kPartition, 5}};
+  RememberAndTell();
+  EXPECT_TRUE(ReadAt(5));
+
+  committed_.transaction.elections.at({"e"}).election.waiting = 1;
+  RememberAndTell();
+
+  EXPECT_FALSE(ReadAt(5));
+}
+
+TEST_F(StateCacheReadTest, WhatWasReadIsKnown) {
+  cache_.Told(kPartition, 5);
+
+  cache_.Remember(View(), cache_.Now());
+
+  EXPECT_TRUE(ReadAt(5));
+  EXPECT_FALSE(ReadAt(6));
+}
+
+TEST_F(StateCacheReadTest, WhatWasReadWhileEventsWereToldIsNotKnown) {
+  const auto begun = cache_.Now();
+  cache_.Saw(EventWith({8}));
+  cache_.Told(kPartition, 6);
+
+  cache_.Remember(View(), begun);
+
+  EXPECT_FALSE(ReadAt(6));
+}
+
+TEST_F(StateCacheReadTest, WhatBeganBeforeEverythingWasForgottenIsForgotten) {
+  const auto begun = cache_.Now();
+  cache_.ForgetAll();
+
+  cache_.Remember(View(), begun);
+  cache_.Remember(committed_, begun);
+  cache_.Told(kPartition, 5);
+
+  EXPECT_FALSE(ReadAt(5));
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   }
   CommitRules at_point = rules;
   at_point.point = point;
+  const StateCache::Moment before = cache_.Now();
   const SteadyTime begun = scheduler_.Now();
   auto committed = store_.Transact(locks, at_point, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
@@ -84,7 +85,7 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   CountMemory(metrics_, committed->memory);
   lineage_.Saw(committed->offsets, point->epoch);
   if (committed->memory == Committed::Memory::kRefused) cache_.Forget(locks);
-  cache_.Remember(committed->transaction);
+  cache_.Remember(*committed, before);
   return committed;
 }
 

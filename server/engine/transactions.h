@@ -37,6 +37,9 @@ class Transactions {
   // The same, whatever the clock shows.
   [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
+  // Leases have moved: what is remembered of them is no longer so.
+  void ForgetAll() { cache_.ForgetAll(); }
+
  private:
   [[nodiscard]] Result<Committed> Commit(const LockSet& locks, const CommitRules& rules,
                                          const Decide& decide);

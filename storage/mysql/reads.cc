@@ -6,6 +6,18 @@
 #include "storage/rows.h"
 
 namespace tenure::mysql {
+namespace {
+
+Partitions ToPartitions(const Rows& rows) {
+  Partitions partitions;
+  for (const Row& row : rows) {
+    AddPartition(row, partitions);
+    Connection::CheckWritable(row[3]);
+  }
+  return partitions;
+}
+
+}  // namespace
 
 Result<std::map<ElectionName, ElectionView>> MySqlStore::ReadElections(
     const std::vector<ElectionName>& names) {
@@ -57,14 +69,20 @@ Result<std::vector<Event>> MySqlStore::ReadEvents(const ElectionName& election, 
               [](const Rows& rows) { return ConvertAll(rows, ToEvent); });
 }
 
-Result<Partitions> MySqlStore::ReadPartitions() {
-  return Read(query::kPartitions, [](const Rows& rows) {
-    Partitions partitions;
-    for (const Row& row : rows) {
-      AddPartition(row, partitions);
-      Connection::CheckWritable(row[3]);
+Result<Partitions> MySqlStore::ReadPartitions() { return Read(query::kPartitions, ToPartitions); }
+
+Result<Attendance> MySqlStore::ReadAttendance(const std::vector<SessionId>& sessions) {
+  return runner_.Run([&](Pool::Loan& loan) {
+    std::vector<std::string> statements;
+    if (!sessions.empty()) statements.push_back(query::AliveSessions(sessions));
+    statements.emplace_back(query::kPartitions);
+    const std::vector<Rows> results = loan.connection().Run(statements);
+    Attendance attendance;
+    if (!sessions.empty()) {
+      for (const Row& row : results.front()) attendance.alive.insert(ToId(row));
     }
-    return partitions;
+    attendance.partitions = ToPartitions(results.back());
+    return attendance;
   });
 }
 

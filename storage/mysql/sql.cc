@@ -474,6 +474,12 @@ std::string ViewElections(const std::vector<ElectionName>& names) {
   return ElectionViews(fmt::format("e.name IN ({})", Literals(names)));
 }
 
+std::string AliveSessions(const std::vector<SessionId>& ids) {
+  return fmt::format(
+      "SELECT id FROM sessions WHERE id IN ({}) AND state = 0 AND expires_at_us > {}",
+      Literals(ids), kNow);
+}
+
 std::string ListElections(std::string_view prefix, std::string_view after, size_t limit) {
   return ElectionViews(
       fmt::format("e.name >= {} AND e.name < {} AND e.name > {}"

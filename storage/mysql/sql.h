@@ -131,6 +131,7 @@ inline constexpr char kAdvancedOffset[] = "SELECT LAST_INSERT_ID()";
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
 [[nodiscard]] std::string Feed(int partition, uint64_t after, uint64_t until);
 inline constexpr char kPartitions[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
+[[nodiscard]] std::string AliveSessions(const std::vector<SessionId>& ids);
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
 // For a cluster, where a guard of the fence writes one of the rows.

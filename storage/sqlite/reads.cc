@@ -4,6 +4,16 @@
 #include "storage/sqlite/sql.h"
 
 namespace tenure::sqlite {
+namespace {
+
+Partitions PartitionsOf(Connection& connection) {
+  Partitions partitions;
+  connection.ForEach(query::kPartitions, {},
+                     [&](const Row& row) { AddPartition(row, partitions); });
+  return partitions;
+}
+
+}  // namespace
 
 Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
     const std::vector<ElectionName>& names) {
@@ -73,11 +83,20 @@ Result<std::vector<Event>> SqliteStore::ReadEvents(const ElectionName& election,
 }
 
 Result<Partitions> SqliteStore::ReadPartitions() {
+  return Guarded([&](Connection& connection) { return PartitionsOf(connection); });
+}
+
+Result<Attendance> SqliteStore::ReadAttendance(const std::vector<SessionId>& sessions) {
   return Guarded([&](Connection& connection) {
-    Partitions partitions;
-    connection.ForEach(query::kPartitions, {},
-                       [&](const Row& row) { AddPartition(row, partitions); });
-    return partitions;
+    Attendance attendance;
+    const DbTime now = clock_();
+    for (const SessionId& id : sessions) {
+      connection.ForEach(query::kLoadSession, {Bytes(id)}, [&](const Row& row) {
+        if (ToSession(row).AliveAt(now)) attendance.alive.insert(id);
+      });
+    }
+    attendance.partitions = PartitionsOf(connection);
+    return attendance;
   });
 }
 

@@ -37,6 +37,7 @@ class SqliteStore final : public Store {
   Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                         size_t limit) override;
   Result<Partitions> ReadPartitions() override;
+  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override;
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;

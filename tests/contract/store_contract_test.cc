@@ -302,6 +302,27 @@ TEST_P(StoreContract, TheSeatsOfASessionCanBeRead) {
                                    PlaceKey{{"g"}, session}));
 }
 
+TEST_P(StoreContract, AttendanceIsWhoIsAliveAndWhereThePartitionsStand) {
+  const SessionId alive = NewSessionId();
+  const SessionId over = NewSessionId();
+  const SessionId ended = NewSessionId();
+  Stand("e", alive, "a");
+  Stand("f", over, "b");
+  Stand("g", ended, "c");
+  ASSERT_TRUE(store_->Transact({{}, {over, ended}}, {}, [&](TransactionState& transaction) {
+    transaction.sessions.at(over).expires_at = transaction.now;
+    transaction.sessions.at(ended).ended = Cause::kSessionClosed;
+  }));
+
+  const auto attendance = store_->ReadAttendance({alive, over, ended, NewSessionId()}).value();
+
+  EXPECT_THAT(attendance.alive, ElementsAre(alive));
+  const Partitions partitions = store_->ReadPartitions().value();
+  EXPECT_EQ(attendance.partitions.offsets, partitions.offsets);
+  EXPECT_EQ(attendance.partitions.epoch, partitions.epoch);
+  EXPECT_EQ(store_->ReadAttendance({}).value().partitions.offsets, partitions.offsets);
+}
+
 TEST_P(StoreContract, TheFeedHasEveryCommitOfAPartitionInOrder) {
   const int partition = PartitionOf({"e"});
   const SessionId session = NewSessionId();

@@ -364,6 +364,14 @@ std::vector<Mutation> MakeMutations() {
       .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
     loaded.now = remembered.now;
   };
+  add("all-attend", "whose lease is over", "a read does not ask whether its leader is alive")
+      .after_attendance = [](const std::vector<SessionId>& asked, Attendance& attendance) {
+    attendance.alive = {asked.begin(), asked.end()};
+  };
+  add("miss-last", "is not what the store says", "a read does not notice the last commit of others")
+      .after_attendance = [](const std::vector<SessionId>&, Attendance& attendance) {
+    for (uint64_t& offset : attendance.partitions.offsets) offset -= std::min<uint64_t>(offset, 1);
+  };
   add("no-search", "over and not marked", "nobody looks for due sessions").after_due =
       [](DueWork& due) {
         due.expired.clear();

@@ -106,6 +106,14 @@ Result<Committed> MutantStore::PretendToCommit(const LockSet& locks, const Commi
   return done;
 }
 
+Result<Attendance> MutantStore::ReadAttendance(const std::vector<SessionId>& sessions) {
+  auto attendance = next_.ReadAttendance(sessions);
+  if (attendance && world_.mutation.after_attendance) {
+    world_.mutation.after_attendance(sessions, *attendance);
+  }
+  return attendance;
+}
+
 Result<std::vector<FeedEntry>> MutantStore::ReadFeed(int partition, uint64_t after,
                                                      uint64_t until) {
   auto entries = next_.ReadFeed(partition, after, until);

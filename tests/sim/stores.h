@@ -45,6 +45,9 @@ class Delegating : public Store {
     return next_.ReadEvents(election, from, limit);
   }
   Result<Partitions> ReadPartitions() override { return next_.ReadPartitions(); }
+  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override {
+    return next_.ReadAttendance(sessions);
+  }
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
     return next_.ReadFeed(partition, after, until);
   }
@@ -119,6 +122,7 @@ class MutantStore final : public Delegating {
   MutantStore(Store& next, World& world) : Delegating(next), world_(world) {}
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                              const Decide& decide) override;
+  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override;
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;

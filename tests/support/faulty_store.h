@@ -112,6 +112,10 @@ class FaultyStore final : public Store {
   Result<Partitions> ReadPartitions() override {
     return Call<Partitions>("ReadLanes", [&](Store& store) { return store.ReadPartitions(); });
   }
+  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override {
+    return Call<Attendance>("ReadAttendance",
+                            [&](Store& store) { return store.ReadAttendance(sessions); });
+  }
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
     return Call<std::vector<FeedEntry>>(
         "ReadFeed", [&](Store& store) { return store.ReadFeed(partition, after, until); });
