@@ -16,7 +16,7 @@ using namespace tenure::testing;
 using namespace std::chrono_literals;
 
 // By then every replica has seen what the clock shows, and when leases end.
-constexpr auto kNoticed = 300ms;
+constexpr auto kNoticed = 550ms;
 
 class ClockTest : public ::testing::Test {
  protected:
@@ -85,7 +85,7 @@ TEST_F(ClockTest, NothingIsDecidedAsLongAsLeasesCannotFollow) {
   EXPECT_FALSE(campaigned.arrived());
   EXPECT_EQ(a_.metrics.database_clock_jumps.Value(), 0);
 
-  world_.Advance(1s);
+  world_.Advance(3 * kNoticed);
   EXPECT_THAT(campaigned.get(), AnswersStanding());
   EXPECT_EQ(Leader(), "a");
   EXPECT_EQ(a_.metrics.database_clock_jumps.Value(), 1);

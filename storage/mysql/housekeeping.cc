@@ -19,17 +19,17 @@ constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 }  // namespace
 
 Result<DueWork> MySqlStore::FindDueWork(size_t limit) {
-  return runner_.Run([&](Pool::Loan& loan) {
-    // What is due next is read first: whatever falls due meanwhile is told once at least.
-    const std::vector<Rows> results =
-        loan.connection().Run({query::kClock, query::NextDue(), query::ExpiredSessions(limit),
-                               query::UnsettledSessions(limit), query::DueElections(limit)});
+  return Read(query::FindDueWork(limit), [](const Rows& rows) {
     DueWork due;
-    due.now = Time(results[0].at(0), 0);
-    due.next = OptionalTime(results[1].at(0), 0);
-    due.expired = ConvertAll(results[2], ToId);
-    due.unsettled = ConvertAll(results[3], ToId);
-    due.elections = ConvertAll(results[4], ToName);
+    for (const Row& row : rows) {
+      switch (static_cast<query::Due>(row.Unsigned(0))) {
+        case query::Due::kNow: due.now = Time(row, 2); break;
+        case query::Due::kNext: due.next = OptionalTime(row, 2); break;
+        case query::Due::kExpired: due.expired.push_back(Id(row, 1)); break;
+        case query::Due::kUnsettled: due.unsettled.push_back(Id(row, 1)); break;
+        case query::Due::kElection: due.elections.push_back({Text(row, 1)}); break;
+      }
+    }
     return due;
   });
 }

@@ -56,18 +56,13 @@ Result<std::optional<SessionId>> MySqlStore::FindSession(std::string_view handle
 }
 
 Result<Statistics> MySqlStore::ReadStatistics() {
-  return runner_.Run([&](Pool::Loan& loan) {
-    const std::vector<Rows> results =
-        loan.connection().Run({query::kCountLed, query::kCountEmpty, query::CountLapsed(),
-                               query::kCountCandidates, query::CountSessions()});
-    const auto count = [&](size_t result, size_t column = 0) {
-      return results[result].at(0).Unsigned(column);
-    };
-    return Statistics{.elections = count(0) + count(1, 0),
-                      .leaderless = count(1, 2) + count(2),
-                      .vacant = count(1, 1),
-                      .candidates = count(3),
-                      .sessions = count(4)};
+  return Read(query::CountAll(), [](const Rows& rows) {
+    const auto count = [&](size_t column) { return rows.at(0).Unsigned(column); };
+    return Statistics{.elections = count(0) + count(1),
+                      .leaderless = count(3) + count(4),
+                      .vacant = count(2),
+                      .candidates = count(5),
+                      .sessions = count(6)};
   });
 }
 

@@ -543,34 +543,24 @@ std::string JoinEpoch(uint64_t number) {
   return fmt::format("UPDATE lineage SET joined_at_us = {} WHERE epoch = {}", kNow, number);
 }
 
-std::string ExpiredSessions(size_t limit) {
+std::string FindDueWork(size_t limit) {
   return fmt::format(
-      "SELECT id FROM sessions WHERE state = 0 AND expires_at_us <= {}"
-      " ORDER BY expires_at_us LIMIT {}",
-      kNow, limit);
-}
-
-std::string UnsettledSessions(size_t limit) {
-  return fmt::format("SELECT id FROM sessions WHERE state = 1 LIMIT {}", limit);
+      "SELECT {2}, '', {0} UNION ALL SELECT {3}, '', MIN(due.at_us) FROM"
+      " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > {0}"
+      " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > {0}) due"
+      " UNION ALL (SELECT {4}, id, NULL FROM sessions WHERE state = 0 AND expires_at_us <= {0}"
+      " ORDER BY expires_at_us LIMIT {1})"
+      " UNION ALL (SELECT {5}, id, NULL FROM sessions WHERE state = 1 LIMIT {1})"
+      " UNION ALL (SELECT {6}, name, NULL FROM elections WHERE wake_at_us <= {0}"
+      " ORDER BY wake_at_us LIMIT {1})",
+      kNow, limit, static_cast<int>(Due::kNow), static_cast<int>(Due::kNext),
+      static_cast<int>(Due::kExpired), static_cast<int>(Due::kUnsettled),
+      static_cast<int>(Due::kElection));
 }
 
 std::string UnendedSessions(const SessionId& after, size_t limit) {
   return fmt::format("SELECT id FROM sessions WHERE state = 0 AND id > {} ORDER BY id LIMIT {}",
                      Literal(after), limit);
-}
-
-std::string DueElections(size_t limit) {
-  return fmt::format(
-      "SELECT name FROM elections WHERE wake_at_us <= {} ORDER BY wake_at_us LIMIT {}", kNow,
-      limit);
-}
-
-std::string NextDue() {
-  return fmt::format(
-      "SELECT MIN(due.at_us) FROM"
-      " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > {0}"
-      " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > {0}) due",
-      kNow);
 }
 
 std::string Queue(const ElectionName& election, size_t skip, size_t limit) {
@@ -650,15 +640,18 @@ std::string ForgetWriters(Duration age, size_t limit) {
                      limit);
 }
 
-std::string CountLapsed() {
+std::string CountAll() {
   return fmt::format(
-      "SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
-      " WHERE (s.state = 1 OR (s.state = 0 AND s.expires_at_us <= {})) AND e.paused = 0",
+      "SELECT * FROM (SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL) led,"
+      " (SELECT COUNT(*) AS number, COALESCE(SUM(e.waiting = 0), 0) AS unwanted,"
+      " COALESCE(SUM(e.paused = 0 AND e.waiting > 0 AND EXISTS (SELECT 1 FROM candidacies c"
+      " WHERE c.election = e.name AND c.precedence < 0)), 0) AS wanted"
+      " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0) vacant,"
+      " (SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
+      " WHERE (s.state = 1 OR (s.state = 0 AND s.expires_at_us <= {0})) AND e.paused = 0) lapsed,"
+      " (SELECT COUNT(*) FROM candidacies) waiting,"
+      " (SELECT COUNT(*) FROM sessions WHERE state = 0 AND expires_at_us > {0}) alive",
       kNow);
-}
-
-std::string CountSessions() {
-  return fmt::format("SELECT COUNT(*) FROM sessions WHERE state = 0 AND expires_at_us > {}", kNow);
 }
 
 std::string OldestEvents(const ElectionName& after, size_t limit) {

@@ -161,29 +161,20 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 [[nodiscard]] std::string FindSession(const SessionId& first, const SessionId& last);
 
 // What time brings about.
-[[nodiscard]] std::string ExpiredSessions(size_t limit);
-[[nodiscard]] std::string UnsettledSessions(size_t limit);
+// All that time has made due, as of one moment. Each row begins with what it is about; then come an
+// id or a name, and a time.
+enum class Due { kNow, kNext, kExpired, kUnsettled, kElection };
+[[nodiscard]] std::string FindDueWork(size_t limit);
 [[nodiscard]] std::string UnendedSessions(const SessionId& after, size_t limit);
-[[nodiscard]] std::string DueElections(size_t limit);
-[[nodiscard]] std::string NextDue();
 [[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string MarkSettled(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
 [[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
 
-// How much there is, one statement each.
-// Elections that are led.
-inline constexpr char kCountLed[] =
-    "SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL";
-// Of the others: all, those for which nobody waits, and those that are wanted, and not paused.
-inline constexpr char kCountEmpty[] =
-    "SELECT COUNT(*), COALESCE(SUM(e.waiting = 0), 0), COALESCE(SUM(e.paused = 0 AND e.waiting > 0"
-    " AND EXISTS (SELECT 1 FROM candidacies c WHERE c.election = e.name AND c.precedence < 0)), 0)"
-    " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0";
-// Elections that are not paused, whose leader's session is over.
-[[nodiscard]] std::string CountLapsed();
-inline constexpr char kCountCandidates[] = "SELECT COUNT(*) FROM candidacies";
-[[nodiscard]] std::string CountSessions();
+// How much there is: elections that are led; of the others, all, those for which nobody waits, and
+// those that are wanted, and not paused; elections that are not paused, whose leader's session is
+// over; candidacies; live sessions.
+[[nodiscard]] std::string CountAll();
 
 // History.
 [[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
