@@ -190,6 +190,10 @@ inline constexpr auto ToAdminRecord = [](const ReadableRow auto& row) {
                       {Text(row, 6), Text(row, 7)}}};
 };
 
+inline constexpr auto ToPeer = [](const ReadableRow auto& row) {
+  return Peer{Text(row, 0), Text(row, 1)};
+};
+
 // The first row, if there is one.
 template <typename T>
 std::optional<T> First(std::vector<T> all) {

@@ -20,6 +20,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "core/lineage.h"
@@ -42,6 +44,17 @@ struct Trimmed {
   ElectionName last;  // go on after this one; empty: from the beginning, once there is more
 };
 
+// A replica, as it makes itself known to the others.
+struct Peer {
+  std::string id;       // 16 random bytes of its process: only who reads the database knows them
+  std::string address;  // where it serves gRPC: HOST:PORT
+
+  bool operator==(const Peer&) const = default;
+};
+
+// A replica that has said nothing for so long is forgotten.
+inline constexpr Duration kReplicaAgeMax = std::chrono::hours(1);
+
 // Why a store did a piece of work again.
 enum class RetryReason { kDeadlock, kLockTimeout, kConflict, kLostConnection, kLostReply };
 inline constexpr size_t kRetryReasons = 5;
@@ -59,7 +72,7 @@ enum class SchemaState { kCurrent, kTooOld, kTooNew };
 class Store : public LawStore, public OperatorStore {
  public:
   // Forgets settled sessions whose lease, had it not ended before, would have been over for `age`;
-  // at most `limit`. Answers with how many.
+  // at most `limit`. Answers with how many. Forgets old replicas, too.
   virtual Result<size_t> ForgetSessions(Duration age, size_t limit) = 0;
 
   // Deletes history that is older than it has to be, in the next elections after `after`: a bounded
@@ -67,6 +80,10 @@ class Store : public LawStore, public OperatorStore {
   // deleted.
   virtual Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
                                       size_t limit) = 0;
+
+  // Says that `self` serves now. Answers with others that have said so within `age`: at most
+  // `limit`, the latest.
+  virtual Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) = 0;
 
   // Does not ask the database, and does not wait.
   [[nodiscard]] virtual StoreActivity Activity() const = 0;

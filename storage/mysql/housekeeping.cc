@@ -52,10 +52,18 @@ Result<void> MySqlStore::MarkSettled(const std::vector<SessionId>& sessions) {
 
 Result<size_t> MySqlStore::ForgetSessions(Duration age, size_t limit) {
   return runner_.Run([&](Pool::Loan& loan) {
+    const std::vector<Rows> results = loan.connection().Run(
+        {query::ForgetWriters(kWriterAgeMax, limit), query::ForgetReplicas(kReplicaAgeMax, limit),
+         query::ForgetSessions(age, limit), query::kRowCount});
+    return results[3].at(0).Unsigned(0);
+  });
+}
+
+Result<std::vector<Peer>> MySqlStore::Announce(const Peer& self, Duration age, size_t limit) {
+  return runner_.Run([&](Pool::Loan& loan) {
     const std::vector<Rows> results =
-        loan.connection().Run({query::ForgetWriters(kWriterAgeMax, limit),
-                               query::ForgetSessions(age, limit), query::kRowCount});
-    return results[2].at(0).Unsigned(0);
+        loan.connection().Run({query::Announce(self), query::OtherReplicas(self, age, limit)});
+    return ConvertAll(results[1], ToPeer);
   });
 }
 

@@ -640,6 +640,25 @@ std::string ForgetWriters(Duration age, size_t limit) {
                      limit);
 }
 
+std::string ForgetReplicas(Duration age, size_t limit) {
+  return fmt::format("DELETE FROM replicas WHERE seen_at_us < {} - {} LIMIT {}", kNow, Literal(age),
+                     limit);
+}
+
+std::string Announce(const Peer& self) {
+  return fmt::format(
+      "INSERT INTO replicas (id, address, seen_at_us) VALUES ({}, {}, {})"
+      " ON DUPLICATE KEY UPDATE address = VALUES(address), seen_at_us = VALUES(seen_at_us)",
+      Literal(self.id), Literal(self.address), kNow);
+}
+
+std::string OtherReplicas(const Peer& self, Duration age, size_t limit) {
+  return fmt::format(
+      "SELECT id, address FROM replicas WHERE seen_at_us > {} - {} AND id <> {}"
+      " ORDER BY seen_at_us DESC LIMIT {}",
+      kNow, Literal(age), Literal(self.id), limit);
+}
+
 std::string CountAll() {
   return fmt::format(
       "SELECT * FROM (SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL) led,"

@@ -170,6 +170,11 @@ enum class Due { kNow, kNext, kExpired, kUnsettled, kElection };
 [[nodiscard]] std::string MarkSettled(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
 [[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
+[[nodiscard]] std::string ForgetReplicas(Duration age, size_t limit);
+
+// Who serves.
+[[nodiscard]] std::string Announce(const Peer& self);
+[[nodiscard]] std::string OtherReplicas(const Peer& self, Duration age, size_t limit);
 
 // How much there is: elections that are led; of the others, all, those for which nobody waits, and
 // those that are wanted, and not paused; elections that are not paused, whose leader's session is

@@ -297,9 +297,19 @@ constexpr const char* kIncumbents[] = {
          ADD COLUMN incumbent_until_us BIGINT NULL)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
-                                     {7, kLineage},    {8, kClusterFence}, {9, kIncumbents}};
+// Which replicas serve, and where they reach each other.
+constexpr const char* kReplicas[] = {
+    R"(CREATE TABLE IF NOT EXISTS replicas (
+         id BINARY(16) NOT NULL PRIMARY KEY,
+         address VARBINARY(255) NOT NULL,
+         seen_at_us BIGINT NOT NULL,
+         KEY by_time (seen_at_us)
+       ) ENGINE = InnoDB)",
+};
+
+constexpr Migration kMigrations[] = {
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
+    {6, kOrigin},     {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas}};
 
 }  // namespace
 

@@ -185,9 +185,17 @@ constexpr const char* kIncumbents[] = {
     "ALTER TABLE elections ADD COLUMN incumbent_until_us INTEGER",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
-                                     {7, kLineage},    {8, kClusterFence}, {9, kIncumbents}};
+constexpr const char* kReplicas[] = {
+    R"(CREATE TABLE IF NOT EXISTS replicas (
+         id BLOB NOT NULL PRIMARY KEY,
+         address BLOB NOT NULL,
+         seen_at_us INTEGER NOT NULL
+       ) WITHOUT ROWID)",
+};
+
+constexpr Migration kMigrations[] = {
+    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
+    {6, kOrigin},     {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas}};
 
 }  // namespace
 

@@ -50,8 +50,18 @@ Result<void> SqliteStore::MarkSettled(const std::vector<SessionId>& sessions) {
 
 Result<size_t> SqliteStore::ForgetSessions(Duration age, size_t limit) {
   return Guarded([&](Connection& connection) {
+    connection.Execute(query::kForgetReplicas, {Int(clock_().since_epoch - kReplicaAgeMax)});
     connection.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
     return connection.Changes();
+  });
+}
+
+Result<std::vector<Peer>> SqliteStore::Announce(const Peer& self, Duration age, size_t limit) {
+  return Guarded([&](Connection& connection) {
+    const DbTime now = clock_();
+    connection.Execute(query::kAnnounce, {self.id, self.address, Int(now)});
+    return connection.Collect(query::kOtherReplicas,
+                              {Int(now.since_epoch - age), self.id, Int(limit)}, ToPeer);
   });
 }
 

@@ -182,6 +182,15 @@ inline constexpr char kForgetSessions[] =
     "DELETE FROM sessions WHERE id IN"
     " (SELECT id FROM sessions WHERE state = 2 AND expires_at_us < ? LIMIT ?)";
 
+inline constexpr char kForgetReplicas[] = "DELETE FROM replicas WHERE seen_at_us < ?";
+
+// Who serves.
+inline constexpr char kAnnounce[] =
+    "INSERT OR REPLACE INTO replicas (id, address, seen_at_us) VALUES (?, ?, ?)";
+inline constexpr char kOtherReplicas[] =
+    "SELECT id, address FROM replicas WHERE seen_at_us > ? AND id <> ?"
+    " ORDER BY seen_at_us DESC LIMIT ?";
+
 // How much there is: see storage/mysql/sql.h.
 inline constexpr char kCountLed[] =
     "SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL";

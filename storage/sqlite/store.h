@@ -46,6 +46,7 @@ class SqliteStore final : public Store {
   Result<size_t> ForgetSessions(Duration age, size_t limit) override;
   Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
                               size_t limit) override;
+  Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) override;
   Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
                                             size_t limit) override;
   Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,

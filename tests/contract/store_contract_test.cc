@@ -245,6 +245,23 @@ TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
   EXPECT_THAT(store_->ListUnended({}, 10).value(), ElementsAre(ids[0], ids[2]));
 }
 
+TEST_P(StoreContract, ReplicasThatServeFindEachOther) {
+  const Peer first{"0123456789abcdef", "10.0.0.1:7070"};
+  const Peer second{std::string(15, '\0') + "b", "[::1]:7071"};
+  const Peer moved{first.id, "10.0.0.9:7070"};
+
+  EXPECT_THAT(store_->Announce(first, 1h, 10).value(), IsEmpty());
+  EXPECT_THAT(store_->Announce(second, 1h, 10).value(), ElementsAre(first));
+  EXPECT_THAT(store_->Announce(moved, 1h, 10).value(), ElementsAre(second));
+  EXPECT_THAT(store_->Announce(second, 1h, 10).value(), ElementsAre(moved));
+
+  const Peer third{std::string(16, 'c'), "c:7070"};
+  EXPECT_THAT(store_->Announce(third, 1h, 1).value(), ElementsAre(second));
+  // Those that say nothing any more are left out.
+  EXPECT_TRUE(Eventually([&] { return store_->Announce(third, 1ms, 10).value().empty(); }));
+  EXPECT_THAT(store_->Announce(third, 1h, 10).value(), ElementsAre(second, moved));
+}
+
 TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");

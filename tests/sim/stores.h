@@ -68,6 +68,9 @@ class Delegating : public Store {
                               size_t limit) override {
     return next_.TrimHistory(retention, after, limit);
   }
+  Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) override {
+    return next_.Announce(self, age, limit);
+  }
   Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
                                             size_t limit) override {
     return next_.ReadQueue(election, skip, limit);

@@ -143,6 +143,10 @@ class FaultyStore final : public Store {
     return Call<Trimmed>("TrimHistory",
                          [&](Store& store) { return store.TrimHistory(retention, after, limit); });
   }
+  Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) override {
+    return Call<std::vector<Peer>>("Announce",
+                                   [&](Store& store) { return store.Announce(self, age, limit); });
+  }
   Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
                                             size_t limit) override {
     return Call<std::vector<QueueEntry>>(
