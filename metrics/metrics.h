@@ -164,6 +164,14 @@ class Metrics {
       "Snapshots sent to observers because the events they had missed were no longer available.");
   Counter& feed_polls = NewCounter("tenure_feed_polls_total",
                                    "Queries to the store for changes made by other replicas.");
+  Gauge& replicas =
+      NewGauge("tenure_replicas", "Other replicas that have said lately that they serve.");
+  Gauge& replicas_followed = NewGauge("tenure_replicas_followed",
+                                      "Other replicas from which this one hears when they commit.");
+  Gauge& followers =
+      NewGauge("tenure_followers", "Other replicas that hear from this one when it commits.");
+  Counter& nudges =
+      NewCounter("tenure_nudges_total", "Messages from other replicas that they have committed.");
   Counter& feed_events = NewCounter(
       "tenure_feed_events_total",
       "Changes read from the store because another replica made them, or made one before them.");

@@ -77,4 +77,17 @@ tl::expected<std::shared_ptr<grpc::ServerCredentials>, std::string> ToCredential
   return grpc::experimental::TlsServerCredentials(options);
 }
 
+std::shared_ptr<grpc::ChannelCredentials> ToPeerCredentials(const TlsFiles& files) {
+  if (files.certificate.empty()) return grpc::InsecureChannelCredentials();
+  using namespace grpc::experimental;
+  TlsChannelCredentialsOptions options;
+  options.set_certificate_provider(std::make_shared<FileWatcherCertificateProvider>(
+      files.key, files.certificate, kRefreshSeconds));
+  options.watch_identity_key_cert_pairs();
+  options.set_certificate_verifier(std::make_shared<NoOpCertificateVerifier>());
+  options.set_verify_server_certs(false);
+  options.set_check_call_host(false);
+  return TlsCredentials(options);
+}
+
 }  // namespace tenure::access

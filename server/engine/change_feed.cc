@@ -10,22 +10,25 @@ namespace {
 
 // How many offsets one read may cover: bounds its memory.
 constexpr uint64_t kOffsetsPerRead = 64;
+// After a poll that failed.
 constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
+// Between two polls, however many commits are told of.
+constexpr auto kIntervalMin = std::chrono::milliseconds(2);
 
 }  // namespace
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       Lineage& lineage, StateCache& cache, const DatabaseClock& database_clock,
-                       std::chrono::milliseconds interval)
+                       Lineage& lineage, StateCache& cache, Outages& outages,
+                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
       metrics_(metrics),
       lineage_(lineage),
       cache_(cache),
+      outages_(outages),
       database_clock_(database_clock),
-      interval_(interval),
-      outages_(scheduler.Now(), interval) {}
+      interval_(interval) {}
 
 Result<void> ChangeFeed::Start() {
   const auto partitions = store_.ReadPartitions();
@@ -59,6 +62,15 @@ void ChangeFeed::OnCommitted(PartitionOffset at, std::vector<Event> events) {
   if (behind) PollSoon();
 }
 
+void ChangeFeed::Nudged(const PartitionOffsets& offsets) {
+  bool behind = false;
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    const MutexLock lock(partitions_[i].mutex);
+    behind |= partitions_[i].offset < offsets[i];
+  }
+  if (behind) PollSoon();
+}
+
 void ChangeFeed::TellOwn(int number, Partition& partition) {
   while (!partition.own_ahead.empty() &&
          partition.own_ahead.begin()->first <= partition.offset + 1) {
@@ -81,20 +93,24 @@ void ChangeFeed::Tell(Event event) {
 
 void ChangeFeed::PollSoon() {
   if (poll_is_near_.exchange(true)) return;
-  scheduler_.Post(Work::kFeed, [this] {
+  const auto poll = [this] {
     poll_is_near_ = false;
     (void)CatchUp();
-  });
+  };
+  const SteadyTime earliest = polled_at_.load() + kIntervalMin;
+  if (earliest <= scheduler_.Now()) return scheduler_.Post(Work::kFeed, poll);
+  scheduler_.PostAt(Work::kFeed, earliest, poll);
 }
 
 void ChangeFeed::Poll() {
   const bool answered = CatchUp();
-  const auto pause = answered ? interval_ : std::max(interval_, kIntervalAfterFailure);
+  const SteadyTime::duration pause = answered ? interval_ : kIntervalAfterFailure;
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + pause, [this] { Poll(); });
 }
 
 bool ChangeFeed::CatchUp() {
   const MutexLock one_poll(poll_mutex_);
+  polled_at_ = scheduler_.Now();
   metrics_.feed_polls.Increment();
   const auto partitions = ReadPartitions();
   if (!partitions) return false;

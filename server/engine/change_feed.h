@@ -2,8 +2,8 @@
 //
 // A partition's offsets are the order of its commits. A commit of this replica is reported at once
 // if it has the partition's next offset; otherwise the earlier commits of other replicas are read
-// from the store first. A small read, made every `interval`, finds out whether there is anything to
-// read, regardless of the number of elections and watchers.
+// from the store first. What others commit is read when they say so (Nudged), and otherwise found
+// by a small read, made every `interval`, regardless of the number of elections and watchers.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ namespace tenure::engine {
 class ChangeFeed {
  public:
   ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
-             StateCache& cache, const DatabaseClock& database_clock,
+             StateCache& cache, Outages& outages, const DatabaseClock& database_clock,
              std::chrono::milliseconds interval);
 
   // Begins with what is committed from now on. REQUIRES: the lineage was joined.
@@ -40,8 +40,10 @@ class ChangeFeed {
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(PartitionOffset offset, std::vector<Event> events);
 
-  // When the store answered, in an open history, and when it did not. Thread-safe.
-  [[nodiscard]] const Outages& outages() const { return outages_; }
+  // Another replica says that it has committed up to here. A hint: it is looked for soon.
+  // Thread-safe.
+  void Nudged(const PartitionOffsets& offsets);
+
   // After which revision new elections begin, in this database. Thread-safe.
   [[nodiscard]] Revision origin() const { return {origin_}; }
 
@@ -72,6 +74,7 @@ class ChangeFeed {
   Metrics& metrics_;
   Lineage& lineage_;
   StateCache& cache_;
+  Outages& outages_;
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;
@@ -83,7 +86,7 @@ class ChangeFeed {
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   std::atomic<uint64_t> origin_ = 0;
   std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
-  Outages outages_;
+  std::atomic<SteadyTime> polled_at_{SteadyTime::min()};
 };
 
 }  // namespace tenure::engine

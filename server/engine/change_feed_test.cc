@@ -63,8 +63,9 @@ class ChangeFeedTest : public ::testing::Test {
   DatabaseClock database_clock_;
   Lineage lineage_{store_, scheduler_, metrics_, OnLostCommits::kRecover, 1};
   StateCache cache_;
-  ChangeFeed feed_{store_, scheduler_,      hub_,     metrics_, lineage_,
-                   cache_, database_clock_, kInterval};
+  Outages outages_{scheduler_.Now()};
+  ChangeFeed feed_{store_,   scheduler_,      hub_,     metrics_, lineage_, cache_,
+                   outages_, database_clock_, kInterval};
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 
@@ -115,6 +116,65 @@ TEST_F(ChangeFeedTest, ARemoteChangeIsReportedOnceAfterThePoll) {
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
   scheduler_.Advance(1s);
   EXPECT_THAT(watching_.lines(), SizeIs(1));
+}
+
+TEST_F(ChangeFeedTest, ARemoteChangeIsReportedSoonAfterItWasToldOf) {
+  Start();
+  const Change change = Commit(database_.store(), Stand("orders", "a"));
+  PartitionOffsets told{};
+  told.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
+
+  feed_.Nudged(told);
+  scheduler_.RunReady();
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
+TEST_F(ChangeFeedTest, WhatIsKnownIsNotReadAgainWhenItIsToldOf) {
+  Start();
+  const Change change = Commit(database_.store(), Stand("orders", "a"));
+  PartitionOffsets told{};
+  told.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
+  Tell(change);
+  const int reads = store_.Calls("ReadLanes");
+
+  feed_.Nudged(told);
+  feed_.Nudged({});
+  scheduler_.RunReady();
+
+  EXPECT_EQ(store_.Calls("ReadLanes"), reads);
+}
+
+TEST_F(ChangeFeedTest, WhoLiesToItCostsItFewReads) {
+  Start();
+  const int reads = store_.Calls("ReadLanes");
+  for (int i = 0; i < 8; ++i) {
+    for (int n = 0; n < 1000; ++n) feed_.Nudged({~0UL, ~0UL, ~0UL, ~0UL});
+    scheduler_.Advance(1ms);
+  }
+
+  EXPECT_LE(store_.Calls("ReadLanes") - reads, 5);
+  Elsewhere(Stand("orders", "a"));
+  scheduler_.Advance(kInterval);
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
+TEST_F(ChangeFeedTest, WhatItIsToldOfDuringAReadIsReadNext) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+  store_.After([&](const std::string& call) {
+    if (call != "ReadFeed") return;
+    store_.After({});
+    const Change change = Commit(database_.store(), Value("2"));
+    PartitionOffsets told{};
+    told.at(static_cast<size_t>(change.at.partition)) = change.at.offset;
+    feed_.Nudged(told);
+  });
+
+  scheduler_.Advance(kInterval + 3ms);
+
+  EXPECT_THAT(watching_.lines(),
+              ElementsAre("orders 1 ELECTED a term 1", "orders 2 PROCLAIMED a term 1 2"));
 }
 
 TEST_F(ChangeFeedTest, ALocalChangeIsReportedAfterAnEarlierRemoteOne) {
@@ -264,7 +324,7 @@ TEST_F(ChangeFeedTest, ItKnowsWhenTheStoreLastAnswered) {
 
   scheduler_.Advance(5s);
 
-  EXPECT_EQ(feed_.outages().last_answer(), answered);
+  EXPECT_EQ(outages_.last_answer(), answered);
 }
 
 // --- The database is another one ---
@@ -332,14 +392,14 @@ TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplet
   store_.Become(older.store());
   store_.FailNext(1'000, "CheckSchema");
   scheduler_.Advance(kInterval);
-  const SteadyTime answered = feed_.outages().last_answer();
+  const SteadyTime answered = outages_.last_answer();
 
   scheduler_.Advance(10s);
-  EXPECT_EQ(feed_.outages().last_answer(), answered);
+  EXPECT_EQ(outages_.last_answer(), answered);
 
   store_.Heal();
   scheduler_.Advance(1s);
-  EXPECT_GT(feed_.outages().last_answer(), answered);
+  EXPECT_GT(outages_.last_answer(), answered);
 }
 
 TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {

@@ -17,13 +17,16 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       options_(std::move(options)),
       hub_(options_.watchers_max),
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed),
-      feed_(store, scheduler, hub_, metrics, lineage_, cache_, clock_, options_.feed_interval),
-      transactions_(store, scheduler, metrics, clock_, lineage_, feed_.outages(), cache_,
+      outages_(scheduler.Now()),
+      feed_(store, scheduler, hub_, metrics, lineage_, cache_, outages_, clock_,
+            options_.feed_interval),
+      transactions_(store, scheduler, metrics, clock_, lineage_, outages_, cache_,
                     options_.incumbent_wait),
       publisher_(
           metrics, lineage_, hub_, feed_,
           {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },
-           [this](const ElectionName& name) { ReconcileElection(name, [](Result<Answer>) {}); }}),
+           [this](const ElectionName& name) { ReconcileElection(name, [](Result<Answer>) {}); },
+           options_.on_commit}),
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
       renewals_(scheduler, metrics, transactions_, publisher_),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
@@ -110,7 +113,7 @@ void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<Electi
 
 bool Engine::StoreAnswers() const {
   return started_ && lineage_.open() &&
-         scheduler_.Now() - feed_.outages().last_answer() < kStoreSilenceMax;
+         scheduler_.Now() - outages_.last_answer() < kStoreSilenceMax;
 }
 
 std::string Engine::ExposeMetrics() {

@@ -29,6 +29,7 @@
 #include "server/engine/exposition.h"
 #include "server/engine/housekeeping.h"
 #include "server/engine/lineage.h"
+#include "server/engine/outages.h"
 #include "server/engine/publisher.h"
 #include "server/engine/reads.h"
 #include "server/engine/renewals.h"
@@ -43,7 +44,10 @@ namespace tenure::engine {
 
 struct EngineOptions {
   Limits limits;
-  std::chrono::milliseconds feed_interval{10};
+  // How often to look for what other replicas have committed, if nobody tells.
+  std::chrono::milliseconds feed_interval{1'000};
+  // Told of each commit that other replicas shall hear of. Must not block. May be empty.
+  std::function<void(PartitionOffset)> on_commit;
   size_t watchers_max = 100'000;
   Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
   OnLostCommits on_lost_commits = OnLostCommits::kRecover;
@@ -102,6 +106,11 @@ class Engine {
     reads_.Read(std::move(read), std::move(done));
   }
 
+  // Another replica says that it has committed up to here.
+  void Nudged(const PartitionOffsets& offsets) {
+    if (started_) feed_.Nudged(offsets);
+  }
+
   [[nodiscard]] WatchHub& hub() { return hub_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
@@ -133,6 +142,7 @@ class Engine {
   DatabaseClock clock_;
   Lineage lineage_;
   StateCache cache_;
+  Outages outages_;
   ChangeFeed feed_;
   Transactions transactions_;
   Publisher publisher_;

@@ -102,7 +102,13 @@ class Database {
 // One process of the service.
 struct Replica {
   explicit Replica(Store& database, engine::EngineOptions options = {})
-      : store(database), engine(store, scheduler, metrics, std::move(options)) {}
+      : store(database), engine(store, scheduler, metrics, Polling(std::move(options))) {}
+
+  // Replicas tell each other nothing here: they poll instead.
+  static engine::EngineOptions Polling(engine::EngineOptions options) {
+    options.feed_interval = std::chrono::milliseconds(10);
+    return options;
+  }
 
   // Runs what is due.
   void Run() { scheduler.RunReady(); }

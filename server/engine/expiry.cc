@@ -48,6 +48,7 @@ SteadyTime Expiry::FindAndDoDueWork() {
   const SteadyTime answered = scheduler_.Now();
   ObserveSeconds(metrics_.database_seconds[Operation::kSearch], answered - asked);
   if (!due) return latest;
+  transactions_.StoreAnswered();
   if (!clock_.Follow(due->now, asked, answered)) return latest;
   const auto marked = MarkExpired(due->expired);
   std::erase_if(due->unsettled, [&](const SessionId& id) { return endings_.Settling(id); });

@@ -4,7 +4,7 @@ namespace tenure::engine {
 
 void Outages::Answered(SteadyTime now) {
   const MutexLock lock(mutex_);
-  if (now - last_answer_ >= shortest_) last_ = SilentUntil(now);
+  if (now - last_answer_ >= kShortest) last_ = SilentUntil(now);
   last_answer_ = now;
 }
 
@@ -15,7 +15,7 @@ SteadyTime Outages::last_answer() const {
 
 std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
   const MutexLock lock(mutex_);
-  return now - last_answer_ >= shortest_ ? SilentUntil(now) : last_;
+  return now - last_answer_ >= kShortest ? SilentUntil(now) : last_;
 }
 
 Outages::Outage Outages::SilentUntil(SteadyTime now) const {

@@ -1,7 +1,6 @@
 // When the database was away from this replica, by its monotonic clock. Pure. Thread-safe.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -17,17 +16,16 @@ class Outages {
     SteadyTime ended;
   };
 
-  // The database has not answered yet, and is asked so often.
-  Outages(SteadyTime begin, SteadyTime::duration interval)
-      : shortest_(std::max<SteadyTime::duration>(kShortest, 2 * interval)), last_answer_(begin) {}
+  // The database has not answered yet.
+  explicit Outages(SteadyTime begin) : last_answer_(begin) {}
 
   void Answered(SteadyTime now);
   [[nodiscard]] SteadyTime last_answer() const;
   // The last one that was long enough; until now, if it lasts.
   [[nodiscard]] std::optional<Outage> LastUntil(SteadyTime now) const;
 
-  // A silence that costs a seat is longer: half of the shortest lease.
-  static constexpr auto kShortest = std::chrono::milliseconds(500);
+  // Longer than between two searches for due work, and shorter than a lease.
+  static constexpr auto kShortest = std::chrono::milliseconds(750);
   // Two with less between them are one: nobody has recovered.
   static constexpr auto kRecovery = std::chrono::seconds(2);
 
@@ -35,7 +33,6 @@ class Outages {
   // The silence since the last answer.
   [[nodiscard]] Outage SilentUntil(SteadyTime now) const TENURE_REQUIRES(mutex_);
 
-  const SteadyTime::duration shortest_;
   mutable Mutex mutex_;
   SteadyTime last_answer_ TENURE_GUARDED_BY(mutex_);
   std::optional<Outage> last_ TENURE_GUARDED_BY(mutex_);

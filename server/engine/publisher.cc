@@ -50,6 +50,7 @@ void Publisher::Publish(const Committed& committed, const std::vector<std::strin
       if (PartitionOf(event.election) == at.partition) events.push_back(event);
     }
     feed_.OnCommitted(at, std::move(events));
+    if (remainders_.spread) remainders_.spread(at);
   }
 }
 

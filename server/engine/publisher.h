@@ -21,6 +21,8 @@ struct Remainders {
   std::function<void(const std::vector<SessionId>&)> settle;
   // An election whose next leader could not be decided.
   std::function<void(const ElectionName&)> reconcile;
+  // What other replicas shall hear of. May be empty.
+  std::function<void(PartitionOffset)> spread;
 };
 
 // Thread-safe. What it is made of must outlive it.

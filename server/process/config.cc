@@ -1,5 +1,9 @@
 #include "server/process/config.h"
 
+#include <unistd.h>
+
+#include <array>
+#include <climits>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -19,6 +23,7 @@ constexpr int64_t kHistoryEventsMax = 1'000'000'000;
 constexpr size_t kMetricsElectionsDefault = 100;
 constexpr int64_t kMetricsElectionsMax = 10'000;
 constexpr auto kIncumbentWaitMax = 1min;
+constexpr size_t kAdvertiseMax = 255;  // bytes, as the database has room
 constexpr char kFooter[] =
     R"(Each flag can also be set by its environment variable (Env above); the flag wins. An empty
 variable counts as not set. Durations are written like 500ms, 10s or 2m.
@@ -27,6 +32,11 @@ Exit codes:
   0  success, or stopped by SIGINT or SIGTERM
   1  any other error
   2  wrong usage: a flag, an environment variable or the password file)";
+
+std::string HostName() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
 
 // Adds an option that is a duration, and its environment variable.
 template <typename Time>
@@ -41,6 +51,21 @@ void AddDuration(CLI::App& app, const std::string& flag, const std::string& vari
       ->type_name("DURATION")
       ->envname(variable)
       ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
+}
+
+// Nobody can connect to all addresses: others may know the host by its name.
+std::string AddressToAdvertise(const std::string& listen) {
+  for (const std::string_view all : {"0.0.0.0:", "[::]:"}) {
+    if (listen.starts_with(all)) return HostName() + ":" + listen.substr(all.size());
+  }
+  return listen;
+}
+
+// "fd00::1:7070" is how a pod that knows its address says it.
+std::string WithBrackets(const std::string& address) {
+  const size_t port = address.rfind(':');
+  const bool bare = address.find(':') < port && address.find('[') == address.npos;
+  return bare ? "[" + address.substr(0, port) + "]" + address.substr(port) : address;
 }
 
 int WrongUsage(const std::string& what) {
@@ -66,6 +91,11 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
                  "Address to serve /metrics, /healthz and /readyz on")
       ->type_name("HOST:PORT")
       ->envname("TENURE_HTTP_LISTEN");
+  app.add_option("--advertise", config.advertise,
+                 "Where other replicas reach --listen, to hear at once what this one commits "
+                 "(default: --listen; the host name, if that is all addresses)")
+      ->type_name("HOST:PORT")
+      ->envname("TENURE_ADVERTISE");
   app.add_option("--tls-cert", config.tls.certificate, "Certificate chain (PEM); turns TLS on")
       ->type_name("FILE")
       ->envname("TENURE_TLS_CERT");
@@ -129,7 +159,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   AddDuration(app, "--history-min-age", "TENURE_HISTORY_MIN_AGE", config.retention.age_min,
               "How long to keep events even beyond --history-max-events");
   AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
-              "How often to look for changes made by other replicas");
+              "How often to look for changes made by other replicas that did not tell");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long open calls may continue after SIGTERM");
   AddChoice<engine::OnLostCommits>(
@@ -216,6 +246,12 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   }
   if (config.tls.client_ca.empty() && client_certs->count() > 0) {
     return tl::unexpected(WrongUsage("--tls-client-certs needs --tls-client-ca"));
+  }
+  config.advertise =
+      config.advertise.empty() ? AddressToAdvertise(config.listen) : WithBrackets(config.advertise);
+  if (config.advertise.size() > kAdvertiseMax) {
+    return tl::unexpected(WrongUsage("--advertise must not be longer than " +
+                                     std::to_string(kAdvertiseMax) + " bytes"));
   }
   auto location = ParseStoreUrl(config.store_url);
   if (!location) return tl::unexpected(WrongUsage("--store: " + location.error()));

@@ -21,13 +21,14 @@ struct ServerConfig {
   bool migrate = true;        // at start
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
+  std::string advertise;  // where other replicas reach `listen`
   access::TlsFiles tls;
   std::string policy;  // a path; empty: every client may do everything
   std::string store_url = "sqlite:tenure.db";
   StoreLocation store;
   Limits limits;
   Retention retention = engine::EngineOptions().retention;
-  std::chrono::milliseconds feed_interval{10};
+  std::chrono::milliseconds feed_interval = engine::EngineOptions().feed_interval;
   std::chrono::milliseconds drain_timeout{10'000};
   engine::OnLostCommits on_lost_commits = engine::OnLostCommits::kRecover;
   std::chrono::milliseconds incumbent_wait{2'000};

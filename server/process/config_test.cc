@@ -31,7 +31,7 @@ class ConfigTest : public ::testing::Test {
     for (const char* name :
          {"LISTEN", "HTTP_LISTEN", "STORE", "STORE_PASSWORD_FILE", "STORE_PASSWORD", "NO_MIGRATE",
           "LEASE_TTL_MIN", "LEASE_TTL_MAX", "LEASE_TTL_DEFAULT", "QUEUE_MAX", "POLL_INTERVAL",
-          "DRAIN_TIMEOUT", "METRICS_ELECTIONS", "METRICS_ELECTION_PREFIX"}) {
+          "ADVERTISE", "DRAIN_TIMEOUT", "METRICS_ELECTIONS", "METRICS_ELECTION_PREFIX"}) {
       Unset("TENURE_" + std::string(name));
     }
   }
@@ -114,7 +114,8 @@ TEST_F(ConfigTest, EveryFlagHasADefault) {
   EXPECT_EQ(config->limits.lease_ttl_max, 24h);
   EXPECT_EQ(config->limits.lease_ttl_default, 10s);
   EXPECT_EQ(config->limits.queue_max, 100'000u);
-  EXPECT_EQ(config->feed_interval, 10ms);
+  EXPECT_EQ(config->feed_interval, 1s);
+  EXPECT_EQ(config->advertise, "127.0.0.1:7070");
   EXPECT_EQ(config->drain_timeout, 10s);
   EXPECT_EQ(config->incumbent_wait, 2s);
 }
@@ -182,6 +183,21 @@ TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
   EXPECT_EQ(config->feed_interval, 20ms);
   EXPECT_EQ(config->drain_timeout, 1min);
   EXPECT_EQ(config->incumbent_wait, 0s);
+}
+
+TEST_F(ConfigTest, AReplicaIsReachedWhereItListensUnlessThatIsEverywhere) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size()), 0);
+
+  EXPECT_EQ(Parse({"--listen", "10.0.0.1:7071"})->advertise, "10.0.0.1:7071");
+  EXPECT_EQ(Parse({"--listen", "[::1]:7071"})->advertise, "[::1]:7071");
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:7071"})->advertise, std::string(host.data()) + ":7071");
+  EXPECT_EQ(Parse({"--listen", "[::]:7071"})->advertise, std::string(host.data()) + ":7071");
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:7071", "--advertise", "a.example:1"})->advertise,
+            "a.example:1");
+  Set("TENURE_ADVERTISE", "fd00::1:7070");
+  EXPECT_EQ(Parse()->advertise, "[fd00::1]:7070");
+  EXPECT_THAT(Refused({"--advertise", std::string(256, 'a')}), HasSubstr("--advertise"));
 }
 
 TEST_F(ConfigTest, ByDefaultOnlyAHundredElectionsHaveTheirOwnMetrics) {
@@ -319,7 +335,8 @@ TEST_F(ConfigTest, AnEmptyValueOfAnyFlagIsRefused) {
   for (const std::string flag :
        {"--listen", "--http-listen", "--tls-cert", "--tls-key", "--tls-client-ca",
         "--tls-client-certs", "--policy", "--store", "--store-password-file", "--lease-ttl-min",
-        "--queue-max", "--poll-interval", "--metrics-election-prefix", "--log-format"}) {
+        "--queue-max", "--poll-interval", "--metrics-election-prefix", "--log-format",
+        "--advertise"}) {
     const std::string mistake =
         "tenured: " + flag + " needs a value that is not empty; see tenured --help\n";
     EXPECT_EQ(Refused({flag, ""}), mistake);

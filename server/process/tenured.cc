@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <random>
@@ -12,6 +13,7 @@
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine.h"
 #include "server/engine/lineage.h"
+#include "server/engine/membership.h"
 #include "server/engine/scheduler.h"
 #include "server/log/log.h"
 #include "server/process/config.h"
@@ -19,6 +21,8 @@
 #include "server/process/service_manager.h"
 #include "server/rpc/admin_service.h"
 #include "server/rpc/election_service.h"
+#include "server/rpc/peers.h"
+#include "server/rpc/replica_service.h"
 #include "server/rpc/rpc_metrics.h"
 
 namespace tenure::process {
@@ -138,6 +142,13 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   return EXIT_SUCCESS;
 }
 
+std::string NewReplicaId() {
+  std::random_device random;
+  std::string id(16, '\0');
+  std::ranges::generate(id, [&] { return static_cast<char>(random()); });
+  return id;
+}
+
 // The calls of all services of the contract are counted.
 std::unique_ptr<rpc::RpcMetrics> CountCalls(Metrics& metrics) {
   return std::make_unique<rpc::RpcMetrics>(
@@ -172,7 +183,8 @@ std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
 // Until a signal comes: brings the engine up, and tells the health service how the store is.
 // The exit code, if it has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
-                         engine::Engine& engine, access::Access& access, const ServerConfig& config,
+                         engine::Engine& engine, engine::Membership& membership,
+                         access::Access& access, const ServerConfig& config,
                          grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
                          Signals& signals) {
   StoreComplaints complaints;
@@ -187,6 +199,7 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
     access.Refresh();
   }
+  membership.Start();
   service_manager.Ready();
   bool answers = false;
   bool was_ready = false;
@@ -229,14 +242,21 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.seed = std::random_device()();
   options.on_lost_commits = config.on_lost_commits;
   options.incumbent_wait = config.incumbent_wait;
+  rpc::ReplicaService replicas(metrics, NewReplicaId());
+  options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
   engine::Engine engine(**store, scheduler, metrics, options);
   auto http = HttpServer::Start(
       config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});
   if (!http) return Complain(http.error());
+  rpc::Peers peers(scheduler, metrics, access::ToPeerCredentials(config.tls),
+                   [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
+  engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
+                                [&](const std::vector<Peer>& found) { peers.Follow(found); });
+  replicas.WhenFollowed([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
   rpc::AdminService administration(engine, **access);
   const auto server =
-      StartGrpc(config.listen, *credentials, {&elections, &administration}, metrics);
+      StartGrpc(config.listen, *credentials, {&elections, &administration, &replicas}, metrics);
   if (server == nullptr) {
     return Complain("cannot listen on " + config.listen + " (gRPC): is the port in use?");
   }
@@ -245,6 +265,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   LogInfo("listening", {{"version", kVersion},
                         {"grpc", config.listen},
                         {"http", config.http_listen},
+                        {"advertise", config.advertise},
                         {"store", config.store_url},
                         {"tls", config.tls.certificate},
                         {"policy", config.policy}});
@@ -254,13 +275,14 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
         "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
         "at all");
   }
-  const auto exit_code =
-      Serve(**store, scheduler, engine, **access, config, health, service_manager, signals);
+  const auto exit_code = Serve(**store, scheduler, engine, membership, **access, config, health,
+                               service_manager, signals);
 
   LogInfo("draining");
   service_manager.Stopping();
   health.SetServingStatus(false);
   engine.hub().Drain();
+  replicas.Drain();
   server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);
   scheduler.Stop();
   LogInfo("stopped");

@@ -110,11 +110,12 @@ func TestReplicasAreReachedByClientsAndPrometheusAndReachTheDatabase(t *testing.
 	ingress, egress := allowed(t, render(t), "demo-tenure")
 
 	expect(t, ingress, []string{
-		"[test namespaces:<none>] [TCP/7070]",
+		"[test server namespaces:<none>] [TCP/7070]",
 		"[namespaces:<none>] [TCP/7071]"})
 	expect(t, egress, []string{
 		"[] [UDP/53 TCP/53]",
-		"[namespaces:<none> 0.0.0.0/0 ::/0] [TCP/3306]"})
+		"[namespaces:<none> 0.0.0.0/0 ::/0] [TCP/3306]",
+		"[server] [TCP/7070]"})
 }
 
 func TestPeersCanBeNarrowed(t *testing.T) {
@@ -124,7 +125,7 @@ func TestPeersCanBeNarrowed(t *testing.T) {
 	ingress, _ := allowed(t, in, "demo-tenure")
 
 	expect(t, ingress, []string{
-		"[test 192.0.2.0/24] [TCP/7070]",
+		"[test server 192.0.2.0/24] [TCP/7070]",
 		"[namespaces:team=monitoring] [TCP/7071]"})
 }
 
@@ -134,15 +135,15 @@ func TestNoPeersAreNobody(t *testing.T) {
 
 	ingress, egress := allowed(t, in, "demo-tenure")
 
-	expect(t, ingress, []string{"[test] [TCP/7070]"})
-	expect(t, egress, []string{"[] [UDP/53 TCP/53]"})
+	expect(t, ingress, []string{"[test server] [TCP/7070]"})
+	expect(t, egress, []string{"[] [UDP/53 TCP/53]", "[server] [TCP/7070]"})
 }
 
 func TestMoreRulesAreAdded(t *testing.T) {
 	ingress, egress := allowed(t, renderSet(t, "everything"), "demo-tenure")
 
 	expect(t, len(ingress), 3)
-	expect(t, len(egress), 3)
+	expect(t, len(egress), 4)
 }
 
 func TestThePortOfTheDatabaseIsTheStores(t *testing.T) {

@@ -67,6 +67,7 @@ func TestReplicasListenOnThePortsThatTheContainerNames(t *testing.T) {
 
 	expect(t, variables(container)["TENURE_LISTEN"], "0.0.0.0:7070")
 	expect(t, variables(container)["TENURE_HTTP_LISTEN"], "0.0.0.0:7071")
+	expect(t, variables(container)["TENURE_ADVERTISE"], "$(POD_IP):7070")
 	expect(t, portOf(container, "grpc"), 7070)
 	expect(t, portOf(container, "http"), 7071)
 }

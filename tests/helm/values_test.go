@@ -170,7 +170,7 @@ func TestEveryFlagHasTheDefaultOfTenured(t *testing.T) {
 
 // What a pod needs otherwise than a program on somebody's machine.
 var ownOfTheChart = []string{"TENURE_LISTEN", "TENURE_HTTP_LISTEN", "TENURE_STORE",
-	"TENURE_STORE_PASSWORD_FILE", "TENURE_NO_MIGRATE", "TENURE_LOG_FORMAT"}
+	"TENURE_ADVERTISE", "TENURE_STORE_PASSWORD_FILE", "TENURE_NO_MIGRATE", "TENURE_LOG_FORMAT"}
 
 func TestZeroValuesAreHonoured(t *testing.T) {
 	in := renderSet(t, "bare")

@@ -352,7 +352,7 @@ std::vector<Mutation> MakeMutations() {
       ExpireEarly;
   add("lose-undecided", "vacant", "a seat that could not be filled is forgotten").after_law =
       SettleNothing;
-  add("stale-election", "is kept for", "an election is believed to be as it is remembered")
+  add("stale-election", "lost its place", "an election is believed to be as it is remembered")
       .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
     loaded.elections = remembered.elections;
   };

@@ -4,6 +4,20 @@ namespace tenure::sim {
 
 using namespace std::chrono_literals;
 
+void Network::Spread(int from, PartitionOffset at) {
+  for (const auto& replica : replicas_) {
+    if (replica->number() == from) continue;
+    const auto there = Transit();
+    if (!there) continue;
+    world_.After(*there, [&other = *replica, at] {
+      if (!other.up()) return;
+      PartitionOffsets offsets{};
+      offsets.at(static_cast<size_t>(at.partition)) = at.offset;
+      other.Enter([&](engine::Engine& engine) { engine.Nudged(offsets); });
+    });
+  }
+}
+
 std::optional<Duration> Network::Transit() {
   Random& random = world_.random;
   if (world_.healed) return random.Between(100us, 2ms);

@@ -57,6 +57,9 @@ class Network {
   std::shared_ptr<Call> SendCampaign(int to, CampaignRequest<Command> request,
                                      Respond<calls::CampaignReply> done);
 
+  // A replica tells the others of its commit; nobody is told whether that arrives.
+  void Spread(int from, PartitionOffset at);
+
   // How long one message takes; nothing if it is lost.
   [[nodiscard]] std::optional<Duration> Transit();
   // How long it takes to notice that a connection is broken.

@@ -72,6 +72,7 @@ void Replica::Start() {
   world_.Say("r{} starts", number_);
   engine::EngineOptions options;
   options.feed_interval = world_.plan.feed_interval;
+  options.on_commit = committed_;
   options.seed = world_.random.Next();
   options.incumbent_wait =
       std::chrono::duration_cast<std::chrono::milliseconds>(world_.plan.incumbent_wait);

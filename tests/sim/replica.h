@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "metrics/metrics.h"
@@ -53,6 +54,11 @@ class Replica {
   void RunOne();
   // Runs what the engine does for a call that arrives now. It may be its last.
   void Enter(const std::function<void(engine::Engine&)>& work);
+
+  // Told of each commit that other replicas shall hear of. Before it is started.
+  void WhenCommitted(std::function<void(PartitionOffset)> committed) {
+    committed_ = std::move(committed);
+  }
 
   // The database is out of reach until healed.
   void CutOff() {
@@ -112,6 +118,7 @@ class Replica {
   const Auditor& auditor_;
   Store& database_;
   const int number_;
+  std::function<void(PartitionOffset)> committed_;
   int incarnation_ = 0;
   uint64_t residents_ = 0;
   std::unique_ptr<Process> process_;

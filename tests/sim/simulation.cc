@@ -46,6 +46,7 @@ class Simulation {
     }
     for (int i = 0; i < plan.replicas; ++i) {
       replicas_.push_back(std::make_unique<Replica>(world_, auditor_, audited_, i));
+      replicas_.back()->WhenCommitted([this, i](PartitionOffset at) { network_.Spread(i, at); });
     }
     for (int i = 0; i < plan.clients(); ++i) clients_.push_back(MakeClient(i));
     for (int i = 0; i < kObservers; ++i) {

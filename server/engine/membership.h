@@ -1,0 +1,46 @@
+// Who else serves: this replica says from time to time that it does, and finds those that say so,
+// too. The table `replicas` is all that they share.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/mutex.h"
+#include "server/engine/scheduler.h"
+#include "storage/store.h"
+
+namespace tenure::engine {
+
+// Everything must outlive the scheduler's last task.
+class Membership {
+ public:
+  // Given all other replicas, whenever they were looked for. Called by tasks of the scheduler, one
+  // after the other.
+  using Found = std::function<void(const std::vector<Peer>&)>;
+
+  Membership(Store& store, Scheduler& scheduler, Peer self, Found found)
+      : store_(store), scheduler_(scheduler), self_(std::move(self)), found_(std::move(found)) {}
+
+  // Once.
+  void Start();
+  // There may be a new one: looks sooner than it would. Thread-safe.
+  void LookSoon();
+
+ private:
+  void Look();
+  void PlanLook(SteadyTime when) TENURE_REQUIRES(mutex_);
+
+  Store& store_;
+  Scheduler& scheduler_;
+  const Peer self_;
+  const Found found_;
+
+  Mutex mutex_;
+  SteadyTime looked_at_ TENURE_GUARDED_BY(mutex_){};
+  // Nothing before the start, and while it looks.
+  std::optional<Scheduler::Plan> next_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure::engine

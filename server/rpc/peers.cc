@@ -1,0 +1,139 @@
+#include "server/rpc/peers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tenure/replicas.grpc.pb.h"
+
+namespace tenure::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPauseBeforeNextStream = 1s;
+constexpr int kConnectPauseMaxMs = 5'000;
+// A host that is gone is noticed in so long.
+constexpr int kPingIntervalMs = 10'000;
+constexpr int kPingTimeoutMs = 5'000;
+
+std::shared_ptr<grpc::Channel> ConnectTo(
+    const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kConnectPauseMaxMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingIntervalMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  return grpc::CreateCustomChannel(address, credentials, arguments);
+}
+
+}  // namespace
+
+class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowResponse> {
+ public:
+  Stream(Peers& peers, Peer peer)
+      : peers_(peers),
+        peer_(std::move(peer)),
+        stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {
+    request_.set_replica_id(peer_.id);
+    context_.set_wait_for_ready(true);
+  }
+
+  // Once.
+  void Start() {
+    stub_->async()->Follow(&context_, &request_, this);
+    StartRead(&message_);
+    StartCall();
+  }
+  void Cancel() { context_.TryCancel(); }
+
+  [[nodiscard]] const Peer& peer() const { return peer_; }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    PartitionOffsets committed{};
+    const auto count = std::min(committed.size(), static_cast<size_t>(message_.offsets_size()));
+    std::copy_n(message_.offsets().begin(), count, committed.begin());
+    peers_.OnMessage(*this, committed);
+    StartRead(&message_);
+  }
+  void OnDone(const grpc::Status& /*status*/) override { peers_.OnEnd(*this); }
+
+  bool open = false;  // it was told something; guarded by the mutex of Peers
+
+ private:
+  Peers& peers_;
+  const Peer peer_;
+  const std::unique_ptr<replicas::ReplicaService::Stub> stub_;
+  grpc::ClientContext context_;
+  replicas::FollowRequest request_;
+  replicas::FollowResponse message_;
+};
+
+Peers::Peers(engine::Scheduler& scheduler, Metrics& metrics,
+             std::shared_ptr<grpc::ChannelCredentials> credentials, Heard heard)
+    : scheduler_(scheduler),
+      metrics_(metrics),
+      credentials_(std::move(credentials)),
+      heard_(std::move(heard)) {}
+
+Peers::~Peers() {
+  MutexLock lock(mutex_);
+  wanted_.clear();
+  for (const auto& [id, stream] : streams_) stream->Cancel();
+  while (!streams_.empty()) ended_.Wait(lock);
+}
+
+void Peers::Follow(const std::vector<Peer>& peers) {
+  const MutexLock lock(mutex_);
+  wanted_.clear();
+  for (const Peer& peer : peers) wanted_.emplace(peer.id, peer);
+  for (const auto& [id, stream] : streams_) {
+    const auto peer = wanted_.find(id);
+    if (peer == wanted_.end() || peer->second != stream->peer()) stream->Cancel();
+  }
+  for (const auto& [id, peer] : wanted_) {
+    if (!streams_.contains(id)) Open(peer);
+  }
+  metrics_.replicas.Set(static_cast<double>(wanted_.size()));
+}
+
+void Peers::Open(const Peer& peer) {
+  const auto opened = streams_.emplace(peer.id, std::make_unique<Stream>(*this, peer)).first;
+  opened->second->Start();
+}
+
+void Peers::OnMessage(Stream& stream, const PartitionOffsets& committed) {
+  {
+    const MutexLock lock(mutex_);
+    if (!std::exchange(stream.open, true)) CountStreams();
+  }
+  metrics_.nudges.Increment();
+  heard_(committed);
+}
+
+void Peers::OnEnd(Stream& stream) {
+  const std::string id = stream.peer().id;
+  std::unique_ptr<Stream> ended;  // outlives the lock: it ends with this call
+  const MutexLock lock(mutex_);
+  ended = std::move(streams_.extract(id).mapped());
+  CountStreams();
+  ended_.NotifyAll();
+  if (!wanted_.contains(id)) return;
+  scheduler_.PostAt(engine::Work::kFeed, scheduler_.Now() + kPauseBeforeNextStream,
+                    [this, id] { OpenAgain(id); });
+}
+
+void Peers::OpenAgain(const std::string& id) {
+  const MutexLock lock(mutex_);
+  const auto peer = wanted_.find(id);
+  if (peer != wanted_.end() && !streams_.contains(id)) Open(peer->second);
+}
+
+void Peers::CountStreams() {
+  metrics_.replicas_followed.Set(static_cast<double>(
+      std::ranges::count_if(streams_, [](const auto& it) { return it.second->open; })));
+}
+
+}  // namespace tenure::rpc

@@ -1,0 +1,57 @@
+// Follows the other replicas: hears from each of them when it has committed.
+//
+// What is heard is a hint. A replica that cannot be reached, or lies, costs time: the database is
+// read a little later, or once too often.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/lineage.h"
+#include "core/mutex.h"
+#include "metrics/metrics.h"
+#include "server/engine/scheduler.h"
+#include "storage/store.h"
+
+namespace tenure::rpc {
+
+class Peers {
+ public:
+  // Told how far another replica has committed. Must not block. Thread-safe.
+  using Heard = std::function<void(const PartitionOffsets&)>;
+
+  Peers(engine::Scheduler& scheduler, Metrics& metrics,
+        std::shared_ptr<grpc::ChannelCredentials> credentials, Heard heard);
+  // Waits for the ends of all streams. REQUIRES: the scheduler was stopped.
+  ~Peers();
+
+  // Follows these from now on, and no others. Thread-safe.
+  void Follow(const std::vector<Peer>& peers);
+
+ private:
+  class Stream;
+
+  void Open(const Peer& peer) TENURE_REQUIRES(mutex_);
+  void OnMessage(Stream& stream, const PartitionOffsets& committed);
+  void OnEnd(Stream& stream);
+  void OpenAgain(const std::string& id);
+  void CountStreams() TENURE_REQUIRES(mutex_);
+
+  engine::Scheduler& scheduler_;
+  Metrics& metrics_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const Heard heard_;
+
+  Mutex mutex_;
+  ConditionVariable ended_;
+  std::map<std::string, Peer> wanted_ TENURE_GUARDED_BY(mutex_);  // by id
+  // At most one for each of them. Those of others are about to end.
+  std::map<std::string, std::unique_ptr<Stream>> streams_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure::rpc

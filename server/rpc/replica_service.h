@@ -1,0 +1,54 @@
+// Tells other replicas how far this one has committed, so that they need not ask the database all
+// the time. The other end is server/rpc/peers.h.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/lineage.h"
+#include "core/mutex.h"
+#include "metrics/metrics.h"
+#include "storage/law_store.h"
+#include "tenure/replicas.grpc.pb.h"
+
+namespace tenure::rpc {
+
+// Thread-safe. Must outlive the server.
+class ReplicaService final : public replicas::ReplicaService::CallbackService {
+ public:
+  // `id` is this replica's in the table `replicas`.
+  ReplicaService(Metrics& metrics, std::string id) : metrics_(metrics), id_(std::move(id)) {}
+
+  [[nodiscard]] const std::string& id() const { return id_; }
+  // Calls this when another replica begins to follow. Before the server starts.
+  void WhenFollowed(std::function<void()> followed) { followed_ = std::move(followed); }
+
+  grpc::ServerWriteReactor<replicas::FollowResponse>* Follow(
+      grpc::CallbackServerContext* context, const replicas::FollowRequest* request) override;
+
+  // This replica has committed. Does not block.
+  void Committed(PartitionOffset at);
+  // Ends all streams, and takes no more.
+  void Drain();
+
+ private:
+  class Follower;
+
+  void Leave(const std::shared_ptr<Follower>& follower);
+
+  Metrics& metrics_;
+  const std::string id_;
+  std::function<void()> followed_ = [] {};
+
+  Mutex mutex_;
+  bool draining_ TENURE_GUARDED_BY(mutex_) = false;
+  PartitionOffsets committed_ TENURE_GUARDED_BY(mutex_){};
+  std::set<std::shared_ptr<Follower>> followers_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure::rpc

@@ -1,0 +1,180 @@
+// Replicas tell each other when they have committed. These poll their database so rarely that
+// nothing would arrive in time without that, but for those that are cut off from each other.
+#include <fstream>
+
+#include "tenure/replicas.grpc.pb.h"
+#include "tests/contract/raw_sql.h"
+#include "tests/rpc/service_fixture.h"
+#include "tests/support/certificates.h"
+#include "tests/support/relay.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kRarely[] = "1h";
+
+class NudgeTest : public ::testing::Test {
+ protected:
+  static DatabaseServer& Database() {
+    static DatabaseServer server;
+    return server;
+  }
+
+  static double Metric(const Tenured& server, const std::string& name) {
+    const std::string page = server.Get("/metrics").second;
+    const size_t at = page.find("\n" + name + " ");
+    return at == page.npos ? -1 : std::stod(page.substr(at + name.size() + 2));
+  }
+  static bool Follows(const Tenured& server, int others) {
+    return Metric(server, "tenure_replicas_followed") == others &&
+           Metric(server, "tenure_followers") == others;
+  }
+
+  const std::string url_ = Database().FreshDatabase("tenure");
+};
+
+TEST_F(NudgeTest, WhatOneReplicaCommitsTheOthersTellAtOnce) {
+  Tenured a(url_, {"--poll-interval", kRarely});
+  Tenured b(url_, {"--poll-interval", kRarely});
+  Tenured c(url_, {"--poll-interval", kRarely});
+  for (const Tenured* server : {&a, &b, &c}) {
+    ASSERT_TRUE(Eventually([&] { return Follows(*server, 2); }));
+  }
+  Observer at_b(b, Election("e"));
+  Observer at_c(c, Election("e"));
+  at_b.WaitUntilOpen();
+  at_c.WaitUntilOpen();
+
+  const auto leader = Campaign(a, {"e", "a"});
+  WaitingCampaign next(b, {.election = "e", .candidate = "b", .wait = 1min});
+  ASSERT_TRUE(Eventually([&] { return Describe(b, "e").queue_size() == 1; }));
+  Resign(c, leader.session().session_id(), "e");
+
+  EXPECT_EQ(next.Response().elected().term(), 2u);
+  const auto told = ElementsAre("ELECTED a 1", "VACATED a 1 RESIGNED", "ELECTED b 2");
+  EXPECT_THAT(Texts(at_b.WaitForEvents(3)), told);
+  EXPECT_THAT(Texts(at_c.WaitForEvents(3)), told);
+}
+
+TEST_F(NudgeTest, AReplicaThatStartsAgainIsFoundAgain) {
+  Tenured a(url_, {"--poll-interval", kRarely});
+  Tenured b(url_, {"--poll-interval", kRarely});
+  ASSERT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+
+  b.Kill();
+  ASSERT_TRUE(Eventually([&] { return Metric(a, "tenure_followers") == 0; }));
+  b.Start();
+  ASSERT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+
+  Observer at_b(b, Election("e"));
+  at_b.WaitUntilOpen();
+  Campaign(a, {"e", "a"});
+  EXPECT_THAT(Texts(at_b.WaitForEvents(1)), ElementsAre("ELECTED a 1"));
+}
+
+// Each is told a place where nobody answers.
+TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
+  Tenured a(url_, {"--advertise", "127.0.0.1:1"});
+  Tenured b(url_, {"--advertise", "127.0.0.1:1"});
+  Observer at_b(b, Election("e"));
+  at_b.WaitUntilOpen();
+
+  const auto leader = Campaign(a, {"e", "a"});
+  WaitingCampaign next(b, {.election = "e", .candidate = "b", .wait = 1min});
+  ASSERT_TRUE(Eventually([&] { return Describe(b, "e").queue_size() == 1; }));
+  Resign(a, leader.session().session_id(), "e");
+
+  EXPECT_EQ(next.Response().elected().term(), 2u);
+  EXPECT_THAT(Texts(at_b.WaitForEvents(3)),
+              ElementsAre("ELECTED a 1", "VACATED a 1 RESIGNED", "ELECTED b 2"));
+  EXPECT_EQ(Metric(b, "tenure_nudges_total"), 0);
+}
+
+// What is on its way between them is lost, and nobody is told.
+TEST_F(NudgeTest, ReplicasThatAreCutOffFromEachOtherPoll) {
+  Relay wire("127.0.0.1:1");
+  Tenured a(url_, {"--advertise", wire.endpoint()});
+  wire.BreakAndLeadTo(a.endpoint());
+  Tenured b(url_);
+  ASSERT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+  Observer at_b(b, Election("e"));
+  at_b.WaitUntilOpen();
+
+  wire.LoseAnswers();
+  const double told = Metric(b, "tenure_nudges_total");
+  Campaign(a, {"e", "a"});
+
+  EXPECT_THAT(Texts(at_b.WaitForEvents(1)), ElementsAre("ELECTED a 1"));
+  EXPECT_EQ(Metric(b, "tenure_nudges_total"), told);
+}
+
+TEST_F(NudgeTest, ReplicasReachEachOtherThroughTls) {
+  const TempDir folder;
+  const CertificateAuthority authority("Tests");
+  const KeyPair pair = authority.Issue("tenured", "DNS:another.name");
+  std::ofstream(folder.path() / "ca.pem") << authority.certificate();
+  std::ofstream(folder.path() / "cert.pem") << pair.certificate;
+  std::ofstream(folder.path() / "key.pem") << pair.key;
+  const std::vector<std::string> flags = {"--poll-interval", kRarely,
+                                          "--tls-cert",      folder.path() / "cert.pem",
+                                          "--tls-key",       folder.path() / "key.pem",
+                                          "--tls-client-ca", folder.path() / "ca.pem"};
+
+  Tenured a(url_, flags);
+  Tenured b(url_, flags);
+
+  EXPECT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+}
+
+class FollowTest : public NudgeTest {
+ protected:
+  grpc::Status Follow(const std::string& id) {
+    grpc::ClientContext context;
+    replicas::FollowRequest request;
+    request.set_replica_id(id);
+    const auto reader = stub_->Follow(&context, request);
+    replicas::FollowResponse response;
+    EXPECT_FALSE(reader->Read(&response));
+    return reader->Finish();
+  }
+
+  Tenured server_{url_};
+  const std::unique_ptr<replicas::ReplicaService::Stub> stub_ = replicas::ReplicaService::NewStub(
+      grpc::CreateChannel(server_.endpoint(), grpc::InsecureChannelCredentials()));
+};
+
+TEST_F(FollowTest, OnlyWhoReadsTheDatabaseKnowsHowToFollow) {
+  EXPECT_EQ(Follow("").error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Follow(std::string(16, 'x')).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Metric(server_, "tenure_followers"), 0);
+}
+
+TEST_F(FollowTest, ReplicasThatAreTooManyAreRefused) {
+  std::vector<std::string> ids;
+  ASSERT_TRUE(Eventually([&] {
+    ids = QueryRows(url_, "SELECT id FROM replicas");
+    return !ids.empty();
+  }));
+  const std::string& id = ids.front();
+  replicas::FollowRequest request;
+  request.set_replica_id(id);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<replicas::FollowResponse>>> readers;
+  for (int i = 0; i < 64; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->Follow(contexts.back().get(), request));
+    replicas::FollowResponse response;
+    ASSERT_TRUE(readers.back()->Read(&response));
+    EXPECT_EQ(response.offsets_size(), 4);
+  }
+
+  EXPECT_EQ(Follow(id).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(server_.Terminate(), 0);  // does not wait for them
+  EXPECT_EQ(readers.front()->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+}  // namespace
+}  // namespace tenure::testing
