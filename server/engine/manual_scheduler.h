@@ -34,8 +34,9 @@ class ManualScheduler final : public engine::Scheduler {
   static constexpr size_t kTasksAtOnceMax = 100'000;
 
   // By default: whichever was due first, and of those the one that was posted first.
-  explicit ManualScheduler(Choose choose = [](size_t) { return size_t{0}; })
-      : choose_(std::move(choose)) {}
+  explicit ManualScheduler(
+      Choose choose = [](size_t) { return size_t{0}; }, engine::SteadyTime start = kStart)
+      : choose_(std::move(choose)), now_(start) {}
 
   [[nodiscard]] engine::SteadyTime Now() const override {
     const MutexLock lock(mutex_);

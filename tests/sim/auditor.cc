@@ -333,8 +333,12 @@ void Auditor::AuditVacancy(const Known& before, const Event& event, const Transa
   const CallId call_id = led_before ? before.election.leader->call_id : CallId{};
   const bool withdrawn = event.cause == Cause::kResigned && (!led_before || call_id != CallId{}) &&
                          AskedToWithdraw({event.election, session}, call_id);
+  // Who lost its seat to an outage and then resigns: the seat is kept for it.
+  const Incumbent* incumbent = IncumbentOf(now.elections.at(event.election).election);
+  const bool lost = event.cause == Cause::kResigned && incumbent != nullptr &&
+                    incumbent->candidate == event.leader.candidate;
   const auto found = now.sessions.find(session);
-  ledger_.CheckVacancy(before.election, event, withdrawn,
+  ledger_.CheckVacancy(before.election, event, withdrawn, lost,
                        found == now.sessions.end() ? nullptr : &found->second);
   if (event.cause == Cause::kResigned) {
     if (!withdrawn && !AskedToResign({event.election, session}, event.term)) {

@@ -197,7 +197,7 @@ void Ledger::CheckHandover(const Event& event) {
   }
 }
 
-void Ledger::CheckVacancy(const Election& before, const Event& event, bool withdrawn,
+void Ledger::CheckVacancy(const Election& before, const Event& event, bool withdrawn, bool lost,
                           const Session* session) {
   const auto any = [](const auto&) { return true; };
   const ElectionName& name = event.election;
@@ -220,15 +220,16 @@ void Ledger::CheckVacancy(const Election& before, const Event& event, bool withd
   }
 
   Book& book = books_[name];
-  const Duration delay = withdrawn ? Duration(0) : DelayAfter(before, event);
+  const Cause cause = lost ? Cause::kExpired : event.cause;
+  const Duration delay = withdrawn ? Duration(0) : DelayAfter(before, event, cause);
   book.reopens_at = delay > Duration(0) ? event.at + delay : DbTime{};
   const bool kept_out =
       depose != nullptr && event.cause == Cause::kDeposed && depose->cool_down > Duration(0);
   if (kept_out) book.cool_downs[event.leader.candidate] = event.at + depose->cool_down;
 }
 
-Duration Ledger::DelayAfter(const Election& before, const Event& event) const {
-  switch (event.cause) {
+Duration Ledger::DelayAfter(const Election& before, const Event& event, Cause cause) const {
+  switch (cause) {
     case Cause::kResigned:
     case Cause::kSessionClosed: {
       const Duration min_hold = Shortest(before, &Settings::min_hold, &Configure::min_hold);

@@ -25,8 +25,9 @@ class Ledger {
   // Then its events, in order.
   void CheckGrant(const Election& before, const Event& event);
   void CheckHandover(const Event& event);
-  // `withdrawn`: the term may have been taken back rather than resigned. `session`: the leader's.
-  void CheckVacancy(const Election& before, const Event& event, bool withdrawn,
+  // `withdrawn`: the term may have been taken back rather than resigned. `lost`: to an outage, and
+  // so it counts as one that expired. `session`: the leader's.
+  void CheckVacancy(const Election& before, const Event& event, bool withdrawn, bool lost,
                     const Session* session);
   void EndElection(const ElectionName& name);
 
@@ -68,7 +69,7 @@ class Ledger {
   // The shortest that any of the settings of this transaction asks for.
   [[nodiscard]] Duration Shortest(const Election& before, Duration Settings::*of_settings,
                                   std::optional<Duration> Configure::*of_command) const;
-  [[nodiscard]] Duration DelayAfter(const Election& before, const Event& event) const;
+  [[nodiscard]] Duration DelayAfter(const Election& before, const Event& event, Cause cause) const;
 
   World& world_;
   Store& truth_;

@@ -59,7 +59,8 @@ class Replica::Listener final : public engine::Watcher {
 };
 
 Replica::Process::Process(World& world, Store& database, engine::EngineOptions options)
-    : scheduler([&world](size_t ready) { return static_cast<size_t>(world.random.Below(ready)); }),
+    : scheduler([&world](size_t ready) { return static_cast<size_t>(world.random.Below(ready)); },
+                world.Now()),
       store(database),
       engine(store, scheduler, metrics, std::move(options)) {}
 
@@ -79,7 +80,6 @@ void Replica::Start() {
   options.limits.lease_ttl_min = 1s;
   options.limits.lease_ttl_max = world_.plan.LeaseMax();
   process_ = std::make_unique<Process>(world_, database_, options);
-  process_->scheduler.SetNow(world_.Now());
   process_->store.Before([this](const std::string& call) {
     PlantFault(call);
     MayDie("before", call);
