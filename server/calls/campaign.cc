@@ -20,6 +20,13 @@ constexpr SteadyTime::duration kTryPauseMax = std::chrono::seconds(1);
 // After a vacancy: those who wait in the queue go first, and have to be told nothing by us.
 constexpr auto kTryPauseMin = std::chrono::milliseconds(5);
 
+// At most `pause` from now, and at least half of it: when others of the same pause are due as well,
+// so that however many wait, they share few transactions.
+SteadyTime CommonTick(SteadyTime now, SteadyTime::duration pause) {
+  const auto tick = pause / 2;
+  return SteadyTime((now + pause).time_since_epoch() / tick * tick);
+}
+
 SteadyTime::duration Steady(Duration duration) {
   return std::chrono::duration_cast<SteadyTime::duration>(duration);
 }
@@ -212,7 +219,7 @@ void WaitingCampaign::AnswerStanding() {
 
 void WaitingCampaign::PlanRenewal() {
   const auto pause = std::min(kRenewalPauseMax, Steady(session_.lease_ttl) / kRenewalsPerLease);
-  Emit(SetTimer{TimerId::kRenewal, now_ + pause});
+  Emit(SetTimer{TimerId::kRenewal, CommonTick(now_, pause)});
 }
 
 void WaitingCampaign::Withdraw() {

@@ -109,6 +109,16 @@ TEST_F(WaitingCampaignTest, AndAtLeastEveryFiveSeconds) {
   EXPECT_THAT(Stand(60s), ElementsAre("stop no answer", "renewal in 5000 ms"));
 }
 
+TEST_F(WaitingCampaignTest, ThoseWhoseLeasesAreEqualRenewTogether) {
+  call_.Advance(100ms);
+  Begin();
+  EXPECT_THAT(Stand(9s), ElementsAre("stop no answer", "renewal in 2900 ms"));
+  call_.Advance(1399ms);
+  EXPECT_THAT(Read(false, LedBy("b", 4), true), ElementsAre("renewal in 1501 ms"));
+  call_.Advance(1ms);
+  EXPECT_THAT(Read(false, LedBy("b", 4), true), ElementsAre("renewal in 3000 ms"));
+}
+
 TEST_F(WaitingCampaignTest, ARefusalIsAnswered) {
   Begin();
   EXPECT_THAT(call_.Step(Answered{Fail(Reason::kQueueFull, "full")}), ElementsAre("error: full"));

@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAnnounceInterval = 5s;
-constexpr auto kAnnounceIntervalMin = 1s;
+constexpr auto kAnnounceIntervalMin = 100ms;
 // Whoever has missed some of its announcements is gone.
 constexpr Duration kSilentReplicaIsGone = 20s;
 constexpr size_t kPeersMax = 64;
