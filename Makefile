@@ -18,7 +18,7 @@ BENCH_MYSQL = $(if $(filter 0,$(shell id -u)),--mysql $(MYSQL_ROOT))
 BUILD_BENCH = @scripts/build.sh --with test --with bench --with pictures tenured tenure-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-clusters test-guarded-set \
+.PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
 	test-admin-storm test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
 	test-monitoring test-stalls test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto fix \
@@ -66,6 +66,10 @@ test-engines: ## Run the storage tests on MySQL 9.7 (needs root)
 		store_contract_test admin_contract_test login_contract_test sql_surface_test rpc_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/test-engines.sh $(MYSQL_ROOT)
+
+test-upgrade: ## Upgrade replicas from the schema before, while both versions serve
+	@scripts/build.sh --with test library_test
+	@scripts/test-upgrade.sh
 
 test-clusters: ## Fail the servers of database clusters under load, FAILOVERS=1 of each kind (needs root)
 	@scripts/build.sh --with test --with engines --with clusters clusters_test clusters_contract_test

@@ -1,5 +1,8 @@
 // Three replicas are restarted one after the other while 1,000 seats are held and others change
-// hands: no seat is lost, and no observer misses an event.
+// hands: no seat is lost, and no observer misses an event. The same when each restart is an
+// upgrade, so that the old version and the new one serve side by side.
+#include <cstdlib>
+
 #include "tenure/observer.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/contention.h"
@@ -18,8 +21,11 @@ class RollingRestartTest : public ElectorTest {
  protected:
   void SetUp() override {
     ElectorTest::SetUp();
-    servers_.push_back(std::make_unique<Tenured>(url_, Flags()));
+    AddServer();
   }
+  // `begin` is called before the first restart.
+  void RestartOneByOne(const std::function<void()>& begin);
+
   [[nodiscard]] std::string Endpoints() const {
     std::string endpoints;
     for (const auto& server : servers_) endpoints += server->endpoint() + ",";
@@ -46,7 +52,7 @@ struct Holder {
   std::vector<std::unique_ptr<Elector>> electors;
 };
 
-TEST_P(RollingRestartTest, ARollingRestartLosesNoSeatAndNoEvent) {
+void RollingRestartTest::RestartOneByOne(const std::function<void()>& begin) {
   std::vector<std::unique_ptr<Holder>> holders;
   for (int i = 0; i < kHolders; ++i) {
     const Client client = NewClient("holder " + std::to_string(i), 10s, Endpoints());
@@ -62,11 +68,14 @@ TEST_P(RollingRestartTest, ARollingRestartLosesNoSeatAndNoEvent) {
     observers.push_back(std::make_unique<tenure::Observer>(std::move(contests)));
   }
   Load load(servers_);
+  load.WaitForCycles(50);
+  begin();
 
   for (const auto& server : servers_) {
     load.WaitForCycles(50);
     EXPECT_EQ(server->Terminate(), 0);
     for (const auto& holder : holders) EXPECT_TRUE(holder->LeadsEverywhere());
+    server->Replace(Program("tenured"));
     server->Start();
   }
   load.WaitForCycles(50);
@@ -77,6 +86,33 @@ TEST_P(RollingRestartTest, ARollingRestartLosesNoSeatAndNoEvent) {
     EXPECT_THAT(holder->diary.Lines(), Not(Contains(StartsWith("lost"))));
   }
   for (Chronicle& chronicle : chronicles) ExpectNothingLost(load, chronicle, A());
+}
+
+TEST_P(RollingRestartTest, ARollingRestartLosesNoSeatAndNoEvent) {
+  RestartOneByOne([] {});
+}
+
+// `make test-upgrade` says where the version before is.
+class UpgradeTest : public RollingRestartTest {
+ protected:
+  void SetUp() override {
+    if (FirstProgram().empty()) GTEST_SKIP() << "there is no version to upgrade from";
+    RollingRestartTest::SetUp();
+  }
+  [[nodiscard]] std::string FirstProgram() const override {
+    const char* program = std::getenv("TENURE_TEST_PREVIOUS");
+    return program == nullptr ? "" : program;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, UpgradeTest, ::testing::Values(StoreKind::kMariaDb),
+                         StoreKindName);
+
+TEST_P(UpgradeTest, AnUpgradeLosesNoSeatAndNoEvent) {
+  RestartOneByOne([&] {
+    const Finished migrated = RunToEnd({Program("tenured"), "migrate", "--store", url_});
+    ASSERT_EQ(migrated.exit_code, 0) << migrated.errors;
+  });
 }
 
 }  // namespace

@@ -32,9 +32,14 @@ class ServiceTest : public ::testing::TestWithParam<StoreKind> {
     url_ = sqlite ? "sqlite:" + (folder_.path() / "tenure.db").string()
                   : Database().FreshDatabase("tenure");
     const int replicas = sqlite ? 1 : 2;
-    for (int i = 0; i < replicas; ++i) servers_.push_back(std::make_unique<Tenured>(url_, Flags()));
+    for (int i = 0; i < replicas; ++i) AddServer();
+  }
+  void AddServer() {
+    servers_.push_back(std::make_unique<Tenured>(url_, Flags(), true, Host(), FirstProgram()));
   }
 
+  // What the servers are at first.
+  [[nodiscard]] virtual std::string FirstProgram() const { return Program("tenured"); }
   // Of the servers.
   [[nodiscard]] virtual std::vector<std::string> Flags() const { return {}; }
 

@@ -40,19 +40,20 @@ std::string Program(const std::string& name) {
 }
 
 Tenured::Tenured(std::string store_url, std::vector<std::string> flags, bool wait_until_ready,
-                 Host host)
+                 Host host, std::string program)
     : store_url_(std::move(store_url)),
       flags_(std::move(flags)),
       port_(FreePort()),
       http_port_(FreePort()),
-      host_(std::move(host)) {
+      host_(std::move(host)),
+      program_(std::move(program)) {
   StartWithoutWaiting();
   if (wait_until_ready) WaitUntilReady();
 }
 
 void Tenured::StartWithoutWaiting() {
-  std::vector<std::string> command = {Program("tenured"), "--listen", endpoint(), "--http-listen",
-                                      http_endpoint(),    "--store",  store_url_};
+  std::vector<std::string> command = {program_,        "--listen", endpoint(), "--http-listen",
+                                      http_endpoint(), "--store",  store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(host_.CommandLine(std::move(command)));
   const auto channel = ChannelTo(endpoint());

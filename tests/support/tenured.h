@@ -29,7 +29,11 @@ class Tenured {
  public:
   // Starts, and waits until it is ready unless told otherwise.
   explicit Tenured(std::string store_url, std::vector<std::string> flags = {},
-                   bool wait_until_ready = true, Host host = {});
+                   bool wait_until_ready = true, Host host = {},
+                   std::string program = Program("tenured"));
+
+  // From the next start on, it is this program.
+  void Replace(std::string program) { program_ = std::move(program); }
 
   void Kill();      // kill -9
   int Terminate();  // SIGTERM; the exit code
@@ -52,6 +56,7 @@ class Tenured {
   const int port_;
   const int http_port_;
   const Host host_;
+  std::string program_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<v1::ElectionService::Stub> stub_;
   std::unique_ptr<v1::AdminService::Stub> admin_;

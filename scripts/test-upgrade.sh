@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Upgrades three replicas under load from the version before, one after the other: for some time both versions serve. Usage: scripts/test-upgrade.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The last commit that knows the schema before: move it along with the schema.
+previous=84ef8d3ac8cc138528dd81107cbe8eaddfbace40
+folder=build/previous
+
+if [ ! -x $folder/build/bin/tenured ]; then
+  rm -rf $folder
+  mkdir -p $folder
+  git archive "$previous" | tar --extract --directory $folder
+  $folder/scripts/build.sh tenured
+fi
+export TENURE_TEST_PREVIOUS=$PWD/$folder/build/bin/tenured
+ctest --test-dir build --output-on-failure --no-tests=error -R '^rolling_restart_test$'
