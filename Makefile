@@ -160,7 +160,7 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 check: ## Check the style of the code, for mistakes that clang finds, its locks, rooms and bounds, links, versions, and that CI runs every target
 	@scripts/check-version.sh
 	@scripts/check-targets.sh
-	@scripts/build.sh --with check tenure_proto tenure_rich_error
+	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
 	@clang-format --dry-run --Werror $(CODE)
 	@scripts/check-clang.sh
 	@scripts/check-house.py

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Has clang look at the product: whatever is TENURE_GUARDED_BY a mutex is used under its lock only (core/mutex.h), and nothing that .clang-tidy asks for
 # is found. Reads several files of a folder as one, since most of the time goes into what they include.
-# Usage: scripts/check-clang.sh   (after scripts/build.sh tenure_proto tenure_rich_error)
+# Usage: scripts/check-clang.sh   (after scripts/build.sh tenure_proto tenure_proto_replicas tenure_rich_error)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
