@@ -56,6 +56,7 @@ struct Committed {
 // Work that has become due with time.
 struct DueWork {
   DbTime now;
+  Partitions partitions;
   std::vector<SessionId> expired;       // not marked yet
   std::vector<SessionId> unsettled;     // marked, and may still hold seats and places
   std::vector<ElectionName> elections;  // that may be ready for a grant
@@ -85,7 +86,7 @@ class LawStore {
                                      const Decide& decide) = 0;
 
   // Sessions that have expired or whose places must still be given up, and elections that may now
-  // be ready for a grant; at most `limit` of each.
+  // be ready for a grant; at most `limit` of each. And where the partitions stand.
   virtual Result<DueWork> FindDueWork(size_t limit) = 0;
   // Sessions after `after`, by id, that are not marked as ended.
   virtual Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) = 0;

@@ -165,10 +165,10 @@ inline constexpr auto ToEpoch = [](const ReadableRow auto& row) {
                .guards_write = row.Unsigned(8) != 0};
 };
 
-// A partition: its number, offset and epoch.
-void AddPartition(const ReadableRow auto& row, Partitions& partitions) {
-  partitions.offsets.at(row.Unsigned(0)) = row.Unsigned(1);
-  partitions.epoch = row.Unsigned(2);
+// A partition: its number, offset and epoch. `first`: the column that they begin with.
+void AddPartition(const ReadableRow auto& row, Partitions& partitions, size_t first = 0) {
+  partitions.offsets.at(row.Unsigned(first)) = row.Unsigned(first + 1);
+  partitions.epoch = row.Unsigned(first + 2);
 }
 
 // A term: its number, candidate, beginning, end, and why it ended.

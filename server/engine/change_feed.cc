@@ -97,9 +97,20 @@ void ChangeFeed::PollSoon() {
     poll_is_near_ = false;
     (void)CatchUp();
   };
-  const SteadyTime earliest = polled_at_.load() + kIntervalMin;
+  const SteadyTime earliest = next_poll_at_;
   if (earliest <= scheduler_.Now()) return scheduler_.Post(Work::kFeed, poll);
   scheduler_.PostAt(Work::kFeed, earliest, poll);
+}
+
+bool ChangeFeed::Confirm(const std::optional<HistoryPoint>& point,
+                         const Result<Partitions>& partitions) {
+  const bool fits = partitions && point && !rejoining_ && Lineage::Fits(*point, *partitions);
+  if (fits) {
+    outages_.Answered(scheduler_.Now());
+  } else {
+    PollSoon();
+  }
+  return fits;
 }
 
 void ChangeFeed::Poll() {
@@ -110,12 +121,13 @@ void ChangeFeed::Poll() {
 
 bool ChangeFeed::CatchUp() {
   const MutexLock one_poll(poll_mutex_);
-  polled_at_ = scheduler_.Now();
   metrics_.feed_polls.Increment();
+  next_poll_at_ = scheduler_.Now() + kIntervalAfterFailure;
   const auto partitions = ReadPartitions();
   if (!partitions) return false;
   if (repairs_ != lineage_.repairs()) return StartAnew();
   rejoining_ = false;
+  next_poll_at_ = scheduler_.Now() + kIntervalMin;
   outages_.Answered(scheduler_.Now());
   bool complete = true;
   for (int partition = 0; partition < kPartitionCount; ++partition) {

@@ -44,6 +44,12 @@ class ChangeFeed {
   // Thread-safe.
   void Nudged(const PartitionOffsets& offsets);
 
+  // What `Confirm` needs to know from before a read. Thread-safe, like all that follow.
+  [[nodiscard]] std::optional<HistoryPoint> point() const { return lineage_.point(); }
+  // Whether partitions that were read after `point` was taken are of the history that is told. If
+  // not, or if the store did not answer, that is looked into soon.
+  [[nodiscard]] bool Confirm(const std::optional<HistoryPoint>& point,
+                             const Result<Partitions>& partitions);
   // After which revision new elections begin, in this database. Thread-safe.
   [[nodiscard]] Revision origin() const { return {origin_}; }
 
@@ -85,8 +91,8 @@ class ChangeFeed {
   uint64_t repairs_ TENURE_GUARDED_BY(poll_mutex_) = 0;          // of the history that is told
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   std::atomic<uint64_t> origin_ = 0;
-  std::atomic<bool> poll_is_near_ = false;  // an extra poll is posted
-  std::atomic<SteadyTime> polled_at_{SteadyTime::min()};
+  std::atomic<bool> poll_is_near_ = false;                   // an extra poll is posted
+  std::atomic<SteadyTime> next_poll_at_{SteadyTime::min()};  // not sooner
 };
 
 }  // namespace tenure::engine

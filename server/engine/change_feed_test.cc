@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 constexpr auto kInterval = 10ms;
 // After so long, terms were raised in a database that had lost some.
-constexpr auto kRepaired = kLease + 1s;
+constexpr auto kRepaired = kLease + 2s;
 
 class ChangeFeedTest : public ::testing::Test {
  protected:
@@ -335,7 +335,7 @@ TEST_F(ChangeFeedTest, APositionThatGoesBackIsAReset) {
   Database empty(scheduler_);
 
   store_.Become(empty.store());
-  scheduler_.Advance(1s);
+  scheduler_.Advance(2s);
 
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
 }
@@ -410,7 +410,7 @@ TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {
   const uint64_t raised = restored.store().RaiseOrigin().value();
 
   store_.Become(restored.store());
-  scheduler_.Advance(1s);
+  scheduler_.Advance(2s);
 
   EXPECT_GT(feed_.origin(), Revision{raised});
   EXPECT_EQ(feed_.origin(), Revision{restored.store().ReadOrigin().value()});
@@ -455,7 +455,7 @@ TEST_F(ChangeFeedTest, ADatabaseThatGoesBackAndAwayIsAResetWhenItAnswers) {
     if (store_.Calls("ReadLanes") == 2) store_.FailNext(1);
   });
 
-  scheduler_.Advance(1s);
+  scheduler_.Advance(2s);
 
   EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1", "reset"));
 }

@@ -30,8 +30,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
       renewals_(scheduler, metrics, transactions_, publisher_),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
-      expiry_(store, scheduler, metrics, clock_, options_.limits.lease_ttl_min, options_.seed,
-              commands_, transactions_, publisher_, endings_),
+      expiry_(store, scheduler, metrics, clock_, feed_, options_.limits.lease_ttl_min,
+              options_.seed, commands_, transactions_, publisher_, endings_),
       reads_(store, scheduler, metrics, lineage_, cache_,
              [this](const ElectionName& name, Done<Answer> done) {
                ReconcileElection(name, std::move(done));

@@ -424,6 +424,38 @@ TEST_F(EngineTest, AReplacedDatabaseIsReported) {
   EXPECT_TRUE(a_.Do(Stand("orders", "b")));
 }
 
+TEST_F(EngineTest, HoweverRareThePollIsAReplacedDatabaseIsNoticedByTheSearch) {
+  EngineOptions options;
+  options.feed_interval = 1h;
+  Replica& rare = world_.Add(options);
+  ASSERT_TRUE(rare.engine.Start());
+  world_.Advance(10s);
+  EXPECT_TRUE(rare.engine.Ready());
+  (void)rare.Do(Stand("orders", "a"));
+  Database other(rare.scheduler);
+
+  rare.store.Become(other.store());
+  world_.Advance(550ms);
+
+  EXPECT_FALSE(rare.engine.Ready());
+  EXPECT_THAT(rare.Do(Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+}
+
+TEST_F(EngineTest, HoweverRareThePollIsADatabaseThatIsBackIsJoinedSoon) {
+  EngineOptions options;
+  options.feed_interval = 1h;
+  Replica& rare = world_.Add(options);
+  ASSERT_TRUE(rare.engine.Start());
+  rare.store.FailAll();
+  world_.Advance(10s);
+  EXPECT_FALSE(rare.engine.Ready());
+
+  rare.store.Heal();
+  world_.Advance(550ms);
+
+  EXPECT_TRUE(rare.engine.Ready());
+}
+
 // --- The end of leases ---
 
 TEST_F(EngineTest, AnExpiredLeaderIsReplacedSoonAfterItsLeaseAndNotBefore) {

@@ -104,9 +104,10 @@ struct Replica {
   explicit Replica(Store& database, engine::EngineOptions options = {})
       : store(database), engine(store, scheduler, metrics, Polling(std::move(options))) {}
 
-  // Replicas tell each other nothing here: they poll instead.
+  // Replicas tell each other nothing here: by default they poll often instead.
   static engine::EngineOptions Polling(engine::EngineOptions options) {
-    options.feed_interval = std::chrono::milliseconds(10);
+    const bool by_default = options.feed_interval == engine::EngineOptions().feed_interval;
+    if (by_default) options.feed_interval = std::chrono::milliseconds(10);
     return options;
   }
 

@@ -19,11 +19,12 @@ constexpr size_t kDuePerSearch = 500;
 }  // namespace
 
 Expiry::Expiry(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
-               Duration lease_ttl_min, uint64_t seed, Commands& commands,
+               ChangeFeed& feed, Duration lease_ttl_min, uint64_t seed, Commands& commands,
                Transactions& transactions, Publisher& publisher, SessionEndings& endings)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
+      feed_(feed),
       pause_max_(std::min<SteadyTime::duration>(kSearchPauseMax,
                                                 lease_ttl_min / kSearchesPerShortestLease)),
       commands_(commands),
@@ -44,11 +45,13 @@ void Expiry::Search() {
 SteadyTime Expiry::FindAndDoDueWork() {
   const SteadyTime asked = scheduler_.Now();
   const SteadyTime latest = asked + pause_max_;
+  const auto point = feed_.point();
   auto due = store_.FindDueWork(kDuePerSearch);
   const SteadyTime answered = scheduler_.Now();
   ObserveSeconds(metrics_.database_seconds[Operation::kSearch], answered - asked);
-  if (!due) return latest;
-  transactions_.StoreAnswered();
+  const bool confirmed =
+      feed_.Confirm(point, due.map([](const DueWork& it) { return it.partitions; }));
+  if (!confirmed) return latest;
   if (!clock_.Follow(due->now, asked, answered)) return latest;
   const auto marked = MarkExpired(due->expired);
   std::erase_if(due->unsettled, [&](const SessionId& id) { return endings_.Settling(id); });

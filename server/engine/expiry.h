@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/types.h"
 #include "metrics/metrics.h"
+#include "server/engine/change_feed.h"
 #include "server/engine/clock_follower.h"
 #include "server/engine/commands.h"
 #include "server/engine/publisher.h"
@@ -24,8 +25,8 @@ class Expiry {
   // Sessions that other replicas open are found in time if their leases are no shorter than
   // `lease_ttl_min`. Replicas with other `seed`s search a little apart from each other.
   Expiry(LawStore& store, Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
-         Duration lease_ttl_min, uint64_t seed, Commands& commands, Transactions& transactions,
-         Publisher& publisher, SessionEndings& endings);
+         ChangeFeed& feed, Duration lease_ttl_min, uint64_t seed, Commands& commands,
+         Transactions& transactions, Publisher& publisher, SessionEndings& endings);
 
   // Once.
   void Start();
@@ -39,6 +40,7 @@ class Expiry {
   LawStore& store_;
   Scheduler& scheduler_;
   Metrics& metrics_;
+  ChangeFeed& feed_;
   const SteadyTime::duration pause_max_;
   Commands& commands_;
   Transactions& transactions_;

@@ -13,6 +13,10 @@ namespace {
 // A replica that dies while it raises the terms is replaced after so long.
 constexpr Duration kTurn = std::chrono::seconds(30);
 
+// By then every replica has searched for due work, and so seen that commits were lost. Until then
+// it may have renewed leases.
+constexpr Duration kNoticedByAll = std::chrono::seconds(1);
+
 }  // namespace
 
 Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
@@ -110,7 +114,7 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
     epoch->repairer = me_;
     epoch->repair_until = seen.now + kTurn;
     // By this replica's clock: the database's may be another one since the failover.
-    wait = std::max(longest_lease, seen.longest_lease) -
+    wait = kNoticedByAll + std::max(longest_lease, seen.longest_lease) -
            std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
     return epoch;
   });

@@ -22,7 +22,7 @@ void CountMemory(Metrics& metrics, Committed::Memory memory) {
 }  // namespace
 
 Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-                           const DatabaseClock& clock, Lineage& lineage, Outages& outages,
+                           const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
                            StateCache& cache, Duration incumbent_wait)
     : store_(store),
       scheduler_(scheduler),
@@ -46,10 +46,6 @@ Result<Committed> Transactions::RunRepeatable(const LockSet& locks, const Decide
 
 Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide& decide) {
   return Commit(locks, {}, decide);
-}
-
-void Transactions::StoreAnswered() {
-  if (lineage_.open()) outages_.Answered(scheduler_.Now());
 }
 
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
@@ -86,7 +82,6 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
   if (!committed) return committed;
-  StoreAnswered();
   CountMemory(metrics_, committed->memory);
   lineage_.Saw(committed->offsets, point->epoch);
   if (committed->memory == Committed::Memory::kRefused) cache_.Forget(locks);

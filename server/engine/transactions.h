@@ -25,8 +25,8 @@ class Transactions {
 
   // The seats that an outage has cost are kept for their holders for `incumbent_wait`.
   Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-               const DatabaseClock& clock, Lineage& lineage, Outages& outages, StateCache& cache,
-               Duration incumbent_wait);
+               const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
+               StateCache& cache, Duration incumbent_wait);
 
   // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
   // clock that has jumped ahead: until leases have followed it, everything counts as busy. Errors:
@@ -37,8 +37,6 @@ class Transactions {
   // The same, whatever the clock shows.
   [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
-  // The store has answered, outside of a transaction.
-  void StoreAnswered();
   // Leases have moved: what is remembered of them is no longer so.
   void ForgetAll() { cache_.ForgetAll(); }
 
@@ -55,7 +53,7 @@ class Transactions {
   Metrics& metrics_;
   const DatabaseClock& clock_;
   Lineage& lineage_;
-  Outages& outages_;
+  const Outages& outages_;
   StateCache& cache_;
   const Duration incumbent_wait_;
 };

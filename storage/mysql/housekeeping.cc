@@ -27,6 +27,7 @@ Result<DueWork> MySqlStore::FindDueWork(size_t limit) {
         case query::Due::kNext: due.next = OptionalTime(row, 2); break;
         case query::Due::kExpired: due.expired.push_back(Id(row, 1)); break;
         case query::Due::kUnsettled: due.unsettled.push_back(Id(row, 1)); break;
+        case query::Due::kPartition: AddPartition(row, due.partitions, 3); break;
         case query::Due::kElection: due.elections.push_back({Text(row, 1)}); break;
       }
     }

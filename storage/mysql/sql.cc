@@ -545,17 +545,19 @@ std::string JoinEpoch(uint64_t number) {
 
 std::string FindDueWork(size_t limit) {
   return fmt::format(
-      "SELECT {2}, '', {0} UNION ALL SELECT {3}, '', MIN(due.at_us) FROM"
+      "SELECT {2}, '', {0}, 0, 0, 0 UNION ALL SELECT {3}, '', MIN(due.at_us), 0, 0, 0 FROM"
       " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > {0}"
       " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > {0}) due"
-      " UNION ALL (SELECT {4}, id, NULL FROM sessions WHERE state = 0 AND expires_at_us <= {0}"
+      " UNION ALL SELECT {7}, '', NULL, lane, position, epoch FROM lanes"
+      " UNION ALL (SELECT {4}, id, NULL, 0, 0, 0 FROM sessions WHERE state = 0 AND expires_at_us "
+      "<= {0}"
       " ORDER BY expires_at_us LIMIT {1})"
-      " UNION ALL (SELECT {5}, id, NULL FROM sessions WHERE state = 1 LIMIT {1})"
-      " UNION ALL (SELECT {6}, name, NULL FROM elections WHERE wake_at_us <= {0}"
+      " UNION ALL (SELECT {5}, id, NULL, 0, 0, 0 FROM sessions WHERE state = 1 LIMIT {1})"
+      " UNION ALL (SELECT {6}, name, NULL, 0, 0, 0 FROM elections WHERE wake_at_us <= {0}"
       " ORDER BY wake_at_us LIMIT {1})",
       kNow, limit, static_cast<int>(Due::kNow), static_cast<int>(Due::kNext),
       static_cast<int>(Due::kExpired), static_cast<int>(Due::kUnsettled),
-      static_cast<int>(Due::kElection));
+      static_cast<int>(Due::kElection), static_cast<int>(Due::kPartition));
 }
 
 std::string UnendedSessions(const SessionId& after, size_t limit) {

@@ -162,8 +162,8 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 
 // What time brings about.
 // All that time has made due, as of one moment. Each row begins with what it is about; then come an
-// id or a name, and a time.
-enum class Due { kNow, kNext, kExpired, kUnsettled, kElection };
+// id or a name, a time, and a partition's number, offset and epoch.
+enum class Due { kNow, kNext, kExpired, kUnsettled, kElection, kPartition };
 [[nodiscard]] std::string FindDueWork(size_t limit);
 [[nodiscard]] std::string UnendedSessions(const SessionId& after, size_t limit);
 [[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);

@@ -13,6 +13,8 @@ Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
   return Guarded([&](Connection& connection) {
     DueWork due;
     due.now = clock_();
+    connection.ForEach(query::kPartitions, {},
+                       [&](const Row& row) { AddPartition(row, due.partitions); });
     due.expired = connection.Collect(query::kExpired, {Int(due.now), Int(limit)}, ToId);
     due.unsettled = connection.Collect(query::kUnsettled, {Int(limit)}, ToId);
     due.elections = connection.Collect(query::kDueElections, {Int(due.now), Int(limit)}, ToName);
