@@ -158,13 +158,14 @@ void WaitingCampaign::On(const Changed& changed) {
 }
 
 void WaitingCampaign::On(const HistoryReset&) {
-  if (state_ == State::kWaiting) Emit(Renew{campaign_.session});
+  if (state_ == State::kWaiting) Emit(Renew{campaign_.session, 0, engine::Renewals::For::kWaiter});
 }
 
 void WaitingCampaign::On(const Due& due) {
   if (state_ != State::kWaiting) return;
   if (due.timer == TimerId::kWaitOver) AnswerStanding();
-  if (due.timer == TimerId::kRenewal) Emit(Renew{campaign_.session});
+  if (due.timer == TimerId::kRenewal)
+    Emit(Renew{campaign_.session, 0, engine::Renewals::For::kWaiter});
 }
 
 void WaitingCampaign::On(const Renewed& renewed) {

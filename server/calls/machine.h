@@ -105,6 +105,7 @@ struct TakeBack {
 struct Renew {
   SessionId session;
   size_t index = 0;  // of several at a time
+  engine::Renewals::For whom = engine::Renewals::For::kHolder;
 };
 struct ReadPlace {
   PlaceKey place;

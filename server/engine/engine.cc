@@ -65,9 +65,9 @@ void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::stri
   commands_.Submit(std::move(command), std::move(done), std::move(wanted), std::move(trace));
 }
 
-void Engine::Renew(const SessionId& session, Done<Session> done) {
+void Engine::Renew(const SessionId& session, Done<Session> done, Renewals::For whom) {
   if (RefusedWhileClosed(done)) return;
-  renewals_.Submit(session, std::move(done));
+  renewals_.Submit(session, whom, std::move(done));
 }
 
 void Engine::CloseSession(const SessionId& session, Done<Session> done, std::string trace) {

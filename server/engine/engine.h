@@ -84,7 +84,8 @@ class Engine {
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
   // Renews a session. Errors: kSessionNotFound and kSessionEnded, too.
-  void Renew(const SessionId& session, Done<Session> done);
+  void Renew(const SessionId& session, Done<Session> done,
+             Renewals::For whom = Renewals::For::kHolder);
   // Ends a session, and gives up all its seats and places before it answers. Error:
   // kSessionNotFound, too.
   void CloseSession(const SessionId& session, Done<Session> done, std::string trace = {});

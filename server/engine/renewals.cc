@@ -22,15 +22,18 @@ Renewals::Renewals(Scheduler& scheduler, Metrics& metrics, Transactions& transac
       publisher_(publisher),
       busy_(scheduler, metrics, Work::kRenewals,
             [this](Pending pending) { Enqueue(std::move(pending)); }),
-      batcher_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
-               [this](auto batch) { return Run(std::move(batch)); }) {}
+      of_holders_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
+                  [this](auto batch) { return Run(std::move(batch)); }),
+      of_waiters_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
+                  [this](auto batch) { return Run(std::move(batch)); }) {}
 
-void Renewals::Submit(const SessionId& session, AnswerTo<Session> done) {
-  Enqueue({session, std::move(done), Patience(scheduler_.Now())});
+void Renewals::Submit(const SessionId& session, For whom, AnswerTo<Session> done) {
+  Enqueue({session, whom, std::move(done), Patience(scheduler_.Now())});
 }
 
 void Renewals::Enqueue(Pending pending) {
-  if (!batcher_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  Batcher<Pending>& batcher = pending.whom == For::kHolder ? of_holders_ : of_waiters_;
+  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
 }
 
 std::function<void()> Renewals::Run(std::vector<Pending> batch) {

@@ -22,14 +22,20 @@ class Renewals {
   Renewals(Scheduler& scheduler, Metrics& metrics, Transactions& transactions,
            Publisher& publisher);
 
-  // Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
-  void Submit(const SessionId& session, AnswerTo<Session> done);
+  // For whom: those of waiting calls come in crowds, and delay none of the others.
+  enum class For { kHolder, kWaiter };
 
-  [[nodiscard]] std::vector<QueueView> Queues() const { return {batcher_.View("renewals")}; }
+  // Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
+  void Submit(const SessionId& session, For whom, AnswerTo<Session> done);
+
+  [[nodiscard]] std::vector<QueueView> Queues() const {
+    return {of_holders_.View("renewals"), of_waiters_.View("waiting_renewals")};
+  }
 
  private:
   struct Pending {
     SessionId session;
+    For whom;
     AnswerTo<Session> done;
     Patience patience;
   };
@@ -43,7 +49,8 @@ class Renewals {
   Transactions& transactions_;
   Publisher& publisher_;
   BusyRows<Pending> busy_;
-  Batcher<Pending> batcher_;
+  Batcher<Pending> of_holders_;
+  Batcher<Pending> of_waiters_;
 };
 
 }  // namespace tenure::engine
