@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 # The last commit that knows the schema before: move it along with the schema.
 previous=84ef8d3ac8cc138528dd81107cbe8eaddfbace40
-folder=build/previous
+folder=build/previous/$previous
 
 if [ ! -x $folder/build/bin/tenured ]; then
   rm -rf $folder

@@ -81,9 +81,11 @@ std::shared_ptr<grpc::ChannelCredentials> ToPeerCredentials(const TlsFiles& file
   if (files.certificate.empty()) return grpc::InsecureChannelCredentials();
   using namespace grpc::experimental;
   TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(std::make_shared<FileWatcherCertificateProvider>(
-      files.key, files.certificate, kRefreshSeconds));
-  options.watch_identity_key_cert_pairs();
+  if (RequestOf(files) == GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY) {
+    options.set_certificate_provider(std::make_shared<FileWatcherCertificateProvider>(
+        files.key, files.certificate, kRefreshSeconds));
+    options.watch_identity_key_cert_pairs();
+  }
   options.set_certificate_verifier(std::make_shared<NoOpCertificateVerifier>());
   options.set_verify_server_certs(false);
   options.set_check_call_host(false);

@@ -24,9 +24,9 @@ struct TlsFiles {
 [[nodiscard]] tl::expected<std::shared_ptr<grpc::ServerCredentials>, std::string> ToCredentials(
     const TlsFiles& files);
 
-// For connections to other replicas, which have certificates like this one: it shows its own, and
-// looks at none, since replicas are reached by addresses that no certificate names, and nothing
-// that they say is believed.
+// For connections to other replicas, which have certificates like this one. It looks at none, since
+// replicas are reached by addresses that no certificate names, and nothing that they say is
+// believed; and it shows its own where clients have to.
 [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> ToPeerCredentials(const TlsFiles& files);
 
 }  // namespace tenure::access

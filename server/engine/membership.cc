@@ -23,7 +23,10 @@ void Membership::Start() {
 
 void Membership::LookSoon() {
   const MutexLock lock(mutex_);
-  if (!next_) return;
+  if (!next_) {
+    again_ = true;
+    return;
+  }
   const SteadyTime soon = std::max(scheduler_.Now(), looked_at_ + kAnnounceIntervalMin);
   if (next_->first <= soon) return;
   scheduler_.Cancel(*next_);
@@ -34,12 +37,13 @@ void Membership::Look() {
   {
     const MutexLock lock(mutex_);
     next_.reset();
+    again_ = false;
   }
   const auto peers = store_.Announce(self_, kSilentReplicaIsGone, kPeersMax);
   if (peers) found_(*peers);
   const MutexLock lock(mutex_);
   looked_at_ = scheduler_.Now();
-  PlanLook(looked_at_ + kAnnounceInterval);
+  PlanLook(looked_at_ + (again_ ? SteadyTime::duration(kAnnounceIntervalMin) : kAnnounceInterval));
 }
 
 void Membership::PlanLook(SteadyTime when) {

@@ -41,6 +41,7 @@ class Membership {
   SteadyTime looked_at_ TENURE_GUARDED_BY(mutex_){};
   // Nothing before the start, and while it looks.
   std::optional<Scheduler::Plan> next_ TENURE_GUARDED_BY(mutex_);
+  bool again_ TENURE_GUARDED_BY(mutex_) = false;  // was told to look while it looked
 };
 
 }  // namespace tenure::engine

@@ -70,9 +70,21 @@ TEST_F(MembershipTest, ItLooksSoonWhenItIsTold) {
   ASSERT_EQ(a_.looks, 1);
 
   for (int i = 0; i < 100; ++i) a_.membership.LookSoon();
-  scheduler_.Advance(980ms);
+  scheduler_.Advance(80ms);
   EXPECT_EQ(a_.looks, 1);
   scheduler_.Advance(20ms);
+
+  EXPECT_EQ(a_.looks, 2);
+}
+
+TEST_F(MembershipTest, WhatItIsToldWhileItLooksIsNotForgotten) {
+  store_.After([&](const std::string&) {
+    store_.After({});
+    a_.membership.LookSoon();
+  });
+  a_.membership.Start();
+
+  scheduler_.Advance(100ms);
 
   EXPECT_EQ(a_.looks, 2);
 }

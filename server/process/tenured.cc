@@ -8,6 +8,7 @@
 #include <csignal>
 #include <iostream>
 #include <random>
+#include <thread>
 
 #include "core/version.h"
 #include "server/engine/bump_terms.h"
@@ -32,6 +33,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBringUpPause = 500ms;
 constexpr auto kWatchPause = 200ms;
+constexpr auto kDrainPause = 5ms;
 
 int Complain(const std::string& what) {
   std::cerr << "tenured: " << what << std::endl;
@@ -282,8 +284,13 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   service_manager.Stopping();
   health.SetServingStatus(false);
   engine.hub().Drain();
+  // Others hear of what calls commit when they end.
+  const auto drained_by = std::chrono::system_clock::now() + config.drain_timeout;
+  while (engine.hub().watchers() > 0 && std::chrono::system_clock::now() < drained_by) {
+    std::this_thread::sleep_for(kDrainPause);
+  }
   replicas.Drain();
-  server->Shutdown(std::chrono::system_clock::now() + config.drain_timeout);
+  server->Shutdown(drained_by);
   scheduler.Stop();
   LogInfo("stopped");
   return exit_code.value_or(EXIT_SUCCESS);

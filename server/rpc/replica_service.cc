@@ -26,7 +26,10 @@ class ReplicaService::Follower final : public grpc::ServerWriteReactor<replicas:
   void Tell(const PartitionOffsets& committed) {
     const MutexLock lock(mutex_);
     if (over_) return;
-    committed_ = committed;
+    // Two threads may tell in the other order.
+    for (size_t i = 0; i < committed_.size(); ++i) {
+      committed_[i] = std::max(committed_[i], committed[i]);
+    }
     if (std::exchange(is_news_, true) || writing_) return;
     Write();
   }
