@@ -86,7 +86,9 @@ Peers::~Peers() {
 }
 
 void Peers::Follow(const std::vector<Peer>& peers) {
+  std::vector<std::unique_ptr<Stream>> over;  // destroyed without the lock
   const MutexLock lock(mutex_);
+  over.swap(over_);
   wanted_.clear();
   for (const Peer& peer : peers) wanted_.emplace(peer.id, peer);
   for (const auto& [id, stream] : streams_) {
@@ -115,9 +117,8 @@ void Peers::OnMessage(Stream& stream, const PartitionOffsets& committed) {
 
 void Peers::OnEnd(Stream& stream) {
   const std::string id = stream.peer().id;
-  std::unique_ptr<Stream> ended;  // outlives the lock: it ends with this call
   const MutexLock lock(mutex_);
-  ended = std::move(streams_.extract(id).mapped());
+  over_.push_back(std::move(streams_.extract(id).mapped()));
   CountStreams();
   ended_.NotifyAll();
   if (!wanted_.contains(id)) return;
@@ -126,7 +127,9 @@ void Peers::OnEnd(Stream& stream) {
 }
 
 void Peers::OpenAgain(const std::string& id) {
+  std::vector<std::unique_ptr<Stream>> over;  // destroyed without the lock
   const MutexLock lock(mutex_);
+  over.swap(over_);
   const auto peer = wanted_.find(id);
   if (peer != wanted_.end() && !streams_.contains(id)) Open(peer->second);
 }

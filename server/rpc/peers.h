@@ -52,6 +52,8 @@ class Peers {
   std::map<std::string, Peer> wanted_ TENURE_GUARDED_BY(mutex_);  // by id
   // At most one for each of them. Those of others are about to end.
   std::map<std::string, std::unique_ptr<Stream>> streams_ TENURE_GUARDED_BY(mutex_);
+  // Not destroyed where they end: gRPC's own thread must not release what may be its last channel.
+  std::vector<std::unique_ptr<Stream>> over_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::rpc

@@ -75,6 +75,17 @@ TEST_F(NudgeTest, AReplicaThatStartsAgainIsFoundAgain) {
   EXPECT_THAT(Texts(at_b.WaitForEvents(1)), ElementsAre("ELECTED a 1"));
 }
 
+// gRPC does not survive it if its own thread releases the last channel of a process.
+TEST_F(NudgeTest, ReplicasThatFollowEachOtherEndCleanly) {
+  for (int i = 0; i < 10; ++i) {
+    Tenured a(url_);
+    Tenured b(url_);
+    ASSERT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+    EXPECT_EQ(a.Terminate(), 0);
+    EXPECT_EQ(b.Terminate(), 0);
+  }
+}
+
 // Each is told a place where nobody answers.
 TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
   Tenured a(url_, {"--advertise", "127.0.0.1:1"});
