@@ -250,13 +250,36 @@ std::vector<Rows> Connection::RunInOneMessage(const std::vector<std::string>& st
   std::string message;
   for (const std::string& statement : statements) message.append(statement).append(";");
   if (!message.empty()) message.pop_back();
+  return Send(message, statements.size());
+}
+
+std::optional<Rows> Connection::Call(const std::string& call) {
+  try {
+    return std::move(Send(call, 2)[0]);  // the second result says that the procedure has ended
+  } catch (const MySqlError& error) {
+    switch (error.code) {
+      case 1305:  // there is no such procedure
+      case 1370:  // the user may not execute it
+        callable_ = false;
+        return std::nullopt;
+      case 1317:  // KILL QUERY
+      case 1969:
+      case 3024:  // a limit of the server's on the time of a statement
+        throw MySqlError(MySqlError::Kind::kAway, error.code, error.what());
+      default: throw;
+    }
+  }
+}
+
+std::vector<Rows> Connection::Send(const std::string& message, size_t results_count) {
   try {
     const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
     std::vector<Rows> results;
+    results.reserve(results_count);
     bool has_rows = statement->execute(message);
     while (true) {
       results.push_back(has_rows ? Fetch(*statement) : Rows());
-      if (results.size() == statements.size()) return results;
+      if (results.size() == results_count) return results;
       has_rows = statement->getMoreResults();
     }
   } catch (const sql::SQLException& error) {

@@ -88,6 +88,15 @@ class Connection {
   // middle of a message is not reported, and the server runs the rest of the message without it.
   std::vector<Rows> Run(const std::vector<std::string>& statements);
 
+  // Calls a procedure that commits, and answers with one result. Nothing if there is none of this
+  // name, or this user may not call it: then nothing was done, and MayCall is false from now on.
+  // Throws kAway also if it was interrupted, which may have been after its COMMIT.
+  // REQUIRES: MayCall.
+  std::optional<Rows> Call(const std::string& call);
+  // Not where other servers write, too: a commit of theirs can end a transaction in the middle of a
+  // procedure, as in the middle of a message.
+  [[nodiscard]] bool MayCall() const { return callable_ && !server_.many_writers; }
+
   // As it was when the connection was made, or asked last. It may be one that must not be used.
   [[nodiscard]] const Server& server() const { return server_; }
   // Asks again what it is. Throws kUnfit if it must not be used now.
@@ -99,11 +108,14 @@ class Connection {
 
  private:
   std::vector<Rows> RunInOneMessage(const std::vector<std::string>& statements);
+  // Answers with so many results.
+  std::vector<Rows> Send(const std::string& message, size_t results_count);
   bool Encrypted();
   [[nodiscard]] ServerFacts AskForFacts();
 
   std::unique_ptr<sql::Connection> connection_;
   Server server_;
+  bool callable_ = true;
 };
 
 }  // namespace tenure::mysql

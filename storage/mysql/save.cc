@@ -30,7 +30,7 @@ class Saver {
 
   // Of the transaction that `loaded` began.
   std::vector<PartitionOffset> Run(const std::set<ElectionName>& created) {
-    std::vector<std::string> statements = Changed(query::SaveElections);
+    std::vector<std::string> statements = Changed(Compare(base_, decided_), query::SaveElections);
     const std::vector<ElectionName> unused = Unused(created);
     if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
     if (statements.empty() && decided_.events.empty()) {
@@ -40,19 +40,32 @@ class Saver {
     return Commit(std::move(statements), [this] { return WriterHasCommitted(); });
   }
 
-  // Begins, and checks what is remembered. Throws kStale if it does not hold.
-  std::vector<PartitionOffset> RunIfUnchanged() {
+  // Begins, and checks what is remembered. Nothing if it does not hold.
+  std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
+    const Changes changes = Compare(base_, decided_);
+    if (const auto small = AsSmall(changes); small && loan_.connection().MayCall()) {
+      if (const auto offset = Call(*small)) {
+        if (*offset == 0) return std::nullopt;
+        return {{{PartitionOf(small->decided->name), *offset}}};
+      }
+    }
     std::vector<std::string> statements = {query::kBegin};
     std::ranges::move(query::Hold(base_, decided_), std::back_inserter(statements));
-    std::ranges::move(Changed(query::SaveSeats), std::back_inserter(statements));
-    return Commit(std::move(statements), [this] { return EventIsThere(); });
+    std::ranges::move(Changed(changes, query::SaveSeats), std::back_inserter(statements));
+    try {
+      return Commit(std::move(statements), [this] { return EventIsThere(); });
+    } catch (const MySqlError& error) {
+      if (error.code != query::kStale) throw;
+      loan_.connection().Run({query::kRollback});
+      return std::nullopt;
+    }
   }
 
  private:
   // What changes rows, but for the order of changes.
   template <typename SaveElections>
-  [[nodiscard]] std::vector<std::string> Changed(SaveElections save_elections) const {
-    const Changes changes = Compare(base_, decided_);
+  [[nodiscard]] std::vector<std::string> Changed(const Changes& changes,
+                                                 SaveElections save_elections) const {
     std::vector<std::string> statements;
     if (!changes.elections.empty()) statements.push_back(save_elections(changes.elections));
     if (!changes.opened.empty()) statements.push_back(query::OpenSessions(changes.opened));
@@ -67,6 +80,39 @@ class Saver {
       statements.push_back(query::SaveAdminChanges(decided_.admin_changes));
     }
     return statements;
+  }
+
+  // What a lone campaign that is elected changes, or a lone resignation or proclamation.
+  [[nodiscard]] std::optional<query::SmallCommit> AsSmall(const Changes& changes) const {
+    const bool one = base_.elections.size() == 1 && changes.elections.size() == 1 &&
+                     decided_.events.size() == 1 && base_.sessions.size() <= 1 &&
+                     changes.opened.size() <= 1;
+    const bool queued = !changes.candidacies.empty() || !changes.departed.empty() ||
+                        !changes.emptied.empty() || !changes.cool_downs.empty();
+    if (!one || queued || changes.elections.front()->waiting != 0) return std::nullopt;
+    query::SmallCommit small{.now = base_.now,
+                             .remembered = &base_.elections.begin()->second.election,
+                             .decided = changes.elections.front(),
+                             .event = &decided_.events.front()};
+    if (!base_.sessions.empty()) small.session = &base_.sessions.begin()->second;
+    if (!changes.sessions.empty()) small.lease_end = changes.sessions.front()->expires_at;
+    if (!changes.opened.empty()) small.opened = changes.opened.front();
+    return small;
+  }
+
+  // Answers with the offset, 0 if what is remembered does not hold, and nothing if the procedure
+  // cannot be called.
+  std::optional<uint64_t> Call(const query::SmallCommit& small) {
+    const auto offsets = Settle(
+        EventsByPartition(decided_.events),
+        [&] {
+          std::vector<uint64_t> offset;
+          const auto answer = loan_.connection().Call(query::Commit(small, rules_.point));
+          if (answer) offset.push_back(OffsetIn(*answer));
+          return offset;
+        },
+        [this] { return EventIsThere(); });
+    return offsets.empty() ? std::nullopt : std::optional(offsets.front());
   }
 
   // Most are only renewed, and most of these until the same moment.
@@ -88,7 +134,6 @@ class Saver {
     if (!others.empty()) statements.push_back(query::SaveSessions(others));
   }
 
-  // `was_committed` is asked on a new connection, if the reply was lost.
   std::vector<PartitionOffset> Commit(std::vector<std::string> statements,
                                       const std::function<bool()>& was_committed) {
     if (loan_.connection().server().many_writers) {
@@ -106,16 +151,39 @@ class Saver {
     }
     statements.emplace_back(query::kCommit);
 
-    std::vector<uint64_t> offsets;
+    const std::vector<uint64_t> offsets = Settle(
+        partitions,
+        [&] {
+          const std::vector<Rows> results = loan_.connection().Run(statements);
+          std::vector<uint64_t> positions;
+          for (const size_t index : position_results) {
+            positions.push_back(OffsetIn(results[index]));
+          }
+          return positions;
+        },
+        was_committed);
+    std::vector<PartitionOffset> committed;
+    for (const auto& [partition, events] : partitions) {
+      committed.push_back({partition, offsets.at(committed.size())});
+    }
+    return committed;
+  }
+
+  // COMMIT may have been answered: if this is not there, what became of it is looked up.
+  static uint64_t OffsetIn(const Rows& answer) {
+    if (answer.size() != 1) {
+      throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
+    }
+    return answer[0].Unsigned(0);
+  }
+
+  // Answers as `commit` does, with the offset in each partition. If its reply is lost, asks
+  // `was_committed` on a new connection.
+  template <typename Send>
+  std::vector<uint64_t> Settle(const EventPartitions& partitions, const Send& commit,
+                               const std::function<bool()>& was_committed) {
     try {
-      const std::vector<Rows> results = loan_.connection().Run(statements);
-      for (const size_t index : position_results) {
-        // COMMIT may have been answered: what became of it is looked up.
-        if (results[index].size() != 1) {
-          throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
-        }
-        offsets.push_back(results[index][0].Unsigned(0));
-      }
+      return commit();
     } catch (const MySqlError& error) {
       if (error.code == query::kNotNull && rules_.point) {
         throw MySqlError(error.kind, error.code,
@@ -124,13 +192,8 @@ class Saver {
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
       if (!in_doubt || rules_.repeatable) throw;
-      offsets = LookUpCommit(partitions, was_committed);
+      return LookUpCommit(partitions, was_committed);
     }
-    std::vector<PartitionOffset> committed;
-    for (const auto& [partition, events] : partitions) {
-      committed.push_back({partition, offsets.at(committed.size())});
-    }
-    return committed;
   }
 
   static std::set<ElectionName> Granted(const std::vector<Event>& events) {
@@ -217,13 +280,7 @@ std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(Pool::Loan& loan,
                                                             const CommitRules& rules,
                                                             const TransactionState& remembered,
                                                             const TransactionState& decided) {
-  try {
-    return Saver(loan, rules, remembered, decided).RunIfUnchanged();
-  } catch (const MySqlError& error) {
-    if (error.code != query::kStale) throw;
-    loan.connection().Run({query::kRollback});
-    return std::nullopt;
-  }
+  return Saver(loan, rules, remembered, decided).RunIfUnchanged();
 }
 
 }  // namespace tenure::mysql

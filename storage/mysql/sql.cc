@@ -87,8 +87,10 @@ std::string ElectionViews(std::string_view where) {
 }
 
 // What the law reads of a session that is alive, and of a plain election, but for what only changes
-// with the revision. As one text, for a list of texts is searched by halves, and one of rows from
-// its beginning. What may hold any byte comes first and has one length, or comes last.
+// with the revision. The procedure tenure_commit_1 (storage/schema) compares the same: who changes
+// this makes tenure_commit_2 for it. As one text, for a list of texts is searched by halves, and
+// one of rows from its beginning. What may hold any byte comes first and has one length, or comes
+// last.
 constexpr char kComparedOfSession[] = "s.id, s.lease_ttl_us, s.lease_ttl_since_us";
 constexpr char kComparedOfElection[] =
     "e.term, e.revision, e.next_ticket, COALESCE(e.leader_attempt, 0), e.lease_ttl_default_us,"
@@ -148,11 +150,15 @@ std::string LeaderValues(const std::optional<Leader>& leader) {
                      Literal(leader->elected_at), leader->call_id.value);
 }
 
+std::string EndValues(const std::optional<Vacancy>& vacancy) {
+  if (!vacancy) return "NULL, NULL";
+  return fmt::format("{}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since));
+}
+
 std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
-  if (!vacancy) return "NULL, NULL, NULL, NULL";
-  const auto& incumbent = vacancy->incumbent;
+  const Incumbent* incumbent = vacancy && vacancy->incumbent ? &*vacancy->incumbent : nullptr;
   return fmt::format(
-      "{}, {}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since),
+      "{}, {}", EndValues(vacancy),
       incumbent ? fmt::format("{}, {}", Literal(incumbent->candidate), Literal(incumbent->until))
                 : "NULL, NULL");
 }
@@ -299,6 +305,42 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
   return statements;
 }
 
+std::string Commit(const SmallCommit& commit, const std::optional<HistoryPoint>& point) {
+  const Election& before = *commit.remembered;
+  const Election& after = *commit.decided;
+  const Event& event = *commit.event;
+  const int partition = PartitionOf(after.name);
+
+  std::string compared = ComparedOf(before);
+  std::string session = "NULL, NULL";
+  if (commit.session != nullptr) {
+    compared = ComparedOf(*commit.session) + "/" + compared;
+    session = fmt::format("{}, {}", Literal(commit.session->id), Nullable(commit.lease_end));
+  }
+  std::string opened = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
+  if (const Session* it = commit.opened) {
+    opened = fmt::format("{}, {}, {}, {}, {}, {}, {}, {}", Literal(it->id), Literal(it->candidate),
+                         Literal(it->lease_ttl), Literal(it->expires_at), Literal(it->opened_at),
+                         Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
+                         Literal(it->identity));
+  }
+  const std::string partition_point =
+      point ? fmt::format("{}, {}", point->epoch, point->seen[static_cast<size_t>(partition)])
+            : "NULL, NULL";
+  const std::string event_values = fmt::format(
+      "{}, {}, {}, {}, {}, {}, {}, {}, {}", static_cast<int>(event.type),
+      static_cast<int>(event.cause), Literal(event.leader.session), Literal(event.leader.candidate),
+      Literal(event.leader.lease_ttl), Literal(event.leader.value),
+      Literal(event.leader.elected_at), Literal(event.at), Literal(event.successor));
+  return fmt::format(
+      "CALL tenure_commit_1({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+      Literal(after.name), Literal(compared),
+      Literal(commit.now) - Literal(kRememberedClockTolerance),
+      Literal(commit.now) + Literal(kRememberedClockTolerance), session, opened, after.term.value,
+      after.revision.value, after.next_ticket.value, LeaderValues(after.leader),
+      Nullable(after.wake_at), EndValues(after.vacancy), partition, partition_point, event_values);
+}
+
 std::string SaveSeats(const std::vector<const Election*>& elections) {
   static constexpr char kColumns[] =
       "term, revision, next_ticket, waiting, leader_session, leader_candidate,"
@@ -307,10 +349,7 @@ std::string SaveSeats(const std::vector<const Election*>& elections) {
   const auto row = [](const Election* it) {
     return fmt::format("({}, {}, {}, {}, {}, {}, {}, {})", Literal(it->name), it->term.value,
                        it->revision.value, it->next_ticket.value, it->waiting,
-                       LeaderValues(it->leader), Nullable(it->wake_at),
-                       it->vacancy ? fmt::format("{}, {}", static_cast<int>(it->vacancy->cause),
-                                                 Literal(it->vacancy->since))
-                                   : "NULL, NULL");
+                       LeaderValues(it->leader), Nullable(it->wake_at), EndValues(it->vacancy));
   };
   return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
                      kColumns, Join(elections, ", ", row), Overwrite(kColumns));
