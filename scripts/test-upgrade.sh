@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The last commit that knows the schema before: move it along with the schema.
-previous=84ef8d3ac8cc138528dd81107cbe8eaddfbace40
+previous=71cef112ec849301dbca66c4927804cd17f2ce09
 folder=build/previous/$previous
 
 if [ ! -x $folder/build/bin/tenured ]; then

@@ -193,9 +193,11 @@ constexpr const char* kReplicas[] = {
        ) WITHOUT ROWID)",
 };
 
+// It has no procedures: version 11 adds nothing.
 constexpr Migration kMigrations[] = {
     {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
-    {6, kOrigin},     {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas}};
+    {6, kOrigin},     {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas},
+    {11, {}}};
 
 }  // namespace
 

@@ -1,18 +1,23 @@
 // Transactions that are decided from memory, held against every store: they are committed if what
 // is remembered still holds, and otherwise decided from what is locked.
+#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/limits.h"
 #include "core/remembered.h"
+#include "storage/mysql/connection.h"
+#include "storage/mysql/sql.h"
 #include "tests/contract/store_contract.h"
 
 namespace tenure::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -25,6 +30,7 @@ class MemoryContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
+    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_1");
     ASSERT_TRUE(Stand("e", a_, "a").elected);
   }
 
@@ -63,6 +69,12 @@ class MemoryContract : public StoreContract {
   // Of the election "e", and of session `a_`, which leads it.
   Memory Resigning(const TransactionState& state) { return Try(state, Resign{{"e"}, a_, {}}); }
 
+  // Each transaction with an event takes so many seconds from now on.
+  static void SleepInEachEvent(const std::string& seconds) {
+    Server().Ask("CREATE TRIGGER tenure.slow AFTER INSERT ON tenure.events FOR EACH ROW DO SLEEP(" +
+                 seconds + ")");
+  }
+
   const SessionId a_ = NewSessionId();
   const SessionId b_ = NewSessionId();
   std::optional<Result<Answer>> answer_;  // of the last decision
@@ -70,7 +82,8 @@ class MemoryContract : public StoreContract {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, MemoryContract,
-                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer),
+                         ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile, Kind::kServer,
+                                           Kind::kServerByMessage),
                          KindName);
 
 TEST_P(MemoryContract, AResignationIsCommitted) {
@@ -343,7 +356,8 @@ TEST_P(MemoryContract, ARenewalElsewhereIsKept) {
 
 class MemoryConditionTest : public MemoryContract {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest, ::testing::Values(Kind::kServer), KindName);
+INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest,
+                         ::testing::Values(Kind::kServer, Kind::kServerByMessage), KindName);
 
 // Each is in the statement, or this column could change unnoticed.
 TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
@@ -408,44 +422,182 @@ TEST_P(MemoryConditionTest, ALockedElectionIsBusyAndNotWaitedFor) {
   EXPECT_THAT(History("e"), SizeIs(1));
 }
 
-// What became of it is found by its event.
+// What became of it is found by its event. The message takes longer than the store waits for it.
 TEST_P(MemoryConditionTest, ACommitWhoseReplyIsLostIsLookedUp) {
   const Command resign = Resign{{"e"}, a_, {}};
-  TransactionState state = Remember(resign);
-  Result<Answer> answer = Fail(Reason::kOverloaded, "not tried");
-  std::thread blocker;
-  int tries = 0;
+  const int partition = PartitionOf({"e"});
+  const uint64_t before =
+      store_->ReadPartitions().value().offsets.at(static_cast<size_t>(partition));
+  const TransactionState state = Remember(resign);
+  SleepInEachEvent("8.5");
 
-  // The events table is locked against writing until after the store's patience with one message.
-  const auto committed = store_->Transact(
-      LockSetOf({resign}), {.remembered = &state}, [&](TransactionState& transaction) {
-        if (++tries > 1) {
-          answer = Apply(transaction, limits_, resign);
-          return;
-        }
-        blocker = std::thread(
-            [] { Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES"); });
-        EXPECT_TRUE(Eventually([&] {
-          return Server()
-                     .Query(
-                         "SELECT COUNT(*) FROM information_schema.processlist"
-                         " WHERE info LIKE 'DO SLEEP%'")
-                     .output == "1\n";
-        }));
-        transaction.now = state.now = store_->FindDueWork(1).value().now;
-        answer = Apply(transaction, limits_, resign);
-      });
-  blocker.join();
+  EXPECT_EQ(Try(state, resign), Memory::kHeld);
 
-  if (committed) {
-    EXPECT_EQ(std::get<ResignAnswer>(answer.value()).outcome, ResignOutcome::kResigned);
-    EXPECT_THAT(History("e"), SizeIs(2));
-  } else {
-    EXPECT_EQ(committed.error().reason, Reason::kStoreUnavailable);
+  EXPECT_THAT(History("e"), ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED"));
+  ASSERT_THAT(committed_, SizeIs(1));
+  EXPECT_EQ(committed_[0].offset, before + 1);
+}
+
+// --- The procedure ---
+
+class MemoryCallTest : public MemoryContract {
+ protected:
+  // How many statements were calls so far.
+  static int Calls() {
+    const std::string line = Server().Query("SHOW GLOBAL STATUS LIKE 'Com_call_procedure'").output;
+    return std::stoi(line.substr(line.find('\t') + 1));
   }
-  // Whatever was answered, the seat is left once.
-  Run(resign);
+
+  // How many of them `command` takes if it is decided from memory.
+  int CallsOf(const Command& command) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      const TransactionState state = Remember(command);
+      const int before = Calls();
+      if (Try(state, command) == Memory::kHeld) return Calls() - before;
+    }
+    ADD_FAILURE() << "not decided from memory";
+    return -1;
+  }
+
+  // The store, as a new user who has these rights.
+  void OpenAs(const std::string& rights) {
+    Server().Ask("DROP USER IF EXISTS server; CREATE USER server; GRANT " + rights + " TO server");
+    std::string url = url_;
+    store_ = OpenUrl(url.replace(url.find("root@"), 5, "server@"));
+  }
+
+  // The call by which session `a_` leaves the election "e", if that is as `remembered` says.
+  std::string CallToResign(const TransactionState& remembered, HistoryPoint point = {}) {
+    TransactionState before = remembered;
+    before.now = store_->FindDueWork(1).value().now;
+    TransactionState decided = Remember(Resign{{"e"}, a_, {}});
+    EXPECT_TRUE(Apply(decided, limits_, Resign{{"e"}, a_, {}}));
+    return mysql::query::Commit({.now = before.now,
+                                 .remembered = &before.elections.at({"e"}).election,
+                                 .decided = &decided.elections.at({"e"}).election,
+                                 .event = &decided.events.front(),
+                                 .session = &before.sessions.at(a_)},
+                                point);
+  }
+
+  static bool NoTransactionIsOpen() {
+    return Eventually(
+        [] { return Server().Ask("SELECT COUNT(*) FROM information_schema.innodb_trx") == "0"; });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, MemoryCallTest, ::testing::Values(Kind::kServer), KindName);
+
+TEST_P(MemoryCallTest, ASmallTransactionIsOneCall) {
+  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "new"}), 1);
+  EXPECT_EQ(CallsOf(Resign{{"e"}, a_, {}}), 1);
+  EXPECT_EQ(CallsOf(Campaign{{"e"}, a_, {}, {}, "v", 0, {7}}), 1);
+  EXPECT_EQ(CallsOf(Resign{{"e"}, a_, {}}), 1);
+  EXPECT_EQ(CallsOf(Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}}), 1);
+  EXPECT_EQ(View("e").election, transaction_.elections.at({"e"}).election);
+}
+
+// Everything that can be long is.
+TEST_P(MemoryCallTest, TheLongestNamesAndValuesFit) {
+  const ElectionName name{std::string(kNameBytesMax, 'n')};
+  const std::string candidate(kNameBytesMax, 'c');
+  const SessionId session = NewSessionId();
+  Stand(name.bytes, a_, "a");
+  Run(Resign{name, a_, {}});
+  const std::string value(kValueBytesMax, '\xff');
+
+  EXPECT_EQ(CallsOf(Campaign{name,
+                             session,
+                             Campaign::Opening{candidate, 30s},
+                             {},
+                             value,
+                             0,
+                             {std::numeric_limits<uint64_t>::max()}}),
+            1);
+
+  EXPECT_EQ(View(name.bytes).election, transaction_.elections.at(name).election);
+  EXPECT_EQ(View(name.bytes).election.leader->value, value);
+  Event event = transaction_.events.at(0);
+  event.leader.call_id = {};  // is not saved
+  EXPECT_EQ(store_->ReadEvents(name, event.revision, 1).value().at(0), event);
+}
+
+TEST_P(MemoryCallTest, TheDocumentedPrivilegesSufficeForTheCall) {
+  OpenAs("SELECT, INSERT, UPDATE, DELETE, EXECUTE ON tenure.*");
+
+  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "new"}), 1);
+}
+
+TEST_P(MemoryCallTest, WithoutTheRightToExecuteAMessageIsSentAndOnlyTheFirstTimeACall) {
+  OpenAs("SELECT, INSERT, UPDATE, DELETE ON tenure.*");
+
+  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "new"}), 1);
+  EXPECT_EQ(CallsOf(Proclaim{{"e"}, a_, {1}, "newer"}), 0);
+  EXPECT_EQ(CallsOf(Resign{{"e"}, a_, {}}), 0);
+
+  EXPECT_THAT(History("e"), SizeIs(4));
+}
+
+TEST_P(MemoryCallTest, TheRightToExecuteIsNotTheRightToChangeAnElection) {
+  OpenAs("EXECUTE ON tenure.*");
+  store_ = Open();
+  const std::string call = CallToResign(Remember(Resign{{"e"}, a_, {}}));
+  std::string application = url_;
+  application.replace(application.find("root@"), 5, "server@");
+  mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(application).value()));
+
+  try {
+    connection.Call(call);
+    ADD_FAILURE() << "it may";
+  } catch (const mysql::MySqlError& error) {
+    EXPECT_EQ(error.code, 1142) << error.what();
+  }
+
+  EXPECT_THAT(History("e"), SizeIs(1));
+  EXPECT_TRUE(NoTransactionIsOpen());
+}
+
+TEST_P(MemoryCallTest, ACallThatIsRefusedOrFailsLeavesNoTransactionOpen) {
+  const TransactionState state = Remember(Resign{{"e"}, a_, {}});
+  TransactionState stale = state;
+  stale.elections.at({"e"}).election.next_ticket = {99};
+  mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
+
+  EXPECT_EQ(connection.Call(CallToResign(stale))->at(0).Unsigned(0), 0u);
+  EXPECT_TRUE(NoTransactionIsOpen());
+
+  try {
+    connection.Call(CallToResign(state, {.epoch = 7}));
+    ADD_FAILURE() << "it is in this epoch";
+  } catch (const mysql::MySqlError& error) {
+    EXPECT_EQ(error.code, mysql::query::kNotNull) << error.what();
+  }
+  EXPECT_TRUE(NoTransactionIsOpen());
+
+  EXPECT_THAT(History("e"), SizeIs(1));
+  EXPECT_GT(connection.Call(CallToResign(state))->at(0).Unsigned(0), 0u);
   EXPECT_THAT(History("e"), SizeIs(2));
+  EXPECT_TRUE(NoTransactionIsOpen());
+}
+
+// It may have been interrupted after its COMMIT.
+TEST_P(MemoryCallTest, ACallThatIsInterruptedIsLookedUp) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState state = Remember(resign);
+  SleepInEachEvent("3");
+  std::thread killer([] {
+    const std::string sleeper =
+        "SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User sleep'";
+    EXPECT_TRUE(Eventually([&] { return Server().Ask(sleeper) != "NULL"; }));
+    Server().Ask("KILL QUERY " + Server().Ask(sleeper));
+  });
+
+  const Memory memory = Try(state, resign);
+  killer.join();
+
+  EXPECT_EQ(memory, Memory::kUnused) << "it was not committed, and then decided from rows";
+  EXPECT_THAT(store_->Activity().retries, Contains(1u));
+  EXPECT_TRUE(NoTransactionIsOpen());
 }
 
 }  // namespace

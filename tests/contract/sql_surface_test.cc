@@ -435,7 +435,7 @@ TEST_F(FenceTest, TheDocumentedPlainSqlDoesTheSame) {
 constexpr char kRightsToMigrate[] =
     "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, INSERT,"
     " UPDATE, DELETE ON tenure.*";
-constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE ON tenure.*";
+constexpr char kRightsToServe[] = "SELECT, INSERT, UPDATE, DELETE, EXECUTE ON tenure.*";
 
 TEST_F(FenceTest, TheDocumentedPrivilegesSufficeToMigrateAndToServe) {
   Server().FreshDatabase("tenure");

@@ -17,13 +17,19 @@
 
 namespace tenure::testing {
 
-enum class Kind { kSqliteMemory, kSqliteFile, kServer };
+enum class Kind {
+  kSqliteMemory,
+  kSqliteFile,
+  kServer,
+  kServerByMessage,  // without procedures for transactions
+};
 
 inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
   switch (info.param) {
     case Kind::kSqliteMemory: return "SqliteMemory";
     case Kind::kSqliteFile: return "SqliteFile";
     case Kind::kServer: return ServerName();
+    case Kind::kServerByMessage: return ServerName() + "ByMessage";
   }
   return "";
 }
@@ -59,7 +65,8 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
     switch (GetParam()) {
       case Kind::kSqliteMemory: return "sqlite::memory:";
       case Kind::kSqliteFile: return "sqlite:" + (folder_.path() / "tenure.db").string();
-      case Kind::kServer: return Server().FreshDatabase("tenure");
+      case Kind::kServer:
+      case Kind::kServerByMessage: return Server().FreshDatabase("tenure");
     }
     return "";
   }
