@@ -215,20 +215,27 @@ TEST_P(MemoryContract, ARefusedDecisionIsMadeAgainFromWhatIsLocked) {
 }
 
 TEST_P(MemoryContract, AClockThatWasReckonedWrongIsRefused) {
-  const Command resign = Resign{{"e"}, a_, {}};
-  for (const Duration off : {Duration(-10s), Duration(10s)}) {
-    TransactionState state = Remember(resign);
-    state.now = state.now + off;
-    const auto committed =
-        store_->Transact(LockSetOf({resign}), {.remembered = &state}, [&](TransactionState& it) {
-          if (it.now != state.now) return;
-          EXPECT_TRUE(Apply(it, limits_, resign));
-        });
+  Stand("vacant", a_, "a");
+  Run(Resign{{"vacant"}, a_, {}});
+  const std::vector<Command> commands = {
+      Resign{{"e"}, a_, {}},
+      Campaign{{"vacant"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}}};
+  for (const Command& command : commands) {
+    for (const Duration off : {Duration(-10s), Duration(10s)}) {
+      TransactionState state = Remember(command);
+      state.now = state.now + off;
+      const auto committed =
+          store_->Transact(LockSetOf({command}), {.remembered = &state}, [&](TransactionState& it) {
+            if (it.now != state.now) return;
+            EXPECT_TRUE(Apply(it, limits_, command));
+          });
 
-    ASSERT_TRUE(committed);
-    EXPECT_EQ(committed->memory, Memory::kRefused);
+      ASSERT_TRUE(committed);
+      EXPECT_EQ(committed->memory, Memory::kRefused);
+    }
   }
   EXPECT_THAT(History("e"), SizeIs(1));
+  EXPECT_THAT(History("vacant"), SizeIs(2));
 }
 
 TEST_P(MemoryContract, ASessionThatExistsIsNotOpenedAgain) {
@@ -354,19 +361,24 @@ TEST_P(MemoryContract, ARenewalElsewhereIsKept) {
 
 // --- The conditions in SQL ---
 
-class MemoryConditionTest : public MemoryContract {};
+class MemoryConditionTest : public MemoryContract {
+ protected:
+  // Of the election "e", which then is as it was.
+  void ExpectThatEveryColumnIsCompared(const Command& command);
+  void ExpectBusyWhileLocked(const Command& command);
+};
 
 INSTANTIATE_TEST_SUITE_P(Stores, MemoryConditionTest,
                          ::testing::Values(Kind::kServer, Kind::kServerByMessage), KindName);
 
 // Each is in the statement, or this column could change unnoticed.
-TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
+void MemoryConditionTest::ExpectThatEveryColumnIsCompared(const Command& command) {
   const std::vector<std::string> changes = {
       "term = term + 1",
       "revision = revision + 1",
       "next_ticket = next_ticket + 1",
       "waiting = 1",
-      "leader_attempt = leader_attempt + 1",
+      "leader_attempt = COALESCE(leader_attempt, 0) + 1",
       "lock_delay_us = 1",
       "min_hold_us = 1",
       "lease_ttl_default_us = 1000000",
@@ -381,8 +393,7 @@ TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
       "history_from = 1",
       "incumbent = 'z'",
   };
-  const Command resign = Resign{{"e"}, a_, {}};
-  const TransactionState before = Remember(resign);
+  const TransactionState before = Remember(command);
   for (const std::string& change : changes) {
     Server().Query(
         "CREATE TABLE tenure.kept LIKE tenure.elections;"
@@ -391,35 +402,47 @@ TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
         change);
 
     for (int tries = 0; tries < 3; ++tries) {
-      EXPECT_EQ(Resigning(before), Memory::kRefused) << change;
+      EXPECT_EQ(Try(before, command), Memory::kRefused) << change;
     }
 
     Server().Query(
         "REPLACE INTO tenure.elections SELECT * FROM tenure.kept;"
         "DROP TABLE tenure.kept");
   }
-  EXPECT_TRUE(Holds(before, resign));
+  EXPECT_TRUE(Holds(before, command));
+}
+
+TEST_P(MemoryConditionTest, EveryColumnThatTheLawReadsIsCompared) {
+  ExpectThatEveryColumnIsCompared(Resign{{"e"}, a_, {}});
+  ExpectThatEveryColumnIsCompared(
+      Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}});
 }
 
 TEST_P(MemoryConditionTest, ALockedElectionIsBusyAndNotWaitedFor) {
-  const Command resign = Resign{{"e"}, a_, {}};
-  const TransactionState state = Remember(resign);
+  ExpectBusyWhileLocked(Resign{{"e"}, a_, {}});
+  Run(Resign{{"e"}, a_, {}});
+  ExpectBusyWhileLocked(Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}});
+}
+
+void MemoryConditionTest::ExpectBusyWhileLocked(const Command& command) {
+  const TransactionState state = Remember(command);
+  const size_t events = History("e").size();
   const auto other = Open();
   bool busy = false;
 
-  ASSERT_TRUE(other->Transact(LockSetOf({resign}), {}, [&](TransactionState&) {
-    const auto committed = store_->Transact(LockSetOf({resign}), {.remembered = &state},
+  ASSERT_TRUE(other->Transact(LockSetOf({command}), {}, [&](TransactionState&) {
+    const auto committed = store_->Transact(LockSetOf({command}), {.remembered = &state},
                                             [&](TransactionState& transaction) {
                                               busy = transaction.busy.contains({"e"});
                                               if (busy) return;
-                                              EXPECT_TRUE(Apply(transaction, limits_, resign));
+                                              EXPECT_TRUE(Apply(transaction, limits_, command));
                                             });
     EXPECT_TRUE(committed);
     EXPECT_EQ(committed->memory, Memory::kRefused);
   }));
 
   EXPECT_TRUE(busy);
-  EXPECT_THAT(History("e"), SizeIs(1));
+  EXPECT_THAT(History("e"), SizeIs(events));
 }
 
 // What became of it is found by its event. The message takes longer than the store waits for it.
