@@ -176,6 +176,14 @@ REPLICAS = [
         steps=True,
         top=1,
     ),
+    time_series(
+        "Followed replicas",
+        "The other replicas, and those of them from which a replica hears when they commit.",
+        "none",
+        ("{{instance}}", "min by (instance) (tenure_replicas_followed{@})"),
+        ("others", "max(tenure_replicas{@})"),
+        steps=True,
+    ),
     table(
         "Versions",
         "What is running.",

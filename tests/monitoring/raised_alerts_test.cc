@@ -64,6 +64,12 @@ TEST_F(RaisedAlertsTest, CandidatesWithoutRoomAreRefused) {
   EXPECT_TRUE(IsRaised("TenureCallsRefused"));
 }
 
+TEST_F(RaisedAlertsTest, AReplicaThatTheOthersCannotReachIsDisconnected) {
+  const Tenured unreachable(service_->store(), {"--advertise", "127.0.0.1:1"});
+
+  EXPECT_TRUE(IsRaised("TenureReplicasDisconnected"));
+}
+
 TEST_F(RaisedAlertsTest, AnUnavailableDatabaseIsUnreachableAndNoReplicaIsReady) {
   service_->database().Kill();
   EXPECT_TRUE(IsRaised("TenureDatabaseUnreachable"));
