@@ -92,14 +92,19 @@ void ChangeFeed::Tell(Event event) {
 }
 
 void ChangeFeed::PollSoon() {
-  if (poll_is_near_.exchange(true)) return;
+  if (!poll_is_near_.exchange(true)) PlanPoll();
+}
+
+void ChangeFeed::PlanPoll() {
+  const SteadyTime when = next_poll_at_;
   const auto poll = [this] {
+    // A poll that has ended since may have put it off.
+    if (scheduler_.Now() < next_poll_at_.load()) return PlanPoll();
     poll_is_near_ = false;
     (void)CatchUp();
   };
-  const SteadyTime earliest = next_poll_at_;
-  if (earliest <= scheduler_.Now()) return scheduler_.Post(Work::kFeed, poll);
-  scheduler_.PostAt(Work::kFeed, earliest, poll);
+  if (when <= scheduler_.Now()) return scheduler_.Post(Work::kFeed, poll);
+  scheduler_.PostAt(Work::kFeed, when, poll);
 }
 
 bool ChangeFeed::Confirm(const std::optional<HistoryPoint>& point,
@@ -122,12 +127,17 @@ void ChangeFeed::Poll() {
 bool ChangeFeed::CatchUp() {
   const MutexLock one_poll(poll_mutex_);
   metrics_.feed_polls.Increment();
-  next_poll_at_ = scheduler_.Now() + kIntervalAfterFailure;
+  const bool complete = ReadAll();
+  const SteadyTime::duration pause = complete ? kIntervalMin : kIntervalAfterFailure;
+  next_poll_at_ = scheduler_.Now() + pause;
+  return complete;
+}
+
+bool ChangeFeed::ReadAll() {
   const auto partitions = ReadPartitions();
   if (!partitions) return false;
   if (repairs_ != lineage_.repairs()) return StartAnew();
   rejoining_ = false;
-  next_poll_at_ = scheduler_.Now() + kIntervalMin;
   outages_.Answered(scheduler_.Now());
   bool complete = true;
   for (int partition = 0; partition < kPartitionCount; ++partition) {

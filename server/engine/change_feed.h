@@ -63,6 +63,7 @@ class ChangeFeed {
 
   void Poll();
   [[nodiscard]] bool CatchUp();
+  [[nodiscard]] bool ReadAll() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool CatchUp(int partition, uint64_t until);
   // The partitions of a history that is known, and open. Nothing if that cannot be had now.
   [[nodiscard]] std::optional<Partitions> ReadPartitions() TENURE_REQUIRES(poll_mutex_);
@@ -73,6 +74,7 @@ class ChangeFeed {
   void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
   void PollSoon();
+  void PlanPoll();
 
   Store& store_;
   Scheduler& scheduler_;
@@ -92,7 +94,7 @@ class ChangeFeed {
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   std::atomic<uint64_t> origin_ = 0;
   std::atomic<bool> poll_is_near_ = false;                   // an extra poll is posted
-  std::atomic<SteadyTime> next_poll_at_{SteadyTime::min()};  // not sooner
+  std::atomic<SteadyTime> next_poll_at_{SteadyTime::min()};  // an extra poll is not sooner
 };
 
 }  // namespace tenure::engine
