@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
@@ -481,6 +482,60 @@ TEST_P(StoreContract, ALockedSessionIsBusyAndDelaysNobodyElse) {
 
   EXPECT_TRUE(held);
   EXPECT_EQ(View("e").election.leader->candidate, "a");
+}
+
+TEST_P(StoreContract, AQueueIsLoadedTheSameAloneAndAmongManyElections) {
+  const SessionId leader = NewSessionId();
+  Stand("e", leader, "leader");
+  Stand("e", NewSessionId(), "third");
+  Stand("e", NewSessionId(), "second", 60s, 1);
+  Stand("e", NewSessionId(), "first", 60s, 2);
+  const SessionId last = NewSessionId();
+  Stand("e", last, "last");
+  const std::vector<Command> alone = {Resign{{"e"}, leader, {}}, Resign{{"e"}, last, {}}};
+  std::vector<Command> among = alone;
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "f/" + std::to_string(i);
+    const SessionId session = NewSessionId();
+    Stand(name, session, "a");
+    if (i % 2 == 0) Stand(name, NewSessionId(), "b");
+    among.emplace_back(Resign{{name}, session, {}});
+  }
+  const auto load = [&](const std::vector<Command>& commands) {
+    TransactionState loaded;
+    EXPECT_TRUE(store_->Transact(LockSetOf(commands), {},
+                                 [&](TransactionState& transaction) { loaded = transaction; }));
+    return loaded;
+  };
+
+  for (const TransactionState& state : {load(alone), load(among)}) {
+    const ElectionState& e = state.elections.at({"e"});
+    EXPECT_THAT(
+        e.queue,
+        ElementsAre(Field(&Candidacy::candidate, "first"), Field(&Candidacy::candidate, "second"),
+                    Field(&Candidacy::candidate, "third"), Field(&Candidacy::candidate, "last")));
+    EXPECT_EQ(e.horizon->candidate, "third");
+    EXPECT_TRUE(state.sessions.contains(leader));
+    for (const Candidacy& it : e.queue) EXPECT_TRUE(state.sessions.contains(it.session));
+  }
+}
+
+TEST_P(StoreContract, ALockedSuccessorIsBusyAndNotPassedOver) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite locks the whole file";
+  const SessionId leader = NewSessionId();
+  const SessionId next = NewSessionId();
+  Stand("e", leader, "leader");
+  Stand("e", next, "next");
+  Stand("e", NewSessionId(), "last");
+  const auto other = Open();
+
+  const auto held = other->Transact({{}, {next}}, {}, [&](TransactionState&) {
+    EXPECT_EQ(Run(Resign{{"e"}, leader, {}}).error().reason, Reason::kOverloaded);
+  });
+
+  EXPECT_TRUE(held);
+  EXPECT_TRUE(Run(Resign{{"e"}, leader, {}}));
+  EXPECT_EQ(View("e").election.leader->candidate, "next");
 }
 
 TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
