@@ -74,6 +74,18 @@ MySqlError Translate(const sql::SQLException& error) {
           "MySQL error " + std::to_string(code) + ": " + text};
 }
 
+// The Connector's errors as ours.
+template <typename Ask>
+auto Translating(Ask ask) {
+  try {
+    return ask();
+  } catch (const sql::SQLException& error) {
+    throw Translate(error);
+  } catch (const std::bad_alloc& error) {  // what was sent may have been done
+    throw MySqlError(MySqlError::Kind::kAway, 0, error.what());
+  }
+}
+
 // What OpenSSL and the client library say of a certificate that is refused, in the operator's
 // words.
 std::string WhyTlsFailed(const std::string& error, const std::string& host, const Tls& tls) {
@@ -272,7 +284,7 @@ std::optional<Rows> Connection::Call(const std::string& call) {
 }
 
 std::vector<Rows> Connection::Send(const std::string& message, size_t results_count) {
-  try {
+  return Translating([&] {
     const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
     std::vector<Rows> results;
     results.reserve(results_count);
@@ -282,11 +294,14 @@ std::vector<Rows> Connection::Send(const std::string& message, size_t results_co
       if (results.size() == results_count) return results;
       has_rows = statement->getMoreResults();
     }
-  } catch (const sql::SQLException& error) {
-    throw Translate(error);
-  } catch (const std::bad_alloc& error) {  // what was sent may have been done
-    throw MySqlError(MySqlError::Kind::kAway, 0, error.what());
-  }
+  });
+}
+
+uint64_t Connection::Change(const std::string& statement) {
+  return Translating([&] {
+    const std::unique_ptr<sql::Statement> change(connection_->createStatement());
+    return static_cast<uint64_t>(change->executeUpdate(statement));
+  });
 }
 
 }  // namespace tenure::mysql

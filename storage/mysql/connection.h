@@ -88,6 +88,9 @@ class Connection {
   // middle of a message is not reported, and the server runs the rest of the message without it.
   std::vector<Rows> Run(const std::vector<std::string>& statements);
 
+  // Runs one statement that changes rows, and answers with how many it changed.
+  uint64_t Change(const std::string& statement);
+
   // Calls a procedure that commits, and answers with one result. Nothing if there is none of this
   // name, or this user may not call it: then nothing was done, and MayCall is false from now on.
   // Throws kAway also if it was interrupted, which may have been after its COMMIT.

@@ -43,6 +43,9 @@ class Saver {
   // Begins, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
     const Changes changes = Compare(base_, decided_);
+    if (const auto end = RenewedUntil(changes); end && loan_.connection().server().mariadb) {
+      return Renew(*end) ? std::optional(std::vector<PartitionOffset>()) : std::nullopt;
+    }
     if (const auto small = AsSmall(changes); small && loan_.connection().MayCall()) {
       if (const auto offset = Call(*small)) {
         if (*offset == 0) return std::nullopt;
@@ -106,13 +109,43 @@ class Saver {
     const auto offsets = Settle(
         EventsByPartition(decided_.events),
         [&] {
-          std::vector<uint64_t> offset;
           const auto answer = loan_.connection().Call(query::Commit(small, rules_.point));
-          if (answer) offset.push_back(OffsetIn(*answer));
-          return offset;
+          return answer ? OffsetsIn(*answer, 1) : std::vector<uint64_t>();
         },
         [this] { return EventIsThere(); });
     return offsets.empty() ? std::nullopt : std::optional(offsets.front());
+  }
+
+  // Whether it has the same lease as before, and a later end of it.
+  [[nodiscard]] bool IsRenewed(const Session& session) const {
+    Session before = base_.sessions.at(session.id);
+    const bool later = before.expires_at < session.expires_at;
+    before.expires_at = session.expires_at;
+    return later && before == session;
+  }
+
+  // If nothing but renewals is decided, and all of these until the same moment.
+  [[nodiscard]] std::optional<DbTime> RenewedUntil(const Changes& changes) const {
+    const bool all = rules_.repeatable && base_.elections.empty() && decided_.events.empty() &&
+                     changes.opened.empty() && !changes.sessions.empty() &&
+                     changes.sessions.size() == base_.sessions.size();
+    if (!all) return std::nullopt;
+    const DbTime end = changes.sessions.front()->expires_at;
+    const bool alike = std::ranges::all_of(changes.sessions, [&](const Session* session) {
+      return session->expires_at == end && IsRenewed(*session);
+    });
+    return alike ? std::optional(end) : std::nullopt;
+  }
+
+  // Whether all were as remembered. If only some were, these are renewed, which harms nobody: they
+  // are asked for again.
+  bool Renew(DbTime end) {
+    try {
+      return loan_.connection().Change(query::RenewRemembered(base_, end)) == base_.sessions.size();
+    } catch (const MySqlError& error) {
+      if (error.code != query::kLockWaitTimeout) throw;
+      return false;  // some are locked: what locks the rest passes by them
+    }
   }
 
   // Most are only renewed, and most of these until the same moment.
@@ -121,10 +154,7 @@ class Saver {
     std::vector<const Session*> others;
     std::map<DbTime, std::vector<SessionId>> renewed;
     for (const Session* session : sessions) {
-      Session before = base_.sessions.at(session->id);
-      const bool later = before.expires_at < session->expires_at;
-      before.expires_at = session->expires_at;
-      if (later && before == *session) {
+      if (IsRenewed(*session)) {
         renewed[session->expires_at].push_back(session->id);
       } else {
         others.push_back(session);
@@ -141,40 +171,40 @@ class Saver {
       if (!granted.empty()) statements.push_back(query::WriteFences(granted));
     }
 
-    const auto partitions = EventsByPartition(decided_.events);
-    std::vector<size_t> position_results;
-    for (const auto& [partition, events] : partitions) {
-      statements.push_back(query::AdvancePartition(partition, rules_.point));
-      position_results.push_back(statements.size());
-      statements.emplace_back(query::kAdvancedOffset);
-      statements.push_back(query::SaveEvents(partition, events));
+    const EventPartitions events = EventsByPartition(decided_.events);
+    std::vector<int> partitions;
+    for (const auto& [partition, of_partition] : events) partitions.push_back(partition);
+    if (!partitions.empty()) {
+      std::ranges::move(query::AdvancePartitions(partitions, rules_.point),
+                        std::back_inserter(statements));
+      statements.push_back(query::SaveEvents(events));
     }
+    const size_t offsets_at = statements.size() - 2;  // before the events, if there are any
     statements.emplace_back(query::kCommit);
 
     const std::vector<uint64_t> offsets = Settle(
-        partitions,
+        events,
         [&] {
           const std::vector<Rows> results = loan_.connection().Run(statements);
-          std::vector<uint64_t> positions;
-          for (const size_t index : position_results) {
-            positions.push_back(OffsetIn(results[index]));
-          }
-          return positions;
+          return partitions.empty() ? std::vector<uint64_t>()
+                                    : OffsetsIn(results[offsets_at], partitions.size());
         },
         was_committed);
     std::vector<PartitionOffset> committed;
-    for (const auto& [partition, events] : partitions) {
-      committed.push_back({partition, offsets.at(committed.size())});
+    for (size_t i = 0; i < partitions.size(); ++i) {
+      committed.push_back({partitions[i], offsets.at(i)});
     }
     return committed;
   }
 
   // COMMIT may have been answered: if this is not there, what became of it is looked up.
-  static uint64_t OffsetIn(const Rows& answer) {
+  static std::vector<uint64_t> OffsetsIn(const Rows& answer, size_t count) {
     if (answer.size() != 1) {
       throw MySqlError(MySqlError::Kind::kAway, 0, "the answer to a commit is incomplete");
     }
-    return answer[0].Unsigned(0);
+    std::vector<uint64_t> offsets;
+    for (size_t i = 0; i < count; ++i) offsets.push_back(answer[0].Unsigned(i));
+    return offsets;
   }
 
   // Answers as `commit` does, with the offset in each partition. If its reply is lost, asks

@@ -120,6 +120,16 @@ std::string ClockIsNear(DbTime now) {
                      Literal(kRememberedClockTolerance));
 }
 
+// `session` finds one of them in an item.
+template <typename Items, typename SessionOf>
+std::string AreAsRemembered(const Items& sessions, SessionOf session) {
+  const auto ids = Join(sessions, ", ", [&](const auto& it) { return Literal(session(it)->id); });
+  const auto rows =
+      Join(sessions, ", ", [&](const auto& it) { return Literal(ComparedOf(*session(it))); });
+  return fmt::format("s.id IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND {}", ids, kComparedOfSession,
+                     rows, SessionIsAlive());
+}
+
 template <typename T>
 std::string Nullable(const std::optional<T>& value) {
   return value ? fmt::format("{}", Literal(*value)) : "NULL";
@@ -295,12 +305,8 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
                     kComparedOfElection, rows, kIsPlain));
   }
   if (!sessions.empty()) {
-    const auto ids = Join(sessions, ", ", [](const auto& it) { return Literal(it.first); });
-    const auto rows =
-        Join(sessions, ", ", [](const auto& it) { return Literal(ComparedOf(*it.second)); });
     add(sessions.size(), "sessions s",
-        fmt::format("s.id IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND {}", ids, kComparedOfSession,
-                    rows, SessionIsAlive()));
+        AreAsRemembered(sessions, [](const auto& it) { return it.second; }));
   }
   return statements;
 }
@@ -395,6 +401,14 @@ std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end) {
       Literal(end), Literals(ids));
 }
 
+std::string RenewRemembered(const TransactionState& remembered, DbTime end) {
+  return fmt::format(
+      "SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE sessions s"
+      " SET s.expires_at_us = GREATEST(s.expires_at_us, {}) WHERE {} AND {}",
+      Literal(end), AreAsRemembered(remembered.sessions, [](const auto& it) { return &it.second; }),
+      ClockIsNear(remembered.now));
+}
+
 std::string UsageOf(const std::set<std::string>& identities) {
   return fmt::format(
       "SELECT s.identity, COUNT(*), SUM("
@@ -456,27 +470,54 @@ std::string SaveAdminChanges(const std::vector<AdminChange>& changes) {
          Join(changes, ", ", row);
 }
 
-std::string AdvancePartition(int partition, const std::optional<HistoryPoint>& point) {
-  const std::string next =
-      point ? fmt::format("CASE WHEN epoch = {} AND position >= {} THEN position + 1 END",
-                          point->epoch, point->seen[static_cast<size_t>(partition)])
-            : "position + 1";
-  return fmt::format("UPDATE lanes SET position = LAST_INSERT_ID({}) WHERE lane = {}", next,
-                     partition);
+// One partition's offset comes back as LAST_INSERT_ID(). Several are read into variables: a
+// statement for each would take more of the database's time than all of their events.
+std::vector<std::string> AdvancePartitions(const std::vector<int>& partitions,
+                                           const std::optional<HistoryPoint>& point) {
+  const std::string lanes = fmt::format("{}", fmt::join(partitions, ", "));
+  const auto join = [&](std::string_view separator, std::string_view format) {
+    return Join(partitions, separator,
+                [&](int partition) { return fmt::format(fmt::runtime(format), partition); });
+  };
+  std::string next = "position + 1";
+  if (point) {
+    next = fmt::format("CASE WHEN epoch = {} AND position >= CASE lane {} END THEN {} END",
+                       point->epoch,
+                       Join(partitions, " ",
+                            [&](int partition) {
+                              return fmt::format("WHEN {} THEN {}", partition,
+                                                 point->seen[static_cast<size_t>(partition)]);
+                            }),
+                       next);
+  }
+  if (partitions.size() == 1) {
+    return {
+        fmt::format("UPDATE lanes SET position = LAST_INSERT_ID({}) WHERE lane = {}", next, lanes),
+        "SELECT LAST_INSERT_ID()"};
+  }
+  return {fmt::format("UPDATE lanes SET position = {} WHERE lane IN ({})", next, lanes),
+          fmt::format("SELECT {} INTO {} FROM lanes WHERE lane IN ({})",
+                      join(", ", "MAX(CASE lane WHEN {} THEN position END)"),
+                      join(", ", "@offset_{}"), lanes),
+          "SELECT " + join(", ", "@offset_{}")};
 }
 
-std::string SaveEvents(int partition, const std::vector<const Event*>& events) {
-  const auto row = [&](const Event* it) {
+std::string SaveEvents(const std::map<int, std::vector<const Event*>>& events) {
+  const auto row = [&](const Event* it, int partition, std::string_view offset) {
     const Leader& leader = it->leader;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, LAST_INSERT_ID())",
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
                        Literal(it->election), it->revision.value, static_cast<int>(it->type),
                        static_cast<int>(it->cause), it->term.value, Literal(leader.session),
                        Literal(leader.candidate), Literal(leader.lease_ttl), Literal(leader.value),
                        Literal(leader.elected_at), Literal(it->at), Literal(it->successor),
-                       partition);
+                       partition, offset);
   };
-  return fmt::format("INSERT INTO events ({}, lane, position) VALUES {}", kEventColumns,
-                     Join(events, ", ", row));
+  const std::string rows = Join(events, ", ", [&](const auto& it) {
+    const std::string offset =
+        events.size() == 1 ? "LAST_INSERT_ID()" : fmt::format("@offset_{}", it.first);
+    return Join(it.second, ", ", [&](const Event* event) { return row(event, it.first, offset); });
+  });
+  return fmt::format("INSERT INTO events ({}, lane, position) VALUES {}", kEventColumns, rows);
 }
 
 std::string SaveWriter(std::string_view writer, uint64_t transaction) {

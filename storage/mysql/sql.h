@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -117,6 +118,10 @@ struct SmallCommit {
 [[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
 // Never to an earlier end.
 [[nodiscard]] std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end);
+// The same for sessions that are as remembered, and alive, in a transaction of its own. Changes
+// fewer rows if some are not, or end later. Does not wait for locks, but fails with
+// kLockWaitTimeout. For MariaDB only: MySQL waits for a second at least.
+[[nodiscard]] std::string RenewRemembered(const TransactionState& remembered, DbTime end);
 [[nodiscard]] std::vector<std::string> EmptyElections(
     const std::vector<const ElectionName*>& names);
 [[nodiscard]] std::string DeletePlaces(const std::vector<PlaceKey>& places);
@@ -124,12 +129,14 @@ struct SmallCommit {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
-// The partition's next offset becomes LAST_INSERT_ID(), for SaveEvents, which comes next. Fails
-// with kNotNull if the partition is not where `point` says.
-[[nodiscard]] std::string AdvancePartition(int partition, const std::optional<HistoryPoint>& point);
+// These partitions, in this order, get their next offsets, which the last of the statements answers
+// in one row, and which SaveEvents uses. Fails with kNotNull if a partition is not where `point`
+// says.
+[[nodiscard]] std::vector<std::string> AdvancePartitions(const std::vector<int>& partitions,
+                                                         const std::optional<HistoryPoint>& point);
 inline constexpr int kNotNull = 1048;
-inline constexpr char kAdvancedOffset[] = "SELECT LAST_INSERT_ID()";
-[[nodiscard]] std::string SaveEvents(int partition, const std::vector<const Event*>& events);
+// REQUIRES: AdvancePartitions of exactly the partitions of these events came before.
+[[nodiscard]] std::string SaveEvents(const std::map<int, std::vector<const Event*>>& events);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);
 // Nobody gets the ticket: an election that is remembered with it is stale.

@@ -24,8 +24,6 @@ using ::testing::SizeIs;
 
 using Memory = Committed::Memory;
 
-constexpr int kTries = 20;  // a machine that stands still makes a memory too old
-
 bool SeveralServersWrite() { return ServerName() == "Galera"; }
 
 class MemoryContract : public StoreContract {
@@ -262,6 +260,32 @@ TEST_P(MemoryContract, ADecisionInAnotherHistoryIsNotSaved) {
 
   EXPECT_FALSE(committed);
   EXPECT_THAT(History("e"), SizeIs(1));
+}
+
+TEST_P(MemoryContract, ADecisionIsNotSavedIfOneOfItsPartitionsIsBehind) {
+  std::vector<Command> resign;
+  for (const char* name : {"e", "f", "g", "h", "i"}) {
+    ASSERT_TRUE(Stand(name, a_, "a").elected);
+    resign.emplace_back(Resign{{name}, a_, {}});
+  }
+  TransactionState state;
+  ASSERT_TRUE(
+      store_->Transact(LockSetOf(resign), {}, [&](TransactionState& loaded) { state = loaded; }));
+  const Partitions partitions = store_->ReadPartitions().value();
+  const auto behind = static_cast<size_t>(PartitionOf({"h"}));
+  HistoryPoint point{.epoch = partitions.epoch, .seen = partitions.offsets};
+  ++point.seen.at(behind);
+
+  for (const TransactionState* remembered : {&std::as_const(state), {}}) {
+    EXPECT_FALSE(store_->Transact(LockSetOf(resign), {.point = point, .remembered = remembered},
+                                  [&](TransactionState& it) {
+                                    for (const Command& command : resign) {
+                                      EXPECT_TRUE(Apply(it, limits_, command));
+                                    }
+                                  }));
+    for (const char* name : {"e", "f", "g", "h", "i"}) EXPECT_THAT(History(name), SizeIs(1));
+    EXPECT_EQ(store_->ReadPartitions().value().offsets, partitions.offsets);
+  }
 }
 
 // --- Whatever the decision was based on may have changed ---

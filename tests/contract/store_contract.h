@@ -17,6 +17,9 @@
 
 namespace tenure::testing {
 
+// To commit from memory: a machine that stands still makes a memory too old.
+inline constexpr int kTries = 20;
+
 enum class Kind {
   kSqliteMemory,
   kSqliteFile,
