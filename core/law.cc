@@ -486,13 +486,10 @@ Result<Session> Renew(TransactionState& transaction, const SessionId& id) {
   return **session;
 }
 
-void FollowClock(TransactionState& transaction, const SessionId& id, Duration by) {
+void FollowClock(TransactionState& transaction, const SessionId& id) {
   Session* session = Find(transaction, id);
   if (session == nullptr || session->ended != Cause::kNone) return;
-  const bool was_running = session->expires_at > transaction.now + -by;
-  if (by > Duration(0) && was_running)
-    session->expires_at = LongestLease(*session, transaction.now);
-  CutLease(*session, transaction.now);
+  session->expires_at = LongestLease(*session, transaction.now);
 }
 
 Result<Session> EndSession(TransactionState& transaction, const SessionId& id, Cause cause) {

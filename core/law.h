@@ -192,10 +192,10 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
 // but never earlier than its holder believes. Errors: kSessionNotFound, kSessionEnded.
 [[nodiscard]] Result<Session> Renew(TransactionState& transaction, const SessionId& id);
 
-// The database's clock was set by `by`, ahead or back, and then showed `now`. Whatever lease was
-// running begins anew if it may have lost time, and is cut to its length if it has won some. Safe
-// to do twice.
-void FollowClock(TransactionState& transaction, const SessionId& id, Duration by);
+// The database's clock was set, ahead or back, perhaps more than once, and now shows `now`. A lease
+// that has not been ended begins anew, since its end may be by any of these clocks. Safe to do
+// twice.
+void FollowClock(TransactionState& transaction, const SessionId& id);
 
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
 [[nodiscard]] Result<Session> EndSession(TransactionState& transaction, const SessionId& id,

@@ -177,9 +177,7 @@ TEST_P(LawPropertyTest, TheInvariantsHoldAfterEveryStep) {
       case 5:
       case 6:
       case 7: (void)Renew(transaction, commands_.AnySession()); break;
-      case 8:
-        tenure::FollowClock(transaction, commands_.AnySession(), 500ms * (dice_.Below(5) - 2));
-        break;
+      case 8: tenure::FollowClock(transaction, commands_.AnySession()); break;
       default:
         command = commands_.Draw(transaction);
         (void)Do(transaction, *command, kLimits);

@@ -15,13 +15,9 @@ constexpr int kMoveTriesMax = 20;  // of sessions that others have locked
 
 }  // namespace
 
-ClockFollower::ClockFollower(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-                             DatabaseClock& clock, Transactions& transactions)
-    : store_(store),
-      scheduler_(scheduler),
-      metrics_(metrics),
-      clock_(clock),
-      transactions_(transactions) {}
+ClockFollower::ClockFollower(LawStore& store, Metrics& metrics, DatabaseClock& clock,
+                             Transactions& transactions)
+    : store_(store), metrics_(metrics), clock_(clock), transactions_(transactions) {}
 
 bool ClockFollower::Follow(DbTime now, SteadyTime asked, SteadyTime answered) {
   if (const auto jump = clock_.JumpTo(now, asked, answered)) {
@@ -59,9 +55,7 @@ Result<void> ClockFollower::MoveLeases(const std::vector<SessionId>& sessions,
                                        std::vector<SessionId>& busy) {
   LockSet locks{{}, sessions};
   const auto committed = transactions_.RunByAnyClock(locks, [&](TransactionState& transaction) {
-    // As far as it is now: it may have jumped again.
-    const Duration by = transaction.now - clock_.At(scheduler_.Now()).value_or(transaction.now);
-    for (const SessionId& id : sessions) FollowClock(transaction, id, by);
+    for (const SessionId& id : sessions) FollowClock(transaction, id);
   });
   if (!committed) return tl::unexpected(committed.error());
   const std::set<SessionId>& passed_by = committed->transaction.busy_sessions;

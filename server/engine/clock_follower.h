@@ -16,11 +16,11 @@ namespace tenure::engine {
 // Of one thread. What it is made of must outlive it.
 class ClockFollower {
  public:
-  ClockFollower(LawStore& store, const Scheduler& scheduler, Metrics& metrics, DatabaseClock& clock,
+  ClockFollower(LawStore& store, Metrics& metrics, DatabaseClock& clock,
                 Transactions& transactions);
 
-  // The database said `now` between `asked` and `answered`. If its clock has jumped, all leases are
-  // moved along. False if they could not be: then it is to be asked again.
+  // The database said `now` between `asked` and `answered`. If its clock has jumped, all leases
+  // begin anew. False if they could not be: then it is to be asked again.
   [[nodiscard]] bool Follow(DbTime now, SteadyTime asked, SteadyTime answered);
 
  private:
@@ -30,7 +30,6 @@ class ClockFollower {
                                         std::vector<SessionId>& busy);
 
   LawStore& store_;
-  const Scheduler& scheduler_;
   Metrics& metrics_;
   DatabaseClock& clock_;
   Transactions& transactions_;

@@ -36,11 +36,14 @@ void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
   if (!vaguer) last_ = sight;
 }
 
-bool DatabaseClock::IsAhead(DbTime now, SteadyTime answered) const {
+bool DatabaseClock::HasJumped(DbTime now, SteadyTime asked, SteadyTime answered) const {
   const MutexLock lock(mutex_);
   if (!last_) return false;
-  const Duration passed = Between(last_->at, answered) + last_->uncertainty;
-  return now - last_->now > passed + kJumpMin + passed / kDriftDivisor;
+  const Duration passed = now - last_->now;
+  const Duration longest = Between(last_->at, answered) + last_->uncertainty;
+  const Duration shortest = Between(last_->at, asked) - last_->uncertainty;
+  const Duration tolerance = kJumpMin + longest / kDriftDivisor;
+  return passed > longest + tolerance || passed < shortest - tolerance;
 }
 
 std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {

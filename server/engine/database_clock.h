@@ -20,9 +20,9 @@ class DatabaseClock {
   // From now on jumps are those from here, unless this took so long that less is known by it.
   void Saw(DbTime now, SteadyTime asked, SteadyTime answered);
 
-  // Whether `now`, which the database said before `answered`, is later than it can be: its clock
-  // has jumped ahead since it was seen last.
-  [[nodiscard]] bool IsAhead(DbTime now, SteadyTime answered) const;
+  // Whether `now`, which the database said between `asked` and `answered`, is later or earlier than
+  // it can be: its clock has jumped since it was seen last.
+  [[nodiscard]] bool HasJumped(DbTime now, SteadyTime asked, SteadyTime answered) const;
 
   // What it shows at a moment. Nothing until it was seen once.
   [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;

@@ -65,7 +65,7 @@ TEST_F(DatabaseClockTest, AJumpInASlowRoundTripIsSeenInTheNext) {
   Ask(0s);
 
   EXPECT_EQ(Ask(1s, 2500ms, 6s), std::nullopt);
-  EXPECT_TRUE(clock_.IsAhead(kDatabaseStart + 10s + 2500ms, kBegin + 10s));
+  EXPECT_TRUE(clock_.HasJumped(kDatabaseStart + 10s + 2500ms, kBegin + 10s, kBegin + 10s));
   EXPECT_EQ(Ask(10s, 2500ms), Duration(2500ms));
 }
 
@@ -76,13 +76,19 @@ TEST_F(DatabaseClockTest, TwoClocksMayDriftApart) {
   EXPECT_EQ(Ask(1h + 1s, 3s), Duration(2s));
 }
 
-TEST_F(DatabaseClockTest, AClockIsAheadIfItShowsMoreThanCanHavePassed) {
-  EXPECT_FALSE(clock_.IsAhead(kDatabaseStart + 1h, kBegin));  // it is not known
-  clock_.Saw(kDatabaseStart, kBegin, kBegin + 200ms);         // it may have shown that at the start
+TEST_F(DatabaseClockTest, AClockHasJumpedIfItShowsMoreThanCanHavePassed) {
+  EXPECT_FALSE(clock_.HasJumped(kDatabaseStart + 1h, kBegin, kBegin));  // it is not known
+  clock_.Saw(kDatabaseStart, kBegin, kBegin + 200ms);  // it may have shown that at the start
 
-  EXPECT_FALSE(clock_.IsAhead(kDatabaseStart + 1s + 50ms, kBegin + 1s));
-  EXPECT_TRUE(clock_.IsAhead(kDatabaseStart + 1s + 60ms, kBegin + 1s));
-  EXPECT_FALSE(clock_.IsAhead(kDatabaseStart + -1h, kBegin + 1s));
+  EXPECT_FALSE(clock_.HasJumped(kDatabaseStart + 1s + 50ms, kBegin + 1s, kBegin + 1s));
+  EXPECT_TRUE(clock_.HasJumped(kDatabaseStart + 1s + 60ms, kBegin + 1s, kBegin + 1s));
+}
+
+TEST_F(DatabaseClockTest, AClockHasJumpedIfItShowsLessThanMustHavePassed) {
+  clock_.Saw(kDatabaseStart, kBegin, kBegin + 200ms);  // it may have shown that at the end
+
+  EXPECT_FALSE(clock_.HasJumped(kDatabaseStart + 800ms + -50ms, kBegin + 1s, kBegin + 4s));
+  EXPECT_TRUE(clock_.HasJumped(kDatabaseStart + 800ms + -60ms, kBegin + 1s, kBegin + 4s));
 }
 
 TEST_F(DatabaseClockTest, ADifferenceWithinTheRoundTripIsNoJump) {

@@ -91,6 +91,22 @@ TEST_F(ClockTest, NothingIsDecidedAsLongAsLeasesCannotFollow) {
   EXPECT_EQ(a_.metrics.database_clock_jumps.Value(), 1);
 }
 
+TEST_F(ClockTest, ALeaseThatBeganWhileTheClockWasBackIsNotOverWhenItIsSetAhead) {
+  world_.database().StepClock(-1min);
+  // By a replica that has noticed it.
+  ASSERT_TRUE(world_.store().Transact({{}, {Id("a")}}, {},
+                                      [](TransactionState& it) { FollowClock(it, Id("a")); }));
+  world_.database().StepClock(30s);
+
+  const Reply<Answer> campaigned;
+  a_.engine.Submit(Stand("orders", "c"), campaigned);
+  a_.Run();
+  world_.Advance(kNoticed + kLease / 100);
+
+  EXPECT_THAT(campaigned.get(), AnswersStanding());
+  EXPECT_EQ(Leader(), "a");
+}
+
 TEST_F(ClockTest, ADeadLeaderDoesNotKeepItsSeatWhenTheClockIsSetBack) {
   world_.database().StepClock(-1min);
 

@@ -560,6 +560,7 @@ TEST_F(EngineTest, AnEndedSessionDoesNotComeBackWhenTheDatabasesClockStepsBack) 
   ASSERT_THAT(History("orders"), SizeIs(2));
 
   world_.database().StepClock(-1min);
+  world_.Advance(550ms);  // until it is noticed
 
   EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kSessionEnded));
   EXPECT_THAT(a_.Do(Stand("orders", "a")), FailsWith(Reason::kSessionEnded));

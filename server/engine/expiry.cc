@@ -31,7 +31,7 @@ Expiry::Expiry(LawStore& store, Scheduler& scheduler, Metrics& metrics, Database
       transactions_(transactions),
       publisher_(publisher),
       endings_(endings),
-      clock_(store, scheduler, metrics, clock, transactions),
+      clock_(store, metrics, clock, transactions),
       random_(static_cast<uint32_t>(seed)) {}
 
 void Expiry::Start() {

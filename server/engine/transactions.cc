@@ -49,9 +49,9 @@ Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide
 }
 
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
-  return [this, &decide](TransactionState& transaction) {
+  return [this, &decide, asked = scheduler_.Now()](TransactionState& transaction) {
     const SteadyTime now = scheduler_.Now();
-    if (clock_.IsAhead(transaction.now, now)) PutOff(transaction);
+    if (clock_.HasJumped(transaction.now, asked, now)) PutOff(transaction);
     if (const auto outage = outages_.LastUntil(now)) {
       const auto at = [&](SteadyTime when) {
         return transaction.now + -std::chrono::duration_cast<Duration>(now - when);

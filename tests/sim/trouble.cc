@@ -96,7 +96,8 @@ void Trouble::StepClock() {
   world_.Say("the database's clock is set {} by {} us", forward ? "forward" : "back", by.count());
   world_.latest_before_step = world_.LatestDbTime();
   world_.stepped += forward ? by : -by;
-  (forward ? world_.went_ahead : clock_went_back_) += by;
+  world_.clock_was_set = true;
+  if (!forward) clock_went_back_ += by;
 }
 
 void Trouble::BlackOut() {

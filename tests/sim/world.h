@@ -97,7 +97,7 @@ struct World {
   testing::ManualScheduler scheduler;
   Duration stepped{0};               // of the database's clock
   DbTime latest_before_step;         // that the database's clock has shown
-  Duration went_ahead{0};            // its steps forward, all in all
+  bool clock_was_set = false;        // at least once
   std::optional<Blackout> blackout;  // the last
   bool healed = false;               // nothing goes wrong, for now
   bool ending = false;               // nor will it again: everybody has one more turn
