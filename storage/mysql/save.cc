@@ -43,7 +43,8 @@ class Saver {
   // Begins, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
     const Changes changes = Compare(base_, decided_);
-    if (const auto end = RenewedUntil(changes); end && loan_.connection().server().mariadb) {
+    const Server& server = loan_.connection().server();
+    if (const auto end = RenewedUntil(changes); end && server.mariadb && !server.many_writers) {
       return Renew(*end) ? std::optional(std::vector<PartitionOffset>()) : std::nullopt;
     }
     if (const auto small = AsSmall(changes); small && loan_.connection().MayCall()) {

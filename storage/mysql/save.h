@@ -19,7 +19,8 @@ namespace tenure::mysql {
                                                 const TransactionState& decided);
 
 // The same, without a transaction that was begun: in one message, on condition that what is
-// remembered still holds. Nothing if it does not, and then nothing was saved.
+// remembered still holds. Nothing if it does not, and then nothing was saved, but for renewals:
+// leases that were as remembered may have been extended.
 // REQUIRES: MayCommitFromMemory.
 [[nodiscard]] std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(
     Pool::Loan& loan, const CommitRules& rules, const TransactionState& remembered,

@@ -403,7 +403,7 @@ std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end) {
 
 std::string RenewRemembered(const TransactionState& remembered, DbTime end) {
   return fmt::format(
-      "SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE sessions s"
+      "SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE sessions s FORCE INDEX (PRIMARY)"
       " SET s.expires_at_us = GREATEST(s.expires_at_us, {}) WHERE {} AND {}",
       Literal(end), AreAsRemembered(remembered.sessions, [](const auto& it) { return &it.second; }),
       ClockIsNear(remembered.now));

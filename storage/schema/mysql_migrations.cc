@@ -391,9 +391,13 @@ constexpr const char* kSmallCommits[] = {
              UPDATE sessions SET expires_at_us = GREATEST(expires_at_us, of_lease_end)
                WHERE id = of_session;
            END IF;
-           UPDATE lanes SET position = LAST_INSERT_ID(CASE WHEN of_epoch IS NULL
-                 OR (epoch = of_epoch AND position >= of_position) THEN position + 1 END)
-             WHERE lane = of_lane;
+           UPDATE lanes SET position = LAST_INSERT_ID(position + 1)
+             WHERE lane = of_lane
+               AND (of_epoch IS NULL OR (epoch = of_epoch AND position >= of_position));
+           IF ROW_COUNT() <> 1 THEN
+             SIGNAL SQLSTATE '23000'
+               SET MYSQL_ERRNO = 1048, MESSAGE_TEXT = 'the partition is not where it was';
+           END IF;
            INSERT INTO events (election, revision, type, cause, term, session, candidate,
                lease_ttl_us, value, elected_at_us, at_us, successor, lane, position)
              VALUES (of_election, to_revision, event_type, event_cause, to_term, event_session,

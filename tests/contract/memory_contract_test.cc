@@ -450,6 +450,27 @@ TEST_P(MemoryConditionTest, ALockedElectionIsBusyAndNotWaitedFor) {
   ExpectBusyWhileLocked(Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}});
 }
 
+TEST_P(MemoryConditionTest, ALockedSessionIsBusyAndNotWaitedFor) {
+  const Command resign = Resign{{"e"}, a_, {}};
+  const TransactionState state = Remember(resign);
+  const auto other = Open();
+  bool busy = false;
+
+  ASSERT_TRUE(other->Transact({{}, {a_}}, {}, [&](TransactionState&) {
+    const auto committed = store_->Transact(LockSetOf({resign}), {.remembered = &state},
+                                            [&](TransactionState& transaction) {
+                                              busy = transaction.busy.contains({"e"});
+                                              if (busy) return;
+                                              EXPECT_TRUE(Apply(transaction, limits_, resign));
+                                            });
+    ASSERT_TRUE(committed);
+    EXPECT_EQ(committed->memory, Memory::kRefused);
+  }));
+
+  EXPECT_TRUE(busy);
+  EXPECT_THAT(History("e"), SizeIs(1));
+}
+
 void MemoryConditionTest::ExpectBusyWhileLocked(const Command& command) {
   const TransactionState state = Remember(command);
   const size_t events = History("e").size();
