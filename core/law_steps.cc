@@ -168,8 +168,9 @@ Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id) {
 
 void ExtendLease(Session& session, DbTime now) {
   ShrinkWhenCalm(session, now);
-  // By less it may be longer because this is another server's clock.
-  if (session.expires_at > LongestLease(session, now) + session.lease_ttl) CutLease(session, now);
+  // The clock may have been set back since. By less than a lease, it may be another server's clock.
+  const DbTime longest = LongestLease(session, now);
+  if (session.expires_at > longest + session.lease_ttl) session.expires_at = longest;
   session.expires_at = std::max(session.expires_at, now + session.lease_ttl);
 }
 
@@ -178,10 +179,6 @@ DbTime LongestLease(const Session& session, DbTime now) {
   const bool was_longer = session.lease_ttl_since != session.opened_at;
   if (!was_longer) return now + session.lease_ttl;
   return now + std::max(session.lease_ttl, session.lease_ttl_asked * kLeaseGrowthMax);
-}
-
-void CutLease(Session& session, DbTime now) {
-  session.expires_at = std::min(session.expires_at, LongestLease(session, now));
 }
 
 Place InQueue(ElectionState& state, const SessionId& id) {

@@ -23,8 +23,6 @@ void End(TransactionState& transaction, Session& session, Cause cause);
 void ExtendLease(Session& session, DbTime now);
 // When a lease that was renewed before `now` ends at the latest, for all that its holder believes.
 [[nodiscard]] DbTime LongestLease(const Session& session, DbTime now);
-// Makes a lease no longer than that: the clock may have been set back since it was renewed.
-void CutLease(Session& session, DbTime now);
 
 // Queues.
 

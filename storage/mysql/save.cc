@@ -175,12 +175,13 @@ class Saver {
     const EventPartitions events = EventsByPartition(decided_.events);
     std::vector<int> partitions;
     for (const auto& [partition, of_partition] : events) partitions.push_back(partition);
+    size_t offsets_at = 0;  // the statement that answers them
     if (!partitions.empty()) {
       std::ranges::move(query::AdvancePartitions(partitions, rules_.point),
                         std::back_inserter(statements));
+      offsets_at = statements.size() - 1;
       statements.push_back(query::SaveEvents(events));
     }
-    const size_t offsets_at = statements.size() - 2;  // before the events, if there are any
     statements.emplace_back(query::kCommit);
 
     const std::vector<uint64_t> offsets = Settle(
