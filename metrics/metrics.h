@@ -207,6 +207,15 @@ class Metrics {
       NewCounters("tenure_refused_total",
                   "Calls refused and streams ended because of overload or an unavailable database, "
                   "by the reason sent to the client.");
+  Gauge& connections = NewGauge("tenure_connections", "Open connections to the gRPC port.");
+  Gauge& connections_max =
+      NewGauge("tenure_connections_max", "Maximum number of open connections to the gRPC port.");
+  Family<Counter>& connections_refused =
+      NewCounters("tenure_connections_refused_total",
+                  "Connections to the gRPC port that were closed at once, by the limit that was "
+                  "reached: of all, or of one address.");
+  Counter& connections_refused_in_all = connections_refused.Add({{"limit", "all"}});
+  Counter& connections_refused_per_address = connections_refused.Add({{"limit", "address"}});
   Family<Gauge>& store_connections =
       NewGauges("tenure_store_connections", "Open database connections, by state.");
   Gauge& store_connections_busy = store_connections.Add({{"state", "busy"}});

@@ -17,11 +17,12 @@ ROOMS = {
     "metrics": ["core"],
     "storage": ["core"],
     "server/log": [],
+    "server/network": ["core"],
     "server/engine": ["core", "metrics", "server/log", "storage"],
     "server/calls": ["core", "server/engine"],
     "server/access": ["core", "proto", "server/engine", "server/log"],
     "server/rpc": ["core", "metrics", "proto", "server/access", "server/calls", "server/engine", "storage"],
-    "server/process": ["command_line", "core", "server/access", "server/engine", "server/log", "server/rpc", "storage"],
+    "server/process": ["command_line", "core", "metrics", "server/access", "server/engine", "server/log", "server/network", "server/rpc", "storage"],
     "client": ["core", "proto"],
     "client/tool": ["client", "command_line", "core", "proto"],
     "client/examples": None,  # programs of their own

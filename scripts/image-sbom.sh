@@ -15,7 +15,7 @@ compiled_in=$(xargs dpkg-query --search <<<"$headers" | cut -d: -f1 | sort -u |
 jq --null-input \
   --arg contained "$contained" \
   --arg compiled_in "$compiled_in" \
-  --arg version "$(build/bin/tenured --version | cut -d' ' -f2)" \
+  --arg version "$(build/bin/tenured --version | awk 'NR == 1 { print $2 }')" \
   --arg created "$(date --utc +%Y-%m-%dT%H:%M:%SZ)" \
   --arg id "$(cat /proc/sys/kernel/random/uuid)" '
   def common: {downloadLocation: "NOASSERTION", filesAnalyzed: false, copyrightText: "NOASSERTION",

@@ -1,5 +1,6 @@
 #include "server/process/config.h"
 
+#include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr int64_t kQueueMaxMax = 1'000'000'000;
 constexpr int64_t kHistoryEventsMax = 1'000'000'000;
+constexpr int64_t kConnectionsMaxMax = 1'000'000;
 constexpr size_t kMetricsElectionsDefault = 100;
 constexpr int64_t kMetricsElectionsMax = 10'000;
 constexpr auto kIncumbentWaitMax = 1min;
@@ -81,7 +83,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   bool no_migrate = false;
   CLI::App app("Leader election as a service, on the MySQL you already run.", "tenured");
   app.footer(kFooter);
-  app.set_version_flag("--version", std::string("tenured ") + kVersion,
+  app.set_version_flag("--version",
+                       std::string("tenured ") + kVersion + "\ngRPC " + grpc::Version(),
                        "Print the version and exit");
   app.option_defaults()->always_capture_default();
   app.add_option("--listen", config.listen, "Address to serve gRPC on")
@@ -96,6 +99,16 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
                  "(default: --listen; the host name, if that is all addresses)")
       ->type_name("HOST:PORT")
       ->envname("TENURE_ADVERTISE");
+  app.add_option("--connections-max", config.connections.max,
+                 "Maximum number of connections to --listen")
+      ->check(WholeNumber(1, kConnectionsMaxMax))
+      ->type_name("N")
+      ->envname("TENURE_CONNECTIONS_MAX");
+  app.add_option("--connections-per-address-max", config.connections.per_address_max,
+                 "Maximum number of them from one IPv4 address, or one /64 of IPv6")
+      ->check(WholeNumber(1, kConnectionsMaxMax))
+      ->type_name("N")
+      ->envname("TENURE_CONNECTIONS_PER_ADDRESS_MAX");
   app.add_option("--tls-cert", config.tls.certificate, "Certificate chain (PEM); turns TLS on")
       ->type_name("FILE")
       ->envname("TENURE_TLS_CERT");

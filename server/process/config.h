@@ -9,6 +9,7 @@
 #include "server/access/tls.h"
 #include "server/engine/engine.h"
 #include "server/log/log.h"
+#include "server/network/connections.h"
 #include "storage/open_store.h"
 
 namespace tenure::process {
@@ -21,6 +22,7 @@ struct ServerConfig {
   bool migrate = true;        // at start
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
+  network::ConnectionLimits connections{10'000, 5'000};
   std::string advertise;  // where other replicas reach `listen`
   access::TlsFiles tls;
   std::string policy;  // a path; empty: every client may do everything

@@ -1,6 +1,5 @@
 // The server's main program: wires the rooms together, and ends them in order.
 #include <absl/synchronization/mutex.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
@@ -17,14 +16,16 @@
 #include "server/engine/membership.h"
 #include "server/engine/scheduler.h"
 #include "server/log/log.h"
+#include "server/network/http_server.h"
+#include "server/network/listening.h"
 #include "server/process/config.h"
-#include "server/process/http_server.h"
+#include "server/process/grpc_server.h"
+#include "server/process/library_log.h"
 #include "server/process/service_manager.h"
 #include "server/rpc/admin_service.h"
 #include "server/rpc/election_service.h"
 #include "server/rpc/peers.h"
 #include "server/rpc/replica_service.h"
-#include "server/rpc/rpc_metrics.h"
 
 namespace tenure::process {
 namespace {
@@ -151,37 +152,6 @@ std::string NewReplicaId() {
   return id;
 }
 
-// The calls of all services of the contract are counted.
-std::unique_ptr<rpc::RpcMetrics> CountCalls(Metrics& metrics) {
-  return std::make_unique<rpc::RpcMetrics>(
-      metrics, std::vector{v1::CampaignRequest::descriptor()->file()->service(0),
-                           v1::AppointRequest::descriptor()->file()->service(0)});
-}
-
-std::unique_ptr<grpc::Server> StartGrpc(const std::string& address,
-                                        const std::shared_ptr<grpc::ServerCredentials>& credentials,
-                                        const std::vector<grpc::Service*>& services,
-                                        Metrics& metrics) {
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(address, credentials, &port);
-  // Two servers on one port would share its calls silently.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-  interceptors.push_back(CountCalls(metrics));
-  builder.experimental().SetInterceptorCreators(std::move(interceptors));
-  for (grpc::Service* service : services) builder.RegisterService(service);
-  auto server = builder.BuildAndStart();
-  return port == 0 ? nullptr : std::move(server);
-}
-
 // Until a signal comes: brings the engine up, and tells the health service how the store is.
 // The exit code, if it has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
@@ -247,9 +217,6 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   rpc::ReplicaService replicas(metrics, NewReplicaId());
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
   engine::Engine engine(**store, scheduler, metrics, options);
-  auto http = HttpServer::Start(
-      config.http_listen, {[&] { return engine.ExposeMetrics(); }, [&] { return engine.Ready(); }});
-  if (!http) return Complain(http.error());
   rpc::Peers peers(scheduler, metrics, access::ToPeerCredentials(config.tls),
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
@@ -257,14 +224,19 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   replicas.WhenFollowed([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
   rpc::AdminService administration(engine, **access);
-  const auto server =
-      StartGrpc(config.listen, *credentials, {&elections, &administration, &replicas}, metrics);
-  if (server == nullptr) {
-    return Complain("cannot listen on " + config.listen + " (gRPC): is the port in use?");
-  }
-  grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
+  const auto server = GrpcServer::Start({config.listen, *credentials, config.connections},
+                                        {&elections, &administration, &replicas}, metrics);
+  if (!server) return Complain(server.error());
+  auto http_listeners = network::Listen(config.http_listen, "HTTP");
+  if (!http_listeners) return Complain(http_listeners.error());
+  const network::HttpServer http(
+      *std::move(http_listeners),
+      {[&] { return engine.ExposeMetrics(); }, [&] { return (*server)->Healthy(); },
+       [&] { return engine.Ready(); }});
+  grpc::HealthCheckServiceInterface& health = (*server)->health();
   health.SetServingStatus(false);
   LogInfo("listening", {{"version", kVersion},
+                        {"grpc_version", grpc::Version()},
                         {"grpc", config.listen},
                         {"http", config.http_listen},
                         {"advertise", config.advertise},
@@ -290,7 +262,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
     std::this_thread::sleep_for(kDrainPause);
   }
   replicas.Drain();
-  server->Shutdown(drained_by);
+  (*server)->Shutdown(drained_by);
   scheduler.Stop();
   LogInfo("stopped");
   return exit_code.value_or(EXIT_SUCCESS);
@@ -303,13 +275,14 @@ int main(int argc, char** argv) {
   const auto config = tenure::process::ParseServerConfig(argc, argv);
   if (!config) return config.error();
   if (config->healthcheck) {
-    const auto healthy = tenure::process::AskHealthz(config->http_listen);
+    const auto healthy = tenure::network::AskHealthz(config->http_listen);
     return healthy ? EXIT_SUCCESS : tenure::process::Complain(healthy.error());
   }
   tenure::process::Signals signals;  // before any thread is started
   // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   tenure::StartLog(config->log);
+  tenure::process::TakeOverLibraryLogs();
   tenure::process::ServiceManager service_manager;
   const int exit_code = tenure::process::Run(*config, service_manager, signals);
   tenure::StopLog();

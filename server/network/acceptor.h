@@ -1,0 +1,65 @@
+// Accepts connections for somebody else, as many as there may be.
+//
+// Whoever serves them need not survive running out of descriptors, since it never comes to that:
+// the limits keep some for everything else. A connection beyond the limits is closed at once, so
+// that its client can go to another replica, and nobody waits behind it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "core/mutex.h"
+#include "server/network/connections.h"
+#include "server/network/listening.h"
+
+namespace tenure::network {
+
+// Called on the acceptor's thread.
+struct AcceptorOwner {
+  // Takes a connection over.
+  std::function<void(Descriptor connection)> take;
+  // One was closed instead.
+  std::function<void(Refusal)> refused = [](Refusal) {};
+  // So many are open; told within a second, if that has changed.
+  std::function<void(size_t)> open = [](size_t) {};
+};
+
+class Acceptor {
+ public:
+  // Accepts on a thread of its own.
+  Acceptor(std::vector<Descriptor> listeners, const ConnectionLimits& limits, AcceptorOwner owner);
+  // Listens no more. Connections that were taken over stay.
+  ~Acceptor();
+
+  // Whether whoever takes connections over reacts to a new one from here, which gets through
+  // whatever the limits: it greets as a client of HTTP/2 does, and waits so long for a byte, or for
+  // its end, as a server says that wants TLS. Of one thread at a time.
+  [[nodiscard]] bool Reacts(std::chrono::milliseconds patience);
+
+ private:
+  void Run();
+  void AcceptAll(const Descriptor& listener);
+  void MayAdd(Accepted accepted);
+  [[nodiscard]] bool IsOwn(const End& peer);
+  // Looks which are still open, if that was not done just now.
+  void SweepSoon();
+  // Closes somebody who waits, for which there is no descriptor but the spare one.
+  void RefuseWithoutDescriptor(const Descriptor& listener);
+
+  const std::vector<Descriptor> listeners_;
+  const AcceptorOwner owner_;
+  Connections connections_;
+  Descriptor spare_;
+  Descriptor stop_;  // readable: end
+  std::chrono::steady_clock::time_point swept_at_;
+  size_t told_ = 0;
+
+  Mutex mutex_;
+  std::optional<End> own_ TENURE_GUARDED_BY(mutex_);  // the end that is about to connect
+  std::thread thread_;
+};
+
+}  // namespace tenure::network

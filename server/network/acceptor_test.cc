@@ -1,0 +1,137 @@
+#include "server/network/acceptor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "server/network/network_testing.h"
+
+namespace tenure::network {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+// Keeps what it takes over.
+class AcceptorTest : public ::testing::Test {
+ protected:
+  void Open(const ConnectionLimits& limits) {
+    auto listeners = Listen("127.0.0.1:0", "test");
+    ASSERT_TRUE(listeners);
+    port_ = PortOf(listeners->front());
+    acceptor_ = std::make_unique<Acceptor>(
+        *std::move(listeners), limits,
+        AcceptorOwner{.take = [this](Descriptor taken) { Take(std::move(taken)); },
+                      .refused = [this](Refusal refusal) { Refused(refusal); }});
+  }
+  void Take(Descriptor taken) {
+    const std::lock_guard lock(mutex_);
+    if (reacts_) SendAll(taken, "a greeting");
+    taken_.push_back(std::move(taken));
+    changed_.notify_all();
+  }
+  void Refused(Refusal refusal) {
+    const std::lock_guard lock(mutex_);
+    refusals_.push_back(refusal);
+    changed_.notify_all();
+  }
+  void WaitForTaken(size_t count) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, 30s, [&] { return taken_.size() == count; }));
+  }
+  std::vector<Refusal> WaitForRefusals(size_t count) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, 30s, [&] { return refusals_.size() >= count; }));
+    return refusals_;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Descriptor> taken_;  // guarded by mutex_
+  std::vector<Refusal> refusals_;  // guarded by mutex_
+  std::atomic<bool> reacts_ = false;
+  int port_ = 0;
+  std::unique_ptr<Acceptor> acceptor_;
+};
+
+TEST_F(AcceptorTest, WhatIsBeyondTheLimitIsClosedAtOnce) {
+  Open({1, 1});
+  const Descriptor first = ConnectToPort(port_);
+  WaitForTaken(1);
+
+  const Descriptor second = ConnectToPort(port_);
+
+  EXPECT_EQ(ReadToEnd(second), "");
+  EXPECT_THAT(WaitForRefusals(1), ElementsAre(Refusal::kTooMany));
+}
+
+TEST_F(AcceptorTest, WhoeverLeavesMakesRoom) {
+  Open({1, 1});
+  const Descriptor first = ConnectToPort(port_);
+  WaitForTaken(1);
+  {
+    const std::lock_guard lock(mutex_);
+    taken_.clear();
+  }
+
+  // Closed since: noticed when the next one comes, or soon after.
+  const auto patience = std::chrono::steady_clock::now() + 30s;
+  size_t taken = 0;
+  std::vector<Descriptor> clients;
+  while (taken == 0 && std::chrono::steady_clock::now() < patience) {
+    clients.push_back(ConnectToPort(port_));
+    const std::lock_guard lock(mutex_);
+    taken = taken_.size();
+  }
+
+  EXPECT_EQ(taken, 1u);
+}
+
+// A process whose descriptors are used up goes on to accept once there are some again.
+TEST_F(AcceptorTest, WithoutDescriptorsItRefusesAndGoesOn) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit low{64, before.rlim_max};
+  Open({1'000, 1'000});
+  std::vector<Descriptor> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(ConnectToPort(port_));
+  WaitForTaken(100);
+  setrlimit(RLIMIT_NOFILE, &low);
+  // The client of this one needs a descriptor, too: a number below 64 that is free.
+  clients.front().Reset();
+  const Descriptor refused = ConnectToPort(port_);
+  const std::string nothing = refused.valid() ? ReadToEnd(refused) : "";
+  setrlimit(RLIMIT_NOFILE, &before);
+
+  EXPECT_EQ(nothing, "");
+  WaitForRefusals(1);
+  const Descriptor next = ConnectToPort(port_);
+  WaitForTaken(101);
+}
+
+TEST_F(AcceptorTest, ItKnowsWhetherItsOwnerReacts) {
+  Open({10, 10});
+
+  reacts_ = true;
+  EXPECT_TRUE(acceptor_->Reacts(30s));
+  reacts_ = false;
+  EXPECT_FALSE(acceptor_->Reacts(1ms));
+}
+
+TEST_F(AcceptorTest, ItsOwnQuestionGetsThroughWhenThereAreTooMany) {
+  Open({1, 1});
+  const Descriptor first = ConnectToPort(port_);
+  WaitForTaken(1);
+  reacts_ = true;
+
+  EXPECT_TRUE(acceptor_->Reacts(30s));
+
+  WaitForTaken(2);
+  EXPECT_TRUE(refusals_.empty());
+}
+
+}  // namespace
+}  // namespace tenure::network

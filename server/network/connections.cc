@@ -1,0 +1,57 @@
+#include "server/network/connections.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace tenure::network {
+namespace {
+
+// Nothing if the descriptor is not a socket.
+std::optional<ino_t> SocketOf(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return std::nullopt;
+  return status.st_ino;
+}
+
+}  // namespace
+
+Connections::Origin Connections::OriginOf(const End& peer) {
+  constexpr std::array<uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  Origin origin = peer.address;
+  const bool v4 = std::equal(kMapped.begin(), kMapped.end(), origin.begin());
+  if (!v4) std::fill(origin.begin() + origin.size() / 2, origin.end(), 0);
+  return origin;
+}
+
+std::optional<Refusal> Connections::Add(const Descriptor& connection, const End& peer) {
+  // The descriptor of one that was closed since may be this one's now.
+  const auto former = open_.find(connection.number());
+  if (former != open_.end()) {
+    Forget(former->second);
+    open_.erase(former);
+  }
+  if (open_.size() >= limits_.max) return Refusal::kTooMany;
+  const Origin origin = OriginOf(peer);
+  size_t& from_origin = by_origin_[origin];
+  if (from_origin >= limits_.per_address_max) return Refusal::kTooManyFromAddress;
+  ++from_origin;
+  open_[connection.number()] = {SocketOf(connection.number()).value_or(0), origin};
+  return std::nullopt;
+}
+
+void Connections::Sweep() {
+  std::erase_if(open_, [this](const auto& entry) {
+    const auto& [descriptor, connection] = entry;
+    if (SocketOf(descriptor) == connection.socket) return false;
+    Forget(connection);
+    return true;
+  });
+}
+
+void Connections::Forget(const Connection& connection) {
+  const auto counted = by_origin_.find(connection.origin);
+  if (--counted->second == 0) by_origin_.erase(counted);
+}
+
+}  // namespace tenure::network

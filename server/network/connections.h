@@ -1,0 +1,58 @@
+// Which connections are open, and whether one more may be.
+//
+// Whoever a connection was handed to closes it without a word. So each is known by its descriptor
+// and the inode of its socket, and is gone when its descriptor is no longer that socket. Not
+// thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "server/network/listening.h"
+
+namespace tenure::network {
+
+struct ConnectionLimits {
+  size_t max;              // in all
+  size_t per_address_max;  // from one IPv4 address, or one network of IPv6 (/64)
+};
+
+enum class Refusal {
+  kTooMany,             // in all
+  kTooManyFromAddress,  // from this address
+};
+
+class Connections {
+ public:
+  explicit Connections(const ConnectionLimits& limits) : limits_(limits) {}
+
+  // Counts one that is open, unless there are too many.
+  [[nodiscard]] std::optional<Refusal> Add(const Descriptor& connection, const End& peer);
+  // Counts those no more that were closed.
+  void Sweep();
+
+  [[nodiscard]] size_t open() const { return open_.size(); }
+
+ private:
+  // The part of an address that is not its owner's to choose.
+  using Origin = std::array<uint8_t, 16>;
+  struct Connection {
+    ino_t socket;
+    Origin origin;
+  };
+
+  static Origin OriginOf(const End& peer);
+
+  void Forget(const Connection& connection);
+
+  const ConnectionLimits limits_;
+  std::unordered_map<int, Connection> open_;  // by descriptor
+  std::map<Origin, size_t> by_origin_;
+};
+
+}  // namespace tenure::network

@@ -1,0 +1,186 @@
+#include "server/network/http_server.h"
+
+#include <httplib.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "server/network/listening.h"
+
+namespace tenure::network {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kExchangesMax = 64;
+constexpr auto kExchangePatience = 10s;     // from its connection to the last byte of its answer
+constexpr size_t kRequestBytesMax = 8'192;  // its line and its headers; a body is not read
+constexpr size_t kThrownAwayMax = 65'536;   // of what comes after that
+constexpr auto kHealthzPatience = 2s;
+constexpr std::string_view kEndOfHeaders = "\r\n\r\n";
+constexpr char kText[] = "text/plain; charset=utf-8";
+
+std::string Answer(std::string_view status, std::string_view type, std::string_view body,
+                   std::string_view header = "") {
+  std::string answer = "HTTP/1.1 ";
+  answer.append(status).append("\r\nContent-Type: ").append(type);
+  answer.append("\r\nContent-Length: ").append(std::to_string(body.size()));
+  answer.append("\r\nConnection: close\r\n").append(header).append("\r\n").append(body);
+  return answer;
+}
+
+std::string Refuse(std::string_view status, std::string_view header = "") {
+  return Answer(status, kText, std::string(status) + "\n", header);
+}
+
+// The next word of a request's line.
+std::string_view TakeWord(std::string_view& line) {
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(std::min(line.size(), word.size() + 1));
+  return word;
+}
+
+}  // namespace
+
+tl::expected<void, std::string> AskHealthz(const std::string& address) {
+  const auto server = ParseAddress(address);
+  if (!server) return tl::unexpected(server.error());
+  httplib::Client client(server->host, server->port);  // 0.0.0.0 is this machine
+  client.set_connection_timeout(kHealthzPatience);
+  client.set_read_timeout(kHealthzPatience);
+  const auto response = client.Get("/healthz");
+  if (!response) return tl::unexpected(address + " does not answer (HTTP)");
+  if (response->status != 200) {
+    return tl::unexpected(address + " answers " + std::to_string(response->status) + " (HTTP)");
+  }
+  return {};
+}
+
+HttpServer::HttpServer(std::vector<Descriptor> listeners, HttpPages pages)
+    : listeners_(std::move(listeners)), pages_(std::move(pages)), stop_(eventfd(0, EFD_CLOEXEC)) {
+  // The kernel keeps those who connect and say nothing.
+  for (const Descriptor& listener : listeners_) {
+    const int seconds = std::chrono::duration_cast<std::chrono::seconds>(kExchangePatience).count();
+    setsockopt(listener.number(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+HttpServer::~HttpServer() {
+  eventfd_write(stop_.number(), 1);
+  thread_.join();
+}
+
+void HttpServer::Run() {
+  std::vector<pollfd> polled;
+  while (true) {
+    polled.clear();
+    polled.push_back({stop_.number(), POLLIN, 0});
+    for (const Descriptor& listener : listeners_) polled.push_back({listener.number(), POLLIN, 0});
+    for (const Exchange& exchange : exchanges_) {
+      const short wanted = exchange.answer.empty() ? POLLIN : POLLOUT;
+      polled.push_back({exchange.connection.number(), wanted, 0});
+    }
+    // The oldest has the earliest deadline.
+    int patience = -1;
+    if (!exchanges_.empty()) {
+      const auto left = std::max(exchanges_.front().deadline - Clock::now(), Clock::duration(0));
+      patience = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+    }
+    poll(polled.data(), polled.size(), patience);
+    if (polled.front().revents != 0) return;
+
+    auto result = polled.cbegin() + 1 + static_cast<std::ptrdiff_t>(listeners_.size());
+    const Clock::time_point now = Clock::now();
+    std::erase_if(exchanges_, [&](Exchange& exchange) {
+      const bool ready = (result++)->revents != 0;
+      return exchange.deadline <= now || (ready && !GoOn(exchange));
+    });
+    for (size_t i = 0; i < listeners_.size(); ++i) {
+      if (polled[1 + i].revents != 0) AcceptAll(listeners_[i]);
+    }
+  }
+}
+
+void HttpServer::AcceptAll(const Descriptor& listener) {
+  // At most as many as there may be, so that each has another turn before it has to make room.
+  for (size_t i = 0; i < kExchangesMax; ++i) {
+    auto accepted = Accept(listener);
+    if (!accepted) {
+      if (accepted.error() == AcceptFailure::kNobody || exchanges_.empty()) return;
+      exchanges_.pop_front();
+      continue;
+    }
+    if (exchanges_.size() >= kExchangesMax) exchanges_.pop_front();
+    exchanges_.push_back({std::move(accepted->connection), Clock::now() + kExchangePatience});
+    // Its request is here already, most likely: then it is not one of those that make room.
+    if (!GoOn(exchanges_.back())) exchanges_.pop_back();
+  }
+}
+
+bool HttpServer::GoOn(Exchange& exchange) const {
+  if (exchange.answered) return Drain(exchange);
+  if (exchange.answer.empty() && !Receive(exchange)) return false;
+  return exchange.answer.empty() || Send(exchange);
+}
+
+bool HttpServer::Receive(Exchange& exchange) const {
+  char buffer[kRequestBytesMax];
+  const ssize_t size = recv(exchange.connection.number(), buffer, sizeof buffer, 0);
+  if (size <= 0) return size < 0 && errno == EAGAIN;
+  exchange.request.append(buffer, static_cast<size_t>(size));
+  const size_t end = exchange.request.find(kEndOfHeaders);
+  if (std::min(end, exchange.request.size()) > kRequestBytesMax) {
+    exchange.answer = Refuse("431 Request Header Fields Too Large");
+  } else if (end != std::string::npos) {
+    exchange.answer = AnswerTo(exchange.request);
+  }
+  return true;
+}
+
+bool HttpServer::Send(Exchange& exchange) {
+  const ssize_t size = send(exchange.connection.number(), exchange.answer.data(),
+                            exchange.answer.size(), MSG_NOSIGNAL);
+  if (size < 0) return errno == EAGAIN;
+  exchange.answer.erase(0, static_cast<size_t>(size));
+  if (!exchange.answer.empty()) return true;
+  exchange.answered = true;
+  return shutdown(exchange.connection.number(), SHUT_WR) == 0;
+}
+
+bool HttpServer::Drain(Exchange& exchange) {
+  char buffer[kRequestBytesMax];
+  const ssize_t size = recv(exchange.connection.number(), buffer, sizeof buffer, 0);
+  if (size <= 0) return size < 0 && errno == EAGAIN;
+  exchange.thrown_away += static_cast<size_t>(size);
+  return exchange.thrown_away <= kThrownAwayMax;
+}
+
+std::string HttpServer::AnswerTo(std::string_view request) const {
+  std::string_view line = request.substr(0, request.find("\r\n"));
+  const std::string_view method = TakeWord(line);
+  const std::string_view target = TakeWord(line);
+  if (!line.starts_with("HTTP/1.")) return Refuse("400 Bad Request");
+  if (method != "GET") return Refuse("405 Method Not Allowed", "Allow: GET\r\n");
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (path == "/metrics") {
+    return Answer("200 OK", "text/plain; version=0.0.4; charset=utf-8", pages_.metrics());
+  }
+  if (path == "/healthz") {
+    if (pages_.healthy()) return Answer("200 OK", kText, "ok\n");
+    return Answer("503 Service Unavailable", kText, "gRPC does not answer\n");
+  }
+  if (path == "/readyz") {
+    if (pages_.ready()) return Answer("200 OK", kText, "ready\n");
+    return Answer("503 Service Unavailable", kText, "not ready\n");
+  }
+  return Refuse("404 Not Found");
+}
+
+}  // namespace tenure::network

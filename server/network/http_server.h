@@ -1,0 +1,70 @@
+// The small HTTP face: /metrics, /healthz and /readyz, for who may not be trusted with more.
+//
+// HTTP/1.1, GET only, one request for each connection. One thread serves all, and none of them can
+// keep it from another: a request has a deadline as a whole, and when there are too many
+// connections, the one that has taken longest makes room. See docs/adr/0041-connections.md for why
+// no library does this.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "server/network/descriptor.h"
+
+namespace tenure::network {
+
+// Called on the server's thread: they must not block.
+struct HttpPages {
+  std::function<std::string()> metrics;
+  std::function<bool()> healthy;
+  std::function<bool()> ready;
+};
+
+// Whether the server on this "host:port" answers /healthz, within some seconds. The error is one
+// sentence for the operator.
+[[nodiscard]] tl::expected<void, std::string> AskHealthz(const std::string& address);
+
+class HttpServer {
+ public:
+  // Serves on a thread of its own.
+  HttpServer(std::vector<Descriptor> listeners, HttpPages pages);
+  ~HttpServer();
+
+ private:
+  // One request, and its answer.
+  struct Exchange {
+    Descriptor connection;
+    std::chrono::steady_clock::time_point deadline;
+    std::string request = {};
+    std::string answer = {};  // what is left to send; once there is one, requests are not read
+    bool answered = false;    // all was sent; what still comes is thrown away
+    size_t thrown_away = 0;   // bytes
+  };
+  using Exchanges = std::list<Exchange>;  // the oldest first
+
+  void Run();
+  void AcceptAll(const Descriptor& listener);
+  // Each goes on as far as it can. False: it is over.
+  bool GoOn(Exchange& exchange) const;
+  bool Receive(Exchange& exchange) const;
+  static bool Send(Exchange& exchange);
+  // What is left of a request that was answered early: closing with it unread would take the answer
+  // away from its reader.
+  static bool Drain(Exchange& exchange);
+  [[nodiscard]] std::string AnswerTo(std::string_view request) const;
+
+  const std::vector<Descriptor> listeners_;
+  const HttpPages pages_;
+  Exchanges exchanges_;
+  Descriptor stop_;  // readable: end
+  std::thread thread_;
+};
+
+}  // namespace tenure::network

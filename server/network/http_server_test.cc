@@ -1,0 +1,88 @@
+#include "server/network/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "server/network/network_testing.h"
+
+namespace tenure::network {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  HttpServerTest() {
+    auto listeners = Listen("127.0.0.1:0", "test");
+    port_ = PortOf(listeners->front());
+    server_ = std::make_unique<HttpServer>(
+        *std::move(listeners), HttpPages{[this] { return metrics_; },
+                                         [this] { return healthy_.load(); }, [] { return false; }});
+  }
+  std::string Ask(const std::string& request) const {
+    const Descriptor client = ConnectToPort(port_);
+    SendAll(client, request);
+    return ReadToEnd(client);
+  }
+
+  std::string metrics_ = "metric 1\n";
+  std::atomic<bool> healthy_ = true;
+  int port_ = 0;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, PagesHaveAStatusATypeAndALength) {
+  EXPECT_EQ(Ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+            "Content-Length: 9\r\nConnection: close\r\n\r\nmetric 1\n");
+  EXPECT_THAT(Ask("GET /healthz HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(Ask("GET /readyz?verbose HTTP/1.1\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 503 "), EndsWith("\r\n\r\nnot ready\n")));
+}
+
+TEST_F(HttpServerTest, WhatDoesNotServeIsNotHealthy) {
+  healthy_ = false;
+
+  EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
+}
+
+TEST_F(HttpServerTest, OnlyGetIsAllowed) {
+  EXPECT_THAT(Ask("POST /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"),
+              AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("\r\nAllow: GET\r\n")));
+}
+
+TEST_F(HttpServerTest, WhatIsNoRequestIsRefused) {
+  EXPECT_THAT(Ask("PRI * HTTP/2.0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Ask("GET\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Ask("GET /nowhere HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(HttpServerTest, HeadersAreBounded) {
+  EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\nX: " + std::string(9'000, 'x')),
+              StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpServerTest, ABigPageArrivesWhole) {
+  metrics_ = std::string(20'000'000, 'm');
+
+  EXPECT_THAT(Ask("GET /metrics HTTP/1.1\r\n\r\n").size(), ::testing::Gt(metrics_.size()));
+}
+
+// Those that say half of a request, and no more.
+TEST_F(HttpServerTest, SlowClientsMakeRoomForOthers) {
+  std::vector<Descriptor> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(ConnectToPort(port_));
+    SendAll(slow.back(), "GET /healthz HTTP/1.1\r\n");
+  }
+
+  EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+}  // namespace
+}  // namespace tenure::network

@@ -1,0 +1,59 @@
+// Sockets that listen, and what is accepted from them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "server/network/descriptor.h"
+
+namespace tenure::network {
+
+struct Address {
+  std::string host;  // a name or a number, without brackets
+  int port;
+};
+// Of "host:port", such as "127.0.0.1:7070" or "[::1]:7070". The error is one sentence for the
+// operator.
+[[nodiscard]] tl::expected<Address, std::string> ParseAddress(const std::string& text);
+
+// Listens on all that the host means; 0.0.0.0 and [::] are all addresses of both families. The
+// sockets do not block. The error is one sentence for the operator, which names the `protocol`.
+[[nodiscard]] tl::expected<std::vector<Descriptor>, std::string> Listen(
+    const std::string& address, const std::string& protocol);
+
+// One end of a connection.
+struct End {
+  std::array<uint8_t, 16> address{};  // IPv6; an IPv4 address is mapped to one
+  uint16_t port = 0;
+
+  bool operator==(const End&) const = default;
+};
+
+struct Accepted {
+  Descriptor connection;  // does not block
+  End peer;
+};
+enum class AcceptFailure {
+  kNobody,         // waits
+  kNoDescriptors,  // this process, or the machine, has no more
+};
+[[nodiscard]] tl::expected<Accepted, AcceptFailure> Accept(const Descriptor& listener);
+
+// A socket that is bound to an address of the listener's own, from which it may connect to it, and
+// that end. Nothing if there is none.
+struct Bound {
+  Descriptor socket;
+  End end;
+};
+[[nodiscard]] std::optional<Bound> BindBeside(const Descriptor& listener);
+// Begins to connect it to the listener. False if it cannot be.
+[[nodiscard]] bool ConnectTo(const Descriptor& listener, const Descriptor& socket);
+
+// Lets this process have as many descriptors as it may, and answers with how many.
+size_t RaiseDescriptorLimit();
+
+}  // namespace tenure::network

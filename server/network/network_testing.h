@@ -1,0 +1,50 @@
+// Clients of raw sockets, for tests of this room.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <string>
+
+#include "server/network/listening.h"
+
+namespace tenure::network {
+
+// Of a listener that was given port 0.
+inline int PortOf(const Descriptor& listener) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  getsockname(listener.number(), reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+// A connection to a port of 127.0.0.1; invalid if it is refused.
+inline Descriptor ConnectToPort(int port) {
+  Descriptor client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(client.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return {};
+  return client;
+}
+
+inline void SendAll(const Descriptor& client, const std::string& text) {
+  send(client.number(), text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+// All that comes until the end, however that comes.
+inline std::string ReadToEnd(const Descriptor& client) {
+  std::string all;
+  char buffer[65'536];
+  ssize_t size = 0;
+  while ((size = recv(client.number(), buffer, sizeof buffer, 0)) > 0) {
+    all.append(buffer, static_cast<size_t>(size));
+  }
+  return all;
+}
+
+}  // namespace tenure::network

@@ -1,0 +1,118 @@
+#include "server/process/grpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/log/log.h"
+#include "server/rpc/rpc_metrics.h"
+#include "tenure/v1/admin.pb.h"
+#include "tenure/v1/election.pb.h"
+
+namespace tenure::process {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For the database, the HTTP port, other replicas, files and what gRPC needs for itself.
+constexpr size_t kDescriptorsKept = 256;
+constexpr int kHandshakePatienceMs = 10'000;
+constexpr auto kReactionPatience = 2s;
+constexpr auto kRefusalsLoggedEvery = 1s;
+
+// The calls of all services of the contract are counted.
+std::unique_ptr<rpc::RpcMetrics> CountCalls(Metrics& metrics) {
+  return std::make_unique<rpc::RpcMetrics>(
+      metrics, std::vector{v1::CampaignRequest::descriptor()->file()->service(0),
+                           v1::AppointRequest::descriptor()->file()->service(0)});
+}
+
+// Says that connections are refused, at most once in a second. Of the acceptor's thread.
+class RefusalLog {
+ public:
+  void Add(network::Refusal refusal) {
+    ++count_;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - logged_at_ < kRefusalsLoggedEvery) return;
+    logged_at_ = now;
+    LogWarning("connections refused",
+               {{"limit", refusal == network::Refusal::kTooMany ? "--connections-max"
+                                                                : "--connections-per-address-max"},
+                {"count", std::exchange(count_, 0)}});
+  }
+
+ private:
+  std::chrono::steady_clock::time_point logged_at_;
+  uint64_t count_ = 0;  // since then
+};
+
+network::AcceptorOwner OwnerOf(grpc::experimental::ExternalConnectionAcceptor& door,
+                               Metrics& metrics) {
+  return {.take =
+              [&door](network::Descriptor connection) {
+                grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters handed;
+                handed.fd = connection.Release();
+                door.HandleNewConnection(&handed);
+              },
+          .refused =
+              [&metrics, log = RefusalLog()](network::Refusal refusal) mutable {
+                (refusal == network::Refusal::kTooMany ? metrics.connections_refused_in_all
+                                                       : metrics.connections_refused_per_address)
+                    .Increment();
+                log.Add(refusal);
+              },
+          .open = [&metrics](size_t open) { metrics.connections.Set(static_cast<double>(open)); }};
+}
+
+}  // namespace
+
+network::ConnectionLimits Fit(const network::ConnectionLimits& asked, size_t descriptors) {
+  const size_t room = descriptors > kDescriptorsKept ? descriptors - kDescriptorsKept : 1;
+  return {std::min(asked.max, room), std::min(asked.per_address_max, room)};
+}
+
+tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
+    const GrpcOptions& options, const std::vector<grpc::Service*>& services, Metrics& metrics) {
+  auto listeners = network::Listen(options.address, "gRPC");
+  if (!listeners) return tl::unexpected(listeners.error());
+
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  std::unique_ptr<GrpcServer> server(new GrpcServer);
+  server->door_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, options.credentials);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakePatienceMs);
+  // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(CountCalls(metrics));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr) return tl::unexpected(std::string("gRPC does not start"));
+
+  const network::ConnectionLimits limits = Fit(options.limits, network::RaiseDescriptorLimit());
+  if (limits.max < options.limits.max) {
+    LogWarning("fewer connections than --connections-max: the process may have too few descriptors",
+               {{"connections_max", limits.max}});
+  }
+  metrics.connections_max.Set(static_cast<double>(limits.max));
+  server->acceptor_ = std::make_unique<network::Acceptor>(*std::move(listeners), limits,
+                                                          OwnerOf(*server->door_, metrics));
+  server->self_check_ = std::make_unique<network::SelfCheck>(
+      [&acceptor = *server->acceptor_] { return acceptor.Reacts(kReactionPatience); });
+  return server;
+}
+
+void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
+  self_check_.reset();
+  acceptor_.reset();
+  server_->Shutdown(deadline);
+}
+
+}  // namespace tenure::process

@@ -1,0 +1,64 @@
+#include "server/process/library_log.h"
+
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "core/mutex.h"
+#include "server/log/log.h"
+
+namespace tenure::process {
+namespace {
+
+constexpr uint64_t kLinesPerSecond = 10;
+constexpr size_t kLineBytesMax = 1'000;
+
+// Thread-safe.
+class LibraryLog {
+ public:
+  void Write(std::string_view library, std::string_view text) {
+    uint64_t unlogged = 0;
+    {
+      const MutexLock lock(mutex_);
+      const auto now = std::chrono::steady_clock::now();
+      if (now - since_ >= std::chrono::seconds(1)) {
+        unlogged = lines_ > kLinesPerSecond ? lines_ - kLinesPerSecond : 0;
+        since_ = now;
+        lines_ = 0;
+      }
+      if (++lines_ > kLinesPerSecond) return;
+    }
+    if (unlogged > 0) LogWarning("a library said more than is logged", {{"count", unlogged}});
+    LogWarning("a library says", {{"library", std::string(library)},
+                                  {"text", std::string(text.substr(0, kLineBytesMax))}});
+  }
+
+ private:
+  Mutex mutex_;
+  std::chrono::steady_clock::time_point since_ TENURE_GUARDED_BY(mutex_);
+  uint64_t lines_ TENURE_GUARDED_BY(mutex_) = 0;  // since then
+};
+
+LibraryLog& Log() {
+  static LibraryLog log;
+  return log;
+}
+
+void FromGrpc(gpr_log_func_args* said) { Log().Write("gRPC", said->message); }
+
+void FromProtobuf(google::protobuf::LogLevel /*level*/, const char* /*file*/, int /*line*/,
+                  const std::string& text) {
+  Log().Write("protobuf", text);
+}
+
+}  // namespace
+
+void TakeOverLibraryLogs() {
+  gpr_set_log_function(&FromGrpc);
+  google::protobuf::SetLogHandler(&FromProtobuf);
+}
+
+}  // namespace tenure::process

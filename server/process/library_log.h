@@ -1,0 +1,12 @@
+// What gRPC and protobuf say goes into the server's log, as one line each, a few in a second.
+//
+// By themselves they write to standard error: as long as they like, with line breaks that a caller
+// chose, and waiting for whoever reads it.
+#pragma once
+
+namespace tenure::process {
+
+// Before anything uses them.
+void TakeOverLibraryLogs();
+
+}  // namespace tenure::process

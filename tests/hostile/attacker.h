@@ -1,0 +1,59 @@
+// What somebody does who means harm, on bare sockets: each in a bounded time, with a bounded number
+// of connections.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "server/network/descriptor.h"
+
+namespace tenure::testing {
+
+using namespace std::chrono_literals;
+using network::Descriptor;
+
+// A connection to "host:port", blocking; invalid if it is refused.
+[[nodiscard]] Descriptor ConnectTo(const std::string& endpoint);
+// As many as are accepted.
+[[nodiscard]] std::vector<Descriptor> ConnectMany(const std::string& endpoint, int count);
+
+// Sends all of it. False if the other side has gone, or takes nothing for some time.
+bool Send(const Descriptor& connection, const std::string& bytes);
+// What comes, until the end or for so long.
+[[nodiscard]] std::string Receive(const Descriptor& connection, std::chrono::milliseconds patience);
+
+// HTTP/2 as a client writes it (RFC 9113).
+namespace http2 {
+
+enum class Type : char {
+  kData = 0,
+  kHeaders = 1,
+  kReset = 3,
+  kSettings = 4,
+  kPing = 6,
+  kContinuation = 9
+};
+inline constexpr char kEndStream = 1;
+inline constexpr char kEndHeaders = 4;
+
+[[nodiscard]] std::string Frame(Type type, char flags, uint32_t stream, const std::string& payload);
+// The preface, and empty settings.
+[[nodiscard]] std::string Greeting();
+// The headers of a call, as a block of literals; `more` are added as they are.
+[[nodiscard]] std::string CallHeaders(const std::string& path, const std::string& more = "");
+// One header, as a literal that is not remembered.
+[[nodiscard]] std::string Literal(const std::string& name, const std::string& value);
+
+}  // namespace http2
+
+// Opens calls and resets each at once, on so many connections (CVE-2023-44487). Answers with how
+// many calls that were. Whoever is cut off comes again.
+size_t ResetRapidly(const std::string& endpoint, int connections,
+                    std::chrono::milliseconds duration);
+// The same bytes again and again, after those that come first: on so many connections. Answers with
+// how many bytes were taken.
+size_t Flood(const std::string& endpoint, int connections, const std::string& first,
+             const std::string& again, std::chrono::milliseconds duration);
+
+}  // namespace tenure::testing
