@@ -42,6 +42,7 @@ enum class Reason {
   kTooManyCoolDowns,
   kPermissionDenied,
   kLimitReached,
+  kMalformedRequest,
 };
 
 // `message` is one sentence for people, without secrets; `metadata` is for programs.

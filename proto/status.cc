@@ -67,6 +67,8 @@ Row RowOf(Reason reason) {
       return {v1::ERROR_REASON_PERMISSION_DENIED, StatusCode::PERMISSION_DENIED};
     case Reason::kLimitReached:
       return {v1::ERROR_REASON_LIMIT_REACHED, StatusCode::RESOURCE_EXHAUSTED};
+    case Reason::kMalformedRequest:
+      return {v1::ERROR_REASON_MALFORMED_REQUEST, StatusCode::INVALID_ARGUMENT};
   }
   return {v1::ERROR_REASON_UNSPECIFIED, StatusCode::UNKNOWN};
 }

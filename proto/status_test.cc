@@ -19,7 +19,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 constexpr auto kFirst = Reason::kInvalidElectionName;
-constexpr auto kLast = Reason::kLimitReached;
+constexpr auto kLast = Reason::kMalformedRequest;
 
 std::vector<Reason> AllReasons() {
   std::vector<Reason> all;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/log/log.h"
+#include "server/rpc/malformed_requests.h"
 #include "server/rpc/rpc_metrics.h"
 #include "tenure/v1/admin.pb.h"
 #include "tenure/v1/election.pb.h"
@@ -90,6 +91,7 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(std::make_unique<rpc::MalformedRequests>());
   interceptors.push_back(CountCalls(metrics));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (grpc::Service* service : services) builder.RegisterService(service);

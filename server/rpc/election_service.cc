@@ -106,13 +106,9 @@ grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext*
                                          access::PrincipalOf(*caller), *context, response);
 }
 
-grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* ElectionService::KeepAlive(
-    grpc::CallbackServerContext* context) {
+rpc::BytesReactor* ElectionService::KeepAlive(grpc::CallbackServerContext* context) {
   const auto caller = access_.Allow(*context, access::Verb::kCampaign, {});
-  if (!caller) {
-    return RefusedStream<grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>>(
-        caller.error());
-  }
+  if (!caller) return RefusedStream<rpc::BytesReactor>(caller.error());
   using Reactor = rpc::BidiReactor<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>;
   return (new Reactor(engine_, calls::KeepAlive()))->Begin({});
 }

@@ -10,7 +10,16 @@
 
 namespace tenure::rpc {
 
-class ElectionService final : public v1::ElectionService::CallbackService {
+// KeepAlive takes bytes: see rpc::BidiReactor.
+using ElectionMethods = v1::ElectionService::WithCallbackMethod_Campaign<
+    v1::ElectionService::WithRawCallbackMethod_KeepAlive<
+        v1::ElectionService::WithCallbackMethod_Proclaim<
+            v1::ElectionService::WithCallbackMethod_Resign<
+                v1::ElectionService::WithCallbackMethod_Leader<
+                    v1::ElectionService::WithCallbackMethod_Observe<
+                        v1::ElectionService::Service>>>>>>;
+
+class ElectionService final : public ElectionMethods {
  public:
   ElectionService(engine::Engine& engine, access::Access& access, calls::ObserveOptions observe)
       : engine_(engine), access_(access), observe_(observe) {}
@@ -18,7 +27,7 @@ class ElectionService final : public v1::ElectionService::CallbackService {
   grpc::ServerUnaryReactor* Campaign(grpc::CallbackServerContext* context,
                                      const v1::CampaignRequest* request,
                                      v1::CampaignResponse* response) override;
-  grpc::ServerBidiReactor<v1::KeepAliveRequest, v1::KeepAliveResponse>* KeepAlive(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* KeepAlive(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* Proclaim(grpc::CallbackServerContext* context,
                                      const v1::ProclaimRequest* request,

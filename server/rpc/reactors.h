@@ -15,6 +15,7 @@
 #include "proto/status.h"
 #include "server/calls/call.h"
 #include "server/rpc/call_messages.h"
+#include "server/rpc/refused.h"
 
 namespace tenure::rpc {
 
@@ -103,24 +104,33 @@ class WriteReactor final
   Response in_flight_;
 };
 
+using BytesReactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
+
+// Parses what it reads, since gRPC would take a malformed message for the end of all messages.
 template <typename Machine, typename Request, typename Response>
-class BidiReactor final : public Reactor<BidiReactor<Machine, Request, Response>,
-                                         grpc::ServerBidiReactor<Request, Response>, Machine> {
+class BidiReactor final
+    : public Reactor<BidiReactor<Machine, Request, Response>, BytesReactor, Machine> {
  public:
   BidiReactor(engine::Engine& engine, Machine machine)
       : BidiReactor::Reactor(engine, std::move(machine), "") {}
 
   void OnReadDone(bool ok) override {
     if (!ok) return this->call_->Happened(calls::ReadsDone{});
+    if (!grpc::SerializationTraits<Request>::Deserialize(&received_, &request_).ok()) {
+      return this->call_->Happened(calls::Received{tl::unexpected(MalformedRequest())});
+    }
     this->call_->Happened(calls::Received{Parse(request_)});
   }
   void OnWriteDone(bool ok) override { this->call_->Happened(calls::Written{ok}); }
 
-  void Do(calls::ReadRequest&) { this->StartRead(&request_); }
+  void Do(calls::ReadRequest&) { this->StartRead(&received_); }
   template <typename T>
   void Do(calls::Write<T>& it) {
+    response_.Clear();
+    Fill(it.message, response_);
     in_flight_.Clear();
-    Fill(it.message, in_flight_);
+    bool owned = true;
+    (void)grpc::SerializationTraits<Response>::Serialize(response_, &in_flight_, &owned);
     this->StartWrite(&in_flight_);
   }
   template <typename T>
@@ -129,8 +139,11 @@ class BidiReactor final : public Reactor<BidiReactor<Machine, Request, Response>
   }
 
  private:
-  Request request_;  // of the read in flight
-  Response in_flight_;
+  // Of the read in flight, and of the write. The messages are kept for their memory.
+  grpc::ByteBuffer received_;
+  grpc::ByteBuffer in_flight_;
+  Request request_;
+  Response response_;
 };
 
 }  // namespace tenure::rpc

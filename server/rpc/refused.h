@@ -8,6 +8,12 @@
 
 namespace tenure::rpc {
 
+[[nodiscard]] inline Error MalformedRequest() {
+  return {Reason::kMalformedRequest,
+          "the request is not a message of this call: its protobuf is malformed, or a string in it "
+          "is not UTF-8"};
+}
+
 [[nodiscard]] inline grpc::ServerUnaryReactor* Refused(grpc::CallbackServerContext& context,
                                                        const Error& error) {
   auto* reactor = context.DefaultReactor();

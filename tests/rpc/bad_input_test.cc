@@ -160,6 +160,38 @@ TEST_P(BadInputTest, BadSelectorsAreRefused) {
   EXPECT_EQ(TryObserve(Election("e", 0)), refused);
 }
 
+TEST_P(BadInputTest, MalformedRequestsAreRefused) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "MALFORMED_REQUEST");
+  const std::string endless_tag = "\xff\xff\xff";
+  const std::string cut_off = "\x0a\x7f";
+  const std::string not_utf8 = "\x0a\x02\xff\xfe";
+
+  for (const auto* method : AllMethods()) {
+    EXPECT_EQ(ToRefusal(SendBytes(A().channel(), *method, endless_tag)), refused) << method->name();
+    EXPECT_EQ(ToRefusal(SendBytes(A().channel(), *method, cut_off)), refused) << method->name();
+    if (method->name() == "KeepAlive") continue;  // whose first field is a number
+    EXPECT_EQ(ToRefusal(SendBytes(A().channel(), *method, not_utf8)), refused) << method->name();
+  }
+}
+
+// Requests that went before it were answered.
+TEST_P(BadInputTest, AMalformedRequestEndsAKeepAliveStream) {
+  grpc::ClientContext context;
+  const auto stream = A().stub().KeepAlive(&context);
+  v1::KeepAliveRequest request;
+  request.add_session_ids(leader_);
+  stream->Write(request);
+  v1::KeepAliveResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  request.set_session_ids(0, "\xff");
+
+  stream->Write(request);
+
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_EQ(ToRefusal(stream->Finish()),
+            Refused(StatusCode::INVALID_ARGUMENT, "MALFORMED_REQUEST"));
+}
+
 TEST(BoundTest, AFullQueueRefusesTheNextCandidate) {
   Tenured server("sqlite::memory:", {"--queue-max", "1"});
   Campaign(server, {"e", "leader"});

@@ -154,6 +154,13 @@ TEST_F(CallMetricsTest, AUnaryCallIsCountedByItsCode) {
   EXPECT_EQ(Sample(server_, CallsOf("msg_sent_total", "Leader", "unary")), 0);
 }
 
+TEST_F(CallMetricsTest, AMalformedRequestIsCountedAsItIsAnswered) {
+  (void)SendBytes(server_.channel(), *AllMethods().front(), "\xff");
+
+  EXPECT_EQ(Sample(server_, CallsOf("handled_total", "Campaign", "unary", "InvalidArgument")), 1);
+  EXPECT_EQ(Sample(server_, CallsOf("msg_received_total", "Campaign", "unary")), 0);
+}
+
 TEST_F(CallMetricsTest, EachMessageOfAStreamIsCounted) {
   const auto elected = Campaign(server_, {.election = "orders", .candidate = "a"});
   {

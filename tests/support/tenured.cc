@@ -1,12 +1,14 @@
 #include "tests/support/tenured.h"
 
 #include <google/protobuf/util/time_util.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <future>
 
 namespace tenure::testing {
 namespace {
@@ -56,9 +58,9 @@ void Tenured::StartWithoutWaiting() {
                                       http_endpoint(), "--store",  store_url_};
   command.insert(command.end(), flags_.begin(), flags_.end());
   process_ = std::make_unique<Process>(host_.CommandLine(std::move(command)));
-  const auto channel = ChannelTo(endpoint());
-  stub_ = v1::ElectionService::NewStub(channel);
-  admin_ = v1::AdminService::NewStub(channel);
+  channel_ = ChannelTo(endpoint());
+  stub_ = v1::ElectionService::NewStub(channel_);
+  admin_ = v1::AdminService::NewStub(channel_);
 }
 
 void Tenured::Start() {
@@ -194,6 +196,30 @@ uint64_t BumpTerms(const std::string& store_url) {
   if (at != std::string::npos) return std::stoull(bumped.output.substr(at + phrase.size()));
   ADD_FAILURE() << bumped.output;
   return 0;
+}
+
+grpc::Status SendBytes(const std::shared_ptr<grpc::Channel>& channel,
+                       const google::protobuf::MethodDescriptor& method, const std::string& bytes) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  SetPatience(context);
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  std::promise<grpc::Status> done;
+  stub.UnaryCall(&context, "/" + method.service()->full_name() + "/" + method.name(), {}, &request,
+                 &response, [&](grpc::Status status) { done.set_value(std::move(status)); });
+  return done.get_future().get();
+}
+
+std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
+  std::vector<const google::protobuf::MethodDescriptor*> methods;
+  for (const auto* file :
+       {v1::CampaignRequest::descriptor()->file(), v1::AppointRequest::descriptor()->file()}) {
+    const auto* service = file->service(0);
+    for (int i = 0; i < service->method_count(); ++i) methods.push_back(service->method(i));
+  }
+  return methods;
 }
 
 google::rpc::ErrorInfo InfoOf(const grpc::Status& status) {

@@ -1,6 +1,7 @@
 // A running `tenured` of this build, and a client for tests.
 #pragma once
 
+#include <google/protobuf/descriptor.h>
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
@@ -43,6 +44,7 @@ class Tenured {
 
   [[nodiscard]] std::string endpoint() const;
   [[nodiscard]] std::string http_endpoint() const;
+  [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   [[nodiscard]] v1::ElectionService::Stub& stub() { return *stub_; }
   [[nodiscard]] v1::AdminService::Stub& admin() { return *admin_; }
   // The status and body of an HTTP page; status 0 if there was no answer.
@@ -58,6 +60,7 @@ class Tenured {
   const Host host_;
   std::string program_;
   std::unique_ptr<Process> process_;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::ElectionService::Stub> stub_;
   std::unique_ptr<v1::AdminService::Stub> admin_;
 };
@@ -92,6 +95,13 @@ v1::SessionRenewal Renew(Tenured& server, const std::string& session_id);
 // Runs `tenured bump-terms` on a store that nobody serves, and answers with what it says that all
 // numbers begin after.
 uint64_t BumpTerms(const std::string& store_url);
+
+// How a call ends that sends these bytes as its one request, whatever its method takes.
+[[nodiscard]] grpc::Status SendBytes(const std::shared_ptr<grpc::Channel>& channel,
+                                     const google::protobuf::MethodDescriptor& method,
+                                     const std::string& bytes);
+// All methods of the contract.
+[[nodiscard]] std::vector<const google::protobuf::MethodDescriptor*> AllMethods();
 
 // The ErrorInfo of a status; empty if it has none.
 [[nodiscard]] google::rpc::ErrorInfo InfoOf(const grpc::Status& status);
