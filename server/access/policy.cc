@@ -25,20 +25,28 @@ std::string Sha256(std::string_view text) {
   return digest;
 }
 
+std::string At(const YAML::Mark& mark, const std::string& what) {
+  return "line " + std::to_string(mark.line + 1) + ", column " + std::to_string(mark.column + 1) +
+         ": " + what;
+}
+
 // What is wrong with a file, and where.
 struct Mistake : std::runtime_error {
   Mistake(const YAML::Node& where, const std::string& what)
-      : std::runtime_error("line " + std::to_string(where.Mark().line + 1) + ": " + what) {}
+      : std::runtime_error(At(where.Mark(), what)) {}
 };
 
-// The entries of a map, none of which may be another than these.
+// The entries of a map, none of which may be another than these, or there twice.
 void RequireOnly(const YAML::Node& map, const std::string& what,
                  const std::set<std::string>& known) {
   if (!map.IsMap()) throw Mistake(map, what + " must be a map");
+  std::set<std::string> seen;
   for (const auto& entry : map) {
     const auto key = entry.first.as<std::string>();
     if (!known.contains(key))
       throw Mistake(entry.first, what + " has an unknown key '" + key + "'");
+    if (!seen.insert(key).second)
+      throw Mistake(entry.first, what + " has the key '" + key + "' twice");
   }
 }
 
@@ -142,7 +150,9 @@ class PolicyReader {
   explicit PolicyReader(const Policy::ReadFile& read) : read_(read) {}
 
   Policy Read(const std::string& text) {
-    const YAML::Node root = YAML::Load(text);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) throw Mistake(documents[1], "the file has a second document");
+    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
     RequireOnly(root, "the policy", {"identities"});
     for (const YAML::Node& node : ListOf(root, "identities")) ReadIdentity(node);
     return std::move(policy_);
@@ -209,7 +219,7 @@ tl::expected<Policy, std::string> Policy::Parse(const std::string& text, const R
   } catch (const Mistake& mistake) {
     return tl::unexpected(std::string(mistake.what()));
   } catch (const YAML::Exception& error) {
-    return tl::unexpected("line " + std::to_string(error.mark.line + 1) + ": " + error.msg);
+    return tl::unexpected(At(error.mark, error.msg));
   }
 }
 

@@ -112,6 +112,7 @@ TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNoLimit) {
 
 TEST(EmptyPolicyTest, AnEmptyPolicyKnowsNobody) {
   EXPECT_THAT(Parsed("identities: []").value().identities(), SizeIs(0));
+  EXPECT_THAT(Parsed("---\nidentities: []\n...\n").value().identities(), SizeIs(0));
 }
 
 // --- What is refused ---
@@ -123,24 +124,43 @@ struct BadPolicy {
 
 class BadPolicyTest : public ::testing::TestWithParam<BadPolicy> {};
 
-TEST_P(BadPolicyTest, ABadPolicyIsRefusedWithItsLine) {
+TEST_P(BadPolicyTest, ABadPolicyIsRefusedWithItsPlace) {
   const auto policy = Parsed(GetParam().text);
 
   ASSERT_FALSE(policy.has_value());
   EXPECT_THAT(policy.error(), HasSubstr(GetParam().complaint));
 }
 
+// Of two entries, a reader of the file may take either for the one that counts.
+INSTANTIATE_TEST_SUITE_P(
+    Ambiguous, BadPolicyTest,
+    ::testing::Values(
+        BadPolicy{"identities: []\nidentities: []",
+                  "line 2, column 1: the policy has the key 'identities' twice"},
+        BadPolicy{"identities:\n- name: a\n  rules: []\n  rules: []",
+                  "line 4, column 3: an identity has the key 'rules' twice"},
+        BadPolicy{"identities:\n- name: a\n  'rules': []\n  rules: []",
+                  "line 4, column 3: an identity has the key 'rules' twice"},
+        BadPolicy{"identities:\n- name: a\n  rules:\n  - {verbs: [observe], verbs: [campaign]}",
+                  "line 4, column 24: a rule has the key 'verbs' twice"},
+        BadPolicy{"identities:\n- name: a\n  limits: {sessions: 1, sessions: 2}",
+                  "line 3, column 25: 'limits' has the key 'sessions' twice"},
+        BadPolicy{"identities: []\n---\nidentities: []",
+                  "line 3, column 1: the file has a second document"},
+        BadPolicy{"identities: []\n---\n", "the file has a second document"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Policies, BadPolicyTest,
     ::testing::Values(
-        BadPolicy{"", "the policy must be a map"}, BadPolicy{"identities: [", "line "},
-        BadPolicy{"identities: {}", "line 1: 'identities' must be a list"},
-        BadPolicy{"idendities: []", "line 1: the policy has an unknown key 'idendities'"},
-        BadPolicy{"identities:\n- rules: []", "line 2: an identity needs a 'name'"},
+        BadPolicy{"", "the policy must be a map"}, BadPolicy{"identities: [", "line 1, column "},
+        BadPolicy{"identities: {}", "line 1, column 13: 'identities' must be a list"},
+        BadPolicy{"idendities: []", "line 1, column 1: the policy has an unknown key 'idendities'"},
+        BadPolicy{"identities:\n- rules: []", "line 2, column 3: an identity needs a 'name'"},
         BadPolicy{"identities:\n- name: ''", "1 to 64 bytes"},
-        BadPolicy{"identities:\n- name: a\n- name: a", "line 3: identity 'a' is defined twice"},
+        BadPolicy{"identities:\n- name: a\n- name: a",
+                  "line 3, column 3: identity 'a' is defined twice"},
         BadPolicy{"identities:\n- name: a\n  role: x",
-                  "line 3: an identity has an unknown key 'role'"},
+                  "line 3, column 3: an identity has an unknown key 'role'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{prefixes: ['']}]", "a rule needs 'verbs'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [observe]}]",
                   "a rule needs 'elections' or 'prefixes'"},
