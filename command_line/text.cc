@@ -4,6 +4,7 @@
 #include <wctype.h>
 
 #include <clocale>
+#include <cstdio>
 #include <optional>
 
 namespace tenure {
@@ -54,7 +55,8 @@ std::optional<Character> First(std::string_view text) {
 // Shows nothing itself, but changes how its neighbours are shown, or hides a difference.
 bool IsInvisible(char32_t code) {
   return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0xAD;
+         (code >= 0x2060 && code <= 0x206F) || (code >= 0xE0000 && code <= 0xE007F) ||
+         code == 0xFEFF || code == 0x61C || code == 0xAD;
 }
 
 // REQUIRES: a Utf8 in scope. Negative if it cannot be printed.
@@ -71,6 +73,17 @@ std::string Escaped(unsigned char byte) {
     case '\t': return "\\t";
     default: return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
   }
+}
+
+// As JSON writes a character by its number, in UTF-16.
+std::string Numbered(char32_t code) {
+  const auto unit = [](char32_t it) {
+    char text[sizeof("\\uffff")];
+    std::snprintf(text, sizeof(text), "\\u%04x", static_cast<unsigned>(it & 0xFFFF));
+    return std::string(text);
+  };
+  if (code < 0x10000) return unit(code);
+  return unit(0xD800 + ((code - 0x10000) >> 10)) + unit(0xDC00 + (code & 0x3FF));
 }
 
 // Calls `take(bytes, columns)` for each character, until that answers false.
@@ -98,6 +111,18 @@ std::string Printable(std::string_view bytes) {
     } else {
       for (const char byte : character) text += Escaped(static_cast<unsigned char>(byte));
     }
+    return true;
+  });
+  return text;
+}
+
+std::string PrintableJson(std::string_view json) {
+  std::string text;
+  ForEach(json, [&](std::string_view character, int columns) {
+    const auto known = First(character);
+    // JSON itself escapes those of ASCII, but for the last.
+    const bool escaped = columns < 0 && known && known->code >= 0x7F;
+    text += escaped ? Numbered(known->code) : std::string(character);
     return true;
   });
   return text;

@@ -11,6 +11,10 @@ namespace tenure {
 // "\n" or "\x1b", and so is what is not UTF-8.
 [[nodiscard]] std::string Printable(std::string_view bytes);
 
+// The same of JSON, which means the same afterwards: a string may have "\u202e" for a character.
+// REQUIRES: valid JSON in UTF-8.
+[[nodiscard]] std::string PrintableJson(std::string_view json);
+
 // The following take text that is printable. Widths are columns of a terminal.
 [[nodiscard]] size_t WidthOf(std::string_view text);
 // At most so wide: what is too long ends with an ellipsis.

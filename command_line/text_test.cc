@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tenure {
 namespace {
@@ -44,7 +46,28 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(WhatDeceivesTheEyeIsEscaped, PrintableTest,
                          ::testing::Values(PrintableCase{"a\u202Eb", R"(a\xe2\x80\xaeb)"},
                                            PrintableCase{"a\u200Bb", R"(a\xe2\x80\x8bb)"},
+                                           PrintableCase{"a\u061Cb", R"(a\xd8\x9cb)"},
                                            PrintableCase{"\uFEFFa", R"(\xef\xbb\xbfa)"}));
+
+// --- JSON ---
+
+TEST(PrintableJsonTest, WhatDoesNotShowIsANumber) {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"\x7f", R"(\u007f)"},
+           {"\u0080\u009b\u009f", R"(\u0080\u009b\u009f)"},
+           {"\u061C\u200E\u200F", R"(\u061c\u200e\u200f)"},
+           {"\u202A\u202E\u2066\u2069", R"(\u202a\u202e\u2066\u2069)"},
+           {"\u2028\u2029\uFEFF", R"(\u2028\u2029\ufeff)"},
+           {"\U000E0001x", R"(\udb40\udc01x)"}}) {
+    EXPECT_EQ(PrintableJson("{\"a\":\"" + text + "\"}"), "{\"a\":\"" + expected + "\"}");
+  }
+}
+
+TEST(PrintableJsonTest, EverythingElseIsKept) {
+  const std::string json = "{\"föö\":\"日本\", \"b\":\t\"\\n \\u202e 🗳\"}\n";
+
+  EXPECT_EQ(PrintableJson(json), json);
+}
 
 // --- Widths ---
 

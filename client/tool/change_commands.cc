@@ -59,7 +59,7 @@ class Change {
     if (term_sent_) whole["term_sent"] = *term_sent_;
     whole.update(object);
     const std::string note = seen_ ? " (seen in term " + std::to_string(seen_->term()) + ")" : "";
-    output_.Line(whole, Printable(options_.election + ": " + sentence + note));
+    output_.Line(whole, options_.election + ": " + sentence + note);
     return EXIT_SUCCESS;
   }
 

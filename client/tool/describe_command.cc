@@ -44,7 +44,7 @@ class Sheet {
 
  private:
   void Fact(const std::string& name, const std::string& text) const {
-    output_.Text(PadAfter(name, kLabelWidth) + Printable(text));
+    output_.Text(PadAfter(name, kLabelWidth) + text);
   }
 
   [[nodiscard]] std::string Leader() const {

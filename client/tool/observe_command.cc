@@ -84,7 +84,7 @@ class ObserveRun {
 
   void Line(const Json& object, const std::string& text) {
     if (options_.count && lines_ == *options_.count) return;
-    output_.Line(object, Printable(text));
+    output_.Line(object, text);
     if (options_.count && ++lines_ == *options_.count) follower_.Stop();
   }
 

@@ -11,7 +11,7 @@ namespace {
 
 // Values are bytes: what is not UTF-8 is shown as U+FFFD.
 std::string Dump(const Json& object) {
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return PrintableJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // gRPC's own errors say little.
@@ -26,12 +26,12 @@ std::string Sentence(const grpc::Status& status) {
 }  // namespace
 
 void Output::Line(const Json& object, const std::string& text) const {
-  std::cout << (json_ ? Dump(object) : text) << std::endl;
+  std::cout << (json_ ? Dump(object) : Printable(text)) << std::endl;
 }
 
 void Output::Object(const Json& object) const { std::cout << Dump(object) << '\n'; }
 
-void Output::Text(const std::string& line) const { std::cout << line << '\n'; }
+void Output::Text(const std::string& line) const { std::cout << Printable(line) << '\n'; }
 
 void Output::Text(const Table& table) const {
   for (const std::string& line : table.Lines()) Text(line);

@@ -1,4 +1,5 @@
 // What the command line tool prints: text for people, or one JSON object per line for programs.
+// Whatever others chose is made harmless for a terminal.
 #pragma once
 
 #include <grpcpp/support/status.h>

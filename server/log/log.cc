@@ -6,7 +6,6 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -16,15 +15,32 @@ namespace {
 
 std::atomic<LogFormat> format = LogFormat::kText;  // set before there are other threads
 
+// What moves a terminal's cursor, reorders its line, or does not show at all: of the characters
+// that JSON does not escape, and that UTF-8 writes in at most three bytes.
+bool Deceives(char32_t code) {
+  return (code >= 0x7F && code < 0xA0) || (code >= 0x200B && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+         code == 0xFEFF || code == 0x61C || code == 0xAD;
+}
+
 std::string Json(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string json =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string harmless;
+  for (size_t i = 0, bytes = 0; i < json.size(); i += bytes) {
+    const auto byte = [&](size_t at) { return static_cast<unsigned char>(json[i + at]); };
+    const unsigned char lead = byte(0);
+    bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t code = bytes == 1 ? lead : lead & (0xFF >> (bytes + 1));
+    for (size_t at = 1; at < bytes; ++at) code = code << 6 | (byte(at) & 0x3F);
+    harmless += Deceives(code) ? fmt::format("\\u{:04x}", uint32_t{code}) : json.substr(i, bytes);
+  }
+  return harmless;
 }
 
 bool Plain(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte > ' ' && byte != 0x7f && c != '"' && c != '=' && c != '\\';
-  });
+  return text.find_first_of(" =") == std::string_view::npos &&
+         Json(text) == '"' + std::string(text) + '"';
 }
 
 std::string Seconds(double seconds) { return fmt::format("{:.3f}", seconds); }

@@ -41,6 +41,28 @@ TEST_F(ToolTest, LeaderShowsWhoLeadsOrThatNobodyDoes) {
   EXPECT_EQ(Run({"leader", "e"}).output, "e: a leads in term 1\n");
 }
 
+TEST_F(ToolTest, WhatOthersChoseIsHarmlessForATerminal) {
+  Campaign(server_, {"e", "a\u202Eb", "", "\u009b2J\u2028\x7f"});
+
+  const auto json = Run({"leader", "e", "--json"}).output;
+  const auto text = Run({"leader", "e"}).output;
+  const auto described = Run({"describe", "e", "--json"}).output;
+
+  EXPECT_EQ(json, R"({"election":"e","leader":"a\u202eb","term":1,"value":"\u009b2J\u2028\u007f"})"
+                  "\n");
+  EXPECT_EQ(Json::parse(json).at("leader"), "a\u202Eb");
+  EXPECT_EQ(text, R"(e: a\xe2\x80\xaeb leads in term 1)"
+                  "\n");
+  EXPECT_THAT(described, AllOf(HasSubstr(R"("a\u202eb")"), Not(HasSubstr("\u202E"))));
+}
+
+TEST_F(ToolTest, ANameThatIsNotUtf8IsRefusedByTheService) {
+  const auto refused = Run({"leader", "\xff"});
+
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.errors, HasSubstr("is not UTF-8 (MALFORMED_REQUEST)"));
+}
+
 TEST_F(ToolTest, OptionsAreAcceptedBeforeAndAfterTheSubcommand) {
   const std::string nowhere = "127.0.0.1:1";
 
