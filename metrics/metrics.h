@@ -235,6 +235,12 @@ class Metrics {
   Counter& database_resets = NewCounter("tenure_database_resets_total",
                                         "Times that the database was found to have lost commits, "
                                         "or that it may have lost some.");
+  Family<Gauge>& last_reload_successful = NewGauges(
+      "tenure_last_reload_successful",
+      "0 while files have changed but cannot be used, so that their previous content stays "
+      "in force; otherwise 1.");
+  Gauge& policy_reloaded = last_reload_successful.Add({{"files", "policy"}});
+  Gauge& tls_reloaded = last_reload_successful.Add({{"files", "tls"}});
   Gauge& database_warnings =
       NewGauge("tenure_database_warnings",
                "How many settings of the database server in use put commits at risk.");

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "core/validation.h"
 #include "proto/status.h"
+#include "server/access/read_file.h"
 #include "server/access/trace.h"
 #include "server/log/log.h"
 
@@ -41,14 +40,6 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
   const auto subject = peer->FindPropertyValues(GRPC_X509_SUBJECT_PROPERTY_NAME);
   if (!subject.empty()) credentials.subject = TextOf(subject.front());
   return credentials;
-}
-
-tl::expected<std::string, std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected("cannot read " + path);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return tl::unexpected("cannot read " + path);
-  return text;
 }
 
 // What is shown of a name that is not checked yet: it may be megabytes of anything.
@@ -176,8 +167,8 @@ bool Access::Unchanged(const Sources& sources) const {
   });
 }
 
-void Access::Refresh() {
-  if (policy_path_.empty() || Unchanged(sources_)) return;
+bool Access::Refresh() {
+  if (policy_path_.empty() || (complaint_.empty() && Unchanged(sources_))) return true;
   auto loaded = Load();
   const std::string complaint = loaded ? "" : loaded.error();
   const bool told = std::exchange(complaint_, complaint) == complaint;
@@ -185,12 +176,13 @@ void Access::Refresh() {
     if (!told)
       LogError("the changed policy cannot be used, the previous one stays in force",
                {{"error", complaint}});
-    return;
+    return false;
   }
   sources_ = std::move(loaded->sources);
   const MutexLock lock(mutex_);
   policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});
+  return true;
 }
 
 Principal PrincipalOf(const Access::Caller& caller) {

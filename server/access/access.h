@@ -46,8 +46,8 @@ class Access {
                                      const Target& target);
 
   // Reads the policy again if it, or a file of tokens that it names, has changed. A policy that
-  // cannot be read changes nothing.
-  void Refresh();
+  // cannot be read changes nothing, and the answer is false.
+  bool Refresh();
 
  private:
   // What a policy was made of.

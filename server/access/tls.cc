@@ -3,10 +3,16 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
 #include <utility>
+#include <vector>
+
+#include "server/access/read_file.h"
+#include "server/log/log.h"
 
 namespace tenure::access {
 namespace {
@@ -23,34 +29,59 @@ struct Freer {
 using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
 using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
 
-Bio Open(const std::string& path) { return Bio(BIO_new_file(path.c_str(), "r")); }
-
-tl::expected<Certificate, std::string> ReadCertificate(const std::string& path) {
-  const Bio file = Open(path);
-  if (file == nullptr) return tl::unexpected("cannot read " + path);
-  Certificate certificate(PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr));
-  if (certificate == nullptr) return tl::unexpected(path + " holds no PEM certificate");
-  return certificate;
+Bio ReaderOf(const std::string& text) {
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// What gRPC itself would find out at the first handshake.
-tl::expected<void, std::string> Check(const TlsFiles& files) {
-  const auto certificate = ReadCertificate(files.certificate);
-  if (!certificate) return tl::unexpected(certificate.error());
-  const Bio file = Open(files.key);
-  if (file == nullptr) return tl::unexpected("cannot read " + files.key);
-  const auto no_password = [](char*, int, int, void*) { return 0; };
-  const Key key(PEM_read_bio_PrivateKey(file.get(), nullptr, no_password, nullptr));
-  if (key == nullptr)
-    return tl::unexpected(files.key + " holds no PEM private key without a password");
-  if (X509_check_private_key(certificate->get(), key.get()) != 1) {
-    return tl::unexpected(files.key + " is not the private key of " + files.certificate);
+std::string TextOf(BIO* bio) {
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio, &text);
+  return {text, static_cast<size_t>(size)};
+}
+
+// All that a file holds. One that ends too early is no certificate.
+tl::expected<std::vector<Certificate>, std::string> ParseCertificates(const std::string& text,
+                                                                      const std::string& path) {
+  ERR_clear_error();
+  const Bio file = ReaderOf(text);
+  std::vector<Certificate> all;
+  while (Certificate next{PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr)}) {
+    all.push_back(std::move(next));
   }
-  if (files.client_ca.empty()) return {};
-  const auto authority = ReadCertificate(files.client_ca);
-  if (!authority) return tl::unexpected(authority.error());
-  return {};
+  const bool complete = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  ERR_clear_error();
+  if (all.empty()) return tl::unexpected(path + " holds no PEM certificate");
+  if (!complete) {
+    return tl::unexpected("certificate " + std::to_string(all.size() + 1) + " in " + path +
+                          " is malformed");
+  }
+  return all;
+}
+
+Key ParseKey(const std::string& text) {
+  const Bio file = ReaderOf(text);
+  const auto no_password = [](char*, int, int, void*) { return 0; };
+  Key key(PEM_read_bio_PrivateKey(file.get(), nullptr, no_password, nullptr));
+  ERR_clear_error();
+  return key;
+}
+
+// Why OpenSSL would not serve with these; empty if it would. Some keys are too weak for it.
+std::string RefusalOf(X509* certificate, EVP_PKEY* key) {
+  const Context context(SSL_CTX_new(TLS_server_method()));
+  const bool good = context != nullptr &&
+                    SSL_CTX_use_certificate(context.get(), certificate) == 1 &&
+                    SSL_CTX_use_PrivateKey(context.get(), key) == 1;
+  const char* reason = good ? nullptr : ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();
+  if (good) return "";
+  return reason == nullptr ? "OpenSSL refuses it" : reason;
+}
+
+void WriteCertificates(BIO* bio, const std::vector<Certificate>& certificates) {
+  for (const Certificate& certificate : certificates) PEM_write_bio_X509(bio, certificate.get());
 }
 
 grpc_ssl_client_certificate_request_type RequestOf(const TlsFiles& files) {
@@ -62,28 +93,93 @@ grpc_ssl_client_certificate_request_type RequestOf(const TlsFiles& files) {
 
 }  // namespace
 
-tl::expected<std::shared_ptr<grpc::ServerCredentials>, std::string> ToCredentials(
-    const TlsFiles& files) {
-  if (files.certificate.empty()) return grpc::InsecureServerCredentials();
-  const auto checked = Check(files);
-  if (!checked) return tl::unexpected(checked.error());
-  using grpc::experimental::FileWatcherCertificateProvider;
-  grpc::experimental::TlsServerCredentialsOptions options(
-      std::make_shared<FileWatcherCertificateProvider>(files.key, files.certificate,
-                                                       files.client_ca, kRefreshSeconds));
-  options.watch_identity_key_cert_pairs();
-  if (!files.client_ca.empty()) options.watch_root_certs();
-  options.set_cert_request_type(RequestOf(files));
-  return grpc::experimental::TlsServerCredentials(options);
+tl::expected<std::unique_ptr<Tls>, std::string> Tls::Open(const TlsFiles& files) {
+  std::unique_ptr<Tls> tls(new Tls(files));
+  if (files.certificate.empty()) return tls;
+  auto content = tls->Read();
+  if (!content) return tl::unexpected(content.error());
+  const auto published = tls->Publish(*content);
+  if (!published) return tl::unexpected(published.error());
+  tls->content_ = *std::move(content);
+  return tls;
 }
 
-std::shared_ptr<grpc::ChannelCredentials> ToPeerCredentials(const TlsFiles& files) {
-  if (files.certificate.empty()) return grpc::InsecureChannelCredentials();
+tl::expected<Tls::Content, std::string> Tls::Read() const {
+  auto certificate = ReadFile(files_.certificate);
+  if (!certificate) return tl::unexpected(certificate.error());
+  auto key = ReadFile(files_.key);
+  if (!key) return tl::unexpected(key.error());
+  if (files_.client_ca.empty()) return Content{*std::move(certificate), *std::move(key), ""};
+  auto client_ca = ReadFile(files_.client_ca);
+  if (!client_ca) return tl::unexpected(client_ca.error());
+  return Content{*std::move(certificate), *std::move(key), *std::move(client_ca)};
+}
+
+tl::expected<void, std::string> Tls::Publish(const Content& content) {
+  const auto chain = ParseCertificates(content.certificate, files_.certificate);
+  if (!chain) return tl::unexpected(chain.error());
+  const Key key = ParseKey(content.key);
+  if (key == nullptr) {
+    return tl::unexpected(files_.key + " holds no PEM private key without a password");
+  }
+  if (X509_check_private_key(chain->front().get(), key.get()) != 1) {
+    ERR_clear_error();
+    return tl::unexpected(files_.key + " is not the private key of " + files_.certificate);
+  }
+  if (const auto refusal = RefusalOf(chain->front().get(), key.get()); !refusal.empty()) {
+    return tl::unexpected(files_.certificate + " cannot be used: " + refusal);
+  }
+  const Bio identity(BIO_new(BIO_s_mem()));
+  PEM_write_bio_PrivateKey(identity.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  WriteCertificates(identity.get(), *chain);
+  if (!files_.client_ca.empty()) {
+    const auto authorities = ParseCertificates(content.client_ca, files_.client_ca);
+    if (!authorities) return tl::unexpected(authorities.error());
+    const Bio client_ca(BIO_new(BIO_s_mem()));
+    WriteCertificates(client_ca.get(), *authorities);
+    const auto kept = client_ca_.Replace(TextOf(client_ca.get()));
+    if (!kept) return kept;
+  }
+  return identity_.Replace(TextOf(identity.get()));
+}
+
+bool Tls::Refresh() {
+  if (files_.certificate.empty()) return true;
+  auto content = Read();
+  const bool changed = !content || *content != content_;
+  if (!changed && complaint_.empty()) return true;
+  const auto published = content ? Publish(*content) : tl::unexpected(content.error());
+  const std::string complaint = published ? "" : published.error();
+  const bool told = std::exchange(complaint_, complaint) == complaint;
+  if (published) {
+    content_ = *std::move(content);
+    LogInfo("TLS files reloaded");
+  } else if (!told) {
+    LogError("the changed TLS files cannot be used, the previous ones stay in force",
+             {{"error", complaint}});
+  }
+  return published.has_value();
+}
+
+std::shared_ptr<grpc::ServerCredentials> Tls::ForServer() const {
+  if (files_.certificate.empty()) return grpc::InsecureServerCredentials();
+  using namespace grpc::experimental;
+  TlsServerCredentialsOptions options(std::make_shared<FileWatcherCertificateProvider>(
+      identity_.path(), identity_.path(), files_.client_ca.empty() ? "" : client_ca_.path(),
+      kRefreshSeconds));
+  options.watch_identity_key_cert_pairs();
+  if (!files_.client_ca.empty()) options.watch_root_certs();
+  options.set_cert_request_type(RequestOf(files_));
+  return TlsServerCredentials(options);
+}
+
+std::shared_ptr<grpc::ChannelCredentials> Tls::ForPeers() const {
+  if (files_.certificate.empty()) return grpc::InsecureChannelCredentials();
   using namespace grpc::experimental;
   TlsChannelCredentialsOptions options;
-  if (RequestOf(files) == GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY) {
+  if (RequestOf(files_) == GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY) {
     options.set_certificate_provider(std::make_shared<FileWatcherCertificateProvider>(
-        files.key, files.certificate, kRefreshSeconds));
+        identity_.path(), identity_.path(), kRefreshSeconds));
     options.watch_identity_key_cert_pairs();
   }
   options.set_certificate_verifier(std::make_shared<NoOpCertificateVerifier>());

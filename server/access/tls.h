@@ -7,12 +7,13 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "server/access/memory_file.h"
+
 namespace tenure::access {
 
 enum class ClientCertificates { kRequired, kOptional };
 
-// Paths of PEM files. A changed file is reloaded within a second. To change a certificate together
-// with its key, replace the folder or the symbolic link in their paths.
+// Paths of PEM files.
 struct TlsFiles {
   std::string certificate;  // the chain, the server's own first; empty: no TLS
   std::string key;
@@ -20,13 +21,45 @@ struct TlsFiles {
   ClientCertificates client_certificates = ClientCertificates::kRequired;
 };
 
-// The error is one sentence for the operator.
-[[nodiscard]] tl::expected<std::shared_ptr<grpc::ServerCredentials>, std::string> ToCredentials(
-    const TlsFiles& files);
+// What the files hold, as far as it is good: gRPC's own watcher of files would take anything, and
+// then refuse every handshake. It therefore watches copies, which are made of good files only.
+//
+// Must outlive the credentials that it makes. Of one thread at a time.
+class Tls {
+ public:
+  // The error is one sentence for the operator.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Tls>, std::string> Open(const TlsFiles& files);
 
-// For connections to other replicas, which have certificates like this one. It looks at none, since
-// replicas are reached by addresses that no certificate names, and nothing that they say is
-// believed; and it shows its own where clients have to.
-[[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> ToPeerCredentials(const TlsFiles& files);
+  // Changed files are in force within a second of this. If they are not good, all together, those
+  // before stay in force, and the answer is false.
+  bool Refresh();
+
+  [[nodiscard]] std::shared_ptr<grpc::ServerCredentials> ForServer() const;
+  // For connections to other replicas, which have certificates like this one. It looks at none,
+  // since replicas are reached by addresses that no certificate names, and nothing that they say is
+  // believed; and it shows its own where clients have to.
+  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> ForPeers() const;
+
+ private:
+  // What was in the files.
+  struct Content {
+    std::string certificate;
+    std::string key;
+    std::string client_ca;
+
+    bool operator==(const Content&) const = default;
+  };
+
+  explicit Tls(const TlsFiles& files) : files_(files) {}
+
+  [[nodiscard]] tl::expected<Content, std::string> Read() const;
+  [[nodiscard]] tl::expected<void, std::string> Publish(const Content& content);
+
+  const TlsFiles files_;
+  Content content_;      // in force
+  MemoryFile identity_;  // the key and the chain in one, so that they always match
+  MemoryFile client_ca_;
+  std::string complaint_;  // of the last Refresh; empty if it was fine
+};
 
 }  // namespace tenure::access

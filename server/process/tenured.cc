@@ -152,11 +152,11 @@ std::string NewReplicaId() {
   return id;
 }
 
-// Until a signal comes: brings the engine up, and tells the health service how the store is.
-// The exit code, if it has to end by itself.
+// Until a signal comes: brings the engine up, tells the health service how the store is, and has
+// the files read again that may change. The exit code, if it has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
                          engine::Engine& engine, engine::Membership& membership,
-                         access::Access& access, const ServerConfig& config,
+                         const std::function<void()>& refresh_files, const ServerConfig& config,
                          grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
                          Signals& signals) {
   StoreComplaints complaints;
@@ -169,7 +169,7 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     complaints.Away(why);
     service_manager.Status("Waiting for the store: " + why);
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
-    access.Refresh();
+    refresh_files();
   }
   membership.Start();
   service_manager.Ready();
@@ -177,7 +177,7 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
   bool was_ready = false;
   do {
     service_manager.Ping(scheduler.Now(), scheduler.Stalled());
-    access.Refresh();
+    refresh_files();
     const bool answered = std::exchange(answers, engine.StoreAnswers());
     service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
     if (answered != answers) health.SetServingStatus(answers);
@@ -201,12 +201,17 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   if (config.migrate_only) return Migrate(**store, config, service_manager);
   if (config.bump_terms) return BumpAllTerms(**store, config, service_manager);
 
-  const auto credentials = access::ToCredentials(config.tls);
-  if (!credentials) return Complain(credentials.error());
+  const auto tls = access::Tls::Open(config.tls);
+  if (!tls) return Complain(tls.error());
   Metrics metrics(config.metrics);
   engine::ThreadScheduler scheduler;
   const auto access = access::Access::Open(config.policy, [&] { return scheduler.Now(); });
   if (!access) return Complain(access.error());
+  const auto refresh_files = [&] {
+    metrics.policy_reloaded.Set((*access)->Refresh() ? 1 : 0);
+    metrics.tls_reloaded.Set((*tls)->Refresh() ? 1 : 0);
+  };
+  refresh_files();
   engine::EngineOptions options;
   options.limits = config.limits;
   options.retention = config.retention;
@@ -217,14 +222,14 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   rpc::ReplicaService replicas(metrics, NewReplicaId());
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
   engine::Engine engine(**store, scheduler, metrics, options);
-  rpc::Peers peers(scheduler, metrics, access::ToPeerCredentials(config.tls),
+  rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(),
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
                                 [&](const std::vector<Peer>& found) { peers.Follow(found); });
   replicas.WhenFollowed([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
   rpc::AdminService administration(engine, **access);
-  const auto server = GrpcServer::Start({config.listen, *credentials, config.connections},
+  const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},
                                         {&elections, &administration, &replicas}, metrics);
   if (!server) return Complain(server.error());
   auto http_listeners = network::Listen(config.http_listen, "HTTP");
@@ -249,8 +254,8 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
         "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
         "at all");
   }
-  const auto exit_code = Serve(**store, scheduler, engine, membership, **access, config, health,
-                               service_manager, signals);
+  const auto exit_code = Serve(**store, scheduler, engine, membership, refresh_files, config,
+                               health, service_manager, signals);
 
   LogInfo("draining");
   service_manager.Stopping();

@@ -121,6 +121,20 @@ class AccessTest : public ::testing::Test {
     return Outcome(status);
   }
 
+  // The serial number of the server's certificate, as a client sees it.
+  [[nodiscard]] std::string SerialOfTheServer() const {
+    return RunToEnd({"sh", "-c",
+                     "openssl s_client -alpn h2 -connect " + server_->endpoint() +
+                         " </dev/null 2>/dev/null | openssl x509 -noout -serial"})
+        .output;
+  }
+  [[nodiscard]] bool Logged(const std::string& text) const {
+    return server_->process().Errors().find(text) != std::string::npos;
+  }
+  [[nodiscard]] bool Shows(const std::string& metric) const {
+    return server_->Get("/metrics").second.find("\n" + metric + "\n") != std::string::npos;
+  }
+
   // By the method's name.
   [[nodiscard]] std::map<std::string, std::string> OutcomesOfAllCalls(
       const Credentials& credentials) const {
@@ -270,10 +284,31 @@ identities:
 TEST_F(AccessTest, AnUnreadablePolicyChangesNothing) {
   PublishPolicy("identities: nonsense");
 
-  EXPECT_TRUE(Eventually([&] {
-    return server_->process().Errors().find("the previous one stays in force") != std::string::npos;
-  }));
+  EXPECT_TRUE(Eventually([&] { return Logged("the previous one stays in force"); }));
+  EXPECT_TRUE(
+      Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 0"); }));
   EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+  PublishPolicy(kPolicy);
+  EXPECT_TRUE(
+      Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
+}
+
+TEST_F(AccessTest, APolicyThatIsSpoiledAgainIsComplainedAboutAgain) {
+  const auto complaints = [&] {
+    int count = 0;
+    const std::string log = server_->process().Errors();
+    for (size_t at = 0; (at = log.find("the previous one stays", at)) != log.npos; ++at) ++count;
+    return count;
+  };
+  PublishPolicy("identities: nonsense");
+  ASSERT_TRUE(Eventually([&] { return complaints() == 1; }));
+  PublishPolicy(kPolicy);
+  ASSERT_TRUE(
+      Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
+
+  PublishPolicy("identities: nonsense");
+
+  EXPECT_TRUE(Eventually([&] { return complaints() == 2; }));
 }
 
 TEST_F(AccessTest, AChangedTokenIsKnownAndTheOldOneIsNot) {
@@ -302,24 +337,64 @@ TEST_F(AccessTest, CertificatesAreReplacedUnderLoadWithoutAFailedCall) {
       }
     });
   }
-  const auto certificate_of_the_server = [&] {
-    // The serial number, as a client sees it.
-    const auto finished = RunToEnd({"sh", "-c",
-                                    "openssl s_client -alpn h2 -connect " + server_->endpoint() +
-                                        " </dev/null 2>/dev/null | openssl x509 -noout -serial"});
-    return finished.output;
-  };
 
   for (int rotation = 0; rotation < 3; ++rotation) {
-    const std::string before = certificate_of_the_server();
+    const std::string before = SerialOfTheServer();
     const int calls_before = calls;
     PublishTls();
-    EXPECT_TRUE(Eventually([&] { return certificate_of_the_server() != before; }));
+    EXPECT_TRUE(Eventually([&] { return SerialOfTheServer() != before; }));
     EXPECT_TRUE(Eventually([&] { return calls > calls_before + 20; }));
   }
 
   stopping = true;
   for (std::thread& thread : load) thread.join();
+}
+
+// What is wrong with one of the files.
+struct Spoiled {
+  std::string name;
+  std::string file;
+  std::string content;  // empty: the file is deleted
+};
+
+class SpoiledTlsTest : public AccessTest, public ::testing::WithParamInterface<Spoiled> {};
+
+std::string KeyOfAnother() { return CertificateAuthority("another").Issue("x", "").key; }
+std::string CutOff(const std::string& pem) { return pem + pem.substr(0, pem.size() / 2); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, SpoiledTlsTest,
+    ::testing::Values(Spoiled{"Certificate", "tls.crt", "garbage"},
+                      Spoiled{"NoCertificate", "tls.crt", ""}, Spoiled{"Key", "tls.key", "garbage"},
+                      Spoiled{"NoKey", "tls.key", ""},
+                      Spoiled{"KeyOfAnother", "tls.key", KeyOfAnother()},
+                      Spoiled{"Ca", "ca.crt", "garbage"}, Spoiled{"NoCa", "ca.crt", ""},
+                      Spoiled{"HalfOfACa", "ca.crt",
+                              CutOff(CertificateAuthority("another").certificate())}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_P(SpoiledTlsTest, TheLastGoodFilesStayInForce) {
+  const std::string before = SerialOfTheServer();
+  EXPECT_TRUE(Shows("tenure_last_reload_successful{files=\"tls\"} 1"));
+
+  if (GetParam().content.empty()) {
+    std::filesystem::remove(Tls(GetParam().file));
+  } else {
+    std::ofstream(Tls(GetParam().file)) << GetParam().content;
+  }
+
+  const std::string complaint = "the changed TLS files cannot be used, the previous ones stay";
+  EXPECT_TRUE(Eventually([&] { return Logged(complaint); }));
+  EXPECT_TRUE(Shows("tenure_last_reload_successful{files=\"tls\"} 0"));
+  EXPECT_EQ(SerialOfTheServer(), before);
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+  PublishTls();
+  EXPECT_TRUE(Eventually([&] {
+    EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+    return SerialOfTheServer() != before;
+  }));
+  EXPECT_TRUE(Logged("TLS files reloaded"));
+  EXPECT_TRUE(Shows("tenure_last_reload_successful{files=\"tls\"} 1"));
 }
 
 TEST_F(AccessTest, TheToolPresentsItsCertificate) {

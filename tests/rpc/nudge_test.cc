@@ -122,20 +122,42 @@ TEST_F(NudgeTest, ReplicasThatAreCutOffFromEachOtherPoll) {
   EXPECT_EQ(Metric(b, "tenure_nudges_total"), told);
 }
 
-TEST_F(NudgeTest, ReplicasReachEachOtherThroughTls) {
-  const TempDir folder;
-  const CertificateAuthority authority("Tests");
-  const KeyPair pair = authority.Issue("tenured", "DNS:another.name");
-  std::ofstream(folder.path() / "ca.pem") << authority.certificate();
-  std::ofstream(folder.path() / "cert.pem") << pair.certificate;
-  std::ofstream(folder.path() / "key.pem") << pair.key;
-  const std::vector<std::string> flags = {"--poll-interval", kRarely,
-                                          "--tls-cert",      folder.path() / "cert.pem",
-                                          "--tls-key",       folder.path() / "key.pem",
-                                          "--tls-client-ca", folder.path() / "ca.pem"};
+// Replicas that require certificates of each other.
+class TlsNudgeTest : public NudgeTest {
+ protected:
+  // With files of its own, of this name.
+  [[nodiscard]] Tenured Start(const std::string& name) const {
+    const KeyPair pair = authority_.Issue("tenured", "DNS:another.name");
+    std::ofstream(File(name + ".ca")) << authority_.certificate();
+    std::ofstream(File(name + ".crt")) << pair.certificate;
+    std::ofstream(File(name + ".key")) << pair.key;
+    return Tenured(url_, {"--poll-interval", kRarely, "--tls-cert", File(name + ".crt"),
+                          "--tls-key", File(name + ".key"), "--tls-client-ca", File(name + ".ca")});
+  }
+  [[nodiscard]] std::string File(const std::string& name) const { return folder_.path() / name; }
 
-  Tenured a(url_, flags);
-  Tenured b(url_, flags);
+  const TempDir folder_;
+  const CertificateAuthority authority_{"Tests"};
+};
+
+TEST_F(TlsNudgeTest, ReplicasReachEachOther) {
+  const Tenured a = Start("a");
+  const Tenured b = Start("b");
+
+  EXPECT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+}
+
+TEST_F(TlsNudgeTest, AReplicaShowsItsLastGoodCertificate) {
+  const Tenured a = Start("a");
+  Tenured b = Start("b");
+  ASSERT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+
+  std::ofstream(File("a.crt")) << "garbage";
+  ASSERT_TRUE(
+      Eventually([&] { return Metric(a, "tenure_last_reload_successful{files=\"tls\"}") == 0; }));
+  b.Kill();
+  ASSERT_TRUE(Eventually([&] { return Metric(a, "tenure_followers") == 0; }));
+  b.Start();
 
   EXPECT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
 }
