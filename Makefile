@@ -11,15 +11,20 @@ TOOLS ?= $(HOME)/.cache/tenure/bin
 IMAGES ?= $(HOME)/.cache/tenure/images
 ROOTS ?= $(HOME)/.cache/tenure/roots
 IMAGE ?= tenure:$(shell awk '/^project/ { print $$3 }' CMakeLists.txt)
+GRPC ?= $(HOME)/.cache/tenure/grpc
 GALERA ?= $(HOME)/.cache/tenure/galera
 PREFIX ?= /usr/local
 # Tenure on MySQL is measured by root only: MySQL runs under chroot.
 BENCH_MYSQL = $(if $(filter 0,$(shell id -u)),--mysql $(MYSQL_ROOT))
 BUILD_BENCH = @scripts/build.sh --with test --with bench --with pictures tenured tenure-bench
 
+# Applications that link the library have the system's gRPC.
+install package: export GRPC = /usr
+export GRPC
+
 .DEFAULT_GOAL := help
-.PHONY: help build install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
-	test-admin-storm test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
+.PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
+	test-hostile test-admin-storm test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
 	test-monitoring test-stalls test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto fix \
 	clean
@@ -33,6 +38,9 @@ help: ## Print this help
 
 build: ## Build build/bin/tenured and build/bin/tenure (release)
 	@scripts/build.sh tenured tenure
+
+grpc: ## Build gRPC 1.56.2, which every build takes from then on (a quarter of an hour, once)
+	@scripts/install-grpc.sh $(GRPC)
 
 run: build ## Build, and serve on 127.0.0.1:7070 with the embedded store
 	@scripts/run.sh
@@ -81,6 +89,11 @@ test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and with
 	@scripts/build.sh --with test guarded_set
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1)
 	@build/bin/guarded_set --inserts $(or $(INSERTS),10000) --seed $(or $(SEED),1) --no-fence
+
+test-hostile: ## Attack a replica in every way that was found, and then in all ways for SECONDS=1800 (SEED=7)
+	@scripts/build.sh --with test tenured hostile_test
+	@TENURE_TEST_SECONDS=$(or $(SECONDS),1800) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) scripts/test.sh \
+		--label-regex '^hostile$$' --timeout 4000 --verbose
 
 test-admin-storm: ## Operators and candidates act all at once for SECONDS=60 (SEED=7)
 	@scripts/build.sh --with test admin_storm_test

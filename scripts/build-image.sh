@@ -26,6 +26,7 @@ make_base() (
   tar --create --directory "$folder/root" . | podman import --quiet - "$1" >/dev/null
 )
 
+scripts/install-grpc.sh --fetch
 base=$(sed -nE 's/^FROM ([^ ]+) AS build/\1/p' Dockerfile)
 if ! podman image exists "$base" && ! podman pull --quiet "$base" >/dev/null 2>&1; then
   echo "No registry can be reached: making $base"

@@ -3,6 +3,7 @@
 # Usage: scripts/build.sh [--with GROUP]... TARGET...
 # GROUP is one of scripts/install-deps.sh. Where CMake has an option of that name (`test` is TENURE_TEST,
 # `bench` is TENURE_BENCH), it is switched on, and stays on in this build directory.
+# gRPC is the one that scripts/install-grpc.sh has built in GRPC (`make grpc`), if it is there, or else Debian's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,5 +22,9 @@ for group in "${groups[@]:1}"; do
     options+=("-D$option=ON")
   fi
 done
+grpc=${GRPC:-$HOME/.cache/tenure/grpc}
+[ -d "$grpc" ] || grpc=/usr
+grep -qsx "CMAKE_PREFIX_PATH:[A-Z]*=$grpc" build/CMakeCache.txt ||
+  options+=("-DCMAKE_PREFIX_PATH=$grpc" -UgRPC_DIR -Uabsl_DIR)
 [ -f build/build.ninja ] && [ ${#options[@]} -eq 0 ] || cmake --preset release "${options[@]}" >/dev/null
 cmake --build --preset release --target "$@"

@@ -12,7 +12,12 @@ headers=$(ninja -C build -t deps | sed -nE 's|^ +(/usr/.*)|\1|p' | sort -u | xar
 compiled_in=$(xargs dpkg-query --search <<<"$headers" | cut -d: -f1 | sort -u |
   xargs dpkg-query --show --showformat "$format")
 
+# gRPC of its own, with what that brings, if it was built with one.
+grpc=$(sed -nE 's/^CMAKE_PREFIX_PATH:[A-Z]*=(.*)/\1/p' build/CMakeCache.txt)
+linked_in=$(cat "$grpc"/share/grpc/[0-9]*.[0-9]* 2>/dev/null || true)
+
 jq --null-input \
+  --arg linked_in "$linked_in" \
   --arg contained "$contained" \
   --arg compiled_in "$compiled_in" \
   --arg version "$(build/bin/tenured --version | awk 'NR == 1 { print $2 }')" \
@@ -31,10 +36,17 @@ jq --null-input \
       referenceLocator: "pkg:deb/debian/\($name | @uri)@\($version | @uri)?arch=\($architecture)&distro=debian-12"
     }]
   });
+  def sources: split("\n") | map(select(. != "") | split("\t") | . as [$name, $version, $purl] | common + {
+    SPDXID: "SPDXRef-\($name)",
+    name: $name,
+    versionInfo: $version,
+    supplier: "NOASSERTION",
+    externalRefs: [{referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: $purl}]
+  });
   def relation($from; $type; $to):
     {spdxElementId: $from, relationshipType: $type, relatedSpdxElement: $to};
 
-  ($contained | packages) as $contained | ($compiled_in | packages) as $compiled_in
+  ($contained | packages) as $contained | (($compiled_in | packages) + ($linked_in | sources)) as $compiled_in
   | (common + {name: "tenure", versionInfo: $version, supplier: "NOASSERTION",
       licenseConcluded: "Apache-2.0", licenseDeclared: "Apache-2.0"}) as $tenure
   | {

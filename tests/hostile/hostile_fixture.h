@@ -1,66 +1,92 @@
-// One replica with a memory limit, and a healthy leader, on which attacks are tried.
+// One replica with little memory and few descriptors, and a healthy leader, on which attacks are
+// tried.
 #pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/hostile/attacker.h"
-#include "tests/hostile/healthy_leader.h"
+#include "tests/hostile/attacks.h"
+#include "tests/hostile/healthy_leaders.h"
 #include "tests/support/tenured.h"
 
 namespace tenure::testing {
 
+inline constexpr size_t kMemoryMax = 512 << 20;
+
+// 1,024 descriptors; and memory, so that the machine survives what the replica does not.
+inline Host WithLimits() { return {.enter = {"prlimit", "--data=2147483648", "--nofile=1024"}}; }
+
+// Until somebody new is told who leads in the election.
+inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string& election) {
+  const auto began = std::chrono::steady_clock::now();
+  v1::LeaderRequest request;
+  request.set_election(election);
+  v1::LeaderResponse response;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  context.set_wait_for_ready(true);
+  const auto status = Connect(server.endpoint())->Leader(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message() << server.process().Errors();
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+}
+
+// The most that it ever had, in bytes.
+inline size_t PeakMemory(Tenured& server) {
+  std::ifstream status("/proc/" + std::to_string(server.process().pid()) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
+  }
+  return SIZE_MAX;
+}
+
 class HostileTest : public ::testing::Test {
  protected:
-  // Memory that it may write to, and descriptors.
-  static constexpr char kMemory[] = "--data=536870912";
-  static constexpr char kDescriptors[] = "--nofile=1024";
-
   void SetUp() override {
-    server_ =
-        std::make_unique<Tenured>("sqlite:" + (folder_.path() / "tenure.db").string(), Flags(),
-                                  true, Host{.enter = {"prlimit", kMemory, kDescriptors}});
-    leader_ = std::make_unique<HealthyLeader>(*server_, "healthy seat");
+    server_ = std::make_unique<Tenured>("sqlite:" + (folder_.path() / "tenure.db").string(),
+                                        std::vector<std::string>(), true, WithLimits());
+    leader_ = std::make_unique<HealthyLeaders>(*server_, std::vector<std::string>{"seat"});
   }
-  [[nodiscard]] virtual std::vector<std::string> Flags() const { return {}; }
 
   Tenured& Server() { return *server_; }
-  HealthyLeader& TheLeader() { return *leader_; }
 
-  // Whoever comes next is served, the seat was kept, and memory did not run out.
+  // Whoever comes next is served, and the seat was kept.
   void ExpectUnharmed() {
-    const auto began = std::chrono::steady_clock::now();
     ASSERT_TRUE(Server().process().Running()) << Server().process().Errors();
-    v1::LeaderRequest request;
-    request.set_election("healthy seat");
-    v1::LeaderResponse response;
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kPatience);
-    context.set_wait_for_ready(true);
-    const auto status = Connect(Server().endpoint())->Leader(&context, request, &response);
-    const auto took = std::chrono::steady_clock::now() - began;
-    EXPECT_TRUE(status.ok()) << status.error_message();
+    const auto served_after = TimeToServe(Server(), "seat");
     EXPECT_EQ(Server().Get("/healthz").first, 200);
-    TheLeader().ExpectSeat();
-    std::cout << "served a new client after "
-              << std::chrono::ceil<std::chrono::milliseconds>(took).count() << " ms; worst renewal "
-              << TheLeader().WorstRenewal().count() << " ms; " << PeakMemory() << std::endl;
-  }
-  // "VmHWM: 40000 kB".
-  [[nodiscard]] std::string PeakMemory() {
-    const Finished grep = RunToEnd(
-        {"grep", "VmHWM", "/proc/" + std::to_string(Server().process().pid()) + "/status"});
-    return grep.output.substr(0, grep.output.find('\n'));
+    leader_->ExpectSeats();
+    EXPECT_LT(PeakMemory(Server()), kMemoryMax);
+    std::cout << "serves after " << served_after.count() << " ms; worst renewal "
+              << leader_->WorstRenewal().count() << " ms; " << (PeakMemory(Server()) >> 20) << " MB"
+              << std::endl;
   }
 
+ private:
   TempDir folder_;
   std::unique_ptr<Tenured> server_;
-  std::unique_ptr<HealthyLeader> leader_;
+  std::unique_ptr<HealthyLeaders> leader_;
 };
+
+class OneAttackTest : public HostileTest, public ::testing::WithParamInterface<Attack> {
+ protected:
+  void SurviveFor(std::chrono::milliseconds duration) {
+    GetParam().make(Server(), duration);
+    ExpectUnharmed();
+  }
+};
+
+inline std::string AttackName(const ::testing::TestParamInfo<Attack>& info) {
+  std::string name = info.param.name;
+  std::ranges::replace_if(
+      name, [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
 
 }  // namespace tenure::testing

@@ -1,4 +1,4 @@
-// A leader who does nothing wrong, and must keep its seat whatever others do to its replica.
+// Leaders who do nothing wrong, and must keep their seats whatever others do.
 #pragma once
 
 #include <atomic>
@@ -8,31 +8,36 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/tenured.h"
 
 namespace tenure::testing {
 
-// Renews a lease of 5 s every 1.5 s, on one connection, whatever happens to it.
-class HealthyLeader {
+// Renew leases of 5 s every 1.5 s, all on one connection to one replica, whatever happens to it.
+class HealthyLeaders {
  public:
-  HealthyLeader(Tenured& server, std::string election);
-  ~HealthyLeader();
+  HealthyLeaders(Tenured& server, const std::vector<std::string>& elections);
+  ~HealthyLeaders();
 
   // The longest time that a renewal took.
   [[nodiscard]] std::chrono::milliseconds WorstRenewal();
-  // Fails the test unless it leads still, in its first term.
-  void ExpectSeat();
+  // Fails the test unless all lead still, in their first terms.
+  void ExpectSeats();
 
  private:
+  struct Seat {
+    std::string election;
+    uint64_t term;
+  };
+
   void Run();
   // Whether one renewal was answered.
   bool Renew(v1::ElectionService::Stub& stub);
 
   Tenured& server_;
-  const std::string election_;
-  std::string session_;
-  uint64_t term_ = 0;
+  std::vector<Seat> seats_;
+  v1::KeepAliveRequest renewal_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;               // guarded by mutex_

@@ -1,4 +1,4 @@
-#include "tests/hostile/healthy_leader.h"
+#include "tests/hostile/healthy_leaders.h"
 
 #include <utility>
 
@@ -10,17 +10,19 @@ constexpr auto kRenewalInterval = 1500ms;
 
 }  // namespace
 
-HealthyLeader::HealthyLeader(Tenured& server, std::string election)
-    : server_(server), election_(std::move(election)) {
-  const auto campaigned =
-      Campaign(server_, {.election = election_, .candidate = "healthy", .lease_ttl = kLease});
-  EXPECT_TRUE(campaigned.has_elected());
-  session_ = campaigned.session().session_id();
-  term_ = campaigned.elected().term();
+HealthyLeaders::HealthyLeaders(Tenured& server, const std::vector<std::string>& elections)
+    : server_(server) {
+  for (const std::string& election : elections) {
+    const auto campaigned =
+        Campaign(server_, {.election = election, .candidate = "healthy", .lease_ttl = kLease});
+    EXPECT_TRUE(campaigned.has_elected());
+    seats_.push_back({election, campaigned.elected().term()});
+    renewal_.add_session_ids(campaigned.session().session_id());
+  }
   thread_ = std::thread([this] { Run(); });
 }
 
-HealthyLeader::~HealthyLeader() {
+HealthyLeaders::~HealthyLeaders() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -29,7 +31,7 @@ HealthyLeader::~HealthyLeader() {
   thread_.join();
 }
 
-void HealthyLeader::Run() {
+void HealthyLeaders::Run() {
   const auto stub = Connect(server_.endpoint());
   while (true) {
     const auto began = std::chrono::steady_clock::now();
@@ -45,26 +47,26 @@ void HealthyLeader::Run() {
   }
 }
 
-bool HealthyLeader::Renew(v1::ElectionService::Stub& stub) {
+bool HealthyLeaders::Renew(v1::ElectionService::Stub& stub) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kRenewalInterval);
   context.set_wait_for_ready(true);
   const auto stream = stub.KeepAlive(&context);
-  v1::KeepAliveRequest request;
-  request.add_session_ids(session_);
   v1::KeepAliveResponse response;
-  return stream->Write(request) && stream->Read(&response);
+  return stream->Write(renewal_) && stream->Read(&response);
 }
 
-std::chrono::milliseconds HealthyLeader::WorstRenewal() {
+std::chrono::milliseconds HealthyLeaders::WorstRenewal() {
   const std::lock_guard lock(mutex_);
   return worst_;
 }
 
-void HealthyLeader::ExpectSeat() {
-  const auto leader = Leader(server_, election_);
-  EXPECT_EQ(leader.leader().candidate(), "healthy");
-  EXPECT_EQ(leader.term(), term_);
+void HealthyLeaders::ExpectSeats() {
+  for (const Seat& seat : seats_) {
+    const auto leader = Leader(server_, seat.election);
+    EXPECT_EQ(leader.leader().candidate(), "healthy") << seat.election;
+    EXPECT_EQ(leader.term(), seat.term) << seat.election;
+  }
 }
 
 }  // namespace tenure::testing

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Builds gRPC 1.56.2 as static libraries, and installs it into a directory of its own, where scripts/build.sh finds
+# it. Debian's is 1.51.1, without later fixes (SECURITY.md). It takes a quarter of an hour on two cores, once.
+# The source is in third_party/grpc/source: a tree of that version with its Abseil and RE2. If it is not there, cargo
+# fetches the crate grpcio-sys, which holds one, and compares it with the checksum below. The patches beside it are
+# applied. OpenSSL, zlib, c-ares and protobuf stay Debian's.
+# Usage: scripts/install-grpc.sh PREFIX    (does nothing if it is there)
+#        scripts/install-grpc.sh --fetch   (only the source)
+set -euo pipefail
+prefix=${1:?usage: scripts/install-grpc.sh PREFIX | --fetch}
+version=1.56.2
+crate=grpcio-sys crate_version=0.13.0+1.56.2-patched
+checksum=b3dae9132320ae1b03ea55b5ddc88ca72a31fb85fa631a241a40157f5feffe43
+cd "$(dirname "$0")/.."
+patches=$PWD/third_party/grpc
+source=$patches/source
+
+# Cargo compares what it fetched with the checksum in the lock file that it writes.
+fetch() (
+  command -v cargo >/dev/null || scripts/install-deps.sh cargo
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  cd "$folder"
+  : >lib.rs
+  printf '[package]\nname = "fetch"\nversion = "0.0.0"\n[lib]\npath = "lib.rs"\n[dependencies]\n%s = "=%s"\n' \
+    "$crate" "$crate_version" >Cargo.toml
+  cargo metadata --quiet --format-version 1 --filter-platform x86_64-unknown-linux-gnu >metadata
+  grep -A 3 "^name = \"$crate\"" Cargo.lock | grep -qx "checksum = \"$checksum\"" ||
+    { echo "install-grpc: the crate $crate $crate_version is not the one that was expected" >&2; exit 1; }
+  manifest=$(grep -o "\"manifest_path\":\"[^\"]*/$crate-[^\"]*/Cargo.toml\"" metadata | cut -d '"' -f 4)
+  rm -rf "$source.partial"
+  cp -r "$(dirname "$manifest")/grpc" "$source.partial"
+  mv "$source.partial" "$source"
+)
+
+stamp=$prefix/share/grpc/$version
+[ ! -e "$stamp" ] || exit 0
+[ -d "$source" ] || fetch
+grep -q "set(gRPC_CPP_VERSION *\"$version\")" "$source/CMakeLists.txt" ||
+  { echo "install-grpc: $source is not gRPC $version" >&2; exit 1; }
+[ "$prefix" != --fetch ] || exit 0
+
+scripts/install-deps.sh build grpc
+echo "Building gRPC $version: about a quarter of an hour on two cores"
+# Kept if this fails: the next try goes on from there.
+work=$prefix.build
+mkdir -p "$work"
+if [ ! -d "$work/grpc" ]; then
+  rm -rf "$work/copy"
+  cp -r "$source" "$work/copy"
+  cat "$patches"/*.patch | patch --quiet --strip 1 --directory "$work/copy"
+  mv "$work/copy" "$work/grpc"
+fi
+cd "$work/grpc"
+# Of the generators, only the one for C++: those for other languages need headers that Debian leaves out.
+sed -i -E '/^ +src\/compiler\/(csharp|node|objective_c|php|python|ruby)_generator\.cc$/d' CMakeLists.txt
+sed -i '/compiler\/csharp\/names.h/d' src/compiler/config_protobuf.h
+# Debian's libprotobuf-dev has no CMake configuration; CMake itself finds it.
+sed -i 's/find_package(Protobuf REQUIRED CONFIG)/find_package(Protobuf REQUIRED)/; s/find_dependency(Protobuf CONFIG)//' \
+  cmake/protobuf.cmake
+
+options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG" -DCMAKE_CXX_STANDARD=17
+  -DCMAKE_POSITION_INDEPENDENT_CODE=ON "-DCMAKE_INSTALL_PREFIX=$prefix" -DgRPC_INSTALL=ON -DgRPC_BUILD_TESTS=OFF
+  -DgRPC_BUILD_CSHARP_EXT=OFF -DABSL_PROPAGATE_CXX_STD=ON)
+for language in CSHARP NODE OBJECTIVE_C PHP PYTHON RUBY; do
+  options+=("-DgRPC_BUILD_GRPC_${language}_PLUGIN=OFF")
+done
+for library in ABSL RE2; do options+=("-DgRPC_${library}_PROVIDER=module"); done
+for library in PROTOBUF CARES SSL ZLIB; do options+=("-DgRPC_${library}_PROVIDER=package"); done
+cmake -G Ninja -B build "${options[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+cmake --build build --target third_party/abseil-cpp/all grpc++ grpc++_reflection grpc_cpp_plugin >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log" >&2; exit 1; }
+# What else would be installed is not built, since nobody here links it: it takes as long again.
+for library in grpc_unsecure grpc++_unsecure grpc++_alts grpc++_error_details grpcpp_channelz grpc_authorization_provider; do
+  [ -e "build/lib$library.a" ] || ar rc "build/lib$library.a"
+done
+# The system's authorities are found first.
+mkdir -p etc && : >etc/roots.pem
+rm -rf "$prefix"
+cmake --install build >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+mkdir -p "$(dirname "$stamp")"
+# What a program that is linked with it contains, for bills of materials: name, version, package URL.
+abseil=$(sed -nE 's/^#define ABSL_LTS_RELEASE_VERSION ([0-9]+)$/\1/p' third_party/abseil-cpp/absl/base/config.h)
+printf '%s\t%s\t%s\n' gRPC "$version" "pkg:github/grpc/grpc@v$version" \
+  Abseil "$abseil" "pkg:github/abseil/abseil-cpp@$abseil" RE2 "with gRPC $version" "pkg:github/google/re2" >"$stamp"
+rm -rf "$work"

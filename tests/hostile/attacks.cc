@@ -1,0 +1,100 @@
+#include "tests/hostile/attacks.h"
+
+#include <iterator>
+#include <thread>
+
+namespace tenure::testing {
+namespace {
+
+using http2::Frame;
+using http2::Literal;
+using http2::Type;
+
+constexpr char kPath[] = "/tenure.v1.ElectionService/Leader";
+
+using Endpoint = std::string (Tenured::*)() const;
+
+// Connections that are held, after each has said this.
+Attack Hold(std::string name, Endpoint endpoint, int count, std::string say) {
+  return {std::move(name), [=](Tenured& server, std::chrono::milliseconds duration) {
+            const auto connections = ConnectMany((server.*endpoint)(), count);
+            for (const Descriptor& connection : connections) Send(connection, say);
+            std::this_thread::sleep_for(duration);
+          }};
+}
+
+// Two connections on which it goes on for ever.
+Attack Endless(std::string name, Endpoint endpoint, std::string first, std::string again) {
+  return {std::move(name), [=](Tenured& server, std::chrono::milliseconds duration) {
+            Flood((server.*endpoint)(), 2, first, again, duration);
+          }};
+}
+
+std::string Repeat(const std::string& bytes, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += bytes;
+  return all;
+}
+
+std::string CallsThatMakeGrpcComplain() {
+  const std::string headers =
+      http2::CallHeaders(kPath, Literal("grpc-timeout", "1x\n" + std::string(kForgedLine) + "\n"));
+  std::string calls;
+  for (uint32_t stream = 1; stream < 2'000; stream += 2) {
+    calls += Frame(Type::kHeaders, http2::kEndHeaders | http2::kEndStream, stream, headers);
+  }
+  return calls;
+}
+
+}  // namespace
+
+std::vector<Attack> AttacksOnConnections() {
+  return {
+      Hold("connections to gRPC that say nothing", &Tenured::endpoint, 1'100, ""),
+      Hold("connections to HTTP that say nothing", &Tenured::http_endpoint, 1'100, ""),
+      Hold("HTTP clients that are slow", &Tenured::http_endpoint, 200,
+           "GET /metrics HTTP/1.1\r\nX: "),
+      Endless("HTTP headers without an end", &Tenured::http_endpoint, "GET /metrics HTTP/1.1\r\n",
+              "X: " + std::string(60'000, 'x') + "\r\n"),
+      Endless("an HTTP body without an end", &Tenured::http_endpoint,
+              "POST /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+              "10000\r\n" + std::string(65'536, 'x') + "\r\n"),
+  };
+}
+
+std::vector<Attack> AttacksOnHttp2() {
+  const std::string hello = http2::Greeting();
+  return {
+      {"calls that are reset at once",
+       [](Tenured& server, std::chrono::milliseconds duration) {
+         ResetRapidly(server.endpoint(), 2, duration);
+       }},
+      // A string's length, of which each byte says that more follow.
+      Endless("numbers without an end", &Tenured::endpoint,
+              hello + Frame(Type::kHeaders, 0, 1, std::string("\0\x7f", 2)),
+              Frame(Type::kContinuation, 0, 1, std::string(16'000, '\x80'))),
+      Endless(
+          "headers without an end", &Tenured::endpoint,
+          hello + Frame(Type::kHeaders, 0, 1, http2::CallHeaders(kPath)),
+          Frame(Type::kContinuation, 0, 1, Repeat(Literal("x-name", std::string(100, 'v')), 140))),
+      Endless("pings without an end", &Tenured::endpoint, hello,
+              Repeat(Frame(Type::kPing, 0, 0, std::string(8, 'p')), 1'000)),
+      Endless("settings without an end", &Tenured::endpoint, hello,
+              Repeat(Frame(Type::kSettings, 0, 0, ""), 1'000)),
+  };
+}
+
+std::vector<Attack> AttacksOnTheLog() {
+  return {Endless("calls that make gRPC complain", &Tenured::endpoint, http2::Greeting(),
+                  CallsThatMakeGrpcComplain())};
+}
+
+std::vector<Attack> SurvivedAttacks() {
+  std::vector<Attack> all = AttacksOnConnections();
+  std::ranges::move(AttacksOnTheLog(), std::back_inserter(all));
+  if (!grpc::Version().starts_with("1.51."))
+    std::ranges::move(AttacksOnHttp2(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace tenure::testing

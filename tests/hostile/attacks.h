@@ -1,0 +1,29 @@
+// The attacks by name, so that they can be tried one by one and all together.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/hostile/attacker.h"
+#include "tests/support/tenured.h"
+
+namespace tenure::testing {
+
+// What a caller would have the log say.
+inline constexpr char kForgedLine[] = "2026-01-01 info leader changed election=forged";
+
+struct Attack {
+  std::string name;
+  // For about so long.
+  std::function<void(Tenured& server, std::chrono::milliseconds duration)> make;
+};
+
+// Those that a replica survives with the gRPC that it is built with: Debian's does not survive what
+// breaks HTTP/2.
+[[nodiscard]] std::vector<Attack> SurvivedAttacks();
+[[nodiscard]] std::vector<Attack> AttacksOnConnections();
+[[nodiscard]] std::vector<Attack> AttacksOnHttp2();
+[[nodiscard]] std::vector<Attack> AttacksOnTheLog();
+
+}  // namespace tenure::testing
