@@ -222,7 +222,8 @@ class Metrics {
   Gauge& store_connections_idle = store_connections.Add({{"state", "idle"}});
   Gauge& store_connections_max =
       NewGauge("tenure_store_connections_max", "Maximum number of database connections.");
-  Gauge& store_up = NewGauge("tenure_store_up", "1 if the store answered recently, otherwise 0.");
+  Gauge& store_up = NewGauge("tenure_store_up",
+                             "1 if the store answered recently and can be written, otherwise 0.");
   Gauge& ready = NewGauge("tenure_ready",
                           "1 if this replica is ready to serve calls, as in /readyz, otherwise 0.");
   Gauge& database_clock_offset_seconds =

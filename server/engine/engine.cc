@@ -21,7 +21,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       feed_(store, scheduler, hub_, metrics, lineage_, cache_, outages_, clock_,
             options_.feed_interval),
       transactions_(store, scheduler, metrics, clock_, lineage_, outages_, cache_,
-                    options_.incumbent_wait),
+                    options_.incumbent_wait, [this] { transaction_failed_(); }),
       publisher_(
           metrics, lineage_, hub_, feed_,
           {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },

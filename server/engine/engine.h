@@ -107,6 +107,17 @@ class Engine {
     reads_.Read(std::move(read), std::move(done));
   }
 
+  // This replica has tried to announce itself in the store (Membership). A store in which it cannot
+  // write does not answer, whatever it shows.
+  void Announced(const Result<void>& outcome) { outages_.Wrote(outcome); }
+  // Why it cannot; nothing if it can.
+  [[nodiscard]] std::optional<Error> write_fault() const { return outages_.write_fault(); }
+  // Calls this when a transaction has failed, which may be so because nothing can be written. Must
+  // not block. Before the start.
+  void WhenATransactionFails(std::function<void()> failed) {
+    transaction_failed_ = std::move(failed);
+  }
+
   // Another replica says that it has committed up to here.
   void Nudged(const PartitionOffsets& offsets) {
     if (started_) feed_.Nudged(offsets);
@@ -118,7 +129,7 @@ class Engine {
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   // After which revision new elections begin.
   [[nodiscard]] Revision origin() const { return feed_.origin(); }
-  // Whether the store answered lately.
+  // Whether the store answered lately, and can be written to as far as is known.
   [[nodiscard]] bool StoreAnswers() const;
   // Whether new calls are taken.
   [[nodiscard]] bool Ready() const { return StoreAnswers() && !hub_.draining(); }
@@ -139,6 +150,7 @@ class Engine {
   Scheduler& scheduler_;
   Metrics& metrics_;
   const EngineOptions options_;
+  std::function<void()> transaction_failed_ = [] {};
   WatchHub hub_;
   DatabaseClock clock_;
   Lineage lineage_;

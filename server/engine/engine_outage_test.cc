@@ -86,6 +86,41 @@ TEST_F(OutageUseTest, AReplicaThatStartsWithoutItsDatabaseKeepsSeatsForIncumbent
   EXPECT_EQ(Leader(), std::nullopt);
 }
 
+// As on a full disk.
+TEST_F(OutageUseTest, AStoreThatCannotBeWrittenIsAway) {
+  int failures = 0;
+  a_.engine.WhenATransactionFails([&] { ++failures; });
+  a_.store.FailNext(1, "Transact");
+  EXPECT_FALSE(a_.Do(Stand("orders", "c")));
+  EXPECT_EQ(failures, 1);
+  world_.Advance(5s);
+  EXPECT_TRUE(a_.engine.StoreAnswers());  // one failure says nothing
+
+  a_.engine.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
+  world_.Advance(2s);
+  EXPECT_FALSE(a_.engine.StoreAnswers());
+  EXPECT_EQ(a_.engine.write_fault()->message, "the disk is full");
+
+  a_.engine.Announced({});
+  world_.Advance(500ms);
+  EXPECT_TRUE(a_.engine.StoreAnswers());
+  EXPECT_FALSE(a_.engine.write_fault());
+}
+
+TEST_F(OutageUseTest, AfterALongTimeWithoutWritesTheIncumbentGoesFirst) {
+  a_.engine.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
+  a_.store.FailNext(1'000'000, "Transact");
+  world_.Advance(kLong);
+  a_.store.Heal();
+  a_.engine.Announced({});
+  world_.Advance(500ms);
+  ASSERT_EQ(Leader(), std::nullopt);
+
+  Campaign again = Stand("orders", "a/2");
+  again.opening->candidate = "a";
+  EXPECT_THAT(a_.Do(again), AnswersElected());
+}
+
 TEST_F(OutageUseTest, ADeadLeadersSeatIsNotKeptWithoutAnOutage) {
   world_.Advance(kLease + 600ms);
 

@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kAnnounceInterval = 5s;
 constexpr auto kAnnounceIntervalMin = 100ms;
+constexpr auto kAnnounceIntervalAfterFailure = 250ms;
 // Whoever has missed some of its announcements is gone.
 constexpr Duration kSilentReplicaIsGone = 20s;
 constexpr size_t kPeersMax = 64;
@@ -23,6 +24,7 @@ void Membership::Start() {
 
 void Membership::LookSoon() {
   const MutexLock lock(mutex_);
+  if (failed_) return;  // it looks soon anyway
   if (!next_) {
     again_ = true;
     return;
@@ -40,10 +42,13 @@ void Membership::Look() {
     again_ = false;
   }
   const auto peers = store_.Announce(self_, kSilentReplicaIsGone, kPeersMax);
-  if (peers) found_(*peers);
+  found_(peers);
   const MutexLock lock(mutex_);
   looked_at_ = scheduler_.Now();
-  PlanLook(looked_at_ + (again_ ? SteadyTime::duration(kAnnounceIntervalMin) : kAnnounceInterval));
+  failed_ = !peers;
+  SteadyTime::duration pause = again_ ? kAnnounceIntervalMin : kAnnounceInterval;
+  if (failed_) pause = kAnnounceIntervalAfterFailure;
+  PlanLook(looked_at_ + pause);
 }
 
 void Membership::PlanLook(SteadyTime when) {

@@ -1,5 +1,6 @@
 // Who else serves: this replica says from time to time that it does, and finds those that say so,
-// too. The table `replicas` is all that they share.
+// too. The table `replicas` is all that they share. It is also how a replica that has nothing to do
+// knows whether it can write.
 #pragma once
 
 #include <functional>
@@ -16,16 +17,17 @@ namespace tenure::engine {
 // Everything must outlive the scheduler's last task.
 class Membership {
  public:
-  // Given all other replicas, whenever they were looked for. Called by tasks of the scheduler, one
-  // after the other.
-  using Found = std::function<void(const std::vector<Peer>&)>;
+  // Given all other replicas, whenever this one has announced itself; kStoreUnavailable if it could
+  // not. Called by tasks of the scheduler, one after the other.
+  using Found = std::function<void(const Result<std::vector<Peer>>&)>;
 
   Membership(Store& store, Scheduler& scheduler, Peer self, Found found)
       : store_(store), scheduler_(scheduler), self_(std::move(self)), found_(std::move(found)) {}
 
   // Once.
   void Start();
-  // There may be a new one: looks sooner than it would. Thread-safe.
+  // There may be a new one, or writing may have become impossible: looks sooner than it would.
+  // Thread-safe.
   void LookSoon();
 
  private:
@@ -39,6 +41,7 @@ class Membership {
 
   Mutex mutex_;
   SteadyTime looked_at_ TENURE_GUARDED_BY(mutex_){};
+  bool failed_ TENURE_GUARDED_BY(mutex_) = false;  // then
   // Nothing before the start, and while it looks.
   std::optional<Scheduler::Plan> next_ TENURE_GUARDED_BY(mutex_);
   bool again_ TENURE_GUARDED_BY(mutex_) = false;  // was told to look while it looked

@@ -23,14 +23,16 @@ class MembershipTest : public ::testing::Test {
   struct Replica {
     Replica(Store& store, ManualScheduler& scheduler, char id)
         : self{std::string(16, id), std::string(1, id) + ":7070"},
-          membership(store, scheduler, self, [this](const std::vector<Peer>& found) {
-            others = found;
+          membership(store, scheduler, self, [this](const Result<std::vector<Peer>>& found) {
             ++looks;
+            failed = !found;
+            if (found) others = *found;
           }) {}
 
     const Peer self;
     std::vector<Peer> others;
     int looks = 0;
+    bool failed = false;  // the last one
     Membership membership;
   };
 
@@ -101,6 +103,26 @@ TEST_F(MembershipTest, WithoutItsDatabaseItKeepsWhomItKnows) {
   store_.Heal();
   scheduler_.Advance(5s);
   EXPECT_THAT(a_.others, IsEmpty());
+}
+
+TEST_F(MembershipTest, OneThatCannotWriteTriesAgainSoonAndSaysSo) {
+  a_.membership.Start();
+  scheduler_.Advance(1s);
+  ASSERT_EQ(a_.looks, 1);
+  store_.FailNext(3, "Announce");
+
+  a_.membership.LookSoon();
+  scheduler_.Advance(10ms);
+  EXPECT_EQ(a_.looks, 2);
+  EXPECT_TRUE(a_.failed);
+  for (int i = 0; i < 100; ++i) a_.membership.LookSoon();
+  scheduler_.Advance(500ms);
+  EXPECT_EQ(a_.looks, 4);
+  EXPECT_TRUE(a_.failed);
+  scheduler_.Advance(250ms);
+
+  EXPECT_EQ(a_.looks, 5);
+  EXPECT_FALSE(a_.failed);
 }
 
 }  // namespace

@@ -4,8 +4,19 @@ namespace tenure::engine {
 
 void Outages::Answered(SteadyTime now) {
   const MutexLock lock(mutex_);
+  if (write_fault_) return;
   if (now - last_answer_ >= kShortest) last_ = SilentUntil(now);
   last_answer_ = now;
+}
+
+void Outages::Wrote(const Result<void>& outcome) {
+  const MutexLock lock(mutex_);
+  write_fault_ = outcome ? std::nullopt : std::optional(outcome.error());
+}
+
+std::optional<Error> Outages::write_fault() const {
+  const MutexLock lock(mutex_);
+  return write_fault_;
 }
 
 SteadyTime Outages::last_answer() const {

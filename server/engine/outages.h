@@ -1,9 +1,11 @@
-// When the database was away from this replica, by its monotonic clock. Pure. Thread-safe.
+// When the database was away from this replica, by its monotonic clock: when it did not answer, or
+// could not be written to. Pure. Thread-safe.
 #pragma once
 
 #include <chrono>
 #include <optional>
 
+#include "core/error.h"
 #include "core/mutex.h"
 #include "server/engine/scheduler.h"
 
@@ -19,7 +21,13 @@ class Outages {
   // The database has not answered yet.
   explicit Outages(SteadyTime begin) : last_answer_(begin) {}
 
+  // It was read.
   void Answered(SteadyTime now);
+  // The last attempt to write is over. After one that failed it is away, whatever it answers, until
+  // one succeeds.
+  void Wrote(const Result<void>& outcome);
+  // How that attempt failed; nothing if it did not.
+  [[nodiscard]] std::optional<Error> write_fault() const;
   [[nodiscard]] SteadyTime last_answer() const;
   // The last one that was long enough; until now, if it lasts.
   [[nodiscard]] std::optional<Outage> LastUntil(SteadyTime now) const;
@@ -34,6 +42,7 @@ class Outages {
   [[nodiscard]] Outage SilentUntil(SteadyTime now) const TENURE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
+  std::optional<Error> write_fault_ TENURE_GUARDED_BY(mutex_);
   SteadyTime last_answer_ TENURE_GUARDED_BY(mutex_);
   std::optional<Outage> last_ TENURE_GUARDED_BY(mutex_);
 };

@@ -65,6 +65,20 @@ TEST_F(OutagesTest, ADatabaseThatIsBackForAMomentIsStillAway) {
   EXPECT_EQ(LastUntil(22s), Span(10s, 21s + 200ms));
 }
 
+TEST_F(OutagesTest, ADatabaseThatCannotBeWrittenIsAwayAlthoughItAnswers) {
+  AnswerUntil(10s);
+  outages_.Wrote(Fail(Reason::kStoreUnavailable, "the disk is full"));
+  AnswerUntil(20s);
+
+  EXPECT_EQ(outages_.write_fault()->message, "the disk is full");
+  EXPECT_EQ(outages_.last_answer(), kStart + 10s);
+  EXPECT_EQ(LastUntil(20s), Span(10s, 20s));
+  outages_.Wrote({});
+  AnswerUntil(30s);
+  EXPECT_FALSE(outages_.write_fault());
+  EXPECT_EQ(LastUntil(30s), Span(10s, 20s + 100ms));
+}
+
 TEST_F(OutagesTest, AReplicaThatStartsWithoutItsDatabaseCountsFromThen) {
   now_ = kStart + 7s;
   AnswerUntil(8s);

@@ -1,7 +1,17 @@
 #include "server/engine/transactions.h"
 
+#include <chrono>
+#include <utility>
+
+#include "server/log/log.h"
+
 namespace tenure::engine {
 namespace {
+
+using namespace std::chrono_literals;
+
+// Between two lines in the log about transactions that failed.
+constexpr SteadyTime::duration kComplaintPause = 10s;
 
 // Nothing in this transaction is decided now.
 void PutOff(TransactionState& transaction) {
@@ -23,7 +33,8 @@ void CountMemory(Metrics& metrics, Committed::Memory memory) {
 
 Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                            const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
-                           StateCache& cache, Duration incumbent_wait)
+                           StateCache& cache, Duration incumbent_wait,
+                           std::function<void()> when_one_fails)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
@@ -31,7 +42,8 @@ Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics&
       lineage_(lineage),
       outages_(outages),
       cache_(cache),
-      incumbent_wait_(incumbent_wait) {}
+      incumbent_wait_(incumbent_wait),
+      when_one_fails_(std::move(when_one_fails)) {}
 
 Result<Committed> Transactions::Run(const LockSet& locks, const Decide& decide) {
   const auto remembered = Remembered(locks);
@@ -68,6 +80,15 @@ std::optional<TransactionState> Transactions::Remembered(const LockSet& locks) c
   return now ? cache_.Find(locks, *now) : std::nullopt;
 }
 
+void Transactions::Failed(const Error& error) {
+  const SteadyTime now = scheduler_.Now();
+  SteadyTime due = next_complaint_at_;
+  if (now >= due && next_complaint_at_.compare_exchange_strong(due, now + kComplaintPause)) {
+    LogWarning("a transaction failed", {{"error", error.message}});
+  }
+  when_one_fails_();
+}
+
 Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& rules,
                                        const Decide& decide) {
   const std::optional<HistoryPoint> point = lineage_.point();
@@ -81,7 +102,10 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   auto committed = store_.Transact(locks, at_point, decide);
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
-  if (!committed) return committed;
+  if (!committed) {
+    Failed(committed.error());
+    return committed;
+  }
   CountMemory(metrics_, committed->memory);
   lineage_.Saw(committed->offsets, point->epoch);
   if (committed->memory == Committed::Memory::kRefused) cache_.Forget(locks);

@@ -2,6 +2,7 @@
 // epoch it may write in, a clock that has jumped, the database's last outage.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -24,9 +25,10 @@ class Transactions {
   using Decide = LawStore::Decide;
 
   // The seats that an outage has cost are kept for their holders for `incumbent_wait`.
+  // `when_one_fails` must not block.
   Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
-               StateCache& cache, Duration incumbent_wait);
+               StateCache& cache, Duration incumbent_wait, std::function<void()> when_one_fails);
 
   // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
   // clock that has jumped ahead: until leases have followed it, everything counts as busy. Errors:
@@ -43,6 +45,7 @@ class Transactions {
  private:
   [[nodiscard]] Result<Committed> Commit(const LockSet& locks, const CommitRules& rules,
                                          const Decide& decide);
+  void Failed(const Error& error);
   // Nothing if not all that is needed is known.
   [[nodiscard]] std::optional<TransactionState> Remembered(const LockSet& locks) const;
   // Decides by what this replica knows of the clock and of outages.
@@ -56,6 +59,8 @@ class Transactions {
   const Outages& outages_;
   StateCache& cache_;
   const Duration incumbent_wait_;
+  const std::function<void()> when_one_fails_;
+  std::atomic<SteadyTime> next_complaint_at_ = SteadyTime();
 };
 
 }  // namespace tenure::engine

@@ -51,6 +51,8 @@ class Signals {
     sigaddset(&set_, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ,
+                SIG_IGN);  // a limit on the size of files fails the write, as a full disk does
   }
 
   bool Arrived(std::chrono::milliseconds patience) {
@@ -100,6 +102,7 @@ class StoreComplaints {
     if (silent_++ % kSilence == 0)
       LogWarning("the store cannot be used yet, retrying", {{"error", why}});
   }
+  void Back() { silent_ = 0; }
 
  private:
   static constexpr int kSilence = 20;  // tries
@@ -182,14 +185,18 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     service_manager.Status(answers ? "Serving" : "Not serving: the store does not answer");
     if (answered != answers) health.SetServingStatus(answers);
     if (answers) {
+      complaints.Back();
       if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
       continue;
     }
     // It may come back as another one, without tables.
     const auto prepared_again = PrepareSchema(store, config, service_manager);
-    if (prepared_again) continue;
-    if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
-    complaints.Away(prepared_again.error().message);
+    if (!prepared_again) {
+      if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
+      complaints.Away(prepared_again.error().message);
+    } else if (const auto fault = engine.write_fault()) {
+      complaints.Away("reads work, but writes fail: " + fault->message);
+    }
   } while (!signals.Arrived(kWatchPause));
   return std::nullopt;
 }
@@ -225,8 +232,12 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(),
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
-                                [&](const std::vector<Peer>& found) { peers.Follow(found); });
+                                [&](const Result<std::vector<Peer>>& found) {
+                                  engine.Announced(found.map([](const auto&) {}));
+                                  if (found) peers.Follow(*found);
+                                });
   replicas.WhenFollowed([&] { membership.LookSoon(); });
+  engine.WhenATransactionFails([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
   rpc::AdminService administration(engine, **access);
   const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},

@@ -212,7 +212,7 @@ TEST_F(CallMetricsTest, ARefusedCallIsCountedByItsReason) {
   v1::CampaignResponse response;
 
   const auto status = server_.stub().Campaign(
-      &context, ToRequest({.election = "orders", .candidate = "c"}), &response);
+      &context, ToRequest(CampaignArguments{.election = "orders", .candidate = "c"}), &response);
 
   ASSERT_EQ(ReasonOf(status), "QUEUE_FULL");
   EXPECT_EQ(Sample(server_, "tenure_refused_total{reason=\"QUEUE_FULL\"}"), 1);
