@@ -105,7 +105,7 @@ void Ledger::CheckRecords(const Election& before, const Election& after,
 
 void Ledger::CheckRecord(const Election& before, const Election& after,
                          const std::vector<Event>& events, const Record& record) {
-  CheckTakesEffectOnce(before, events, record);
+  CheckTakesEffectOnce(before, after, events, record);
   books_[after.name].last_order = record.order;
 
   const auto other_term = [&](Term term) {
@@ -130,8 +130,8 @@ void Ledger::CheckRecord(const Election& before, const Election& after,
 
 // What an order had set may have been set otherwise since: then to send it again sets it again. A
 // term ends once.
-void Ledger::CheckTakesEffectOnce(const Election& before, const std::vector<Event>& events,
-                                  const Record& record) {
+void Ledger::CheckTakesEffectOnce(const Election& before, const Election& after,
+                                  const std::vector<Event>& events, const Record& record) {
   Order& order = world_.asked.orders[record.order];
   if (++order.records == 1) return;
   const Command& command = std::get<Command>(order.wish);
@@ -144,8 +144,10 @@ void Ledger::CheckTakesEffectOnce(const Election& before, const std::vector<Even
         !before.appointment || before.appointment->candidate != appoint->candidate;
     excused |= void_since || appoint->reserve_for.has_value();
   } else if (std::holds_alternative<Delete>(command)) {
-    // It had come into being again, perhaps in this transaction.
-    excused = !before.deleted || !events.empty() || Recorded(before.name, AdminAction::kConfigured);
+    // It had come into being again, perhaps in this transaction: somebody led, or waited, or it was
+    // configured.
+    excused = !before.deleted || !events.empty() || before.next_ticket != after.next_ticket ||
+              Recorded(before.name, AdminAction::kConfigured);
   } else if (std::holds_alternative<Depose>(command)) {
     excused = false;
   }

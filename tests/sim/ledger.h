@@ -60,8 +60,8 @@ class Ledger {
 
   void CheckRecord(const Election& before, const Election& after, const std::vector<Event>& events,
                    const Record& record);
-  void CheckTakesEffectOnce(const Election& before, const std::vector<Event>& events,
-                            const Record& record);
+  void CheckTakesEffectOnce(const Election& before, const Election& after,
+                            const std::vector<Event>& events, const Record& record);
   [[nodiscard]] bool Recorded(const ElectionName& name, AdminAction action) const;
   // The command of a kind that took effect in this transaction.
   template <typename It, typename Predicate>
