@@ -15,8 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kPrefixesMax = kSelectorsMax - kObservedMax;
-
 void Check(bool fulfilled, const std::string& what_is_wrong) {
   if (!fulfilled) throw std::invalid_argument(what_is_wrong);
 }

@@ -15,7 +15,8 @@ inline constexpr size_t kRequestIdBytesMin = 16;
 inline constexpr size_t kRequestIdBytesMax = 64;
 inline constexpr size_t kSessionsPerRenewalMax = 500;
 inline constexpr size_t kObservedMax = 10'000;  // elections on one stream
-// So that each of them can be resumed by name, and a thousand prefixes beside them.
+inline constexpr size_t kPrefixesMax = 64;      // different ones, on one stream
+// So that each election can be resumed by name, beside the prefixes.
 inline constexpr size_t kSelectorsMax = kObservedMax + 1'000;
 inline constexpr size_t kElectionsPerCampaignMax = 32;
 inline constexpr size_t kReasonBytesMax = 255;

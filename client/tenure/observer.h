@@ -51,7 +51,7 @@ struct ObserverOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 
   // Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most
-  // 1000; an empty one selects all elections.
+  // 64; an empty one selects all elections.
   std::vector<std::string> names = {};
   bool prefix = false;
   // The revision to start with in each election, instead of a snapshot. 1: all events that the

@@ -121,28 +121,22 @@ Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context,
 }
 
 Result<Access::Caller> Access::Admit(const grpc::CallbackServerContext& context, Verb verb,
-                                     const Target& target) {
+                                     const Target& target, size_t requests) {
   auto caller = Allow(context, verb, target);
-  if (!caller || *caller == nullptr || TakeRequest(**caller)) return caller;
+  if (!caller || *caller == nullptr || TakeRequests(**caller, requests)) return caller;
   return Refuse(context, Reason::kLimitReached,
                 "identity '" + (*caller)->name + "' is over its limit of " +
                     std::to_string(*(*caller)->limits.requests_per_second) +
                     " requests per second");
 }
 
-bool Access::TakeRequest(const Identity& identity) {
+bool Access::TakeRequests(const Identity& identity, size_t requests) {
   if (!identity.limits.requests_per_second) return true;
   const auto rate = static_cast<double>(*identity.limits.requests_per_second);
   const engine::SteadyTime now = now_();
   const MutexLock lock(mutex_);
-  const auto [entry, first] = buckets_.try_emplace(identity.name, Bucket{rate, now});
-  Bucket& bucket = entry->second;
-  const std::chrono::duration<double> since = now - bucket.filled_at;
-  bucket.requests = std::min(rate, bucket.requests + rate * since.count());
-  bucket.filled_at = now;
-  if (bucket.requests < 1) return false;
-  bucket.requests -= 1;
-  return true;
+  RequestBucket& bucket = buckets_.try_emplace(identity.name, rate, now).first->second;
+  return bucket.Take(rate, static_cast<double>(requests), now);
 }
 
 tl::expected<Access::Loaded, std::string> Access::Load() const {

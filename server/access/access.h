@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/mutex.h"
 #include "server/access/policy.h"
+#include "server/access/request_bucket.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure::access {
@@ -41,9 +42,9 @@ class Access {
   using Caller = std::shared_ptr<const Identity>;
   [[nodiscard]] Result<Caller> Allow(const grpc::CallbackServerContext& context, Verb verb,
                                      const Target& target) const;
-  // The same for a call that asks for something new, which is counted: kLimitReached, too.
+  // The same for a call that asks for something new, and counts as `requests`: kLimitReached, too.
   [[nodiscard]] Result<Caller> Admit(const grpc::CallbackServerContext& context, Verb verb,
-                                     const Target& target);
+                                     const Target& target, size_t requests = 1);
 
   // Reads the policy again if it, or a file of tokens that it names, has changed. A policy that
   // cannot be read changes nothing, and the answer is false.
@@ -56,18 +57,13 @@ class Access {
     Policy policy;
     Sources sources;
   };
-  // So many requests of an identity may come at once: those of one second.
-  struct Bucket {
-    double requests = 0;
-    engine::SteadyTime filled_at;
-  };
 
   Access(std::string policy_path, Now now)
       : policy_path_(std::move(policy_path)), now_(std::move(now)) {}
 
   [[nodiscard]] tl::expected<Loaded, std::string> Load() const;
   [[nodiscard]] bool Unchanged(const Sources& sources) const;
-  [[nodiscard]] bool TakeRequest(const Identity& identity);
+  [[nodiscard]] bool TakeRequests(const Identity& identity, size_t requests);
   [[nodiscard]] tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context,
                                              Reason reason, std::string message) const;
 
@@ -76,7 +72,7 @@ class Access {
 
   mutable Mutex mutex_;
   std::shared_ptr<const Policy> policy_ TENURE_GUARDED_BY(mutex_);
-  std::map<std::string, Bucket> buckets_
+  std::map<std::string, RequestBucket> buckets_
       TENURE_GUARDED_BY(mutex_);  // of identities that are limited
   // A flood of refusals does not push other lines out of the log.
   mutable engine::SteadyTime refusals_since_ TENURE_GUARDED_BY(mutex_);

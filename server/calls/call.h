@@ -114,15 +114,19 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     };
   }
 
+  // Nobody waits for what a call that is over has asked for.
+  engine::Wanted Unfinished() {
+    return [self = this->shared_from_this()] {
+      const MutexLock lock(self->mutex_);
+      return !self->machine_.finished();
+    };
+  }
+
   void Do(Outward outward) { send_(std::move(outward)); }
   void Do(Submit it) TENURE_REQUIRES(mutex_) {
-    engine_.Submit(
-        std::move(it.command), Then([](auto result) { return Answered{std::move(result)}; }),
-        [self = this->shared_from_this()] {
-          const MutexLock lock(self->mutex_);
-          return !self->machine_.finished();
-        },
-        trace_);
+    engine_.Submit(std::move(it.command),
+                   Then([](auto result) { return Answered{std::move(result)}; }), Unfinished(),
+                   trace_);
   }
   void Do(TakeBack it) TENURE_REQUIRES(mutex_) {
     engine_.Submit(std::move(it.command), [](const Result<Answer>&) {});
@@ -144,9 +148,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
                       Then([](auto result) { return SeatsRead{std::move(result)}; }));
   }
   void Do(ReadNames it) TENURE_REQUIRES(mutex_) {
-    engine_.ReadNames(std::move(it.prefix), it.limit, Then([index = it.index](auto result) {
-                        return NamesRead{index, std::move(result)};
-                      }));
+    engine_.ReadNames(std::move(it.prefix), std::move(it.after), it.limit,
+                      Then([](auto result) { return NamesRead{std::move(result)}; }), Unfinished());
   }
   void Do(ReadElection it) TENURE_REQUIRES(mutex_) {
     engine_.ReadElection(it.name, false, Then([this, name = it.name](auto result) {
@@ -156,7 +159,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
   void Do(ReadEvents it) TENURE_REQUIRES(mutex_) {
     engine_.ReadEvents(it.name, it.from, it.limit, Then([name = it.name](auto result) {
                          return EventsRead{name, std::move(result)};
-                       }));
+                       }),
+                       Unfinished());
   }
   void Do(SetTimer it) TENURE_REQUIRES(mutex_) {
     Planned& planned = timers_[static_cast<size_t>(it.timer)];

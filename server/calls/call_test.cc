@@ -272,7 +272,7 @@ TEST_F(CallTest, AKeepAliveStreamWatchesTheSessionsThatItRenews) {
 
 TEST_F(CallTest, AnObserverIsToldOfEachChange) {
   std::vector<ObserveMessage> messages;
-  Observe machine({{ElectionName{"orders"}, {}}}, {});
+  Observe machine(Selection({{ElectionName{"orders"}, {}}}), {});
   const auto watches = machine.Watches();
   const auto stream = std::make_shared<Call<Observe>>(
       replica_.engine, std::move(machine), [&](Observe::Outward outward) {

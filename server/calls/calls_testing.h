@@ -64,7 +64,9 @@ class Driver {
     for (const SessionId& id : it.sessions) text += " " + Who(id);
     return text;
   }
-  std::string Text(const ReadNames& it) { return fmt::format("list '{}'", it.prefix); }
+  std::string Text(const ReadNames& it) {
+    return fmt::format("list '{}'{}", it.prefix, it.after.empty() ? "" : " after " + it.after);
+  }
   std::string Text(const ReadElection& it) { return "read " + it.name.bytes; }
   std::string Text(const ReadEvents& it) {
     return fmt::format("read {} from {}, {}", it.name.bytes, it.from.value, it.limit);

@@ -46,7 +46,6 @@ struct SeatsRead {
 };
 // To ReadNames.
 struct NamesRead {
-  size_t index;
   Result<std::vector<ElectionName>> names;
 };
 // To ReadElection. New elections begin after revision `origin`.
@@ -114,10 +113,11 @@ struct ReadPlace {
 struct ReadSeats {
   std::vector<SessionId> sessions;
 };
+// A page: fewer than `limit` are the last.
 struct ReadNames {
   std::string prefix;
+  std::string after;
   size_t limit;
-  size_t index;
 };
 struct ReadElection {
   ElectionName name;

@@ -18,12 +18,11 @@ Error TooWide() {
 
 std::vector<engine::Watch> Observe::Watches() const {
   std::vector<engine::Watch> watches;
-  for (const Selector& selector : selectors_) {
-    if (const auto* name = std::get_if<ElectionName>(&selector.by)) {
-      watches.emplace_back(engine::WatchElection{*name});
-    } else {
-      watches.emplace_back(engine::WatchPrefix{std::get<std::string>(selector.by)});
-    }
+  for (const std::string& prefix : selection_.widest()) {
+    watches.emplace_back(engine::WatchPrefix{prefix});
+  }
+  for (const auto& [name, from] : selection_.names()) {
+    if (!selection_.Covers(name)) watches.emplace_back(engine::WatchElection{name});
   }
   return watches;
 }
@@ -35,36 +34,46 @@ std::vector<Observe::Effect> Observe::Step(Event event, SteadyTime now) {
 }
 
 void Observe::On(const Begun&) {
-  for (const Selector& selector : selectors_) {
-    const auto* name = std::get_if<ElectionName>(&selector.by);
-    if (name != nullptr) OnListed({*name}, selector.from);
-    if (finished_) return;
+  List();
+  for (const auto& [name, from] : selection_.names()) {
+    if (!OpenCursor(name)) return;
   }
-  // After those that are named: what a selector says of one election goes before what it says of
-  // many.
-  for (size_t i = 0; i < selectors_.size(); ++i) ListIfPrefix(i);
+  if (Listed()) OnAllListed();
   PlanProgress();
 }
 
-bool Observe::ListIfPrefix(size_t selector) {
-  const auto* prefix = std::get_if<std::string>(&selectors_[selector].by);
-  if (prefix != nullptr) Emit(ReadNames{*prefix, kObservedMax, selector});
-  return prefix != nullptr;
+void Observe::List() {
+  if (listing_ || Listed()) return;
+  if (reads_under_way_ >= options_.reads_max) {
+    stalled_ = true;
+    return;
+  }
+  listing_ = true;
+  ++reads_under_way_;
+  Emit(ReadNames{selection_.widest()[list_], listed_to_, options_.names_per_read});
 }
 
 void Observe::On(const NamesRead& read) {
+  --reads_under_way_;
+  listing_ = false;
   if (!read.names) return FinishWith(read.names.error());
-  OnListed(*read.names, selectors_[read.index].from);
+  if (std::exchange(list_anew_, false)) return List();
+  const std::vector<ElectionName>& names = *read.names;
+  const bool last = names.size() < options_.names_per_read;
+  listed_to_ = last ? "" : names.back().bytes;
+  if (last) ++list_;
+  List();
+  for (const ElectionName& name : names) {
+    if (!OpenCursor(name)) return;
+  }
+  if (Listed()) OnAllListed();
+  Resume();
 }
 
-void Observe::OnListed(const std::vector<ElectionName>& names, std::optional<Revision> from) {
-  for (const ElectionName& name : names) OpenCursor(name, from);
-  if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
-  if (--unlisted_ == 0) {
-    // What was heard of and not listed came later.
-    for (auto& [name, cursor] : cursors_) {
-      if (!std::exchange(cursor.opened, true)) GoOn(name, cursor);
-    }
+void Observe::OnAllListed() {
+  // What was heard of and not listed came later.
+  for (auto& [name, cursor] : cursors_) {
+    if (!std::exchange(cursor.opened, true)) GoOn(name, cursor);
   }
   OneOpened();
 }
@@ -76,7 +85,7 @@ void Observe::On(const Changed& changed) {
   if (added) cursor.next = changed.origin.Next();
   if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
   // An election that was not there when its prefix was listed is told from its beginning.
-  if (added && unlisted_ == 0) cursor.live = cursor.opened = true;
+  if (added && Listed()) cursor.live = cursor.opened = true;
   cursor.heard = std::max(cursor.heard, event.revision);
   if (!cursor.live || event.revision < cursor.next) return;
   if (event.revision == cursor.next && outbox_.size() < options_.unsent_max) {
@@ -96,25 +105,32 @@ void Observe::On(const HistoryReset&) {
     cursor.was_reset = cursor.reading;
     if (cursor.opened) GoOn(name, cursor);
   }
-  for (size_t i = 0; i < selectors_.size(); ++i) {  // there may be others than before
-    if (!ListIfPrefix(i)) continue;
-    ++opening_;
-    ++unlisted_;
-  }
+  if (selection_.widest().empty()) return;
+  if (Listed()) ++opening_;
+  list_ = 0;  // there may be others than before
+  listed_to_.clear();
+  list_anew_ = listing_;
+  List();
 }
 
 void Observe::On(const Drained&) {
   FinishWith({Reason::kDraining, "this replica is shutting down"});
 }
 
-void Observe::OpenCursor(const ElectionName& name, std::optional<Revision> from) {
+bool Observe::OpenCursor(const ElectionName& name) {
   Cursor& cursor = cursors_[name];
-  if (std::exchange(cursor.opened, true)) return;
+  if (cursors_.size() > kObservedMax) {
+    FinishWith(TooWide());
+    return false;
+  }
+  if (std::exchange(cursor.opened, true)) return true;
   cursor.opening = true;
   ++opening_;
+  const auto from = selection_.StartOf(name);
   cursor.next = from.value_or(Revision{1});
   cursor.wants = was_reset_ ? Want::kResync : from ? Want::kVerify : Want::kSnapshot;
   GoOn(name, cursor);
+  return true;
 }
 
 void Observe::OneOpened() {
@@ -158,7 +174,7 @@ void Observe::AfterRead(const ElectionName& name, const Result<T>& read,
   cursor.reading = false;
   if (!std::exchange(cursor.was_reset, false)) take_in(cursor);
   GoOn(name, cursor);
-  if (outbox_.size() <= options_.unsent_to_resume) ResumeCursors();
+  Resume();
 }
 
 void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
@@ -191,8 +207,9 @@ void Observe::TakeIn(Cursor& cursor, EventsRead& read) {
   }
 }
 
-void Observe::ResumeCursors() {
-  if (!std::exchange(stalled_, false)) return;
+void Observe::Resume() {
+  if (outbox_.size() > options_.unsent_to_resume || !std::exchange(stalled_, false)) return;
+  List();
   for (auto& [name, cursor] : cursors_) {
     if (cursor.opened && !cursor.live) GoOn(name, cursor);
     if (stalled_) return;  // there is no more room
@@ -217,7 +234,7 @@ void Observe::On(const Written& written) {
   if (!written.ok) return End(HangUp{});
   outbox_.Sent();
   WriteNext();
-  if (outbox_.size() <= options_.unsent_to_resume) ResumeCursors();
+  Resume();
 }
 
 void Observe::Say(ObserveMessage message) {

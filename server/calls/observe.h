@@ -18,15 +18,9 @@
 
 #include "server/calls/machine.h"
 #include "server/calls/outbox.h"
+#include "server/calls/selection.h"
 
 namespace tenure::calls {
-
-// What is observed: an election, or all whose names begin with a prefix. From the revision on, or,
-// without one, with a snapshot first.
-struct Selector {
-  std::variant<ElectionName, std::string> by;
-  std::optional<Revision> from;
-};
 
 // An election as it is, to begin with or to start over from.
 struct Snapshot {
@@ -46,6 +40,7 @@ struct ObserveOptions {
   size_t unsent_max = 1'000;
   size_t unsent_to_resume = 250;
   size_t events_per_read = 250;
+  size_t names_per_read = 250;
   size_t reads_max = 16;  // at a time: what they bring is added to the unsent
 };
 
@@ -57,11 +52,8 @@ class Observe {
   using Outward = std::variant<Write<ObserveMessage>, BreakOff, HangUp>;
   using Effect = std::variant<ReadNames, ReadElection, ReadEvents, SetTimer, CountResync, Outward>;
 
-  Observe(std::vector<Selector> selectors, const ObserveOptions& options)
-      : selectors_(std::move(selectors)),
-        options_(options),
-        unlisted_(selectors_.size()),
-        opening_(selectors_.size()) {}
+  Observe(Selection selection, const ObserveOptions& options)
+      : selection_(std::move(selection)), options_(options) {}
 
   // What is to be watched for it. Watched before it is read, so that nothing falls between.
   [[nodiscard]] std::vector<engine::Watch> Watches() const;
@@ -83,7 +75,7 @@ class Observe {
     Revision next{1};  // to send
     Revision heard;    // the highest that was committed, as far as is known here
     Want wants = Want::kNothing;
-    bool opened = false;   // a selector has opened it
+    bool opened = false;   // it was named or listed, or is new
     bool opening = false;  // and it has not been live yet
     bool live = false;
     bool reading = false;
@@ -102,12 +94,15 @@ class Observe {
   void On(const Written& written);
   void On(const Cancelled&) { End(HangUp{}); }
 
-  // Reads which elections a selector selects, if it does not name them. False if it does.
-  bool ListIfPrefix(size_t selector);
-  // A selector's elections are known.
-  void OnListed(const std::vector<ElectionName>& names, std::optional<Revision> from);
-  void OpenCursor(const ElectionName& name, std::optional<Revision> from);
-  // A selector is listed, or a cursor has sent what opens it.
+  // Reads the next page of the elections that a prefix selects, if there may be one: one at a time,
+  // and before the cursors, which it finds.
+  void List();
+  [[nodiscard]] bool Listed() const { return list_ == selection_.widest().size(); }
+  // Whatever is selected has been found.
+  void OnAllListed();
+  // False if that is one too many.
+  bool OpenCursor(const ElectionName& name);
+  // All is listed, or a cursor has sent what opens it.
   void OneOpened();
   // Live if nothing is wanting; otherwise the next read, now or when there is room.
   void GoOn(const ElectionName& name, Cursor& cursor);
@@ -119,8 +114,8 @@ class Observe {
   void TakeIn(Cursor& cursor, ElectionRead& read);
   // What the store has from the cursor on; its next revision was committed, so it has to be there.
   void TakeIn(Cursor& cursor, EventsRead& read);
-  // Reads for cursors that had to wait for room.
-  void ResumeCursors();
+  // Reads that had to wait for room.
+  void Resume();
   void PlanProgress();
   [[nodiscard]] bool AllIsSaid() const;
   void Say(ObserveMessage message);
@@ -133,15 +128,18 @@ class Observe {
     if (!finished_) effects_.emplace_back(std::move(effect));
   }
 
-  std::vector<Selector> selectors_;
+  const Selection selection_;
   const ObserveOptions options_;
   SteadyTime now_;
   bool finished_ = false;
   bool was_reset_ = false;  // what the caller has seen may be of another history
-  bool stalled_ = false;    // a cursor waits for room
+  bool stalled_ = false;    // a read waits for room
   size_t reads_under_way_ = 0;
-  size_t unlisted_;  // selectors whose elections are not known yet
-  size_t opening_;   // selectors not listed, and cursors not live yet
+  size_t list_ = 0;         // which of the widest prefixes is being listed
+  std::string listed_to_;   // and how far
+  bool listing_ = false;    // a page is on its way
+  bool list_anew_ = false;  // and may be of the database that was
+  size_t opening_ = 1;      // cursors not live yet, and one more until all is listed
   Cursors cursors_;
   Outbox<ObserveMessage> outbox_;
   std::vector<Effect> effects_;

@@ -19,13 +19,14 @@ class ObserveTest : public ::testing::Test {
  protected:
   using Texts = std::vector<std::string>;
 
-  Texts Begin(std::vector<Selector> selectors) {
+  Texts Begin(const std::vector<Selector>& selectors) {
     ObserveOptions options;
     options.unsent_max = 3;
     options.unsent_to_resume = 1;
     options.events_per_read = 2;
+    options.names_per_read = 3;
     options.reads_max = 2;
-    stream_ = Driver(Observe(std::move(selectors), options));
+    stream_ = Driver(Observe(Selection(selectors), options));
     return stream_.Step(Begun{});
   }
   static Selector Of(const std::string& election, std::optional<uint64_t> from = {}) {
@@ -33,7 +34,9 @@ class ObserveTest : public ::testing::Test {
     if (from) selector.from = Revision{*from};
     return selector;
   }
-  static Selector Prefix(const std::string& prefix) { return {prefix, {}}; }
+  static Selector Prefix(const std::string& prefix, std::optional<Revision> from = {}) {
+    return {prefix, from};
+  }
 
   // `at` is the revision that it is at; nothing: nobody has ever stood there.
   Texts Read(const std::string& name, std::optional<uint64_t> at, uint64_t history_from = 0,
@@ -46,6 +49,9 @@ class ObserveTest : public ::testing::Test {
       election->history_from = {history_from};
     }
     return stream_.Step(ElectionRead{{name}, election, {origin}});
+  }
+  Texts Listed(const std::vector<std::string>& names) {
+    return stream_.Step(NamesRead{std::vector<ElectionName>(names.begin(), names.end())});
   }
   Texts ReadEvents(const std::string& name, const std::vector<uint64_t>& revisions) {
     std::vector<Event> events;
@@ -73,7 +79,7 @@ class ObserveTest : public ::testing::Test {
     SendAll();
   }
 
-  Driver<Observe> stream_{Observe({}, {})};
+  Driver<Observe> stream_{Observe(Selection({}), {})};
 };
 
 // --- It opens ---
@@ -141,20 +147,60 @@ TEST_F(ObserveTest, WhatHappensWhileItOpensIsToldAfterwards) {
 
 TEST_F(ObserveTest, APrefixIsListed) {
   EXPECT_THAT(Begin({Prefix("j")}), ElementsAre("list 'j'", "progress in 5000 ms"));
-  EXPECT_THAT(stream_.Step(NamesRead{0, {{{"jam"}, {"jobs"}}}}),
-              ElementsAre("read jam", "read jobs"));
+  EXPECT_THAT(Listed({"jam", "jobs"}), ElementsAre("read jam", "read jobs"));
 }
 
 TEST_F(ObserveTest, WhatASelectorSaysOfOneGoesBeforeWhatItSaysOfMany) {
   EXPECT_THAT(Begin({Prefix("j"), Of("jobs", 5)}),
-              ElementsAre("read jobs", "list 'j'", "progress in 5000 ms"));
+              ElementsAre("list 'j'", "read jobs", "progress in 5000 ms"));
   EXPECT_THAT(Read("jobs", 4), IsEmpty());
-  EXPECT_THAT(stream_.Step(NamesRead{0, {{{"jobs"}}}}), ElementsAre("write progress"));
+  EXPECT_THAT(Listed({"jobs"}), ElementsAre("write progress"));
+}
+
+TEST_F(ObserveTest, PrefixesAreListedOneAfterTheOtherInPages) {
+  EXPECT_THAT(Begin({Prefix("k"), Prefix("j")}), ElementsAre("list 'j'", "progress in 5000 ms"));
+  EXPECT_THAT(Listed({"j1", "j2", "j3"}), ElementsAre("list 'j' after j3", "read j1"));
+  EXPECT_THAT(Listed({"j4"}), ElementsAre("list 'k'"));
+  EXPECT_THAT(Listed({}), ElementsAre("read j2"));
+}
+
+TEST_F(ObserveTest, WhatAWiderPrefixSelectsIsListedOnceAndStartsWhereTheLongerOneSays) {
+  EXPECT_THAT(Begin({Prefix("jobs/", {{3}}), Prefix("j"), Prefix("j")}),
+              ElementsAre("list 'j'", "progress in 5000 ms"));
+  EXPECT_THAT(Listed({"jam", "jobs/1"}), ElementsAre("read jam", "read jobs/1"));
+  EXPECT_THAT(Read("jobs/1", 4), ElementsAre("read jobs/1 from 3, 2"));
+}
+
+TEST_F(ObserveTest, WhatIsSelectedTwiceIsWatchedOnce) {
+  const Selection selection({Prefix("j"), Prefix("jobs/"), Of("jobs/1"), Of("other"), Of("other")});
+  const std::vector<engine::Watch> watches = Observe(selection, {}).Watches();
+
+  EXPECT_THAT(watches, ElementsAre(engine::Watch(engine::WatchPrefix{"j"}),
+                                   engine::Watch(engine::WatchElection{{"other"}})));
+}
+
+TEST_F(ObserveTest, APageOfTheDatabaseThatWasCountsForNothing) {
+  Begin({Prefix("j")});
+  EXPECT_THAT(stream_.Step(HistoryReset{}), IsEmpty());
+
+  EXPECT_THAT(Listed({"jobs"}), ElementsAre("list 'j'"));
+  EXPECT_THAT(Listed({}), ElementsAre("write progress"));
+}
+
+TEST_F(ObserveTest, AListThatFailsEndsTheStream) {
+  Begin({Prefix("j")});
+  EXPECT_THAT(stream_.Step(NamesRead{Unavailable()}), ElementsAre("error: the database is away"));
+}
+
+TEST_F(ObserveTest, AnObserverThatIsGoneIsListedNothing) {
+  Begin({Prefix("j")});
+  stream_.Step(Cancelled{});
+  EXPECT_THAT(Listed({"j1", "j2", "j3"}), IsEmpty());
 }
 
 TEST_F(ObserveTest, AnElectionThatComesLaterIsToldFromItsBeginning) {
   Begin({Prefix("j")});
-  stream_.Step(NamesRead{0, std::vector<ElectionName>()});
+  Listed({});
   SendAll();
 
   EXPECT_THAT(Happens("jobs", 101, 100), ElementsAre("write jobs 101 ELECTED"));
@@ -165,8 +211,7 @@ TEST_F(ObserveTest, AnElectionThatComesLaterIsToldFromItsBeginning) {
 TEST_F(ObserveTest, AnElectionThatComesWhileTheOthersAreListedIsToldFromItsBeginning) {
   Begin({Prefix("j")});
   EXPECT_THAT(Happens("jobs", 1), IsEmpty());
-  EXPECT_THAT(stream_.Step(NamesRead{0, std::vector<ElectionName>()}),
-              ElementsAre("read jobs from 1, 2", "write progress"));
+  EXPECT_THAT(Listed({}), ElementsAre("read jobs from 1, 2", "write progress"));
 }
 
 TEST_F(ObserveTest, TooManyElectionsAreRefused) {
@@ -174,7 +219,7 @@ TEST_F(ObserveTest, TooManyElectionsAreRefused) {
   std::vector<ElectionName> names;
   for (size_t i = 0; i <= kObservedMax; ++i) names.push_back({"j" + std::to_string(i)});
 
-  const auto texts = stream_.Step(NamesRead{0, names});
+  const auto texts = stream_.Step(NamesRead{names});
   EXPECT_EQ(texts.back(), "error: a stream can watch at most 10000 elections");
 }
 
@@ -182,14 +227,13 @@ TEST_F(ObserveTest, NothingFollowsTheRefusalOfTooManyNames) {
   std::vector<Selector> selectors = {Prefix("j")};
   for (size_t i = 0; i <= kObservedMax + 1; ++i) selectors.push_back(Of("j" + std::to_string(i)));
 
-  EXPECT_THAT(
-      Begin(std::move(selectors)),
-      ElementsAre("read j0", "read j1", "error: a stream can watch at most 10000 elections"));
+  EXPECT_THAT(Begin(selectors), ElementsAre("list 'j'", "read j0",
+                                            "error: a stream can watch at most 10000 elections"));
 }
 
 TEST_F(ObserveTest, SoAreTooManyThatComeLater) {
   Begin({Prefix("j")});
-  stream_.Step(NamesRead{0, std::vector<ElectionName>()});
+  Listed({});
   for (size_t i = 0; i < kObservedMax; ++i) Happens("j" + std::to_string(i), 1);
 
   EXPECT_THAT(Happens("one more", 1),
@@ -284,11 +328,11 @@ TEST_F(ObserveTest, AReadOfTheDatabaseThatWasCountsForNothing) {
 
 TEST_F(ObserveTest, APrefixIsListedAgainInAnotherDatabase) {
   Begin({Prefix("j")});
-  stream_.Step(NamesRead{0, std::vector<ElectionName>()});
+  Listed({});
   SendAll();
 
   EXPECT_THAT(stream_.Step(HistoryReset{}), ElementsAre("list 'j'"));
-  EXPECT_THAT(stream_.Step(NamesRead{0, {{{"jobs"}}}}), ElementsAre("read jobs"));
+  EXPECT_THAT(Listed({"jobs"}), ElementsAre("read jobs"));
   EXPECT_THAT(Read("jobs", 2), ElementsAre("count resync", "write resync of jobs at 2"));
 }
 

@@ -13,6 +13,9 @@ namespace tenure::engine {
 template <typename T>
 using AnswerTo = std::function<void(Result<T>)>;
 
+// Whether somebody still waits for an answer. Called by tasks of the scheduler.
+using Wanted = std::function<bool()>;
+
 // A queue of work, as metrics show it.
 struct QueueView {
   const char* name;

@@ -21,9 +21,6 @@ namespace tenure::engine {
 // the scheduler's last task.
 class Commands {
  public:
-  // Whether somebody still waits for the answer. Called by tasks of the scheduler.
-  using Wanted = std::function<bool()>;
-
   Commands(Scheduler& scheduler, Metrics& metrics, const Limits& limits, Transactions& transactions,
            Publisher& publisher);
 

@@ -101,14 +101,15 @@ void Engine::ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leaders
 }
 
 void Engine::ReadEvents(const ElectionName& name, Revision from, size_t limit,
-                        Done<std::vector<Event>> done) {
+                        Done<std::vector<Event>> done, Wanted wanted) {
   if (RefusedWhileClosed(done)) return;
-  reads_.ReadEvents(name, from, limit, std::move(done));
+  reads_.ReadEvents(name, from, limit, std::move(done), std::move(wanted));
 }
 
-void Engine::ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done) {
+void Engine::ReadNames(std::string prefix, std::string after, size_t limit,
+                       Done<std::vector<ElectionName>> done, Wanted wanted) {
   if (RefusedWhileClosed(done)) return;
-  reads_.ReadNames(std::move(prefix), limit, std::move(done));
+  reads_.ReadNames(std::move(prefix), std::move(after), limit, std::move(done), std::move(wanted));
 }
 
 bool Engine::StoreAnswers() const {

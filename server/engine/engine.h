@@ -62,7 +62,6 @@ class Engine {
  public:
   template <typename T>
   using Done = AnswerTo<T>;
-  using Wanted = Commands::Wanted;
 
   // The store and the scheduler must outlive the engine's last task: stop the scheduler first.
   Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options);
@@ -98,8 +97,9 @@ class Engine {
   void ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done);
   void ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done);
   void ReadEvents(const ElectionName& name, Revision from, size_t limit,
-                  Done<std::vector<Event>> done);
-  void ReadNames(std::string prefix, size_t limit, Done<std::vector<ElectionName>> done);
+                  Done<std::vector<Event>> done, Wanted wanted = nullptr);
+  void ReadNames(std::string prefix, std::string after, size_t limit,
+                 Done<std::vector<ElectionName>> done, Wanted wanted = nullptr);
   // Runs any other read. Errors: those of `read`, too.
   template <typename T>
   void Read(std::function<Result<T>(OperatorStore&)> read, Done<T> done) {

@@ -83,7 +83,7 @@ TEST_F(EngineTest, NothingIsAnsweredBeforeTheStart) {
   unstarted.engine.ReadPlace({{"orders"}, Id("a")}, true, place);
   unstarted.engine.ReadSeats({Id("a")}, seats);
   unstarted.engine.ReadEvents({"orders"}, {1}, 10, events);
-  unstarted.engine.ReadNames("", 10, names);
+  unstarted.engine.ReadNames("", "", 10, names);
   EXPECT_FALSE(submitted.arrived());
   unstarted.Run();
 
@@ -676,17 +676,47 @@ TEST_F(EngineTest, SeatsAndEventsCanBeRead) {
   EXPECT_EQ(events.value()[0].type, EventType::kVacated);
 }
 
-TEST_F(EngineTest, TheNamesOfAPrefixAreReadUpToALimit) {
+TEST_F(EngineTest, TheNamesOfAPrefixAreReadInPages) {
   for (const char* name : {"shop/a", "shop/b", "stock"}) (void)a_.Do(Stand(name, "a"));
-  const auto names = [&](const char* prefix, size_t limit) {
-    return a_.Ask<std::vector<ElectionName>>(
-        [&](auto reply) { a_.engine.ReadNames(prefix, limit, reply); });
+  const auto names = [&](const char* prefix, const char* after, size_t limit) {
+    const auto read = a_.Ask<std::vector<ElectionName>>(
+        [&](auto reply) { a_.engine.ReadNames(prefix, after, limit, reply); });
+    std::vector<std::string> texts;
+    for (const ElectionName& name : read.value()) texts.push_back(name.bytes);
+    return texts;
   };
 
-  EXPECT_THAT(names("shop/", 2).value(),
-              ElementsAre(ElectionName{"shop/a"}, ElectionName{"shop/b"}));
-  EXPECT_THAT(names("none", 2).value(), IsEmpty());
-  EXPECT_THAT(names("", 2), FailsWith(Reason::kObserveTooWide, "limit", "2"));
+  EXPECT_THAT(names("shop/", "", 3), ElementsAre("shop/a", "shop/b"));
+  EXPECT_THAT(names("none", "", 3), IsEmpty());
+  EXPECT_THAT(names("", "", 2), ElementsAre("shop/a", "shop/b"));
+  EXPECT_THAT(names("", "shop/b", 2), ElementsAre("stock"));
+}
+
+TEST_F(EngineTest, AReadThatNobodyWaitsForIsNotMade) {
+  bool wanted = true;
+  const Reply<std::vector<ElectionName>> names;
+  const Reply<std::vector<Event>> events;
+  a_.engine.ReadNames("", "", 2, names, [&] { return wanted; });
+  a_.engine.ReadEvents({"orders"}, {1}, 10, events, [&] { return wanted; });
+  wanted = false;
+  a_.Run();
+
+  EXPECT_FALSE(names.arrived());
+  EXPECT_FALSE(events.arrived());
+  EXPECT_EQ(a_.store.Calls("ListElections"), 0);
+  EXPECT_EQ(a_.store.Calls("ReadEvents"), 0);
+}
+
+TEST_F(EngineTest, OtherReadsTakeTurnsWithReadsOfLeaders) {
+  std::vector<std::string> order;
+  for (int i = 0; i < 3; ++i) {
+    a_.engine.Read<int>([](OperatorStore&) -> Result<int> { return 0; },
+                        [&](Result<int>) { order.emplace_back("other"); });
+  }
+  a_.engine.ReadElection({"orders"}, false, [&](const auto&) { order.emplace_back("leader"); });
+  a_.Run();
+
+  EXPECT_THAT(order, ElementsAre("other", "leader", "other", "other"));
 }
 
 // --- The end of a session by its owner ---
@@ -913,7 +943,7 @@ TEST_F(EngineTest, AStoreThatFailsIsAnErrorAndChangesNothing) {
   });
   EXPECT_THAT(place, FailsWith(Reason::kStoreUnavailable));
   const auto names =
-      a_.Ask<std::vector<ElectionName>>([&](auto reply) { a_.engine.ReadNames("", 1, reply); });
+      a_.Ask<std::vector<ElectionName>>([&](auto reply) { a_.engine.ReadNames("", "", 1, reply); });
   EXPECT_THAT(names, FailsWith(Reason::kStoreUnavailable));
   EXPECT_EQ(a_.metrics.transactions_failed.Value(), 3);
 

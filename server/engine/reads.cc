@@ -22,6 +22,11 @@ constexpr Duration kSomeLeaseLeft{1};
 
 using Views = std::map<ElectionName, ElectionView>;
 
+std::function<void()> RunReading(std::vector<std::function<void()>> batch) {
+  for (const auto& reading : batch) reading();
+  return nullptr;
+}
+
 constexpr auto kRememberFor = 1s;
 constexpr size_t kRememberedMax = 10'000;
 
@@ -38,14 +43,15 @@ Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const
       elections_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
                  [this](auto batch) { return RunElections(std::move(batch)); }),
       places_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
-              [this](auto batch) { return RunPlaces(std::move(batch)); }) {}
+              [this](auto batch) { return RunPlaces(std::move(batch)); }),
+      seats_(scheduler, Work::kReads, 1, kReadsWaitingMax, RunReading),
+      others_(scheduler, Work::kReads, 1, kReadsWaitingMax, RunReading) {}
 
 bool Reads::Late() const { return elections_.Delay() > kReadDelayMax; }
 
 std::vector<QueueView> Reads::Queues() const {
-  return {elections_.View("reads"),
-          places_.View("places"),
-          {"other_reads", kReadsWaitingMax, [this] { return posted_.load(); }}};
+  return {elections_.View("reads"), places_.View("places"), seats_.View("seats"),
+          others_.View("other_reads")};
 }
 
 void Reads::ReadElection(const ElectionName& name, bool stale_ok,
@@ -71,39 +77,31 @@ void Reads::ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> d
 }
 
 void Reads::ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done) {
-  Read<std::vector<Leadership>>(
+  Enqueue<std::vector<Leadership>>(
+      seats_,
       [sessions = std::move(sessions)](OperatorStore& store) { return store.ReadSeats(sessions); },
-      std::move(done));
+      std::move(done), nullptr);
 }
 
 void Reads::ReadEvents(const ElectionName& name, Revision from, size_t limit,
-                       AnswerTo<std::vector<Event>> done) {
+                       AnswerTo<std::vector<Event>> done, Wanted wanted) {
   Read<std::vector<Event>>(
       [name, from, limit](OperatorStore& store) { return store.ReadEvents(name, from, limit); },
-      std::move(done));
+      std::move(done), std::move(wanted));
 }
 
-void Reads::ReadNames(std::string prefix, size_t limit, AnswerTo<std::vector<ElectionName>> done) {
+void Reads::ReadNames(std::string prefix, std::string after, size_t limit,
+                      AnswerTo<std::vector<ElectionName>> done, Wanted wanted) {
   using Names = std::vector<ElectionName>;
-  const auto read = [prefix = std::move(prefix), limit](OperatorStore& store) -> Result<Names> {
-    const auto views = store.ListElections(prefix, "", limit + 1);
+  const auto read = [prefix = std::move(prefix), after = std::move(after),
+                     limit](OperatorStore& store) -> Result<Names> {
+    const auto views = store.ListElections(prefix, after, limit);
     if (!views) return tl::unexpected(views.error());
-    if (views->size() > limit) {
-      return Fail(Reason::kObserveTooWide,
-                  "more than " + std::to_string(limit) + " elections have this prefix",
-                  {{"limit", std::to_string(limit)}});
-    }
     Names names;
     for (const ElectionView& view : *views) names.push_back(view.election.name);
     return names;
   };
-  Read<Names>(read, std::move(done));
-}
-
-bool Reads::MayRead() {
-  if (++posted_ <= kReadsWaitingMax) return true;
-  --posted_;
-  return false;
+  Read<Names>(read, std::move(done), std::move(wanted));
 }
 
 Reads::After Reads::RunElections(std::vector<PendingElection> batch) {

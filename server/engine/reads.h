@@ -2,7 +2,6 @@
 // the store, begun after it was asked.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -53,17 +52,16 @@ class Reads {
   void ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done);
   void ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done);
   void ReadEvents(const ElectionName& name, Revision from, size_t limit,
-                  AnswerTo<std::vector<Event>> done);
-  // Errors: kObserveTooWide, too.
-  void ReadNames(std::string prefix, size_t limit, AnswerTo<std::vector<ElectionName>> done);
-  // Runs any other read of its own, if not too many wait already. Errors: those of `read`, too.
+                  AnswerTo<std::vector<Event>> done, Wanted wanted);
+  // Elections whose names begin so and come after `after`, in order.
+  void ReadNames(std::string prefix, std::string after, size_t limit,
+                 AnswerTo<std::vector<ElectionName>> done, Wanted wanted);
+  // Runs any other read of its own. Errors: those of `read`, too. A read that is no longer wanted
+  // when its turn comes is dropped, and its `done` with it.
   template <typename T>
-  void Read(std::function<Result<T>(OperatorStore&)> read, AnswerTo<T> done) {
-    if (!MayRead()) return Refuse(scheduler_, std::move(done), Overloaded());
-    scheduler_.Post(Work::kReads, [this, done = std::move(done), read = std::move(read)] {
-      done(read(store_));
-      --posted_;
-    });
+  void Read(std::function<Result<T>(OperatorStore&)> read, AnswerTo<T> done,
+            Wanted wanted = nullptr) {
+    Enqueue(others_, std::move(read), std::move(done), std::move(wanted));
   }
 
   [[nodiscard]] std::vector<QueueView> Queues() const;
@@ -85,6 +83,18 @@ class Reads {
     SteadyTime read_at;
   };
 
+  // Reads of one kind are run one after the other, so that they leave a thread to who asks for a
+  // leader, however many wait.
+  using Reading = std::function<void()>;
+  template <typename T>
+  void Enqueue(Batcher<Reading>& kind, std::function<Result<T>(OperatorStore&)> read,
+               AnswerTo<T> done, Wanted wanted) {
+    Reading reading = [this, read = std::move(read), done, wanted = std::move(wanted)] {
+      if (!wanted || wanted()) done(read(store_));
+    };
+    if (!kind.Add(reading)) Refuse(scheduler_, std::move(done), Overloaded());
+  }
+
   // Each runs a batch, and returns what answers it.
   After RunElections(std::vector<PendingElection> batch);
   After RunPlaces(std::vector<PendingPlace> batch);
@@ -99,7 +109,6 @@ class Reads {
   void FillIfVacant(const ElectionView& view);
   void Remember(const ElectionName& name, const std::optional<Election>& election,
                 SteadyTime read_at);
-  [[nodiscard]] bool MayRead();
 
   OperatorStore& store_;
   Scheduler& scheduler_;
@@ -109,7 +118,8 @@ class Reads {
   const Reconcile settle_;
   Batcher<PendingElection> elections_;
   Batcher<PendingPlace> places_;
-  std::atomic<size_t> posted_ = 0;
+  Batcher<Reading> seats_;
+  Batcher<Reading> others_;
 
   Mutex remembered_mutex_;
   std::unordered_map<ElectionName, Remembered> remembered_ TENURE_GUARDED_BY(remembered_mutex_);

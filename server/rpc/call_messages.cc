@@ -147,7 +147,7 @@ Result<calls::RenewalRequest> Parse(const v1::KeepAliveRequest& request) {
   return parsed;
 }
 
-Result<std::vector<calls::Selector>> Parse(const v1::ObserveRequest& request) {
+Result<calls::Selection> Parse(const v1::ObserveRequest& request) {
   const auto count = static_cast<size_t>(request.selectors_size());
   if (count == 0 || count > kSelectorsMax) {
     return Fail(Reason::kInvalidSelector, "the request has " + std::to_string(count) +
@@ -160,7 +160,13 @@ Result<std::vector<calls::Selector>> Parse(const v1::ObserveRequest& request) {
     if (!parsed) return tl::unexpected(parsed.error());
     selectors.push_back(*std::move(parsed));
   }
-  return selectors;
+  calls::Selection selection(selectors);
+  if (selection.prefixes() > kPrefixesMax) {
+    return Fail(Reason::kInvalidSelector,
+                "the request has " + std::to_string(selection.prefixes()) +
+                    " different prefixes; the maximum is " + std::to_string(kPrefixesMax));
+  }
+  return selection;
 }
 
 }  // namespace tenure::rpc

@@ -18,6 +18,6 @@ void Fill(const calls::ObserveMessage& message, v1::ObserveResponse& response);
 // Errors: kInvalidSessionId.
 [[nodiscard]] Result<calls::RenewalRequest> Parse(const v1::KeepAliveRequest& request);
 // Errors: kInvalidSelector, kInvalidElectionName.
-[[nodiscard]] Result<std::vector<calls::Selector>> Parse(const v1::ObserveRequest& request);
+[[nodiscard]] Result<calls::Selection> Parse(const v1::ObserveRequest& request);
 
 }  // namespace tenure::rpc

@@ -1,5 +1,6 @@
 #include "server/rpc/election_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/validation.h"
@@ -69,6 +70,18 @@ access::Target TargetOf(const v1::ObserveRequest& request) {
     if (selector.has_prefix()) target.prefixes.push_back(selector.prefix());
   }
   return target;
+}
+
+// How many requests it counts as: one for each prefix, and one for so many names.
+constexpr size_t kNamesPerRequest = 100;
+size_t CostOf(const v1::ObserveRequest& request) {
+  size_t prefixes = 0;
+  for (const v1::Selector& selector : request.selectors())
+    prefixes += selector.has_prefix() ? 1 : 0;
+  const size_t names = static_cast<size_t>(request.selectors_size()) - prefixes;
+  const size_t cost =
+      std::min(prefixes, kPrefixesMax) + (names + kNamesPerRequest - 1) / kNamesPerRequest;
+  return std::max<size_t>(1, cost);
 }
 
 // Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
@@ -207,15 +220,16 @@ grpc::ServerUnaryReactor* ElectionService::Leader(grpc::CallbackServerContext* c
 
 grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
     grpc::CallbackServerContext* context, const v1::ObserveRequest* request) {
-  const auto caller = access_.Admit(*context, access::Verb::kObserve, TargetOf(*request));
+  const auto caller =
+      access_.Admit(*context, access::Verb::kObserve, TargetOf(*request), CostOf(*request));
   if (!caller) {
     return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(caller.error());
   }
-  auto selectors = rpc::Parse(*request);
-  if (!selectors) {
-    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(selectors.error());
+  auto selection = rpc::Parse(*request);
+  if (!selection) {
+    return RefusedStream<grpc::ServerWriteReactor<v1::ObserveResponse>>(selection.error());
   }
-  calls::Observe machine(*std::move(selectors), observe_);
+  calls::Observe machine(*std::move(selection), observe_);
   const auto watches = machine.Watches();
   using Reactor = rpc::WriteReactor<calls::Observe, v1::ObserveResponse>;
   auto* reactor = new Reactor(engine_, std::move(machine), engine_.metrics().observers);

@@ -251,6 +251,19 @@ TEST_F(AccessTest, RequestsBeyondTheLimitAreRefused) {
   EXPECT_EQ(TryLeader(Orders()), "OK");
 }
 
+TEST_F(AccessTest, AWideObserveCountsAsManyRequests) {
+  const auto stub = v1::ElectionService::NewStub(Channel(Reports()));
+  v1::ObserveRequest request;
+  for (int i = 0; i < 64; ++i) request.add_selectors()->set_prefix("a");
+  grpc::ClientContext context;
+  const auto stream = stub->Observe(&context, request);
+  v1::ObserveResponse response;
+  EXPECT_TRUE(stream->Read(&response));
+
+  EXPECT_EQ(TryLeaderOn(*stub), "LIMIT_REACHED");
+  context.TryCancel();
+}
+
 TEST_F(AccessTest, SessionsAndCandidaciesBeyondTheLimitAreRefused) {
   PublishPolicy(R"(
 identities:

@@ -154,7 +154,11 @@ TEST_P(BadInputTest, BadSelectorsAreRefused) {
   v1::ObserveRequest too_many;
   for (int i = 0; i < 11'001; ++i) too_many.add_selectors()->set_election("e");
 
+  v1::ObserveRequest too_many_prefixes;
+  for (int i = 0; i <= 64; ++i) too_many_prefixes.add_selectors()->set_prefix(std::to_string(i));
+
   EXPECT_EQ(TryObserve({}), refused);
+  EXPECT_EQ(TryObserve(too_many_prefixes), refused);
   EXPECT_EQ(TryObserve(nothing_selected), refused);
   EXPECT_EQ(TryObserve(too_many), refused);
   EXPECT_EQ(TryObserve(Election("e", 0)), refused);

@@ -23,9 +23,10 @@ void Observer::Open() {
   options.unsent_max = 4;
   options.unsent_to_resume = 1;
   options.events_per_read = 3;
+  options.names_per_read = 2;
   options.reads_max = 2;
   const uint64_t number = ++streams_;
-  const calls::Observe machine(Selectors(), options);
+  const calls::Observe machine(calls::Selection(Selectors()), options);
   stream_ = std::make_shared<ObserveStream>(
       network_, to, [machine] { return machine; }, machine.Watches(),
       [this, number](const calls::ObserveMessage& message) {

@@ -95,6 +95,14 @@ std::pair<int, std::string> Tenured::Get(const std::string& path) const {
   return response ? std::pair(response->status, response->body) : std::pair(0, std::string());
 }
 
+double Tenured::Metric(const std::string& name) const {
+  const std::string page = "\n" + Get("/metrics").second;
+  const std::string begin = "\n" + name + " ";
+  const size_t at = page.find(begin);
+  EXPECT_NE(at, std::string::npos) << name;
+  return at == std::string::npos ? -1 : std::stod(page.substr(at + begin.size()));
+}
+
 int Tenured::threads() const {
   const auto tasks = std::filesystem::path("/proc") / std::to_string(process_->pid()) / "task";
   return static_cast<int>(std::distance(std::filesystem::directory_iterator(tasks), {}));
@@ -375,6 +383,11 @@ void Observer::WaitUntilOpen() {
   std::unique_lock lock(mutex_);
   const bool open = changed_.wait_for(lock, kPatience, [&] { return open_; });
   EXPECT_TRUE(open) << "the stream does not open";
+}
+
+bool Observer::IsOpen() {
+  const std::unique_lock lock(mutex_);
+  return open_;
 }
 
 std::vector<v1::Event> Observer::WaitForEvents(size_t count) {

@@ -49,6 +49,8 @@ class Tenured {
   [[nodiscard]] v1::AdminService::Stub& admin() { return *admin_; }
   // The status and body of an HTTP page; status 0 if there was no answer.
   [[nodiscard]] std::pair<int, std::string> Get(const std::string& path) const;
+  // The value of a metric without labels.
+  [[nodiscard]] double Metric(const std::string& name) const;
   [[nodiscard]] int threads() const;
   [[nodiscard]] Process& process() { return *process_; }
 
@@ -167,6 +169,7 @@ class Observer {
   // The events so far.
   [[nodiscard]] std::vector<v1::Event> Events();
   void WaitUntilOpen();  // the first progress message
+  [[nodiscard]] bool IsOpen();
   std::vector<v1::Event> WaitForEvents(size_t count);
   const grpc::Status& Status();  // waits for the end
 
