@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The last commit that knows the schema before: move it along with the schema.
-previous=71cef112ec849301dbca66c4927804cd17f2ce09
+previous=431519849bab22eca5caeee35213e6e51b649fd2
 folder=build/previous/$previous
 
 if [ ! -x $folder/build/bin/tenured ]; then

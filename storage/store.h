@@ -99,6 +99,10 @@ class Store : public LawStore, public OperatorStore {
   // of this number, or refused. Before the first call of this, any server will do.
   virtual void StayOn(uint64_t server) = 0;
 
+  // The key from which the ids of this database's sessions are derived: random, and the same for
+  // ever. The first call makes it.
+  virtual Result<std::string> SessionKey() = 0;
+
   // Because elections may have been lost: by kBumpMin, or to the microseconds since 1970 by the
   // database's clock if that is more. So it is higher each time, whatever was restored. Answers
   // with what it is then.

@@ -33,9 +33,7 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
 Result<void> ChangeFeed::Start() {
   const auto partitions = store_.ReadPartitions();
   if (!partitions) return tl::unexpected(partitions.error());
-  const auto origin = store_.ReadOrigin();
-  if (!origin) return tl::unexpected(origin.error());
-  origin_ = *origin;
+  if (const auto read = ReadConstants(); !read) return read;
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
@@ -205,10 +203,9 @@ bool ChangeFeed::StartAnew() {
   const auto schema = store_.CheckSchema();
   if (!schema || *schema != SchemaState::kCurrent) return false;
   if (!store_.ListElections("", "", 1)) return false;
-  const auto origin = store_.ReadOrigin();
+  if (!ReadConstants()) return false;
   const auto partitions = store_.ReadPartitions();
-  if (!origin || !partitions) return false;
-  origin_ = *origin;
+  if (!partitions) return false;
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
@@ -222,6 +219,22 @@ bool ChangeFeed::StartAnew() {
   rejoining_ = false;  // only now: nobody shall take what is new for what comes next
   outages_.Answered(scheduler_.Now());
   return true;
+}
+
+Result<void> ChangeFeed::ReadConstants() {
+  const auto origin = store_.ReadOrigin();
+  if (!origin) return tl::unexpected(origin.error());
+  auto key = store_.SessionKey();
+  if (!key) return tl::unexpected(key.error());
+  origin_ = *origin;
+  const MutexLock lock(session_key_mutex_);
+  session_key_ = *std::move(key);
+  return {};
+}
+
+std::string ChangeFeed::session_key() const {
+  const MutexLock lock(session_key_mutex_);
+  return session_key_;
 }
 
 }  // namespace tenure::engine

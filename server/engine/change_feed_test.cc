@@ -416,6 +416,18 @@ TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {
   EXPECT_EQ(feed_.origin(), Revision{restored.store().ReadOrigin().value()});
 }
 
+TEST_F(ChangeFeedTest, ItKnowsTheKeyOfTheDatabaseThatThereIs) {
+  EXPECT_EQ(feed_.session_key(), "");
+  Start();
+  EXPECT_EQ(feed_.session_key(), database_.store().SessionKey().value());
+  Database another(scheduler_);
+
+  store_.Become(another.store());
+  scheduler_.Advance(2s);
+
+  EXPECT_EQ(feed_.session_key(), another.store().SessionKey().value());
+}
+
 // A database that was emptied gets its tables one by one, and then its first changes at once: they
 // are read by whoever is told of the reset.
 TEST_F(ChangeFeedTest, AResetIsReportedEvenIfThePositionIsReachedAgain) {

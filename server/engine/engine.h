@@ -129,6 +129,8 @@ class Engine {
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   // After which revision new elections begin.
   [[nodiscard]] Revision origin() const { return feed_.origin(); }
+  // From which session ids are derived; empty until Start has succeeded.
+  [[nodiscard]] std::string session_key() const { return feed_.session_key(); }
   // Whether the store answered lately, and can be written to as far as is known.
   [[nodiscard]] bool StoreAnswers() const;
   // Whether new calls are taken.

@@ -1,6 +1,7 @@
 #include "server/rpc/campaign_request.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <algorithm>
 #include <array>
@@ -28,13 +29,19 @@ SessionId RandomSessionId() {
   return id;
 }
 
-// The same request_id makes the same session, on whatever replica: SHA-256, cut to 128 bits.
-SessionId SessionIdFor(std::string_view request_id) {
+// The same request_id of the same identity makes the same session, on whatever replica:
+// HMAC-SHA256, cut to 128 bits. The length of the identity, at most 64, says where the request_id
+// begins.
+SessionId SessionIdFor(const CampaignCaller& caller, std::string_view request_id) {
+  const std::string& identity = caller.principal.identity;
   std::string input = "tenure.v1 session ";
+  input += static_cast<char>(identity.size());
+  input += identity;
   input += request_id;
   std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  EVP_Digest(input.data(), input.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  HMAC(EVP_sha256(), caller.session_key.data(), static_cast<int>(caller.session_key.size()),
+       reinterpret_cast<const uint8_t*>(input.data()), input.size(), digest.data(), &size);
   SessionId id;
   std::copy_n(digest.begin(), id.bytes.size(), id.bytes.begin());
   return id;
@@ -57,7 +64,8 @@ Result<std::optional<Duration>> ParseTtl(const v1::CampaignRequest& request, con
 }
 
 // With `named`, the candidate's name has to be given in any case.
-Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& limits, bool named) {
+Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& limits,
+                             const CampaignCaller& caller, bool named) {
   Stander stander;
   const bool has_session = !request.session_id().empty();
   if (!has_session || named || !request.candidate().empty()) {
@@ -85,7 +93,10 @@ Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& l
     return Fail(Reason::kInvalidRequestId,
                 "the request_id has " + std::to_string(size) + " bytes; it must have 16 to 64");
   }
-  stander.session = size == 0 ? RandomSessionId() : SessionIdFor(request.request_id());
+  if (size > 0 && caller.session_key.empty()) {
+    return Fail(Reason::kStoreUnavailable, "this replica is still waiting for its database");
+  }
+  stander.session = size == 0 ? RandomSessionId() : SessionIdFor(caller, request.request_id());
   return stander;
 }
 
@@ -93,23 +104,25 @@ CallId NewCallId() { return {std::max<uint64_t>(1, RandomNumber())}; }
 
 }  // namespace
 
-Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const Limits& limits) {
+Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const Limits& limits,
+                                      const CampaignCaller& caller) {
   const auto election = ParseElectionName(request.election());
   if (!election) return tl::unexpected(election.error());
   const auto value = ParseValue(request.value());
   if (!value) return tl::unexpected(value.error());
   const auto wait = ParseWait(request);
   if (!wait) return tl::unexpected(wait.error());
-  auto stander = ParseStander(request, limits, request.supersede());
+  auto stander = ParseStander(request, limits, caller, request.supersede());
   if (!stander) return tl::unexpected(stander.error());
   return CampaignRequest{
       {*election, stander->session, std::move(stander->opening), std::move(stander->candidate),
-       *value, request.priority(), NewCallId(), request.supersede()},
+       *value, request.priority(), NewCallId(), request.supersede(), caller.principal},
       *wait};
 }
 
 Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
-                                                  const Limits& limits) {
+                                                  const Limits& limits,
+                                                  const CampaignCaller& caller) {
   const auto fail = [](const std::string& what) { return Fail(Reason::kInvalidElectionSet, what); };
   if (!request.election().empty()) return fail("set either `election` or `elections`, not both");
   if (static_cast<size_t>(request.elections_size()) > kElectionsPerCampaignMax) {
@@ -128,13 +141,14 @@ Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& req
   if (!value) return tl::unexpected(value.error());
   const auto wait = ParseWait(request);
   if (!wait) return tl::unexpected(wait.error());
-  auto stander = ParseStander(request, limits, false);
+  auto stander = ParseStander(request, limits, caller, false);
   if (!stander) return tl::unexpected(stander.error());
   parsed.campaign.session = stander->session;
   parsed.campaign.opening = std::move(stander->opening);
   parsed.campaign.candidate = std::move(stander->candidate);
   parsed.campaign.value = *value;
   parsed.campaign.call_id = NewCallId();
+  parsed.campaign.principal = caller.principal;
   parsed.wait = *wait;
   return parsed;
 }

@@ -29,11 +29,22 @@ struct CampaignForAllRequest {
   std::optional<Duration> wait;
 };
 
-// Errors: those of Campaign in the proto that are INVALID_ARGUMENT.
+// Who campaigns.
+struct CampaignCaller {
+  Principal principal;
+  // The service's key, without which nobody can tell which session a request_id opens. Empty while
+  // it is not known.
+  std::string session_key;
+};
+
+// Errors: those of Campaign in the proto that are INVALID_ARGUMENT; kStoreUnavailable, if the key
+// is needed and not known.
 [[nodiscard]] Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request,
-                                                    const Limits& limits);
+                                                    const Limits& limits,
+                                                    const CampaignCaller& caller);
 // REQUIRES: `elections` is set.
 [[nodiscard]] Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& request,
-                                                                const Limits& limits);
+                                                                const Limits& limits,
+                                                                const CampaignCaller& caller);
 
 }  // namespace tenure::rpc

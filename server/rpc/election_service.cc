@@ -87,7 +87,7 @@ size_t CostOf(const v1::ObserveRequest& request) {
 // Runs a Campaign call, for one election or for several. `parsed` is what it asks for.
 template <typename Machine, typename Request>
 grpc::ServerUnaryReactor* RunCampaign(engine::Engine& engine, Result<Request> parsed,
-                                      Principal principal, grpc::CallbackServerContext& context,
+                                      grpc::CallbackServerContext& context,
                                       v1::CampaignResponse* response) {
   if (!parsed) return Refused(context, parsed.error());
   // Who waits without limit for a seat can wait for this, too.
@@ -95,7 +95,6 @@ grpc::ServerUnaryReactor* RunCampaign(engine::Engine& engine, Result<Request> pa
     const auto admitted = engine.AdmitCampaign();
     if (!admitted) return Refused(context, admitted.error());
   }
-  parsed->campaign.principal = std::move(principal);
   const calls::CampaignPatience patience{AnswerBy(context, engine.scheduler()), parsed->wait};
   Machine machine(std::move(parsed->campaign), patience);
   const auto watches = machine.Watches();
@@ -109,14 +108,15 @@ grpc::ServerUnaryReactor* RunCampaign(engine::Engine& engine, Result<Request> pa
 grpc::ServerUnaryReactor* ElectionService::Campaign(grpc::CallbackServerContext* context,
                                                     const v1::CampaignRequest* request,
                                                     v1::CampaignResponse* response) {
-  const auto caller = access_.Admit(*context, access::Verb::kCampaign, TargetOf(*request));
-  if (!caller) return Refused(*context, caller.error());
+  const auto admitted = access_.Admit(*context, access::Verb::kCampaign, TargetOf(*request));
+  if (!admitted) return Refused(*context, admitted.error());
+  const CampaignCaller caller{access::PrincipalOf(*admitted), engine_.session_key()};
   if (request->elections().empty()) {
-    return RunCampaign<calls::WaitingCampaign>(engine_, ParseCampaign(*request, engine_.limits()),
-                                               access::PrincipalOf(*caller), *context, response);
+    return RunCampaign<calls::WaitingCampaign>(
+        engine_, ParseCampaign(*request, engine_.limits(), caller), *context, response);
   }
-  return RunCampaign<calls::CampaignSet>(engine_, ParseCampaignForAll(*request, engine_.limits()),
-                                         access::PrincipalOf(*caller), *context, response);
+  return RunCampaign<calls::CampaignSet>(
+      engine_, ParseCampaignForAll(*request, engine_.limits(), caller), *context, response);
 }
 
 rpc::BytesReactor* ElectionService::KeepAlive(grpc::CallbackServerContext* context) {

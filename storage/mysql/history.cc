@@ -2,6 +2,7 @@
 
 #include "storage/mysql/sql.h"
 #include "storage/rows.h"
+#include "storage/session_key.h"
 
 namespace tenure::mysql {
 
@@ -41,6 +42,17 @@ Result<uint64_t> MySqlStore::RaiseOrigin() {
   return runner_.Run([&](Pool::Loan& loan) {
     const auto results = loan.connection().Run({query::RaiseOrigin(), query::kOrigin});
     return results.at(1).at(0).Unsigned(0);
+  });
+}
+
+Result<std::string> MySqlStore::SessionKey() {
+  const auto fresh = NewSessionKey();
+  if (!fresh) return fresh;
+  return runner_.Run([&](Pool::Loan& loan) {
+    Connection& connection = loan.connection();
+    const Rows known = connection.Run({query::kSessionKey})[0];
+    if (!known.empty()) return Text(known[0], 0);
+    return Text(connection.Run({query::AddSessionKey(*fresh), query::kSessionKey})[1].at(0), 0);
   });
 }
 

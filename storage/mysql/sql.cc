@@ -791,6 +791,10 @@ std::string RaiseOrigin() {
       kBumpMin, kNow);
 }
 
+std::string AddSessionKey(std::string_view key) {
+  return fmt::format("INSERT IGNORE INTO session_key (one, value) VALUES (1, {})", Literal(key));
+}
+
 std::string TakeMigrationLock(std::string_view holder, Duration lease) {
   return fmt::format(
       "UPDATE migration_lock SET holder = {0}, until_us = GREATEST(until_us + 1, {1} + {2})"

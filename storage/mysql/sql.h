@@ -217,6 +217,11 @@ enum class Due { kNow, kNext, kExpired, kUnsettled, kElection, kPartition };
 inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 [[nodiscard]] std::string RaiseOrigin();
 
+// The key of session ids.
+inline constexpr char kSessionKey[] = "SELECT value FROM session_key";
+// Unless there is one.
+[[nodiscard]] std::string AddSessionKey(std::string_view key);
+
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one TINYINT NOT NULL PRIMARY KEY,"

@@ -58,6 +58,7 @@ class MySqlStore final : public Store {
   void StayOn(uint64_t server) override;
   Result<uint64_t> ReadOrigin() override;
   Result<uint64_t> RaiseOrigin() override;
+  Result<std::string> SessionKey() override;
   StoreActivity Activity() const override;
   Result<void> Ping() override;
   Result<SchemaState> CheckSchema() override;

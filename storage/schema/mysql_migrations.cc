@@ -409,10 +409,18 @@ constexpr const char* kSmallCommits[] = {
        END)",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
-                                     {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},
-                                     {10, kReplicas},  {11, kSmallCommits}};
+// The key from which the ids of sessions are derived. Its only row is made when it is first wanted.
+constexpr const char* kTenants[] = {
+    R"(CREATE TABLE IF NOT EXISTS session_key (
+         one TINYINT NOT NULL PRIMARY KEY,
+         value VARBINARY(32) NOT NULL
+       ) ENGINE = InnoDB)",
+};
+
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},      {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities},    {6, kOrigin},
+                                     {7, kLineage},    {8, kClusterFence},  {9, kIncumbents},
+                                     {10, kReplicas},  {11, kSmallCommits}, {12, kTenants}};
 
 }  // namespace
 

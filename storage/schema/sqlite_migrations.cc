@@ -193,11 +193,18 @@ constexpr const char* kReplicas[] = {
        ) WITHOUT ROWID)",
 };
 
+constexpr const char* kTenants[] = {
+    R"(CREATE TABLE IF NOT EXISTS session_key (
+         one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+         value BLOB NOT NULL
+       ))",
+};
+
 // It has no procedures: version 11 adds nothing.
-constexpr Migration kMigrations[] = {
-    {1, kFirstLight}, {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
-    {6, kOrigin},     {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas},
-    {11, {}}};
+constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
+                                     {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
+                                     {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},
+                                     {10, kReplicas},  {11, {}},           {12, kTenants}};
 
 }  // namespace
 

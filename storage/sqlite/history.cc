@@ -6,6 +6,7 @@
 
 #include "core/limits.h"
 #include "storage/rows.h"
+#include "storage/session_key.h"
 #include "storage/sqlite/sql.h"
 
 namespace tenure::sqlite {
@@ -50,6 +51,16 @@ Result<uint64_t> SqliteStore::RaiseOrigin() {
     const uint64_t raised = std::max(connection.Number(query::kOrigin) + kBumpMin, now);
     connection.Execute(query::kSaveOrigin, {Int(raised)});
     return raised;
+  });
+}
+
+Result<std::string> SqliteStore::SessionKey() {
+  const auto fresh = NewSessionKey();
+  if (!fresh) return fresh;
+  return Guarded([&](Connection& connection) {
+    connection.Execute(query::kAddSessionKey, {*fresh});
+    return connection.First(query::kSessionKey, {}, [](const Row& row) { return Text(row, 0); })
+        .value();
   });
 }
 

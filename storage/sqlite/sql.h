@@ -224,6 +224,11 @@ inline constexpr char kTrimCoolDowns[] = "DELETE FROM cool_downs WHERE until_us 
 inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 inline constexpr char kSaveOrigin[] = "REPLACE INTO origin (one, number) VALUES (1, ?)";
 
+// The key of session ids.
+inline constexpr char kAddSessionKey[] =
+    "INSERT OR IGNORE INTO session_key (one, value) VALUES (1, ?)";
+inline constexpr char kSessionKey[] = "SELECT value FROM session_key";
+
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),"

@@ -62,6 +62,7 @@ class SqliteStore final : public Store {
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override;
   Result<uint64_t> ReadOrigin() override;
   Result<uint64_t> RaiseOrigin() override;
+  Result<std::string> SessionKey() override;
   void StayOn(uint64_t) override;
   StoreActivity Activity() const override;
   Result<void> Ping() override;

@@ -470,6 +470,7 @@ TEST_F(FenceTest, ServingNeedsNoPrivilegeToChangeTheSchema) {
   EXPECT_TRUE(store->TrimHistory({1h, 1, 1us}, {}, 10));
   EXPECT_TRUE(store->ReadStatistics());
   EXPECT_TRUE(store->RaiseOrigin());
+  EXPECT_TRUE(store->SessionKey());
 }
 
 TEST_F(FenceTest, TheFenceWorksWhileItsOwnersAccountIsLocked) {

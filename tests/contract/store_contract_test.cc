@@ -2,6 +2,7 @@
 #include "tests/contract/store_contract.h"
 
 #include <atomic>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -50,6 +51,28 @@ TEST_P(StoreContract, TheOriginIsRaisedToTheClock) {
   const auto year_2020 = 1'577'836'800'000'000u;
 
   EXPECT_GT(store_->RaiseOrigin().value(), year_2020);
+}
+
+TEST_P(StoreContract, TheSessionKeyIsRandomAndStays) {
+  const std::string key = store_->SessionKey().value();
+  const bool server = GetParam() == Kind::kServer;
+  const auto another = OpenUrl(server ? Server().FreshDatabase("another") : "sqlite::memory:");
+  ASSERT_TRUE(another->Migrate());
+
+  EXPECT_THAT(key, SizeIs(32));
+  EXPECT_NE(another->SessionKey().value(), key);
+  ASSERT_TRUE(store_->RaiseOrigin());
+  ASSERT_TRUE(store_->Migrate());
+  EXPECT_EQ(store_->SessionKey().value(), key);
+}
+
+TEST_P(StoreContract, ReplicasThatWantTheKeyAtOnceGetTheSame) {
+  std::vector<std::future<std::string>> keys;
+  for (int i = 0; i < 8; ++i) {
+    keys.push_back(std::async(std::launch::async, [&] { return store_->SessionKey().value(); }));
+  }
+
+  for (auto& key : keys) EXPECT_EQ(key.get(), store_->SessionKey().value());
 }
 
 TEST_P(StoreContract, ABumpIsSavedAndItsEventReportedLikeAnyOther) {

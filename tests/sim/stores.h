@@ -99,6 +99,7 @@ class Delegating : public Store {
   void StayOn(uint64_t server) override { next_.StayOn(server); }
   Result<uint64_t> ReadOrigin() override { return next_.ReadOrigin(); }
   Result<uint64_t> RaiseOrigin() override { return next_.RaiseOrigin(); }
+  Result<std::string> SessionKey() override { return next_.SessionKey(); }
   StoreActivity Activity() const override { return next_.Activity(); }
   Result<void> Ping() override { return next_.Ping(); }
   Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }

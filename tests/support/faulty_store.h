@@ -189,6 +189,9 @@ class FaultyStore final : public Store {
   Result<uint64_t> ReadOrigin() override {
     return Call<uint64_t>("ReadOrigin", [](Store& store) { return store.ReadOrigin(); });
   }
+  Result<std::string> SessionKey() override {
+    return Call<std::string>("SessionKey", [](Store& store) { return store.SessionKey(); });
+  }
   Result<uint64_t> RaiseOrigin() override {
     return Call<uint64_t>("RaiseOrigin", [](Store& store) { return store.RaiseOrigin(); });
   }

@@ -1,0 +1,82 @@
+// Which session a request_id opens: the same for the same caller, and nobody else's.
+#include "server/rpc/campaign_request.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace tenure::rpc {
+namespace {
+
+constexpr char kKey[] = "thirty-two bytes that nobody has";
+constexpr char kRequestId[] = "sixteen bytes or more";
+
+CampaignCaller As(const std::string& identity, const std::string& key = kKey) {
+  return {{identity, {}}, key};
+}
+
+v1::CampaignRequest Opening(const std::string& request_id) {
+  v1::CampaignRequest request;
+  request.set_election("orders");
+  request.set_candidate("a");
+  request.set_request_id(request_id);
+  return request;
+}
+
+SessionId SessionFor(const CampaignCaller& caller, const std::string& request_id = kRequestId) {
+  return ParseCampaign(Opening(request_id), Limits(), caller).value().campaign.session;
+}
+
+TEST(RequestIdTest, TheSameOfTheSameCallerOpensTheSameSession) {
+  EXPECT_EQ(SessionFor(As("team")), SessionFor(As("team")));
+  EXPECT_EQ(SessionFor(As("")), SessionFor(As("")));
+}
+
+TEST(RequestIdTest, ASetFindsTheSessionOfTheSameRequestId) {
+  v1::CampaignRequest request = Opening(kRequestId);
+  request.clear_election();
+  request.add_elections("orders");
+
+  const auto parsed = ParseCampaignForAll(request, Limits(), As("team"));
+
+  EXPECT_EQ(parsed.value().campaign.session, SessionFor(As("team")));
+}
+
+// Other keys, identities and request_ids; and another place where one ends and the other begins.
+TEST(RequestIdTest, WhateverElseDiffersOpensAnotherSession) {
+  const std::string request_id = kRequestId;
+  const std::set<SessionId> sessions = {
+      SessionFor(As("")),
+      SessionFor(As("team")),
+      SessionFor(As("teams"), request_id),
+      SessionFor(As("team"), "s" + request_id),
+      SessionFor(As("team", "thirty-two bytes of another one.")),
+      SessionFor(As("team"), "another of as many bytes"),
+  };
+
+  EXPECT_EQ(sessions.size(), 6u);
+}
+
+TEST(RequestIdTest, WithoutOneEachCallOpensASessionOfItsOwn) {
+  EXPECT_NE(SessionFor(As("team"), ""), SessionFor(As("team"), ""));
+}
+
+TEST(RequestIdTest, WithoutAKeyItIsRefusedAndMayBeSentAgain) {
+  const auto parsed = ParseCampaign(Opening(kRequestId), Limits(), As("team", ""));
+
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().reason, Reason::kStoreUnavailable);
+  EXPECT_TRUE(ParseCampaign(Opening(""), Limits(), As("team", "")));
+}
+
+TEST(RequestIdTest, TheCampaignIsItsCallers) {
+  const Principal principal{"team", {.sessions = 3}};
+
+  const auto parsed = ParseCampaign(Opening(""), Limits(), {principal, kKey});
+
+  EXPECT_EQ(parsed.value().campaign.principal, principal);
+}
+
+}  // namespace
+}  // namespace tenure::rpc
