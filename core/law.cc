@@ -57,9 +57,10 @@ Result<void> CheckLeaseTtl(const Election& election, Duration ttl, const Limits&
 // Errors: kSessionNotFound, kSessionEnded, kInvalidCandidate.
 Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id,
                               const std::optional<Campaign::Opening>& opening,
-                              const std::optional<std::string>& candidate) {
+                              const std::optional<std::string>& candidate,
+                              const Principal& principal) {
   if (opening && Find(transaction, id) == nullptr) return nullptr;
-  const auto alive = FindAlive(transaction, id);
+  const auto alive = FindAlive(transaction, id, principal);
   if (!alive) return alive;
   const std::string& named = opening ? opening->candidate : candidate.value_or((*alive)->candidate);
   if (named == (*alive)->candidate) return alive;
@@ -69,10 +70,12 @@ Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id
 
 // Who lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
 // and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015), section 4.3.
-bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening) {
-  Session* previous = opening.previous ? Find(transaction, *opening.previous) : nullptr;
-  if (previous == nullptr || previous->candidate != opening.candidate) return false;
-  return !Alive(transaction, *previous) && previous->ended == Cause::kExpired;
+bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening,
+                        const Principal& principal) {
+  if (!opening.previous) return false;
+  const auto previous = FindUsable(transaction, *opening.previous, principal);
+  if (!previous || (*previous)->candidate != opening.candidate) return false;
+  return !Alive(transaction, **previous) && (*previous)->ended == Cause::kExpired;
 }
 
 // Whether the claimant may take on this much more.
@@ -101,19 +104,25 @@ void TakeOn(TransactionState& transaction, const Principal& principal, const Usa
 }
 
 Session& Open(TransactionState& transaction, const Limits& limits, const SessionId& id,
-              const Campaign::Opening& opening, const std::string& identity, Duration asked,
+              const Campaign::Opening& opening, const Principal& principal, Duration asked,
               Duration max) {
   Duration ttl = asked;
-  if (ExpiredPrematurely(transaction, opening)) {
+  if (ExpiredPrematurely(transaction, opening, principal)) {
     ++transaction.premature_expirations;
     const Duration longer = transaction.sessions.at(*opening.previous).lease_ttl * kLeaseGrowth;
     if (limits.adaptive_leases) {
       ttl = std::max(asked, std::min({longer, asked * kLeaseGrowthMax, max}));
     }
   }
-  const Session opened{id,           opening.candidate, ttl,   transaction.now + ttl,
-                       Cause::kNone, transaction.now,   asked, transaction.now,
-                       identity};
+  const Session opened{id,
+                       opening.candidate,
+                       ttl,
+                       transaction.now + ttl,
+                       Cause::kNone,
+                       transaction.now,
+                       asked,
+                       transaction.now,
+                       principal.identity};
   return transaction.sessions.insert_or_assign(id, opened).first->second;
 }
 
@@ -197,8 +206,8 @@ void EndOlderSessions(TransactionState& transaction, ElectionState& state,
 
 Result<Answer> Decide(TransactionState& transaction, const Limits& limits, ElectionState& state,
                       const Campaign& command) {
-  const auto standing =
-      FindStanding(transaction, command.session, command.opening, command.candidate);
+  const auto standing = FindStanding(transaction, command.session, command.opening,
+                                     command.candidate, command.principal);
   if (!standing) return tl::unexpected(standing.error());
   Session* session = *standing;
   Election& election = state.election;
@@ -243,8 +252,8 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   TakeOn(transaction, command.principal, more);
 
   if (session == nullptr) {
-    session = &Open(transaction, limits, command.session, *command.opening,
-                    command.principal.identity, ttl_asked, LeaseTtlMax(election, limits));
+    session = &Open(transaction, limits, command.session, *command.opening, command.principal,
+                    ttl_asked, LeaseTtlMax(election, limits));
   }
   ExtendLease(*session, transaction.now);
   BringIntoBeing(state);
@@ -271,8 +280,8 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
 // Several elections in one decision: their seats are taken only if all of them are free.
 Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
                       const CampaignForAll& command) {
-  const auto standing =
-      FindStanding(transaction, command.session, command.opening, command.candidate);
+  const auto standing = FindStanding(transaction, command.session, command.opening,
+                                     command.candidate, command.principal);
   if (!standing) return tl::unexpected(standing.error());
   Session* session = *standing;
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
@@ -308,8 +317,8 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
   TakeOn(transaction, command.principal, more);
 
   if (session == nullptr) {
-    session = &Open(transaction, limits, command.session, *command.opening,
-                    command.principal.identity, ttl_asked, ttl_max);
+    session = &Open(transaction, limits, command.session, *command.opening, command.principal,
+                    ttl_asked, ttl_max);
   }
   ExtendLease(*session, transaction.now);
   answer.session = *session;
@@ -331,7 +340,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
                       const Proclaim& command) {
-  const auto session = FindAlive(transaction, command.session);
+  const auto session = FindAlive(transaction, command.session, command.principal);
   if (!session) return tl::unexpected(session.error());
   Election& election = state.election;
   if (!state.exists) return UnknownElection(command.election);
@@ -344,11 +353,11 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Resign& command) {
-  Session* session = Find(transaction, command.session);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
+  const auto session = FindUsable(transaction, command.session, command.principal);
+  if (!session) return tl::unexpected(session.error());
   if (!state.exists) return UnknownElection(command.election);
-  if (!Alive(transaction, *session)) {
-    DropPlace(transaction, state, *session);
+  if (!Alive(transaction, **session)) {
+    DropPlace(transaction, state, **session);
     return ResignAnswer{ResignOutcome::kSessionEnded, {}};
   }
 
@@ -479,8 +488,9 @@ Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const 
       command);
 }
 
-Result<Session> Renew(TransactionState& transaction, const SessionId& id) {
-  const auto session = FindAlive(transaction, id);
+Result<Session> Renew(TransactionState& transaction, const SessionId& id,
+                      const Principal& principal) {
+  const auto session = FindAlive(transaction, id, principal);
   if (!session) return tl::unexpected(session.error());
   ExtendLease(**session, transaction.now);
   return **session;
@@ -492,16 +502,17 @@ void FollowClock(TransactionState& transaction, const SessionId& id) {
   session->expires_at = LongestLease(*session, transaction.now);
 }
 
-Result<Session> EndSession(TransactionState& transaction, const SessionId& id, Cause cause) {
-  Session* session = Find(transaction, id);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
-  if (Alive(transaction, *session)) End(transaction, *session, cause);
-  return *session;
+Result<Session> EndSession(TransactionState& transaction, const SessionId& id, Cause cause,
+                           const Principal& principal) {
+  const auto session = FindUsable(transaction, id, principal);
+  if (!session) return tl::unexpected(session.error());
+  if (Alive(transaction, **session)) End(transaction, **session, cause);
+  return **session;
 }
 
 Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
                               const Asker& asker) {
-  const bool was_alive = FindAlive(transaction, id).has_value();
+  const bool was_alive = FindAlive(transaction, id, {}).has_value();
   const auto ended = EndSession(transaction, id, Cause::kDeposed);
   if (was_alive) {
     transaction.admin_changes.push_back(

@@ -9,7 +9,8 @@
 //   4. A session that has ended stays so.
 //   6. Every change of leader, term or value has its event; revisions have no gaps.
 //   9. A command applied twice answers as if it had been applied once, and changes nothing more.
-// An error changes nothing, except that what is over is marked as over.
+// An error changes nothing, except that what is over is marked as over. To a caller that may not
+// use a session (`Session::MayBeUsedBy`), it does not exist.
 #pragma once
 
 #include <optional>
@@ -80,6 +81,7 @@ struct Proclaim {
   SessionId session;
   Term term;
   std::string value;
+  Principal principal = {};
 };
 
 struct ProclaimAnswer {
@@ -92,6 +94,7 @@ struct Resign {
   ElectionName election;
   SessionId session;
   std::optional<Term> term;
+  Principal principal = {};
 };
 
 enum class ResignOutcome { kResigned, kWithdrawn, kNotStanding, kSessionEnded };
@@ -190,7 +193,8 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
 
 // Renews a lease, from `now`. It may end earlier than before if the clock was set back meanwhile,
 // but never earlier than its holder believes. Errors: kSessionNotFound, kSessionEnded.
-[[nodiscard]] Result<Session> Renew(TransactionState& transaction, const SessionId& id);
+[[nodiscard]] Result<Session> Renew(TransactionState& transaction, const SessionId& id,
+                                    const Principal& principal = {});
 
 // The database's clock was set, ahead or back, perhaps more than once, and now shows `now`. A lease
 // that has not been ended begins anew, since its end may be by any of these clocks. Safe to do
@@ -199,7 +203,7 @@ void FollowClock(TransactionState& transaction, const SessionId& id);
 
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
 [[nodiscard]] Result<Session> EndSession(TransactionState& transaction, const SessionId& id,
-                                         Cause cause);
+                                         Cause cause, const Principal& principal = {});
 // The same, asked for by an operator. Recorded, if the session had not ended before.
 [[nodiscard]] Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
                                             const Asker& asker);

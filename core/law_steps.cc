@@ -159,11 +159,18 @@ Session* Find(TransactionState& transaction, const SessionId& id) {
   return found == transaction.sessions.end() ? nullptr : &found->second;
 }
 
-Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id) {
+Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
+                            const Principal& principal) {
   Session* session = Find(transaction, id);
-  if (session == nullptr) return Fail(Reason::kSessionNotFound, "no such session");
-  if (!Alive(transaction, *session)) return tl::unexpected<Error>(SessionEndedError(*session));
-  return session;
+  if (session != nullptr && session->MayBeUsedBy(principal)) return session;
+  return Fail(Reason::kSessionNotFound, "no such session");
+}
+
+Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
+                           const Principal& principal) {
+  const auto session = FindUsable(transaction, id, principal);
+  if (!session || Alive(transaction, **session)) return session;
+  return tl::unexpected<Error>(SessionEndedError(**session));
 }
 
 void ExtendLease(Session& session, DbTime now) {

@@ -17,8 +17,11 @@ void End(TransactionState& transaction, Session& session, Cause cause);
 // Makes an expiry a fact before anybody acts on it.
 [[nodiscard]] bool Alive(TransactionState& transaction, Session& session);
 [[nodiscard]] Session* Find(TransactionState& transaction, const SessionId& id);
-// Errors: kSessionNotFound, kSessionEnded.
-[[nodiscard]] Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id);
+// One that the caller may use. Errors: kSessionNotFound; kSessionEnded, if it has to be alive.
+[[nodiscard]] Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
+                                          const Principal& principal);
+[[nodiscard]] Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
+                                         const Principal& principal);
 // Renews a lease, from `now`.
 void ExtendLease(Session& session, DbTime now);
 // When a lease that was renewed before `now` ends at the latest, for all that its holder believes.

@@ -47,8 +47,8 @@ struct ElectionName {
   auto operator<=>(const ElectionName&) const = default;
 };
 
-// A secret capability of 128 random bits: anyone who knows it can act for the session. Only its
-// first half, the handle, may be logged or listed.
+// A secret capability of 128 bits: without a policy, anyone who knows it can act for the session.
+// Only its first half, the handle, may be logged or listed.
 struct SessionId {
   std::array<uint8_t, 16> bytes{};
 
@@ -83,6 +83,8 @@ enum class EventType : uint8_t {
 };
 [[nodiscard]] std::string_view EventTypeName(EventType type);
 
+struct Principal;
+
 // A process's lease on life. It is alive until its row says otherwise: `ended` is never unset
 // again.
 struct Session {
@@ -99,6 +101,8 @@ struct Session {
 
   bool operator==(const Session&) const = default;
   [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }
+  // By everybody, unless the policy knows both who opened it and who calls.
+  [[nodiscard]] bool MayBeUsedBy(const Principal& principal) const;
 };
 
 // How much an identity may take on, in the whole service. Nothing: as much as it likes.
@@ -117,6 +121,10 @@ struct Principal {
 
   bool operator==(const Principal&) const = default;
 };
+
+inline bool Session::MayBeUsedBy(const Principal& principal) const {
+  return identity.empty() || principal.identity.empty() || identity == principal.identity;
+}
 
 // How much an identity has taken on.
 struct Usage {

@@ -132,7 +132,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     engine_.Submit(std::move(it.command), [](const Result<Answer>&) {});
   }
   void Do(Renew it) TENURE_REQUIRES(mutex_) {
-    engine_.Renew(it.session, Then([index = it.index](auto result) {
+    engine_.Renew(it.session, std::move(it.owner), Then([index = it.index](auto result) {
                     return Renewed{index, std::move(result)};
                   }),
                   it.whom);

@@ -158,14 +158,13 @@ void WaitingCampaign::On(const Changed& changed) {
 }
 
 void WaitingCampaign::On(const HistoryReset&) {
-  if (state_ == State::kWaiting) Emit(Renew{campaign_.session, 0, engine::Renewals::For::kWaiter});
+  if (state_ == State::kWaiting) EmitRenewal();
 }
 
 void WaitingCampaign::On(const Due& due) {
   if (state_ != State::kWaiting) return;
   if (due.timer == TimerId::kWaitOver) AnswerStanding();
-  if (due.timer == TimerId::kRenewal)
-    Emit(Renew{campaign_.session, 0, engine::Renewals::For::kWaiter});
+  if (due.timer == TimerId::kRenewal) EmitRenewal();
 }
 
 void WaitingCampaign::On(const Renewed& renewed) {
@@ -216,6 +215,10 @@ void WaitingCampaign::AnswerStanding() {
   state_ = State::kReading;
   LimitAnswerTime();
   Emit(ReadPlace{place_, true});
+}
+
+void WaitingCampaign::EmitRenewal() {
+  Emit(Renew{campaign_.session, campaign_.principal, 0, engine::Renewals::For::kWaiter});
 }
 
 void WaitingCampaign::PlanRenewal() {

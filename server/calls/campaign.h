@@ -134,6 +134,7 @@ class WaitingCampaign final : public OpenCampaign {
   bool FinishIfElected();
   bool FinishIfNotWaiting(const engine::Place& place);
   void AnswerStanding();
+  void EmitRenewal();
   void PlanRenewal();
 
   const Campaign campaign_;

@@ -31,7 +31,7 @@ void KeepAlive::On(Received& received) {
   // What is over, or was never there, takes no room: clients make many sessions on one stream.
   // Those that are asked for again are as if for the first time.
   for (const SessionId& id : std::set<SessionId>(wanted.begin(), wanted.end())) {
-    const bool added = watched_.insert(id).second;
+    const bool added = watched_.emplace(id, false).second;
     if (added) watch.add.push_back(id);
     const bool again = gone_.erase(id) > 0;
     if (added || again) first_time_.push_back(id);
@@ -47,6 +47,7 @@ void KeepAlive::On(Received& received) {
   for (const SessionId& id : wanted) {
     renewal_.sessions.push_back({id, Session{}});
   }
+  unanswered_ = renewal_.sessions.size();
   if (watch.add.empty() && watch.remove.empty()) return RenewAll();
   Emit(std::move(watch));
 }
@@ -55,9 +56,8 @@ void KeepAlive::On(Received& received) {
 void KeepAlive::On(const Watched&) { RenewAll(); }
 
 void KeepAlive::RenewAll() {
-  unanswered_ = renewal_.sessions.size();
   for (size_t i = 0; i < renewal_.sessions.size(); ++i) {
-    Emit(Renew{renewal_.sessions[i].id, i});
+    Emit(Renew{renewal_.sessions[i].id, caller_, i});
   }
 }
 
@@ -66,8 +66,18 @@ void KeepAlive::On(Renewed& renewed) {
   renewal_.sessions[renewed.index].session = std::move(renewed.session);
   if (--unanswered_ > 0) return;
   if (error_) return FinishWith(*error_);
+  FindOwn();
   if (first_time_.empty()) return Answer();
   Emit(ReadSeats{std::move(first_time_)});
+}
+
+// What has been heard of the others is forgotten.
+void KeepAlive::FindOwn() {
+  for (const SessionRenewal& session : renewal_.sessions) {
+    watched_.at(session.id) =
+        session.session || session.session.error().reason == Reason::kSessionEnded;
+  }
+  for (auto& [session, message] : std::exchange(early_, {})) Tell(session, std::move(message));
 }
 
 void KeepAlive::On(SeatsRead& read) {
@@ -93,12 +103,12 @@ void KeepAlive::On(const Changed& changed) {
   const EventType type = changed.event->type;
   const bool told = type == EventType::kElected || type == EventType::kVacated ||
                     type == EventType::kHandoverAsked;
-  if (told) Say(changed.event);
+  if (told) Tell(changed.event->leader.session, changed.event);
 }
 
 void KeepAlive::On(const SessionOver& over) {
   gone_.insert(over.session.id);
-  Say(over);
+  Tell(over.session.id, over);
 }
 
 // The seats that the client was told of may be others' by now: a new stream asks for them anew.
@@ -122,10 +132,21 @@ void KeepAlive::On(const Written& written) {
   FinishIfAllIsSaid();
 }
 
+void KeepAlive::Tell(const SessionId& session, KeepAliveMessage message) {
+  const auto watched = watched_.find(session);
+  if (watched == watched_.end()) return;
+  if (watched->second) return Say(std::move(message));
+  if (unanswered_ > 0 && HasRoom()) early_.emplace_back(session, std::move(message));
+}
+
+bool KeepAlive::HasRoom() {
+  const bool room = outbox_.size() + early_.size() < kUnsentMax;
+  if (!room) FinishWith({Reason::kOverloaded, "the client reads too slowly"});
+  return room;
+}
+
 void KeepAlive::Say(KeepAliveMessage message) {
-  if (outbox_.size() >= kUnsentMax) {
-    return FinishWith({Reason::kOverloaded, "the client reads too slowly"});
-  }
+  if (!HasRoom()) return;
   outbox_.Push(std::move(message));
   if (auto next = outbox_.Next()) Emit(Write<KeepAliveMessage>{*std::move(next)});
 }

@@ -2,13 +2,15 @@
 // happens to them and their seats.
 //
 // One request at a time is answered; the next is read then. So a stream holds one request, and
-// notices up to a bound.
+// notices up to a bound. Of a session that its caller may not use it tells nothing: notices wait
+// until the first renewal has shown whose it is.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,6 +50,8 @@ class KeepAlive {
   using Outward = std::variant<ReadRequest, Write<KeepAliveMessage>, Finish, BreakOff, HangUp>;
   using Effect = std::variant<WatchSessions, Renew, ReadSeats, Outward>;
 
+  explicit KeepAlive(Principal caller = {}) : caller_(std::move(caller)) {}
+
   [[nodiscard]] std::vector<Effect> Step(Event event, SteadyTime now);
   [[nodiscard]] bool finished() const { return finished_; }
 
@@ -66,7 +70,11 @@ class KeepAlive {
   void On(const Cancelled&) { End(HangUp{}); }
 
   void RenewAll();
+  void FindOwn();
   void Answer();
+  void Tell(const SessionId& session, KeepAliveMessage message);
+  // Otherwise it is finished.
+  [[nodiscard]] bool HasRoom();
   void Say(KeepAliveMessage message);
   void FinishIfAllIsSaid();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
@@ -77,11 +85,14 @@ class KeepAlive {
     if (!finished_) effects_.emplace_back(std::move(effect));
   }
 
+  const Principal caller_;
   bool finished_ = false;
   bool reads_done_ = false;
   Outbox<KeepAliveMessage> outbox_;
-  std::set<SessionId> watched_;
-  std::set<SessionId> gone_;  // of those that are watched: for nothing any more
+  std::map<SessionId, bool> watched_;  // true: a renewal has shown that the caller may use it
+  std::set<SessionId> gone_;           // of those that are watched: for nothing any more
+  // Of sessions whose first renewal is not answered yet.
+  std::vector<std::pair<SessionId, KeepAliveMessage>> early_;
 
   // The answer to the request that was read last, while it is put together.
   Renewal renewal_;

@@ -152,6 +152,8 @@ TEST_F(KeepAliveTest, AMalformedRequestEndsTheStream) {
 }
 
 TEST_F(KeepAliveTest, WhatHappensToSeatsIsToldAtOnce) {
+  RenewA();
+
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1)),
               ElementsAre("write jobs 1 ELECTED"));
   EXPECT_THAT(Sent(), IsEmpty());
@@ -162,11 +164,62 @@ TEST_F(KeepAliveTest, WhatHappensToSeatsIsToldAtOnce) {
               ElementsAre("write jobs 3 VACATED"));
 }
 
+TEST_F(KeepAliveTest, WhatHappensDuringTheFirstRenewalIsToldWhenItHasShownWhoseTheSessionIs) {
+  Ask({"a"});
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1)), IsEmpty());
+  Watch();
+  Session ended;
+  ended.id = Id("a");
+  EXPECT_THAT(stream_.Step(SessionOver{ended}), IsEmpty());
+
+  EXPECT_THAT(Renew(), ElementsAre("write jobs 1 ELECTED", "read seats of a"));
+  EXPECT_THAT(Sent(), ElementsAre("write over a"));
+}
+
+TEST_F(KeepAliveTest, OfASessionThatIsNotItsOwnNothingIsTold) {
+  Ask({"a"});
+  stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
+  Watch();
+  Over();
+  Seats({"jobs"});
+  Sent();
+
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kVacated, "a", 1)), IsEmpty());
+  Session ended;
+  ended.id = Id("a");
+  EXPECT_THAT(stream_.Step(SessionOver{ended}), IsEmpty());
+}
+
+TEST_F(KeepAliveTest, OfASessionThatHasEndedItIsTold) {
+  Ask({"a"});
+  Watch();
+  stream_.Step(Renewed{0, Fail(Reason::kSessionEnded, "over")});
+  Seats({});
+  Sent();
+
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kVacated, "a", 1)),
+              ElementsAre("write jobs 2 VACATED"));
+}
+
+TEST_F(KeepAliveTest, TooMuchThatHappensDuringTheFirstRenewalEndsTheStream) {
+  Ask({"a"});
+  Watch();
+  for (uint64_t i = 0; i < 10'000; ++i) {
+    EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1 + i, EventType::kElected, "a", 1)), IsEmpty());
+  }
+
+  EXPECT_THAT(stream_.Step(ChangeOf("jobs", 10'001, EventType::kElected, "a", 1)),
+              ElementsAre("error: the client reads too slowly"));
+}
+
 TEST_F(KeepAliveTest, ItsOwnValueIsNoNews) {
+  RenewA();
+
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kProclaimed, "a", 1)), IsEmpty());
 }
 
 TEST_F(KeepAliveTest, OneMessageIsWrittenAtATime) {
+  RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kVacated, "a", 1)), IsEmpty());
 
@@ -175,6 +228,7 @@ TEST_F(KeepAliveTest, OneMessageIsWrittenAtATime) {
 }
 
 TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyLosesItsStream) {
+  RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
   for (uint64_t i = 0; i < 10'000; ++i) {
     EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2 + i, EventType::kElected, "a", 1)), IsEmpty());
@@ -185,6 +239,7 @@ TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyLosesItsStream) {
 }
 
 TEST_F(KeepAliveTest, TheEndComesAfterTheLastMessage) {
+  RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
   EXPECT_THAT(stream_.Step(ReadsDone{}), IsEmpty());
   EXPECT_THAT(Sent(), ElementsAre("end"));
@@ -195,6 +250,7 @@ TEST_F(KeepAliveTest, TheEndComesAtOnceIfAllIsSaid) {
 }
 
 TEST_F(KeepAliveTest, AClientThatIsGoneIsToldNothing) {
+  RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
   EXPECT_THAT(stream_.Step(Written{false}), ElementsAre("hang up"));
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 2, EventType::kVacated, "a", 1)), IsEmpty());

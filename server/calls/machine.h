@@ -103,6 +103,7 @@ struct TakeBack {
 };
 struct Renew {
   SessionId session;
+  Principal owner;
   size_t index = 0;  // of several at a time
   engine::Renewals::For whom = engine::Renewals::For::kHolder;
 };

@@ -65,17 +65,19 @@ void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::stri
   commands_.Submit(std::move(command), std::move(done), std::move(wanted), std::move(trace));
 }
 
-void Engine::Renew(const SessionId& session, Done<Session> done, Renewals::For whom) {
+void Engine::Renew(const SessionId& session, Principal owner, Done<Session> done,
+                   Renewals::For whom) {
   if (RefusedWhileClosed(done)) return;
-  renewals_.Submit(session, whom, std::move(done));
+  renewals_.Submit(session, std::move(owner), whom, std::move(done));
 }
 
-void Engine::CloseSession(const SessionId& session, Done<Session> done, std::string trace) {
+void Engine::CloseSession(const SessionId& session, Principal owner, Done<Session> done,
+                          std::string trace) {
   if (RefusedWhileClosed(done)) return;
   const auto answer = [done = std::move(done)](const Result<Closed>& closed) {
     done(closed.map([](const Closed& it) { return it.session; }));
   };
-  endings_.Close(session, std::nullopt, answer, std::move(trace));
+  endings_.Close(session, std::move(owner), answer, std::move(trace));
 }
 
 void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,

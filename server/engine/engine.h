@@ -82,12 +82,13 @@ class Engine {
   // A command that is no longer wanted when its turn comes is dropped, and its `done` with it.
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
-  // Renews a session. Errors: kSessionNotFound and kSessionEnded, too.
-  void Renew(const SessionId& session, Done<Session> done,
+  // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.
+  void Renew(const SessionId& session, Principal owner, Done<Session> done,
              Renewals::For whom = Renewals::For::kHolder);
-  // Ends a session, and gives up all its seats and places before it answers. Error:
+  // Ends a session for its owner, and gives up all its seats and places before it answers. Error:
   // kSessionNotFound, too.
-  void CloseSession(const SessionId& session, Done<Session> done, std::string trace = {});
+  void CloseSession(const SessionId& session, Principal owner, Done<Session> done,
+                    std::string trace = {});
   // The same, asked for by an operator.
   void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
                      std::string trace = {});

@@ -61,7 +61,7 @@ TEST_F(ClockTest, WhatIsAskedForWaitsUntilLeasesHaveFollowedAClockThatJumpedAhea
   world_.database().StepClock(1h);
 
   a_.engine.Submit(Stand("orders", "c"), campaigned);
-  a_.engine.Renew(Id("a"), renewed);
+  a_.engine.Renew(Id("a"), {}, renewed);
   a_.engine.ReadElection({"orders"}, false, read);
   a_.Run();
   EXPECT_FALSE(campaigned.arrived());

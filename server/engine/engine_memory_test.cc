@@ -127,6 +127,43 @@ TEST_F(MemoryTest, RenewalsAreDecidedFromMemory) {
   EXPECT_EQ(Stored().leader->candidate, "a");
 }
 
+TEST_F(MemoryTest, WhatIsDecidedFromMemoryIsDecidedForTheOwnerOnly) {
+  const Principal owner{"team", {}};
+  const Principal other{"others", {}};
+  Campaign campaign = Stand("jobs", "b");
+  campaign.principal = owner;
+  ASSERT_THAT(a_.Do(campaign), AnswersElected());
+  Resign resign = Leave("jobs", "b");
+  resign.principal = other;
+
+  EXPECT_THAT(a_.Renew(Id("b"), other), FailsWith(Reason::kSessionNotFound));
+  EXPECT_THAT(a_.Do(resign), FailsWith(Reason::kSessionNotFound));
+  EXPECT_EQ(refused(), 0);
+
+  Forget();
+  EXPECT_TRUE(a_.Renew(Id("b"), owner));
+  resign.principal = owner;
+  EXPECT_THAT(a_.Do(resign), AnswersResigned(Term{1}));
+  EXPECT_EQ(held(), 2);
+}
+
+// The two share a transaction.
+TEST_F(MemoryTest, ARenewalByAnotherIdentityDelaysNobody) {
+  const Principal other{"others", {}};
+  Campaign campaign = Stand("jobs", "b");
+  campaign.principal = {"team", {}};
+  ASSERT_THAT(a_.Do(campaign), AnswersElected());
+  const Reply<Session> own;
+  const Reply<Session> stolen;
+
+  a_.engine.Renew(Id("a"), other, own);
+  a_.engine.Renew(Id("b"), other, stolen);
+  a_.Run();
+
+  EXPECT_TRUE(own.get());
+  EXPECT_THAT(stolen.get(), FailsWith(Reason::kSessionNotFound));
+}
+
 TEST_F(MemoryTest, NothingIsDecidedFromMemoryByAClockThatWasSet) {
   for (const Duration step : {Duration(1h), Duration(-1h)}) {
     world_.Advance(kClockSeen);
@@ -134,7 +171,7 @@ TEST_F(MemoryTest, NothingIsDecidedFromMemoryByAClockThatWasSet) {
     world_.database().StepClock(step);
 
     const Reply<Session> renewed;
-    a_.engine.Renew(Id("a"), renewed);
+    a_.engine.Renew(Id("a"), {}, renewed);
     a_.Run();
 
     EXPECT_EQ(held(), 0);

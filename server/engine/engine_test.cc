@@ -77,8 +77,8 @@ TEST_F(EngineTest, NothingIsAnsweredBeforeTheStart) {
   const Reply<std::vector<ElectionName>> names;
 
   unstarted.engine.Submit(Stand("orders", "a"), submitted);
-  unstarted.engine.Renew(Id("a"), renewed);
-  unstarted.engine.CloseSession(Id("a"), closed);
+  unstarted.engine.Renew(Id("a"), {}, renewed);
+  unstarted.engine.CloseSession(Id("a"), {}, closed);
   unstarted.engine.ReadElection({"orders"}, false, read);
   unstarted.engine.ReadPlace({{"orders"}, Id("a")}, true, place);
   unstarted.engine.ReadSeats({Id("a")}, seats);
@@ -182,9 +182,9 @@ TEST_F(EngineTest, RenewalsThatWaitTogetherMakeOneTransaction) {
   const Reply<Session> second;
   const Reply<Session> unknown;
 
-  a_.engine.Renew(Id("a"), first);
-  a_.engine.Renew(Id("b"), second);
-  a_.engine.Renew(Id("nobody"), unknown);
+  a_.engine.Renew(Id("a"), {}, first);
+  a_.engine.Renew(Id("b"), {}, second);
+  a_.engine.Renew(Id("nobody"), {}, unknown);
   a_.Run();
 
   EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
@@ -736,7 +736,7 @@ TEST_F(CloseSessionTest, EverySeatAndPlaceIsGivenUpBeforeTheAnswer) {
   const Reply<Session> reply;
   std::vector<PlaceKey> held_when_answered;
 
-  a_.engine.CloseSession(Id("a"), [&](Result<Session> closed) {
+  a_.engine.CloseSession(Id("a"), {}, [&](Result<Session> closed) {
     held_when_answered = PlacesOf("a");
     reply(std::move(closed));
   });
@@ -798,13 +798,25 @@ TEST_F(CloseSessionTest, ClosingAnExpiredSessionKeepsItsCause) {
   a_.scheduler.Hold(Work::kBackground);
   world_.Advance(kLease);
   const Reply<Session> reply;
-  a_.engine.CloseSession(Id("a"), reply);
+  a_.engine.CloseSession(Id("a"), {}, reply);
 
   a_.scheduler.Release(Work::kBackground);
   a_.Run();
 
   EXPECT_THAT(reply.get(), IsOver(Cause::kExpired));
   EXPECT_THAT(PlacesOf("a"), IsEmpty());
+}
+
+TEST_F(CloseSessionTest, ASessionOfAnotherIdentityIsNotThere) {
+  Campaign campaign = Stand("jobs", "z");
+  campaign.principal = {"team", {}};
+  ASSERT_THAT(a_.Do(campaign), AnswersElected());
+  const Watching watching(a_.engine.hub(), {engine::WatchSession{Id("z")}});
+
+  EXPECT_THAT(a_.Close(Id("z"), {"others", {}}), FailsWith(Reason::kSessionNotFound));
+
+  EXPECT_THAT(watching.lines(), IsEmpty());
+  EXPECT_TRUE(a_.Close(Id("z"), {"team", {}}));
 }
 
 TEST_F(CloseSessionTest, AnUnknownSessionIsRefused) {
@@ -817,10 +829,10 @@ TEST_F(CloseSessionTest, SessionsClosedTogetherEachGetTheirOwnAnswer) {
   const Reply<Session> b;
   const Reply<Session> nobody;
 
-  a_.engine.CloseSession(Id("a"), a);
-  a_.engine.CloseSession(Id("nobody"), nobody);
-  a_.engine.CloseSession(Id("b"), b);
-  a_.engine.CloseSession(Id("a"), again);
+  a_.engine.CloseSession(Id("a"), {}, a);
+  a_.engine.CloseSession(Id("nobody"), {}, nobody);
+  a_.engine.CloseSession(Id("b"), {}, b);
+  a_.engine.CloseSession(Id("a"), {}, again);
   a_.Run();
 
   EXPECT_THAT(a.get(), IsOver(Cause::kSessionClosed));
@@ -897,7 +909,7 @@ TEST_F(CloseSessionTest, AnotherReplicaFinishesAfterAKill) {
   Replica& b = world_.Start();
   const Watching watching(b.engine.hub(), {WatchElection{{"led"}}});
 
-  a_.engine.CloseSession(Id("a"), Reply<Session>());
+  a_.engine.CloseSession(Id("a"), {}, Reply<Session>());
   ASSERT_TRUE(a_.scheduler.RunOne());
   ASSERT_THAT(Unsettled(), ElementsAre(Id("a")));
   ASSERT_THAT(PlacesOf("a"), SizeIs(2));
@@ -916,7 +928,7 @@ INSTANTIATE_TEST_SUITE_P(AfterTasks, CloseSessionKillTest, ::testing::Range(0, 8
 
 TEST_P(CloseSessionKillTest, ClosingIsCompletedOrNeverStarted) {
   Replica& b = world_.Start();
-  a_.engine.CloseSession(Id("a"), Reply<Session>());
+  a_.engine.CloseSession(Id("a"), {}, Reply<Session>());
   for (int i = 0; i < GetParam(); ++i) (void)a_.scheduler.RunOne();
 
   a_.scheduler.Die();

@@ -118,11 +118,11 @@ struct Replica {
   Result<Answer> Do(Command command) {
     return Ask<Answer>([&](auto reply) { engine.Submit(std::move(command), reply); });
   }
-  Result<Session> Renew(const SessionId& session) {
-    return Ask<Session>([&](auto reply) { engine.Renew(session, reply); });
+  Result<Session> Renew(const SessionId& session, const Principal& owner = {}) {
+    return Ask<Session>([&](auto reply) { engine.Renew(session, owner, reply); });
   }
-  Result<Session> Close(const SessionId& session) {
-    return Ask<Session>([&](auto reply) { engine.CloseSession(session, reply); });
+  Result<Session> Close(const SessionId& session, const Principal& owner = {}) {
+    return Ask<Session>([&](auto reply) { engine.CloseSession(session, owner, reply); });
   }
   Result<std::optional<Election>> Read(const ElectionName& name, bool stale_ok = false) {
     return Ask<std::optional<Election>>(

@@ -27,8 +27,9 @@ Renewals::Renewals(Scheduler& scheduler, Metrics& metrics, Transactions& transac
       of_waiters_(scheduler, Work::kRenewals, kRenewalsPerBatch, kRenewalsWaitingMax,
                   [this](auto batch) { return Run(std::move(batch)); }) {}
 
-void Renewals::Submit(const SessionId& session, For whom, AnswerTo<Session> done) {
-  Enqueue({session, whom, std::move(done), Patience(scheduler_.Now())});
+void Renewals::Submit(const SessionId& session, Principal principal, For whom,
+                      AnswerTo<Session> done) {
+  Enqueue({session, std::move(principal), whom, std::move(done), Patience(scheduler_.Now())});
 }
 
 void Renewals::Enqueue(Pending pending) {
@@ -45,7 +46,8 @@ std::function<void()> Renewals::Run(std::vector<Pending> batch) {
   const auto committed = transactions_.RunRepeatable(locks, [&](TransactionState& transaction) {
     answers.clear();
     margins.clear();
-    for (const SessionId& id : locks.sessions) {
+    for (const Pending& pending : batch) {
+      const SessionId& id = pending.session;
       if (transaction.busy_sessions.contains(id)) {
         answers.emplace_back();
         continue;
@@ -54,7 +56,7 @@ std::function<void()> Renewals::Run(std::vector<Pending> batch) {
       const double margin = session == transaction.sessions.end()
                                 ? 0
                                 : LeaseShareLeft(session->second, transaction.now);
-      answers.emplace_back(Renew(transaction, id));
+      answers.emplace_back(Renew(transaction, id, pending.principal));
       if (*answers.back()) margins.push_back(margin);
     }
   });

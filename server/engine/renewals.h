@@ -25,8 +25,8 @@ class Renewals {
   // For whom: those of waiting calls come in crowds, and delay none of the others.
   enum class For { kHolder, kWaiter };
 
-  // Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
-  void Submit(const SessionId& session, For whom, AnswerTo<Session> done);
+  // `principal`: who asks. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
+  void Submit(const SessionId& session, Principal principal, For whom, AnswerTo<Session> done);
 
   [[nodiscard]] std::vector<QueueView> Queues() const {
     return {of_holders_.View("renewals"), of_waiters_.View("waiting_renewals")};
@@ -35,6 +35,7 @@ class Renewals {
  private:
   struct Pending {
     SessionId session;
+    Principal principal;
     For whom;
     AnswerTo<Session> done;
     Patience patience;

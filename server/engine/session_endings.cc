@@ -32,10 +32,10 @@ SessionEndings::SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& m
       endings_(scheduler, Work::kBackground, kClosesPerBatch, kClosesWaitingMax,
                [this](auto batch) { return MarkSettled(std::move(batch)); }) {}
 
-void SessionEndings::Close(const SessionId& session, std::optional<Asker> asker,
-                           AnswerTo<Closed> done, std::string trace) {
+void SessionEndings::Close(const SessionId& session, ForWhom whom, AnswerTo<Closed> done,
+                           std::string trace) {
   Enqueue(
-      {session, std::move(asker), std::move(done), std::move(trace), Patience(scheduler_.Now())});
+      {session, std::move(whom), std::move(done), std::move(trace), Patience(scheduler_.Now())});
 }
 
 void SessionEndings::Settle(const std::vector<SessionId>& sessions) {
@@ -70,9 +70,11 @@ std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
         continue;
       }
       const size_t changes_before = transaction.admin_changes.size();
-      const auto ended = pending.asker
-                             ? DeposeSession(transaction, pending.session, *pending.asker)
-                             : EndSession(transaction, pending.session, Cause::kSessionClosed);
+      const auto* asker = std::get_if<Asker>(&pending.whom);
+      const auto ended = asker != nullptr
+                             ? DeposeSession(transaction, pending.session, *asker)
+                             : EndSession(transaction, pending.session, Cause::kSessionClosed,
+                                          std::get<Principal>(pending.whom));
       answers.emplace_back(ended.map([&](const Session& session) {
         return Closed{session, transaction.admin_changes.size() > changes_before};
       }));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/mutex.h"
@@ -35,10 +36,10 @@ class SessionEndings {
   SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
                  Commands& commands, Transactions& transactions, Publisher& publisher);
 
-  // Ends a session, for an operator if there is one, and settles it before it answers.
+  // Ends a session, for its owner or an operator, and settles it before it answers.
   // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
-  void Close(const SessionId& session, std::optional<Asker> asker, AnswerTo<Closed> done,
-             std::string trace);
+  using ForWhom = std::variant<Principal, Asker>;
+  void Close(const SessionId& session, ForWhom whom, AnswerTo<Closed> done, std::string trace);
   // Settles sessions that have ended. If that fails, the search finds them again.
   void Settle(const std::vector<SessionId>& sessions);
   [[nodiscard]] bool Settling(const SessionId& session) const;
@@ -48,7 +49,7 @@ class SessionEndings {
  private:
   struct Pending {
     SessionId session;
-    std::optional<Asker> asker;
+    ForWhom whom;
     AnswerTo<Closed> done;
     std::string trace;
     Patience patience;

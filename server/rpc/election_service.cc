@@ -16,7 +16,7 @@
 namespace tenure::rpc {
 namespace {
 
-Result<Proclaim> Parse(const v1::ProclaimRequest& request) {
+Result<Proclaim> Parse(const v1::ProclaimRequest& request, Principal caller) {
   const auto election = ParseElectionName(request.election());
   if (!election) return tl::unexpected(election.error());
   const auto session = ParseSessionId(request.session_id());
@@ -25,7 +25,7 @@ Result<Proclaim> Parse(const v1::ProclaimRequest& request) {
   if (!term) return tl::unexpected(term.error());
   const auto value = ParseValue(request.value());
   if (!value) return tl::unexpected(value.error());
-  return Proclaim{*election, *session, *term, *value};
+  return Proclaim{*election, *session, *term, *value, std::move(caller)};
 }
 
 // Without an election's name: all of the session.
@@ -123,7 +123,7 @@ rpc::BytesReactor* ElectionService::KeepAlive(grpc::CallbackServerContext* conte
   const auto caller = access_.Allow(*context, access::Verb::kCampaign, {});
   if (!caller) return RefusedStream<rpc::BytesReactor>(caller.error());
   using Reactor = rpc::BidiReactor<calls::KeepAlive, v1::KeepAliveRequest, v1::KeepAliveResponse>;
-  return (new Reactor(engine_, calls::KeepAlive()))->Begin({});
+  return (new Reactor(engine_, calls::KeepAlive(access::PrincipalOf(*caller))))->Begin({});
 }
 
 grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext* context,
@@ -133,7 +133,7 @@ grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext*
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<v1::ProclaimResponse>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
-  auto command = Parse(*request);
+  auto command = Parse(*request, access::PrincipalOf(*caller));
   if (!command) {
     call->Fail(command.error());
     return reactor;
@@ -164,7 +164,7 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
   }
   if (!command->election) {
     engine_.CloseSession(
-        command->session,
+        command->session, access::PrincipalOf(*caller),
         [call](const Result<Session>& ended) {
           if (!ended) return call->Fail(ended.error());
           call->Answer([](v1::ResignResponse& it) {
@@ -174,7 +174,8 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
         access::TraceIdOf(*context));
     return reactor;
   }
-  const tenure::Resign resign{*command->election, command->session, command->term};
+  const tenure::Resign resign{*command->election, command->session, command->term,
+                              access::PrincipalOf(*caller)};
   const auto answer = [call](Result<Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     call->Answer([&](v1::ResignResponse& it) {

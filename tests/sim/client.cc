@@ -120,7 +120,7 @@ void Client::CloseSession(std::function<void(bool over)> done) {
   world_.Say("{} closes its session at r{}", NameOf(session_), replica_);
   const auto serve = [this, session = session_](Replica& replica, Respond<Session> respond) {
     world_.asked.closed.insert(session);
-    replica.engine().CloseSession(session, std::move(respond));
+    replica.engine().CloseSession(session, {}, std::move(respond));
     return nullptr;
   };
   (void)network_.Send<Session>(
