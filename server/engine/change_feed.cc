@@ -75,13 +75,12 @@ void ChangeFeed::TellOwn(int number, Partition& partition) {
     auto next = partition.own_ahead.extract(partition.own_ahead.begin());
     if (next.key() <= partition.offset) continue;
     partition.offset = next.key();
+    cache_.Told(number, partition.offset, next.mapped());
     for (Event& event : next.mapped()) Tell(std::move(event));
-    cache_.Told(number, partition.offset);
   }
 }
 
 void ChangeFeed::Tell(Event event) {
-  cache_.Saw(event);
   metrics_.election_series.Heard(event);
   if (const auto now = database_clock_.At(scheduler_.Now())) {
     ObserveSeconds(metrics_.observe_lag_seconds, std::max(Duration(0), *now - event.at));
@@ -183,15 +182,17 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     const auto entries = store_.ReadFeed(number, after, last);
     if (!entries) return false;
     lock.Lock();
-    const uint64_t told =
-        partition.offset;  // what was committed here in the meantime is told already
+    std::vector<Event> events;
     for (const FeedEntry& entry : *entries) {
-      if (entry.offset <= told) continue;
-      metrics_.feed_events.Increment();
-      Tell(entry.event);
+      // What was committed here in the meantime is told already.
+      if (entry.offset > partition.offset) events.push_back(entry.event);
     }
-    partition.offset = std::max(told, last);
-    cache_.Told(number, partition.offset);
+    partition.offset = std::max(partition.offset, last);
+    cache_.Told(number, partition.offset, events);
+    for (Event& event : events) {
+      metrics_.feed_events.Increment();
+      Tell(std::move(event));
+    }
     TellOwn(number, partition);
   }
   return true;

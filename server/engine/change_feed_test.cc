@@ -402,6 +402,39 @@ TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplet
   EXPECT_GT(outages_.last_answer(), answered);
 }
 
+// Remembers what it was given to read when it is told of an event: as a read does that began before
+// the event, and ends while it is told.
+class LateReader final : public Watcher {
+ public:
+  LateReader(StateCache& cache, std::map<ElectionName, ElectionView> views)
+      : cache_(cache), views_(std::move(views)), begun_(cache.Now()) {}
+
+  void OnEvent(const std::shared_ptr<const Event>&) override { cache_.Remember(views_, begun_); }
+  void OnDrain() override {}
+
+ private:
+  StateCache& cache_;
+  const std::map<ElectionName, ElectionView> views_;
+  const StateCache::Moment begun_;
+};
+
+TEST_F(ChangeFeedTest, WhatWasReadBeforeAChangeIsNotKnownAfterItWasTold) {
+  Start();
+  for (const bool here : {true, false}) {
+    const ElectionName name{here ? "here" : "elsewhere"};
+    Here(Stand(name.bytes, "a"));
+    auto late = hub_.Join(
+        std::make_shared<LateReader>(cache_, database_.store().ReadElections({name}).value()));
+    late->Add(WatchElection{name});
+
+    const Command leave = Leave(name.bytes, "a");
+    here ? Here(leave) : Elsewhere(leave);
+    scheduler_.Advance(2 * kInterval);
+
+    EXPECT_FALSE(cache_.Read(name, database_.store().ReadPartitions().value().offsets));
+  }
+}
+
 TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {
   Start();
   Here(Stand("orders", "a"));

@@ -62,7 +62,7 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
     for (const PartitionOffset& at : committed.offsets) {
       if (at.partition == partition) known.since = at.offset;
     }
-    // Its later events may have been seen before it was put here.
+    // Its later events may have been told before it was put here.
     if (known.since < now_.told[static_cast<size_t>(partition)]) known.since.reset();
     Put(name, std::move(known));
   }
@@ -73,8 +73,8 @@ void StateCache::Remember(const std::map<ElectionName, ElectionView>& views, con
   if (begun.forgotten != now_.forgotten) return;
   for (const auto& [name, view] : views) {
     const auto partition = static_cast<size_t>(PartitionOf(name));
-    const bool seen_since = begun.told[partition] != now_.told[partition];
-    if (view.election.deleted || seen_since) continue;
+    const bool told_since = begun.told[partition] != now_.told[partition];
+    if (view.election.deleted || told_since) continue;
     Put(name, {view.election, begun.told[partition]});
   }
 }
@@ -118,15 +118,13 @@ std::optional<Election> StateCache::Read(const ElectionName& name,
   return Read(name);
 }
 
-void StateCache::Saw(const Event& event) {
+void StateCache::Told(int partition, uint64_t offset, const std::vector<Event>& events) {
   const MutexLock lock(mutex_);
-  const auto known = elections_.find(event.election);
-  if (known == elections_.end()) return;
-  if (known->second.election.revision < event.revision) elections_.erase(known);
-}
-
-void StateCache::Told(int partition, uint64_t offset) {
-  const MutexLock lock(mutex_);
+  for (const Event& event : events) {
+    const auto known = elections_.find(event.election);
+    if (known == elections_.end()) continue;
+    if (known->second.election.revision < event.revision) elections_.erase(known);
+  }
   now_.told[static_cast<size_t>(partition)] = offset;
 }
 

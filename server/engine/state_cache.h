@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "core/lock_set.h"
 #include "core/mutex.h"
@@ -54,16 +55,16 @@ class StateCache {
 
   // --- From the feed, in the order of each partition ---
 
-  void Saw(const Event& event);
-  // All events up to here were seen.
-  void Told(int partition, uint64_t offset);
+  // All events up to here are told, with these among them. Before anybody else is told: whatever
+  // was read before them is then not taken for newer.
+  void Told(int partition, uint64_t offset, const std::vector<Event>& events = {});
   // It is another history, or another clock.
   void ForgetAll();
 
  private:
   struct Known {
     Election election;
-    // The offset of its partition from which on it is as it is here, unless an event is seen.
+    // The offset of its partition from which on it is as it is here, unless an event is told.
     std::optional<uint64_t> since;
   };
 

@@ -168,9 +168,9 @@ TEST_F(StateCacheTest, ARenewedSessionIsKnown) {
 TEST_F(StateCacheTest, ALaterChangeOfSomebodyElseMakesItUnknown) {
   cache_.Remember(AsCommitted(), cache_.Now());
 
-  cache_.Saw(EventWith({7}));
+  cache_.Told(PartitionOf({"e"}), 5, {EventWith({7})});
   EXPECT_TRUE(Finds(LocksOf(Numbered(2))));
-  cache_.Saw(EventWith({8}));
+  cache_.Told(PartitionOf({"e"}), 6, {EventWith({8})});
 
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
@@ -222,8 +222,7 @@ class StateCacheReadTest : public StateCacheTest {
   // As after a commit.
   void RememberAndTell() {
     cache_.Remember(committed_, cache_.Now());
-    cache_.Saw(EventWith({7}));
-    cache_.Told(kPartition, 5);
+    cache_.Told(kPartition, 5, {EventWith({7})});
   }
   static std::map<ElectionName, ElectionView> View(Revision revision = {7}) {
     return {{{"e"}, {AsCommitted(revision).transaction.elections.at({"e"}).election, 10s}}};
@@ -256,16 +255,14 @@ TEST_F(StateCacheReadTest, ChangesOfOtherElectionsDoNotMatter) {
   RememberAndTell();
   Event other = EventWith({99});
   other.election = {"other"};
-  cache_.Saw(other);
-  cache_.Told(kPartition, 6);
+  cache_.Told(kPartition, 6, {other});
 
   EXPECT_TRUE(ReadAt(6));
 }
 
 TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
   RememberAndTell();
-  cache_.Saw(EventWith({8}));
-  cache_.Told(kPartition, 6);
+  cache_.Told(kPartition, 6, {EventWith({8})});
 
   EXPECT_FALSE(ReadAt(6));
   EXPECT_FALSE(cache_.Read({"e"}));
@@ -273,9 +270,7 @@ TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
 
 // The feed has read this commit, and the next, before it was remembered.
 TEST_F(StateCacheReadTest, ACommitThatIsReportedAfterALaterOneWasToldIsNotRead) {
-  cache_.Saw(EventWith({7}));
-  cache_.Saw(EventWith({8}));
-  cache_.Told(kPartition, 6);
+  cache_.Told(kPartition, 6, {EventWith({7}), EventWith({8})});
   cache_.Remember(committed_, cache_.Now());
 
   EXPECT_FALSE(ReadAt(6));
@@ -311,8 +306,7 @@ TEST_F(StateCacheReadTest, WhatWasReadIsKnown) {
 
 TEST_F(StateCacheReadTest, WhatWasReadWhileEventsWereToldIsNotKnown) {
   const auto begun = cache_.Now();
-  cache_.Saw(EventWith({8}));
-  cache_.Told(kPartition, 6);
+  cache_.Told(kPartition, 6, {EventWith({8})});
 
   cache_.Remember(View(), begun);
 
