@@ -91,13 +91,6 @@ class AccessTest : public ::testing::Test {
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return grpc::CreateCustomChannel(server_->endpoint(), credentials, arguments);
   }
-  // "OK", a reason, or, if the service has not answered, "UNREACHABLE".
-  static std::string Outcome(const grpc::Status& status) {
-    if (status.ok()) return "OK";
-    const bool answered = !InfoOf(status).reason().empty();
-    return status.error_code() == grpc::StatusCode::UNAVAILABLE && !answered ? "UNREACHABLE"
-                                                                             : ReasonOf(status);
-  }
   [[nodiscard]] std::string Try(const Credentials& credentials, const std::string& election) const {
     return TryOn(*v1::ElectionService::NewStub(Channel(credentials)), election);
   }
@@ -107,7 +100,7 @@ class AccessTest : public ::testing::Test {
     v1::CampaignResponse response;
     const auto status = stub.Campaign(
         &context, ToRequest({.election = election, .candidate = "c", .lease_ttl = 30s}), &response);
-    return Outcome(status);
+    return OutcomeOf(status);
   }
   [[nodiscard]] std::string TryLeader(const Credentials& credentials) const {
     return TryLeaderOn(*v1::ElectionService::NewStub(Channel(credentials)));
@@ -118,7 +111,7 @@ class AccessTest : public ::testing::Test {
     request.set_election("orders/eu");
     v1::LeaderResponse response;
     const auto status = stub.Leader(&context, request, &response);
-    return Outcome(status);
+    return OutcomeOf(status);
   }
 
   // The serial number of the server's certificate, as a client sees it.
@@ -141,7 +134,7 @@ class AccessTest : public ::testing::Test {
     const auto channel = Channel(credentials);
     std::map<std::string, std::string> outcomes;
     for (const auto* method : AllMethods()) {
-      outcomes[method->name()] = Outcome(SendBytes(channel, *method, ""));
+      outcomes[method->name()] = OutcomeOf(SendBytes(channel, *method, ""));
     }
     return outcomes;
   }

@@ -246,6 +246,13 @@ std::string ReasonOf(const grpc::Status& status) {
   return "code " + std::to_string(status.error_code()) + ": " + status.error_message();
 }
 
+std::string OutcomeOf(const grpc::Status& status) {
+  if (status.ok()) return "OK";
+  const bool answered = !InfoOf(status).reason().empty();
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE && !answered ? "UNREACHABLE"
+                                                                           : ReasonOf(status);
+}
+
 KeepAliveStream::KeepAliveStream(Tenured& server, const std::vector<std::string>& sessions) {
   context_.set_wait_for_ready(true);
   stream_ = server.stub().KeepAlive(&context_);

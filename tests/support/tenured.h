@@ -110,6 +110,9 @@ uint64_t BumpTerms(const std::string& store_url);
 // Its reason, or the code's name if it has none.
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
 
+// "OK", its reason, or, if the service has not answered, "UNREACHABLE".
+[[nodiscard]] std::string OutcomeOf(const grpc::Status& status);
+
 // A KeepAlive stream, read by a thread of its own, which renews its sessions once, at its
 // beginning.
 class KeepAliveStream {
