@@ -138,7 +138,10 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
                       const Configure& command) {
   if (!state.exists && !command.create) return UnknownElection(command.election);
   const bool created = !state.exists;
-  BringIntoBeing(state);
+  const auto within_quota =
+      TakeOn(transaction, command.principal, {.elections = Creates(state, command.principal)});
+  if (!within_quota) return tl::unexpected(within_quota.error());
+  BringIntoBeing(state, command.principal);
   Settings& settings = state.election.settings;
   std::string detail;
   Set("lock_delay", command.lock_delay, settings.lock_delay, detail);
@@ -167,6 +170,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   tombstone.history_from =
       untold != transaction.events.end() ? untold->revision : election.revision.Next();
   tombstone.deleted = true;
+  tombstone.creator = election.creator;
   state = ElectionState{.election = std::move(tombstone), .emptied = true};
   return Changed(transaction, state, AdminAction::kDeleted, command.term, "", command.asker);
 }

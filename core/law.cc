@@ -78,31 +78,6 @@ bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& 
   return !Alive(transaction, **previous) && (*previous)->ended == Cause::kExpired;
 }
 
-// Whether the claimant may take on this much more.
-Result<void> CheckQuota(const TransactionState& transaction, const Principal& principal,
-                        const Usage& more) {
-  const auto entry = transaction.usage.find(principal.identity);
-  const Usage has = entry == transaction.usage.end() ? Usage() : entry->second;
-  const auto check = [&](const char* what, const std::optional<uint64_t>& max, uint64_t held,
-                         uint64_t wanted) -> Result<void> {
-    if (!max || wanted == 0 || held + wanted <= *max) return {};
-    return Fail(Reason::kLimitReached,
-                "identity '" + principal.identity + "' has " + std::to_string(held) + " " + what +
-                    ", and its limit is " + std::to_string(*max),
-                {{"limit", std::to_string(*max)}});
-  };
-  const auto sessions = check("sessions", principal.quota.sessions, has.sessions, more.sessions);
-  if (!sessions) return sessions;
-  return check("candidacies", principal.quota.candidacies, has.candidacies, more.candidacies);
-}
-
-void TakeOn(TransactionState& transaction, const Principal& principal, const Usage& more) {
-  if (!principal.quota.Limits()) return;
-  Usage& usage = transaction.usage[principal.identity];
-  usage.sessions += more.sessions;
-  usage.candidacies += more.candidacies;
-}
-
 Session& Open(TransactionState& transaction, const Limits& limits, const SessionId& id,
               const Campaign::Opening& opening, const Principal& principal, Duration asked,
               Duration max) {
@@ -246,17 +221,16 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   // Whoever takes over from its older sessions takes on no more than these had.
   const bool takes_over = !inheritance.from.empty();
   const Usage more{session == nullptr && !takes_over ? 1u : 0u,
-                   !leads && !waits && !takes_over ? 1u : 0u};
-  const auto within_quota = CheckQuota(transaction, command.principal, more);
+                   !leads && !waits && !takes_over ? 1u : 0u, Creates(state, command.principal)};
+  const auto within_quota = TakeOn(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
-  TakeOn(transaction, command.principal, more);
 
   if (session == nullptr) {
     session = &Open(transaction, limits, command.session, *command.opening, command.principal,
                     ttl_asked, LeaseTtlMax(election, limits));
   }
   ExtendLease(*session, transaction.now);
-  BringIntoBeing(state);
+  BringIntoBeing(state, command.principal);
 
   if (leads) {
     EndOlderSessions(transaction, state, inheritance);
@@ -306,15 +280,16 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
     if (!allowed) return tl::unexpected(allowed.error());
   }
 
-  const auto led =
-      static_cast<uint64_t>(std::ranges::count_if(command.elections, [&](const ElectionName& name) {
-        return Leads(transaction.elections.at(name), command.session);
-      }));
-  const Usage more{session == nullptr ? 1u : 0u,
-                   answer.blocked.empty() ? command.elections.size() - led : 0};
-  const auto within_quota = CheckQuota(transaction, command.principal, more);
+  Usage more{.sessions = session == nullptr ? 1u : 0u};
+  if (answer.blocked.empty()) {
+    for (const ElectionName& name : command.elections) {
+      const ElectionState& state = transaction.elections.at(name);
+      more.candidacies += Leads(state, command.session) ? 0 : 1;
+      more.elections += Creates(state, command.principal);
+    }
+  }
+  const auto within_quota = TakeOn(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
-  TakeOn(transaction, command.principal, more);
 
   if (session == nullptr) {
     session = &Open(transaction, limits, command.session, *command.opening, command.principal,
@@ -329,7 +304,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
     if (Leads(state, session->id)) {
       CampaignAsLeader(transaction, election, command.value, command.call_id);
     } else {
-      BringIntoBeing(state);
+      BringIntoBeing(state, command.principal);
       InsertInQueue(state, TakeCandidacy(state, *session, 0, command.value, command.call_id));
       Grant(transaction, state, InQueue(state, session->id));
     }
@@ -427,7 +402,10 @@ struct LockSetBuilder {
   void operator()(const Appoint& it) const { ForDeparture(it).candidates.insert(it.candidate); }
   void operator()(const Depose& it) const { (void)ForDeparture(it); }
   void operator()(const Pause& it) const { (void)ForDeparture(it); }
-  void operator()(const Configure& it) const { At(it).create |= it.create; }
+  void operator()(const Configure& it) const {
+    LockSet::Part& part = At(it);
+    if (it.create) AddCreator(part, it.principal);
+  }
   void operator()(const Delete& it) const { (void)At(it); }
 
   LockSet::Part& At(const auto& it) const { return locks.elections[it.election]; }
@@ -438,12 +416,16 @@ struct LockSetBuilder {
   }
   LockSet::Part& ForCampaign(const auto& it, const ElectionName& name) const {
     LockSet::Part& part = locks.elections[name];
-    part.create = true;
+    AddCreator(part, it.principal);
     part.sessions.push_back(it.session);
     if (it.opening) locks.opened.insert(it.session);
     if (it.opening && it.opening->previous) part.sessions.push_back(*it.opening->previous);
     if (it.principal.quota.Limits()) locks.identities.insert(it.principal.identity);
     return part;
+  }
+  static void AddCreator(LockSet::Part& part, const Principal& principal) {
+    part.create = true;
+    if (principal.quota.elections) part.creators.insert(principal.identity);
   }
 };
 

@@ -162,6 +162,7 @@ struct Configure {
   std::optional<uint64_t> queue_max;
   bool create = false;  // the election, if it does not exist
   Asker asker;
+  Principal principal = {};
 };
 
 // Removes an election's candidates, settings and history. Its term and revision live on.

@@ -106,6 +106,115 @@ TEST(QuotaTest, ASetCountsEachOfItsElections) {
           .has_value());
 }
 
+// --- Elections ---
+
+const Quota kTwoElections{.elections = 2};
+
+TEST(ElectionQuotaTest, TheLastElectionWithinAQuotaIsMadeAndTheNextIsNot) {
+  const ElectionName europe{"orders/eu"};
+  auto transaction = Given(In(europe, [](TransactionState&) {}), Using({.elections = 1}));
+  Campaign next = As(kTwoElections, FirstCampaignBy("b"));
+  next.election = europe;
+
+  EXPECT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
+  const auto before = transaction;
+  EXPECT_THAT(Do(transaction, next), IsOverTheLimitOf("2"));
+
+  EXPECT_THAT(transaction, IsSameAs(before));
+  EXPECT_EQ(ElectionIn(transaction).creator, "team");
+}
+
+TEST(ElectionQuotaTest, AnElectionThatIsThereIsNobodysAccount) {
+  auto transaction = Given(VacantAfter(Term{7}), Using({.elections = 2}));
+
+  EXPECT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
+
+  EXPECT_EQ(ElectionIn(transaction).creator, "");
+  EXPECT_EQ(transaction.usage.at("team").elections, 2u);
+}
+
+TEST(ElectionQuotaTest, ASetCountsThoseThatItMakes) {
+  const ElectionName europe{"orders/eu"};
+  const ElectionName asia{"orders/asia"};
+  const std::vector<ElectionName> all = {kElection, europe, asia};
+  auto transaction = Given(VacantAfter(Term{7}), In(europe, [](TransactionState&) {}),
+                           In(asia, [](TransactionState&) {}), Using({.elections = 1}));
+
+  EXPECT_THAT(Do(transaction, As(kTwoElections, FirstCampaignForAllBy("a", all))),
+              IsOverTheLimitOf("2"));
+  EXPECT_FALSE(transaction.elections.at(europe).exists);
+  EXPECT_TRUE(Do(transaction, As({.elections = 3}, FirstCampaignForAllBy("a", all))));
+}
+
+TEST(ElectionQuotaTest, ASetThatIsBlockedMakesNone) {
+  const ElectionName europe{"orders/eu"};
+  auto transaction =
+      Given(LedBy("x", Term{7}), In(europe, [](TransactionState&) {}), Using({.elections = 2}));
+
+  EXPECT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignForAllBy("a", {kElection, europe}))));
+
+  EXPECT_FALSE(transaction.elections.at(europe).exists);
+}
+
+TEST(ElectionQuotaTest, WhatAnOperatorMakesIsItsAccount) {
+  auto transaction = Given(Using({.elections = 2}));
+  Configure create = Creating();
+  create.principal = {"team", kTwoElections};
+
+  EXPECT_THAT(Do(transaction, create), IsOverTheLimitOf("2"));
+  EXPECT_FALSE(StateIn(transaction).exists);
+  create.principal = {"others", kTwoElections};
+  EXPECT_THAT(Do(transaction, create), AnswersChanged());
+
+  EXPECT_EQ(ElectionIn(transaction).creator, "others");
+  EXPECT_EQ(transaction.usage.at("others").elections, 1u);
+}
+
+// Its row is still there.
+TEST(ElectionQuotaTest, ADeletedElectionStaysOnTheAccountOfItsCreator) {
+  auto transaction = Given(Using({.elections = 1}));
+  ASSERT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
+  ASSERT_TRUE(Do(transaction, Deleting(Term{1})));
+  EXPECT_EQ(ElectionIn(transaction).creator, "team");
+
+  EXPECT_TRUE(Do(transaction, As(kTwoElections, CampaignBy("a"))));
+
+  EXPECT_EQ(transaction.usage.at("team").elections, 2u);
+}
+
+TEST(ElectionQuotaTest, ADeletedElectionThatAnotherMakesAnewIsItsAccount) {
+  auto transaction = Given(Using({.elections = 1}));
+  ASSERT_TRUE(Do(transaction, As(kTwoElections, FirstCampaignBy("a"))));
+  ASSERT_TRUE(Do(transaction, Deleting(Term{1})));
+  Campaign campaign = FirstCampaignBy("b");
+  campaign.principal = {"others", {.elections = 0}};
+
+  EXPECT_THAT(Do(transaction, campaign), IsOverTheLimitOf("0"));
+  campaign.principal.quota.elections = 1;
+  EXPECT_TRUE(Do(transaction, campaign));
+
+  EXPECT_EQ(ElectionIn(transaction).creator, "others");
+}
+
+TEST(ElectionQuotaTest, TheyAreCountedOnlyForWhoIsLimited) {
+  const Command unlimited = As({}, FirstCampaignBy("a"));
+  const Command limited = As(kTwoElections, FirstCampaignBy("a"));
+  Configure change = Configuring();
+  change.principal = {"team", kTwoElections};
+  const Command configure = change;
+  change.create = true;
+  const Command create = change;
+  const auto creators = [](const Command& command) {
+    return LockSetOf({&command}).elections.at(kElection).creators;
+  };
+
+  EXPECT_THAT(creators(unlimited), IsEmpty());
+  EXPECT_THAT(creators(limited), ElementsAre("team"));
+  EXPECT_THAT(LockSetOf({&limited}).identities, IsEmpty());
+  EXPECT_THAT(creators(configure), IsEmpty());
+  EXPECT_THAT(creators(create), ElementsAre("team"));
+}
+
 TEST(QuotaTest, IdentitiesAreCountedSeparately) {
   auto transaction = Given(Using({.sessions = 2}));
   Campaign campaign = FirstCampaignBy("a");

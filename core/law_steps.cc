@@ -308,9 +308,41 @@ void ReconcileElection(TransactionState& transaction, ElectionState& state) {
   Promote(transaction, state);
 }
 
-void BringIntoBeing(ElectionState& state) {
+uint64_t Creates(const ElectionState& state, const Principal& principal) {
+  // The row of a deleted election is its creator's, whoever makes it anew.
+  return !state.exists && state.election.creator != principal.identity ? 1 : 0;
+}
+
+void BringIntoBeing(ElectionState& state, const Principal& principal) {
+  if (state.exists) return;
   state.exists = true;
   state.election.deleted = false;
+  state.election.creator = principal.identity;
+}
+
+Result<void> TakeOn(TransactionState& transaction, const Principal& principal, const Usage& more) {
+  if (principal.identity.empty()) return {};
+  Usage& has = transaction.usage[principal.identity];
+  const auto check = [&](const char* what, const std::optional<uint64_t>& max, uint64_t held,
+                         uint64_t wanted) -> Result<void> {
+    if (!max || wanted == 0 || held + wanted <= *max) return {};
+    return Fail(Reason::kLimitReached,
+                "identity '" + principal.identity + "' has " + std::to_string(held) + " " + what +
+                    ", and its limit is " + std::to_string(*max),
+                {{"limit", std::to_string(*max)}});
+  };
+  const Quota& quota = principal.quota;
+  const auto sessions = check("sessions", quota.sessions, has.sessions, more.sessions);
+  if (!sessions) return sessions;
+  const auto candidacies =
+      check("candidacies", quota.candidacies, has.candidacies, more.candidacies);
+  if (!candidacies) return candidacies;
+  const auto elections = check("elections", quota.elections, has.elections, more.elections);
+  if (!elections) return elections;
+  has.sessions += more.sessions;
+  has.candidacies += more.candidacies;
+  has.elections += more.elections;
+  return {};
 }
 
 tl::unexpected<Error> UnknownElection(const ElectionName& name) {

@@ -54,8 +54,14 @@ void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, D
 void Vacate(TransactionState& transaction, ElectionState& state, Cause cause);
 // Ends the term of a leader whose session is over, and fills a vacant seat.
 void ReconcileElection(TransactionState& transaction, ElectionState& state);
+// How many elections come into being, for the caller's account, if this one exists from now on.
+[[nodiscard]] uint64_t Creates(const ElectionState& state, const Principal& principal);
 // The election exists from now on.
-void BringIntoBeing(ElectionState& state);
+void BringIntoBeing(ElectionState& state, const Principal& principal);
+
+// The caller takes on this much more. Error: kLimitReached, and then it takes on nothing.
+[[nodiscard]] Result<void> TakeOn(TransactionState& transaction, const Principal& principal,
+                                  const Usage& more);
 
 // Errors.
 

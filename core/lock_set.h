@@ -18,12 +18,14 @@ struct LockSet {
     std::set<std::string> candidates;  // whose places are, too
     size_t departures = 0;             // how many terms may end: so many successors are needed
     bool create = false;               // bring the election into being
+    // If it is not there: how many elections these identities have brought into being is needed.
+    std::set<std::string> creators = {};
   };
 
   std::map<ElectionName, Part> elections;
   std::vector<SessionId> sessions = {};   // needed besides those, leaders and successors
   std::set<SessionId> opened = {};        // that commands open, unless they are repeated
-  std::set<std::string> identities = {};  // whose usage is needed
+  std::set<std::string> identities = {};  // whose sessions and candidacies are counted
   // Wait about a second for locked elections instead of skipping them: overlapping share locks may
   // never leave them free, but let a queue through.
   // REQUIRES: one election.

@@ -59,8 +59,8 @@ struct TransactionState {
   // them is decided.
   std::set<ElectionName> busy;
   std::set<SessionId> busy_sessions;
-  // Of the identities that have a quota, as of now: what is taken on at this moment in other
-  // transactions is not in it.
+  // Of the identities that have a quota, as far as it was asked for (LockSet), as of now: what is
+  // taken on at this moment in other transactions is not in it.
   std::map<std::string, Usage> usage;
 
   // Written by the law, in the order in which it happened.

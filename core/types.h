@@ -109,8 +109,11 @@ struct Session {
 struct Quota {
   std::optional<uint64_t> sessions = {};     // alive at a time
   std::optional<uint64_t> candidacies = {};  // seats and places in queues
+  std::optional<uint64_t> elections = {};    // that it has brought into being, deleted ones too
 
   bool operator==(const Quota&) const = default;
+  // Whether each campaign needs to know what the identity has taken on. Elections matter only to
+  // those that bring one into being.
   [[nodiscard]] bool Limits() const { return sessions || candidacies; }
 };
 
@@ -130,6 +133,7 @@ inline bool Session::MayBeUsedBy(const Principal& principal) const {
 struct Usage {
   uint64_t sessions = 0;
   uint64_t candidacies = 0;
+  uint64_t elections = 0;
 
   bool operator==(const Usage&) const = default;
 };
@@ -221,6 +225,7 @@ struct Election {
   std::optional<DbTime> wake_at = {};   // when the passing of time alone may allow a grant
   Revision history_from = {};           // events before this one were deleted
   std::optional<Vacancy> vacancy = {};  // nothing while somebody leads, or if nobody ever has
+  std::string creator = {};  // the identity that brought it into being; empty without a policy
 
   bool operator==(const Election&) const = default;
 };

@@ -67,6 +67,16 @@ std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle) {
           SessionId::FromHex(digits + std::string(handle.size(), 'f')).value()};
 }
 
+std::set<std::string> CreatorsIn(const LockSet& locks, const TransactionState& loaded) {
+  std::set<std::string> creators;
+  for (const auto& [name, state] : loaded.elections) {
+    if (state.exists) continue;
+    const std::set<std::string>& more = locks.elections.at(name).creators;
+    creators.insert(more.begin(), more.end());
+  }
+  return creators;
+}
+
 void FinishLoading(TransactionState& transaction) {
   for (auto& [name, state] : transaction.elections) {
     std::ranges::sort(state.queue, std::ranges::less{}, &Candidacy::session);

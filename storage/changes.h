@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/lock_set.h"
 #include "core/transaction_state.h"
 #include "storage/store.h"
 
@@ -43,6 +45,10 @@ struct Changes {
 
 // Sessions of one candidate in one election that one transaction takes notice of.
 inline constexpr size_t kNamedMax = 16;
+
+// Whose elections are to be counted, since one that they may bring into being is not there.
+[[nodiscard]] std::set<std::string> CreatorsIn(const LockSet& locks,
+                                               const TransactionState& loaded);
 
 // Completes a loaded transaction: candidacies get their sessions' leases, and queues their order.
 void FinishLoading(TransactionState& transaction);

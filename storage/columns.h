@@ -8,7 +8,7 @@
   " e.lock_delay_us, e.min_hold_us, e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max,"   \
   " e.paused, e.deleted, e.vacant_until_us, e.appointed_candidate, e.appointed_until_us,"       \
   " e.cooling_until_us, e.wake_at_us, e.history_from, e.vacant_cause, e.vacant_since_us,"       \
-  " e.incumbent, e.incumbent_until_us"
+  " e.incumbent, e.incumbent_until_us, e.creator"
 #define TENURE_CANDIDACY_COLUMNS \
   "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
 #define TENURE_SESSION_COLUMNS                                                           \

@@ -87,9 +87,10 @@ inline constexpr auto ToElection = [](const ReadableRow auto& row) {
   if (election.vacancy && !row.IsNull(26)) {
     election.vacancy->incumbent = Incumbent{Text(row, 26), Time(row, 27)};
   }
+  election.creator = row.Bytes(28);
   return election;
 };
-inline constexpr size_t kElectionColumns = 28;
+inline constexpr size_t kElectionColumns = 29;
 
 // Then: what is left of the leader's lease.
 inline constexpr auto ToView = [](const ReadableRow auto& row) {

@@ -103,10 +103,11 @@ std::optional<uint64_t> LimitOf(const YAML::Node& limits, const std::string& key
 }
 
 IdentityLimits LimitsOf(const YAML::Node& node) {
-  if (!node) return {};
-  RequireOnly(node, "'limits'", {"requests_per_second", "sessions", "candidacies"});
+  if (!node) return {{}, {.elections = kElectionsDefault}};
+  RequireOnly(node, "'limits'", {"requests_per_second", "sessions", "candidacies", "elections"});
   return {LimitOf(node, "requests_per_second"),
-          {LimitOf(node, "sessions"), LimitOf(node, "candidacies")}};
+          {LimitOf(node, "sessions"), LimitOf(node, "candidacies"),
+           LimitOf(node, "elections").value_or(kElectionsDefault)}};
 }
 
 }  // namespace

@@ -32,6 +32,10 @@ struct Rule {
   std::vector<std::string> prefixes;
 };
 
+// Elections that an identity may bring into being if the policy does not say how many: each is a
+// row for good, so nobody is unlimited by accident.
+inline constexpr uint64_t kElectionsDefault = 10'000;
+
 struct IdentityLimits {
   std::optional<uint64_t> requests_per_second;  // of each replica; nothing: as many as it likes
   Quota quota;

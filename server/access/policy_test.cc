@@ -17,7 +17,7 @@ identities:
     rules:
       - {verbs: [campaign, observe], prefixes: ["orders/"], elections: [billing]}
       - {verbs: [observe], prefixes: [""]}
-    limits: {requests_per_second: 50, sessions: 0}
+    limits: {requests_per_second: 50, sessions: 0, elections: 7}
   - name: operators
     subjects: ["CN=admin,O=Example"]
     rules:
@@ -106,8 +106,15 @@ TEST_F(PolicyTest, ACallWithoutAnElectionNeedsTheVerbInSomeRule) {
 }
 
 TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNoLimit) {
-  EXPECT_EQ(orders().limits, (IdentityLimits{50, {0, {}}}));
-  EXPECT_EQ(operators().limits, IdentityLimits());
+  EXPECT_EQ(orders().limits, (IdentityLimits{50, {0, {}, 7}}));
+}
+
+TEST_F(PolicyTest, OnlyElectionsAreLimitedIfThePolicyDoesNotSayHowMany) {
+  const IdentityLimits only_elections{{}, {.elections = kElectionsDefault}};
+  const auto empty = Parsed("identities: [{name: a, limits: {}}]");
+
+  EXPECT_EQ(operators().limits, only_elections);
+  EXPECT_EQ(empty->identities()[0]->limits, only_elections);
 }
 
 TEST(EmptyPolicyTest, AnEmptyPolicyKnowsNobody) {
@@ -168,6 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "'lead' is not a verb; use campaign, observe, inspect or administer"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: -1}",
                   "'sessions' must be a whole number from 0 to 999999999"},
+        BadPolicy{"identities:\n- name: a\n  limits: {elections: none}",
+                  "'elections' must be a whole number from 0 to 999999999"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: many}",
                   "'sessions' must be a whole number from 0 to 999999999"},
         BadPolicy{"identities:\n- name: a\n  sans: [s]\n- name: b\n  sans: [s]",

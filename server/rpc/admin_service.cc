@@ -47,6 +47,7 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
     call->Fail(command.error());
     return reactor;
   }
+  if constexpr (requires { command->principal; }) command->principal = access::PrincipalOf(*caller);
   engine_.Submit(
       *std::move(command),
       [call, request, fill](const Result<Answer>& answer) {

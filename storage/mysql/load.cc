@@ -25,7 +25,7 @@ class Loader {
     LoadQueues();
     LockSessions();
     CheckCoolDowns();
-    if (!locks_.identities.empty()) LoadUsage();
+    LoadUsage();
     FinishLoading(transaction_);
     return std::move(loaded_);
   }
@@ -69,8 +69,17 @@ class Loader {
   }
 
   void LoadUsage() {
-    for (const Row& row : RunOne(loan_, query::UsageOf(locks_.identities))) {
-      transaction_.usage[Text(row, 0)] = {row.Unsigned(1), row.Unsigned(2)};
+    if (!locks_.identities.empty()) {
+      for (const Row& row : RunOne(loan_, query::UsageOf(locks_.identities))) {
+        Usage& usage = transaction_.usage[Text(row, 0)];
+        usage.sessions = row.Unsigned(1);
+        usage.candidacies = row.Unsigned(2);
+      }
+    }
+    const std::set<std::string> creators = CreatorsIn(locks_, transaction_);
+    if (creators.empty()) return;
+    for (const Row& row : RunOne(loan_, query::CreatedBy(creators))) {
+      transaction_.usage[Text(row, 0)].elections = row.Unsigned(1);
     }
   }
 

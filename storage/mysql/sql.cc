@@ -367,17 +367,17 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
       " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us,"
       " min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted,"
       " vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us,"
-      " history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us";
+      " history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us, creator";
   const auto row = [](const Election* it) {
     const auto& appointment = it->appointment;
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
                        Literal(it->name), it->term.value, it->revision.value, it->next_ticket.value,
                        it->waiting, LeaderValues(it->leader), SettingsValues(it->settings),
                        it->paused ? 1 : 0, it->deleted ? 1 : 0, Literal(it->vacant_until),
                        appointment ? Literal(appointment->candidate) : "NULL",
                        appointment ? Nullable(appointment->until) : "NULL",
                        Literal(it->cooling_until), Nullable(it->wake_at), it->history_from.value,
-                       VacancyValues(it->vacancy));
+                       VacancyValues(it->vacancy), Literal(it->creator));
   };
   return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
                      kColumns, Join(elections, ", ", row), Overwrite(kColumns));
@@ -416,7 +416,14 @@ std::string UsageOf(const std::set<std::string>& identities) {
       " + (SELECT COUNT(*) FROM elections e WHERE e.leader_session = s.id))"
       " FROM sessions s FORCE INDEX (by_identity)"
       " WHERE s.identity IN ({}) AND s.state = 0 AND s.expires_at_us > {} GROUP BY s.identity",
-      Join(identities, ", ", [](const std::string& it) { return Literal(it); }), kNow);
+      Literals(identities), kNow);
+}
+
+std::string CreatedBy(const std::set<std::string>& identities) {
+  return fmt::format(
+      "SELECT creator, COUNT(*) FROM elections FORCE INDEX (by_creator) WHERE creator IN ({})"
+      " GROUP BY creator",
+      Literals(identities));
 }
 
 std::string SaveSessions(const std::vector<const Session*>& sessions) {

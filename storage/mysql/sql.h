@@ -86,6 +86,8 @@ struct Head {
 [[nodiscard]] std::string LockSessions(const std::vector<SessionId>& ids);
 // Rows: identity, live sessions, their seats and places.
 [[nodiscard]] std::string UsageOf(const std::set<std::string>& identities);
+// Rows: identity, elections.
+[[nodiscard]] std::string CreatedBy(const std::set<std::string>& identities);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
 // Of what is remembered (core/remembered.h): locks it, and fails with kStale unless all of it still
 // holds, and nobody else has locked it. Where each election needs one session, both are one

@@ -409,12 +409,17 @@ constexpr const char* kSmallCommits[] = {
        END)",
 };
 
-// The key from which the ids of sessions are derived. Its only row is made when it is first wanted.
+// Session ids are derived from the only row of session_key, which is made when it is first wanted.
+// creator: the identity that brought an election into being, by the server's policy; empty without
+// one.
 constexpr const char* kTenants[] = {
     R"(CREATE TABLE IF NOT EXISTS session_key (
          one TINYINT NOT NULL PRIMARY KEY,
          value VARBINARY(32) NOT NULL
        ) ENGINE = InnoDB)",
+    R"(ALTER TABLE elections
+         ADD COLUMN creator VARBINARY(64) NOT NULL DEFAULT '',
+         ADD KEY by_creator (creator))",
 };
 
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},      {3, kAdministration},

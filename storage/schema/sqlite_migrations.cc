@@ -198,6 +198,8 @@ constexpr const char* kTenants[] = {
          one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
          value BLOB NOT NULL
        ))",
+    "ALTER TABLE elections ADD COLUMN creator BLOB NOT NULL DEFAULT x''",
+    "CREATE INDEX IF NOT EXISTS elections_by_creator ON elections (creator) WHERE creator != x''",
 };
 
 // It has no procedures: version 11 adds nothing.

@@ -71,6 +71,9 @@ TransactionState Load(Connection& connection, DbTime now, const LockSet& locks) 
       transaction.usage[identity] = {row.Unsigned(0), row.Unsigned(1)};
     });
   }
+  for (const std::string& creator : CreatorsIn(locks, transaction)) {
+    transaction.usage[creator].elections = connection.Number(query::kCreated, {creator});
+  }
   FinishLoading(transaction);
   return transaction;
 }

@@ -55,7 +55,8 @@ void SaveElection(Connection& connection, const Election& election) {
                       vacancy ? Value(static_cast<int64_t>(vacancy->cause)) : null,
                       vacancy ? Value(Int(vacancy->since)) : null,
                       incumbent ? Value(incumbent->candidate) : null,
-                      incumbent ? Value(Int(incumbent->until)) : null});
+                      incumbent ? Value(Int(incumbent->until)) : null,
+                      election.creator});
 }
 
 void SaveEvent(Connection& connection, const Event& event, int partition, uint64_t offset) {

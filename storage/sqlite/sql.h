@@ -38,8 +38,9 @@ inline constexpr char kSaveElection[] =
     "leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us, "
     "min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted, "
     "vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us, "
-    "history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us"
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us, creator"
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "?)"
     " ON CONFLICT (name) DO UPDATE SET"
     " term = excluded.term, revision = excluded.revision, "
     "next_ticket = excluded.next_ticket, waiting = excluded.waiting, "
@@ -58,13 +59,15 @@ inline constexpr char kSaveElection[] =
     "cooling_until_us = excluded.cooling_until_us, wake_at_us = excluded.wake_at_us, "
     "history_from = excluded.history_from, vacant_cause = excluded.vacant_cause, "
     "vacant_since_us = excluded.vacant_since_us, incumbent = excluded.incumbent, "
-    "incumbent_until_us = excluded.incumbent_until_us";
+    "incumbent_until_us = excluded.incumbent_until_us, creator = excluded.creator";
 inline constexpr char kUsage[] =
     "SELECT COUNT(*), COALESCE(SUM("
     "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"
     " + (SELECT COUNT(*) FROM elections e WHERE e.leader_session = s.id)), 0)"
     " FROM sessions s WHERE s.identity = ?1 AND s.identity != x'' AND s.state = 0"
     " AND s.expires_at_us > ?2";
+inline constexpr char kCreated[] =
+    "SELECT COUNT(*) FROM elections WHERE creator = ?1 AND creator != x''";
 inline constexpr char kSaveSession[] =
     "INSERT INTO sessions (" TENURE_SESSION_COLUMNS
     ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

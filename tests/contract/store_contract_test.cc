@@ -216,6 +216,41 @@ TEST_P(StoreContract, AQuotaCountsOnlyLiveSessionsOfItsIdentity) {
   EXPECT_TRUE(stand("h", b, {"team", quota}));
 }
 
+TEST_P(StoreContract, AQuotaCountsTheElectionsThatItsIdentityHasMade) {
+  const SessionId a = NewSessionId();
+  const auto stand = [&](const std::string& election, const std::string& identity) {
+    Campaign campaign{{election}, a, Campaign::Opening{"c", 60s}, {}, "", 0, {1}};
+    campaign.principal = {identity, {.elections = 2}};
+    return Run(campaign);
+  };
+  Stand("others", NewSessionId(), "b");
+  ASSERT_TRUE(stand("e", "team"));
+  ASSERT_TRUE(stand("others", "team"));
+  ASSERT_TRUE(stand("f", "team"));
+
+  EXPECT_EQ(stand("g", "team").error().metadata.at("limit"), "2");
+  EXPECT_THAT(store_->ReadElections({{"g"}}).value(), IsEmpty());
+  EXPECT_TRUE(stand("e", "team"));
+  EXPECT_TRUE(Run(Delete{{"e"}, {1}, {}}));
+  EXPECT_EQ(stand("g", "team").error().metadata.at("limit"), "2");
+  EXPECT_EQ(View("e").election.creator, "team");
+}
+
+TEST_P(StoreContract, ElectionsAreCountedOnlyIfOneIsToBeMade) {
+  const auto usage = [&](const std::string& election) {
+    Campaign campaign{{election}, NewSessionId(), Campaign::Opening{"c", 60s}, {}, "", 0, {1}};
+    campaign.principal = {"team", {.elections = 2}};
+    const auto committed = store_->Transact(LockSetOf({campaign}), {}, [](TransactionState&) {});
+    return committed->transaction.usage.contains("team");
+  };
+  Campaign campaign{{"e"}, NewSessionId(), Campaign::Opening{"c", 60s}, {}, "", 0, {1}};
+  campaign.principal.identity = "team";
+  ASSERT_TRUE(Run(campaign));
+
+  EXPECT_FALSE(usage("e"));
+  EXPECT_TRUE(usage("f"));
+}
+
 TEST_P(StoreContract, UnknownElectionsAndSessionsAreAnswers) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");

@@ -273,6 +273,33 @@ identities:
   EXPECT_EQ(Try(Orders(), "orders/asia"), "LIMIT_REACHED");
 }
 
+TEST_F(AccessTest, ElectionsBeyondTheLimitAreRefused) {
+  PublishPolicy(R"(
+identities:
+  - name: orders
+    sans: ["spiffe://prod/orders"]
+    rules: [{verbs: [campaign, administer], prefixes: [orders/]}]
+    limits: {elections: 2}
+)");
+  ASSERT_TRUE(Eventually([&] { return TryLeader(Orders()) == "PERMISSION_DENIED"; }));
+  const auto admin = v1::AdminService::NewStub(Channel(Orders()));
+  const auto create = [&](const std::string& election) {
+    grpc::ClientContext context;
+    v1::UpdateElectionRequest request;
+    request.set_election(election);
+    request.set_allow_missing(true);
+    v1::UpdateElectionResponse response;
+    return Outcome(admin->UpdateElection(&context, request, &response));
+  };
+
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+  EXPECT_EQ(create("orders/us"), "OK");
+  EXPECT_EQ(Try(Orders(), "orders/asia"), "LIMIT_REACHED");
+  EXPECT_EQ(create("orders/asia"), "LIMIT_REACHED");
+  EXPECT_EQ(Try(Orders(), "orders/us"), "OK");
+  EXPECT_EQ(create("orders/eu"), "OK");
+}
+
 TEST_F(AccessTest, AChangedPolicyIsReloaded) {
   ASSERT_EQ(Try(Orders(), "billing"), "PERMISSION_DENIED");
 
