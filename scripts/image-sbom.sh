@@ -14,7 +14,7 @@ compiled_in=$(xargs dpkg-query --search <<<"$headers" | cut -d: -f1 | sort -u |
 
 # gRPC of its own, with what that brings, if it was built with one.
 grpc=$(sed -nE 's/^CMAKE_PREFIX_PATH:[A-Z]*=(.*)/\1/p' build/CMakeCache.txt)
-linked_in=$(cat "$grpc"/share/grpc/[0-9]*.[0-9]* 2>/dev/null || true)
+linked_in=$(cat "$grpc/share/grpc/components" 2>/dev/null || true)
 
 jq --null-input \
   --arg linked_in "$linked_in" \

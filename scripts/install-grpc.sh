@@ -33,7 +33,9 @@ fetch() (
   mv "$source.partial" "$source"
 )
 
-stamp=$prefix/share/grpc/$version
+# It is built anew when this script or a patch has changed.
+recipe=$(cat scripts/install-grpc.sh "$patches"/*.patch | sha256sum | cut -c 1-16)
+stamp=$prefix/share/grpc/tenure-$recipe
 [ ! -e "$stamp" ] || exit 0
 [ -d "$source" ] || fetch
 grep -q "set(gRPC_CPP_VERSION *\"$version\")" "$source/CMakeLists.txt" ||
@@ -43,7 +45,7 @@ grep -q "set(gRPC_CPP_VERSION *\"$version\")" "$source/CMakeLists.txt" ||
 scripts/install-deps.sh build grpc
 echo "Building gRPC $version: about a quarter of an hour on two cores"
 # Kept if this fails: the next try goes on from there.
-work=$prefix.build
+work=$prefix.build-$recipe
 mkdir -p "$work"
 if [ ! -d "$work/grpc" ]; then
   rm -rf "$work/copy"
@@ -78,9 +80,11 @@ done
 mkdir -p etc && : >etc/roots.pem
 rm -rf "$prefix"
 cmake --install build >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
-mkdir -p "$(dirname "$stamp")"
+mkdir -p "$prefix/share/grpc"
 # What a program that is linked with it contains, for bills of materials: name, version, package URL.
 abseil=$(sed -nE 's/^#define ABSL_LTS_RELEASE_VERSION ([0-9]+)$/\1/p' third_party/abseil-cpp/absl/base/config.h)
 printf '%s\t%s\t%s\n' gRPC "$version" "pkg:github/grpc/grpc@v$version" \
-  Abseil "$abseil" "pkg:github/abseil/abseil-cpp@$abseil" RE2 "with gRPC $version" "pkg:github/google/re2" >"$stamp"
-rm -rf "$work"
+  Abseil "$abseil" "pkg:github/abseil/abseil-cpp@$abseil" RE2 "with gRPC $version" "pkg:github/google/re2" \
+  >"$prefix/share/grpc/components"
+: >"$stamp"
+rm -rf "$prefix".build-*

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <tl/expected.hpp>
 
@@ -11,9 +10,12 @@ namespace tenure::access {
 // The whole content. The error is one sentence for the operator.
 [[nodiscard]] inline tl::expected<std::string, std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected("cannot read " + path);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return tl::unexpected("cannot read " + path);
+  std::string text;
+  char buffer[4'096];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
+    text.append(buffer, static_cast<size_t>(file.gcount()));
+  }
+  if (!file.eof()) return tl::unexpected("cannot read " + path);
   return text;
 }
 

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include <string_view>
 #include <utility>
 
 namespace tenure::network {
@@ -16,9 +15,6 @@ using namespace std::chrono_literals;
 constexpr auto kSweepInterval = 1s;
 constexpr auto kSweepIntervalMin = 50ms;  // while connections are refused
 constexpr int kAcceptedAtOnceMax = 256;   // before somebody else has a turn
-
-// HTTP/2's preface, and an empty SETTINGS frame (RFC 9113, 3.4).
-constexpr std::string_view kGreeting("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
 
 bool WaitFor(const Descriptor& socket, short events, std::chrono::steady_clock::time_point until) {
   const auto left =
@@ -90,8 +86,7 @@ bool Acceptor::Reacts(std::chrono::milliseconds patience) {
     own_ = own->end;
   }
   if (!ConnectTo(listener, own->socket) || !WaitFor(own->socket, POLLOUT, until)) return false;
-  // An error is a reaction, too.
-  send(own->socket.number(), kGreeting.data(), kGreeting.size(), MSG_NOSIGNAL);
+  shutdown(own->socket.number(), SHUT_WR);
   return WaitFor(own->socket, POLLIN, until);
 }
 

@@ -35,8 +35,8 @@ class Acceptor {
   ~Acceptor();
 
   // Whether whoever takes connections over reacts to a new one from here, which gets through
-  // whatever the limits: it greets as a client of HTTP/2 does, and waits so long for a byte, or for
-  // its end, as a server says that wants TLS. Of one thread at a time.
+  // whatever the limits: it says at once that it has nothing to say, and waits so long for a byte
+  // (a server of HTTP/2 speaks first), or for its end (with TLS). Of one thread at a time.
   [[nodiscard]] bool Reacts(std::chrono::milliseconds patience);
 
  private:

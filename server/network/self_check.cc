@@ -15,16 +15,18 @@ constexpr auto kHealthyFor = 10s;
 SelfCheck::SelfCheck(std::function<bool()> ask)
     : ask_(std::move(ask)), healthy_at_(Clock::now()), thread_([this] { Run(); }) {}
 
-SelfCheck::~SelfCheck() {
+void SelfCheck::Stop() {
+  if (!thread_.joinable()) return;
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.NotifyAll();
   thread_.join();
+  healthy_at_ = Clock::time_point::max();
 }
 
-bool SelfCheck::Healthy() const { return Clock::now() - healthy_at_.load() < kHealthyFor; }
+bool SelfCheck::Healthy() const { return Clock::now() - kHealthyFor < healthy_at_.load(); }
 
 void SelfCheck::Run() {
   while (true) {

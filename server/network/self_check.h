@@ -14,7 +14,9 @@ class SelfCheck {
  public:
   // `ask` may block for some seconds, and is called on a thread of its own.
   explicit SelfCheck(std::function<bool()> ask);
-  ~SelfCheck();
+  ~SelfCheck() { Stop(); }
+  // Asks no more, and is healthy from then on.
+  void Stop();
 
   // Whether that was so once within the last ten seconds, or this is younger. Thread-safe.
   [[nodiscard]] bool Healthy() const;

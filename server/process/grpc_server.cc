@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 // For the database, the HTTP port, other replicas, files and what gRPC needs for itself.
 constexpr size_t kDescriptorsKept = 256;
+constexpr int kCallsPerConnectionMax = 20'000;
 constexpr int kHandshakePatienceMs = 10'000;
 constexpr auto kReactionPatience = 2s;
 constexpr auto kRefusalsLoggedEvery = 1s;
@@ -84,6 +85,7 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
   std::unique_ptr<GrpcServer> server(new GrpcServer);
   server->door_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, options.credentials);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakePatienceMs);
   // Clients may ping as often as every 5 s, also without a call; dead ones are noticed in 40 s.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
@@ -112,7 +114,7 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
 }
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
-  self_check_.reset();
+  self_check_->Stop();
   acceptor_.reset();
   server_->Shutdown(deadline);
 }

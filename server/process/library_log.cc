@@ -61,4 +61,9 @@ void TakeOverLibraryLogs() {
   google::protobuf::SetLogHandler(&FromProtobuf);
 }
 
+void GiveBackLibraryLogs() {
+  gpr_set_log_function(nullptr);
+  google::protobuf::SetLogHandler(nullptr);
+}
+
 }  // namespace tenure::process

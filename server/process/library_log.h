@@ -8,5 +8,7 @@ namespace tenure::process {
 
 // Before anything uses them.
 void TakeOverLibraryLogs();
+// Before the server's log ends; threads of gRPC may live longer.
+void GiveBackLibraryLogs();
 
 }  // namespace tenure::process

@@ -301,6 +301,7 @@ int main(int argc, char** argv) {
   tenure::process::TakeOverLibraryLogs();
   tenure::process::ServiceManager service_manager;
   const int exit_code = tenure::process::Run(*config, service_manager, signals);
+  tenure::process::GiveBackLibraryLogs();
   tenure::StopLog();
   return exit_code;
 }

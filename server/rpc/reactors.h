@@ -119,7 +119,9 @@ class BidiReactor final
     if (!grpc::SerializationTraits<Request>::Deserialize(&received_, &request_).ok()) {
       return this->call_->Happened(calls::Received{tl::unexpected(MalformedRequest())});
     }
-    this->call_->Happened(calls::Received{Parse(request_)});
+    auto parsed = Parse(request_);
+    request_.Clear();  // it may hold megabytes that nobody asked for
+    this->call_->Happened(calls::Received{std::move(parsed)});
   }
   void OnWriteDone(bool ok) override { this->call_->Happened(calls::Written{ok}); }
 
@@ -139,7 +141,7 @@ class BidiReactor final
   }
 
  private:
-  // Of the read in flight, and of the write. The messages are kept for their memory.
+  // Of the read in flight, and of the write.
   grpc::ByteBuffer received_;
   grpc::ByteBuffer in_flight_;
   Request request_;
