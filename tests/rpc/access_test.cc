@@ -289,7 +289,7 @@ identities:
     request.set_election(election);
     request.set_allow_missing(true);
     v1::UpdateElectionResponse response;
-    return Outcome(admin->UpdateElection(&context, request, &response));
+    return OutcomeOf(admin->UpdateElection(&context, request, &response));
   };
 
   EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
