@@ -21,8 +21,13 @@ while read -r file; do
 done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metrics,proto,server,storage}/'*.cc' \
   ':!*_test.cc' ':!client/examples' | sort)
 
+# The headers of the gRPC that scripts/build.sh took; Debian's are found anyhow.
+grpc=$(sed -n 's/^CMAKE_PREFIX_PATH:[A-Z]*=//p' build/CMakeCache.txt)
+includes=(-I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal)
+[ "$grpc" = /usr ] || includes+=(-isystem "$grpc/include")
+
 cp .clang-tidy "$units"
 printf '%s\n' "$units"/*.cc |
   xargs -P "$(nproc)" -I{} clang-tidy --quiet --header-filter="^$PWD/[a-z_/]*\\.(cc|h)\$" {} -- \
-    -std=c++20 -Wthread-safety -DTENURE_VERSION=\"check\" -I"$PWD" -I"$PWD/client" -isystem build/proto -isystem build/proto/internal \
+    -std=c++20 -Wthread-safety -DTENURE_VERSION=\"check\" "${includes[@]}" \
     2> >(grep -v 'warnings\? generated' >&2)
