@@ -176,12 +176,7 @@ void ClientSession::OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse
     case v1::KeepAliveResponse::kNotice: return TakeIn(response.notice(), now);
     case v1::KeepAliveResponse::kSessionEnded:
       return SessionOver(response.session_ended().cause(), now);
-    case v1::KeepAliveResponse::kRenewal: {
-      const v1::Renewal& renewal = response.renewal();
-      if (renewal.sequence() != sequence_ || !renewal_sent_ || renewal.sessions_size() != 1) return;
-      const Time sent_at = *std::exchange(renewal_sent_, std::nullopt);
-      return TakeIn(renewal.sessions(0), sent_at, now);
-    }
+    case v1::KeepAliveResponse::kRenewal: return TakeIn(response.renewal(), now);
     case v1::KeepAliveResponse::MESSAGE_NOT_SET: return;
   }
 }
@@ -281,6 +276,7 @@ void ClientSession::DecideStream(Time now, Effects& effects) {
   stream_ = ++last_number_;
   stream_replica_ = replica_;
   seats_listed_ = false;
+  list_.Clear();
   seats_.ListAsked();
   effects.push_back(OpenStream{stream_});
   Renew(now, effects);
@@ -417,17 +413,32 @@ void ClientSession::TakeIn(const v1::SeatNotice& notice, Time now) {
   }
 }
 
-void ClientSession::TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now) {
+// The seats count as listed when the last part of the list has come, and the renewal as answered
+// with them.
+void ClientSession::TakeIn(const v1::Renewal& renewal, Time now) {
+  if (renewal.sessions_size() != 1) return;
+  const v1::SessionRenewal& session = renewal.sessions(0);
   if (session.has_ended()) return SessionOver(session.ended(), now);
   if (session.has_not_found()) return SessionOver(v1::CAUSE_EXPIRED, now);
+  if (renewal_sent_ && renewal.sequence() == sequence_) {
+    Renewed(session, *std::exchange(renewal_sent_, std::nullopt), now);
+  }
+  if (!seats_listed_) {
+    list_.MergeFrom(session.seats());
+    if (renewal.more()) return;
+    seats_listed_ = true;
+    for (const v1::Leadership& seat : list_) SeatElected(seat, now);
+    seats_.Listed(list_, stream_, now);
+    list_.Clear();
+  }
+  answered_ = renewal.sequence();
+}
+
+void ClientSession::Renewed(const v1::SessionRenewal& session, Time sent_at, Time now) {
   failures_ = 0;
-  answered_ = sequence_;
   renewals_.push_back({now - sent_at, lease_.believed_until() - now});
   lease_.Renewed(sent_at, FromProto(session.lease_ttl()).value_or(Duration(0)));
   next_renewal_ = sent_at + lease_.RenewalInterval();
-  if (std::exchange(seats_listed_, true)) return;
-  for (const v1::Leadership& seat : session.seats()) SeatElected(seat, now);
-  seats_.Listed(session.seats(), stream_, now);
 }
 
 // The rest.

@@ -171,7 +171,8 @@ class ClientSession {
   // A seat of this session in an election in which nobody here stands: it is given up.
   void AddStray(const std::string& election, Time now);
   void TakeIn(const v1::SeatNotice& notice, Time now);
-  void TakeIn(const v1::SessionRenewal& session, Time sent_at, Time now);
+  void TakeIn(const v1::Renewal& renewal, Time now);
+  void Renewed(const v1::SessionRenewal& session, Time sent_at, Time now);
 
   [[nodiscard]] std::optional<Call> TakeCall(uint64_t call);
   // For these seats, the set of one elector.
@@ -207,7 +208,9 @@ class ClientSession {
   uint64_t answered_ = 0;             // the last one that was
   std::optional<Time> renewal_sent_;  // of the renewal that is not answered yet
   std::vector<Renewal> renewals_;
-  bool seats_listed_ = false;  // by the stream's first renewal
+  bool seats_listed_ = false;  // by the answer to the stream's first renewal
+  // The seats in the parts of that answer which have come.
+  google::protobuf::RepeatedPtrField<v1::Leadership> list_;
 
   bool ending_ = false;
   bool ended_ = false;

@@ -115,8 +115,9 @@ class ClientSessionTest : public ::testing::Test {
   void AnswerResign(const grpc::Status& status = grpc::Status::OK) {
     session_.OnResignDone(TakeCall(), status, now_);
   }
-  void AnswerRenewal(const std::vector<v1::Leadership>& seats = {}) {
+  void AnswerRenewal(const std::vector<v1::Leadership>& seats = {}, bool more = false) {
     v1::KeepAliveResponse response;
+    response.mutable_renewal()->set_more(more);
     response.mutable_renewal()->set_sequence(sequence_);
     auto& session = *response.mutable_renewal()->add_sessions();
     session.set_session_id("s1");
@@ -328,6 +329,35 @@ TEST_F(ClientSessionTest, ASeatMissingFromANewStreamIsLost) {
   now_ += 20ms;
   (void)Decide();
 
+  AnswerRenewal();
+
+  EXPECT_THAT(News(), ElementsAre("1 lost UNSPECIFIED"));
+}
+
+TEST_F(ClientSessionTest, ASeatIsMissingOnlyIfNoPartOfTheListHasIt) {
+  Lead();
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+
+  AnswerRenewal({Seat7("mail")}, true);
+  now_ += 3s;
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+  sequence_ -= 1;
+  AnswerRenewal({Seat7("orders")});
+
+  EXPECT_THAT(News(), IsEmpty());
+  EXPECT_TRUE(Believes());
+}
+
+TEST_F(ClientSessionTest, ASeatThatNoPartOfTheListHasIsLost) {
+  Lead();
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+
+  AnswerRenewal({Seat7("mail")}, true);
+  EXPECT_THAT(News(), IsEmpty());
   AnswerRenewal();
 
   EXPECT_THAT(News(), ElementsAre("1 lost UNSPECIFIED"));

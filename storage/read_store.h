@@ -32,6 +32,13 @@ struct PlaceKey {
   auto operator<=>(const PlaceKey&) const = default;
 };
 
+// The first `limit` seats of some sessions; of the first session, only those after `after`.
+struct SeatPage {
+  std::vector<SessionId> sessions;  // in order, each once
+  ElectionName after = {};
+  size_t limit = 250;
+};
+
 // Where the partitions stand.
 struct Partitions {
   PartitionOffsets offsets{};
@@ -71,8 +78,8 @@ class ReadStore {
       const std::vector<PlaceKey>& places) = 0;
   // Which of the places are in their queues. Cheaper than their positions.
   virtual Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) = 0;
-  // The seats that sessions hold.
-  virtual Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) = 0;
+  // The seats that sessions hold, by session, then by election.
+  virtual Result<std::vector<Leadership>> ReadSeats(const SeatPage& page) = 0;
 
   // An election's events from a revision on, in order, at most `limit`.
   virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,

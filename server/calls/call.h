@@ -144,7 +144,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
                       }));
   }
   void Do(ReadSeats it) TENURE_REQUIRES(mutex_) {
-    engine_.ReadSeats(std::move(it.sessions),
+    engine_.ReadSeats(std::move(it.page),
                       Then([](auto result) { return SeatsRead{std::move(result)}; }));
   }
   void Do(ReadNames it) TENURE_REQUIRES(mutex_) {

@@ -61,8 +61,8 @@ class Driver {
   }
   std::string Text(const ReadSeats& it) {
     std::string text = "read seats of";
-    for (const SessionId& id : it.sessions) text += " " + Who(id);
-    return text;
+    for (const SessionId& id : it.page.sessions) text += " " + Who(id);
+    return text + (it.page.after.bytes.empty() ? "" : " after " + it.page.after.bytes);
   }
   std::string Text(const ReadNames& it) {
     return fmt::format("list '{}'{}", it.prefix, it.after.empty() ? "" : " after " + it.after);
@@ -127,7 +127,7 @@ class Driver {
       text += " " + Who(session.id) + (session.session ? "" : " over");
       for (const Leadership& seat : session.seats) text += " " + seat.election.bytes;
     }
-    return text;
+    return text + (it.more ? " and more" : "");
   }
   std::string Text(const std::shared_ptr<const tenure::Event>& it) {
     return fmt::format("{} {} {}", it->election.bytes, it->revision.value, EventTypeName(it->type));

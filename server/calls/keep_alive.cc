@@ -1,5 +1,6 @@
 #include "server/calls/keep_alive.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -8,10 +9,25 @@ namespace {
 
 // A client that reads slower than this loses its stream.
 constexpr size_t kUnsentMax = 10'000;
+constexpr size_t kUnsentBytesMax = 4 << 20;
+// Of the seats in one message, apart from the last page of them. Clients take 4 MB.
+constexpr size_t kSeatBytesMax = 1 << 20;
 constexpr size_t kSessionsMax = 100'000;
 
 bool IsOver(const Error& error) {
   return error.reason == Reason::kSessionEnded || error.reason == Reason::kSessionNotFound;
+}
+
+size_t BytesOf(const Leadership& it) {
+  return sizeof(it) + it.election.bytes.size() + it.leader.candidate.size() +
+         it.leader.value.size() + it.successor.size();
+}
+size_t BytesOf(const KeepAliveMessage& message) {
+  const auto* notice = std::get_if<SeatNotice>(&message);
+  if (notice == nullptr) return 0;
+  const tenure::Event& event = **notice;
+  return sizeof(event) + event.election.bytes.size() + event.leader.candidate.size() +
+         event.leader.value.size() + event.successor.size();
 }
 
 }  // namespace
@@ -24,7 +40,7 @@ std::vector<KeepAlive::Effect> KeepAlive::Step(Event event, SteadyTime) {
 void KeepAlive::On(Received& received) {
   if (!received.request) return FinishWith(std::move(received.request.error()));
   renewal_ = Renewal{received.request->sequence, {}};
-  first_time_.clear();
+  unlisted_ = {};
   error_.reset();
   WatchSessions watch;
   const auto& wanted = received.request->sessions;
@@ -34,7 +50,7 @@ void KeepAlive::On(Received& received) {
     const bool added = watched_.emplace(id, false).second;
     if (added) watch.add.push_back(id);
     const bool again = gone_.erase(id) > 0;
-    if (added || again) first_time_.push_back(id);
+    if (added || again) unlisted_.sessions.push_back(id);
   }
   for (const SessionId& id : std::exchange(gone_, {})) {
     watched_.erase(id);
@@ -66,9 +82,16 @@ void KeepAlive::On(Renewed& renewed) {
   renewal_.sessions[renewed.index].session = std::move(renewed.session);
   if (--unanswered_ > 0) return;
   if (error_) return FinishWith(*error_);
+  for (const SessionRenewal& session : renewal_.sessions) {
+    if (!session.session) gone_.insert(session.id);
+  }
   FindOwn();
-  if (first_time_.empty()) return Answer();
-  Emit(ReadSeats{std::move(first_time_)});
+  ReadMoreSeats();
+}
+
+void KeepAlive::ReadMoreSeats() {
+  if (unlisted_.sessions.empty()) return Answer();
+  Emit(ReadSeats{unlisted_});
 }
 
 // What has been heard of the others is forgotten.
@@ -77,26 +100,52 @@ void KeepAlive::FindOwn() {
     watched_.at(session.id) =
         session.session || session.session.error().reason == Reason::kSessionEnded;
   }
-  for (auto& [session, message] : std::exchange(early_, {})) Tell(session, std::move(message));
+  for (auto& [session, message] : std::exchange(early_, {})) {
+    unsent_bytes_ -= BytesOf(message);
+    Tell(session, std::move(message));
+  }
 }
 
 void KeepAlive::On(SeatsRead& read) {
   if (!read.seats) return FinishWith(std::move(read.seats.error()));
+  const bool all = read.seats->size() < unlisted_.limit;
+  if (!all) unlisted_.after = read.seats->back().election;
+  const auto done_with =
+      all ? unlisted_.sessions.end()
+          : std::ranges::lower_bound(unlisted_.sessions, read.seats->back().leader.session);
+  unlisted_.sessions.erase(unlisted_.sessions.begin(), done_with);
+  List(*std::move(read.seats));
+  if (!all && seat_bytes_ >= kSeatBytesMax) return AnswerInPart();
+  ReadMoreSeats();
+}
+
+void KeepAlive::List(std::vector<Leadership> seats) {
   std::map<SessionId, SessionRenewal*> sessions;
   for (SessionRenewal& session : renewal_.sessions) sessions[session.id] = &session;
-  for (Leadership& seat : *read.seats) {
+  for (Leadership& seat : seats) {
     SessionRenewal& session = *sessions.at(seat.leader.session);
-    if (session.session) session.seats.push_back(std::move(seat));
+    if (!session.session) continue;
+    seat_bytes_ += BytesOf(seat);
+    session.seats.push_back(std::move(seat));
   }
-  Answer();
+}
+
+// The next part is of the sessions that are not listed to their ends.
+void KeepAlive::AnswerInPart() {
+  Renewal next{renewal_.sequence, {}};
+  for (const SessionRenewal& session : renewal_.sessions) {
+    if (std::ranges::binary_search(unlisted_.sessions, session.id)) {
+      next.sessions.push_back({session.id, session.session});
+    }
+  }
+  renewal_.more = true;
+  seat_bytes_ = 0;
+  Say(std::exchange(renewal_, std::move(next)));
 }
 
 void KeepAlive::Answer() {
-  for (const SessionRenewal& session : renewal_.sessions) {
-    if (!session.session) gone_.insert(session.id);
-  }
+  seat_bytes_ = 0;
   Say(std::move(renewal_));
-  Emit(ReadRequest{});
 }
 
 void KeepAlive::On(const Changed& changed) {
@@ -128,7 +177,7 @@ void KeepAlive::On(const ReadsDone&) {
 void KeepAlive::On(const Written& written) {
   if (!written.ok) return End(HangUp{});
   outbox_.Sent();
-  if (auto next = outbox_.Next()) Emit(Write<KeepAliveMessage>{*std::move(next)});
+  WriteNext();
   FinishIfAllIsSaid();
 }
 
@@ -136,19 +185,34 @@ void KeepAlive::Tell(const SessionId& session, KeepAliveMessage message) {
   const auto watched = watched_.find(session);
   if (watched == watched_.end()) return;
   if (watched->second) return Say(std::move(message));
-  if (unanswered_ > 0 && HasRoom()) early_.emplace_back(session, std::move(message));
+  if (unanswered_ == 0 || !HasRoom()) return;
+  unsent_bytes_ += BytesOf(message);
+  early_.emplace_back(session, std::move(message));
 }
 
 bool KeepAlive::HasRoom() {
-  const bool room = outbox_.size() + early_.size() < kUnsentMax;
+  const bool room = outbox_.size() + early_.size() < kUnsentMax && unsent_bytes_ < kUnsentBytesMax;
   if (!room) FinishWith({Reason::kOverloaded, "the client reads too slowly"});
   return room;
 }
 
 void KeepAlive::Say(KeepAliveMessage message) {
   if (!HasRoom()) return;
+  unsent_bytes_ += BytesOf(message);
   outbox_.Push(std::move(message));
-  if (auto next = outbox_.Next()) Emit(Write<KeepAliveMessage>{*std::move(next)});
+  WriteNext();
+}
+
+void KeepAlive::WriteNext() {
+  auto next = outbox_.Next();
+  if (!next) return;
+  unsent_bytes_ -= BytesOf(*next);
+  const auto* answer = std::get_if<Renewal>(&*next);
+  const bool answered = answer != nullptr;
+  const bool more = answered && answer->more;
+  Emit(Write<KeepAliveMessage>{*std::move(next)});
+  if (more) return ReadMoreSeats();
+  if (answered) Emit(ReadRequest{});
 }
 
 void KeepAlive::FinishIfAllIsSaid() {

@@ -1,9 +1,11 @@
 // What an open KeepAlive stream does: renews sessions when it is asked to, and tells at once what
 // happens to them and their seats.
 //
-// One request at a time is answered; the next is read then. So a stream holds one request, and
-// notices up to a bound. Of a session that its caller may not use it tells nothing: notices wait
-// until the first renewal has shown whose it is.
+// One request at a time is answered. The next one is read when the answer is on its way, so that a
+// client which does not read holds one answer that is being sent, one that waits, and notices up to
+// a bound. An answer with many seats comes in parts, each of which fits into a message; the seats
+// of the next part are read when the one before is on its way. Of a session that its caller may not
+// use it tells nothing: notices wait until the first renewal has shown whose it is.
 #pragma once
 
 #include <map>
@@ -31,7 +33,9 @@ struct SessionRenewal {
 };
 struct Renewal {
   uint64_t sequence;
-  std::vector<SessionRenewal> sessions;  // as they were asked for
+  // As they were asked for. In a part that follows another: those whose seats it has.
+  std::vector<SessionRenewal> sessions;
+  bool more = false;  // another part follows
 };
 // Of a seat: ELECTED, VACATED or HANDOVER_ASKED.
 using SeatNotice = std::shared_ptr<const Event>;
@@ -71,11 +75,15 @@ class KeepAlive {
 
   void RenewAll();
   void FindOwn();
+  void ReadMoreSeats();
+  void List(std::vector<Leadership> seats);
+  void AnswerInPart();
   void Answer();
   void Tell(const SessionId& session, KeepAliveMessage message);
   // Otherwise it is finished.
   [[nodiscard]] bool HasRoom();
   void Say(KeepAliveMessage message);
+  void WriteNext();
   void FinishIfAllIsSaid();
   void FinishWith(Error error) { End(BreakOff{std::move(error)}); }
   void End(Outward last);
@@ -89,6 +97,7 @@ class KeepAlive {
   bool finished_ = false;
   bool reads_done_ = false;
   Outbox<KeepAliveMessage> outbox_;
+  size_t unsent_bytes_ = 0;            // of the notices in it
   std::map<SessionId, bool> watched_;  // true: a renewal has shown that the caller may use it
   std::set<SessionId> gone_;           // of those that are watched: for nothing any more
   // Of sessions whose first renewal is not answered yet.
@@ -96,7 +105,8 @@ class KeepAlive {
 
   // The answer to the request that was read last, while it is put together.
   Renewal renewal_;
-  std::vector<SessionId> first_time_;
+  SeatPage unlisted_;      // the seats that it has still to tell of
+  size_t seat_bytes_ = 0;  // of those that it has
   size_t unanswered_ = 0;  // sessions that are not renewed yet
   std::optional<Error> error_;
 

@@ -9,8 +9,12 @@ namespace tenure::calls {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::IsEmpty;
+using ::testing::Lt;
+using ::testing::StartsWith;
 
 class KeepAliveTest : public ::testing::Test {
  protected:
@@ -39,6 +43,21 @@ class KeepAliveTest : public ::testing::Test {
       seats.back().leader.session = Id("a");
     }
     return stream_.Step(SeatsRead{seats});
+  }
+  // A page of seats in elections with these names and numbers, with values of 2,500 bytes.
+  Texts Page(const std::string& session, const std::string& name, int first, int count) {
+    std::vector<Leadership> seats;
+    for (int i = first; i < first + count; ++i) {
+      seats.push_back({{fmt::format("{}{}", name, i)}, {1}, {}, {}});
+      seats.back().leader.session = Id(session);
+      seats.back().leader.value = std::string(2'500, 'v');
+    }
+    auto texts = stream_.Step(SeatsRead{seats});
+    for (std::string& text : texts) {
+      const size_t all = std::ranges::count(text, ' ');
+      if (all > 10) text = fmt::format("{} ... {} words", text.substr(0, 16), all);
+    }
+    return texts;
   }
   Texts Sent() { return stream_.Step(Written{true}); }
   // A first renewal of `a`, with its answer sent.
@@ -218,6 +237,54 @@ TEST_F(KeepAliveTest, ItsOwnValueIsNoNews) {
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 1, EventType::kProclaimed, "a", 1)), IsEmpty());
 }
 
+TEST_F(KeepAliveTest, ManySmallSeatsAreReadInPagesAndToldInOneAnswer) {
+  Ask({"a"});
+  Watch();
+  Renew();
+  std::vector<std::string> names;
+  for (int i = 100; i < 350; ++i) names.push_back(std::to_string(i));
+
+  EXPECT_THAT(Seats(names), ElementsAre("read seats of a after 349"));
+  EXPECT_THAT(Seats({}), ElementsAre(StartsWith("write renewal 1: a 100 101"), "read request"));
+}
+
+TEST_F(KeepAliveTest, MoreSeatsThanFitIntoAMessageComeInParts) {
+  Ask({"a", "b"});
+  Watch();
+  Renew(0);
+  Renew(1);
+
+  EXPECT_THAT(Page("a", "e", 100, 250), ElementsAre("read seats of a b after e349"));
+  EXPECT_THAT(Page("a", "e", 350, 250),
+              ElementsAre("write renewal 1: ... 506 words", "read seats of a b after e599"));
+  EXPECT_THAT(Page("b", "f", 100, 10), IsEmpty());
+  EXPECT_THAT(Sent(), ElementsAre(StartsWith("write renewal 1: a b f100"), "read request"));
+}
+
+TEST_F(KeepAliveTest, SessionsWhoseSeatsAreAllToldAreNotInTheNextPart) {
+  Ask({"a", "b"});
+  Watch();
+  Renew(0);
+  Renew(1);
+  Page("a", "e", 100, 250);
+
+  EXPECT_THAT(Page("b", "f", 100, 250),
+              ElementsAre("write renewal 1: ... 506 words", "read seats of b after f349"));
+  EXPECT_THAT(Page("b", "f", 350, 0), IsEmpty());
+  EXPECT_THAT(Sent(), ElementsAre("write renewal 1: b", "read request"));
+}
+
+// So whoever does not read holds two answers, and no third request is read.
+TEST_F(KeepAliveTest, TheNextRequestIsReadWhenTheAnswerIsOnItsWay) {
+  RenewA();
+  Ask({"a"});
+  EXPECT_THAT(Renew(), ElementsAre("write renewal 2: a", "read request"));
+
+  Ask({"a"});
+  EXPECT_THAT(Renew(), IsEmpty());
+  EXPECT_THAT(Sent(), ElementsAre("write renewal 3: a", "read request"));
+}
+
 TEST_F(KeepAliveTest, OneMessageIsWrittenAtATime) {
   RenewA();
   stream_.Step(ChangeOf("jobs", 1, EventType::kElected, "a", 1));
@@ -236,6 +303,20 @@ TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyLosesItsStream) {
 
   EXPECT_THAT(stream_.Step(ChangeOf("jobs", 10'002, EventType::kElected, "a", 1)),
               ElementsAre("error: the client reads too slowly"));
+}
+
+TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyHoldsABoundedNumberOfBytes) {
+  RenewA();
+  Changed large = ChangeOf("jobs", 1, EventType::kElected, "a", 1);
+  auto event = std::make_shared<tenure::Event>(*large.event);
+  event->leader.value = std::string(4096, 'v');
+  large.event = event;
+  stream_.Step(large);
+  int held = 0;
+  while (stream_.Step(large).empty()) ++held;
+
+  EXPECT_TRUE(stream_.finished());
+  EXPECT_THAT(held, AllOf(Gt(900), Lt(1'100)));
 }
 
 TEST_F(KeepAliveTest, TheEndComesAfterTheLastMessage) {

@@ -112,7 +112,7 @@ struct ReadPlace {
   bool with_position;
 };
 struct ReadSeats {
-  std::vector<SessionId> sessions;
+  SeatPage page;
 };
 // A page: fewer than `limit` are the last.
 struct ReadNames {

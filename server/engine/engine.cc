@@ -97,9 +97,9 @@ void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done
   reads_.ReadPlace(key, with_position, std::move(done));
 }
 
-void Engine::ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done) {
+void Engine::ReadSeats(SeatPage page, Done<std::vector<Leadership>> done) {
   if (RefusedWhileClosed(done)) return;
-  reads_.ReadSeats(std::move(sessions), std::move(done));
+  reads_.ReadSeats(std::move(page), std::move(done));
 }
 
 void Engine::ReadEvents(const ElectionName& name, Revision from, size_t limit,

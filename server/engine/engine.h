@@ -96,7 +96,7 @@ class Engine {
   // The questions that calls have: see there.
   void ReadElection(const ElectionName& name, bool stale_ok, Done<std::optional<Election>> done);
   void ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done);
-  void ReadSeats(std::vector<SessionId> sessions, Done<std::vector<Leadership>> done);
+  void ReadSeats(SeatPage page, Done<std::vector<Leadership>> done);
   void ReadEvents(const ElectionName& name, Revision from, size_t limit,
                   Done<std::vector<Event>> done, Wanted wanted = nullptr);
   void ReadNames(std::string prefix, std::string after, size_t limit,

@@ -81,7 +81,7 @@ TEST_F(EngineTest, NothingIsAnsweredBeforeTheStart) {
   unstarted.engine.CloseSession(Id("a"), {}, closed);
   unstarted.engine.ReadElection({"orders"}, false, read);
   unstarted.engine.ReadPlace({{"orders"}, Id("a")}, true, place);
-  unstarted.engine.ReadSeats({Id("a")}, seats);
+  unstarted.engine.ReadSeats({{Id("a")}}, seats);
   unstarted.engine.ReadEvents({"orders"}, {1}, 10, events);
   unstarted.engine.ReadNames("", "", 10, names);
   EXPECT_FALSE(submitted.arrived());
@@ -666,7 +666,7 @@ TEST_F(EngineTest, SeatsAndEventsCanBeRead) {
   (void)a_.Do(Leave("stock", "a"));
 
   const auto seats =
-      a_.Ask<std::vector<Leadership>>([&](auto reply) { a_.engine.ReadSeats({Id("a")}, reply); });
+      a_.Ask<std::vector<Leadership>>([&](auto reply) { a_.engine.ReadSeats({{Id("a")}}, reply); });
   const auto events = a_.Ask<std::vector<Event>>(
       [&](auto reply) { a_.engine.ReadEvents({"stock"}, {2}, 10, reply); });
 

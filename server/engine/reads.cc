@@ -76,10 +76,9 @@ void Reads::ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> d
   if (!places_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
 }
 
-void Reads::ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done) {
+void Reads::ReadSeats(SeatPage page, AnswerTo<std::vector<Leadership>> done) {
   Enqueue<std::vector<Leadership>>(
-      seats_,
-      [sessions = std::move(sessions)](OperatorStore& store) { return store.ReadSeats(sessions); },
+      seats_, [page = std::move(page)](OperatorStore& store) { return store.ReadSeats(page); },
       std::move(done), nullptr);
 }
 

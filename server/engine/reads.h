@@ -50,7 +50,7 @@ class Reads {
   void ReadElection(const ElectionName& name, bool stale_ok,
                     AnswerTo<std::optional<Election>> done);
   void ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done);
-  void ReadSeats(std::vector<SessionId> sessions, AnswerTo<std::vector<Leadership>> done);
+  void ReadSeats(SeatPage page, AnswerTo<std::vector<Leadership>> done);
   void ReadEvents(const ElectionName& name, Revision from, size_t limit,
                   AnswerTo<std::vector<Event>> done, Wanted wanted);
   // Elections whose names begin so and come after `after`, in order.

@@ -23,11 +23,18 @@ const access::Target kEverything{{}, {""}};
 template <typename Page>
 using ReadPage = std::function<Result<Page>(OperatorStore&)>;
 
+// Of a page, apart from its last item. Clients take messages of 4 MB.
+constexpr size_t kPageBytesMax = 2 << 20;
+
 // A page, and the token of the one behind it. One more than `limit` was read if there is one.
 template <typename Item, typename Token>
 std::string CutPage(std::vector<Item>& items, size_t limit, Token token_of) {
-  if (items.size() <= limit) return "";
-  items.resize(limit);
+  size_t kept = 0;
+  for (size_t bytes = 0; kept < std::min(limit, items.size()) && bytes < kPageBytesMax; ++kept) {
+    bytes += ToProto(items[kept]).ByteSizeLong();
+  }
+  if (kept == items.size()) return "";
+  items.resize(kept);
   return token_of(items.back());
 }
 
@@ -135,8 +142,8 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
       auto queue = store.ReadQueue(name, skip, size + 1);
       if (!queue) return tl::unexpected(queue.error());
       Page page{view->second, {}, skip, {}};
-      page.next =
-          CutPage(*queue, size, [&](const QueueEntry&) { return std::to_string(skip + size); });
+      page.next = CutPage(*queue, size,
+                          [&](const QueueEntry&) { return std::to_string(skip + queue->size()); });
       page.queue = *std::move(queue);
       return page;
     };
@@ -146,7 +153,9 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
                       *it.mutable_election() = ToProto(page.election);
                       uint64_t position = page.skipped;
                       for (const QueueEntry& entry : page.queue) {
-                        *it.add_queue() = ToProto(entry, ++position);
+                        v1::Candidate& candidate = *it.add_queue();
+                        candidate = ToProto(entry);
+                        candidate.set_position(++position);
                       }
                       it.set_next_page_token(page.next);
                     });
@@ -214,7 +223,7 @@ grpc::ServerUnaryReactor* AdminService::ListChanges(grpc::CallbackServerContext*
   return Show<Page>(
       context, request->election().empty() ? kEverything : access::Target{{request->election()}},
       response, parse(), [](const Page& page, v1::ListChangesResponse& it) {
-        for (const AdminRecord& record : page.changes) *it.add_changes() = ToProto(record.change);
+        for (const AdminRecord& record : page.changes) *it.add_changes() = ToProto(record);
         it.set_next_page_token(page.next);
       });
 }

@@ -49,6 +49,7 @@ void Fill(const calls::SessionRenewal& it, v1::SessionRenewal& session) {
 void Fill(const calls::Renewal& it, v1::KeepAliveResponse& response) {
   v1::Renewal& renewal = *response.mutable_renewal();
   renewal.set_sequence(it.sequence);
+  renewal.set_more(it.more);
   for (const calls::SessionRenewal& session : it.sessions) Fill(session, *renewal.add_sessions());
 }
 void Fill(const calls::SeatNotice& event, v1::KeepAliveResponse& response) {

@@ -104,9 +104,8 @@ v1::Election ToProto(const ElectionView& view) {
   return message;
 }
 
-v1::Candidate ToProto(const QueueEntry& entry, uint64_t position) {
+v1::Candidate ToProto(const QueueEntry& entry) {
   v1::Candidate message;
-  message.set_position(position);
   message.set_candidate(entry.candidacy.candidate);
   message.set_session_handle(entry.candidacy.session.Handle());
   message.set_priority(entry.candidacy.priority);
@@ -128,7 +127,8 @@ v1::TermRecord ToProto(const TermRecord& record) {
   return message;
 }
 
-v1::Change ToProto(const AdminChange& change) {
+v1::Change ToProto(const AdminRecord& record) {
+  const AdminChange& change = record.change;
   v1::Change message;
   message.set_election(change.election.bytes);
   message.set_action(static_cast<v1::Change::Action>(change.action));

@@ -29,9 +29,9 @@ using tenure::ToProto;  // durations and times
 [[nodiscard]] v1::Election ToProto(const Election& election);
 // With what is left of the leader's lease. A leader whose lease is over is none.
 [[nodiscard]] v1::Election ToProto(const ElectionView& view);
-[[nodiscard]] v1::Candidate ToProto(const QueueEntry& entry, uint64_t position);
+[[nodiscard]] v1::Candidate ToProto(const QueueEntry& entry);  // without its position
 [[nodiscard]] v1::TermRecord ToProto(const TermRecord& record);
-[[nodiscard]] v1::Change ToProto(const AdminChange& change);
+[[nodiscard]] v1::Change ToProto(const AdminRecord& record);
 [[nodiscard]] v1::SessionInfo ToProto(const SessionView& session);
 
 }  // namespace tenure::rpc

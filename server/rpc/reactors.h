@@ -106,6 +106,9 @@ class WriteReactor final
 
 using BytesReactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
+// Of a request on a stream. The largest one that is valid has a quarter of it.
+inline constexpr size_t kStreamedRequestBytesMax = 64 << 10;
+
 // Parses what it reads, since gRPC would take a malformed message for the end of all messages.
 template <typename Machine, typename Request, typename Response>
 class BidiReactor final
@@ -116,23 +119,25 @@ class BidiReactor final
 
   void OnReadDone(bool ok) override {
     if (!ok) return this->call_->Happened(calls::ReadsDone{});
-    if (!grpc::SerializationTraits<Request>::Deserialize(&received_, &request_).ok()) {
+    const bool too_large = received_.Length() > kStreamedRequestBytesMax;
+    if (too_large || !grpc::SerializationTraits<Request>::Deserialize(&received_, &request_).ok()) {
       return this->call_->Happened(calls::Received{tl::unexpected(MalformedRequest())});
     }
     auto parsed = Parse(request_);
-    request_.Clear();  // it may hold megabytes that nobody asked for
     this->call_->Happened(calls::Received{std::move(parsed)});
   }
-  void OnWriteDone(bool ok) override { this->call_->Happened(calls::Written{ok}); }
+  void OnWriteDone(bool ok) override {
+    in_flight_.Clear();
+    this->call_->Happened(calls::Written{ok});
+  }
 
   void Do(calls::ReadRequest&) { this->StartRead(&received_); }
   template <typename T>
   void Do(calls::Write<T>& it) {
-    response_.Clear();
-    Fill(it.message, response_);
-    in_flight_.Clear();
+    Response response;
+    Fill(it.message, response);
     bool owned = true;
-    (void)grpc::SerializationTraits<Response>::Serialize(response_, &in_flight_, &owned);
+    (void)grpc::SerializationTraits<Response>::Serialize(response, &in_flight_, &owned);
     this->StartWrite(&in_flight_);
   }
   template <typename T>
@@ -145,7 +150,6 @@ class BidiReactor final
   grpc::ByteBuffer received_;
   grpc::ByteBuffer in_flight_;
   Request request_;
-  Response response_;
 };
 
 }  // namespace tenure::rpc

@@ -56,9 +56,9 @@ Result<std::vector<PlaceKey>> MySqlStore::FilterWaiting(const std::vector<PlaceK
               [](const Rows& rows) { return ConvertAll(rows, ToPlace); });
 }
 
-Result<std::vector<Leadership>> MySqlStore::ReadSeats(const std::vector<SessionId>& sessions) {
-  if (sessions.empty()) return std::vector<Leadership>();
-  return Read(query::Seats(sessions), [](const Rows& rows) {
+Result<std::vector<Leadership>> MySqlStore::ReadSeats(const SeatPage& page) {
+  if (page.sessions.empty()) return std::vector<Leadership>();
+  return Read(query::Seats(page), [](const Rows& rows) {
     return ConvertAll(rows, [](const Row& row) { return LeadershipOf(ToElection(row)).value(); });
   });
 }

@@ -584,9 +584,12 @@ std::string Positions(const std::vector<PlaceKey>& places) {
       Literals(elections), ArePlaces(places));
 }
 
-std::string Seats(const std::vector<SessionId>& sessions) {
-  return fmt::format("SELECT {} FROM elections e WHERE e.leader_session IN ({}) ORDER BY e.name",
-                     kElectionColumns, Literals(sessions));
+std::string Seats(const SeatPage& page) {
+  return fmt::format(
+      "SELECT {} FROM elections e WHERE e.leader_session IN ({})"
+      " AND (e.leader_session <> {} OR e.name > {}) ORDER BY e.leader_session, e.name LIMIT {}",
+      kElectionColumns, Literals(page.sessions), Literal(page.sessions.front()),
+      Literal(page.after), page.limit);
 }
 
 std::string Events(const ElectionName& election, Revision from, size_t limit) {

@@ -152,7 +152,7 @@ inline constexpr int kNotNull = 1048;
 [[nodiscard]] std::string ListElections(std::string_view prefix, std::string_view after,
                                         size_t limit);
 [[nodiscard]] std::string Positions(const std::vector<PlaceKey>& places);
-[[nodiscard]] std::string Seats(const std::vector<SessionId>& sessions);
+[[nodiscard]] std::string Seats(const SeatPage& page);
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
 [[nodiscard]] std::string Feed(int partition, uint64_t after, uint64_t until);
 inline constexpr char kPartitions[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";

@@ -62,13 +62,16 @@ Result<std::vector<PlaceKey>> SqliteStore::FilterWaiting(const std::vector<Place
   });
 }
 
-Result<std::vector<Leadership>> SqliteStore::ReadSeats(const std::vector<SessionId>& sessions) {
+Result<std::vector<Leadership>> SqliteStore::ReadSeats(const SeatPage& page) {
   return Guarded([&](Connection& connection) {
     std::vector<Leadership> seats;
-    for (const SessionId& session : sessions) {
-      connection.ForEach(query::kSeats, {Bytes(session)}, [&](const Row& row) {
-        seats.push_back(LeadershipOf(ToElection(row)).value());
-      });
+    ElectionName after = page.after;
+    for (const SessionId& session : page.sessions) {
+      const size_t room = page.limit - seats.size();
+      connection.ForEach(
+          query::kSeats, {Bytes(session), after.bytes, Int(room)},
+          [&](const Row& row) { seats.push_back(LeadershipOf(ToElection(row)).value()); });
+      after = {};
     }
     return seats;
   });

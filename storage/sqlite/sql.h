@@ -106,8 +106,9 @@ inline constexpr char kPosition[] =
     "SELECT COUNT(*) FROM candidacies me JOIN candidacies c ON c.election = me.election"
     " AND (c.precedence, c.ticket) <= (me.precedence, me.ticket)"
     " WHERE me.election = ? AND me.session = ?";
-inline constexpr char kSeats[] =
-    "SELECT " TENURE_ELECTION_COLUMNS " FROM elections e WHERE e.leader_session = ?";
+inline constexpr char kSeats[] = "SELECT " TENURE_ELECTION_COLUMNS
+                                 " FROM elections e WHERE e.leader_session = ?"
+                                 " AND e.name > ? ORDER BY e.name LIMIT ?";
 inline constexpr char kEvents[] =
     "SELECT " TENURE_EVENT_COLUMNS
     " FROM events WHERE election = ?1 AND revision >= MAX(?2,"

@@ -33,7 +33,7 @@ class SqliteStore final : public Store {
                                                   size_t limit) override;
   Result<std::map<PlaceKey, uint64_t>> ReadPositions(const std::vector<PlaceKey>& places) override;
   Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) override;
-  Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override;
+  Result<std::vector<Leadership>> ReadSeats(const SeatPage& page) override;
   Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                         size_t limit) override;
   Result<Partitions> ReadPartitions() override;

@@ -138,7 +138,7 @@ TEST_P(AdminContract, AHandoverIsRecordedAndThenPassesTheSeat) {
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].type, EventType::kHandoverAsked);
   EXPECT_EQ(events[0].successor, "c");
-  EXPECT_EQ(Replica().ReadSeats({leader}).value().at(0).successor, "c");
+  EXPECT_EQ(Replica().ReadSeats({{leader}}).value().at(0).successor, "c");
   EXPECT_FALSE(Administer(Appointing("e", {1}, "c")).changed);
   EXPECT_THAT(committed_, IsEmpty());
   Run(Resign{{"e"}, leader, {}});

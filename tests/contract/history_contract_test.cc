@@ -105,7 +105,7 @@ TEST_P(HistoryContract, ASetOverSeveralPartitionsHasOnePositionInEach) {
       EXPECT_EQ(entry.event.leader.session, session);
     }
   }
-  EXPECT_THAT(Replica().ReadSeats({session}).value(), SizeIs(names.size()));
+  EXPECT_THAT(Replica().ReadSeats({{session}}).value(), SizeIs(names.size()));
 }
 
 TEST_P(HistoryContract, ABlockedSetTakesNothing) {

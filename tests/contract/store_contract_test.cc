@@ -370,7 +370,7 @@ TEST_P(StoreContract, TheSeatsOfASessionCanBeRead) {
   Stand("f", session, "a");
   Stand("g", session, "a");
 
-  const auto seats = store_->ReadSeats({session}).value();
+  const auto seats = store_->ReadSeats({{session}}).value();
 
   ASSERT_THAT(seats, SizeIs(2));
   EXPECT_EQ(seats[0].election.bytes, "e");
@@ -378,6 +378,27 @@ TEST_P(StoreContract, TheSeatsOfASessionCanBeRead) {
   EXPECT_THAT(store_->FindPlaces({session}).value(),
               UnorderedElementsAre(PlaceKey{{"e"}, session}, PlaceKey{{"f"}, session},
                                    PlaceKey{{"g"}, session}));
+}
+
+TEST_P(StoreContract, SeatsAreReadInPages) {
+  std::vector<SessionId> sessions = {NewSessionId(), NewSessionId(), NewSessionId()};
+  std::ranges::sort(sessions);
+  Stand("f", sessions[0], "a");
+  Stand("e", sessions[0], "a");
+  Stand("h", sessions[0], "a");
+  Stand("b", sessions[1], "b");
+  Stand("a", sessions[2], "c");
+  const auto read = [&](const SeatPage& page) {
+    std::string names;
+    const auto seats = store_->ReadSeats(page).value();
+    for (const Leadership& seat : seats) names += seat.election.bytes;
+    return names;
+  };
+
+  EXPECT_EQ(read({sessions, {}, 2}), "ef");
+  EXPECT_EQ(read({sessions, {"f"}, 2}), "hb");
+  EXPECT_EQ(read({{sessions[1], sessions[2]}, {"b"}, 2}), "a");
+  EXPECT_EQ(read({{sessions[2]}, {"a"}, 2}), "");
 }
 
 TEST_P(StoreContract, AttendanceIsWhoIsAliveAndWhereThePartitionsStand) {

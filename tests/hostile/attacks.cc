@@ -1,5 +1,7 @@
 #include "tests/hostile/attacks.h"
 
+#include <fmt/format.h>
+
 #include <iterator>
 #include <thread>
 
@@ -46,6 +48,82 @@ std::string CallsThatMakeGrpcComplain() {
   return calls;
 }
 
+// Sends renewals until nothing more is taken.
+void RenewAndNeverRead(Tenured& server, std::chrono::milliseconds duration) {
+  const auto stub = Connect(server.endpoint());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + duration);
+  const auto stream = stub->KeepAlive(&context);
+  v1::KeepAliveRequest request;
+  for (int i = 0; i < 500; ++i) request.add_session_ids(fmt::format("{:032x}", i));
+  while (stream->Write(request)) continue;
+  (void)stream->Finish();
+}
+
+// Leads 320 elections with the largest values: all that it holds, if it comes again.
+std::string LeadMany(v1::ElectionService::Stub& stub) {
+  std::string session;
+  for (int set = 0; set < 10; ++set) {
+    CampaignArguments arguments{.value = std::string(4'096, 'v'), .lease_ttl = 30s};
+    arguments.request_id = "the request of one attacker";
+    arguments.candidate = "attacker";
+    for (int i = 0; i < 32; ++i) arguments.elections.push_back(fmt::format("many {} {}", set, i));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    v1::CampaignResponse response;
+    if (stub.Campaign(&context, ToRequest(arguments), &response).ok()) {
+      session = response.session().session_id();
+    }
+  }
+  return session;
+}
+
+// Each of many streams asks for megabytes.
+void AskForSeatsAndNeverRead(Tenured& server, std::chrono::milliseconds duration) {
+  const auto stub = Connect(server.endpoint());
+  v1::KeepAliveRequest request;
+  request.add_session_ids(LeadMany(*stub));
+  using Stream = grpc::ClientReaderWriter<v1::KeepAliveRequest, v1::KeepAliveResponse>;
+  std::vector<std::pair<std::unique_ptr<grpc::ClientContext>, std::unique_ptr<Stream>>> streams;
+  for (int i = 0; i < 50; ++i) {
+    auto context = std::make_unique<grpc::ClientContext>();
+    auto stream = stub->KeepAlive(context.get());
+    stream->Write(request);
+    streams.emplace_back(std::move(context), std::move(stream));
+  }
+  std::this_thread::sleep_for(duration);
+  for (auto& [context, stream] : streams) {
+    context->TryCancel();
+    (void)stream->Finish();
+  }
+}
+
+void SelectAPrefixManyTimes(Tenured& server, std::chrono::milliseconds duration) {
+  const auto stub = Connect(server.endpoint());
+  LeadMany(*stub);
+  v1::ObserveRequest request;
+  for (int i = 0; i < 11'000; ++i) request.add_selectors()->set_prefix("m");
+  const auto end = std::chrono::system_clock::now() + duration;
+  while (std::chrono::system_clock::now() < end) {
+    grpc::ClientContext context;
+    context.set_deadline(end);
+    const auto stream = stub->Observe(&context, request);
+    v1::ObserveResponse response;
+    while (stream->Read(&response) && !response.has_progress()) continue;
+    context.TryCancel();
+    (void)stream->Finish();
+  }
+}
+
+void SendGarbage(Tenured& server, std::chrono::milliseconds duration) {
+  const auto end = std::chrono::steady_clock::now() + duration;
+  while (std::chrono::steady_clock::now() < end) {
+    for (const auto* method : AllMethods()) {
+      if (!method->client_streaming()) (void)SendBytes(server.channel(), *method, "\xff\xff\xff");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Attack> AttacksOnConnections() {
@@ -89,9 +167,19 @@ std::vector<Attack> AttacksOnTheLog() {
                   CallsThatMakeGrpcComplain())};
 }
 
+std::vector<Attack> AttacksByCallers() {
+  return {
+      {"answers to renewals that nobody reads", RenewAndNeverRead},
+      {"seats that nobody reads", AskForSeatsAndNeverRead},
+      {"one prefix selected many times", SelectAPrefixManyTimes},
+      {"requests that are no messages", SendGarbage},
+  };
+}
+
 std::vector<Attack> SurvivedAttacks() {
   std::vector<Attack> all = AttacksOnConnections();
   std::ranges::move(AttacksOnTheLog(), std::back_inserter(all));
+  std::ranges::move(AttacksByCallers(), std::back_inserter(all));
   if (!grpc::Version().starts_with("1.51."))
     std::ranges::move(AttacksOnHttp2(), std::back_inserter(all));
   return all;

@@ -25,5 +25,6 @@ struct Attack {
 [[nodiscard]] std::vector<Attack> AttacksOnConnections();
 [[nodiscard]] std::vector<Attack> AttacksOnHttp2();
 [[nodiscard]] std::vector<Attack> AttacksOnTheLog();
+[[nodiscard]] std::vector<Attack> AttacksByCallers();
 
 }  // namespace tenure::testing

@@ -37,8 +37,8 @@ class Delegating : public Store {
   Result<std::vector<PlaceKey>> FilterWaiting(const std::vector<PlaceKey>& places) override {
     return next_.FilterWaiting(places);
   }
-  Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override {
-    return next_.ReadSeats(sessions);
+  Result<std::vector<Leadership>> ReadSeats(const SeatPage& page) override {
+    return next_.ReadSeats(page);
   }
   Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                         size_t limit) override {

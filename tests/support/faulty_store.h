@@ -100,9 +100,9 @@ class FaultyStore final : public Store {
     return Call<std::vector<PlaceKey>>("FilterWaiting",
                                        [&](Store& store) { return store.FilterWaiting(places); });
   }
-  Result<std::vector<Leadership>> ReadSeats(const std::vector<SessionId>& sessions) override {
+  Result<std::vector<Leadership>> ReadSeats(const SeatPage& page) override {
     return Call<std::vector<Leadership>>("ReadSeats",
-                                         [&](Store& store) { return store.ReadSeats(sessions); });
+                                         [&](Store& store) { return store.ReadSeats(page); });
   }
   Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                         size_t limit) override {
