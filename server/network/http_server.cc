@@ -39,6 +39,10 @@ std::string Refuse(std::string_view status, std::string_view header = "") {
   return Answer(status, kText, std::string(status) + "\n", header);
 }
 
+std::shared_ptr<const std::string> Share(std::string answer) {
+  return std::make_shared<const std::string>(std::move(answer));
+}
+
 // The next word of a request's line.
 std::string_view TakeWord(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
@@ -84,7 +88,7 @@ void HttpServer::Run() {
     polled.push_back({stop_.number(), POLLIN, 0});
     for (const Descriptor& listener : listeners_) polled.push_back({listener.number(), POLLIN, 0});
     for (const Exchange& exchange : exchanges_) {
-      const short wanted = exchange.answer.empty() ? POLLIN : POLLOUT;
+      const short wanted = exchange.answer == nullptr ? POLLIN : POLLOUT;
       polled.push_back({exchange.connection.number(), wanted, 0});
     }
     // The oldest has the earliest deadline.
@@ -105,6 +109,7 @@ void HttpServer::Run() {
     for (size_t i = 0; i < listeners_.size(); ++i) {
       if (polled[1 + i].revents != 0) AcceptAll(listeners_[i]);
     }
+    AnswerWithMetrics();
   }
 }
 
@@ -126,8 +131,8 @@ void HttpServer::AcceptAll(const Descriptor& listener) {
 
 bool HttpServer::GoOn(Exchange& exchange) const {
   if (exchange.answered) return Drain(exchange);
-  if (exchange.answer.empty() && !Receive(exchange)) return false;
-  return exchange.answer.empty() || Send(exchange);
+  if (exchange.answer == nullptr && !Receive(exchange)) return false;
+  return exchange.answer == nullptr || Send(exchange);
 }
 
 bool HttpServer::Receive(Exchange& exchange) const {
@@ -137,19 +142,19 @@ bool HttpServer::Receive(Exchange& exchange) const {
   exchange.request.append(buffer, static_cast<size_t>(size));
   const size_t end = exchange.request.find(kEndOfHeaders);
   if (std::min(end, exchange.request.size()) > kRequestBytesMax) {
-    exchange.answer = Refuse("431 Request Header Fields Too Large");
+    exchange.answer = Share(Refuse("431 Request Header Fields Too Large"));
   } else if (end != std::string::npos) {
-    exchange.answer = AnswerTo(exchange.request);
+    AnswerTo(exchange);
   }
   return true;
 }
 
 bool HttpServer::Send(Exchange& exchange) {
-  const ssize_t size = send(exchange.connection.number(), exchange.answer.data(),
-                            exchange.answer.size(), MSG_NOSIGNAL);
+  const std::string_view left = std::string_view(*exchange.answer).substr(exchange.sent);
+  const ssize_t size = send(exchange.connection.number(), left.data(), left.size(), MSG_NOSIGNAL);
   if (size < 0) return errno == EAGAIN;
-  exchange.answer.erase(0, static_cast<size_t>(size));
-  if (!exchange.answer.empty()) return true;
+  exchange.sent += static_cast<size_t>(size);
+  if (exchange.sent < exchange.answer->size()) return true;
   exchange.answered = true;
   return shutdown(exchange.connection.number(), SHUT_WR) == 0;
 }
@@ -162,16 +167,35 @@ bool HttpServer::Drain(Exchange& exchange) {
   return exchange.thrown_away <= kThrownAwayMax;
 }
 
-std::string HttpServer::AnswerTo(std::string_view request) const {
-  std::string_view line = request.substr(0, request.find("\r\n"));
+void HttpServer::AnswerTo(Exchange& exchange) const {
+  std::string_view line = exchange.request;
+  line = line.substr(0, line.find("\r\n"));
   const std::string_view method = TakeWord(line);
   const std::string_view target = TakeWord(line);
-  if (!line.starts_with("HTTP/1.")) return Refuse("400 Bad Request");
-  if (method != "GET") return Refuse("405 Method Not Allowed", "Allow: GET\r\n");
   const std::string_view path = target.substr(0, target.find('?'));
-  if (path == "/metrics") {
-    return Answer("200 OK", "text/plain; version=0.0.4; charset=utf-8", pages_.metrics());
+  if (!line.starts_with("HTTP/1.")) {
+    exchange.answer = Share(Refuse("400 Bad Request"));
+  } else if (method != "GET") {
+    exchange.answer = Share(Refuse("405 Method Not Allowed", "Allow: GET\r\n"));
+  } else if (path == "/metrics") {
+    exchange.wants_metrics = true;
+  } else {
+    exchange.answer = Share(PageAt(path));
   }
+}
+
+void HttpServer::AnswerWithMetrics() {
+  if (std::ranges::none_of(exchanges_, &Exchange::wants_metrics)) return;
+  const auto page =
+      Share(Answer("200 OK", "text/plain; version=0.0.4; charset=utf-8", pages_.metrics()));
+  std::erase_if(exchanges_, [&](Exchange& exchange) {
+    if (!std::exchange(exchange.wants_metrics, false)) return false;
+    exchange.answer = page;
+    return !Send(exchange);
+  });
+}
+
+std::string HttpServer::PageAt(std::string_view path) const {
   if (path == "/healthz") {
     if (pages_.healthy()) return Answer("200 OK", kText, "ok\n");
     return Answer("503 Service Unavailable", kText, "gRPC does not answer\n");

@@ -1,9 +1,10 @@
 // The small HTTP face: /metrics, /healthz and /readyz, for who may not be trusted with more.
 //
-// HTTP/1.1, GET only, one request for each connection. One thread serves all, and none of them can
-// keep it from another: a request has a deadline as a whole, and when there are too many
-// connections, the one that has taken longest makes room. See docs/adr/0041-connections.md for why
-// no library does this.
+// HTTP/1.1, GET only, one request for each connection. One thread serves all. A slow client delays
+// no other: a request has a deadline as a whole, and when there are too many connections, the one
+// that has taken longest makes room. Many clients delay others by one exposition of the metrics:
+// all who have asked for it by then share it. See docs/adr/0041-connections.md for why no library
+// does this.
 #pragma once
 
 #include <chrono>
@@ -43,9 +44,11 @@ class HttpServer {
     Descriptor connection;
     std::chrono::steady_clock::time_point deadline;
     std::string request = {};
-    std::string answer = {};  // what is left to send; once there is one, requests are not read
-    bool answered = false;    // all was sent; what still comes is thrown away
-    size_t thrown_away = 0;   // bytes
+    bool wants_metrics = false;  // gets them when the others have had their turn
+    std::shared_ptr<const std::string> answer = {};  // once there is one, requests are not read
+    size_t sent = 0;                                 // of the answer
+    bool answered = false;   // all was sent; what still comes is thrown away
+    size_t thrown_away = 0;  // bytes
   };
   using Exchanges = std::list<Exchange>;  // the oldest first
 
@@ -58,7 +61,9 @@ class HttpServer {
   // What is left of a request that was answered early: closing with it unread would take the answer
   // away from its reader.
   static bool Drain(Exchange& exchange);
-  [[nodiscard]] std::string AnswerTo(std::string_view request) const;
+  void AnswerTo(Exchange& exchange) const;
+  [[nodiscard]] std::string PageAt(std::string_view path) const;
+  void AnswerWithMetrics();
 
   const std::vector<Descriptor> listeners_;
   const HttpPages pages_;

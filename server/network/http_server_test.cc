@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
+#include <thread>
 
 #include "server/network/network_testing.h"
 
@@ -21,7 +23,7 @@ class HttpServerTest : public ::testing::Test {
     auto listeners = Listen("127.0.0.1:0", "test");
     port_ = PortOf(listeners->front());
     server_ = std::make_unique<HttpServer>(
-        *std::move(listeners), HttpPages{[this] { return metrics_; },
+        *std::move(listeners), HttpPages{[this] { return Metrics(); },
                                          [this] { return healthy_.load(); }, [] { return false; }});
   }
   std::string Ask(const std::string& request) const {
@@ -30,6 +32,14 @@ class HttpServerTest : public ::testing::Test {
     return ReadToEnd(client);
   }
 
+  std::string Metrics() {
+    ++expositions_;
+    const std::lock_guard lock(exposing_);
+    return metrics_;
+  }
+
+  std::atomic<int> expositions_ = 0;
+  std::mutex exposing_;
   std::string metrics_ = "metric 1\n";
   std::atomic<bool> healthy_ = true;
   int port_ = 0;
@@ -71,6 +81,21 @@ TEST_F(HttpServerTest, ABigPageArrivesWhole) {
   metrics_ = std::string(20'000'000, 'm');
 
   EXPECT_THAT(Ask("GET /metrics HTTP/1.1\r\n\r\n").size(), ::testing::Gt(metrics_.size()));
+}
+
+TEST_F(HttpServerTest, WhoAsksForMetricsMeanwhileSharesThem) {
+  std::vector<Descriptor> clients;
+  {
+    const std::lock_guard lock(exposing_);
+    for (int i = 0; i < 20; ++i) {
+      clients.push_back(ConnectToPort(port_));
+      SendAll(clients.back(), "GET /metrics HTTP/1.1\r\n\r\n");
+      while (expositions_ == 0) std::this_thread::yield();
+    }
+  }
+
+  for (const Descriptor& client : clients) EXPECT_THAT(ReadToEnd(client), EndsWith(metrics_));
+  EXPECT_EQ(expositions_, 2);
 }
 
 // Those that say half of a request, and no more.
