@@ -109,8 +109,8 @@ class Engine {
   }
 
   // This replica has tried to announce itself in the store (Membership). A store in which it cannot
-  // write does not answer, whatever it shows.
-  void Announced(const Result<void>& outcome) { outages_.Wrote(outcome); }
+  // write does not answer, whatever it shows: see Outages.
+  void Announced(const Result<void>& outcome) { outages_.Announced(outcome); }
   // Why it cannot; nothing if it can.
   [[nodiscard]] std::optional<Error> write_fault() const { return outages_.write_fault(); }
   // Calls this when a transaction has failed, which may be so because nothing can be written. Must

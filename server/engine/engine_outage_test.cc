@@ -96,6 +96,7 @@ TEST_F(OutageUseTest, AStoreThatCannotBeWrittenIsAway) {
   world_.Advance(5s);
   EXPECT_TRUE(a_.engine.StoreAnswers());  // one failure says nothing
 
+  a_.engine.Announced({});
   a_.engine.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
   world_.Advance(2s);
   EXPECT_FALSE(a_.engine.StoreAnswers());
@@ -107,7 +108,15 @@ TEST_F(OutageUseTest, AStoreThatCannotBeWrittenIsAway) {
   EXPECT_FALSE(a_.engine.write_fault());
 }
 
+TEST_F(OutageUseTest, WhereTransactionsCommitAnAnnouncementThatFailsSaysNothing) {
+  ASSERT_TRUE(a_.Do(Stand("mail", "c")));
+  a_.engine.Announced(Fail(Reason::kStoreUnavailable, "no right to do this"));
+
+  EXPECT_FALSE(a_.engine.write_fault());
+}
+
 TEST_F(OutageUseTest, AfterALongTimeWithoutWritesTheIncumbentGoesFirst) {
+  a_.engine.Announced({});
   a_.engine.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
   a_.store.FailNext(1'000'000, "Transact");
   world_.Advance(kLong);

@@ -1,5 +1,7 @@
 #include "server/engine/outages.h"
 
+#include <utility>
+
 namespace tenure::engine {
 
 void Outages::Answered(SteadyTime now) {
@@ -9,9 +11,16 @@ void Outages::Answered(SteadyTime now) {
   last_answer_ = now;
 }
 
-void Outages::Wrote(const Result<void>& outcome) {
+void Outages::Announced(const Result<void>& outcome) {
   const MutexLock lock(mutex_);
-  write_fault_ = outcome ? std::nullopt : std::optional(outcome.error());
+  const bool writable = std::exchange(committed_, false) || outcome;
+  write_fault_ = writable ? std::nullopt : std::optional(outcome.error());
+}
+
+void Outages::Committed() {
+  const MutexLock lock(mutex_);
+  committed_ = true;
+  write_fault_.reset();
 }
 
 std::optional<Error> Outages::write_fault() const {

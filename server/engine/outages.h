@@ -23,10 +23,12 @@ class Outages {
 
   // It was read.
   void Answered(SteadyTime now);
-  // The last attempt to write is over. After one that failed it is away, whatever it answers, until
-  // one succeeds.
-  void Wrote(const Result<void>& outcome);
-  // How that attempt failed; nothing if it did not.
+  // An announcement is over. After one that failed the database is away, whatever it answers, until
+  // one succeeds or a transaction commits.
+  void Announced(const Result<void>& outcome);
+  // So an announcement that fails says nothing of the database, but something of its own table.
+  void Committed();
+  // Why it is away although it answers; nothing if it is not.
   [[nodiscard]] std::optional<Error> write_fault() const;
   [[nodiscard]] SteadyTime last_answer() const;
   // The last one that was long enough; until now, if it lasts.
@@ -43,6 +45,7 @@ class Outages {
 
   mutable Mutex mutex_;
   std::optional<Error> write_fault_ TENURE_GUARDED_BY(mutex_);
+  bool committed_ TENURE_GUARDED_BY(mutex_) = false;  // since the last announcement
   SteadyTime last_answer_ TENURE_GUARDED_BY(mutex_);
   std::optional<Outage> last_ TENURE_GUARDED_BY(mutex_);
 };

@@ -67,16 +67,30 @@ TEST_F(OutagesTest, ADatabaseThatIsBackForAMomentIsStillAway) {
 
 TEST_F(OutagesTest, ADatabaseThatCannotBeWrittenIsAwayAlthoughItAnswers) {
   AnswerUntil(10s);
-  outages_.Wrote(Fail(Reason::kStoreUnavailable, "the disk is full"));
+  outages_.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
   AnswerUntil(20s);
 
   EXPECT_EQ(outages_.write_fault()->message, "the disk is full");
   EXPECT_EQ(outages_.last_answer(), kStart + 10s);
   EXPECT_EQ(LastUntil(20s), Span(10s, 20s));
-  outages_.Wrote({});
+  outages_.Announced({});
   AnswerUntil(30s);
   EXPECT_FALSE(outages_.write_fault());
   EXPECT_EQ(LastUntil(30s), Span(10s, 20s + 100ms));
+}
+
+TEST_F(OutagesTest, WhereTransactionsCommitADatabaseCanBeWritten) {
+  outages_.Announced(Fail(Reason::kStoreUnavailable, "no right to do this"));
+  outages_.Committed();
+  EXPECT_FALSE(outages_.write_fault());
+
+  outages_.Announced(Fail(Reason::kStoreUnavailable, "no right to do this"));
+  outages_.Committed();
+  outages_.Announced(Fail(Reason::kStoreUnavailable, "no right to do this"));
+  EXPECT_FALSE(outages_.write_fault());
+
+  outages_.Announced(Fail(Reason::kStoreUnavailable, "no right to do this"));
+  EXPECT_TRUE(outages_.write_fault());
 }
 
 TEST_F(OutagesTest, AReplicaThatStartsWithoutItsDatabaseCountsFromThen) {

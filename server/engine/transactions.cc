@@ -32,7 +32,7 @@ void CountMemory(Metrics& metrics, Committed::Memory memory) {
 }  // namespace
 
 Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-                           const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
+                           const DatabaseClock& clock, Lineage& lineage, Outages& outages,
                            StateCache& cache, Duration incumbent_wait,
                            std::function<void()> when_one_fails)
     : store_(store),
@@ -107,6 +107,8 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
     return committed;
   }
   CountMemory(metrics_, committed->memory);
+  // One that changes nothing needs no room.
+  if (!committed->offsets.empty()) outages_.Committed();
   lineage_.Saw(committed->offsets, point->epoch);
   if (committed->memory == Committed::Memory::kRefused) cache_.Forget(locks);
   cache_.Remember(*committed, before);

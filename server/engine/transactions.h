@@ -27,8 +27,8 @@ class Transactions {
   // The seats that an outage has cost are kept for their holders for `incumbent_wait`.
   // `when_one_fails` must not block.
   Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-               const DatabaseClock& clock, Lineage& lineage, const Outages& outages,
-               StateCache& cache, Duration incumbent_wait, std::function<void()> when_one_fails);
+               const DatabaseClock& clock, Lineage& lineage, Outages& outages, StateCache& cache,
+               Duration incumbent_wait, std::function<void()> when_one_fails);
 
   // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
   // clock that has jumped ahead: until leases have followed it, everything counts as busy. Errors:
@@ -56,7 +56,7 @@ class Transactions {
   Metrics& metrics_;
   const DatabaseClock& clock_;
   Lineage& lineage_;
-  const Outages& outages_;
+  Outages& outages_;
   StateCache& cache_;
   const Duration incumbent_wait_;
   const std::function<void()> when_one_fails_;
