@@ -13,7 +13,7 @@ namespace tenure::sqlite {
 
 Result<HistorySight> SqliteStore::AgreeOnHistory(
     uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     Partitions partitions;
     HistorySight sight;
@@ -42,11 +42,11 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
 }
 
 Result<uint64_t> SqliteStore::ReadOrigin() {
-  return Guarded([&](Connection& connection) { return connection.Number(query::kOrigin); });
+  return Read([&](Connection& connection) { return connection.Number(query::kOrigin); });
 }
 
 Result<uint64_t> SqliteStore::RaiseOrigin() {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     const auto now = static_cast<uint64_t>(Int(clock_()));
     const uint64_t raised = std::max(connection.Number(query::kOrigin) + kBumpMin, now);
     connection.Execute(query::kSaveOrigin, {Int(raised)});
@@ -57,7 +57,7 @@ Result<uint64_t> SqliteStore::RaiseOrigin() {
 Result<std::string> SqliteStore::SessionKey() {
   const auto fresh = NewSessionKey();
   if (!fresh) return fresh;
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     connection.Execute(query::kAddSessionKey, {*fresh});
     return connection.First(query::kSessionKey, {}, [](const Row& row) { return Text(row, 0); })
         .value();

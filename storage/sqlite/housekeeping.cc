@@ -10,7 +10,7 @@
 namespace tenure::sqlite {
 
 Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     DueWork due;
     due.now = clock_();
     connection.ForEach(query::kPartitions, {},
@@ -25,13 +25,13 @@ Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
 }
 
 Result<std::vector<SessionId>> SqliteStore::ListUnended(const SessionId& after, size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     return connection.Collect(query::kUnended, {Bytes(after), Int(limit)}, ToId);
   });
 }
 
 Result<std::vector<PlaceKey>> SqliteStore::FindPlaces(const std::vector<SessionId>& sessions) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     std::vector<PlaceKey> places;
     for (const SessionId& id : sessions) {
       connection.ForEach(query::kPlaces, {Bytes(id)}, [&](const Row& row) {
@@ -43,7 +43,7 @@ Result<std::vector<PlaceKey>> SqliteStore::FindPlaces(const std::vector<SessionI
 }
 
 Result<void> SqliteStore::MarkSettled(const std::vector<SessionId>& sessions) {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     for (const SessionId& id : sessions) connection.Execute(query::kMarkSettled, {Bytes(id)});
     transaction.Commit();
@@ -51,7 +51,7 @@ Result<void> SqliteStore::MarkSettled(const std::vector<SessionId>& sessions) {
 }
 
 Result<size_t> SqliteStore::ForgetSessions(Duration age, size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     connection.Execute(query::kForgetReplicas, {Int(clock_().since_epoch - kReplicaAgeMax)});
     connection.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
     return connection.Changes();
@@ -59,7 +59,7 @@ Result<size_t> SqliteStore::ForgetSessions(Duration age, size_t limit) {
 }
 
 Result<std::vector<Peer>> SqliteStore::Announce(const Peer& self, Duration age, size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     const DbTime now = clock_();
     connection.Execute(query::kAnnounce, {self.id, self.address, Int(now)});
     return connection.Collect(query::kOtherReplicas,
@@ -69,7 +69,7 @@ Result<std::vector<Peer>> SqliteStore::Announce(const Peer& self, Duration age, 
 
 Result<Trimmed> SqliteStore::TrimHistory(const Retention& retention, const ElectionName& after,
                                          size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     const DbTime now = clock_();
     if (after.bytes.empty()) {

@@ -15,7 +15,7 @@ constexpr int64_t kPlacesMax = 1000;
 
 Result<std::vector<QueueEntry>> SqliteStore::ReadQueue(const ElectionName& election, size_t skip,
                                                        size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     return connection.Collect(query::kQueue, {election.bytes, Int(clock_()), Int(skip), Int(limit)},
                               [](const Row& row) { return ToQueueEntry(row); });
   });
@@ -23,7 +23,7 @@ Result<std::vector<QueueEntry>> SqliteStore::ReadQueue(const ElectionName& elect
 
 Result<std::vector<TermRecord>> SqliteStore::ReadTerms(const ElectionName& election, Term before,
                                                        size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     return connection.Collect(query::kTerms, {election.bytes, Int(before.value), Int(limit)},
                               ToTermRecord);
   });
@@ -31,7 +31,7 @@ Result<std::vector<TermRecord>> SqliteStore::ReadTerms(const ElectionName& elect
 
 Result<std::vector<AdminRecord>> SqliteStore::ReadAdminChanges(
     const std::optional<ElectionName>& election, uint64_t before, size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     return election
                ? connection.Collect(query::kAdminChangesOf,
                                     {Int(before), election->bytes, Int(limit)}, ToAdminRecord)
@@ -41,7 +41,7 @@ Result<std::vector<AdminRecord>> SqliteStore::ReadAdminChanges(
 
 Result<std::vector<SessionView>> SqliteStore::ReadSessions(std::string_view candidate_prefix,
                                                            const SessionId& after, size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     const std::string end = PrefixEnd(candidate_prefix);
     auto sessions = connection.Collect(
         query::kLiveSessions, {Int(clock_()), candidate_prefix, end, Bytes(after), Int(limit)},
@@ -56,15 +56,14 @@ Result<std::vector<SessionView>> SqliteStore::ReadSessions(std::string_view cand
 }
 
 Result<std::optional<SessionId>> SqliteStore::FindSession(std::string_view handle) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     const auto [first, last] = SessionIdsOf(handle);
     return connection.First(query::kFindSession, {Bytes(first), Bytes(last)}, ToId);
   });
 }
 
 Result<Statistics> SqliteStore::ReadStatistics() {
-  return Guarded([&](Connection& connection) {
-    Transaction transaction(connection, query::kBeginRead);
+  return Read([&](Connection& connection) {
     const int64_t now = Int(clock_());
     Statistics statistics;
     connection.ForEach(query::kCountEmpty, {}, [&](const Row& row) {

@@ -17,8 +17,7 @@ Partitions PartitionsOf(Connection& connection) {
 
 Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
     const std::vector<ElectionName>& names) {
-  return Guarded([&](Connection& connection) {
-    Transaction transaction(connection, query::kBeginRead);
+  return Read([&](Connection& connection) {
     const int64_t now = Int(clock_());
     std::map<ElectionName, ElectionView> views;
     for (const ElectionName& name : names) {
@@ -31,7 +30,7 @@ Result<std::map<ElectionName, ElectionView>> SqliteStore::ReadElections(
 
 Result<std::vector<ElectionView>> SqliteStore::ListElections(std::string_view prefix,
                                                              std::string_view after, size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     const std::string end = PrefixEnd(prefix);
     return connection.Collect(query::kListElections,
                               {Int(clock_()), prefix, end, after, Int(limit)}, ToView);
@@ -40,7 +39,7 @@ Result<std::vector<ElectionView>> SqliteStore::ListElections(std::string_view pr
 
 Result<std::map<PlaceKey, uint64_t>> SqliteStore::ReadPositions(
     const std::vector<PlaceKey>& places) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     std::map<PlaceKey, uint64_t> positions;
     for (const PlaceKey& place : places) {
       const uint64_t position =
@@ -52,7 +51,7 @@ Result<std::map<PlaceKey, uint64_t>> SqliteStore::ReadPositions(
 }
 
 Result<std::vector<PlaceKey>> SqliteStore::FilterWaiting(const std::vector<PlaceKey>& places) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     std::vector<PlaceKey> waiting;
     for (const PlaceKey& place : places) {
       connection.ForEach(query::kLoadPlace, {place.election.bytes, Bytes(place.session)},
@@ -63,7 +62,7 @@ Result<std::vector<PlaceKey>> SqliteStore::FilterWaiting(const std::vector<Place
 }
 
 Result<std::vector<Leadership>> SqliteStore::ReadSeats(const SeatPage& page) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     std::vector<Leadership> seats;
     ElectionName after = page.after;
     for (const SessionId& session : page.sessions) {
@@ -79,18 +78,18 @@ Result<std::vector<Leadership>> SqliteStore::ReadSeats(const SeatPage& page) {
 
 Result<std::vector<Event>> SqliteStore::ReadEvents(const ElectionName& election, Revision from,
                                                    size_t limit) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     return connection.Collect(query::kEvents, {election.bytes, Int(from.value), Int(limit)},
                               ToEvent);
   });
 }
 
 Result<Partitions> SqliteStore::ReadPartitions() {
-  return Guarded([&](Connection& connection) { return PartitionsOf(connection); });
+  return Read([&](Connection& connection) { return PartitionsOf(connection); });
 }
 
 Result<Attendance> SqliteStore::ReadAttendance(const std::vector<SessionId>& sessions) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     Attendance attendance;
     const DbTime now = clock_();
     for (const SessionId& id : sessions) {
@@ -105,7 +104,7 @@ Result<Attendance> SqliteStore::ReadAttendance(const std::vector<SessionId>& ses
 
 Result<std::vector<FeedEntry>> SqliteStore::ReadFeed(int partition, uint64_t after,
                                                      uint64_t until) {
-  return Guarded([&](Connection& connection) {
+  return Read([&](Connection& connection) {
     return connection.Collect(query::kFeed, {int64_t{partition}, Int(after), Int(until)},
                               ToFeedEntry);
   });

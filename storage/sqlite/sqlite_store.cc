@@ -30,7 +30,8 @@ void KeepLaterLeases(const TransactionState& loaded, TransactionState& decided) 
 
 Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules& rules,
                                         const Decide& decide) {
-  return Guarded([&](Connection& connection) {
+  const auto whom = rules.repeatable ? Turns::For::kRenewals : Turns::For::kOthers;
+  const auto transact = [&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     const TransactionState loaded = Load(connection, clock_(), locks);
     auto memory = Committed::Memory::kUnused;
@@ -52,30 +53,32 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
     auto offsets = Save(connection, loaded, decided, rules.point);
     transaction.Commit();
     return Committed{std::move(decided), std::move(offsets), memory};
-  });
+  };
+  return Write(transact, whom);
 }
 
 void SqliteStore::StayOn(uint64_t) {}  // there is only one
 
 StoreActivity SqliteStore::Activity() const {
-  const size_t busy = busy_ ? 1 : 0;
-  return {.connections_busy = busy, .connections_idle = 1 - busy, .connections_max = 1};
+  const size_t all = reader_ ? 2 : 1;
+  const size_t busy = (writer_.busy() ? 1u : 0u) + (reader_ && reader_->busy() ? 1u : 0u);
+  return {.connections_busy = busy, .connections_idle = all - busy, .connections_max = all};
 }
 
 Result<void> SqliteStore::Ping() {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     transaction.Commit();
   });
 }
 
 Result<SchemaState> SqliteStore::CheckSchema() {
-  return Guarded(
+  return Read(
       [&](Connection& connection) { return StateOf(Version(connection), SqliteMigrations()); });
 }
 
 Result<void> SqliteStore::Migrate() {
-  return Guarded([&](Connection& connection) {
+  return Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     const int version = Version(connection);
     connection.ExecuteOnce(query::kCreateSchemaVersion);

@@ -1,7 +1,8 @@
 // The embedded store: one SQLite file, or memory. For one machine, tests and simulation.
 //
-// One connection under one lock; a transaction is a transaction of SQLite, on disk when it returns.
-// Several processes on one machine may share the file.
+// One connection writes; a transaction is a transaction of SQLite, on disk when it returns. Another
+// one reads, so that nothing that is read delays what is written. Several processes on one machine
+// may share the file.
 #pragma once
 
 #include <functional>

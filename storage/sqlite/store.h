@@ -2,28 +2,29 @@
 // operator_reads.cc, housekeeping.cc and history.cc.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "core/mutex.h"
-#include "storage/sqlite/connection.h"
+#include "storage/sqlite/shared_connection.h"
+#include "storage/sqlite/sql.h"
 #include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/turns.h"
 #include "storage/store.h"
 
 namespace tenure::sqlite {
 
+inline constexpr char kInMemory[] = ":memory:";
+
 class SqliteStore final : public Store {
  public:
-  SqliteStore(const std::string& path, DbClock clock)
-      : clock_(std::move(clock)), connection_(path) {}
+  SqliteStore(const std::string& path, DbClock clock) : clock_(std::move(clock)), writer_(path) {
+    if (path != kInMemory) reader_.emplace(path);
+  }
 
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                              const Decide& decide) override;
@@ -70,41 +71,26 @@ class SqliteStore final : public Store {
   Result<void> Migrate() override;
 
  private:
-  // Says that the connection is in use, for so long.
-  class InUse {
-   public:
-    explicit InUse(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
-    ~InUse() { flag_ = false; }
-    InUse(const InUse&) = delete;
-    InUse& operator=(const InUse&) = delete;
-
-   private:
-    std::atomic<bool>& flag_;
-  };
-
-  // Runs `work` alone, and turns SQLite's exceptions into values.
+  // Runs `work` when it is its turn to write.
   template <typename Work>
-  auto Guarded(Work work) -> Result<std::invoke_result_t<Work, Connection&>> {
-    const MutexLock lock(mutex_);
-    const InUse in_use(busy_);
-    try {
-      if constexpr (std::is_void_v<std::invoke_result_t<Work, Connection&>>) {
-        work(connection_);
-        return {};
-      } else {
-        return work(connection_);
-      }
-    } catch (const SQLite::Exception& error) {
-      return Fail(Reason::kStoreUnavailable, std::string("SQLite: ") + error.what());
-    } catch (const std::out_of_range&) {
-      return Fail(Reason::kStoreUnavailable, "SQLite: the tables hold data that no tenured wrote");
-    }
+  auto Write(Work work, Turns::For whom = Turns::For::kOthers) {
+    return writer_.Use(whom, std::move(work));
+  }
+  // Runs `work` on one snapshot: what was committed before its turn began. No writer waits for it.
+  template <typename Work>
+  auto Read(Work work) {
+    SharedConnection& connection = reader_ ? *reader_ : writer_;
+    return connection.Use(Turns::For::kOthers, [&work](Connection& reading) {
+      Transaction snapshot(reading, query::kBeginRead);
+      auto read = work(reading);
+      snapshot.Commit();
+      return read;
+    });
   }
 
   const DbClock clock_;
-  Mutex mutex_;
-  std::atomic<bool> busy_ = false;
-  Connection connection_ TENURE_GUARDED_BY(mutex_);
+  SharedConnection writer_;
+  std::optional<SharedConnection> reader_;  // a database in memory has only one connection
 };
 
 }  // namespace tenure::sqlite

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <latch>
 #include <thread>
 
 namespace tenure::testing {
@@ -124,6 +125,43 @@ void SendGarbage(Tenured& server, std::chrono::milliseconds duration) {
   }
 }
 
+// Makes all calls at once, and waits for their ends. What failed has an empty answer.
+template <typename Response, typename Request, typename Start>
+std::vector<Response> CallAll(const std::vector<Request>& requests, Start start) {
+  std::vector<Response> responses(requests.size());
+  std::vector<grpc::ClientContext> contexts(requests.size());
+  std::latch unanswered(static_cast<ptrdiff_t>(requests.size()));
+  for (size_t i = 0; i < requests.size(); ++i) {
+    contexts[i].set_deadline(std::chrono::system_clock::now() + kPatience);
+    start(&contexts[i], &requests[i], &responses[i],
+          [&unanswered](const grpc::Status&) { unanswered.count_down(); });
+  }
+  unanswered.wait();
+  return responses;
+}
+
+// Sessions that lead in 32 elections each, and are all ended by an operator at once.
+void EndManySessions(Tenured& server, std::chrono::milliseconds duration) {
+  constexpr int kSessions = 1'000;
+  std::vector<v1::CampaignRequest> campaigns;
+  for (int i = 0; i < kSessions; ++i) {
+    std::vector<std::string> set;
+    for (int k = 0; k < 32; ++k) set.push_back(std::to_string(i) + " to end " + std::to_string(k));
+    campaigns.push_back(ToRequest({.candidate = "ended", .elections = set}));
+  }
+  for (const auto end = std::chrono::steady_clock::now() + duration;
+       std::chrono::steady_clock::now() < end;) {
+    std::vector<v1::EndSessionRequest> ends;
+    for (const auto& campaigned : CallAll<v1::CampaignResponse>(
+             campaigns, [&](auto... call) { server.stub().async()->Campaign(call...); })) {
+      if (!campaigned.has_session()) continue;
+      ends.emplace_back().set_handle(campaigned.session().session_id().substr(0, 16));
+    }
+    CallAll<v1::EndSessionResponse>(
+        ends, [&](auto... call) { server.admin().async()->EndSession(call...); });
+  }
+}
+
 }  // namespace
 
 std::vector<Attack> AttacksOnConnections() {
@@ -173,6 +211,7 @@ std::vector<Attack> AttacksByCallers() {
       {"seats that nobody reads", AskForSeatsAndNeverRead},
       {"one prefix selected many times", SelectAPrefixManyTimes},
       {"requests that are no messages", SendGarbage},
+      {"sessions that are ended at once", EndManySessions},
   };
 }
 

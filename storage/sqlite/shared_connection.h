@@ -1,0 +1,61 @@
+// A connection that threads share: one at a time, each in its turn.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "core/error.h"
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/turns.h"
+
+namespace tenure::sqlite {
+
+// Thread-safe.
+class SharedConnection {
+ public:
+  explicit SharedConnection(const std::string& path) : connection_(path) {}
+
+  // Runs `work` when it is its turn, and turns SQLite's exceptions into values.
+  template <typename Work>
+  auto Use(Turns::For whom, Work work) -> Result<std::invoke_result_t<Work, Connection&>> {
+    const Turn turn(turns_, whom);
+    const InUse in_use(busy_);
+    try {
+      if constexpr (std::is_void_v<std::invoke_result_t<Work, Connection&>>) {
+        work(connection_);
+        return {};
+      } else {
+        return work(connection_);
+      }
+    } catch (const SQLite::Exception& error) {
+      return Fail(Reason::kStoreUnavailable, std::string("SQLite: ") + error.what());
+    } catch (const std::out_of_range&) {
+      return Fail(Reason::kStoreUnavailable, "SQLite: the tables hold data that no tenured wrote");
+    }
+  }
+
+  [[nodiscard]] bool busy() const { return busy_; }
+
+ private:
+  // Says that the connection is in use, for so long.
+  class InUse {
+   public:
+    explicit InUse(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+    ~InUse() { flag_ = false; }
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+
+  Turns turns_;
+  std::atomic<bool> busy_ = false;
+  Connection connection_ TENURE_GUARDED_BY(turns_);
+};
+
+}  // namespace tenure::sqlite

@@ -1,0 +1,52 @@
+// Whose turn it is to use a connection. A mutex would let whoever comes at the right moment pass
+// those who wait: under load, a renewal was passed by for longer than its lease.
+#pragma once
+
+#include <array>
+#include <deque>
+
+#include "core/mutex.h"
+
+namespace tenure::sqlite {
+
+// Turns are given in the order in which they were asked for; but while renewals and others wait,
+// every second turn is a renewal's. So a renewal waits for at most one of the others, and one more
+// for each renewal before it, and load of either kind cannot keep the other one out. Thread-safe.
+class TENURE_THREAD_SAFETY(capability("turns")) Turns {
+ public:
+  enum class For { kRenewals, kOthers };
+
+ private:
+  friend class Turn;
+
+  struct Waiter {
+    bool called = false;
+    ConditionVariable changed;
+  };
+  using Queue = std::deque<Waiter*>;
+
+  void Take(For whom);
+  void Leave(For whom);
+
+  Mutex mutex_;
+  bool taken_ TENURE_GUARDED_BY(mutex_) = false;
+  std::array<Queue, 2> queues_ TENURE_GUARDED_BY(mutex_);  // by For
+};
+
+// Waits for a turn, and has it for as long as it lives.
+class TENURE_THREAD_SAFETY(scoped_lockable) Turn {
+ public:
+  Turn(Turns& turns, Turns::For whom) TENURE_THREAD_SAFETY(acquire_capability(turns))
+      : turns_(turns), whom_(whom) {
+    turns_.Take(whom_);
+  }
+  ~Turn() TENURE_THREAD_SAFETY(release_capability()) { turns_.Leave(whom_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Turns& turns_;
+  const Turns::For whom_;
+};
+
+}  // namespace tenure::sqlite
