@@ -20,6 +20,7 @@ struct LockSet {
     bool create = false;               // bring the election into being
     // If it is not there: how many elections these identities have brought into being is needed.
     std::set<std::string> creators = {};
+    bool past = false;  // what is kept of it
   };
 
   std::map<ElectionName, Part> elections;

@@ -13,6 +13,15 @@
 
 namespace tenure {
 
+// What is kept of what happened in an election.
+struct Past {
+  std::optional<Revision> oldest = {};  // of its events; nothing: it has none
+  // The time of the latest event, or of an operator's later change. Nothing: there is neither.
+  std::optional<DbTime> changed_at = {};
+
+  bool operator==(const Past&) const = default;
+};
+
 // One election, with the part of its queue that matters now.
 struct ElectionState {
   Election election;
@@ -26,8 +35,14 @@ struct ElectionState {
   std::optional<Candidacy> horizon = {};
   // Candidates that were deposed, and until when none of them is elected, unless it is appointed.
   std::map<std::string, DbTime> cool_downs = {};
+  // Nothing, unless it was asked for (LockSet).
+  std::optional<Past> past = {};
   // Set by the law: the whole queue is to be deleted, with what was not read.
   bool emptied = false;
+  // Set by the law: the row is to be deleted, with all that belongs to it.
+  bool purged = false;
+  // Set by the law: events of lower revisions are to be deleted.
+  Revision forgotten_before = {};
 };
 
 // A seat that was filled, and how it had become vacant.
@@ -74,6 +89,8 @@ struct TransactionState {
   // `Reconcile`.
   std::set<ElectionName> undecided;
   std::vector<AdminChange> admin_changes;
+  // The terms and revisions of elections that come into being later begin after no lower number.
+  uint64_t origin_min = 0;
   // How many sessions were opened by candidates whose last session had expired while they lived.
   size_t premature_expirations = 0;
 };

@@ -54,8 +54,17 @@ std::string_view AdminActionName(AdminAction action) {
     case AdminAction::kConfigured: return "CONFIGURED";
     case AdminAction::kDeleted: return "DELETED";
     case AdminAction::kSessionEnded: return "SESSION_ENDED";
+    case AdminAction::kPurged: return "PURGED";
   }
   return "";
+}
+
+bool IsFirst(const Event& event) {
+  return event.type == EventType::kElected && event.term.value == event.revision.value;
+}
+
+bool HasEvents(const Election& election) {
+  return election.leader || election.term.value != election.revision.value;
 }
 
 const Incumbent* IncumbentOf(const Election& election) {

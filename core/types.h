@@ -248,6 +248,13 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// Whether no event of the election came before this one, unless it is hidden (`history_from`).
+// Terms and revisions begin with the same number; both rise with a grant, and only revisions with
+// anything else, of which there is some before the next grant.
+[[nodiscard]] bool IsFirst(const Event& event);
+// Whether an election has had an event, since it began or its numbers were raised.
+[[nodiscard]] bool HasEvents(const Election& election);
+
 // A leadership as callers see it.
 struct Leadership {
   ElectionName election;
@@ -269,6 +276,7 @@ enum class AdminAction : uint8_t {
   kConfigured = 5,
   kDeleted = 6,
   kSessionEnded = 7,
+  kPurged = 8,
 };
 [[nodiscard]] std::string_view AdminActionName(AdminAction action);
 

@@ -37,6 +37,13 @@ Changes Compare(const TransactionState& loaded, const TransactionState& decided)
   Changes changes;
   for (const auto& [name, state] : decided.elections) {
     const ElectionState& before = loaded.elections.at(name);
+    if (state.purged) {
+      changes.purged.push_back(&state.election.name);
+      continue;
+    }
+    if (state.forgotten_before > Revision{0}) {
+      changes.forgotten.emplace_back(&state.election.name, state.forgotten_before);
+    }
     const bool changed = state.election != before.election || state.exists != before.exists;
     if (changed) changes.elections.push_back(&state.election);
     if (state.emptied) changes.emptied.push_back(&state.election.name);
@@ -54,9 +61,14 @@ Changes Compare(const TransactionState& loaded, const TransactionState& decided)
   return changes;
 }
 
-std::map<int, std::vector<const Event*>> EventsByPartition(const std::vector<Event>& events) {
+std::map<int, std::vector<const Event*>> EventsByPartition(const TransactionState& decided) {
   std::map<int, std::vector<const Event*>> partitions;
-  for (const Event& event : events) partitions[PartitionOf(event.election)].push_back(&event);
+  for (const Event& event : decided.events) {
+    partitions[PartitionOf(event.election)].push_back(&event);
+  }
+  for (const auto& [name, state] : decided.elections) {
+    if (state.purged) partitions[PartitionOf(name)];
+  }
   return partitions;
 }
 

@@ -31,14 +31,18 @@ struct Changes {
   std::vector<const ElectionName*>
       emptied;                       // whose candidacies and cool-downs are all deleted first
   std::vector<CoolDown> cool_downs;  // that are new or changed
+  std::vector<const ElectionName*> purged;
+  // Whose events of lower revisions are deleted.
+  std::vector<std::pair<const ElectionName*, Revision>> forgotten;
 };
 
 // The answer points into `decided`, which has to outlive it. Pure.
 [[nodiscard]] Changes Compare(const TransactionState& loaded, const TransactionState& decided);
 
-// The events of each partition, by partition.
+// The partitions that the transaction advances, and the events in each. A purge has none: the
+// offset alone tells other replicas that something has happened.
 [[nodiscard]] std::map<int, std::vector<const Event*>> EventsByPartition(
-    const std::vector<Event>& events);
+    const TransactionState& decided);
 
 // The first and the last session id of a public handle. REQUIRES: 16 hexadecimal digits.
 [[nodiscard]] std::pair<SessionId, SessionId> SessionIdsOf(std::string_view handle);

@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> ElectionsIn(const Changes& changes) {
@@ -209,14 +210,15 @@ TEST(CompareTest, AnEmptiedElectionIsWrittenCompletely) {
 // --- EventsByLane ---
 
 TEST(EventsByPartitionTest, EachPartitionHasItsEventsInOrder) {
-  std::vector<Event> events;
+  TransactionState decided;
+  const std::vector<Event>& events = decided.events;
   for (uint64_t i = 1; i <= 40; ++i) {
-    Event& event = events.emplace_back();
+    Event& event = decided.events.emplace_back();
     event.election = {"e" + std::to_string(i % 9)};
     event.revision = {i};
   }
 
-  const auto partitions = EventsByPartition(events);
+  const auto partitions = EventsByPartition(decided);
 
   size_t all = 0;
   for (const auto& [partition, of_partition] : partitions) {
@@ -231,6 +233,42 @@ TEST(EventsByPartitionTest, EachPartitionHasItsEventsInOrder) {
   }
   EXPECT_EQ(all, events.size());
   EXPECT_THAT(EventsByPartition({}), IsEmpty());
+}
+
+TEST(EventsByPartitionTest, APurgeAdvancesAPartitionWithoutAnEvent) {
+  auto decided = Given(VacantAfter(Term{7}));
+  decided.elections.at(kElection).purged = true;
+
+  const auto partitions = EventsByPartition(decided);
+
+  EXPECT_THAT(partitions, ElementsAre(Pair(PartitionOf(kElection), IsEmpty())));
+}
+
+// --- Purges ---
+
+TEST(CompareTest, AnElectionThatIsPurgedIsNotSaved) {
+  const auto loaded = Given(VacantAfter(Term{7}));
+  auto decided = loaded;
+  decided.elections.at(kElection).purged = true;
+  decided.elections.at(kElection).exists = false;
+
+  const Changes changes = Compare(loaded, decided);
+
+  ASSERT_EQ(changes.purged.size(), 1u);
+  EXPECT_EQ(*changes.purged[0], kElection);
+  EXPECT_THAT(changes.elections, IsEmpty());
+}
+
+TEST(CompareTest, AHistoryThatIsShortenedChangesNothingElse) {
+  const auto loaded = Given(VacantAfter(Term{7}));
+  auto decided = loaded;
+  decided.elections.at(kElection).forgotten_before = {3};
+
+  const Changes changes = Compare(loaded, decided);
+
+  ASSERT_EQ(changes.forgotten.size(), 1u);
+  EXPECT_EQ(changes.forgotten[0].second, Revision{3});
+  EXPECT_THAT(changes.elections, IsEmpty());
 }
 
 // --- SessionIdsOf ---

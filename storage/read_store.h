@@ -91,9 +91,6 @@ class ReadStore {
   // The events of a partition's offsets after `after`, up to and with `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after,
                                                   uint64_t until) = 0;
-  // The number after which the terms and the revisions of new elections begin: zero, unless it was
-  // raised.
-  virtual Result<uint64_t> ReadOrigin() = 0;
 };
 
 }  // namespace tenure

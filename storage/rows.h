@@ -92,6 +92,15 @@ inline constexpr auto ToElection = [](const ReadableRow auto& row) {
 };
 inline constexpr size_t kElectionColumns = 29;
 
+// After the name: the first revision, the time of the last event, and that of an operator's last
+// change.
+inline constexpr auto ToPast = [](const ReadableRow auto& row) {
+  Past past;
+  if (!row.IsNull(1)) past.oldest = {{row.Unsigned(1)}};
+  past.changed_at = std::max(OptionalTime(row, 2), OptionalTime(row, 3));
+  return past;
+};
+
 // Then: what is left of the leader's lease.
 inline constexpr auto ToView = [](const ReadableRow auto& row) {
   return ElectionView{ToElection(row), Span(row, kElectionColumns)};

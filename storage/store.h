@@ -103,7 +103,8 @@ class Store : public LawStore, public OperatorStore {
   // ever. The first call makes it.
   virtual Result<std::string> SessionKey() = 0;
 
-  // Because elections may have been lost: by kBumpMin, or to the microseconds since 1970 by the
+  // Raises the number after which the terms and revisions of new elections begin, because elections
+  // may have been lost: by kBumpMin, or to the microseconds since 1970 by the
   // database's clock if that is more. So it is higher each time, whatever was restored. Answers
   // with what it is then.
   virtual Result<uint64_t> RaiseOrigin() = 0;

@@ -3,6 +3,7 @@
 
 #include "client/tool/admin_commands.h"
 #include "client/tool/arguments.h"
+#include "core/limits.h"
 
 namespace tenure {
 namespace {
@@ -133,6 +134,21 @@ class Commands {
                     std::string(kChangeFooter));
   }
 
+  void AddPurge() {
+    auto options = std::make_shared<PurgeOptions>();
+    auto* command = Add("purge", "Remove elections that nobody uses, for good", RunPurge, options);
+    command->add_option("PREFIX", options->prefix, "Only elections with this name prefix");
+    AddDuration(*command, "--unused-for", options->unused_for, kUnusedMin,
+                "How long nothing must have changed in an election, such as 720h");
+    command->get_option("--unused-for")->required();
+    command->add_flag("--dry-run", options->dry_run, "Only show what would be purged");
+    AddReason(command, options->reason);
+    command->footer(
+        "Elections are kept if they have a leader, candidates, a pause, or settings of their own.\n"
+        "Terms never start again: every new election begins with a higher term.\n" +
+        std::string(kChangeFooter));
+  }
+
   void AddEndSession() {
     auto options = std::make_shared<EndSessionOptions>();
     auto* command = Add("end-session", "End a session: it loses all its seats and places in queues",
@@ -201,6 +217,7 @@ void AddAdminCommands(CLI::App& app, const CommonOptions& common, Chosen& chosen
   commands.AddPauseAndResume();
   commands.AddConfigure();
   commands.AddDelete();
+  commands.AddPurge();
   commands.AddEndSession();
 }
 

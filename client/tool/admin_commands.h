@@ -70,6 +70,14 @@ struct ConfigureOptions {
 };
 int RunConfigure(const CommonOptions& common, const ConfigureOptions& options);
 
+struct PurgeOptions {
+  std::string prefix;
+  std::optional<Duration> unused_for;  // required
+  bool dry_run = false;
+  std::string reason;
+};
+int RunPurge(const CommonOptions& common, const PurgeOptions& options);
+
 struct EndSessionOptions {
   std::string handle;
   std::string reason;

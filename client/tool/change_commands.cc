@@ -1,4 +1,4 @@
-// What operators change: appoint, depose, pause, resume, configure, delete, end-session.
+// What operators change: appoint, depose, pause, resume, configure, delete, purge, end-session.
 #include <optional>
 #include <tl/expected.hpp>
 
@@ -186,6 +186,33 @@ int RunDelete(const CommonOptions& common, const ChangeOptions& options) {
       (response.deleted() ? "deleted; the next term will be higher than "
                           : "was already deleted; the next term will be higher than ") +
           std::to_string(response.term()));
+}
+
+int RunPurge(const CommonOptions& common, const PurgeOptions& options) {
+  const Output output(common.json);
+  Connection connection(common.endpoints, common.Credentials());
+  v1::PurgeElectionsRequest request;
+  request.set_prefix(options.prefix);
+  *request.mutable_unused_for() = ToProto(options.unused_for.value());
+  request.set_dry_run(options.dry_run);
+  request.set_reason(options.reason);
+  const std::string outcome = options.dry_run ? "WOULD_BE_PURGED" : "PURGED";
+  const std::string done = options.dry_run ? "would be purged" : "purged";
+  Paging paging;
+  const auto status =
+      CallForPages(connection, &Admin::PurgeElections, request, paging,
+                   [&](const v1::PurgeElectionsResponse& page) {
+                     for (const std::string& name : page.elections()) {
+                       output.Line({{"election", name}, {"outcome", outcome}}, name + ": " + done);
+                     }
+                     return static_cast<uint64_t>(page.elections().size());
+                   });
+  if (!status.ok()) return Output::Complain(status);
+  if (!output.json()) {
+    output.Text(std::to_string(paging.taken) + (paging.taken == 1 ? " election " : " elections ") +
+                done);
+  }
+  return EXIT_SUCCESS;
 }
 
 int RunEndSession(const CommonOptions& common, const EndSessionOptions& options) {

@@ -70,9 +70,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
 
   // Watcher
 
-  void OnEvent(const std::shared_ptr<const tenure::Event>& event) override {
-    Tell(Changed{event, engine_.origin()});
-  }
+  void OnEvent(const std::shared_ptr<const tenure::Event>& event) override { Tell(Changed{event}); }
   void OnSessionEnded(const Session& session) override { Tell(SessionOver{session}); }
   void OnReset() override { Tell(HistoryReset{}); }
   void OnDrain() override { Tell(Drained{}); }
@@ -152,8 +150,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
                       Then([](auto result) { return NamesRead{std::move(result)}; }), Unfinished());
   }
   void Do(ReadElection it) TENURE_REQUIRES(mutex_) {
-    engine_.ReadElection(it.name, false, Then([this, name = it.name](auto result) {
-                           return ElectionRead{name, std::move(result), engine_.origin()};
+    engine_.ReadElection(it.name, false, Then([name = it.name](auto result) {
+                           return ElectionRead{name, std::move(result)};
                          }));
   }
   void Do(ReadEvents it) TENURE_REQUIRES(mutex_) {

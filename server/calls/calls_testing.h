@@ -160,7 +160,7 @@ class Driver {
 
 // What happened in an election.
 inline Changed ChangeOf(const std::string& election, uint64_t revision, EventType type,
-                        const std::string& leader, uint64_t term, uint64_t origin = 0) {
+                        const std::string& leader, uint64_t term) {
   Event event;
   event.election = {election};
   event.revision = {revision};
@@ -168,7 +168,7 @@ inline Changed ChangeOf(const std::string& election, uint64_t revision, EventTyp
   event.term = {term};
   event.leader.session = Id(leader);
   event.leader.candidate = leader;
-  return {std::make_shared<const Event>(std::move(event)), {origin}};
+  return {std::make_shared<const Event>(std::move(event))};
 }
 
 inline tl::unexpected<Error> Unavailable() {

@@ -48,11 +48,10 @@ struct SeatsRead {
 struct NamesRead {
   Result<std::vector<ElectionName>> names;
 };
-// To ReadElection. New elections begin after revision `origin`.
+// To ReadElection.
 struct ElectionRead {
   ElectionName name;
   Result<std::optional<Election>> election;
-  Revision origin;
 };
 // To ReadEvents.
 struct EventsRead {
@@ -61,10 +60,9 @@ struct EventsRead {
 };
 // The sessions are watched.
 struct Watched {};
-// A change that is watched for was committed. New elections begin after revision `origin`.
+// A change that is watched for was committed.
 struct Changed {
   std::shared_ptr<const Event> event;
-  Revision origin;
 };
 struct SessionOver {
   Session session;

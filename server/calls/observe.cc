@@ -8,6 +8,9 @@
 namespace tenure::calls {
 namespace {
 
+// Whatever number the first event has: a new election may begin after any.
+constexpr Revision kFirst{1};
+
 Error TooWide() {
   return {Reason::kObserveTooWide,
           "a stream can watch at most " + std::to_string(kObservedMax) + " elections",
@@ -82,14 +85,17 @@ void Observe::On(const Changed& changed) {
   const tenure::Event& event = *changed.event;
   const auto [found, added] = cursors_.try_emplace(event.election);
   auto& [name, cursor] = *found;
-  if (added) cursor.next = changed.origin.Next();
   if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
   // An election that was not there when its prefix was listed is told from its beginning.
   if (added && Listed()) cursor.live = cursor.opened = true;
+  // What is heard of and not sent is of an election that was purged since: of this one, nothing
+  // that came before is heard of.
+  const bool purged = IsFirst(event) && cursor.heard < event.revision;
+  if (purged && cursor.next <= cursor.heard) cursor.wants = Want::kResync;
   cursor.heard = std::max(cursor.heard, event.revision);
   if (!cursor.live || event.revision < cursor.next) return;
-  if (event.revision == cursor.next && outbox_.size() < options_.unsent_max) {
-    cursor.next = cursor.next.Next();
+  if (IsNext(cursor, event) && outbox_.size() < options_.unsent_max) {
+    cursor.next = event.revision.Next();
     return Say(changed.event);
   }
   cursor.live = false;
@@ -137,6 +143,10 @@ void Observe::OneOpened() {
   if (--opening_ == 0) Say(Progress{now_});
 }
 
+bool Observe::IsNext(const Cursor& cursor, const tenure::Event& event) {
+  return event.revision == cursor.next || (cursor.next == kFirst && IsFirst(event));
+}
+
 void Observe::GoOn(const ElectionName& name, Cursor& cursor) {
   if (cursor.reading) return;
   if (cursor.wants == Want::kNothing && cursor.heard < cursor.next) {
@@ -179,13 +189,13 @@ void Observe::AfterRead(const ElectionName& name, const Result<T>& read,
 
 void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
   const auto& election = *read.election;
-  const Revision current = election ? election->revision : read.origin;
-  // The first of all is asked for as 1, whatever it is in a database that was restored.
-  const bool nothing_deleted = !election || election->history_from <= read.origin;
-  if (cursor.next == Revision{1} && nothing_deleted) cursor.next = read.origin.Next();
-  const bool is_here = election ? cursor.next <= current.Next() : cursor.next == current.Next();
+  const Revision current = election ? election->revision : Revision();
+  const bool from_first = cursor.next == kFirst;
+  const bool is_here = from_first ? !election || election->history_from <= kFirst
+                                  : election && cursor.next <= current.Next();
   const Want wanted = std::exchange(cursor.wants, Want::kNothing);
   if (wanted == Want::kVerify && is_here) {
+    if (from_first && election && !HasEvents(*election)) cursor.next = current.Next();
     cursor.heard = std::max(cursor.heard, current);
     return;
   }
@@ -196,7 +206,8 @@ void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
 }
 
 void Observe::TakeIn(Cursor& cursor, EventsRead& read) {
-  const bool gone = read.events->empty() || read.events->front().revision != cursor.next;
+  if (cursor.wants != Want::kNothing) return;
+  const bool gone = read.events->empty() || !IsNext(cursor, read.events->front());
   if (gone) {
     cursor.wants = Want::kResync;
     return;

@@ -72,7 +72,7 @@ class Observe {
 
   // Live: events are sent as they come. Otherwise a read is on its way, or waits for room.
   struct Cursor {
-    Revision next{1};  // to send
+    Revision next{1};  // to send; 1: the first, whatever its number
     Revision heard;    // the highest that was committed, as far as is known here
     Want wants = Want::kNothing;
     bool opened = false;   // it was named or listed, or is new
@@ -104,6 +104,7 @@ class Observe {
   bool OpenCursor(const ElectionName& name);
   // All is listed, or a cursor has sent what opens it.
   void OneOpened();
+  [[nodiscard]] static bool IsNext(const Cursor& cursor, const tenure::Event& event);
   // Live if nothing is wanting; otherwise the next read, now or when there is room.
   void GoOn(const ElectionName& name, Cursor& cursor);
   // A cursor's read was answered: `take_in` what it says, if that is of any use, and go on.

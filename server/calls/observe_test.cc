@@ -40,28 +40,30 @@ class ObserveTest : public ::testing::Test {
 
   // `at` is the revision that it is at; nothing: nobody has ever stood there.
   Texts Read(const std::string& name, std::optional<uint64_t> at, uint64_t history_from = 0,
-             uint64_t origin = 0) {
+             uint64_t term = 0) {
     std::optional<Election> election;
     if (at) {
       election.emplace();
       election->name = {name};
       election->revision = {*at};
+      election->term = {term};
       election->history_from = {history_from};
     }
-    return stream_.Step(ElectionRead{{name}, election, {origin}});
+    return stream_.Step(ElectionRead{{name}, election});
   }
   Texts Listed(const std::vector<std::string>& names) {
     return stream_.Step(NamesRead{std::vector<ElectionName>(names.begin(), names.end())});
   }
-  Texts ReadEvents(const std::string& name, const std::vector<uint64_t>& revisions) {
+  Texts ReadEvents(const std::string& name, const std::vector<uint64_t>& revisions,
+                   uint64_t term = 1) {
     std::vector<Event> events;
     for (const uint64_t revision : revisions) {
-      events.push_back(*ChangeOf(name, revision, EventType::kElected, "a", 1).event);
+      events.push_back(*ChangeOf(name, revision, EventType::kElected, "a", term).event);
     }
     return stream_.Step(EventsRead{{name}, events});
   }
-  Texts Happens(const std::string& name, uint64_t revision, uint64_t origin = 0) {
-    return stream_.Step(ChangeOf(name, revision, EventType::kElected, "a", 1, origin));
+  Texts Happens(const std::string& name, uint64_t revision, uint64_t term = 1) {
+    return stream_.Step(ChangeOf(name, revision, EventType::kElected, "a", term));
   }
   Texts Sent() { return stream_.Step(Written{true}); }
   // Until nothing more is written.
@@ -129,9 +131,90 @@ TEST_F(ObserveTest, EventsThatAreGoneAreResynced) {
   EXPECT_THAT(Read("jobs", 4), ElementsAre("count resync", "write resync of jobs at 4"));
 }
 
-TEST_F(ObserveTest, TheFirstOfAllIsAskedForAsOne) {
+TEST_F(ObserveTest, TheFirstOfAllIsAskedForAsOneWhateverItsNumber) {
   Begin({Of("jobs", 1)});
-  EXPECT_THAT(Read("jobs", 102, 0, 100), ElementsAre("read jobs from 101, 2"));
+  EXPECT_THAT(Read("jobs", 102, 0, 101), ElementsAre("read jobs from 1, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {101, 102}, 101), ElementsAre("write jobs 101 ELECTED"));
+  EXPECT_THAT(SendAll(), ElementsAre("write jobs 102 ELECTED", "write progress"));
+  EXPECT_THAT(Happens("jobs", 103), ElementsAre("write jobs 103 ELECTED"));
+}
+
+TEST_F(ObserveTest, OneThatIsNotTheFirstIsNotTakenForIt) {
+  Begin({Of("jobs", 1)});
+  Read("jobs", 102, 0, 1);
+  EXPECT_THAT(ReadEvents("jobs", {101, 102}, 99), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 102), ElementsAre("count resync", "write resync of jobs at 102"));
+}
+
+TEST_F(ObserveTest, TheFirstOfAllIsGoneIfHistoryIsHidden) {
+  Begin({Of("jobs", 1)});
+  EXPECT_THAT(Read("jobs", 100, 101, 100),
+              ElementsAre("count resync", "write resync of jobs at 100"));
+}
+
+TEST_F(ObserveTest, TheFirstOfAllIsStillToCome) {
+  Begin({Of("jobs", 1), Of("mail", 1)});
+  EXPECT_THAT(Read("jobs", 100, 0, 100), IsEmpty());  // it has begun after 100, without an event
+  EXPECT_THAT(Read("mail", {}), ElementsAre("write progress"));
+  SendAll();
+  EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
+  SendAll();
+  EXPECT_THAT(Happens("mail", 101, 101), ElementsAre("write mail 101 ELECTED"));
+}
+
+// The feed may tell of it after a read has shown it.
+TEST_F(ObserveTest, TheFirstOfAllIsToldOnceWhateverShowsItFirst) {
+  Begin({Of("jobs", 1)});
+  Read("jobs", 2, 0, 1);
+  EXPECT_THAT(Happens("jobs", 1, 1), IsEmpty());
+  EXPECT_THAT(ReadEvents("jobs", {1, 2}, 1), ElementsAre("write jobs 1 ELECTED"));
+  EXPECT_THAT(SendAll(), ElementsAre("write jobs 2 ELECTED", "write progress"));
+}
+
+TEST_F(ObserveTest, NothingIsHiddenOfOneThatWasDeletedBeforeAnybodyLedIt) {
+  Begin({Of("jobs", 1)});
+  EXPECT_THAT(Read("jobs", 0, 1), ElementsAre("write progress"));
+  SendAll();
+  EXPECT_THAT(Happens("jobs", 1), ElementsAre("write jobs 1 ELECTED"));
+}
+
+// --- Elections that are purged ---
+
+TEST_F(ObserveTest, AnElectionThatWasPurgedAndComesAgainIsResynced) {
+  ObserveJobs();
+
+  EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("read jobs from 5, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {101}, 101), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 101, 0, 101),
+              ElementsAre("count resync", "write resync of jobs at 101"));
+  SendAll();
+  EXPECT_THAT(Happens("jobs", 102), ElementsAre("write jobs 102 ELECTED"));
+}
+
+// An observer that has not read for a day, say.
+TEST_F(ObserveTest, AFirstEventThatWasPurgedBeforeItWasSentIsResynced) {
+  Begin({Of("jobs", 1)});
+  EXPECT_THAT(Read("jobs", 2, 0, 1), ElementsAre("read jobs from 1, 2"));
+  EXPECT_THAT(Happens("jobs", 101, 101), IsEmpty());
+
+  EXPECT_THAT(ReadEvents("jobs", {101}, 101), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 101), ElementsAre("count resync", "write resync of jobs at 101"));
+}
+
+TEST_F(ObserveTest, WhoResumesInOneThatIsGoneIsResynced) {
+  Begin({Of("jobs", 5)});
+
+  EXPECT_THAT(Read("jobs", {}), ElementsAre("count resync", "write resync of jobs at 0"));
+  SendAll();
+  EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
+}
+
+TEST_F(ObserveTest, WhoResumesInOneThatCameAgainIsResynced) {
+  Begin({Of("jobs", 5)});
+
+  EXPECT_THAT(Read("jobs", 102, 0, 101), ElementsAre("read jobs from 5, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {101, 102}, 101), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", 102), ElementsAre("count resync", "write resync of jobs at 102"));
 }
 
 TEST_F(ObserveTest, WhatHappensWhileItOpensIsToldAfterwards) {
@@ -203,9 +286,9 @@ TEST_F(ObserveTest, AnElectionThatComesLaterIsToldFromItsBeginning) {
   Listed({});
   SendAll();
 
-  EXPECT_THAT(Happens("jobs", 101, 100), ElementsAre("write jobs 101 ELECTED"));
+  EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
   SendAll();
-  EXPECT_THAT(Happens("jobs", 102, 100), ElementsAre("write jobs 102 ELECTED"));
+  EXPECT_THAT(Happens("jobs", 102), ElementsAre("write jobs 102 ELECTED"));
 }
 
 TEST_F(ObserveTest, AnElectionThatComesWhileTheOthersAreListedIsToldFromItsBeginning) {

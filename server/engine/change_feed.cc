@@ -1,8 +1,10 @@
 #include "server/engine/change_feed.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "core/limits.h"
 #include "server/log/log.h"
 
 namespace tenure::engine {
@@ -14,6 +16,9 @@ constexpr uint64_t kOffsetsPerRead = 64;
 constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 // Between two polls, however many commits are told of.
 constexpr auto kIntervalMin = std::chrono::milliseconds(2);
+// A replica that has not read the feed for so long may have missed the last events of an election
+// that was purged since.
+constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
 
 }  // namespace
 
@@ -33,7 +38,7 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
 Result<void> ChangeFeed::Start() {
   const auto partitions = store_.ReadPartitions();
   if (!partitions) return tl::unexpected(partitions.error());
-  if (const auto read = ReadConstants(); !read) return read;
+  if (const auto read = ReadSessionKey(); !read) return read;
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
@@ -41,6 +46,7 @@ Result<void> ChangeFeed::Start() {
   }
   const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
+  caught_up_at_ = scheduler_.Now();
   if (lineage_.open()) outages_.Answered(scheduler_.Now());
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
@@ -75,7 +81,7 @@ void ChangeFeed::TellOwn(int number, Partition& partition) {
     auto next = partition.own_ahead.extract(partition.own_ahead.begin());
     if (next.key() <= partition.offset) continue;
     partition.offset = next.key();
-    cache_.Told(number, partition.offset, next.mapped());
+    cache_.Told(number, partition.offset, next.mapped(), next.mapped().empty());
     for (Event& event : next.mapped()) Tell(std::move(event));
   }
 }
@@ -135,11 +141,14 @@ bool ChangeFeed::ReadAll() {
   if (!partitions) return false;
   if (repairs_ != lineage_.repairs()) return StartAnew();
   rejoining_ = false;
-  outages_.Answered(scheduler_.Now());
+  const SteadyTime now = scheduler_.Now();
+  outages_.Answered(now);
+  if (now - caught_up_at_ > kOutOfTouchMax) hub_.TellReset();
   bool complete = true;
   for (int partition = 0; partition < kPartitionCount; ++partition) {
     complete &= CatchUp(partition, partitions->offsets[static_cast<size_t>(partition)]);
   }
+  if (complete) caught_up_at_ = now;
   return complete;
 }
 
@@ -183,12 +192,16 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     if (!entries) return false;
     lock.Lock();
     std::vector<Event> events;
+    std::set<uint64_t> offsets;
     for (const FeedEntry& entry : *entries) {
       // What was committed here in the meantime is told already.
-      if (entry.offset > partition.offset) events.push_back(entry.event);
+      if (entry.offset <= partition.offset) continue;
+      events.push_back(entry.event);
+      offsets.insert(entry.offset);
     }
+    const bool silent = partition.offset + offsets.size() < last;
     partition.offset = std::max(partition.offset, last);
-    cache_.Told(number, partition.offset, events);
+    cache_.Told(number, partition.offset, events, silent);
     for (Event& event : events) {
       metrics_.feed_events.Increment();
       Tell(std::move(event));
@@ -204,7 +217,7 @@ bool ChangeFeed::StartAnew() {
   const auto schema = store_.CheckSchema();
   if (!schema || *schema != SchemaState::kCurrent) return false;
   if (!store_.ListElections("", "", 1)) return false;
-  if (!ReadConstants()) return false;
+  if (!ReadSessionKey()) return false;
   const auto partitions = store_.ReadPartitions();
   if (!partitions) return false;
   for (size_t i = 0; i < partitions_.size(); ++i) {
@@ -217,17 +230,15 @@ bool ChangeFeed::StartAnew() {
   cache_.ForgetAll();
   hub_.TellReset();
   repairs_ = lineage_.repairs();
+  caught_up_at_ = scheduler_.Now();
   rejoining_ = false;  // only now: nobody shall take what is new for what comes next
   outages_.Answered(scheduler_.Now());
   return true;
 }
 
-Result<void> ChangeFeed::ReadConstants() {
-  const auto origin = store_.ReadOrigin();
-  if (!origin) return tl::unexpected(origin.error());
+Result<void> ChangeFeed::ReadSessionKey() {
   auto key = store_.SessionKey();
   if (!key) return tl::unexpected(key.error());
-  origin_ = *origin;
   const MutexLock lock(session_key_mutex_);
   session_key_ = *std::move(key);
   return {};

@@ -50,8 +50,6 @@ class ChangeFeed {
   // not, or if the store did not answer, that is looked into soon.
   [[nodiscard]] bool Confirm(const std::optional<HistoryPoint>& point,
                              const Result<Partitions>& partitions);
-  // After which revision new elections begin, in this database. Thread-safe.
-  [[nodiscard]] Revision origin() const { return {origin_}; }
   // From which this database's session ids are derived; empty before it is known. Thread-safe.
   [[nodiscard]] std::string session_key() const;
 
@@ -72,8 +70,8 @@ class ChangeFeed {
   // Joins the history that the database tells now, or helps to repair it. False if it is not open.
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
-  // What is of the database, whatever happens in it. Error: kStoreUnavailable.
-  [[nodiscard]] Result<void> ReadConstants();
+  // Of the database, whatever happens in it. Error: kStoreUnavailable.
+  [[nodiscard]] Result<void> ReadSessionKey();
   // Tells what is next and known.
   void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
@@ -94,9 +92,9 @@ class ChangeFeed {
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;
+  SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);       // when all was told
   uint64_t repairs_ TENURE_GUARDED_BY(poll_mutex_) = 0;          // of the history that is told
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
-  std::atomic<uint64_t> origin_ = 0;
   mutable Mutex session_key_mutex_;
   std::string session_key_ TENURE_GUARDED_BY(session_key_mutex_);
   std::atomic<bool> poll_is_near_ = false;                   // an extra poll is posted

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/limits.h"
+#include "core/purging.h"
 #include "server/engine/engine_testing.h"
 
 namespace tenure::engine {
@@ -20,6 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 constexpr auto kInterval = 10ms;
 // After so long, terms were raised in a database that had lost some.
@@ -50,6 +53,18 @@ class ChangeFeedTest : public ::testing::Test {
   void Tell(Change change) {
     if (const auto point = lineage_.point()) lineage_.Saw({change.at}, point->epoch);
     feed_.OnCommitted(change.at, std::move(change.events));
+  }
+
+  // As an operator's purge does.
+  Change Purge(const ElectionName& name) {
+    LockSet locks;
+    locks.elections[name].past = true;
+    const auto committed =
+        database_.store().Transact(locks, {}, [&](TransactionState& transaction) {
+          uint64_t events_max = 1'000;
+          EXPECT_EQ(Apply(transaction, {Duration(0), false, {}}, name, events_max), Purged::kYes);
+        });
+    return {committed.value().offsets.at(0), {}};
   }
 
   // "a" leads since revision 1; `value` makes the next.
@@ -435,18 +450,49 @@ TEST_F(ChangeFeedTest, WhatWasReadBeforeAChangeIsNotKnownAfterItWasTold) {
   }
 }
 
-TEST_F(ChangeFeedTest, ItKnowsWhereNewElectionsStart) {
+TEST_F(ChangeFeedTest, NothingIsKnownOfAnElectionThatWasPurged) {
   Start();
-  Here(Stand("orders", "a"));
-  EXPECT_EQ(feed_.origin(), Revision{0});
-  Database restored(scheduler_);
-  const uint64_t raised = restored.store().RaiseOrigin().value();
+  for (const bool here : {true, false}) {
+    const ElectionName name{here ? "here" : "elsewhere"};
+    Here(Stand(name.bytes, "a"));
+    Here(Leave(name.bytes, "a"));
+    cache_.Remember(database_.store().ReadElections({name}).value(), cache_.Now());
+    ASSERT_TRUE(cache_.Read(name));
 
-  store_.Become(restored.store());
-  scheduler_.Advance(2s);
+    const Change purge = Purge(name);
+    if (here) Tell(purge);
+    scheduler_.Advance(2 * kInterval);
 
-  EXPECT_GT(feed_.origin(), Revision{raised});
-  EXPECT_EQ(feed_.origin(), Revision{restored.store().ReadOrigin().value()});
+    EXPECT_FALSE(cache_.Read(name));
+  }
+}
+
+// What came before is read, too, and what comes after.
+TEST_F(ChangeFeedTest, APurgeElsewhereHidesNoEvent) {
+  Start();
+  Elsewhere(Stand("orders", "a"));
+  Elsewhere(Leave("orders", "a"));
+  Elsewhere(Stand("jobs", "b"));
+  (void)Purge({"orders"});
+  Elsewhere(Stand("orders", "c"));
+
+  scheduler_.Advance(2 * kInterval);
+
+  EXPECT_THAT(watching_.lines(),
+              UnorderedElementsAre("jobs 1 ELECTED b term 1", "orders 3 ELECTED c term 3"));
+}
+
+// What an operator has purged meanwhile has no events that would tell of it.
+TEST_F(ChangeFeedTest, WhoWasOutOfTouchForVeryLongStartsOver) {
+  Start();
+  store_.FailAll();
+  scheduler_.Advance(kUnusedMin / 2 + 1s);
+  EXPECT_THAT(watching_.lines(), IsEmpty());
+
+  store_.Heal();
+  scheduler_.Advance(1s);
+
+  EXPECT_THAT(watching_.lines(), ElementsAre("reset"));
 }
 
 TEST_F(ChangeFeedTest, ItKnowsTheKeyOfTheDatabaseThatThereIs) {

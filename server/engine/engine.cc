@@ -30,6 +30,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
       renewals_(scheduler, metrics, transactions_, publisher_),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
+      purges_(store, scheduler, transactions_, publisher_),
       expiry_(store, scheduler, metrics, clock_, feed_, options_.limits.lease_ttl_min,
               options_.seed, commands_, transactions_, publisher_, endings_),
       reads_(store, scheduler, metrics, lineage_, cache_,
@@ -86,6 +87,11 @@ void Engine::DeposeSession(const SessionId& session, Asker asker, Done<Closed> d
   endings_.Close(session, std::move(asker), std::move(done), std::move(trace));
 }
 
+void Engine::Purge(PurgeOrder order, Done<PurgePage> done) {
+  if (RefusedWhileClosed(done)) return;
+  purges_.Submit(std::move(order), std::move(done));
+}
+
 void Engine::ReadElection(const ElectionName& name, bool stale_ok,
                           Done<std::optional<Election>> done) {
   if (RefusedWhileClosed(done)) return;
@@ -129,7 +135,8 @@ void Engine::ReconcileElection(const ElectionName& name, Done<Answer> done) {
 
 std::vector<QueueView> Engine::Queues() const {
   std::vector<QueueView> all;
-  for (auto& some : {commands_.Queues(), renewals_.Queues(), reads_.Queues(), endings_.Queues()}) {
+  for (auto& some : {commands_.Queues(), renewals_.Queues(), reads_.Queues(), endings_.Queues(),
+                     purges_.Queues()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

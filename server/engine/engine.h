@@ -12,6 +12,7 @@
 // is stopped before.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -31,6 +32,7 @@
 #include "server/engine/lineage.h"
 #include "server/engine/outages.h"
 #include "server/engine/publisher.h"
+#include "server/engine/purges.h"
 #include "server/engine/reads.h"
 #include "server/engine/renewals.h"
 #include "server/engine/scheduler.h"
@@ -93,6 +95,14 @@ class Engine {
   void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
                      std::string trace = {});
 
+  // Removes a page of elections that nobody uses, for an operator.
+  // REQUIRES: they are unused for at least `unused_min()`.
+  void Purge(PurgeOrder order, Done<PurgePage> done);
+  // No replica, and no observer who comes back, looks for events so old.
+  [[nodiscard]] Duration unused_min() const {
+    return std::max(kUnusedMin, options_.retention.age_min);
+  }
+
   // The questions that calls have: see there.
   void ReadElection(const ElectionName& name, bool stale_ok, Done<std::optional<Election>> done);
   void ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done);
@@ -128,8 +138,6 @@ class Engine {
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
-  // After which revision new elections begin.
-  [[nodiscard]] Revision origin() const { return feed_.origin(); }
   // From which session ids are derived; empty until Start has succeeded.
   [[nodiscard]] std::string session_key() const { return feed_.session_key(); }
   // Whether the store answered lately, and can be written to as far as is known.
@@ -165,6 +173,7 @@ class Engine {
   Commands commands_;
   Renewals renewals_;
   SessionEndings endings_;
+  Purges purges_;
   Expiry expiry_;
   Reads reads_;
   Housekeeping housekeeping_;

@@ -26,6 +26,7 @@ std::optional<TransactionState> StateCache::Find(const LockSet& locks, DbTime no
   };
   if (!std::ranges::all_of(locks.sessions, add)) return std::nullopt;
   for (const auto& [name, part] : locks.elections) {
+    if (part.past) return std::nullopt;
     const auto election = elections_.find(name);
     if (election == elections_.end()) return std::nullopt;
     const auto& leader = election->second.election.leader;
@@ -118,8 +119,12 @@ std::optional<Election> StateCache::Read(const ElectionName& name,
   return Read(name);
 }
 
-void StateCache::Told(int partition, uint64_t offset, const std::vector<Event>& events) {
+void StateCache::Told(int partition, uint64_t offset, const std::vector<Event>& events,
+                      bool silent) {
   const MutexLock lock(mutex_);
+  if (silent) {
+    std::erase_if(elections_, [&](const auto& it) { return PartitionOf(it.first) == partition; });
+  }
   for (const Event& event : events) {
     const auto known = elections_.find(event.election);
     if (known == elections_.end()) continue;

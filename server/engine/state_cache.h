@@ -56,8 +56,10 @@ class StateCache {
   // --- From the feed, in the order of each partition ---
 
   // All events up to here are told, with these among them. Before anybody else is told: whatever
-  // was read before them is then not taken for newer.
-  void Told(int partition, uint64_t offset, const std::vector<Event>& events = {});
+  // was read before them is then not taken for newer. `silent`: transactions without an event are
+  // among them, so that elections of this partition may have been purged.
+  void Told(int partition, uint64_t offset, const std::vector<Event>& events = {},
+            bool silent = false);
   // It is another history, or another clock.
   void ForgetAll();
 

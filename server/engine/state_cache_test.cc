@@ -85,6 +85,14 @@ TEST_F(StateCacheTest, AllElectionsMustBeKnown) {
   EXPECT_FALSE(Finds(locks));
 }
 
+TEST_F(StateCacheTest, WhatIsKeptOfThePastIsNotKnown) {
+  cache_.Remember(AsCommitted(), cache_.Now());
+  LockSet locks = LocksOf(Numbered(2));
+  locks.elections.at({"e"}).past = true;
+
+  EXPECT_FALSE(Finds(locks));
+}
+
 TEST_F(StateCacheTest, AnUnknownSessionMustBeOneThatTheCommandOpens) {
   cache_.Remember(AsCommitted(), cache_.Now());
   LockSet locks = LocksOf(Numbered(9));
@@ -263,6 +271,18 @@ TEST_F(StateCacheReadTest, ChangesOfOtherElectionsDoNotMatter) {
 TEST_F(StateCacheReadTest, ALaterEventMakesItUnknown) {
   RememberAndTell();
   cache_.Told(kPartition, 6, {EventWith({8})});
+
+  EXPECT_FALSE(ReadAt(6));
+  EXPECT_FALSE(cache_.Read({"e"}));
+}
+
+// Of an election that was purged no event tells.
+TEST_F(StateCacheReadTest, ATransactionWithoutAnEventMakesItUnknown) {
+  RememberAndTell();
+  cache_.Told((kPartition + 1) % kPartitionCount, 6, {}, true);
+  EXPECT_TRUE(ReadAt(5));
+
+  cache_.Told(kPartition, 6, {}, true);
 
   EXPECT_FALSE(ReadAt(6));
   EXPECT_FALSE(cache_.Read({"e"}));

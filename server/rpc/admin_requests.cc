@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/duration_text.h"
 #include "core/validation.h"
 #include "server/rpc/convert.h"
 
@@ -122,6 +123,24 @@ Result<Delete> Parse(const v1::DeleteElectionRequest& request, std::string ident
   auto common = ParseCommon(request, std::move(identity));
   if (!common) return tl::unexpected(common.error());
   return Delete{common->election, {request.term()}, std::move(common->asker)};
+}
+
+Result<engine::PurgeOrder> Parse(const v1::PurgeElectionsRequest& request, std::string identity,
+                                 Duration unused_min) {
+  const auto reason = ParseReason(request.reason());
+  if (!reason) return tl::unexpected(reason.error());
+  const auto unused_for = FromProto(request.unused_for());
+  if (!unused_for || *unused_for < unused_min) {
+    return Fail(Reason::kInvalidSetting,
+                "unused_for must be a duration of at least " + DurationText(unused_min),
+                {{"field", "unused_for"}, {"min", DurationText(unused_min)}});
+  }
+  const auto size = ParsePageSize(request.page_size());
+  if (!size) return tl::unexpected(size.error());
+  return engine::PurgeOrder{{*unused_for, request.dry_run(), {std::move(identity), *reason}},
+                            request.prefix(),
+                            request.page_token(),
+                            *size};
 }
 
 Result<size_t> ParsePageSize(int32_t page_size) {

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/law.h"
+#include "server/engine/purges.h"
 #include "tenure/v1/admin.pb.h"
 
 namespace tenure::rpc {
@@ -21,6 +22,10 @@ namespace tenure::rpc {
 [[nodiscard]] Result<Configure> Parse(const v1::UpdateElectionRequest& request,
                                       std::string identity);
 [[nodiscard]] Result<Delete> Parse(const v1::DeleteElectionRequest& request, std::string identity);
+
+// `unused_min`: the shortest time.
+[[nodiscard]] Result<engine::PurgeOrder> Parse(const v1::PurgeElectionsRequest& request,
+                                               std::string identity, Duration unused_min);
 
 // How much to read: 100 for 0, at most 1000. kInvalidPage.
 [[nodiscard]] Result<size_t> ParsePageSize(int32_t page_size);

@@ -332,6 +332,28 @@ grpc::ServerUnaryReactor* AdminService::DeleteElection(grpc::CallbackServerConte
       });
 }
 
+grpc::ServerUnaryReactor* AdminService::PurgeElections(grpc::CallbackServerContext* context,
+                                                       const v1::PurgeElectionsRequest* request,
+                                                       v1::PurgeElectionsResponse* response) {
+  const auto caller = access_.Admit(*context, access::Verb::kAdminister, {{}, {request->prefix()}});
+  if (!caller) return Refused(*context, caller.error());
+  auto call = UnaryCall<v1::PurgeElectionsResponse>::Start(context, response, engine_.scheduler());
+  auto* reactor = call->reactor();
+  auto order = Parse(*request, access::NameOf(*caller, *context), engine_.unused_min());
+  if (!order) {
+    call->Fail(order.error());
+    return reactor;
+  }
+  engine_.Purge(*std::move(order), [call](const Result<engine::PurgePage>& page) {
+    if (!page) return call->Fail(page.error());
+    call->Answer([&](v1::PurgeElectionsResponse& it) {
+      for (const ElectionName& name : page->purged) it.add_elections(name.bytes);
+      it.set_next_page_token(page->next);
+    });
+  });
+  return reactor;
+}
+
 grpc::ServerUnaryReactor* AdminService::EndSession(grpc::CallbackServerContext* context,
                                                    const v1::EndSessionRequest* request,
                                                    v1::EndSessionResponse* response) {

@@ -49,6 +49,9 @@ class AdminService final : public v1::AdminService::CallbackService {
   grpc::ServerUnaryReactor* DeleteElection(grpc::CallbackServerContext* context,
                                            const v1::DeleteElectionRequest* request,
                                            v1::DeleteElectionResponse* response) override;
+  grpc::ServerUnaryReactor* PurgeElections(grpc::CallbackServerContext* context,
+                                           const v1::PurgeElectionsRequest* request,
+                                           v1::PurgeElectionsResponse* response) override;
   grpc::ServerUnaryReactor* EndSession(grpc::CallbackServerContext* context,
                                        const v1::EndSessionRequest* request,
                                        v1::EndSessionResponse* response) override;

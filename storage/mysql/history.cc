@@ -34,10 +34,6 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(
   });
 }
 
-Result<uint64_t> MySqlStore::ReadOrigin() {
-  return Read(query::kOrigin, [](const Rows& rows) { return rows.at(0).Unsigned(0); });
-}
-
 Result<uint64_t> MySqlStore::RaiseOrigin() {
   return runner_.Run([&](Pool::Loan& loan) {
     const auto results = loan.connection().Run({query::RaiseOrigin(), query::kOrigin});

@@ -26,6 +26,7 @@ class Loader {
     LockSessions();
     CheckCoolDowns();
     LoadUsage();
+    LoadPasts();
     FinishLoading(transaction_);
     return std::move(loaded_);
   }
@@ -83,6 +84,19 @@ class Loader {
     }
   }
 
+  void LoadPasts() {
+    std::vector<ElectionName> names;
+    for (auto& [name, state] : transaction_.elections) {
+      if (!locks_.elections.at(name).past) continue;
+      names.push_back(name);
+      state.past.emplace();
+    }
+    if (names.empty()) return;
+    for (const Row& row : RunOne(loan_, query::Pasts(names))) {
+      transaction_.elections.at(ToName(row)).past = ToPast(row);
+    }
+  }
+
   // Nothing if others have held them for all the time that a lock may be waited for.
   Rows QueueFor(const std::vector<ElectionName>& names) {
     try {
@@ -115,8 +129,15 @@ class Loader {
     std::erase_if(names, [&](const auto& name) { return transaction_.elections.contains(name); });
     if (names.empty()) return;
     if (!asked_for_.empty()) return StartAgain();
-    AddLocked(loan_.connection().Run(
-        {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked)})[1]);
+    const std::vector<Rows> results = loan_.connection().Run(
+        {query::CreateElections(names), query::LockElections(names, Patience::kSkipLocked),
+         query::kOrigin});
+    AddLocked(results[1]);
+    // Read when the rows are there: of an election of this name that was purged, it is known then.
+    for (const ElectionName& name : loaded_.created) {
+      Election& election = transaction_.elections.at(name).election;
+      election.term.value = election.revision.value = results[2].at(0).Unsigned(0);
+    }
     for (const ElectionName& name : names) {
       if (!transaction_.elections.contains(name)) transaction_.busy.insert(name);
     }

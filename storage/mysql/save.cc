@@ -83,6 +83,13 @@ class Saver {
     if (!decided_.admin_changes.empty()) {
       statements.push_back(query::SaveAdminChanges(decided_.admin_changes));
     }
+    if (decided_.origin_min > 0) statements.push_back(query::RaiseOriginTo(decided_.origin_min));
+    if (!changes.purged.empty()) {
+      std::ranges::move(query::PurgeElections(changes.purged), std::back_inserter(statements));
+    }
+    for (const auto& [election, before] : changes.forgotten) {
+      statements.push_back(query::ForgetEvents(*election, before));
+    }
     return statements;
   }
 
@@ -108,7 +115,7 @@ class Saver {
   // cannot be called.
   std::optional<uint64_t> Call(const query::SmallCommit& small) {
     const auto offsets = Settle(
-        EventsByPartition(decided_.events),
+        EventsByPartition(decided_),
         [&] {
           const auto answer = loan_.connection().Call(query::Commit(small, rules_.point));
           return answer ? OffsetsIn(*answer, 1) : std::vector<uint64_t>();
@@ -172,7 +179,7 @@ class Saver {
       if (!granted.empty()) statements.push_back(query::WriteFences(granted));
     }
 
-    const EventPartitions events = EventsByPartition(decided_.events);
+    const EventPartitions events = EventsByPartition(decided_);
     std::vector<int> partitions;
     for (const auto& [partition, of_partition] : events) partitions.push_back(partition);
     size_t offsets_at = 0;  // the statement that answers them
@@ -180,7 +187,7 @@ class Saver {
       std::ranges::move(query::AdvancePartitions(partitions, rules_.point),
                         std::back_inserter(statements));
       offsets_at = statements.size() - 1;
-      statements.push_back(query::SaveEvents(events));
+      if (!decided_.events.empty()) statements.push_back(query::SaveEvents(events));
     }
     statements.emplace_back(query::kCommit);
 
@@ -194,7 +201,7 @@ class Saver {
         was_committed);
     std::vector<PartitionOffset> committed;
     for (size_t i = 0; i < partitions.size(); ++i) {
-      committed.push_back({partitions[i], offsets.at(i)});
+      if (offsets.at(i) > 0) committed.push_back({partitions[i], offsets[i]});
     }
     return committed;
   }
@@ -268,9 +275,14 @@ class Saver {
     throw MySqlError(MySqlError::Kind::kNotCommitted, 0, "the connection broke before the commit");
   }
 
+  // 0 for one without events: nothing shows it.
   std::vector<uint64_t> OffsetsOf(const EventPartitions& partitions) {
     std::vector<uint64_t> offsets;
     for (const auto& [partition, events] : partitions) {
+      if (events.empty()) {
+        offsets.push_back(0);
+        continue;
+      }
       offsets.push_back(RunOne(loan_, query::OffsetOfEvent(*events.front())).at(0).Unsigned(0));
     }
     return offsets;

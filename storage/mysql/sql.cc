@@ -203,10 +203,8 @@ std::string ExistingElections(const std::vector<ElectionName>& names) {
 }
 
 std::string CreateElections(const std::vector<ElectionName>& names) {
-  return "INSERT IGNORE INTO elections (name, term, revision, deleted) " +
-         Join(names, " UNION ALL ", [](const auto& name) {
-           return fmt::format("SELECT {0}, ({1}), ({1}), 1", Literal(name), kOrigin);
-         });
+  return "INSERT IGNORE INTO elections (name, deleted) VALUES " +
+         Join(names, ", ", [](const auto& name) { return fmt::format("({}, 1)", Literal(name)); });
 }
 
 std::string DeleteElections(const std::vector<ElectionName>& names) {
@@ -426,6 +424,18 @@ std::string CreatedBy(const std::set<std::string>& identities) {
       Literals(identities));
 }
 
+std::string Pasts(const std::vector<ElectionName>& names) {
+  return fmt::format(
+      "SELECT x.name,"
+      " (SELECT e.revision FROM events e FORCE INDEX (PRIMARY) WHERE e.election = x.name"
+      " ORDER BY e.election, e.revision LIMIT 1),"
+      " (SELECT e.at_us FROM events e FORCE INDEX (PRIMARY) WHERE e.election = x.name"
+      " ORDER BY e.election DESC, e.revision DESC LIMIT 1),"
+      " (SELECT MAX(c.at_us) FROM admin_changes c WHERE c.election = x.name)"
+      " FROM elections x WHERE x.name IN ({})",
+      Literals(names));
+}
+
 std::string SaveSessions(const std::vector<const Session*>& sessions) {
   return OpenSessions(sessions) + " ON DUPLICATE KEY UPDATE " +
          Overwrite("expires_at_us, state, cause, lease_ttl_us, lease_ttl_since_us");
@@ -435,6 +445,19 @@ std::vector<std::string> EmptyElections(const std::vector<const ElectionName*>& 
   const std::string all = Join(names, ", ", [](const auto* name) { return Literal(*name); });
   return {fmt::format("DELETE FROM candidacies WHERE election IN ({})", all),
           fmt::format("DELETE FROM cool_downs WHERE election IN ({})", all)};
+}
+
+std::vector<std::string> PurgeElections(const std::vector<const ElectionName*>& names) {
+  const std::string all = Join(names, ", ", [](const auto* name) { return Literal(*name); });
+  return {fmt::format("DELETE FROM events WHERE election IN ({})", all),
+          fmt::format("DELETE FROM cool_downs WHERE election IN ({})", all),
+          fmt::format("DELETE FROM fences WHERE election IN ({})", all),
+          fmt::format("DELETE FROM elections WHERE name IN ({})", all)};
+}
+
+std::string ForgetEvents(const ElectionName& election, Revision before) {
+  return fmt::format("DELETE FROM events WHERE election = {} AND revision < {}", Literal(election),
+                     before.value);
 }
 
 std::string DeletePlaces(const std::vector<PlaceKey>& places) {
@@ -519,12 +542,14 @@ std::string SaveEvents(const std::map<int, std::vector<const Event*>>& events) {
                        Literal(leader.elected_at), Literal(it->at), Literal(it->successor),
                        partition, offset);
   };
-  const std::string rows = Join(events, ", ", [&](const auto& it) {
+  std::vector<std::string> rows;
+  for (const auto& [partition, of_partition] : events) {
     const std::string offset =
-        events.size() == 1 ? "LAST_INSERT_ID()" : fmt::format("@offset_{}", it.first);
-    return Join(it.second, ", ", [&](const Event* event) { return row(event, it.first, offset); });
-  });
-  return fmt::format("INSERT INTO events ({}, lane, position) VALUES {}", kEventColumns, rows);
+        events.size() == 1 ? "LAST_INSERT_ID()" : fmt::format("@offset_{}", partition);
+    for (const Event* event : of_partition) rows.push_back(row(event, partition, offset));
+  }
+  return fmt::format("INSERT INTO events ({}, lane, position) VALUES {}", kEventColumns,
+                     fmt::join(rows, ", "));
 }
 
 std::string SaveWriter(std::string_view writer, uint64_t transaction) {
@@ -799,6 +824,13 @@ std::string RaiseOrigin() {
       "INSERT INTO origin (one, number) VALUES (1, GREATEST({0}, {1}))"
       " ON DUPLICATE KEY UPDATE number = GREATEST(number + {0}, {1})",
       kBumpMin, kNow);
+}
+
+std::string RaiseOriginTo(uint64_t number) {
+  return fmt::format(
+      "INSERT INTO origin (one, number) VALUES (1, {})"
+      " ON DUPLICATE KEY UPDATE number = GREATEST(number, VALUES(number))",
+      number);
 }
 
 std::string AddSessionKey(std::string_view key) {

@@ -68,6 +68,7 @@ inline constexpr char kClock[] =
 enum class Patience { kSkipLocked, kWait };
 [[nodiscard]] std::string LockElections(const std::vector<ElectionName>& names, Patience patience);
 [[nodiscard]] std::string ExistingElections(const std::vector<ElectionName>& names);
+// Placeholders: their numbers are still to come from kOrigin.
 [[nodiscard]] std::string CreateElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string DeleteElections(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string LoadPlaces(const std::vector<PlaceKey>& places);
@@ -88,6 +89,8 @@ struct Head {
 [[nodiscard]] std::string UsageOf(const std::set<std::string>& identities);
 // Rows: identity, elections.
 [[nodiscard]] std::string CreatedBy(const std::set<std::string>& identities);
+// Rows: ToPast.
+[[nodiscard]] std::string Pasts(const std::vector<ElectionName>& names);
 [[nodiscard]] std::string ExistingSessions(const std::vector<SessionId>& ids);
 // Of what is remembered (core/remembered.h): locks it, and fails with kStale unless all of it still
 // holds, and nobody else has locked it. Where each election needs one session, both are one
@@ -131,13 +134,20 @@ struct SmallCommit {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
+// Elections that come into being later begin after no lower number.
+[[nodiscard]] std::string RaiseOriginTo(uint64_t number);
+// Elections, and all that belongs to them, but operators' changes.
+// REQUIRES: nobody leads or waits there.
+[[nodiscard]] std::vector<std::string> PurgeElections(
+    const std::vector<const ElectionName*>& names);
+[[nodiscard]] std::string ForgetEvents(const ElectionName& election, Revision before);
 // These partitions, in this order, get their next offsets, which the last of the statements answers
 // in one row, and which SaveEvents uses. Fails with kNotNull if a partition is not where `point`
 // says.
 [[nodiscard]] std::vector<std::string> AdvancePartitions(const std::vector<int>& partitions,
                                                          const std::optional<HistoryPoint>& point);
 inline constexpr int kNotNull = 1048;
-// REQUIRES: AdvancePartitions of exactly the partitions of these events came before.
+// REQUIRES: AdvancePartitions of exactly these partitions came before; some of them have events.
 [[nodiscard]] std::string SaveEvents(const std::map<int, std::vector<const Event*>>& events);
 [[nodiscard]] std::string SaveWriter(std::string_view writer, uint64_t transaction);
 [[nodiscard]] std::string LockWriter(std::string_view writer);

@@ -56,7 +56,6 @@ class MySqlStore final : public Store {
       uint64_t remembered,
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override;
   void StayOn(uint64_t server) override;
-  Result<uint64_t> ReadOrigin() override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
   StoreActivity Activity() const override;

@@ -41,10 +41,6 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
   });
 }
 
-Result<uint64_t> SqliteStore::ReadOrigin() {
-  return Read([&](Connection& connection) { return connection.Number(query::kOrigin); });
-}
-
 Result<uint64_t> SqliteStore::RaiseOrigin() {
   return Write([&](Connection& connection) {
     const auto now = static_cast<uint64_t>(Int(clock_()));

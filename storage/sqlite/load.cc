@@ -28,6 +28,9 @@ ElectionState LoadElectionState(Connection& connection, const ElectionName& name
   } else {
     state.election.term.value = state.election.revision.value = connection.Number(query::kOrigin);
   }
+  if (part.past) {
+    state.past = connection.First(query::kPast, {name.bytes}, ToPast).value_or(Past());
+  }
   const Election& election = state.election;
   if (election.cooling_until > DbTime{}) state.cool_downs = LoadCoolDowns(connection, name, now);
   if (election.waiting == 0) return state;

@@ -69,10 +69,10 @@ void SaveEvent(Connection& connection, const Event& event, int partition, uint64
        event.successor, int64_t{partition}, Int(offset)});
 }
 
-std::vector<PartitionOffset> SaveEvents(Connection& connection, const std::vector<Event>& all,
+std::vector<PartitionOffset> SaveEvents(Connection& connection, const TransactionState& decided,
                                         const std::optional<HistoryPoint>& point) {
   std::vector<PartitionOffset> committed;
-  for (const auto& [partition, events] : EventsByPartition(all)) {
+  for (const auto& [partition, events] : EventsByPartition(decided)) {
     uint64_t offset = 0;
     uint64_t epoch = 0;
     connection.ForEach(query::kPartition, {int64_t{partition}}, [&](const Row& row) {
@@ -122,7 +122,16 @@ std::vector<PartitionOffset> Save(Connection& connection, const TransactionState
         {change.election.bytes, static_cast<int64_t>(change.action), Int(change.term.value),
          Int(change.at), change.detail, change.asker.identity, change.asker.reason});
   }
-  return SaveEvents(connection, decided.events, point);
+  if (decided.origin_min > connection.Number(query::kOrigin)) {
+    connection.Execute(query::kSaveOrigin, {Int(decided.origin_min)});
+  }
+  for (const ElectionName* name : changes.purged) {
+    for (const char* statement : query::kPurge) connection.Execute(statement, {name->bytes});
+  }
+  for (const auto& [election, before] : changes.forgotten) {
+    connection.Execute(query::kForgetEvents, {election->bytes, Int(before.value)});
+  }
+  return SaveEvents(connection, decided, point);
 }
 
 }  // namespace tenure::sqlite

@@ -68,6 +68,11 @@ inline constexpr char kUsage[] =
     " AND s.expires_at_us > ?2";
 inline constexpr char kCreated[] =
     "SELECT COUNT(*) FROM elections WHERE creator = ?1 AND creator != x''";
+inline constexpr char kPast[] =
+    "SELECT x.name, (SELECT MIN(e.revision) FROM events e WHERE e.election = x.name),"
+    " (SELECT e.at_us FROM events e WHERE e.election = x.name ORDER BY e.revision DESC LIMIT 1),"
+    " (SELECT MAX(c.at_us) FROM admin_changes c WHERE c.election = x.name)"
+    " FROM elections x WHERE x.name = ?";
 inline constexpr char kSaveSession[] =
     "INSERT INTO sessions (" TENURE_SESSION_COLUMNS
     ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -85,6 +90,11 @@ inline constexpr char kSaveCoolDown[] =
 inline constexpr char kSaveAdminChange[] =
     "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)";
+// An election, and all that belongs to it, but operators' changes.
+inline constexpr const char* kPurge[] = {"DELETE FROM events WHERE election = ?",
+                                         "DELETE FROM cool_downs WHERE election = ?",
+                                         "DELETE FROM elections WHERE name = ?"};
+inline constexpr char kForgetEvents[] = "DELETE FROM events WHERE election = ? AND revision < ?";
 inline constexpr char kAdvancePartition[] =
     "UPDATE lanes SET position = position + 1 WHERE lane = ?";
 inline constexpr char kPartition[] = "SELECT position, epoch FROM lanes WHERE lane = ?";

@@ -61,7 +61,6 @@ class SqliteStore final : public Store {
   Result<HistorySight> AgreeOnHistory(
       uint64_t remembered,
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override;
-  Result<uint64_t> ReadOrigin() override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
   void StayOn(uint64_t) override;

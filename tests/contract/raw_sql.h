@@ -17,7 +17,9 @@ inline std::vector<std::string> QueryRows(const std::string& url, const std::str
   std::vector<std::vector<std::string>> rows;
   const StoreLocation location = ParseStoreUrl(url).value();
   if (const auto* file = std::get_if<SqliteLocation>(&location)) {
-    SQLite::Database database(file->path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    constexpr int kBusyTimeoutMs = 10'000;
+    SQLite::Database database(file->path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                              kBusyTimeoutMs);
     SQLite::Statement statement(database, sql);
     while (statement.executeStep()) {
       auto& row = rows.emplace_back();

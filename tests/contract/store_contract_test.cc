@@ -33,14 +33,11 @@ TEST_P(StoreContract, MigratingTwiceSucceedsAndTheSchemaIsKnown) {
 
 TEST_P(StoreContract, NewElectionsStartAfterTheOriginAndOldOnesStay) {
   Stand("old", NewSessionId(), "a");
-  EXPECT_EQ(store_->ReadOrigin().value(), 0u);
-
   const uint64_t once = store_->RaiseOrigin().value();
   const uint64_t twice = store_->RaiseOrigin().value();
   Stand("new", NewSessionId(), "b");
 
   EXPECT_GE(twice, once + kBumpMin);
-  EXPECT_EQ(store_->ReadOrigin().value(), twice);
   const std::string first = std::to_string(twice + 1);
   EXPECT_THAT(History("new"), ElementsAre(first + " ELECTED b " + first + " "));
   EXPECT_THAT(History("old"), ElementsAre("1 ELECTED a 1 "));

@@ -169,7 +169,7 @@ TEST_F(AccessTest, EveryRefusalIsLoggedButNeverAToken) {
 TEST_F(AccessTest, AnIdentityWithoutRulesIsRefusedEveryCall) {
   const auto outcomes = OutcomesOfAllCalls(With("nobody", "DNS:nobody.prod.svc"));
 
-  EXPECT_THAT(outcomes, SizeIs(18));
+  EXPECT_THAT(outcomes, SizeIs(19));
   for (const auto& [method, outcome] : outcomes) EXPECT_EQ(outcome, "PERMISSION_DENIED") << method;
 }
 

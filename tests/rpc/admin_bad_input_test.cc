@@ -181,6 +181,30 @@ TEST_P(AdminBadInputTest, AReservationOfZeroTimeIsRefused) {
             Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING"));
 }
 
+TEST_P(AdminBadInputTest, PurgesOfWhatWasUsedLatelyAreRefused) {
+  auto durations = BadDurations();
+  std::erase(durations, Time(24h + 1ms));
+  durations.push_back(Time(24h - 1ms));
+  for (const auto& duration : durations) {
+    SCOPED_TRACE(duration.ShortDebugString());
+    v1::PurgeElectionsRequest purge;
+    *purge.mutable_unused_for() = duration;
+    const auto status = TryCall(A(), &AdminStub::PurgeElections, purge);
+
+    EXPECT_EQ(ToRefusal(status), Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING"));
+    EXPECT_EQ(InfoOf(status).metadata().at("field"), "unused_for");
+    EXPECT_EQ(InfoOf(status).metadata().at("min"), "24h");
+  }
+  EXPECT_EQ(TryAdmin(&AdminStub::PurgeElections, {}),
+            Refused(StatusCode::INVALID_ARGUMENT, "INVALID_SETTING"));
+  EXPECT_EQ(TryAdmin(&AdminStub::PurgeElections, ToRequest(PurgeArguments{.reason = "a\nb"})),
+            Refused(StatusCode::INVALID_ARGUMENT, "INVALID_REASON"));
+  auto page = ToRequest(PurgeArguments{});
+  page.set_page_size(-1);
+  EXPECT_EQ(TryAdmin(&AdminStub::PurgeElections, page),
+            Refused(StatusCode::INVALID_ARGUMENT, "INVALID_PAGE"));
+}
+
 TEST_P(AdminBadInputTest, BadQueueLimitsAreRefused) {
   const auto status = TryCall(
       A(), &AdminStub::UpdateElection,

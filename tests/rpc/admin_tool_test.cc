@@ -2,12 +2,14 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "tests/contract/raw_sql.h"
 #include "tests/rpc/service_fixture.h"
 #include "tests/rpc/tool.h"
 
 namespace tenure::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -454,6 +456,38 @@ TEST_P(AdminToolTest, DeleteRemovesAllButTheTerm) {
   EXPECT_THAT(Lines({"list"}), ElementsAre("no elections"));
   EXPECT_EQ(Object({"delete", "orders", "--term", "1"}).at("outcome"), "DELETED_ALREADY");
   EXPECT_EQ(Campaign(A(), {"orders", "bob"}).elected().term(), 2u);
+}
+
+// --- purge ---
+
+TEST_P(AdminToolTest, PurgeRemovesWhatNobodyHasUsedForSoLong) {
+  for (const std::string name : {"jobs/1", "jobs/2", "orders"}) {
+    Resign(A(), Open(name, "alice"), name);
+  }
+  (void)QueryRows(url_, "UPDATE events SET at_us = at_us - 172800000000");
+  Open("jobs/2", "bob");
+
+  EXPECT_THAT(Lines({"purge", "--unused-for", "24h", "--dry-run"}),
+              ElementsAre("jobs/1: would be purged", "orders: would be purged",
+                          "2 elections would be purged"));
+  EXPECT_EQ(Object({"purge", "o", "--unused-for", "24h", "--dry-run"}),
+            Json::parse(R"({"election":"orders","outcome":"WOULD_BE_PURGED"})"));
+  EXPECT_THAT(Objects({"list"}), SizeIs(3));
+  EXPECT_THAT(Lines({"purge", "--unused-for", "72h"}), ElementsAre("0 elections purged"));
+
+  EXPECT_THAT(Lines({"purge", "jobs/", "--unused-for", "24h", "--reason", "tidy"}),
+              ElementsAre("jobs/1: purged", "1 election purged"));
+  EXPECT_EQ(Object({"purge", "--unused-for", "24h"}),
+            Json::parse(R"({"election":"orders","outcome":"PURGED"})"));
+
+  EXPECT_THAT(Lines({"history", "jobs/1"}),
+              Contains(MatchesRegex(".* PURGED +1  unused for 48h .* tidy")));
+  EXPECT_EQ(Object({"list"}).at("election"), "jobs/2");
+}
+
+TEST_P(AdminToolTest, PurgeHasToBeToldForHowLong) {
+  EXPECT_EQ(Run({"purge"}).exit_code, 2);
+  EXPECT_EQ(Run({"purge", "--unused-for", "23h"}).exit_code, 2);
 }
 
 // --- end-session ---

@@ -146,6 +146,15 @@ const std::vector<Call>& AllCalls() {
          it.set_term(99);
        }),
        "STALE_TERM"},
+      {"PurgeElections", "PurgeElections", "administer",
+       About<v1::PurgeElectionsRequest>([](auto& it, const auto& name) {
+         it.set_prefix(name);
+         it.mutable_unused_for()->set_seconds(86'400);
+       })},
+      {"PurgeElections, all", "PurgeElections", "administer",
+       About<v1::PurgeElectionsRequest>(
+           [](auto& it, const auto&) { it.mutable_unused_for()->set_seconds(86'400); }),
+       "OK", Scope::kAll},
       {"EndSession", "EndSession", "administer",
        About<v1::EndSessionRequest>(
            [](auto& it, const auto&) { it.set_handle(std::string(kNoSession).substr(0, 16)); }),

@@ -93,6 +93,22 @@ v1::DeleteElectionResponse Delete(Tenured& server, const std::string& election, 
   return Ask(server, &AdminStub::DeleteElection, request);
 }
 
+v1::PurgeElectionsRequest ToRequest(const PurgeArguments& arguments) {
+  v1::PurgeElectionsRequest request;
+  request.set_prefix(arguments.prefix);
+  *request.mutable_unused_for() = Time(arguments.unused_for);
+  request.set_dry_run(arguments.dry_run);
+  request.set_reason(arguments.reason);
+  return request;
+}
+
+std::vector<std::string> Purge(Tenured& server, const PurgeArguments& arguments,
+                               int32_t page_size) {
+  return AllPages<std::string>(
+      server, &AdminStub::PurgeElections, ToRequest(arguments), page_size,
+      [](const auto& page) -> auto& { return page.elections(); });
+}
+
 v1::EndSessionResponse EndSession(Tenured& server, const std::string& handle,
                                   const std::string& reason) {
   v1::EndSessionRequest request;

@@ -78,6 +78,14 @@ struct UpdateArguments {
 };
 [[nodiscard]] v1::UpdateElectionRequest ToRequest(const UpdateArguments& arguments);
 
+struct PurgeArguments {
+  std::string prefix = {};
+  std::chrono::milliseconds unused_for = 24h;
+  bool dry_run = false;
+  std::string reason = {};
+};
+[[nodiscard]] v1::PurgeElectionsRequest ToRequest(const PurgeArguments& arguments);
+
 // A request that names an election, and why.
 template <typename Request>
 [[nodiscard]] Request For(const std::string& election, const std::string& reason = "") {
@@ -95,6 +103,9 @@ v1::Election Resume(Tenured& server, const std::string& election, const std::str
 v1::Election Update(Tenured& server, const UpdateArguments& arguments);
 v1::DeleteElectionResponse Delete(Tenured& server, const std::string& election, uint64_t term,
                                   const std::string& reason = "");
+// All pages, each of this size.
+std::vector<std::string> Purge(Tenured& server, const PurgeArguments& arguments = {},
+                               int32_t page_size = 0);
 v1::EndSessionResponse EndSession(Tenured& server, const std::string& handle,
                                   const std::string& reason = "");
 // All pages, each of this size.

@@ -186,9 +186,6 @@ class FaultyStore final : public Store {
     const std::lock_guard lock(mutex_);
     store_->StayOn(server);
   }
-  Result<uint64_t> ReadOrigin() override {
-    return Call<uint64_t>("ReadOrigin", [](Store& store) { return store.ReadOrigin(); });
-  }
   Result<std::string> SessionKey() override {
     return Call<std::string>("SessionKey", [](Store& store) { return store.SessionKey(); });
   }
