@@ -4,7 +4,9 @@
 # The source is in third_party/grpc/source: a tree of that version with its Abseil and RE2. If it is not there, cargo
 # fetches the crate grpcio-sys, which holds one, and compares it with the checksum below. The patches beside it are
 # applied. OpenSSL, zlib, c-ares and protobuf stay Debian's.
-# Usage: scripts/install-grpc.sh PREFIX    (does nothing if it is there)
+# PREFIX/share/grpc says what a program that is linked with it contains: `components`, for bills of materials, and
+# `copyright`, the notices that go with such a program.
+# Usage: scripts/install-grpc.sh PREFIX    (does nothing if it is there, or if PREFIX is /usr, where Debian's is)
 #        scripts/install-grpc.sh --fetch   (only the source)
 set -euo pipefail
 prefix=${1:?usage: scripts/install-grpc.sh PREFIX | --fetch}
@@ -35,8 +37,10 @@ fetch() (
 
 # It is built anew when this script or a patch has changed.
 recipe=$(cat scripts/install-grpc.sh "$patches"/*.patch | sha256sum | cut -c 1-16)
-stamp=$prefix/share/grpc/tenure-$recipe
-[ ! -e "$stamp" ] || exit 0
+[ "$prefix" != /usr ] && [ ! -e "$prefix/share/grpc/tenure-$recipe" ] || exit 0
+# What is at PREFIX is replaced.
+[ ! -e "$prefix" ] || compgen -G "$prefix/share/grpc/tenure-*" >/dev/null ||
+  { echo "install-grpc: $prefix is something else. Name a folder that does not exist" >&2; exit 1; }
 [ -d "$source" ] || fetch
 grep -q "set(gRPC_CPP_VERSION *\"$version\")" "$source/CMakeLists.txt" ||
   { echo "install-grpc: $source is not gRPC $version" >&2; exit 1; }
@@ -61,7 +65,9 @@ sed -i '/compiler\/csharp\/names.h/d' src/compiler/config_protobuf.h
 sed -i 's/find_package(Protobuf REQUIRED CONFIG)/find_package(Protobuf REQUIRED)/; s/find_dependency(Protobuf CONFIG)//' \
   cmake/protobuf.cmake
 
-options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" "-DCMAKE_C_FLAGS_RELEASE=-O2 -DNDEBUG" -DCMAKE_CXX_STANDARD=17
+# Messages name source files; those shall not say where this was built.
+flags="-O2 -DNDEBUG -ffile-prefix-map=$PWD=grpc"
+options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=$flags" "-DCMAKE_C_FLAGS_RELEASE=$flags" -DCMAKE_CXX_STANDARD=17
   -DCMAKE_POSITION_INDEPENDENT_CODE=ON "-DCMAKE_INSTALL_PREFIX=$prefix" -DgRPC_INSTALL=ON -DgRPC_BUILD_TESTS=OFF
   -DgRPC_BUILD_CSHARP_EXT=OFF -DABSL_PROPAGATE_CXX_STD=ON)
 for language in CSHARP NODE OBJECTIVE_C PHP PYTHON RUBY; do
@@ -78,13 +84,26 @@ for library in grpc_unsecure grpc++_unsecure grpc++_alts grpc++_error_details gr
 done
 # The system's authorities are found first.
 mkdir -p etc && : >etc/roots.pem
+# Put in its place as a whole: scripts/build.sh takes whatever is there.
+rm -rf "$work/installed"
+DESTDIR=$work/installed cmake --install build >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+share=$work/installed$prefix/share/grpc
+mkdir -p "$share"
+# component NAME VERSION PACKAGE_URL [COMMENT]
+component() { (IFS=$'\t' && echo "$*") >>"$share/components"; }
+# The versions of the trees in third_party are those that Bazel would fetch.
+pinned() { sed -nE "s/^ +strip_prefix = \"$1-([^/]+)\",$/\1/p" bazel/grpc_deps.bzl; }
+patch_names=("$patches"/*.patch)
+component gRPC "$version" "pkg:github/grpc/grpc@v$version" "with ${patch_names[*]##*/}"
+component Abseil "$(pinned abseil-cpp)" "pkg:github/abseil/abseil-cpp@$(pinned abseil-cpp)"
+component RE2 "$(pinned re2)" "pkg:github/google/re2@$(pinned re2)"
+component upb "$(pinned upb)" "pkg:github/protocolbuffers/upb@$(pinned upb)"
+xxhash=$(awk '/^#define XXH_VERSION_(MAJOR|MINOR|RELEASE) / { printf "%s%s", dot, $3; dot = "." }' third_party/xxhash/xxhash.h)
+component xxHash "$xxhash" "pkg:github/Cyan4973/xxHash@v$xxhash"
+for notice in LICENSE NOTICE.txt third_party/{abseil-cpp,address_sorting,re2,upb,utf8_range,xxhash}/LICENSE; do
+  printf '%s\n\n%s\n\n\n' "==== gRPC $version: $notice" "$(cat "$notice")"
+done >"$share/copyright"
+: >"$share/tenure-$recipe"
 rm -rf "$prefix"
-cmake --install build >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
-mkdir -p "$prefix/share/grpc"
-# What a program that is linked with it contains, for bills of materials: name, version, package URL.
-abseil=$(sed -nE 's/^#define ABSL_LTS_RELEASE_VERSION ([0-9]+)$/\1/p' third_party/abseil-cpp/absl/base/config.h)
-printf '%s\t%s\t%s\n' gRPC "$version" "pkg:github/grpc/grpc@v$version" \
-  Abseil "$abseil" "pkg:github/abseil/abseil-cpp@$abseil" RE2 "with gRPC $version" "pkg:github/google/re2" \
-  >"$prefix/share/grpc/components"
-: >"$stamp"
+mv "$work/installed$prefix" "$prefix"
 rm -rf "$prefix".build-*
