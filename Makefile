@@ -18,9 +18,10 @@ PREFIX ?= /usr/local
 BENCH_MYSQL = $(if $(filter 0,$(shell id -u)),--mysql $(MYSQL_ROOT))
 BUILD_BENCH = @scripts/build.sh --with test --with bench --with pictures tenured tenure-bench
 
-# Applications that link the library have the system's gRPC.
-install package: export GRPC = /usr
+package: export GRPC = /usr
 export GRPC
+# Applications that link the library have the system's gRPC.
+BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
@@ -59,6 +60,7 @@ clean: ## Remove the build folder
 
 test: ## Build and run every test, including those on a private MariaDB
 	@scripts/build.sh --with test all
+	$(BUILD_LIBRARY) tenure_package
 	@scripts/test.sh
 
 test-unit: ## Build and run the tests that need no server, 200 simulated seeds among them
@@ -143,7 +145,8 @@ test-compose: ## Check compose.yaml against the Compose specification and its ow
 	@cd tests/compose && go test -count=1 ./...
 
 test-docs: ## Run the shell, SQL, YAML and C++ blocks of every page (needs root)
-	@scripts/build.sh --with docs tenured tenure tenure_package
+	@scripts/build.sh --with docs tenured tenure
+	$(BUILD_LIBRARY) tenure_package
 	@tests/docs/run_test.py
 	@tests/docs/run.py
 
@@ -191,8 +194,9 @@ fix: ## Reformat the code
 ##@ Packaging
 
 install: ## Install both programs and the C++ library under PREFIX=/usr/local
-	@scripts/build.sh tenured tenure tenure_package
-	@cmake --install build --prefix $(PREFIX)
+	@scripts/build.sh tenured tenure
+	$(BUILD_LIBRARY) tenure_package
+	@scripts/install.sh $(PREFIX)
 
 image: ## Build the container image without a daemon, into build/tenure-image.tar
 	@scripts/install-deps.sh image

@@ -1,4 +1,4 @@
-# What `cmake --install` installs: both programs, and the C++ library for applications, which find it by
+# What `make install` installs: both programs, and the C++ library for applications, which find it by
 # find_package(tenure) or by pkg-config. Everything can be moved with its prefix.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -1,30 +1,36 @@
 #!/usr/bin/env bash
-# Installs what a build needs, configures what is asked for, and builds the release preset.
-# Usage: scripts/build.sh [--with GROUP]... TARGET...
+# Installs what a build needs, configures what is asked for, and builds it: the preset `release` in build/, or another one in
+# build/PRESET.
+# Usage: scripts/build.sh [--preset PRESET] [--with GROUP]... TARGET...
 # GROUP is one of scripts/install-deps.sh. Where CMake has an option of that name (`test` is TENURE_TEST,
 # `bench` is TENURE_BENCH), it is switched on, and stays on in this build directory.
 # gRPC is the one that scripts/install-grpc.sh has built in GRPC (`make grpc`), if it is there, or else Debian's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+preset=release folder=build
+if [ "${1:-}" = --preset ]; then
+  preset=${2:?--preset needs a preset of CMakePresets.json} folder=build/$2
+  shift 2
+fi
 groups=(build)
 while [ "${1:-}" = --with ]; do
   groups+=("${2:?--with needs a group of scripts/install-deps.sh}")
   shift 2
 done
-[ $# -gt 0 ] || { sed -n 3p "$0" | cut -c 3- >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n 4p "$0" | cut -c 3- >&2; exit 2; }
 
 scripts/install-deps.sh "${groups[@]}"
 options=()
 for group in "${groups[@]:1}"; do
   option=TENURE_${group^^}
-  if grep -q "option($option " CMakeLists.txt && ! grep -qsx "$option:BOOL=ON" build/CMakeCache.txt; then
+  if grep -q "option($option " CMakeLists.txt && ! grep -qsx "$option:BOOL=ON" "$folder/CMakeCache.txt"; then
     options+=("-D$option=ON")
   fi
 done
 grpc=${GRPC:-$HOME/.cache/tenure/grpc}
 [ -d "$grpc" ] || grpc=/usr
-grep -qsx "CMAKE_PREFIX_PATH:[A-Z]*=$grpc" build/CMakeCache.txt ||
+grep -qsx "CMAKE_PREFIX_PATH:[A-Z]*=$grpc" "$folder/CMakeCache.txt" ||
   options+=("-DCMAKE_PREFIX_PATH=$grpc" -UgRPC_DIR -Uabsl_DIR)
-[ -f build/build.ninja ] && [ ${#options[@]} -eq 0 ] || cmake --preset release "${options[@]}" >/dev/null
-cmake --build --preset release --target "$@"
+[ -f "$folder/build.ninja" ] && [ ${#options[@]} -eq 0 ] || cmake --preset "$preset" "${options[@]}" >/dev/null
+cmake --build --preset "$preset" --target "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs what the documentation tells people to type: each shell, SQL, YAML and C++ block of each page.
 
-Usage: tests/docs/run.py [PAGE]...      (as root, after `scripts/build.sh tenured tenure tenure_package`)
+Usage: tests/docs/run.py [PAGE]...      (as root, after what `make install` builds)
 
 The blocks of a page run in order, in one bash, which session.sh sets up: it has this checkout, but its own
 network and processes, and leaves nothing behind. The language of a block decides what happens to it:
@@ -207,7 +207,7 @@ def main(pages):
     pages = pages or subprocess.run(["git", "ls-files", "-zco", "--exclude-standard", "*.md"], cwd=CHECKOUT,
                                     check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")[:-1]
     with tempfile.TemporaryDirectory(prefix="tenure-docs-") as installed:
-        subprocess.run(["cmake", "--install", "build"], cwd=CHECKOUT, env=os.environ | {"DESTDIR": installed},
+        subprocess.run(["scripts/install.sh", "/usr/local"], cwd=CHECKOUT, env=os.environ | {"DESTDIR": installed},
                        check=True, stdout=subprocess.DEVNULL)
         went_well = [check(page, (CHECKOUT / page).read_text(), installed) for page in pages]
     sys.exit(0 if all(went_well) else 1)
