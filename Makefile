@@ -18,7 +18,6 @@ PREFIX ?= /usr/local
 BENCH_MYSQL = $(if $(filter 0,$(shell id -u)),--mysql $(MYSQL_ROOT))
 BUILD_BENCH = @scripts/build.sh --with test --with bench --with pictures tenured tenure-bench
 
-package: export GRPC = /usr
 export GRPC
 # Applications that link the library have the system's gRPC.
 BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
@@ -138,6 +137,7 @@ test-image: image ## Build the container image, inspect it, and elect a leader w
 	@scripts/test-image.sh $(IMAGES) $(IMAGE)
 
 test-package: package ## Install the Debian packages on a bare Debian, and use them there (needs root)
+	@scripts/check-sbom.sh build/packaging/*.spdx.json
 	@scripts/test-package.sh $(ROOTS)
 
 test-compose: ## Check compose.yaml against the Compose specification and its own promises
@@ -202,6 +202,7 @@ image: ## Build the container image without a daemon, into build/tenure-image.ta
 	@scripts/install-deps.sh image
 	@scripts/build-image.sh $(IMAGES) $(IMAGE)
 
-package: ## Build the Debian packages of the server, the tool and the C++ library, into build/packages
-	@scripts/build.sh --with package tenured tenure tenure_package tenure_manual
+package: grpc ## Build the Debian packages of the server, the tool and the C++ library, into build/packages
+	@scripts/build.sh --with package tenured tenure tenure_manual
+	$(BUILD_LIBRARY) --with package tenure_package
 	@scripts/package.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the root file system of the container image, inside the Dockerfile's build stage: the two programs,
-# the Debian packages whose shared libraries they load, and a software bill of materials. There is no shell
-# in it, no package manager and no setuid program.
+# Makes the root file system of the container image, inside the Dockerfile's build stage, which sets GRPC: the
+# two programs, the Debian packages whose shared libraries they load, and a software bill of materials. There is
+# no shell in it, no package manager and no setuid program.
 # Usage: scripts/image-root.sh DIRECTORY
 set -euo pipefail
 root=${1:?usage: scripts/image-root.sh DIRECTORY}
@@ -19,6 +19,7 @@ done
 chown "$user:$user" "$root/var/lib/tenure"
 install --strip "${programs[@]}" "$root/usr/local/bin"
 install --mode 644 LICENSE "$root/usr/share/doc/tenure/copyright"
+install --mode 644 "$GRPC/share/grpc/copyright" "$root/usr/share/doc/tenure/copyright.grpc"
 
 # A library that is loaded from /lib may be known to dpkg in /usr/lib. base-files says that this is Debian.
 libraries=$(ldd "${programs[@]}" | awk '$3 ~ "^/" { print $3 }' | sort -u)
@@ -41,4 +42,4 @@ rm -r "$root/usr/share/ca-certificates"
 printf '%s\n' root:x:0:0:root:/:/sbin/nologin "tenure:x:$user:$user::/var/lib/tenure:/sbin/nologin" >"$root/etc/passwd"
 printf '%s\n' root:x:0: "tenure:x:$user:" >"$root/etc/group"
 
-scripts/image-sbom.sh "$root" >"$root/usr/share/doc/tenure/sbom.spdx.json"
+scripts/sbom.sh --root "$root" tenure-image tenured tenure >"$root/usr/share/doc/tenure/sbom.spdx.json"

@@ -21,8 +21,9 @@ pictures=(python3-matplotlib)
 docs=("${mariadb[@]}" python3 python3-yaml curl jq sqlite3 openssl procps iproute2)
 check=(clang-format clang-tidy python3)
 proto=(nodejs npm)
-package=(dpkg-dev file help2man lintian)  # what `make package` and its checks run
-image=(podman crun debootstrap python3-venv)  # what builds, checks and runs the container image
+package=(dpkg-dev file help2man jq lintian)  # what `make package` and its checks run
+sbom=(python3-venv)  # what checks bills of materials
+image=(podman crun debootstrap)  # what builds and runs the container image
 image_root=(ccache jq)  # inside its build stage, beside `build`
 
 wanted=()

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Makes Debian packages of what is built in build/, and checks them with lintian.
+# Makes Debian packages of the programs that are built in build/ and of the library in build/library, and checks them with
+# lintian.
 # Usage: scripts/package.sh
 set -euo pipefail
-cd "$(dirname "$0")/../build"
+cd "$(dirname "$0")/.."
 
+scripts/sbom.sh tenure-server tenured >build/packaging/tenure-server.spdx.json
+scripts/sbom.sh tenure-cli tenure >build/packaging/tenure-cli.spdx.json
+cd build
 rm -rf packages
 cpack --config CPackConfig.cmake >packages.log 2>&1 || { cat packages.log >&2; exit 1; }
 rm -r packages/_CPack_Packages

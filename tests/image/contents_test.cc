@@ -21,6 +21,7 @@ using ::testing::IsSupersetOf;
 using ::testing::Key;
 using ::testing::MatchesRegex;
 using ::testing::Not;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 using Json = nlohmann::json;
@@ -142,6 +143,33 @@ TEST_F(ImageContentsTest, TheBillOfMaterialsNamesTheCompiledInHeaderLibraries) {
 
   EXPECT_THAT(compiled_in, IsSupersetOf({"SPDXRef-libcli11-dev", "SPDXRef-libexpected-dev",
                                          "SPDXRef-libsqlitecpp-dev"}));
+}
+
+TEST_F(ImageContentsTest, TheBillOfMaterialsNamesTheGrpcThatTheProgramsContain) {
+  const Json bill = BillOfMaterials();
+  std::set<std::string> linked_in;
+  for (const Json& relation : bill.at("relationships")) {
+    if (relation.at("relationshipType") == "STATIC_LINK") {
+      linked_in.insert(relation.at("relatedSpdxElement"));
+    }
+  }
+  std::set<std::string> named;
+  for (const Json& package : bill.at("packages")) {
+    const std::string name = package.at("name");
+    EXPECT_THAT(name, Not(HasSubstr("libgrpc")));
+    if (!linked_in.contains(package.at("SPDXID"))) continue;
+    named.insert(name + " " + package.at("versionInfo").get<std::string>());
+  }
+
+  EXPECT_THAT(named, IsSupersetOf({"gRPC 1.56.2", "Abseil 20230125.3", "RE2 2022-04-01"}));
+  EXPECT_THAT(Content(root_ / "usr/share/doc/tenure/copyright.grpc"),
+              HasSubstr("third_party/re2/LICENSE"));
+}
+
+TEST_F(ImageContentsTest, TheImageHasNoSharedGrpc) {
+  for (const auto& file : Files()) {
+    EXPECT_THAT(file.path().filename().string(), Not(StartsWith("libgrpc")));
+  }
 }
 
 TEST_F(ImageContentsTest, TheImageRunsAsTheUserOfTheHelmChart) {

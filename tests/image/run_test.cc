@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
@@ -94,6 +95,12 @@ TEST_F(ImageRunTest, TheLibrariesAreComplete) {
     EXPECT_EQ(finished.exit_code, 0) << finished.errors;
     EXPECT_EQ(finished.errors, "");
   }
+}
+
+TEST_F(ImageRunTest, TheServerHasGrpcWithOurPatches) {
+  const Finished printed = RunContainer({}, {"--version"});
+
+  EXPECT_THAT(printed.output, EndsWith("\ngRPC 1.56.2 (patched)\n"));
 }
 
 TEST_F(ImageRunTest, TheHealthCheckSeesWhetherTheServerServes) {

@@ -30,6 +30,17 @@ trap 'kill -KILL "$server" 2>/dev/null || true' EXIT
 eventually tenure run orders -- true
 tenure history orders | grep -q RESIGNED || fail "tenure history does not show who led"
 
+step "Both have gRPC 1.56.2 with our patches, and their bills of materials and notices say so"
+tenured --version | grep -qxF 'gRPC 1.56.2 (patched)' || fail "tenured --version says: $(tenured --version)"
+for program in tenured:tenure-server tenure:tenure-cli; do
+  documents=/usr/share/doc/${program#*:}
+  ! ldd "/usr/bin/${program%:*}" | grep -E 'libgrpc|not found' || fail "${program%:*} has Debian's gRPC, or lacks something"
+  grep -A 1 -xF '      "name": "gRPC",' "$documents/sbom.spdx.json" | grep -qxF '      "versionInfo": "1.56.2",' ||
+    fail "$documents/sbom.spdx.json does not name gRPC 1.56.2"
+  ! grep -E '"name": "(libgrpc|libgtest)' "$documents/sbom.spdx.json" || fail "$documents/sbom.spdx.json names what it should not"
+  grep -q 'third_party/re2/LICENSE' "$documents/copyright.grpc" || fail "$documents lacks the notices of gRPC"
+done
+
 step "Each shell completes"
 install bash-completion zsh fish
 candidates=$(bash -c 'source /usr/share/bash-completion/completions/tenure
