@@ -79,7 +79,11 @@ void Auditor::Audit(const LockSet& locks, const std::set<ElectionName>& may_be_v
   granted_.clear();
   for (const auto& [id, session] : now.sessions) AuditSession(Find(id), session);
   for (const auto& [name, state] : now.elections) {
-    if (!state.exists && !elections_.contains(name) && !state.election.deleted) continue;
+    if (!state.exists && !state.election.deleted) {
+      const auto known = elections_.find(name);
+      if (known != elections_.end() && known->second.there) AuditPurge(known->second);
+      continue;
+    }
     const auto item = locks.elections.find(name);
     const bool campaigned = !everything && item != locks.elections.end() && item->second.create;
     AuditElection(state, now, campaigned, may_be_vacant);
@@ -143,6 +147,7 @@ void Auditor::AuditElection(const ElectionState& state, const TransactionState& 
   known.election.name = after.name;
   const auto events = truth_.ReadEvents(after.name, known.election.revision.Next(), kAll);
   if (!events) return world_.Violate("the store itself failed: {}", events.error().message);
+  if (!known.there) AuditBeginning(known, after, *events);
 
   ledger_.CheckRecords(known.election, after, *events);
   AuditEvents(known, state, *events, now, campaigned);
@@ -159,10 +164,34 @@ void Auditor::AuditElection(const ElectionState& state, const TransactionState& 
   known.election = after;
   known.queue.clear();
   for (const Candidacy& candidacy : state.queue) known.queue[candidacy.session] = candidacy;
-  known.events.insert(known.events.end(), events->begin(), events->end());
   for (const Event& event : *events) {
+    known.events.emplace(event.revision, event);
     if (event.type == EventType::kVacated) known.ends.emplace(event.term, event);
   }
+}
+
+void Auditor::AuditPurge(Known& known) {
+  const Election& before = known.election;
+  world_.Say("   {} is purged", before.name.bytes);
+  ledger_.CheckPurge(before, !known.queue.empty());
+  incumbents_.erase(before.name);
+  known.election = Election{before.name, before.term, before.revision, {}};
+  known.there = false;
+  ++known.purges;
+}
+
+void Auditor::AuditBeginning(Known& known, const Election& after,
+                             const std::vector<Event>& events) {
+  const Revision began_after =
+      events.empty() ? after.revision : Revision{events.front().revision.value - 1};
+  if (began_after < known.election.revision) {
+    world_.Violate("{} began anew after {}, and was at revision {}", after.name.bytes,
+                   began_after.value, known.election.revision.value);
+  }
+  known.there = true;
+  known.began_after.insert(began_after);
+  known.election.revision = began_after;
+  known.election.term = {began_after.value};
 }
 
 void Auditor::AuditEvents(const Known& before, const ElectionState& after,
@@ -431,7 +460,7 @@ bool Auditor::AskedToWithdraw(const PlaceKey& place, CallId call_id) const {
 
 const Election* Auditor::Find(const ElectionName& name) const {
   const auto found = elections_.find(name);
-  return found == elections_.end() ? nullptr : &found->second.election;
+  return found == elections_.end() || !found->second.there ? nullptr : &found->second.election;
 }
 
 const Session* Auditor::Find(const SessionId& id) const {
@@ -440,14 +469,35 @@ const Session* Auditor::Find(const SessionId& id) const {
 }
 
 Revision Auditor::RevisionOf(const ElectionName& name) const {
-  const Election* election = Find(name);
-  return election == nullptr ? Revision{} : election->revision;
+  const auto found = elections_.find(name);
+  return found == elections_.end() ? Revision{} : found->second.election.revision;
+}
+
+bool Auditor::IsAll(const ElectionName& name, Revision heard) const {
+  const auto found = elections_.find(name);
+  if (found == elections_.end()) return heard == Revision{};
+  const Known& known = found->second;
+  const bool silent =
+      known.events.empty() || known.events.rbegin()->first <= *known.began_after.rbegin();
+  return heard == known.election.revision || !known.there || silent;
+}
+
+bool Auditor::IsFirst(const ElectionName& name, Revision revision) const {
+  const auto found = elections_.find(name);
+  return found != elections_.end() && revision > Revision{} &&
+         found->second.began_after.contains({revision.value - 1});
+}
+
+bool Auditor::WasPurgedSince(const ElectionName& name, Revision revision) const {
+  const auto found = elections_.find(name);
+  if (found == elections_.end() || found->second.purges == 0) return false;
+  return !found->second.there || revision <= *found->second.began_after.rbegin();
 }
 
 std::optional<SessionId> Auditor::GrantedTo(const ElectionName& name, Term term) const {
   const auto found = elections_.find(name);
   if (found == elections_.end()) return std::nullopt;
-  for (const Event& event : found->second.events) {
+  for (const auto& [revision, event] : found->second.events) {
     if (event.type == EventType::kElected && event.term == term) return event.leader.session;
   }
   return std::nullopt;
@@ -455,9 +505,9 @@ std::optional<SessionId> Auditor::GrantedTo(const ElectionName& name, Term term)
 
 const Event* Auditor::EventOf(const ElectionName& name, Revision revision) const {
   const auto found = elections_.find(name);
-  if (found == elections_.end() || revision.value == 0) return nullptr;
-  const auto& events = found->second.events;
-  return revision.value > events.size() ? nullptr : &events[revision.value - 1];
+  if (found == elections_.end()) return nullptr;
+  const auto event = found->second.events.find(revision);
+  return event == found->second.events.end() ? nullptr : &event->second;
 }
 
 const Event* Auditor::EndOf(const ElectionName& name, Term term) const {

@@ -47,7 +47,14 @@ class Auditor {
 
   [[nodiscard]] const Election* Find(const ElectionName& name) const;
   [[nodiscard]] const Session* Find(const SessionId& id) const;
+  // Where an election is, or was when it was purged.
   [[nodiscard]] Revision RevisionOf(const ElectionName& name) const;
+  // Whether who has heard of all up to this revision has heard of all there is.
+  [[nodiscard]] bool IsAll(const ElectionName& name, Revision heard) const;
+  // Whether this is the first event after the election has begun, perhaps anew.
+  [[nodiscard]] bool IsFirst(const ElectionName& name, Revision revision) const;
+  // Whether the election was purged since it was at this revision.
+  [[nodiscard]] bool WasPurgedSince(const ElectionName& name, Revision revision) const;
   // Who was granted a term.
   [[nodiscard]] std::optional<SessionId> GrantedTo(const ElectionName& name, Term term) const;
   [[nodiscard]] const Event* EventOf(const ElectionName& name, Revision revision) const;
@@ -64,9 +71,12 @@ class Auditor {
 
  private:
   struct Known {
-    Election election;
+    Election election;  // its numbers, if it is not there
+    bool there = false;
+    std::set<Revision> began_after = {};  // each time
+    int purges = 0;
     std::map<SessionId, Candidacy> queue;
-    std::vector<Event> events;  // all, by revision
+    std::map<Revision, Event> events;  // all
     std::map<Term, Event> ends;
   };
 
@@ -74,6 +84,9 @@ class Auditor {
   void AuditSession(const Session* before, const Session& after);
   void AuditElection(const ElectionState& state, const TransactionState& now, bool campaigned,
                      const std::set<ElectionName>& may_be_vacant);
+  void AuditPurge(Known& known);
+  // It begins, perhaps anew.
+  void AuditBeginning(Known& known, const Election& after, const std::vector<Event>& events);
   void AuditEvents(const Known& before, const ElectionState& after,
                    const std::vector<Event>& events, const TransactionState& now, bool campaigned);
   void AuditGrant(const Known& before, const Event& event, const TransactionState& now,

@@ -69,15 +69,28 @@ void Ledger::BeginTransaction() {
                AdminActionName(change.action), change.detail);
     records_.push_back({change, *order});
     const auto* session = std::get_if<SessionId>(&world_.asked.orders[*order].wish);
+    const auto* command = std::get_if<Command>(&world_.asked.orders[*order].wish);
     const bool fits = session != nullptr
                           ? change.action == AdminAction::kSessionEnded &&
                                 change.detail.find(session->Handle()) != std::string::npos
-                          : Fits(std::get<Command>(world_.asked.orders[*order].wish), change);
+                      : command != nullptr ? Fits(*command, change)
+                                           : change.action == AdminAction::kPurged;
+    if (session == nullptr && command == nullptr) ++world_.asked.orders[*order].records;
     if (!fits) world_.Violate("the record of order {} is about something else", *order);
     if (session != nullptr && ++world_.asked.orders[*order].records > 1) {
       world_.Violate("order {} took effect twice", *order);
     }
   }
+}
+
+void Ledger::CheckPurge(const Election& before, bool wanted) {
+  if (!Recorded(before.name, AdminAction::kPurged)) {
+    world_.Violate("{} is gone, and no order's record says so", before.name.bytes);
+  }
+  if (before.leader || wanted || before.paused || before.settings != Settings()) {
+    world_.Violate("{} was purged though it is used", before.name.bytes);
+  }
+  books_.erase(before.name);
 }
 
 void Ledger::CheckRecords(const Election& before, const Election& after,

@@ -22,6 +22,8 @@ class Ledger {
   // that it named; and whatever only operators change was recorded.
   void CheckRecords(const Election& before, const Election& after,
                     const std::vector<Event>& events);
+  // Of one that is gone. `wanted`: somebody waited.
+  void CheckPurge(const Election& before, bool wanted);
   // Then its events, in order.
   void CheckGrant(const Election& before, const Event& event);
   void CheckHandover(const Event& event);

@@ -313,6 +313,11 @@ void ForgetIncumbents(const TransactionState&, TransactionState& transaction, co
   }
 }
 
+// The numbers of an election that is purged are forgotten with it.
+void ForgetNumbers(const TransactionState&, TransactionState& transaction, const World&) {
+  transaction.origin_min = 0;
+}
+
 std::vector<Mutation> MakeMutations() {
   std::vector<Mutation> all;
   const auto add = [&](std::string name, std::string shows_as, std::string what) -> Mutation& {
@@ -323,6 +328,8 @@ std::vector<Mutation> MakeMutations() {
     return all.back();
   };
   add("reuse-term", "from term", "a term that ended is granted again").after_law = ReuseTerms;
+  add("forget-numbers", "began anew", "a purge forgets the election's numbers").after_law =
+      ForgetNumbers;
   add("skip-term", "from term", "a grant skips a term").after_law = SkipTerms;
   add("revive-late", "after its lease was over", "a session whose lease is over is renewed")
       .before_law = ReviveTheLate;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 bool Observer::KnowsAll() const {
   return std::ranges::all_of(world_.elections, [&](const ElectionName& name) {
     const auto heard = heard_.find(name);
-    return (heard == heard_.end() ? Revision{} : heard->second) == auditor_.RevisionOf(name);
+    return auditor_.IsAll(name, heard == heard_.end() ? Revision{} : heard->second);
   });
 }
 
@@ -65,7 +65,8 @@ void Observer::OnMessage(const calls::ObserveMessage& message) {
 
 void Observer::Hear(const std::shared_ptr<const Event>& event) {
   Revision& heard = heard_[event->election];
-  if (event->revision != heard.Next()) {
+  const bool first = heard == Revision{} && auditor_.IsFirst(event->election, event->revision);
+  if (event->revision != heard.Next() && !first) {
     world_.Violate("{} was told of {} revision {} after {}", name_, event->election.bytes,
                    event->revision.value, heard.value);
   }
@@ -82,7 +83,8 @@ void Observer::Hear(const std::shared_ptr<const Event>& event) {
 void Observer::Hear(const calls::Snapshot& snapshot) {
   const auto [heard, first_time] = heard_.try_emplace(snapshot.name);
   const Election* election = auditor_.Find(snapshot.name);
-  const bool gone = election != nullptr && election->history_from > heard->second.Next();
+  const bool gone = (election != nullptr && election->history_from > heard->second.Next()) ||
+                    auditor_.WasPurgedSince(snapshot.name, heard->second);
   if (!first_time && !gone) {
     world_.Violate("{} had to begin anew with {} after revision {}, which is still in the log",
                    name_, snapshot.name.bytes, heard->second.value);

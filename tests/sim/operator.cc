@@ -23,6 +23,7 @@ void Operator::Rest() {
   if (world_.ending) return PutInOrder();
   world_.After(world_.random.Between(1ms, 2 * world_.plan.orders_every), [this] {
     if (world_.quiet || world_.ending) return Rest();
+    if (world_.plan.purges && world_.random.OneIn(2)) PurgeAll();
     const ElectionName name = world_.elections[world_.random.Below(world_.elections.size())];
     Look(name, [this, name](const std::optional<Election>& seen) { Decide(name, seen); });
     Rest();
@@ -130,6 +131,14 @@ void Operator::EndSession(const SessionId& session) {
   Send(number, kTriesMax);
 }
 
+// It is nothing to anybody how long ago it was used: only how long ago that was told.
+void Operator::PurgeAll() {
+  const size_t number = world_.asked.orders.size();
+  world_.Say("{} purges: order {}", name_, number);
+  world_.asked.orders.push_back({WholePurge{}});
+  Send(number, kTriesMax);
+}
+
 void Operator::Send(size_t number, int tries_left) {
   const auto serve = [this, number](Replica& replica, Respond<Answer> respond) {
     Serve(number, replica, std::move(respond));
@@ -178,8 +187,16 @@ void Operator::Serve(size_t number, Replica& replica, Respond<Answer> respond) c
   if (const auto* command = std::get_if<Command>(&order.wish)) {
     return engine.Submit(WithMutation(*command), std::move(respond));
   }
-  const std::string handle = std::get<SessionId>(order.wish).Handle();
   const Asker asker{name_, "#" + std::to_string(number)};
+  if (std::holds_alternative<WholePurge>(order.wish)) {
+    return engine.Purge({{Duration(0), false, asker}, "", "", world_.elections.size()},
+                        [respond = std::move(respond)](const Result<engine::PurgePage>& page) {
+                          respond(page.map([](const engine::PurgePage& it) {
+                            return Answer(AdminAnswer{{}, !it.purged.empty()});
+                          }));
+                        });
+  }
+  const std::string handle = std::get<SessionId>(order.wish).Handle();
   engine.Read<std::optional<SessionId>>(
       [handle](OperatorStore& store) { return store.FindSession(handle); },
       [&engine, asker,

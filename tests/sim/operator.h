@@ -33,6 +33,7 @@ class Operator {
   template <typename It>
   void Give(It command, const std::string& what);
   void EndSession(const SessionId& session);
+  void PurgeAll();
   void Send(size_t number, int tries_left);
   void OnAnswer(size_t number, int tries_left, const Result<Answer>& answer);
   [[nodiscard]] Command WithMutation(const Command& command) const;

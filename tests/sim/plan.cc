@@ -67,6 +67,7 @@ Plan PlanFor(uint64_t seed) {
   plan.incumbent_wait = std::chrono::milliseconds(random.OneIn(4) ? 0 : random.Between(500, 3000));
   if (random.OneIn(3)) PlanBlackouts(plan, random);
   plan.forgetful = random.OneIn(3);
+  plan.purges = random.OneIn(2);
   return plan;
 }
 
@@ -84,7 +85,7 @@ std::string Describe(const Plan& plan) {
       "outages {:.1f}, "
       "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}, blackouts {:.1f} "
       "(incumbents are waited for {:.3f} s); drift {} per "
-      "million{}{}{}{}{}{}",
+      "million{}{}{}{}{}{}{}",
       plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
       plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
       seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
@@ -95,8 +96,9 @@ std::string Describe(const Plan& plan) {
       seconds(plan.steps_every), plan.steps_forward ? " forward too" : "",
       seconds(plan.blackouts_every), seconds(plan.incumbent_wait), plan.drift_max,
       plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
-      plan.forgetful ? ", forgetful" : "", plan.reluctant ? ", negative priorities" : "",
-      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "");
+      plan.forgetful ? ", forgetful" : "", plan.purges ? ", purges" : "",
+      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
+      plan.names_previous ? ", previous sessions named" : "");
 }
 
 }  // namespace tenure::sim

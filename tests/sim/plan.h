@@ -53,6 +53,7 @@ struct Plan {
   bool stale_heads = false;
   bool decided_twice = false;
   bool forgetful = false;  // replicas remember less than they could
+  bool purges = false;     // operators remove what nobody uses
 
   bool reluctant = false;       // some candidacies have a negative priority
   bool twins = false;           // two holders have the same candidate's name, and supersede

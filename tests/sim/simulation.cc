@@ -48,6 +48,10 @@ class Simulation {
       replicas_.push_back(std::make_unique<Replica>(world_, auditor_, audited_, i));
       replicas_.back()->WhenCommitted([this, i](PartitionOffset at) { network_.Spread(i, at); });
     }
+    world_.all_is_told = [this] {
+      return std::ranges::all_of(
+          replicas_, [](const auto& replica) { return !replica->up() || replica->KnowsAll(); });
+    };
     for (int i = 0; i < plan.clients(); ++i) clients_.push_back(MakeClient(i));
     for (int i = 0; i < kObservers; ++i) {
       observers_.push_back(std::make_unique<Observer>(world_, network_, auditor_, i));

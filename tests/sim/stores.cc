@@ -141,6 +141,9 @@ Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionI
 
 Result<Committed> QuirkyStore::Transact(const LockSet& locks, const CommitRules& rules,
                                         const Decide& decide) {
+  const bool purges =
+      std::ranges::any_of(locks.elections, [](const auto& it) { return it.second.past; });
+  if (purges && !world_.all_is_told()) return Fail(Reason::kStoreUnavailable, "it is too early");
   const bool twice = world_.plan.decided_twice && world_.random.OneIn(10);
   const bool stale = world_.plan.stale_heads && !world_.healed && world_.random.OneIn(4);
   CommitRules without_memory = rules;

@@ -29,10 +29,13 @@
 
 namespace tenure::sim {
 
+// To purge whatever is unused.
+struct WholePurge {};
+
 // What an operator asked for, once, however often it was sent.
 struct Order {
-  std::variant<Command, SessionId> wish;  // a session: to end it
-  uint64_t records = 0;                   // how often the store says that it was done
+  std::variant<Command, SessionId, WholePurge> wish;  // a session: to end it
+  uint64_t records = 0;                               // how often the store says that it was done
 };
 
 // What was asked of replicas that takes a session out of an election, or ends it. Nobody may lose a
@@ -104,6 +107,8 @@ struct World {
   bool quiet = false;                // no new campaigns for a while: those that wait have to do
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
+  // Whether every replica has told its hub of everything. Operators purge what was told long ago.
+  std::function<bool()> all_is_told = [] { return false; };
   Asked asked;
   uint64_t last_withdrawn = 0;  // call id
   bool settling_only = false;   // the transaction under way does nothing for anybody who asked
