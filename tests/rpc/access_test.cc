@@ -418,7 +418,7 @@ TEST_P(SpoiledTlsTest, TheLastGoodFilesStayInForce) {
 
   const std::string complaint = "the changed TLS files cannot be used, the previous ones stay";
   EXPECT_TRUE(Eventually([&] { return Logged(complaint); }));
-  EXPECT_TRUE(Shows("tenure_last_reload_successful{files=\"tls\"} 0"));
+  EXPECT_TRUE(Eventually([&] { return Shows("tenure_last_reload_successful{files=\"tls\"} 0"); }));
   EXPECT_EQ(SerialOfTheServer(), before);
   EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
   PublishTls();
@@ -427,7 +427,7 @@ TEST_P(SpoiledTlsTest, TheLastGoodFilesStayInForce) {
     return SerialOfTheServer() != before;
   }));
   EXPECT_TRUE(Logged("TLS files reloaded"));
-  EXPECT_TRUE(Shows("tenure_last_reload_successful{files=\"tls\"} 1"));
+  EXPECT_TRUE(Eventually([&] { return Shows("tenure_last_reload_successful{files=\"tls\"} 1"); }));
 }
 
 TEST_F(AccessTest, TheToolPresentsItsCertificate) {
