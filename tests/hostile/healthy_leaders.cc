@@ -1,5 +1,6 @@
 #include "tests/hostile/healthy_leaders.h"
 
+#include <iostream>
 #include <utility>
 
 namespace tenure::testing {
@@ -38,6 +39,8 @@ void HealthyLeaders::Run() {
     while (!Renew(*stub)) {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
+      const auto failing = std::chrono::steady_clock::now() - began;
+      worst_ = std::max(worst_, std::chrono::duration_cast<std::chrono::milliseconds>(failing));
     }
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
@@ -53,7 +56,11 @@ bool HealthyLeaders::Renew(v1::ElectionService::Stub& stub) {
   context.set_wait_for_ready(true);
   const auto stream = stub.KeepAlive(&context);
   v1::KeepAliveResponse response;
-  return stream->Write(renewal_) && stream->Read(&response);
+  if (stream->Write(renewal_) && stream->Read(&response)) return true;
+  const grpc::Status status = stream->Finish();
+  std::cout << "a renewal failed: " << status.error_code() << " " << status.error_message()
+            << std::endl;
+  return false;
 }
 
 std::chrono::milliseconds HealthyLeaders::WorstRenewal() {
