@@ -29,6 +29,7 @@ class Runner {
   template <typename Work>
   auto Run(Work work, Pool::Where where = Pool::Where::kStaying)
       -> Result<std::invoke_result_t<Work, Pool::Loan&>> {
+    const auto begun = std::chrono::steady_clock::now();
     for (int tries = 1;; ++tries) {
       bool fresh = true;
       try {
@@ -58,7 +59,9 @@ class Runner {
             error.kind == MySqlError::Kind::kNotCommitted ||
             ((error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit) &&
              !fresh);
-        if (!again || tries == kTriesMax) return Fail(Reason::kStoreUnavailable, error.what());
+        const bool enough =
+            tries >= kTriesMin && std::chrono::steady_clock::now() - begun >= kTriesFor;
+        if (!again || enough) return Fail(Reason::kStoreUnavailable, error.what());
         ++retries_[static_cast<size_t>(ReasonOf(error))];
       }
       Backoff(tries);
@@ -75,7 +78,9 @@ class Runner {
   [[nodiscard]] StoreActivity Activity() const;
 
  private:
-  static constexpr int kTriesMax = 6;
+  // Where several servers are written to, one transaction may lose to the others many times.
+  static constexpr int kTriesMin = 6;
+  static constexpr auto kTriesFor = std::chrono::seconds(2);
 
   // The tables hold what no tenured wrote.
   static MySqlError Malformed(Pool::Loan& loan);
