@@ -11,6 +11,7 @@ namespace tenure {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -321,6 +322,43 @@ TEST_F(ClientSessionTest, TheLeaseIsCountedFromBeforeTheRenewalWasSent) {
   AnswerRenewal();
 
   EXPECT_EQ(session_.BelievedUntil(1), kStart + 3s + 8100ms);
+}
+
+TEST_F(ClientSessionTest, TheLeaseIsCountedFromBeforeTheCampaignWasSent) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+
+  now_ = kStart + 1s;
+  AnswerElected("orders");
+
+  EXPECT_EQ(session_.BelievedUntil(1), kStart + 8100ms);
+}
+
+TEST_F(ClientSessionTest, ACampaignIsNotBelievedWhoseAnswerComesAfterTheLease) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+
+  now_ = kStart + 8100ms;
+  AnswerElected("orders");
+
+  EXPECT_THAT(News(), IsEmpty());
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Decide(), Contains("resign orders"));
+}
+
+// The session may be the one that an earlier try has opened, whose answer was lost. The service
+// renews it for each.
+TEST_F(ClientSessionTest, TheLeaseOfARepeatedCampaignIsCountedFromBeforeTheRepetition) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+  FailCampaign(kUnreachable);
+  now_ = kStart + 1s;
+  (void)Decide();
+
+  now_ = kStart + 2s;
+  AnswerElected("orders");
+
+  EXPECT_EQ(session_.BelievedUntil(1), kStart + 1s + 8100ms);
 }
 
 TEST_F(ClientSessionTest, ASeatMissingFromANewStreamIsLost) {

@@ -9,8 +9,10 @@ namespace tenure {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::string Text(const SeatEvent& event) {
   struct Texter {
@@ -177,6 +179,24 @@ TEST_F(SeatTest, WorkIsStoppedBeforeTheLeaseEndsAndThenTheSeatIsResigned) {
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatTest, WorkIsStoppedAsLongBeforeTheLeaseEndsAsItNeeds) {
+  // The lease is believed in for 9 s. A grace of more than half of it would leave no time to work.
+  const std::vector<std::pair<Duration, Duration>> stop_after = {{1s, 8s}, {4s, 5s}, {6s, 4s}};
+  for (const auto& [grace, when] : stop_after) {
+    SeatOptions options = Options(true);
+    options.stop_grace = grace;
+    seat_ = Seat(options);
+    lease_ = Lease();
+    Lead();
+
+    EXPECT_EQ(seat_.NextWake(lease_), kStart + std::min<Duration>(when, 5s));
+    At(std::chrono::duration_cast<std::chrono::milliseconds>(when) - 1ms);
+    EXPECT_THAT(Events(), Not(Contains("stop work")));
+    At(std::chrono::duration_cast<std::chrono::milliseconds>(when));
+    EXPECT_THAT(Events(), Contains("stop work"));
+  }
 }
 
 TEST_F(SeatTest, WorkThatDoesNotStopOverrunsAndDelaysTheResignation) {

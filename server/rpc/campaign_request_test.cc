@@ -58,6 +58,16 @@ TEST(RequestIdTest, WhateverElseDiffersOpensAnotherSession) {
   EXPECT_EQ(sessions.size(), 6u);
 }
 
+TEST(RequestIdTest, EachByteOfTheRequestIdAndOfTheIdentityCounts) {
+  const std::string longest(64, 'x');
+  for (const size_t at : {0, 31, 32, 63}) {
+    std::string other = longest;
+    other[at] = 'y';
+    EXPECT_NE(SessionFor(As("team"), longest), SessionFor(As("team"), other)) << at;
+    EXPECT_NE(SessionFor(As(longest)), SessionFor(As(other))) << at;
+  }
+}
+
 TEST(RequestIdTest, WithoutOneEachCallOpensASessionOfItsOwn) {
   EXPECT_NE(SessionFor(As("team"), ""), SessionFor(As("team"), ""));
 }

@@ -98,9 +98,11 @@ TEST_P(LeaderCacheTest, TheAgeGrowsWhileTheServiceIsAwayAndShrinksAfterwards) {
 TEST_P(LeaderCacheTest, TheCacheIsNotReadyBeforeItHasReachedTheService) {
   for (auto& server : servers_) server->Kill();
   const LeaderCache cache(Of({"e"}));
+  const LeaderCache of_prefix(Of({"shards/"}, true));
 
   EXPECT_FALSE(cache.WaitUntilReady(10ms));
   EXPECT_EQ(LeaderIn(cache, "e"), "unknown");
+  EXPECT_EQ(LeaderIn(of_prefix, "shards/1"), "unknown");
   for (auto& server : servers_) server->Start();
 
   EXPECT_TRUE(cache.WaitUntilReady(kPatience));
