@@ -1,8 +1,6 @@
 #include "tests/support/relay.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,8 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include "tests/support/loopback.h"
 #include "tests/support/process.h"
 
 namespace tenure::testing {
@@ -48,44 +46,8 @@ std::optional<std::string> TakeFrame(std::string& bytes) {
   return frame;
 }
 
-sockaddr_in Loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  return address;
-}
-
-int Listen() {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = Loopback(0);
-  bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  listen(listener, SOMAXCONN);
-  return listener;
-}
-
-// Nothing comes of a connection that is refused: it is at its end at once.
-int ConnectTo(const std::string& server) {
-  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = Loopback(std::stoi(server.substr(server.find(':') + 1)));
-  (void)connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  return connection;
-}
-
-// Empty at the end of the connection.
-std::string Receive(int connection) {
-  std::string bytes(16'384, '\0');
-  const ssize_t size = recv(connection, bytes.data(), bytes.size(), 0);
-  bytes.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  return bytes;
-}
-
-void SendAll(int connection, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<size_t>(sent));
-  }
+int PortIn(const std::string& endpoint) {
+  return std::stoi(endpoint.substr(endpoint.find(':') + 1));
 }
 
 }  // namespace
@@ -116,18 +78,19 @@ class Relay::Wire {
 
  private:
   void PassRequests() const {
-    for (std::string bytes; !(bytes = Receive(client_)).empty();) SendAll(server_, bytes);
+    for (std::string bytes; !(bytes = loopback::Receive(client_)).empty();)
+      loopback::SendAll(server_, bytes);
     Break();
   }
 
   void PassAnswers(Relay& relay) const {
     std::string pending;
-    for (std::string bytes; !(bytes = Receive(server_)).empty();) {
+    for (std::string bytes; !(bytes = loopback::Receive(server_)).empty();) {
       std::this_thread::sleep_for(relay.delay_);
       pending += bytes;
       while (const auto frame = TakeFrame(pending)) {
         if (silent_ && OfACall(*frame)) continue;
-        if (relay.Passes(*frame)) SendAll(client_, *frame);
+        if (relay.Passes(*frame)) loopback::SendAll(client_, *frame);
       }
     }
     Break();
@@ -141,7 +104,10 @@ class Relay::Wire {
 };
 
 Relay::Relay(const std::string& server, std::chrono::milliseconds delay)
-    : listener_(Listen()), delay_(delay), server_(server), accepting_([this] { Accept(); }) {}
+    : listener_(loopback::Listen()),
+      delay_(delay),
+      server_(server),
+      accepting_([this] { Accept(); }) {}
 
 Relay::~Relay() {
   shutdown(listener_, SHUT_RDWR);
@@ -151,10 +117,7 @@ Relay::~Relay() {
 }
 
 std::string Relay::endpoint() const {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  return "127.0.0.1:" + std::to_string(loopback::PortOf(listener_));
 }
 
 void Relay::LoseAnswers() {
@@ -192,7 +155,7 @@ void Relay::BreakAndLeadTo(const std::string& server) {
 void Relay::Accept() {
   for (int client; (client = accept(listener_, nullptr, nullptr)) >= 0;) {
     const std::lock_guard lock(mutex_);
-    wires_.push_back(std::make_unique<Wire>(*this, client, ConnectTo(server_)));
+    wires_.push_back(std::make_unique<Wire>(*this, client, loopback::ConnectTo(PortIn(server_))));
   }
 }
 

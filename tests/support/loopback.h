@@ -1,0 +1,18 @@
+// Plain sockets of 127.0.0.1, for what stands between a client and its server in a test.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tenure::testing::loopback {
+
+// A socket that listens on a port of its own.
+[[nodiscard]] int Listen();
+[[nodiscard]] int PortOf(int listener);
+// Nothing comes of a connection that is refused: it is at its end at once.
+[[nodiscard]] int ConnectTo(int port);
+// Waits for bytes. Empty at the end of the connection.
+[[nodiscard]] std::string Receive(int connection);
+void SendAll(int connection, std::string_view bytes);
+
+}  // namespace tenure::testing::loopback
