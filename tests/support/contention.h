@@ -2,6 +2,8 @@
 // something is restarted.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <functional>

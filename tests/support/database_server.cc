@@ -34,10 +34,10 @@ DatabaseServer::DatabaseServer()
   Start();
 }
 
-DatabaseServer::DatabaseServer(Engine engine, Host host)
+DatabaseServer::DatabaseServer(Engine engine, Host host, const std::filesystem::path& parent)
     : root_(engine == Engine::kMySql ? MySqlRoot() : ""),
       host_(std::move(host)),
-      folder_(FolderParent(root_)),
+      folder_(parent.empty() ? FolderParent(root_) : parent),
       port_(FreePort()) {
   const std::string users = WriteFile("users.sql", kUsers);
   Finished initialised;

@@ -21,8 +21,9 @@ class DatabaseServer {
   // What most tests run on: MySQL where TENURE_TEST_MYSQL_ROOT is set, MariaDB elsewhere. It is
   // initialised, started and answering.
   DatabaseServer();
-  // Initialised only: `Start` it with its flags.
-  explicit DatabaseServer(Engine engine, Host host = {});
+  // Initialised only: `Start` it with its flags. Its folder is made in another one, if that is
+  // named. REQUIRES: it is not MySQL, then, whose folder must be inside its root.
+  explicit DatabaseServer(Engine engine, Host host = {}, const std::filesystem::path& parent = {});
 
   void Kill();   // kill -9
   void Start();  // on the same port and data

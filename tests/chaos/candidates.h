@@ -1,0 +1,31 @@
+// A process of candidates on the C++ library, as the run starts many of. Each stands in one
+// election; while it believes to lead it says so, and writes to a table behind the fence.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenure::testing {
+
+struct CandidatesOptions {
+  std::string endpoints;               // of all replicas
+  std::string database;                // a store URL: where the application's table is
+  std::string name;                    // of the process
+  std::vector<std::string> elections;  // a candidate for each
+  uint64_t seed = 1;
+};
+
+// The table that the leaders write to.
+inline constexpr char kMakeWrites[] =
+    "CREATE TABLE writes (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY,"
+    " election VARCHAR(64) NOT NULL, term BIGINT UNSIGNED NOT NULL) ENGINE = InnoDB";
+
+// Leaders of these elections keep their seats for as long as they can; those of others give them up
+// after a moment.
+inline constexpr char kSteady[] = "steady-";
+
+// Until SIGTERM. Says what happens on standard output, in lines of history.h.
+int RunCandidates(const CandidatesOptions& options);
+
+}  // namespace tenure::testing

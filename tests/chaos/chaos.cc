@@ -1,0 +1,50 @@
+// Chaos by hand: one run. Also the program of the candidates' processes.
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/chaos/candidates.h"
+#include "tests/chaos/run.h"
+
+using tenure::testing::CandidatesOptions;
+using tenure::testing::ChaosPlan;
+using tenure::testing::RunCandidates;
+using tenure::testing::RunChaos;
+
+int main(int argc, char** argv) {
+  CLI::App app("Break everything around candidates that contend, and check what they saw");
+  ChaosPlan plan;
+  int64_t seconds = 60;
+  app.add_option("--seconds", seconds, "How long")->capture_default_str();
+  app.add_option("--seed", plan.world.seed, "Seed of the faults, not of their effects")
+      ->capture_default_str();
+  app.add_option("--candidates", plan.world.candidates)->capture_default_str();
+  app.add_option("--elections", plan.world.elections)->capture_default_str();
+  app.add_option("--only", plan.only, "Faults of this name only; may be repeated");
+  app.add_option("--small-disk", plan.world.small_disk,
+                 "A folder on a disk of its own, for the database; it is filled up");
+  app.add_option("--tenured", plan.world.tenured, "Another program than that of this build");
+  CandidatesOptions options;
+  CLI::App* candidates = app.add_subcommand("candidates", "One of the processes")->group("");
+  candidates->add_option("--endpoints", options.endpoints)->required();
+  candidates->add_option("--database", options.database)->required();
+  candidates->add_option("--name", options.name)->required();
+  candidates->add_option("--election", options.elections)->required();
+  candidates->add_option("--seed", options.seed)->required();
+  CLI11_PARSE(app, argc, argv);
+  if (candidates->parsed()) return RunCandidates(options);
+
+  ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
+  GTEST_FLAG_SET(throw_on_failure, true);
+  plan.duration = std::chrono::seconds(seconds);
+  try {
+    const auto outcome = RunChaos(plan, std::cout);
+    std::cout << '\n' << Describe(outcome) << std::flush;
+    return outcome.violations.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+  } catch (const std::exception& error) {
+    std::cerr << "chaos: " << error.what() << std::endl;
+    return EXIT_FAILURE;
+  }
+}

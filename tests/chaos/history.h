@@ -1,0 +1,73 @@
+// What happened while everything was broken: who believed to lead when, and what readers were
+// shown. All times are nanoseconds of this machine's monotonic clock, which all processes share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tenure::testing {
+
+using Nanoseconds = int64_t;
+[[nodiscard]] Nanoseconds NowNs();
+
+// One election's term.
+using TermKey = std::pair<std::string, uint64_t>;
+
+// What a candidate says of a term in which it believed to lead. A belief that was looked at between
+// two readings of the clock is known to have stood at some time between them.
+struct Belief {
+  std::string candidate = {};
+  Nanoseconds first_by = 0;               // it was believed at this time, or earlier
+  Nanoseconds last_from = 0;              // it was believed at this time, or later
+  Nanoseconds until = 0;                  // the candidate's own deadline
+  std::optional<Nanoseconds> ended = {};  // it gave the seat up of its own accord
+};
+
+// One Leader call.
+struct Reading {
+  std::string election;
+  Nanoseconds asked = 0;
+  Nanoseconds answered = 0;
+  uint64_t term = 0;
+  uint64_t revision = 0;
+};
+
+// What a candidate tells the run, one line each.
+namespace line {
+[[nodiscard]] std::string Began(const TermKey& term, Nanoseconds by);
+[[nodiscard]] std::string Believed(const TermKey& term, Nanoseconds from, Nanoseconds until);
+[[nodiscard]] std::string Ended(const TermKey& term, Nanoseconds at);
+// Of a guarded write: acknowledged, or with an unknown outcome.
+[[nodiscard]] std::string Wrote(const TermKey& term);
+[[nodiscard]] std::string Doubted(const TermKey& term);
+}  // namespace line
+
+class History {
+ public:
+  // A line of a process of candidates. Throws std::invalid_argument if it is none.
+  void Add(std::string_view line, const std::string& process);
+  void Add(Reading reading) { readings_.push_back(std::move(reading)); }
+
+  [[nodiscard]] const std::map<TermKey, Belief>& beliefs() const { return beliefs_; }
+  [[nodiscard]] const std::vector<Reading>& readings() const { return readings_; }
+  [[nodiscard]] uint64_t writes(const std::string& election) const;
+  [[nodiscard]] uint64_t doubts(const std::string& election) const;
+  // Terms of which two candidates say that they led in them.
+  [[nodiscard]] const std::vector<std::string>& disputes() const { return disputes_; }
+
+ private:
+  Belief& Of(const TermKey& term, const std::string& candidate);
+
+  std::map<TermKey, Belief> beliefs_;
+  std::vector<Reading> readings_;
+  std::map<std::string, uint64_t> writes_;
+  std::map<std::string, uint64_t> doubts_;
+  std::vector<std::string> disputes_;
+};
+
+}  // namespace tenure::testing

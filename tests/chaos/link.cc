@@ -1,0 +1,90 @@
+#include "tests/chaos/link.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "tests/support/loopback.h"
+
+namespace tenure::testing {
+
+Link::Link(int server_port)
+    : server_port_(server_port), listener_(loopback::Listen()), accepting_([this] { Accept(); }) {}
+
+Link::~Link() {
+  shutdown(listener_, SHUT_RDWR);
+  accepting_.join();
+  Cut();
+  close(listener_);
+}
+
+int Link::port() const { return loopback::PortOf(listener_); }
+
+void Link::Become(State state, std::chrono::milliseconds delay) {
+  delay_ = delay;
+  const State before = state_.exchange(state);
+  if (state == State::kHalfClosed) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& wire : wires_) shutdown(wire->near, SHUT_WR);
+  }
+  const bool lost =
+      before == State::kMute || before == State::kDark || before == State::kHalfClosed;
+  if (lost && state == State::kWhole) Cut();
+}
+
+void Link::Cut() {
+  std::vector<std::unique_ptr<Wire>> broken;  // waited for without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    broken = std::exchange(wires_, {});
+  }
+  for (const auto& wire : broken) Break(*wire);
+  for (const auto& wire : broken) Close(*wire);
+}
+
+void Link::Accept() {
+  for (int near; (near = accept(listener_, nullptr, nullptr)) >= 0;) {
+    auto wire = std::make_unique<Wire>();
+    wire->near = near;
+    wire->far = loopback::ConnectTo(server_port_);
+    wire->up = std::thread([this, it = wire.get()] { Pass(*it, it->near, it->far, false); });
+    wire->down = std::thread([this, it = wire.get()] { Pass(*it, it->far, it->near, true); });
+    std::vector<std::unique_ptr<Wire>> over;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(wires_, [&](auto& other) {
+        if (!other->over) return false;
+        over.push_back(std::move(other));
+        return true;
+      });
+      wires_.push_back(std::move(wire));
+    }
+    for (const auto& it : over) Close(*it);
+  }
+}
+
+void Link::Pass(Wire& wire, int from, int to, bool from_server) {
+  for (std::string bytes; !(bytes = loopback::Receive(from)).empty();) {
+    const State state = state_;
+    if (state == State::kDark || (state == State::kMute && from_server)) continue;
+    if (state == State::kSlow && from_server) std::this_thread::sleep_for(delay_.load());
+    loopback::SendAll(to, bytes);
+  }
+  Break(wire);
+}
+
+void Link::Break(Wire& wire) {
+  shutdown(wire.near, SHUT_RDWR);
+  shutdown(wire.far, SHUT_RDWR);
+  wire.over = true;
+}
+
+void Link::Close(Wire& wire) {
+  wire.up.join();
+  wire.down.join();
+  close(wire.near);
+  close(wire.far);
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,62 @@
+// A wire between two programs on which anything may happen: bytes go through, come late, or do not
+// come at all, in one direction or both, and connections break off. Of any protocol.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tenure::testing {
+
+// Listens on a port of 127.0.0.1 of its own, and leads to one of a server's. Thread-safe.
+class Link {
+ public:
+  enum class State : uint8_t {
+    kWhole,
+    kSlow,  // all that the server says comes late
+    kMute,  // the server is told all, and nothing that it says comes
+    kDark,  // nothing comes either way
+    // Clients are told that nothing more will come, and the server is not told that.
+    kHalfClosed,
+  };
+
+  explicit Link(int server_port);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  [[nodiscard]] int port() const;
+  // When a state ends in which something may have been lost, all connections break off.
+  void Become(State state, std::chrono::milliseconds delay = {});
+  // All connections break off. Others may be made at once.
+  void Cut();
+
+ private:
+  struct Wire {
+    int near;  // to the client
+    int far;   // to the server
+    std::atomic<bool> over = false;
+    std::thread up;
+    std::thread down;
+  };
+
+  void Accept();
+  // Passes on what comes from one side, until there is no more.
+  void Pass(Wire& wire, int from, int to, bool from_server);
+  static void Break(Wire& wire);
+  // REQUIRES: it breaks, or is broken.
+  static void Close(Wire& wire);
+
+  const int server_port_;
+  const int listener_;
+  std::atomic<State> state_ = State::kWhole;
+  std::atomic<std::chrono::milliseconds> delay_{};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Wire>> wires_;  // guarded by mutex_
+  std::thread accepting_;
+};
+
+}  // namespace tenure::testing

@@ -1,0 +1,265 @@
+#include "tests/chaos/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "tenure/observer.h"
+#include "tests/chaos/checker.h"
+#include "tests/chaos/faults.h"
+#include "tests/support/contention.h"
+#include "tests/support/sql_application.h"
+
+namespace tenure::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kFaultMin = 500ms;
+constexpr auto kFaultMax = 4000ms;
+constexpr auto kRestMin = 500ms;
+constexpr auto kRestMax = 1500ms;
+constexpr auto kReadPatience = 1s;
+constexpr auto kBetweenReads = 10ms;
+constexpr size_t kViolationsShown = 20;
+
+std::chrono::milliseconds Between(std::chrono::milliseconds least, std::chrono::milliseconds most,
+                                  std::mt19937_64& random) {
+  return std::chrono::milliseconds(
+      std::uniform_int_distribution<int64_t>(least.count(), most.count())(random));
+}
+
+// Asks one replica after the other for the leaders, all the time, and remembers the answers.
+class Reader {
+ public:
+  Reader(World& world, size_t replica)
+      : elections_(world.elections()),
+        endpoint_(world.replica(replica).endpoint()),
+        thread_([this] { Run(); }) {}
+  std::vector<Reading> End() {
+    stopping_ = true;
+    thread_.join();
+    return std::move(readings_);
+  }
+
+ private:
+  void Run() {
+    const auto stub = Connect(endpoint_);
+    for (size_t i = 0; !stopping_; ++i) {
+      v1::LeaderRequest request;
+      request.set_election(elections_[i % elections_.size()]);
+      v1::LeaderResponse response;
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + kReadPatience);
+      Reading reading{.election = request.election(), .asked = NowNs()};
+      const grpc::Status status = stub->Leader(&context, request, &response);
+      reading.answered = NowNs();
+      reading.term = response.term();
+      reading.revision = response.revision();
+      if (status.ok()) readings_.push_back(std::move(reading));
+      std::this_thread::sleep_for(kBetweenReads);
+    }
+  }
+
+  const std::vector<std::string> elections_;
+  const std::string endpoint_;
+  std::atomic<bool> stopping_ = false;
+  std::vector<Reading> readings_;  // of the thread
+  std::thread thread_;
+};
+
+// Is told of every change, whatever breaks.
+class Follower {
+ public:
+  explicit Follower(std::string endpoints)
+      : observer_({.endpoints = std::move(endpoints),
+                   .names = {""},
+                   .prefix = true,
+                   .from_revision = 1,
+                   .on_snapshot =
+                       [this](const v1::Snapshot& snapshot) {
+                         resyncs_ += snapshot.revision() > 0 ? 1 : 0;
+                       },
+                   .on_event =
+                       [this](const v1::Event& event) {
+                         ++events_;
+                         chronicle_.Add(event);
+                       }}) {}
+
+  [[nodiscard]] uint64_t events() const { return events_; }
+  // Each gap, repetition and skipped part of history.
+  void Check(World& world, std::vector<std::string>& violations) {
+    for (const std::string& election : world.elections()) {
+      const uint64_t last = Leader(world.replica(0), election).revision();
+      if (!Eventually([&] { return chronicle_.RevisionOf(election) >= last; })) {
+        violations.push_back(
+            fmt::format("an observer of {} was not told of revision {}", election, last));
+      }
+    }
+    if (!chronicle_.Complaints().empty()) violations.push_back(chronicle_.Complaints());
+    if (resyncs_ > 0) violations.push_back(fmt::format("an observer skipped {} times", resyncs_));
+  }
+
+ private:
+  Chronicle chronicle_;
+  std::atomic<uint64_t> events_ = 0;
+  std::atomic<int> resyncs_ = 0;
+  tenure::Observer observer_;
+};
+
+class Chaos {
+ public:
+  Chaos(const ChaosPlan& plan, std::ostream& out)
+      : plan_(plan), out_(out), random_(plan.world.seed), world_(plan.world) {
+    for (Fault& fault : AllFaults(plan.world.small_disk)) {
+      const bool wanted = plan.only.empty() || std::ranges::count(plan.only, fault.name) > 0;
+      if (!wanted) continue;
+      summaries_.push_back({fault.name});
+      faults_.push_back(std::move(fault));
+    }
+    if (faults_.empty()) throw std::runtime_error("there is no such fault");
+  }
+
+  ChaosOutcome Run() {
+    for (int i = 0; i < plan_.world.replicas; ++i) {
+      readers_.push_back(std::make_unique<Reader>(world_, static_cast<size_t>(i)));
+      followers_.push_back(std::make_unique<Follower>(world_.Endpoints(static_cast<size_t>(i))));
+    }
+    const auto until = Clock::now() + plan_.duration;
+    std::vector<size_t> order(faults_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    while (Clock::now() < until) {
+      std::ranges::shuffle(order, random_);
+      for (const size_t number : order) {
+        if (Clock::now() >= until) break;
+        Strike(number);
+        std::this_thread::sleep_for(Between(kRestMin, kRestMax, random_));
+      }
+    }
+    return Audit();
+  }
+
+ private:
+  void Strike(size_t number) {
+    FaultSummary& summary = summaries_[number];
+    const auto before = world_.Leaders();
+    const auto lasts = Between(kFaultMin, kFaultMax, random_);
+    out_ << fmt::format("{:>7.1f} s  {}, {} ms", Seconds(), summary.name, lasts.count())
+         << std::endl;
+    strikes_.push_back({NowNs(), number});
+    const auto heal = faults_[number].strike(world_, random_);
+    std::this_thread::sleep_for(lasts);
+    heal();
+    ++summary.times;
+    world_.WaitUntilAllAreLed();
+    const auto after = world_.Leaders();
+    for (const auto& [election, term] : before) {
+      if (!election.starts_with(kSteady)) continue;
+      ++summary.seats;
+      const auto now = after.find(election);
+      if (now != after.end() && now->second == term) ++summary.seats_kept;
+    }
+  }
+  [[nodiscard]] double Seconds() const {
+    return std::chrono::duration<double>(Clock::now() - begun_).count();
+  }
+
+  ChaosOutcome Audit() {
+    ChaosOutcome outcome;
+    for (const auto& reader : readers_) {
+      for (Reading& reading : reader->End()) history_.Add(std::move(reading));
+    }
+    world_.End(history_);
+    outcome.violations = Violations(history_);
+    for (const auto& follower : followers_) {
+      follower->Check(world_, outcome.violations);
+      outcome.events += follower->events();
+    }
+    CheckWrites(outcome);
+    outcome.terms = history_.beliefs().size();
+    outcome.readings = history_.readings().size();
+    for (const Vacancy& vacancy : Vacancies(history_)) Count(vacancy);
+    outcome.faults = std::move(summaries_);
+    return outcome;
+  }
+
+  // What was acknowledged is there, and nothing else but what is in doubt; and once a term has
+  // written, no earlier one has.
+  void CheckWrites(ChaosOutcome& outcome) {
+    SqlApplication application(world_.application());
+    for (const std::string& election : world_.elections()) {
+      const mysql::Rows rows = application.Run("SELECT term FROM writes WHERE election = '" +
+                                               election + "' ORDER BY id");
+      const uint64_t written = history_.writes(election);
+      outcome.writes += written;
+      if (rows.size() < written || rows.size() > written + history_.doubts(election)) {
+        outcome.violations.push_back(
+            fmt::format("{}: {} writes were acknowledged and {} are in doubt, but there are {}",
+                        election, written, history_.doubts(election), rows.size()));
+      }
+      uint64_t before = 0;
+      for (const mysql::Row& row : rows) {
+        const uint64_t term = row.Unsigned(0);
+        if (term < before) {
+          outcome.violations.push_back(
+              fmt::format("{}: term {} wrote after term {}", election, term, before));
+        }
+        before = std::max(before, term);
+      }
+    }
+    if (outcome.writes == 0) throw std::runtime_error("no leader has written anything");
+  }
+
+  // It is on the account of the fault that came last before its end.
+  void Count(const Vacancy& vacancy) {
+    const auto after = std::ranges::upper_bound(strikes_, vacancy.until, {}, &StrikeTime::at);
+    if (after == strikes_.begin()) return;
+    FaultSummary& summary = summaries_[std::prev(after)->fault];
+    summary.longest_vacancy = std::max(summary.longest_vacancy,
+                                       std::chrono::duration_cast<std::chrono::milliseconds>(
+                                           std::chrono::nanoseconds(vacancy.until - vacancy.from)));
+  }
+
+  struct StrikeTime {
+    Nanoseconds at;
+    size_t fault;
+  };
+
+  const ChaosPlan plan_;
+  std::ostream& out_;
+  std::mt19937_64 random_;
+  World world_;
+  const Clock::time_point begun_ = Clock::now();
+  std::vector<Fault> faults_;
+  std::vector<FaultSummary> summaries_;
+  std::vector<StrikeTime> strikes_;
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::vector<std::unique_ptr<Follower>> followers_;
+  History history_;
+};
+
+}  // namespace
+
+ChaosOutcome RunChaos(const ChaosPlan& plan, std::ostream& out) { return Chaos(plan, out).Run(); }
+
+std::string Describe(const ChaosOutcome& outcome) {
+  std::string text = fmt::format("{:<30} {:>5} {:>12} {:>18}\n", "fault", "times", "seats kept",
+                                 "longest vacancy");
+  for (const FaultSummary& fault : outcome.faults) {
+    text += fmt::format("{:<30} {:>5} {:>12} {:>15} ms\n", fault.name, fault.times,
+                        fmt::format("{} of {}", fault.seats_kept, fault.seats),
+                        fault.longest_vacancy.count());
+  }
+  text += fmt::format("{} terms, {} guarded writes, {} readings, {} events: {} violations\n",
+                      outcome.terms, outcome.writes, outcome.readings, outcome.events,
+                      outcome.violations.size());
+  for (size_t i = 0; i < std::min(outcome.violations.size(), kViolationsShown); ++i) {
+    text += "VIOLATION: " + outcome.violations[i] + "\n";
+  }
+  return text;
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,42 @@
+// Chaos: candidates that contend, one fault after the other, and what the checker says of it.
+#pragma once
+
+#include <chrono>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/chaos/world.h"
+
+namespace tenure::testing {
+
+struct ChaosPlan {
+  WorldPlan world;
+  std::chrono::seconds duration{60};
+  std::vector<std::string> only;  // faults of these names; empty: all
+};
+
+struct FaultSummary {
+  std::string name;
+  int times = 0;
+  // Of the seats that are kept for as long as possible: held when the fault came, and still in the
+  // same term when it was over.
+  int seats = 0;
+  int seats_kept = 0;
+  std::chrono::milliseconds longest_vacancy{0};
+};
+
+struct ChaosOutcome {
+  std::vector<FaultSummary> faults;
+  uint64_t terms = 0;
+  uint64_t readings = 0;
+  uint64_t events = 0;
+  uint64_t writes = 0;
+  std::vector<std::string> violations;
+};
+
+// Says what it does, a line for each fault. Throws if the world does not recover.
+ChaosOutcome RunChaos(const ChaosPlan& plan, std::ostream& out);
+[[nodiscard]] std::string Describe(const ChaosOutcome& outcome);
+
+}  // namespace tenure::testing
