@@ -21,14 +21,22 @@ bool MayHoldPassword(std::string_view url) {
   const size_t at = url.rfind('@');
   if (at == std::string_view::npos) return false;
   std::string_view before = url.substr(0, at);
-  const size_t authority = before.find("//");
-  if (authority != std::string_view::npos) before.remove_prefix(authority);
-  return before.find(':') != std::string_view::npos;
+  const size_t colon = before.find(':');
+  if (colon == std::string_view::npos) return false;
+  before.remove_prefix(colon);
+  return !before.starts_with("://") || before.find(':', 1) != std::string_view::npos;
+}
+
+// `part` is what is wrong with which part of the URL, and repeats that; `instead` does not.
+tl::unexpected<std::string> Bad(std::string_view url, std::string_view part,
+                                std::string_view instead) {
+  const bool hidden = MayHoldPassword(url);
+  const std::string shown = hidden ? "the URL" : "'" + std::string(url) + "'";
+  return tl::unexpected(shown + " is not a store: " + std::string(hidden ? instead : part));
 }
 
 tl::unexpected<std::string> Bad(std::string_view url, std::string_view why) {
-  const std::string shown = MayHoldPassword(url) ? "the URL" : "'" + std::string(url) + "'";
-  return tl::unexpected(shown + " is not a store: " + std::string(why));
+  return Bad(url, why, why);
 }
 
 // "host", "host:port" or "[v6]:port".
@@ -109,15 +117,19 @@ std::string ReadParameters(std::string_view text, mysql::Config& config) {
 
 tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
   std::string_view rest = url.substr(kMySql.size());
-  const size_t at = rest.find('@');
-  if (at == std::string_view::npos || at == 0)
-    return Bad(url, "the user is missing; write mysql://USER@HOST/DATABASE");
+  // A user's name may hold an '@', and so may the path of a file.
+  const size_t at = rest.substr(0, rest.find_first_of("/?")).rfind('@');
   mysql::Config config;
-  config.user = std::string(rest.substr(0, at));
-  if (config.user.find(':') != std::string::npos) {
+  if (at != std::string_view::npos) config.user = std::string(rest.substr(0, at));
+  const bool password =
+      config.user.empty() ? MayHoldPassword(url) : config.user.find(':') != std::string::npos;
+  if (password) {
     return tl::unexpected<std::string>(
         "the URL holds a password, which other users of this machine could read; put it into "
         "TENURE_STORE_PASSWORD or --store-password-file");
+  }
+  if (config.user.empty()) {
+    return Bad(url, "the user is missing; write mysql://USER@HOST/DATABASE");
   }
   rest.remove_prefix(at + 1);
   if (rest.ends_with('?') || rest.ends_with('&')) {
@@ -136,14 +148,16 @@ tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
   while (true) {
     const size_t comma = rest.find(',');
     const auto address = ParseAddress(rest.substr(0, comma));
-    if (!address)
-      return Bad(url, "'" + std::string(rest.substr(0, comma)) + "' is not HOST[:PORT]");
+    if (!address) {
+      return Bad(url, "'" + std::string(rest.substr(0, comma)) + "' is not HOST[:PORT]",
+                 "a part is not HOST[:PORT]");
+    }
     config.addresses.push_back(*address);
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
   const std::string wrong = ReadParameters(parameters, config);
-  if (!wrong.empty()) return Bad(url, wrong);
+  if (!wrong.empty()) return Bad(url, wrong, "its parameters are wrong");
   return config;
 }
 

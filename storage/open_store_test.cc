@@ -69,6 +69,13 @@ TEST(StoreUrlTest, AMySqlUrlMayHaveAPort) {
   EXPECT_THAT(MySqlOf("mysql://u@h:65535/d").addresses, ElementsAre(Address{"h", 65535}));
 }
 
+TEST(StoreUrlTest, AUserMayHoldAnAt) {
+  const auto config = MySqlOf("mysql://u@azure@h:3307/d");
+
+  EXPECT_EQ(config.user, "u@azure");
+  EXPECT_THAT(config.addresses, ElementsAre(Address{"h", 3307}));
+}
+
 TEST(StoreUrlTest, AMySqlUrlMayHaveSeveralHosts) {
   EXPECT_THAT(MySqlOf("mysql://u@a,b:3307,c/d").addresses,
               ElementsAre(Address{"a", 3306}, Address{"b", 3307}, Address{"c", 3306}));
@@ -177,7 +184,10 @@ INSTANTIATE_TEST_SUITE_P(Urls, PasswordInUrlTest,
                                            "mysql://u:s3cret/@host/d", "mysql://u:s3cret@",
                                            // Another scheme than the known ones.
                                            "mariadb://u:s3cret@host/d", "MySQL://u:s3cret@host/d",
-                                           "mysql:u:s3cret@host/d", "u:s3cret@host/d"));
+                                           "mysql:u:s3cret@host/d", "u:s3cret@host/d",
+                                           "u:s3cret//@host/d", "mysql://u@x:s3cret@host/d",
+                                           "mysql://u@x:s3cret/@host/d",
+                                           "mysql://u@x:1/d?s3cret=@host/d"));
 
 TEST_P(PasswordInUrlTest, APasswordInTheUrlIsRefusedAndNeverRepeated) {
   EXPECT_THAT(ErrorOf(GetParam()), Not(HasSubstr("s3cret")));
