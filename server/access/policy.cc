@@ -1,6 +1,7 @@
 #include "server/access/policy.h"
 
 #include <openssl/evp.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -32,8 +33,43 @@ std::string At(const YAML::Mark& mark, const std::string& what) {
 
 // What is wrong with a file, and where.
 struct Mistake : std::runtime_error {
-  Mistake(const YAML::Node& where, const std::string& what)
-      : std::runtime_error(At(where.Mark(), what)) {}
+  Mistake(const YAML::Mark& where, const std::string& what) : std::runtime_error(At(where, what)) {}
+  Mistake(const YAML::Node& where, const std::string& what) : Mistake(where.Mark(), what) {}
+};
+
+// Where the second document of a file begins, or what else comes behind the first. A file may end
+// in what the parser takes for documents without end, such as a stray comma, so YAML::LoadAll
+// would not return.
+class SecondDocument final : public YAML::EventHandler {
+ public:
+  static std::optional<YAML::Mark> Find(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    SecondDocument second;
+    for (int i = 0; i < 2 && parser.HandleNextDocument(second); ++i) {
+    }
+    return second.documents_ > 1 ? std::optional(second.mark_) : std::nullopt;
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    ++documents_;
+    mark_ = mark;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  int documents_ = 0;
+  YAML::Mark mark_;  // of the last one
 };
 
 // The entries of a map, none of which may be another than these, or there twice.
@@ -151,9 +187,11 @@ class PolicyReader {
   explicit PolicyReader(const Policy::ReadFile& read) : read_(read) {}
 
   Policy Read(const std::string& text) {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) throw Mistake(documents[1], "the file has a second document");
-    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
+    if (const auto second = SecondDocument::Find(text)) {
+      throw Mistake(
+          *second, "the policy ends here, and the file has a second document or a stray character");
+    }
+    const YAML::Node root = YAML::Load(text);
     RequireOnly(root, "the policy", {"identities"});
     for (const YAML::Node& node : ListOf(root, "identities")) ReadIdentity(node);
     return std::move(policy_);

@@ -153,8 +153,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: 1, sessions: 2}",
                   "line 3, column 25: 'limits' has the key 'sessions' twice"},
         BadPolicy{"identities: []\n---\nidentities: []",
-                  "line 3, column 1: the file has a second document"},
-        BadPolicy{"identities: []\n---\n", "the file has a second document"}));
+                  "line 2, column 1: the policy ends here, and the file has a second document"},
+        BadPolicy{"identities: []\n---\n", "the file has a second document"},
+        BadPolicy{"identities: []\n,", "line 2, column 1: "},
+        BadPolicy{", identities: []", "a second document or a stray character"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Policies, BadPolicyTest,
