@@ -24,7 +24,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
-	test-hostile test-admin-storm test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
+	test-hostile test-admin-storm fuzz test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
 	test-monitoring test-stalls chaos mutants test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto fix \
 	clean
@@ -99,6 +99,10 @@ test-hostile: ## Attack a replica in every way that was found, and then in all w
 test-admin-storm: ## Operators and candidates act all at once for SECONDS=60 (SEED=7)
 	@scripts/build.sh --with test admin_storm_test
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
+
+fuzz: ## Look for bytes that break a parser, for SECONDS=60 each (TARGET=policy: only that one)
+	@scripts/build.sh --preset fuzz --with fuzz $(if $(TARGET),fuzz_$(TARGET),fuzz_targets)
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
 test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
 	@scripts/build.sh --with test library_test

@@ -12,6 +12,7 @@ grpc=(patch libprotoc-dev libc-ares-dev zlib1g-dev)  # what scripts/install-grpc
 cargo=(cargo-web rustc-web)
 mariadb=(mariadb-server-core mariadb-client)
 test=("${mariadb[@]}" libgtest-dev libgmock-dev libfaketime openssl procps)
+fuzz=(clang libclang-rt-dev libgtest-dev libgmock-dev)
 engines=(debootstrap)
 clusters=(galera-4 mariadb-backup socat lsof iproute2 haproxy)
 bare=(debootstrap)
