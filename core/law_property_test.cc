@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "core/law_head.h"
 #include "core/law_testing.h"
 #include "core/law_witness.h"
 
@@ -210,59 +211,6 @@ TEST_P(LawPropertyTest, ACommandAppliedTwiceChangesNothingMore) {
 }
 
 // --- The same, when only the head of the queue is read ---
-
-// What a store would load for `command` from all that there is. Who lives is told by a clock that
-// was read before the locks were granted.
-TransactionState HeadOf(const TransactionState& all, size_t head_size, const Command& command) {
-  const LockSet locks = LockSetOf({&command});
-  const LockSet::Part& needs = locks.elections.begin()->second;
-  const auto& appointment = ElectionIn(all).appointment;
-  const Incumbent* incumbent = IncumbentOf(ElectionIn(all));
-  const auto& cool_downs = StateIn(all).cool_downs;
-  const DbTime read_at = all.now + -2s;
-  const auto is_alive = [&](const Candidacy& it) {
-    return all.sessions.at(it.session).AliveAt(read_at);
-  };
-  const auto may_be_elected = [&](const Candidacy& it) {
-    const auto kept_out = cool_downs.find(it.candidate);
-    return it.priority >= 0 && (kept_out == cool_downs.end() || kept_out->second <= all.now);
-  };
-  const auto is_needed = [&](const Candidacy& it) {
-    const bool named = needs.candidates.contains(it.candidate) ||
-                       (appointment && appointment->candidate == it.candidate) ||
-                       (incumbent != nullptr && incumbent->candidate == it.candidate);
-    return std::ranges::count(needs.sessions, it.session) > 0 || (named && is_alive(it));
-  };
-
-  TransactionState head = all;
-  ElectionState& state = head.elections[kElection];
-  state.queue.clear();
-  size_t places_left = head_size;
-  for (const Candidacy& candidacy : StateIn(all).queue) {
-    const bool in_head = places_left > 0 && is_alive(candidacy) && may_be_elected(candidacy);
-    if (in_head && --places_left == 0) state.horizon = candidacy;
-    if (in_head || is_needed(candidacy)) state.queue.push_back(candidacy);
-  }
-  return head;
-}
-
-// What a store would hold after it saved how `decided` differs from `head`.
-TransactionState Saved(const TransactionState& all, const TransactionState& head,
-                       const TransactionState& decided) {
-  TransactionState saved = decided;
-  ElectionState& state = saved.elections[kElection];
-  state.horizon.reset();
-  if (state.emptied) return saved;
-  for (const Candidacy& candidacy : StateIn(all).queue) {
-    const auto& read = StateIn(head).queue;
-    const bool was_read =
-        std::ranges::find(read, candidacy.session, &Candidacy::session) != read.end();
-    if (!was_read) state.queue.push_back(candidacy);
-  }
-  std::ranges::sort(state.queue,
-                    [](const Candidacy& a, const Candidacy& b) { return a.Before(b); });
-  return saved;
-}
 
 TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));

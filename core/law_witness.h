@@ -66,14 +66,19 @@ class Witness {
     const std::string& candidate = event.leader.candidate;
     const auto* appoint = step.Of<Appoint>();
     const bool appointed_now = appoint != nullptr && appoint->candidate == candidate;
-    const bool appointed_before = before.appointment && before.appointment->candidate == candidate;
+    // The first grant fulfils what was said before; the same step may have ended its term.
+    const auto first = std::ranges::find(step.after.events, EventType::kElected, &Event::type);
+    const bool is_first = first->revision == event.revision;
+    const bool appointed_before =
+        is_first && before.appointment && before.appointment->candidate == candidate;
     const bool reserved_for_another =
-        before.appointment && !appointed_before && before.appointment->until > event.at;
+        is_first && before.appointment && !appointed_before && before.appointment->until > event.at;
     const auto kept_out_until = cool_downs_[candidate];
     const Incumbent* incumbent = IncumbentOf(before);
     const bool kept_for_another =
-        incumbent != nullptr && incumbent->candidate != candidate && event.at < incumbent->until &&
-        event.at >= before.vacancy->since && !ElectionIn(step.after).deleted;
+        is_first && incumbent != nullptr && incumbent->candidate != candidate &&
+        event.at < incumbent->until && event.at >= before.vacancy->since &&
+        !ElectionIn(step.after).deleted;
 
     EXPECT_FALSE(leader_) << "at most one leader";
     EXPECT_EQ(event.term, term_.Next()) << "terms rise by one";
