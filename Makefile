@@ -100,7 +100,7 @@ test-admin-storm: ## Operators and candidates act all at once for SECONDS=60 (SE
 	@scripts/build.sh --with test admin_storm_test
 	@TENURE_TEST_SECONDS=$(or $(SECONDS),60) $(if $(SEED),TENURE_TEST_SEED=$(SEED)) build/bin/admin_storm_test
 
-fuzz: ## Look for bytes that break the law or a parser, for SECONDS=60 each (TARGET=law: only that one)
+fuzz: ## Look for bytes that break the law, a parser or a port, for SECONDS=60 each (TARGET=law: only that one)
 	@scripts/build.sh --preset fuzz --with fuzz $(if $(TARGET),fuzz_$(TARGET),fuzz_targets)
 	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
