@@ -191,44 +191,6 @@ TEST_P(HistoryContract, SetsInAnyOrderAreNeverTakenPartly) {
   }
 }
 
-TEST_P(HistoryContract, ALostReplyToACommitOfSeveralPartitionsIsLookedUp) {
-  if (GetParam() != Kind::kServer) GTEST_SKIP() << "a commit of SQLite has no reply to lose";
-  const auto names = NamesOfAllPartitions();
-  const Command campaign = ForAll(names, NewSessionId(), "a");
-  const PartitionOffsets before = store_->ReadPartitions().value().offsets;
-  int tries = 0;
-
-  std::thread blocker;
-  const auto committed =
-      store_->Transact(LockSetOf({campaign}), {}, [&](TransactionState& transaction) {
-        EXPECT_TRUE(Apply(transaction, limits_, campaign));
-        if (++tries > 1) return;
-        blocker = std::thread(
-            [] { Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES"); });
-        EXPECT_TRUE(Eventually([&] {
-          return Server()
-                     .Query(
-                         "SELECT COUNT(*) FROM information_schema.processlist"
-                         " WHERE info LIKE 'DO SLEEP%'")
-                     .output == "1\n";
-        }));
-      });
-  blocker.join();
-
-  if (committed) {
-    ASSERT_THAT(committed->offsets, SizeIs(kPartitionCount));
-    for (const PartitionOffset& offset : committed->offsets) {
-      EXPECT_EQ(offset.offset, before.at(static_cast<size_t>(offset.partition)) + 1);
-      EXPECT_THAT(store_->ReadFeed(offset.partition, offset.offset - 1, offset.offset).value(),
-                  SizeIs(2));
-    }
-  } else {
-    EXPECT_EQ(committed.error().reason, Reason::kStoreUnavailable);
-  }
-  Run(campaign);
-  for (const ElectionName& name : names) EXPECT_THAT(History(name.bytes), SizeIs(1));
-}
-
 // --- What time brings about ---
 
 TEST_P(HistoryContract, AnElectionIsDueWhenItsDelayEnds) {

@@ -24,8 +24,6 @@ using ::testing::SizeIs;
 
 using Memory = Committed::Memory;
 
-bool SeveralServersWrite() { return ServerName() == "Galera"; }
-
 class MemoryContract : public StoreContract {
  protected:
   void SetUp() override {
@@ -490,29 +488,6 @@ void MemoryConditionTest::ExpectBusyWhileLocked(const Command& command) {
 
   EXPECT_TRUE(busy);
   EXPECT_THAT(History("e"), SizeIs(events));
-}
-
-// What became of it is found by its event. The message takes longer than the store waits for it.
-// Where several servers write, each statement is a message, and the COMMIT is never sent.
-TEST_P(MemoryConditionTest, ACommitWhoseReplyIsLostIsLookedUp) {
-  const Command resign = Resign{{"e"}, a_, {}};
-  const int partition = PartitionOf({"e"});
-  const uint64_t before =
-      store_->ReadPartitions().value().offsets.at(static_cast<size_t>(partition));
-  const TransactionState state = Remember(resign);
-  SleepInEachEvent("8.5");
-
-  const Memory memory = Try(state, resign);
-
-  if (SeveralServersWrite()) {
-    EXPECT_EQ(memory, Memory::kUnused);
-    EXPECT_THAT(History("e"), ElementsAre("1 ELECTED a 1 "));
-    return;
-  }
-  EXPECT_EQ(memory, Memory::kHeld);
-  EXPECT_THAT(History("e"), ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED"));
-  ASSERT_THAT(committed_, SizeIs(1));
-  EXPECT_EQ(committed_[0].offset, before + 1);
 }
 
 // --- The procedure ---

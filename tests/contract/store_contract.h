@@ -37,6 +37,9 @@ inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
   return "";
 }
 
+// Then each statement is a message, and nothing is called.
+inline bool SeveralServersWrite() { return ServerName() == "Galera"; }
+
 inline SessionId NewSessionId() {
   thread_local std::mt19937_64 random{std::random_device{}()};
   SessionId id;

@@ -663,47 +663,6 @@ TEST_P(StoreContract, AConnectionClosedByTheServerForIdlenessIsNotUsed) {
   EXPECT_THAT(store_->Activity().retries, Each(0u));
 }
 
-// A commit that is stuck on the server when its connection breaks is waited for, not guessed at.
-TEST_P(StoreContract, ACommitWhoseReplyIsLostIsLookedUp) {
-  if (GetParam() != Kind::kServer) GTEST_SKIP() << "a commit of SQLite has no reply to lose";
-  const SessionId session = NewSessionId();
-  Stand("e", session, "a");
-  const Command resign = Resign{{"e"}, session, {}};
-  Result<Answer> answer = Fail(Reason::kOverloaded, "not tried");
-  int tries = 0;
-
-  // The events table is locked against writing until after the store's patience with one message.
-  std::thread blocker;
-  const auto committed =
-      store_->Transact(LockSetOf({resign}), {}, [&](TransactionState& transaction) {
-        answer = Apply(transaction, limits_, resign);
-        if (++tries > 1) return;
-        std::atomic<bool> started = false;
-        blocker = std::thread([&started] {
-          started = true;
-          Server().Query("LOCK TABLES tenure.events READ; DO SLEEP(9); UNLOCK TABLES");
-        });
-        EXPECT_TRUE(Eventually([&] {
-          return Server()
-                     .Query(
-                         "SELECT COUNT(*) FROM information_schema.processlist"
-                         " WHERE info LIKE 'DO SLEEP%'")
-                     .output == "1\n";
-        }));
-      });
-  blocker.join();
-
-  if (committed) {
-    EXPECT_EQ(std::get<ResignAnswer>(answer.value()).outcome, ResignOutcome::kResigned);
-    EXPECT_THAT(History("e"), SizeIs(2));
-  } else {
-    EXPECT_EQ(committed.error().reason, Reason::kStoreUnavailable);
-  }
-  // Whatever was answered, the seat is left once.
-  Run(resign);
-  EXPECT_THAT(History("e"), SizeIs(2));
-}
-
 // What is read often reads the rows that it needs, whatever else the database holds.
 class QueryPlanTest : public ::testing::Test {
  protected:

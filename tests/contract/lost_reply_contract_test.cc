@@ -1,0 +1,501 @@
+// Commits whose replies are lost on the way from a database server: what became of each is found
+// out on a new connection, and nothing is done twice.
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/purging.h"
+#include "core/remembered.h"
+#include "storage/mysql/connection.h"
+#include "storage/schema/migrations.h"
+#include "tests/contract/store_contract.h"
+#include "tests/support/sql_relay.h"
+
+namespace tenure::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Memory = Committed::Memory;
+using Held = SqlRelay::Held;
+
+// A lock of the server's that is not one of its transactions: whoever waits for it does so until it
+// is free, and can be seen.
+class Gate {
+ public:
+  Gate() : connection_(std::get<mysql::Config>(ParseStoreUrl(Url()).value())) {
+    connection_.Run({"SET SESSION wait_timeout = 600", "SELECT GET_LOCK('gate', 0)"});
+    // Each transaction with an event stops there.
+    connection_.Run(
+        {"CREATE TRIGGER tenure.slow AFTER INSERT ON tenure.events"
+         " FOR EACH ROW DO GET_LOCK('gate', 60)"});
+  }
+
+  void Open() { connection_.Run({"SELECT RELEASE_LOCK('gate')"}); }
+  void WaitUntilOneWaits() {
+    EXPECT_TRUE(Eventually([&] { return !Waiting().empty(); }));
+  }
+  // Rolls back what it does.
+  void EndTheOneThatWaits() {
+    connection_.Run({"KILL " + Waiting()});
+    EXPECT_TRUE(Eventually([&] { return Waiting().empty(); }));
+  }
+  // For a row that a transaction which has not ended holds.
+  void WaitUntilItIsLookedUp() {
+    EXPECT_TRUE(Eventually([&] {
+      return Ask("SELECT COUNT(*) FROM information_schema.processlist"
+                 " WHERE info LIKE 'SELECT transaction FROM writers%'"
+                 " OR info LIKE 'UPDATE elections SET next_ticket%'") != "0";
+    }));
+  }
+
+ private:
+  static std::string Url() { return "mysql://root@" + Server().address() + "/tenure"; }
+  std::string Ask(const std::string& sql) { return connection_.Run({sql})[0][0][0].value_or(""); }
+  std::string Waiting() {
+    return Ask("SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User lock'");
+  }
+
+  mysql::Connection connection_;
+};
+
+class LostReplyContract : public StoreContract {
+ protected:
+  void SetUp() override {
+    StoreContract::SetUp();
+    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_1");
+    relay_ = std::make_unique<SqlRelay>(Server().port());
+    store_ = OpenUrl("mysql://root@127.0.0.1:" + std::to_string(relay_->port()) +
+                     "/tenure?tls=disabled");
+    for (const std::string& name : kElections) ASSERT_TRUE(Stand(name, a_, "a").elected);
+    before_ = store_->ReadPartitions().value().offsets;
+    retries_before_ = store_->Activity().retries;
+  }
+  void TearDown() override { store_.reset(); }
+
+  // Applies the commands once; whatever is decided after that changes nothing.
+  void TransactOnce(const std::vector<Command>& commands, const CommitRules& rules = {}) {
+    Transact(commands, rules, 1);
+  }
+  // Each time that it is asked to, up to a limit.
+  void Transact(const std::vector<Command>& commands, const CommitRules& rules = {},
+                int applied_max = 10) {
+    tries_ = 0;
+    auto committed =
+        store_->Transact(LockSetOf(commands), rules, [&](TransactionState& transaction) {
+          if (++tries_ > applied_max) return;
+          outcomes_.clear();
+          for (const Command& command : commands) {
+            const auto answer = Apply(transaction, limits_, command);
+            if (!answer) continue;
+            const auto* resigned = std::get_if<ResignAnswer>(&*answer);
+            outcomes_.push_back(resigned ? resigned->outcome : ResignOutcome::kNotStanding);
+          }
+        });
+    EXPECT_TRUE(relay_->broke());
+    committed_.clear();
+    error_.reset();
+    memory_ = Memory::kUnused;
+    if (committed) {
+      committed_ = committed->offsets;
+      memory_ = committed->memory;
+    } else {
+      error_ = committed.error();
+    }
+  }
+
+  // Decides them from memory, after `plant` has told the relay what to do.
+  [[nodiscard]] bool IsDecidedFromMemory(const std::vector<Command>& commands,
+                                         const std::function<void()>& plant) {
+    for (int tries = 0; tries < kTries && !HasFailure() && !error_; ++tries) {
+      TransactionState state = Remember(commands);
+      state.now = store_->FindDueWork(1).value().now;
+      retries_before_ = store_->Activity().retries;
+      plant();
+      TransactOnce(commands, {.remembered = &state});
+      if (memory_ == Memory::kHeld) return true;
+    }
+    return false;
+  }
+
+  // All that they need, as it is now.
+  TransactionState Remember(const std::vector<Command>& commands) {
+    TransactionState state;
+    EXPECT_TRUE(store_->Transact(LockSetOf(commands), {},
+                                 [&](TransactionState& loaded) { state = loaded; }));
+    return state;
+  }
+
+  // One commit has happened, in the partitions of these elections, and its offsets were answered.
+  void ExpectFound(const std::vector<std::string>& elections) {
+    EXPECT_EQ(error_, std::nullopt);
+    EXPECT_EQ(tries_, 1);
+    EXPECT_EQ(store_->Activity().retries, retries_before_);
+    EXPECT_THAT(outcomes_, SizeIs(elections.size()));
+    EXPECT_THAT(outcomes_, Each(ResignOutcome::kResigned));
+    std::map<int, uint64_t> expected;
+    for (const std::string& name : elections) {
+      EXPECT_THAT(History(name), ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED")) << name;
+      const int partition = PartitionOf({name});
+      expected[partition] = before_.at(static_cast<size_t>(partition)) + 1;
+    }
+    std::map<int, uint64_t> answered;
+    for (const PartitionOffset& it : committed_) answered[it.partition] = it.offset;
+    EXPECT_EQ(answered, expected);
+  }
+
+  // It has happened once, at the second try.
+  void ExpectTriedAgain() {
+    EXPECT_EQ(error_, std::nullopt);
+    EXPECT_EQ(tries_, 2);
+    EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostReply), 1u);
+    EXPECT_THAT(outcomes_, ElementsAre(ResignOutcome::kResigned));
+    EXPECT_THAT(History("e"), ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED"));
+    EXPECT_EQ(store_->ReadPartitions().value().offsets.at(static_cast<size_t>(PartitionOf({"e"}))),
+              before_.at(static_cast<size_t>(PartitionOf({"e"}))) + 1);
+  }
+
+  uint64_t RetriesBecauseOf(RetryReason reason) {
+    const auto which = static_cast<size_t>(reason);
+    return store_->Activity().retries.at(which) - retries_before_.at(which);
+  }
+
+  std::vector<Command> ResignFromAll() const {
+    std::vector<Command> all;
+    for (const std::string& name : kElections) all.emplace_back(Resign{{name}, a_, {}});
+    return all;
+  }
+
+  // In several partitions.
+  const std::vector<std::string> kElections = {"e", "f", "g", "h", "i"};
+  const SessionId a_ = NewSessionId();
+  const std::vector<Command> resign_ = {Resign{{"e"}, a_, {}}};
+  std::unique_ptr<SqlRelay> relay_;
+  PartitionOffsets before_{};
+  std::array<uint64_t, kRetryReasons> retries_before_{};
+  // Of the last transaction:
+  int tries_ = 0;
+  std::vector<ResignOutcome> outcomes_;  // of the last try that was applied
+  std::optional<Error> error_;
+  Memory memory_ = Memory::kUnused;
+};
+
+// --- Decided from what is locked ---
+
+class LostReplyTest : public LostReplyContract {};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LostReplyTest, ::testing::Values(Kind::kServer), KindName);
+
+TEST_P(LostReplyTest, ACommitThatHappenedIsFoundAndNotRepeated) {
+  relay_->LoseReplyTo("COMMIT");
+
+  Transact(resign_);
+
+  ExpectFound({"e"});
+}
+
+TEST_P(LostReplyTest, ALookUpWhoseConnectionBreaksIsMadeAgain) {
+  relay_->BreakAt("COMMIT", [&](const Held& held) {
+    held.Deliver();
+    held.HangUp();
+    relay_->BreakAt("FROM writers", [](const Held& look_up) { look_up.HangUp(); });
+  });
+
+  Transact(resign_);
+
+  ExpectFound({"e"});
+}
+
+TEST_P(LostReplyTest, TheOffsetInEachPartitionIsFound) {
+  relay_->LoseReplyTo("COMMIT");
+
+  Transact(ResignFromAll());
+
+  ASSERT_GE(committed_.size(), 3u);
+  ExpectFound(kElections);
+}
+
+TEST_P(LostReplyTest, ACommitThatDidNotHappenIsTriedAgain) {
+  relay_->BreakAt("COMMIT", [](const Held& held) { held.HangUp(); });
+
+  Transact(resign_);
+
+  ExpectTriedAgain();
+}
+
+TEST_P(LostReplyTest, ACommitThatIsStuckIsWaitedForAndFound) {
+  if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
+  Gate gate;
+  relay_->BreakAt("COMMIT", [](const Held& held) { held.Deliver(); });
+  std::jthread opener([&] {
+    gate.WaitUntilOneWaits();
+    gate.WaitUntilItIsLookedUp();
+    gate.Open();
+  });
+
+  Transact(resign_);
+  opener.join();
+
+  ExpectFound({"e"});
+}
+
+TEST_P(LostReplyTest, ACommitThatIsStuckAndThenRolledBackIsTriedAgain) {
+  if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
+  Gate gate;
+  relay_->BreakAt("COMMIT", [](const Held& held) { held.Deliver(); });
+  std::jthread killer([&] {
+    gate.WaitUntilOneWaits();
+    gate.WaitUntilItIsLookedUp();
+    gate.EndTheOneThatWaits();
+    gate.Open();
+  });
+
+  Transact(resign_);
+  killer.join();
+
+  ExpectTriedAgain();
+}
+
+TEST_P(LostReplyTest, WhatCannotBeFoundOutIsAnErrorAndNotDoneTwice) {
+  if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
+  Gate gate;
+  relay_->BreakAt("COMMIT", [](const Held& held) { held.Deliver(); });
+
+  Transact(resign_);
+
+  EXPECT_EQ(tries_, 1);
+  ASSERT_TRUE(error_);
+  EXPECT_EQ(error_->reason, Reason::kStoreUnavailable);
+  EXPECT_THAT(error_->message, HasSubstr("the reply to a commit was lost"));
+  EXPECT_THAT(History("e"), SizeIs(1));
+  gate.Open();
+  EXPECT_TRUE(Eventually([&] { return History("e").size() == 2; }));
+}
+
+TEST_P(LostReplyTest, ARepeatableTransactionIsDoneAgainAndNotLookedUp) {
+  const LockSet locks{{}, {a_}};
+  relay_->LoseReplyTo("COMMIT");
+  int tries = 0;
+
+  const auto committed =
+      store_->Transact(locks, {.repeatable = true}, [&](TransactionState& transaction) {
+        ++tries;
+        EXPECT_TRUE(Renew(transaction, a_));
+      });
+
+  EXPECT_TRUE(relay_->broke());
+  ASSERT_TRUE(committed) << committed.error().message;
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostConnection), 1u);
+  EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostReply), 0u);
+}
+
+// Nothing shows which one it was.
+TEST_P(LostReplyTest, APurgeIsFoundWithoutAnOffset) {
+  ASSERT_TRUE(Run(resign_.front()));
+  LockSet locks;
+  locks.elections[{"e"}].past = true;
+  relay_->LoseReplyTo("COMMIT");
+  int tries = 0;
+
+  const auto committed = store_->Transact(locks, {}, [&](TransactionState& transaction) {
+    ++tries;
+    uint64_t events = 1'000;
+    const Asker asker{"olga", "tidies up"};
+    EXPECT_EQ(Apply(transaction, {Duration(0), false, asker}, {"e"}, events), Purged::kYes);
+  });
+
+  EXPECT_TRUE(relay_->broke());
+  ASSERT_TRUE(committed) << committed.error().message;
+  EXPECT_EQ(tries, 1);
+  EXPECT_THAT(committed->offsets, IsEmpty());
+  EXPECT_THAT(store_->ReadElections({{"e"}}).value(), IsEmpty());
+}
+
+// By then, whoever could look it up has long been answered.
+TEST_P(LostReplyTest, AWritersRowIsKeptForADay) {
+  const auto add = [](const std::string& writer, const std::string& hours) {
+    Server().Ask("INSERT INTO tenure.writers (writer, transaction, at_us) VALUES ('" + writer +
+                 "', 7, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) - " + hours +
+                 " * 3600000000)");
+  };
+  const std::string old = "SELECT COUNT(*) FROM tenure.writers WHERE transaction = 7 AND writer ";
+  add("older than a day", "25");
+  add("younger", "23");
+
+  ASSERT_TRUE(store_->ForgetSessions(1h, 100));
+
+  EXPECT_EQ(Server().Ask(old + "LIKE 'older%'"), "0");
+  EXPECT_EQ(Server().Ask(old + "LIKE 'younger%'"), "1");
+}
+
+// --- Decided from memory ---
+
+class LostReplyFromMemoryTest : public LostReplyContract {
+ protected:
+  // What the last message of a small transaction has, and no other.
+  [[nodiscard]] std::string OfSmallCommit() const {
+    return GetParam() == Kind::kServer && !SeveralServersWrite() ? "CALL tenure_commit_1"
+                                                                 : "COMMIT";
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LostReplyFromMemoryTest,
+                         ::testing::Values(Kind::kServer, Kind::kServerByMessage), KindName);
+
+TEST_P(LostReplyFromMemoryTest, ACommitThatHappenedIsFoundAndNotRepeated) {
+  ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] { relay_->LoseReplyTo(OfSmallCommit()); }));
+
+  ExpectFound({"e"});
+}
+
+TEST_P(LostReplyFromMemoryTest, TheOffsetInEachPartitionIsFound) {
+  ASSERT_TRUE(IsDecidedFromMemory(ResignFromAll(), [&] { relay_->LoseReplyTo("COMMIT"); }));
+
+  ASSERT_GE(committed_.size(), 3u);
+  ExpectFound(kElections);
+}
+
+TEST_P(LostReplyFromMemoryTest, ACommitThatDidNotHappenIsTriedAgain) {
+  const TransactionState state = Remember(resign_);
+  relay_->BreakAt(OfSmallCommit(), [](const Held& held) { held.HangUp(); });
+
+  Transact(resign_, {.remembered = &state});
+
+  ExpectTriedAgain();
+}
+
+TEST_P(LostReplyFromMemoryTest, ACommitThatIsStuckIsWaitedForAndFound) {
+  if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
+  Gate gate;
+  std::jthread opener;
+
+  ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] {
+    relay_->BreakAt(OfSmallCommit(), [&](const Held& held) {
+      held.Deliver();
+      gate.WaitUntilOneWaits();
+      opener = std::jthread([&] {
+        gate.WaitUntilItIsLookedUp();
+        gate.Open();
+      });
+    });
+  }));
+  opener.join();
+
+  ExpectFound({"e"});
+}
+
+// The server gets it after it was looked up.
+TEST_P(LostReplyFromMemoryTest, AMessageThatComesLateIsRefused) {
+  if (SeveralServersWrite()) GTEST_SKIP() << "its COMMIT is a message of its own";
+  TransactionState state = Remember(resign_);
+  const Held* late = nullptr;
+  relay_->BreakAt(OfSmallCommit(), [&](const Held& held) { late = &held; });
+  state.now = store_->FindDueWork(1).value().now;
+
+  TransactOnce(resign_, {.remembered = &state});
+  ASSERT_NE(late, nullptr);
+  EXPECT_EQ(tries_, 2);
+  EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostReply), 1u);
+  late->Deliver();
+  late->HangUp();
+
+  EXPECT_THAT(History("e"), SizeIs(1));
+  EXPECT_EQ(View("e").election.leader->candidate, "a");
+  // The ticket that it remembers is nobody's any more, however the clocks stand.
+  EXPECT_EQ(View("e").election.next_ticket.value,
+            state.elections.at({"e"}).election.next_ticket.value + 1);
+}
+
+TEST_P(LostReplyFromMemoryTest, AnotherEventInItsPlaceIsNotTakenForIt) {
+  const auto other = Open();
+  for (const Command& instead :
+       {Command(Proclaim{{"e"}, a_, {1}, "another"}), Command(Resign{{"e"}, a_, {}})}) {
+    const std::vector<Command> proclaim = {Proclaim{{"e"}, a_, {1}, "lost"}};
+    const TransactionState state = Remember(proclaim);
+    retries_before_ = store_->Activity().retries;
+    relay_->BreakAt(OfSmallCommit(), [&](const Held& held) {
+      held.HangUp();
+      const auto answer = Run(*other, {instead}).at(0);
+      EXPECT_TRUE(answer) << answer.error().message;
+    });
+
+    TransactOnce(proclaim, {.remembered = &state});
+
+    EXPECT_EQ(tries_, 2);
+    EXPECT_EQ(memory_, Memory::kUnused);
+    EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostReply), 1u);
+  }
+  EXPECT_THAT(History("e"),
+              ElementsAre("1 ELECTED a 1 ", "2 PROCLAIMED a 1 ", "3 VACATED a 1 RESIGNED"));
+}
+
+// --- The procedure ends after its COMMIT ---
+
+class LostCallTest : public LostReplyContract {
+ protected:
+  void SetUp() override {
+    if (SeveralServersWrite()) GTEST_SKIP() << "nothing is called";
+    LostReplyContract::SetUp();
+  }
+
+  // The shipped procedure, which sleeps after its COMMIT.
+  void SleepAfterCommit() {
+    mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
+    for (const Migration& migration : MySqlMigrations()) {
+      for (std::string sql : migration.statements) {
+        if (!sql.starts_with("CREATE PROCEDURE tenure_commit_1(")) continue;
+        constexpr std::string_view kCommit = "COMMIT;";
+        sql.insert(sql.rfind(kCommit) + kCommit.size(), " SELECT SLEEP(60) INTO held;");
+        connection.Run({"DROP PROCEDURE tenure_commit_1"});
+        connection.Run({sql});
+        return;
+      }
+    }
+    FAIL() << "there is no such procedure";
+  }
+
+  void ExpectFoundAfter(const std::string& kill);
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LostCallTest, ::testing::Values(Kind::kServer), KindName);
+
+void LostCallTest::ExpectFoundAfter(const std::string& kill) {
+  SleepAfterCommit();
+  std::jthread killer;
+
+  ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] {
+    killer = std::jthread([kill] {
+      const std::string sleeper =
+          "SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User sleep'";
+      EXPECT_TRUE(Eventually([&] { return Server().Ask(sleeper) != "NULL"; }));
+      Server().Ask(kill + " " + Server().Ask(sleeper));
+    });
+  }));
+  killer.join();
+
+  ExpectFound({"e"});
+}
+
+TEST_P(LostCallTest, AConnectionThatIsKilledAfterItsCommitHasCommitted) {
+  ExpectFoundAfter("KILL");
+}
+
+TEST_P(LostCallTest, ACallThatIsInterruptedAfterItsCommitHasCommitted) {
+  ExpectFoundAfter("KILL QUERY");
+}
+
+}  // namespace
+}  // namespace tenure::testing
