@@ -139,6 +139,7 @@ TEST(CoolDownTest, IfTheOnlyCandidateReadCoolsDownTheElectionIsUnsettled) {
 
   EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
   EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow));  // should this replica die
 }
 
 TEST(CoolDownTest, TheElectionKnowsTheEndOfTheLastCoolDown) {

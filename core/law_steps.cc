@@ -95,6 +95,13 @@ const Incumbent* KeptFor(const TransactionState& transaction, const Election& el
   return kept ? incumbent : nullptr;
 }
 
+// Not enough of the queue was read. The election is due at once: whoever searches next finds it,
+// should the replica that committed this not come to it.
+void LeaveUndecided(TransactionState& transaction, ElectionState& state) {
+  transaction.undecided.insert(state.election.name);
+  state.election.wake_at = transaction.now;
+}
+
 // An incumbent that wants to lead on goes first, wherever it is in the queue.
 void PromoteIncumbent(TransactionState& transaction, ElectionState& state,
                       const Incumbent& incumbent) {
@@ -115,7 +122,7 @@ void PromoteFirst(TransactionState& transaction, ElectionState& state) {
     if (!HasLiveSession(transaction, *place)) continue;
     return Grant(transaction, state, place);
   }
-  if (state.horizon) transaction.undecided.insert(state.election.name);
+  if (state.horizon) return LeaveUndecided(transaction, state);
   state.election.wake_at = NextEndOfCoolDown(transaction, state);
 }
 
@@ -296,7 +303,7 @@ void Vacate(TransactionState& transaction, ElectionState& state, Cause cause) {
   Promote(transaction, state);
   // A place that the incumbent has already was not asked for when the queue was read.
   const bool may_wait = state.horizon && KeptFor(transaction, state.election) != nullptr;
-  if (may_wait) transaction.undecided.insert(state.election.name);
+  if (may_wait) LeaveUndecided(transaction, state);
 }
 
 void ReconcileElection(TransactionState& transaction, ElectionState& state) {

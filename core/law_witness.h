@@ -242,7 +242,8 @@ class Witness {
 };
 
 // After a command no leader is dead, and no seat is vacant while a living candidate waits who may
-// have it: unless the election is paused, or wakes up later, or was not read to the end.
+// have it: unless the election is paused, or wakes up later, or was not read to the end, and is
+// due.
 inline void CheckInLine(const TransactionState& transaction) {
   const auto alive = [&](const SessionId& id) {
     return transaction.sessions.at(id).AliveAt(transaction.now);
@@ -254,8 +255,9 @@ inline void CheckInLine(const TransactionState& transaction) {
     EXPECT_EQ(election.wake_at, std::nullopt);
     return;
   }
-  EXPECT_TRUE(!election.wake_at || *election.wake_at > transaction.now);
-  if (election.paused || election.wake_at || !transaction.undecided.empty()) return;
+  EXPECT_TRUE(!election.wake_at || *election.wake_at > transaction.now ||
+              !transaction.undecided.empty());
+  if (election.paused || election.wake_at) return;
   EXPECT_TRUE(std::ranges::none_of(state.queue, [&](const Candidacy& candidacy) {
     const bool appointed =
         election.appointment && election.appointment->candidate == candidacy.candidate;

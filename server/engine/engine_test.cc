@@ -590,6 +590,28 @@ TEST_F(EngineTest, AReadOfAnExpiredLeaderWithoutASuccessorShowsAVacantSeat) {
   EXPECT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
 }
 
+// The heads of the queue are sessions of the candidate that was deposed just now.
+TEST_F(EngineTest, ASeatThatWasLeftUndecidedIsFilledByTheSearchIfItsReplicaCannot) {
+  (void)a_.Do(Stand("orders", "a", 1h));
+  for (const std::string name : {"a2", "a3", "a4"}) {
+    Campaign campaign = Stand("orders", name, 1h);
+    campaign.opening->candidate = "a";
+    ASSERT_THAT(a_.Do(campaign), AnswersStanding());
+  }
+  (void)a_.Do(Stand("orders", "b", 1h));
+  a_.store.After([this](const std::string& call) {
+    if (call != "Transact") return;
+    a_.store.After({});
+    a_.store.FailNext(1, "Transact");
+  });
+  ASSERT_TRUE(a_.Do(Depose{{"orders"}, {1}, 10min, {}}));
+  ASSERT_THAT(a_.Read({"orders"}), IsVacantAfter(1u));
+
+  world_.Advance(kSearchPause);
+
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", 2u));
+}
+
 TEST_F(EngineTest, AReadShowsNoExpiredLeaderEvenIfItsEndCannotBeCommitted) {
   (void)a_.Do(Stand("orders", "a", 5s));
   a_.scheduler.Hold(Work::kBackground);
