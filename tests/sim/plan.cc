@@ -17,6 +17,7 @@ void PlanBlackouts(Plan& plan, Random& random) {
   plan.kills_every = plan.shutdowns_every = plan.outages_every = plan.stalls_every =
       plan.steps_every = Duration(0);
   plan.store_kills = plan.store_failures = plan.store_lost_replies = 0;
+  plan.store_failed_commits = 0;
   plan.steps_forward = false;
 }
 
@@ -65,6 +66,7 @@ Plan PlanFor(uint64_t seed) {
   plan.twins = random.OneIn(3);
   plan.names_previous = random.OneIn(3);
   plan.incumbent_wait = std::chrono::milliseconds(random.OneIn(4) ? 0 : random.Between(500, 3000));
+  plan.store_failed_commits = random.OneIn(2) ? random.Between(1'000, 50'000) : 0;
   if (random.OneIn(3)) PlanBlackouts(plan, random);
   plan.forgetful = random.OneIn(3);
   plan.purges = random.OneIn(2);
@@ -81,7 +83,8 @@ std::string Describe(const Plan& plan) {
       "(an order each {:.1f} s), lease {:.3f} s, feed {} ms, "
       "{} rounds of trouble for {:.3f} s; lost {} and slow {} messages per million, up to {:.3f} "
       "s; busy for {:.3f} s; store fails "
-      "{}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, shutdowns {:.1f}, "
+      "{}, fails commits {}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, "
+      "shutdowns {:.1f}, "
       "outages {:.1f}, "
       "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}, blackouts {:.1f} "
       "(incumbents are waited for {:.3f} s); drift {} per "
@@ -90,15 +93,15 @@ std::string Describe(const Plan& plan) {
       plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
       seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
       plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most),
-      seconds(plan.busy_at_most), plan.store_failures, plan.store_lost_replies, plan.store_kills,
-      seconds(plan.kills_every), seconds(plan.shutdowns_every), seconds(plan.outages_every),
-      seconds(plan.pauses_every), seconds(plan.stalls_every), seconds(plan.locks_every),
-      seconds(plan.steps_every), plan.steps_forward ? " forward too" : "",
-      seconds(plan.blackouts_every), seconds(plan.incumbent_wait), plan.drift_max,
-      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
-      plan.forgetful ? ", forgetful" : "", plan.purges ? ", purges" : "",
-      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
-      plan.names_previous ? ", previous sessions named" : "");
+      seconds(plan.busy_at_most), plan.store_failures, plan.store_failed_commits,
+      plan.store_lost_replies, plan.store_kills, seconds(plan.kills_every),
+      seconds(plan.shutdowns_every), seconds(plan.outages_every), seconds(plan.pauses_every),
+      seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
+      plan.steps_forward ? " forward too" : "", seconds(plan.blackouts_every),
+      seconds(plan.incumbent_wait), plan.drift_max, plan.stale_heads ? ", stale heads" : "",
+      plan.decided_twice ? ", decided twice" : "", plan.forgetful ? ", forgetful" : "",
+      plan.purges ? ", purges" : "", plan.reluctant ? ", negative priorities" : "",
+      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "");
 }
 
 }  // namespace tenure::sim

@@ -33,6 +33,7 @@ struct Plan {
   Duration busy_at_most{0};
   // Of calls of the store, in millionths.
   int64_t store_failures = 0;
+  int64_t store_failed_commits = 0;  // of transactions: decided, and then rolled back
   int64_t store_lost_replies = 0;
   int64_t store_kills = 0;  // the replica dies just before, or just after
   // Between two of them on average; 0 is never.
@@ -65,7 +66,8 @@ struct Plan {
   [[nodiscard]] bool BlackoutsAreClear() const {
     const Duration disturbed =
         kills_every + shutdowns_every + outages_every + stalls_every + steps_every;
-    return disturbed == Duration(0) && store_kills + store_failures + store_lost_replies == 0;
+    return disturbed == Duration(0) &&
+           store_kills + store_failures + store_failed_commits + store_lost_replies == 0;
   }
   // Whether no replica is ever started again.
   [[nodiscard]] bool ReplicasLiveOn() const {

@@ -157,6 +157,9 @@ void Replica::PlantFault(const std::string& call) {
   if (world_.random.Chance(plan.store_failures)) {
     world_.Say("r{} cannot reach the store for {}", number_, call);
     process_->store.FailNext(1, call);
+  } else if (call == "Transact" && world_.random.Chance(plan.store_failed_commits)) {
+    world_.Say("r{} cannot commit", number_);
+    process_->store.FailCommits(1);
   } else if (world_.random.Chance(plan.store_lost_replies)) {
     world_.Say("r{} loses the reply of {}", number_, call);
     process_->store.LoseReplies(1, call);

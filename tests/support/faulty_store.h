@@ -1,5 +1,5 @@
-// A store between the program and a real one, which can be told to fail, to lose replies, to find
-// elections locked, and to become another database.
+// A store between the program and a real one, which can be told to fail, to roll back what was
+// decided, to lose replies, to find elections locked, and to become another database.
 //
 // Thread-safe, if the faults are planted before the calls. The calls are known by their names:
 // "Transact", "ReadFeed".
@@ -27,6 +27,8 @@ class FaultyStore final : public Store {
 
   // The next calls fail before they reach the store; those of one name only, if it is given.
   void FailNext(int calls, const std::string& name = "") { Plant(failures_, calls, name); }
+  // The next transactions are decided, and then rolled back: their commits fail.
+  void FailCommits(int transactions) { Plant(uncommitted_, transactions, "Transact"); }
   // The next calls do their work, and then fail as if their reply had been lost.
   void LoseReplies(int calls, const std::string& name = "") { Plant(lost_, calls, name); }
   // The database is away until it is healed.
@@ -34,6 +36,7 @@ class FaultyStore final : public Store {
   void Heal() {
     const std::lock_guard lock(mutex_);
     failures_.clear();
+    uncommitted_.clear();
     lost_.clear();
   }
   // Another transaction holds the election's lock.
@@ -75,11 +78,17 @@ class FaultyStore final : public Store {
     }
     CommitRules held = rules;
     if (!busy.empty()) held.remembered = nullptr;  // somebody else holds what it is about
-    return Call<Committed>("Transact", [&](Store& store) {
-      return store.Transact(free, held, [&](TransactionState& transaction) {
-        transaction.busy.insert(busy.begin(), busy.end());
-        decide(transaction);
-      });
+    return Call<Committed>("Transact", [&](Store& store) -> Result<Committed> {
+      const bool commit_fails = TakeFailingCommit();
+      try {
+        return store.Transact(free, held, [&](TransactionState& transaction) {
+          transaction.busy.insert(busy.begin(), busy.end());
+          decide(transaction);
+          if (commit_fails) throw RolledBack();
+        });
+      } catch (const RolledBack&) {
+        return Fail(Reason::kStoreUnavailable, "planted: the commit failed");
+      }
     });
   }
   Result<std::map<ElectionName, ElectionView>> ReadElections(
@@ -211,6 +220,8 @@ class FaultyStore final : public Store {
 
   using Faults = std::map<std::string, int>;  // by the name of the call; empty: any
 
+  struct RolledBack {};
+
   void Plant(Faults& faults, int calls, const std::string& name) {
     const std::lock_guard lock(mutex_);
     faults[name] = calls;
@@ -224,6 +235,11 @@ class FaultyStore final : public Store {
       return true;
     }
     return false;
+  }
+
+  bool TakeFailingCommit() {
+    const std::lock_guard lock(mutex_);
+    return Take(uncommitted_, "Transact");
   }
 
   template <typename T, typename Delegate>
@@ -250,6 +266,7 @@ class FaultyStore final : public Store {
   mutable std::mutex mutex_;
   Store* store_;                      // guarded by mutex_
   Faults failures_;                   // guarded by mutex_
+  Faults uncommitted_;                // guarded by mutex_
   Faults lost_;                       // guarded by mutex_
   std::set<ElectionName> locked_;     // guarded by mutex_
   std::map<std::string, int> calls_;  // guarded by mutex_
