@@ -17,6 +17,13 @@ Partitions ToPartitions(const Rows& rows) {
   return partitions;
 }
 
+// Those of a server that may be written to.
+std::vector<ElectionView> ToViews(Connection& connection, const Rows& rows) {
+  for (const Row& row : rows) Connection::CheckWritable(row[kElectionColumns + 1]);
+  if (rows.empty()) connection.CheckWritable();
+  return ConvertAll(rows, ToView);
+}
+
 }  // namespace
 
 Result<std::map<ElectionName, ElectionView>> MySqlStore::ReadElections(
@@ -25,19 +32,19 @@ Result<std::map<ElectionName, ElectionView>> MySqlStore::ReadElections(
   return runner_.Run([&](Pool::Loan& loan) {
     std::map<ElectionName, ElectionView> views;
     const Rows rows = loan.connection().Run({query::ViewElections(names)})[0];
-    for (const Row& row : rows) {
-      Connection::CheckWritable(row[kElectionColumns + 1]);
-      views.emplace(ToName(row), ToView(row));
+    for (ElectionView& view : ToViews(loan.connection(), rows)) {
+      views.emplace(view.election.name, std::move(view));
     }
-    if (views.empty()) loan.connection().CheckWritable();
     return views;
   });
 }
 
 Result<std::vector<ElectionView>> MySqlStore::ListElections(std::string_view prefix,
                                                             std::string_view after, size_t limit) {
-  return Read(query::ListElections(prefix, after, limit),
-              [](const Rows& rows) { return ConvertAll(rows, ToView); });
+  return runner_.Run([&](Pool::Loan& loan) {
+    const Rows rows = loan.connection().Run({query::ListElections(prefix, after, limit)})[0];
+    return ToViews(loan.connection(), rows);
+  });
 }
 
 Result<std::map<PlaceKey, uint64_t>> MySqlStore::ReadPositions(

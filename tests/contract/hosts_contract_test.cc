@@ -1,0 +1,270 @@
+// A store whose URL names several database servers: which of them it uses, and what it does when
+// that one is lost, or must not be written to any more.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/law.h"
+#include "storage/mysql/mysql_store.h"
+#include "storage/open_store.h"
+#include "tests/support/database_server.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// The servers have nothing to do with each other: what is in one of them shows which was used.
+class HostsTest : public ::testing::Test {
+ protected:
+  static constexpr size_t kHosts = 2;
+
+  HostsTest() {
+    for (size_t i = 0; i < kHosts; ++i) {
+      if (!Host(i).process().Running()) Host(i).Start();
+      SetReadOnly(i, false);
+      Host(i).FreshDatabase("tenure");
+      // Root may write to a server that is read-only.
+      Host(i).Ask(
+          "DROP USER IF EXISTS replica; CREATE USER replica; GRANT ALL ON tenure.* TO replica");
+      EXPECT_TRUE(OpenStore(ParseStoreUrl(UrlOf({i})).value()).value()->Migrate());
+    }
+    store_ = OpenStore(ParseStoreUrl(UrlOf({0, 1})).value()).value();
+  }
+
+  static DatabaseServer& Host(size_t number) {
+    static std::array<DatabaseServer, kHosts> hosts;
+    return hosts.at(number);
+  }
+  static void SetReadOnly(size_t number, bool on) {
+    Host(number).Ask(std::string("SET GLOBAL read_only = ") + (on ? "ON" : "OFF"));
+  }
+  static std::string UrlOf(const std::vector<size_t>& numbers) {
+    std::string addresses;
+    for (const size_t i : numbers) addresses += (addresses.empty() ? "" : ",") + Host(i).address();
+    return "mysql://replica@" + addresses + "/tenure";
+  }
+
+  // Of a new candidate.
+  Result<Committed> Stand(const std::string& election) {
+    SessionId session;
+    session.bytes.fill(static_cast<uint8_t>(++sessions_));
+    const Command campaign =
+        Campaign{{election}, session, Campaign::Opening{"c", 60s}, {}, "", 0, {}};
+    return store_->Transact(LockSetOf({&campaign}), {}, [&](TransactionState& transaction) {
+      if (during_) during_();
+      EXPECT_TRUE(Apply(transaction, {}, campaign));
+    });
+  }
+  // The elections that a server holds.
+  static std::string ElectionsOn(size_t number) {
+    return Host(number).Ask(
+        "SELECT COALESCE(GROUP_CONCAT(name ORDER BY name), '') FROM tenure.elections");
+  }
+  // The same of the one that is used, as the store shows them.
+  std::string ElectionsShown() {
+    std::string names;
+    const auto views = store_->ListElections("", "", 10);
+    EXPECT_TRUE(views) << views.error().message;
+    if (!views) return "";
+    for (const ElectionView& view : *views) {
+      names += (names.empty() ? "" : ",") + view.election.name.bytes;
+    }
+    return names;
+  }
+  // Of the server that answers.
+  uint64_t AgreedNumber() {
+    const auto sight = store_->AgreeOnHistory(0, [](const HistorySight&) { return std::nullopt; });
+    EXPECT_TRUE(sight) << sight.error().message;
+    return sight ? sight->server.number : 0;
+  }
+
+  std::unique_ptr<Store> store_;
+  std::function<void()> during_;  // called in each try of a transaction
+  int sessions_ = 0;
+};
+
+TEST_F(HostsTest, TheFirstOfTheListIsUsed) {
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(0), "e");
+  EXPECT_THAT(ElectionsOn(1), IsEmpty());
+}
+
+TEST_F(HostsTest, IfTheFirstIsDownTheNextIsUsed) {
+  Host(0).Stop();
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(1), "e");
+  EXPECT_EQ(ElectionsShown(), "e");
+  EXPECT_TRUE(store_->Ping());
+}
+
+TEST_F(HostsTest, IfTheFirstIsReadOnlyItIsNeitherWrittenNorRead) {
+  ASSERT_TRUE(Stand("old"));
+  store_ = OpenStore(ParseStoreUrl(UrlOf({0, 1})).value()).value();
+  SetReadOnly(0, true);
+
+  EXPECT_THAT(ElectionsShown(), IsEmpty());
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(0), "old");
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, OneThatIsKilledWhileInUseIsLeft) {
+  ASSERT_TRUE(Stand("old"));
+  Host(0).Kill();
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, OneThatBecomesReadOnlyWhileInUseIsLeftByItsWriters) {
+  ASSERT_TRUE(Stand("old"));
+  SetReadOnly(0, true);
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(0), "old");
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, OneThatBecomesReadOnlyDuringATransactionIsLeftAndThatIsDecidedAnew) {
+  ASSERT_TRUE(Stand("old"));
+  int tries = 0;
+  during_ = [&] {
+    if (++tries == 1) SetReadOnly(0, true);
+  };
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(ElectionsOn(0), "old");
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+// What it shows may be old: somebody may write to another one by now.
+TEST_F(HostsTest, OneThatBecomesReadOnlyWhileInUseShowsNothingMore) {
+  ASSERT_TRUE(Stand("old"));
+  store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
+  ASSERT_TRUE(Stand("new"));
+  ASSERT_TRUE(Stand("newer"));
+  const PartitionOffsets offsets = store_->ReadPartitions().value().offsets;
+  const std::vector<std::pair<std::string, std::function<bool()>>> reads = {
+      {"ReadElections", [&] { return store_->ReadElections({{"old"}}).value().empty(); }},
+      {"ReadElections, of what it has not",
+       [&] { return !store_->ReadElections({{"new"}}).value().empty(); }},
+      {"ListElections", [&] { return ElectionsShown() == "new,newer"; }},
+      {"ListElections, of what it has not",
+       [&] { return !store_->ListElections("new", "", 10).value().empty(); }},
+      {"ReadPartitions", [&] { return store_->ReadPartitions().value().offsets == offsets; }},
+      {"ReadAttendance",
+       [&] { return store_->ReadAttendance({}).value().partitions.offsets == offsets; }},
+      {"Ping", [&] { return store_->Ping().has_value(); }},
+  };
+  for (const auto& [name, shows_the_other] : reads) {
+    SetReadOnly(0, false);
+    store_ = OpenStore(ParseStoreUrl(UrlOf({0, 1})).value()).value();
+    ASSERT_EQ(ElectionsShown(), "old") << name;
+    SetReadOnly(0, true);
+
+    EXPECT_TRUE(shows_the_other()) << name;
+    EXPECT_EQ(ElectionsShown(), "new,newer") << name;
+  }
+}
+
+TEST_F(HostsTest, AllConnectionsMoveTogether) {
+  ASSERT_TRUE(Stand("old"));
+  std::string shown = "nothing";
+  // While a transaction has one connection to the first server, reads have another.
+  during_ = [&] {
+    during_ = nullptr;
+    ASSERT_EQ(ElectionsShown(), "old");
+    SetReadOnly(0, true);
+    ASSERT_TRUE(store_->Ping());
+    SetReadOnly(0, false);
+    shown = ElectionsShown();
+  };
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_THAT(shown, IsEmpty());
+  ASSERT_TRUE(Stand("f"));
+  EXPECT_THAT(ElectionsOn(1), HasSubstr("f"));
+}
+
+TEST_F(HostsTest, OneThatComesBackIsNotUsedWhileTheOtherIs) {
+  ASSERT_TRUE(Stand("old"));
+  SetReadOnly(0, true);
+  ASSERT_TRUE(Stand("e"));
+  SetReadOnly(0, false);
+
+  ASSERT_TRUE(Stand("f"));
+
+  EXPECT_EQ(ElectionsOn(0), "old");
+  EXPECT_EQ(ElectionsOn(1), "e,f");
+}
+
+// Its history may be another one.
+TEST_F(HostsTest, NothingIsDoneOnAnotherServerBeforeThatIsAgreedOn) {
+  const uint64_t first = AgreedNumber();
+  store_->StayOn(first);
+  ASSERT_TRUE(Stand("old"));
+  SetReadOnly(0, true);
+
+  const auto refused = Stand("e");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("has not been checked yet"));
+  EXPECT_FALSE(store_->ListElections("", "", 10));
+  EXPECT_FALSE(store_->Ping());
+  EXPECT_THAT(ElectionsOn(1), IsEmpty());
+
+  const uint64_t second = AgreedNumber();
+  EXPECT_GT(second, first);
+  EXPECT_FALSE(Stand("e"));
+  store_->StayOn(second);
+  ASSERT_TRUE(Stand("e"));
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, IfNoneMayBeUsedTheErrorSaysWhyUntilOneMay) {
+  Host(0).Stop();
+  SetReadOnly(1, true);
+
+  const auto refused = Stand("e");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, Reason::kStoreUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("is not used: it is read-only"));
+
+  SetReadOnly(1, false);
+  EXPECT_TRUE(Eventually([&] { return Stand("e").has_value(); }));
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, ACheckShowsEachServer) {
+  Host(0).Stop();
+  SetReadOnly(1, true);
+
+  const auto reports =
+      mysql::CheckMySqlServers(std::get<mysql::Config>(ParseStoreUrl(UrlOf({0, 1})).value()));
+
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[0].address, Host(0).address());
+  EXPECT_THAT(reports[0].refusal, HasSubstr("MySQL error 200"));
+  EXPECT_EQ(reports[1].address, Host(1).address());
+  EXPECT_EQ(reports[1].refusal, "it is read-only");
+}
+
+}  // namespace
+}  // namespace tenure::testing
