@@ -111,9 +111,9 @@ test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
 test-bare: ## A new user's first minutes in a bare Debian, SUITE=bookworm (FIRST=demo: only that target)
 	@scripts/test-bare.sh $(ROOTS) $(or $(SUITE),bookworm) $(FIRST)
 
-chaos: ## Break everything around 200 candidates for SECONDS=600 (SEED=7), and check what they saw
+chaos: ## Break everything around 200 candidates for SECONDS=600 (SEED=7, DATABASES=galera or group), and check what they saw
 	@scripts/build.sh --with test tenured chaos
-	@scripts/chaos.sh --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
+	@scripts/chaos.sh $(or $(DATABASES),mariadb) $(MYSQL_ROOT) $(GALERA) --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
 
 mutants: ## Plant MOST=40 mistakes in each of FILES=core/law.cc, and say which ones no test notices (SEED=7)
 	@scripts/mutants.sh --most $(or $(MOST),40) --seed $(or $(SEED),1) $(or $(FILES),core/law.cc)

@@ -81,31 +81,36 @@ class Candidate {
 
   void Write(const TermKey& key) {
     try {
-      if (!database_) database_.emplace(options_.database);
+      if (!database_) database_.emplace(options_.databases[server_]);
     } catch (const mysql::MySqlError&) {
-      return;  // it is away
+      return UseAnotherServer();
     }
-    bool committing = false;
     const SqlFence fence{election_, key.second};
     const auto run = [&](const std::string& statement) {
-      committing = statement == "COMMIT";
+      if (statement == "COMMIT") Say(line::Writes(key));  // whatever becomes of this process
       return database_->Try(statement);
     };
     const SqlResult written = Guarded(
         run, fence,
         [&] {
-          return run("INSERT INTO writes (election, term) VALUES ('" + election_ + "', " +
-                     std::to_string(key.second) + ")");
+          return run("INSERT INTO writes SELECT '" + election_ +
+                     "', COALESCE(MAX(number), 0) + 1, " + std::to_string(key.second) +
+                     " FROM writes WHERE election = '" + election_ + "'");
         },
         1);
     if (written) return Say(line::Wrote(key));
+    UseAnotherServer();
+  }
+
+  void UseAnotherServer() {
     database_.reset();
-    if (committing) Say(line::Doubted(key));
+    server_ = (server_ + 1) % options_.databases.size();
   }
 
   const CandidatesOptions& options_;
   const std::string election_;
   std::mt19937_64 random_;
+  size_t server_ = 0;  // in use
   std::optional<SqlApplication> database_;
   std::binary_semaphore begun_{0};
   std::optional<Elector> elector_;

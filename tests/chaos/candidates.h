@@ -10,16 +10,16 @@ namespace tenure::testing {
 
 struct CandidatesOptions {
   std::string endpoints;               // of all replicas
-  std::string database;                // a store URL: where the application's table is
+  std::vector<std::string> databases;  // of each server, the URL of the application's database
   std::string name;                    // of the process
   std::vector<std::string> elections;  // a candidate for each
   uint64_t seed = 1;
 };
 
-// The table that the leaders write to.
+// The table that the leaders write to: their writes in each election, by number.
 inline constexpr char kMakeWrites[] =
-    "CREATE TABLE writes (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY,"
-    " election VARCHAR(64) NOT NULL, term BIGINT UNSIGNED NOT NULL) ENGINE = InnoDB";
+    "CREATE TABLE writes (election VARCHAR(64), number BIGINT UNSIGNED,"
+    " term BIGINT UNSIGNED NOT NULL, PRIMARY KEY (election, number)) ENGINE = InnoDB";
 
 // Leaders of these elections keep their seats for as long as they can; those of others give them up
 // after a moment.

@@ -4,12 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 
 #include "tests/chaos/candidates.h"
 #include "tests/chaos/run.h"
 
 using tenure::testing::CandidatesOptions;
 using tenure::testing::ChaosPlan;
+using tenure::testing::DatabaseKind;
 using tenure::testing::RunCandidates;
 using tenure::testing::RunChaos;
 
@@ -25,11 +27,17 @@ int main(int argc, char** argv) {
   app.add_option("--only", plan.only, "Faults of this name only; may be repeated");
   app.add_option("--small-disk", plan.world.small_disk,
                  "A folder on a disk of its own, for the database; it is filled up");
+  const std::map<std::string, DatabaseKind> kinds = {{"mariadb", DatabaseKind::kMariaDb},
+                                                     {"galera", DatabaseKind::kGalera},
+                                                     {"group", DatabaseKind::kGroupReplication}};
+  app.add_option("--databases", plan.world.databases,
+                 "mariadb, galera or group (Group Replication)")
+      ->transform(CLI::CheckedTransformer(kinds));
   app.add_option("--tenured", plan.world.tenured, "Another program than that of this build");
   CandidatesOptions options;
   CLI::App* candidates = app.add_subcommand("candidates", "One of the processes")->group("");
   candidates->add_option("--endpoints", options.endpoints)->required();
-  candidates->add_option("--database", options.database)->required();
+  candidates->add_option("--database", options.databases)->required();
   candidates->add_option("--name", options.name)->required();
   candidates->add_option("--election", options.elections)->required();
   candidates->add_option("--seed", options.seed)->required();

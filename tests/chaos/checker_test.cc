@@ -94,12 +94,12 @@ TEST_F(CheckerTest, VacanciesAreBetweenBeliefs) {
 
 TEST(HistoryTest, WritesAreCounted) {
   History history;
+  history.Add(line::Writes({"e", 1}), "a");
   history.Add(line::Wrote({"e", 1}), "a");
-  history.Add(line::Wrote({"e", 2}), "b");
-  history.Add(line::Doubted({"e", 2}), "b");
-  EXPECT_EQ(history.writes("e"), 2U);
-  EXPECT_EQ(history.doubts("e"), 1U);
-  EXPECT_EQ(history.writes("f"), 0U);
+  history.Add(line::Writes({"e", 2}), "b");
+  EXPECT_EQ(history.writes_tried("e"), 2U);
+  EXPECT_EQ(history.writes_acknowledged("e"), 1U);
+  EXPECT_EQ(history.writes_tried("f"), 0U);
 }
 
 TEST(HistoryTest, AnythingElseIsRefused) {

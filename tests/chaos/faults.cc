@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -65,24 +67,28 @@ Heal FreezeCandidates(World& world, Random& random) {
   };
 }
 
-Heal KillDatabase(World& world, Random&) {
-  world.database().Kill();
-  return [&world] { world.database().Start(); };
+Heal KillDatabase(World& world, Random& random) {
+  const size_t number = AnyOf(world.databases().size(), random);
+  world.databases().server(number).Kill();
+  return [&world, number] { world.databases().Restart(number); };
 }
 
-Heal FreezeDatabase(World& world, Random&) {
-  world.database().process().Signal(SIGSTOP);
-  return [&world] { world.database().process().Signal(SIGCONT); };
+Heal FreezeDatabase(World& world, Random& random) {
+  Process& process = world.databases().server(AnyOf(world.databases().size(), random)).process();
+  process.Signal(SIGSTOP);
+  return [&process] { process.Signal(SIGCONT); };
 }
 
 Heal MakeReadOnly(World& world, Random&) {
-  world.database().Ask("SET GLOBAL read_only = 1");
-  return [&world] { world.database().Ask("SET GLOBAL read_only = 0"); };
+  DatabaseServer& server = world.databases().Writable();
+  server.Ask("SET GLOBAL read_only = 1");
+  return [&server] { server.Ask("SET GLOBAL read_only = 0"); };
 }
 
 // Somebody's forgotten transaction holds rows that Tenure needs.
 Heal LockRows(World& world, Random&) {
-  const auto url = fmt::format("mysql://root@127.0.0.1:{}/tenure", world.database().port());
+  const auto url =
+      fmt::format("mysql://root@127.0.0.1:{}/tenure", world.databases().Writable().port());
   auto holder = std::make_shared<SqlApplication>(url);
   holder->Run("START TRANSACTION");
   for (const char* table : {"elections", "sessions", "lanes"}) {
@@ -93,14 +99,15 @@ Heal LockRows(World& world, Random&) {
 }
 
 Heal KillConnections(World& world, Random&) {
-  world.database().EndConnections("tenure");
+  world.databases().Writable().EndConnections("tenure");
   return [] {};
 }
 
 Heal SetClock(World& world, Random& random) {
   constexpr std::array<std::chrono::seconds, 4> kSteps = {-3600s, -5s, 5s, 3600s};
-  world.database().SetClock(kSteps.at(AnyOf(kSteps.size(), random)));
-  return [&world] { world.database().SetClock(0s); };
+  const DatabaseServer& server = world.databases().server(0);
+  server.SetClock(kSteps.at(AnyOf(kSteps.size(), random)));
+  return [&server] { server.SetClock(0s); };
 }
 
 Heal FillDisk(const std::string& folder) {
@@ -110,44 +117,51 @@ Heal FillDisk(const std::string& folder) {
   return [filler] { std::filesystem::remove(filler); };
 }
 
-// The links of one replica, or of all, in a state.
+// Of a replica, those to its databases, or that to its clients.
 enum class Of : uint8_t { kDatabase, kClients };
-Fault LinksBecome(std::string name, Of of, Link::State state,
-                  std::chrono::milliseconds delay = {}) {
-  return {std::move(name), [of, state, delay](World& world, Random& random) -> Heal {
-            const size_t number = AnyOf(static_cast<size_t>(world.plan().replicas), random);
-            Link& link =
-                of == Of::kDatabase ? world.database_link(number) : world.client_link(number);
-            link.Become(state, delay);
-            return [&link] { link.Become(Link::State::kWhole); };
-          }};
+std::vector<Link*> LinksOf(const World& world, size_t replica, Of of) {
+  if (of == Of::kDatabase) return world.LinksToDatabases(replica);
+  return {&world.client_link(replica)};
 }
-
-Heal CutAllLinks(World& world, Random&) {
+std::vector<Link*> LinksOfAll(const World& world, Of of) {
+  std::vector<Link*> all;
   for (int i = 0; i < world.plan().replicas; ++i) {
-    world.database_link(static_cast<size_t>(i)).Cut();
-    world.client_link(static_cast<size_t>(i)).Cut();
+    std::ranges::copy(LinksOf(world, static_cast<size_t>(i), of), std::back_inserter(all));
   }
-  return [] {};
+  return all;
 }
-
-// Replicas and their database part. So do clients and replicas.
-Heal DarkenAll(World& world, Random& random) {
-  const bool clients = AnyOf(2, random) == 0;
-  std::vector<Link*> links;
-  for (int i = 0; i < world.plan().replicas; ++i) {
-    const auto number = static_cast<size_t>(i);
-    links.push_back(clients ? &world.client_link(number) : &world.database_link(number));
-  }
-  for (Link* link : links) link->Become(Link::State::kDark);
-  return [links] {
+Heal BecomeFor(std::vector<Link*> links, Link::State state, std::chrono::milliseconds delay = {}) {
+  for (Link* link : links) link->Become(state, delay);
+  return [links = std::move(links)] {
     for (Link* link : links) link->Become(Link::State::kWhole);
   };
 }
 
+// The links of one replica, in a state.
+Fault LinksBecome(std::string name, Of of, Link::State state,
+                  std::chrono::milliseconds delay = {}) {
+  return {std::move(name), [of, state, delay](World& world, Random& random) -> Heal {
+            const size_t replica = AnyOf(static_cast<size_t>(world.plan().replicas), random);
+            return BecomeFor(LinksOf(world, replica, of), state, delay);
+          }};
+}
+
+Heal CutAllLinks(World& world, Random&) {
+  for (const Of of : {Of::kDatabase, Of::kClients}) {
+    for (Link* link : LinksOfAll(world, of)) link->Cut();
+  }
+  return [] {};
+}
+
+// Replicas and their database part, or clients and replicas.
+Heal DarkenAll(World& world, Random& random) {
+  const Of of = AnyOf(2, random) == 0 ? Of::kDatabase : Of::kClients;
+  return BecomeFor(LinksOfAll(world, of), Link::State::kDark);
+}
+
 }  // namespace
 
-std::vector<Fault> AllFaults(const std::string& small_disk) {
+std::vector<Fault> FaultsFor(const WorldPlan& plan) {
   using State = Link::State;
   std::vector<Fault> faults = {
       {"replica killed", KillReplica},
@@ -159,7 +173,6 @@ std::vector<Fault> AllFaults(const std::string& small_disk) {
       {"database read-only", MakeReadOnly},
       {"rows locked by others", LockRows},
       {"connections killed", KillConnections},
-      {"database's clock set", SetClock},
       {"all connections cut", CutAllLinks},
       {"all parted", DarkenAll},
       LinksBecome("replies of the database lost", Of::kDatabase, State::kMute),
@@ -170,8 +183,12 @@ std::vector<Fault> AllFaults(const std::string& small_disk) {
       LinksBecome("replica slow", Of::kClients, State::kSlow, 300ms),
       LinksBecome("connections half-closed", Of::kClients, State::kHalfClosed),
   };
-  if (!small_disk.empty()) {
-    faults.push_back({"disk full", [small_disk](World&, Random&) { return FillDisk(small_disk); }});
+  if (plan.databases == DatabaseKind::kMariaDb) {
+    faults.push_back({"database's clock set", SetClock});
+  }
+  if (!plan.small_disk.empty()) {
+    faults.push_back(
+        {"disk full", [disk = plan.small_disk](World&, Random&) { return FillDisk(disk); }});
   }
   return faults;
 }

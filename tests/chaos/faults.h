@@ -17,8 +17,7 @@ struct Fault {
   std::function<std::function<void()>(World&, std::mt19937_64&)> strike;
 };
 
-// Each kind, once. `small_disk` is a folder on a disk that may be filled up; without one, that is
-// left out.
-[[nodiscard]] std::vector<Fault> AllFaults(const std::string& small_disk);
+// Each kind, once, that can be done to such a world.
+[[nodiscard]] std::vector<Fault> FaultsFor(const WorldPlan& plan);
 
 }  // namespace tenure::testing

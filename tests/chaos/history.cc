@@ -25,11 +25,11 @@ std::string Believed(const TermKey& term, Nanoseconds from, Nanoseconds until) {
 std::string Ended(const TermKey& term, Nanoseconds at) {
   return fmt::format("ended {} {} {}", term.first, term.second, at);
 }
+std::string Writes(const TermKey& term) {
+  return fmt::format("writes {} {}", term.first, term.second);
+}
 std::string Wrote(const TermKey& term) {
   return fmt::format("wrote {} {}", term.first, term.second);
-}
-std::string Doubted(const TermKey& term) {
-  return fmt::format("doubted {} {}", term.first, term.second);
 }
 
 }  // namespace line
@@ -41,10 +41,10 @@ void History::Add(std::string_view line, const std::string& candidate) {
   Nanoseconds at = 0;
   Nanoseconds until = 0;
   if (!(words >> what >> term.first >> term.second)) throw std::invalid_argument(std::string(line));
-  if (what == "wrote") {
-    ++writes_[term.first];
-  } else if (what == "doubted") {
-    ++doubts_[term.first];
+  if (what == "writes") {
+    ++tried_[term.first];
+  } else if (what == "wrote") {
+    ++acknowledged_[term.first];
   } else if (what == "began" && words >> at) {
     Of(term, candidate).first_by = at;
   } else if (what == "believed" && words >> at >> until) {
@@ -58,14 +58,14 @@ void History::Add(std::string_view line, const std::string& candidate) {
   }
 }
 
-uint64_t History::writes(const std::string& election) const {
-  const auto found = writes_.find(election);
-  return found == writes_.end() ? 0 : found->second;
+uint64_t History::writes_tried(const std::string& election) const {
+  const auto found = tried_.find(election);
+  return found == tried_.end() ? 0 : found->second;
 }
 
-uint64_t History::doubts(const std::string& election) const {
-  const auto found = doubts_.find(election);
-  return found == doubts_.end() ? 0 : found->second;
+uint64_t History::writes_acknowledged(const std::string& election) const {
+  const auto found = acknowledged_.find(election);
+  return found == acknowledged_.end() ? 0 : found->second;
 }
 
 Belief& History::Of(const TermKey& term, const std::string& candidate) {

@@ -42,9 +42,9 @@ namespace line {
 [[nodiscard]] std::string Began(const TermKey& term, Nanoseconds by);
 [[nodiscard]] std::string Believed(const TermKey& term, Nanoseconds from, Nanoseconds until);
 [[nodiscard]] std::string Ended(const TermKey& term, Nanoseconds at);
-// Of a guarded write: acknowledged, or with an unknown outcome.
+// Of a guarded write: it is about to be committed, and it was acknowledged.
+[[nodiscard]] std::string Writes(const TermKey& term);
 [[nodiscard]] std::string Wrote(const TermKey& term);
-[[nodiscard]] std::string Doubted(const TermKey& term);
 }  // namespace line
 
 class History {
@@ -55,8 +55,9 @@ class History {
 
   [[nodiscard]] const std::map<TermKey, Belief>& beliefs() const { return beliefs_; }
   [[nodiscard]] const std::vector<Reading>& readings() const { return readings_; }
-  [[nodiscard]] uint64_t writes(const std::string& election) const;
-  [[nodiscard]] uint64_t doubts(const std::string& election) const;
+  // Of an election: how many writes may be there, and how many have to be.
+  [[nodiscard]] uint64_t writes_tried(const std::string& election) const;
+  [[nodiscard]] uint64_t writes_acknowledged(const std::string& election) const;
   // Terms of which two candidates say that they led in them.
   [[nodiscard]] const std::vector<std::string>& disputes() const { return disputes_; }
 
@@ -65,8 +66,8 @@ class History {
 
   std::map<TermKey, Belief> beliefs_;
   std::vector<Reading> readings_;
-  std::map<std::string, uint64_t> writes_;
-  std::map<std::string, uint64_t> doubts_;
+  std::map<std::string, uint64_t> tried_;
+  std::map<std::string, uint64_t> acknowledged_;
   std::vector<std::string> disputes_;
 };
 

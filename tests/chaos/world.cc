@@ -10,16 +10,21 @@
 namespace tenure::testing {
 
 World::World(const WorldPlan& plan)
-    : plan_(plan), database_(DatabaseServer::Engine::kMariaDb, Host(), plan.small_disk) {
-  database_.StartWithSettableClock();
-  const std::string tenure = database_.FreshDatabase("tenure");
-  application_ = database_.FreshDatabase("application");
-  SqlApplication(application_).Run(kMakeWrites);
+    : plan_(plan), databases_(StartDatabases(plan.databases, plan.small_disk)) {
+  DatabaseServer& first = databases_->Writable();
+  first.FreshDatabase("tenure");
+  SqlApplication(first.FreshDatabase("application")).Run(kMakeWrites);
 
   const std::string program = plan.tenured.empty() ? Program("tenured") : plan.tenured;
   for (int i = 0; i < plan.replicas; ++i) {
-    auto& link = database_links_.emplace_back(std::make_unique<Link>(database_.port()));
-    const std::string url = fmt::format("mysql://root@127.0.0.1:{}/tenure", link->port());
+    auto& links = database_links_.emplace_back();
+    std::string addresses;
+    for (size_t server = 0; server < databases_->size(); ++server) {
+      links.push_back(std::make_unique<Link>(databases_->server(server).port()));
+      addresses +=
+          fmt::format("{}127.0.0.1:{}", addresses.empty() ? "" : ",", links.back()->port());
+    }
+    const std::string url = fmt::format("mysql://root@{}/tenure", addresses);
     replicas_.push_back(
         std::make_unique<Tenured>(url, std::vector<std::string>(), true, Host(), program));
     const std::string endpoint = replicas_.back()->endpoint();
@@ -37,10 +42,11 @@ World::World(const WorldPlan& plan)
         "candidates",
         "--endpoints",
         Endpoints(static_cast<size_t>(process) % replicas_.size()),
-        "--database",
-        application_,
         "--seed",
         std::to_string(plan.seed * static_cast<uint64_t>(plan.candidates + process * each))};
+    for (const std::string& url : ApplicationUrls()) {
+      command.insert(command.end(), {"--database", url});
+    }
     for (int i = process * each; i < (process + 1) * each; ++i) {
       command.insert(command.end(),
                      {"--election", elections_[static_cast<size_t>(i % plan.elections)]});
@@ -62,6 +68,21 @@ void World::StartProcess(size_t number) {
   std::vector<std::string> command = commands_[number];
   command.insert(command.end(), {"--name", names_[number]});
   processes_[number] = std::make_unique<Process>(std::move(command));
+}
+
+std::vector<Link*> World::LinksToDatabases(size_t replica) const {
+  std::vector<Link*> links;
+  for (const auto& link : database_links_.at(replica)) links.push_back(link.get());
+  return links;
+}
+
+std::vector<std::string> World::ApplicationUrls() const {
+  std::vector<std::string> urls;
+  for (size_t i = 0; i < databases_->size(); ++i) {
+    urls.push_back(
+        fmt::format("mysql://root@127.0.0.1:{}/application", databases_->server(i).port()));
+  }
+  return urls;
 }
 
 std::string World::Endpoints(size_t first) const {

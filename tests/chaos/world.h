@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tests/chaos/candidates.h"
+#include "tests/chaos/databases.h"
 #include "tests/chaos/history.h"
 #include "tests/chaos/link.h"
-#include "tests/support/database_server.h"
 #include "tests/support/process.h"
 #include "tests/support/tenured.h"
 
@@ -22,29 +22,30 @@ struct WorldPlan {
   int candidates_per_process = 4;
   int elections = 20;
   uint64_t seed = 1;
+  DatabaseKind databases = DatabaseKind::kMariaDb;
+  std::string small_disk;  // see StartDatabases
   std::string tenured;     // the program; empty: of this build
-  std::string small_disk;  // a folder for the database; empty: among all other files
 };
 
-// One database that may lose its process and its clock, and whose disk may be full.
 class World {
  public:
   // Everything is started, and each election has a leader.
   explicit World(const WorldPlan& plan);
 
   [[nodiscard]] const WorldPlan& plan() const { return plan_; }
-  [[nodiscard]] DatabaseServer& database() { return database_; }
+  [[nodiscard]] Databases& databases() { return *databases_; }
   [[nodiscard]] Tenured& replica(size_t number) { return *replicas_.at(number); }
-  // From this replica to the database, and from clients to it.
-  [[nodiscard]] Link& database_link(size_t number) { return *database_links_.at(number); }
-  [[nodiscard]] Link& client_link(size_t number) { return *client_links_.at(number); }
+  // From this replica to the databases, and from clients to it.
+  [[nodiscard]] std::vector<Link*> LinksToDatabases(size_t replica) const;
+  [[nodiscard]] Link& client_link(size_t replica) const { return *client_links_.at(replica); }
   [[nodiscard]] size_t processes() const { return commands_.size(); }
   [[nodiscard]] Process& process(size_t number) { return *processes_.at(number); }
   // In place of one that was killed.
   void StartProcess(size_t number);
 
   [[nodiscard]] const std::vector<std::string>& elections() const { return elections_; }
-  [[nodiscard]] const std::string& application() const { return application_; }
+  // Of each database server, the URL of the application's database.
+  [[nodiscard]] std::vector<std::string> ApplicationUrls() const;
   // Of all replicas, by way of their links, beginning with this one.
   [[nodiscard]] std::string Endpoints(size_t first = 0) const;
   // Who leads each election, and in which term; nothing of one that nobody leads.
@@ -56,10 +57,9 @@ class World {
 
  private:
   const WorldPlan plan_;
-  DatabaseServer database_;
-  std::string application_;
+  const std::unique_ptr<Databases> databases_;
   std::vector<std::string> elections_;
-  std::vector<std::unique_ptr<Link>> database_links_;
+  std::vector<std::vector<std::unique_ptr<Link>>> database_links_;  // of each replica
   std::vector<std::unique_ptr<Tenured>> replicas_;
   std::vector<std::unique_ptr<Link>> client_links_;
   std::vector<std::vector<std::string>> commands_;
