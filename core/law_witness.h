@@ -155,6 +155,8 @@ class Witness {
   }
 
   void LearnFromOperator(const Step& step) {
+    // What is over may be forgotten, and stays so when the clock is set back.
+    std::erase_if(cool_downs_, [&](const auto& entry) { return entry.second <= step.after.now; });
     const auto* appoint = step.Of<Appoint>();
     const bool changed = !step.after.admin_changes.empty();
     if (changed && appoint != nullptr && appoint->force) reopens_at_ = {};

@@ -110,7 +110,7 @@ std::optional<Command> CommandIn(const Line& line, Term term) {
     case 'k': return line.Has('-') ? Reconciliation() : ReconciliationOf(line.session());
     case 'a': return Appointing(line.candidate(), named, reserve_for);
     case 'A': return AppointingByForce(line.candidate(), named, reserve_for);
-    case 'd': return Deposing(named, line.Has('k') ? 1s : 0s);
+    case 'd': return Deposing(named, line.Has('k') ? 1s : line.Has('K') ? 30s : 0s);
     case 'z': return Pausing();
     case 'u': return Resuming();
     case 's': return ConfigureIn(line);
