@@ -88,7 +88,8 @@ void HttpServer::Run() {
     polled.push_back({stop_.number(), POLLIN, 0});
     for (const Descriptor& listener : listeners_) polled.push_back({listener.number(), POLLIN, 0});
     for (const Exchange& exchange : exchanges_) {
-      const short wanted = exchange.answer == nullptr ? POLLIN : POLLOUT;
+      const bool sends = exchange.answer != nullptr && !exchange.answered;
+      const short wanted = sends ? POLLOUT : POLLIN;
       polled.push_back({exchange.connection.number(), wanted, 0});
     }
     // The oldest has the earliest deadline.

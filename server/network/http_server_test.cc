@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -96,6 +98,17 @@ TEST_F(HttpServerTest, WhoAsksForMetricsMeanwhileSharesThem) {
 
   for (const Descriptor& client : clients) EXPECT_THAT(ReadToEnd(client), EndsWith(metrics_));
   EXPECT_EQ(expositions_, 2);
+}
+
+TEST_F(HttpServerTest, AClientThatStaysAfterItsAnswerCostsNothing) {
+  const Descriptor client = ConnectToPort(port_);
+  SendAll(client, "GET /healthz HTTP/1.1\r\n\r\n");
+  ASSERT_THAT(ReadToEnd(client), EndsWith("ok\n"));
+
+  const std::clock_t used_before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+
+  EXPECT_LT(std::clock() - used_before, CLOCKS_PER_SEC / 50) << "the server does not only wait";
 }
 
 // Those that say half of a request, and no more.

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <string>
 
 #include "server/network/listening.h"
@@ -41,8 +42,9 @@ inline std::string ReadToEnd(const Descriptor& client) {
   std::string all;
   char buffer[65'536];
   ssize_t size = 0;
-  while ((size = recv(client.number(), buffer, sizeof buffer, 0)) > 0) {
-    all.append(buffer, static_cast<size_t>(size));
+  while ((size = recv(client.number(), buffer, sizeof buffer, 0)) != 0) {
+    if (size < 0 && errno != EINTR) break;
+    if (size > 0) all.append(buffer, static_cast<size_t>(size));
   }
   return all;
 }
