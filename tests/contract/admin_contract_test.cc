@@ -439,7 +439,7 @@ TEST_P(AdminContract, APostponedCampaignLeavesNoElection) {
 
   const auto held = other->Transact({{}, {locked}}, {}, [&](TransactionState&) {
     const auto answers = Run(*store_, {CampaignOf("ghost", locked, "a"), Resign{{"g"}, free, {}}});
-    EXPECT_EQ(answers.at(0).error().reason, Reason::kOverloaded);
+    EXPECT_EQ(ReasonOf(answers.at(0)), Reason::kOverloaded);
     EXPECT_TRUE(answers.at(1));
   });
 

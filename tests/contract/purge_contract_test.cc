@@ -275,7 +275,7 @@ TEST_P(PurgeContract, ALongHistoryGoesInSteps) {
 TEST_P(PurgeContract, APurgedElectionIsNoLongerOnTheAccountOfItsCreator) {
   const Principal principal{"team", {.elections = 1}};
   ASSERT_TRUE(Create("e", principal));
-  ASSERT_EQ(Create("f", principal).error().reason, Reason::kLimitReached);
+  ASSERT_EQ(ReasonOf(Create("f", principal)), Reason::kLimitReached);
 
   ASSERT_EQ(Purge("e"), Purged::kYes);
 

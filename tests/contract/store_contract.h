@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -39,6 +40,18 @@ inline std::string KindName(const ::testing::TestParamInfo<Kind>& info) {
 
 // Then each statement is a message, and nothing is called.
 inline bool SeveralServersWrite() { return ServerName() == "Galera"; }
+
+// Nothing if it is no error, which a test can compare and then go on.
+template <typename T>
+std::optional<Reason> ReasonOf(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error().reason);
+}
+
+// One detail of an error, likewise.
+template <typename T>
+std::string DetailOf(const Result<T>& result, const std::string& key) {
+  return result ? "" : result.error().metadata.at(key);
+}
 
 inline SessionId NewSessionId() {
   thread_local std::mt19937_64 random{std::random_device{}()};

@@ -186,7 +186,7 @@ TEST_P(StoreContract, ARefusedCampaignLeavesNothing) {
 
   const auto answer = Run(campaign);
 
-  EXPECT_EQ(answer.error().reason, Reason::kSessionNotFound);
+  EXPECT_EQ(ReasonOf(answer), Reason::kSessionNotFound);
   EXPECT_THAT(store_->ReadElections({{"never"}}).value(), IsEmpty());
   EXPECT_THAT(store_->ListElections("", "", 10).value(), IsEmpty());
 }
@@ -206,8 +206,8 @@ TEST_P(StoreContract, AQuotaCountsOnlyLiveSessionsOfItsIdentity) {
   ASSERT_TRUE(stand("e", a, {"team", quota}));  // waits
   ASSERT_TRUE(stand("g", b, {"team", quota}));
 
-  EXPECT_EQ(stand("h", NewSessionId(), {"team", quota}).error().metadata.at("limit"), "2");
-  EXPECT_EQ(stand("h", b, {"team", quota}).error().metadata.at("limit"), "3");
+  EXPECT_EQ(DetailOf(stand("h", NewSessionId(), {"team", quota}), "limit"), "2");
+  EXPECT_EQ(DetailOf(stand("h", b, {"team", quota}), "limit"), "3");
   EXPECT_TRUE(stand("h", NewSessionId(), {"others", quota}));
   EXPECT_TRUE(Run(Resign{{"e"}, a, {}}));
   EXPECT_TRUE(stand("h", b, {"team", quota}));
@@ -225,11 +225,11 @@ TEST_P(StoreContract, AQuotaCountsTheElectionsThatItsIdentityHasMade) {
   ASSERT_TRUE(stand("others", "team"));
   ASSERT_TRUE(stand("f", "team"));
 
-  EXPECT_EQ(stand("g", "team").error().metadata.at("limit"), "2");
+  EXPECT_EQ(DetailOf(stand("g", "team"), "limit"), "2");
   EXPECT_THAT(store_->ReadElections({{"g"}}).value(), IsEmpty());
   EXPECT_TRUE(stand("e", "team"));
   EXPECT_TRUE(Run(Delete{{"e"}, {1}, {}}));
-  EXPECT_EQ(stand("g", "team").error().metadata.at("limit"), "2");
+  EXPECT_EQ(DetailOf(stand("g", "team"), "limit"), "2");
   EXPECT_EQ(View("e").election.creator, "team");
 }
 
@@ -252,8 +252,8 @@ TEST_P(StoreContract, UnknownElectionsAndSessionsAreAnswers) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");
 
-  EXPECT_EQ(Run(Resign{{"other"}, session, {}}).error().reason, Reason::kElectionNotFound);
-  EXPECT_EQ(Run(Resign{{"e"}, NewSessionId(), {}}).error().reason, Reason::kSessionNotFound);
+  EXPECT_EQ(ReasonOf(Run(Resign{{"other"}, session, {}})), Reason::kElectionNotFound);
+  EXPECT_EQ(ReasonOf(Run(Resign{{"e"}, NewSessionId(), {}})), Reason::kSessionNotFound);
   EXPECT_THAT(store_->FindPlaces({NewSessionId()}).value(), IsEmpty());
   EXPECT_THAT(store_->ReadEvents({"other"}, {1}, 10).value(), IsEmpty());
 }
@@ -332,7 +332,7 @@ TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   ASSERT_TRUE(store_->MarkSettled({session}));
 
   ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
-    EXPECT_EQ(Renew(transaction, session).error().reason, Reason::kSessionEnded);
+    EXPECT_EQ(ReasonOf(Renew(transaction, session)), Reason::kSessionEnded);
     EXPECT_EQ(transaction.sessions.at(session).ended, Cause::kSessionClosed);
   }));
   EXPECT_EQ(store_->ForgetSessions(1h, 100).value(), 0u);
@@ -527,7 +527,7 @@ TEST_P(StoreContract, ALockedElectionIsBusyAndDelaysNobodyElse) {
         const auto answers = Run(*store_, both);
         ASSERT_EQ(answers.size(), 2u);
         EXPECT_TRUE(answers[0].has_value());
-        EXPECT_EQ(answers[1].error().reason, Reason::kOverloaded);
+        EXPECT_EQ(ReasonOf(answers[1]), Reason::kOverloaded);
       });
 
   EXPECT_TRUE(held);
@@ -552,7 +552,7 @@ TEST_P(StoreContract, ALockedSessionIsBusyAndDelaysNobodyElse) {
     EXPECT_TRUE(renewed);
     const auto answers = Run(*store_, {Resign{{"e"}, locked, {}}, Resign{{"f"}, free, {}}});
     ASSERT_EQ(answers.size(), 2u);
-    EXPECT_EQ(answers[0].error().reason, Reason::kOverloaded);
+    EXPECT_EQ(ReasonOf(answers[0]), Reason::kOverloaded);
     EXPECT_TRUE(answers[1].has_value());
   });
 
@@ -606,7 +606,7 @@ TEST_P(StoreContract, ALockedSuccessorIsBusyAndNotPassedOver) {
   const auto other = Open();
 
   const auto held = other->Transact({{}, {next}}, {}, [&](TransactionState&) {
-    EXPECT_EQ(Run(Resign{{"e"}, leader, {}}).error().reason, Reason::kOverloaded);
+    EXPECT_EQ(ReasonOf(Run(Resign{{"e"}, leader, {}})), Reason::kOverloaded);
   });
 
   EXPECT_TRUE(held);
@@ -641,14 +641,14 @@ TEST_P(StoreContract, TwoCallsThatOpenOneSessionAtOnceFindTheSameOne) {
   EXPECT_TRUE(committed);
   EXPECT_EQ(tries, 2);
   EXPECT_EQ(store_->Activity().retries[static_cast<size_t>(RetryReason::kConflict)], 1u);
-  EXPECT_EQ(second.error().reason, Reason::kSessionEnded);
+  EXPECT_EQ(ReasonOf(second), Reason::kSessionEnded);
 }
 
 TEST_P(StoreContract, TablesWithInvalidDataAreAnError) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "the nonsense is written by a client";
   Server().Query("INSERT INTO tenure.lanes (lane, position) VALUES (9, 0)");
 
-  EXPECT_EQ(store_->ReadPartitions().error().reason, Reason::kStoreUnavailable);
+  EXPECT_EQ(ReasonOf(store_->ReadPartitions()), Reason::kStoreUnavailable);
 }
 
 TEST_P(StoreContract, AConnectionClosedByTheServerForIdlenessIsNotUsed) {
