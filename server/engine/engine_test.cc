@@ -868,6 +868,24 @@ TEST_F(CloseSessionTest, SessionsClosedTogetherEachGetTheirOwnAnswer) {
   EXPECT_THAT(Unsettled(), IsEmpty());
 }
 
+// So long its client is told what became of it.
+TEST(EndedSessionTest, ItIsRememberedForAnHourAfterItsLease) {
+  World world;
+  EngineOptions calm;
+  calm.feed_interval = 1min;
+  Replica& replica = world.Add(calm);
+  ASSERT_TRUE(replica.engine.Start());
+  replica.Run();
+  ASSERT_TRUE(replica.Do(Stand("orders", "a")));
+  ASSERT_TRUE(replica.Close(Id("a")));
+
+  world.Advance(kLease + 59min);
+  EXPECT_THAT(replica.Renew(Id("a")), FailsWith(Reason::kSessionEnded, "cause", "SESSION_CLOSED"));
+
+  world.Advance(3min);
+  EXPECT_THAT(replica.Renew(Id("a")), FailsWith(Reason::kSessionNotFound));
+}
+
 TEST_F(CloseSessionTest, AFailureToEndTheSessionChangesNothing) {
   a_.store.FailNext(1, "Transact");
 
