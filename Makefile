@@ -26,7 +26,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
 	test-hostile test-admin-storm fuzz test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
 	test-monitoring test-stalls chaos mutants test-sanitizers image package pictures bench bench-scale \
-	bench-overload bench-figure check check-proto fix \
+	bench-overload bench-figure check check-proto model fix \
 	clean
 
 ##@ Run
@@ -197,6 +197,10 @@ check-proto: ## Lint the contract with buf, and generate stubs into build/stubs
 	@scripts/install-deps.sh build
 	@command -v npm >/dev/null || scripts/install-deps.sh proto
 	@scripts/check-proto.sh
+
+model: ## Check a model of the lease and the hand-over with Spin, and show what each weakened rule breaks
+	@scripts/install-deps.sh model
+	@scripts/check-model.py
 
 fix: ## Reformat the code
 	@scripts/install-deps.sh check

@@ -21,6 +21,7 @@ monitoring=(python3)
 pictures=(python3-matplotlib)
 docs=("${mariadb[@]}" python3 python3-yaml curl jq sqlite3 openssl procps iproute2)
 check=(clang-format clang-tidy python3)
+model=(spin gcc libc6-dev python3)  # checks docs/model
 proto=(nodejs npm)
 package=(dpkg-dev file help2man jq lintian)  # what `make package` and its checks run
 sbom=(python3-venv)  # what checks bills of materials

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Checks the model of the lease, docs/model/lease.pml, with Spin: that what must hold holds, that each rule is needed, and
+that the model does what it is about.
+
+Usage: scripts/check-model.py [NAME OF A WEAK RULE]...     (with names: tells only what these break)
+"""
+
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MODEL = pathlib.Path(__file__).resolve().parent.parent / "docs" / "model" / "lease.pml"
+MEMORY_MAX_MB = 1800
+DEPTH_MAX = 1000000
+
+TWO_CLIENTS = "LEASE=2 TRUST=1 TERMS=2 STRAYS=0"
+ONE_AND_OTHERS = "OTHERS LEASE=2 TRUST=1 TERMS=3 STRAYS=1"
+FROM_MEMORY = "OTHERS MEMORY LEASE=2 TRUST=1 TERMS=3 STRAYS=1"
+FENCE = "OTHERS APPLICATION ANY_CLOCK LEASE=2 TRUST=1 TERMS=3 STRAYS=0"
+PROGRESS = "OTHERS PROGRESS LEASE=3 TRUST=2 TERMS=3 STRAYS=1"
+LITTLE_PROGRESS = "OTHERS PROGRESS LEASE=2 TRUST=1 TERMS=3 STRAYS=0"
+
+# What must hold, and with which definitions of the model. Each but the last two also checks that terms rise, and that a
+# seat is given only if it is empty, and only to a session that is alive.
+MUST_HOLD = [
+    ("of two clients, at most one believes that it leads", TWO_CLIENTS),
+    ("a client believes only while the database says that it leads, whatever others do",
+     "OTHERS LEASE=10 TRUST=9 TERMS=3 STRAYS=1"),
+    ("the same, with two late messages at a time", "OTHERS LEASE=3 TRUST=2 TERMS=3 STRAYS=2"),
+    ("the same, with a replica that decides from memory", "OTHERS MEMORY LEASE=4 TRUST=3 TERMS=3 STRAYS=1"),
+    ("whatever clients believe, the fence lets only the current term write, and sums are right", FENCE),
+    ("who waits leads in the end, if leaders leave", f"{PROGRESS} WHO_WAITS_LEADS"),
+    ("who is dead is followed in the end", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
+]
+
+# Rules made weaker, each of which must break something: in plain words, and where.
+WEAK_RULES = {
+    "FROM_REPLY": ("a lease is counted from when the answer comes", TWO_CLIENTS),
+    "NO_MARGIN": ("the whole lease is trusted", TWO_CLIENTS),
+    "BELIEF_UNTIL_ANSWER": ("a client believes until its resignation is answered", TWO_CLIENTS),
+    "TERM_OPENS_AGAIN": ("late news makes a client believe in a term that it has given up", ONE_AND_OTHERS),
+    "RENEW_ENDED": ("a renewal ignores that the session has ended", ONE_AND_OTHERS),
+    "UNMARKED": ("an expiry gives the seat away without marking the session as ended", ONE_AND_OTHERS),
+    "GRANT_TO_THE_DEAD": ("a grant does not look whether the session is alive", ONE_AND_OTHERS),
+    "RESIGN_ANY_TERM": ("a resignation does not name its term", ONE_AND_OTHERS),
+    "NO_COMPARISON": ("what a replica remembers is compared without the term", FROM_MEMORY),
+    "FENCE_NOT_LOWER": ("the fence lets every term through that is not higher than the current one", FENCE),
+    "FENCE_WITHOUT_LOCK": ("the fence compares terms without a lock", FENCE),
+    "NOT_SETTLED": ("a replica dies between the two steps of an expiry, and no other takes the second",
+                    f"{LITTLE_PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
+    "ONLY_HINTS": ("a candidate is told of its election only once", f"{LITTLE_PROGRESS} WHO_WAITS_LEADS"),
+}
+
+# Small runs in which, together, each line of the model has to be reached.
+COVERING = [
+    "LEASE=2 TRUST=1 TERMS=1 STRAYS=0",
+    ONE_AND_OTHERS,
+    "OTHERS MEMORY LEASE=2 TRUST=1 TERMS=2 STRAYS=0",
+    "OTHERS APPLICATION ANY_CLOCK LEASE=1 TRUST=1 TERMS=2 STRAYS=0",
+    LITTLE_PROGRESS,
+]
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command, folder):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def options(definitions):
+    return [f"-D{definition}" for definition in definitions.split()]
+
+
+class Checker:
+    """The model with some definitions, as a program in a folder of its own."""
+
+    def __init__(self, definitions, spin=(), compiler=("-O2",)):
+        self.folder = tempfile.TemporaryDirectory(prefix="tenure-model-")
+        self.definitions = options(definitions)
+        self.of_progress = "WHO_" in definitions
+        shutil.copy(MODEL, self.folder.name)
+        run(["spin", "-a", *spin, *self.definitions, MODEL.name], self.folder.name)
+        kind = [] if self.of_progress else ["-DSAFETY"]
+        run(["gcc", "-w", *kind, f"-DMEMLIM={MEMORY_MAX_MB}", *compiler, "-o", "pan", "pan.c"], self.folder.name)
+
+    def search(self, *arguments):
+        """How many errors and states it finds, and all that it says."""
+        search = ["-a"] if self.of_progress else []
+        said = run(["./pan", *search, *arguments], self.folder.name)
+        errors = re.search(r"errors: (\d+)", said)
+        states = re.search(r"(\d+) states, stored", said)
+        if not errors or not states:
+            raise Failure(said)
+        incomplete = "Search not completed" in said or "too small" in said
+        if incomplete and int(errors[1]) == 0:
+            raise Failure(f"the search was not completed:\n{said}")
+        return int(errors[1]), int(states[1]), said
+
+    def trail(self):
+        return run(["spin", "-t", "-T", *self.definitions, MODEL.name], self.folder.name)
+
+
+def seconds_used():
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def tell(verdict, what, states, seconds):
+    print(f"  {verdict:7} {what:92} {states:>10,} states {seconds:5.1f} s", flush=True)
+
+
+def check_holds(what, definitions):
+    before = seconds_used()
+    checker = Checker(definitions)
+    errors, states, _ = checker.search("-n", f"-m{DEPTH_MAX}")
+    tell("FAILS" if errors else "holds", what, states, seconds_used() - before)
+    if errors:
+        print(story(checker.trail(), definitions))
+    return errors == 0
+
+
+def shortest(definitions):
+    """The checker that has found the shortest error, or a short one if something never comes, and in how many states."""
+    if "WHO_" not in definitions:
+        definitions += " BREADTH_FIRST"
+        checker = Checker(definitions, compiler=["-O1", "-DBFS"])
+        errors, states, _ = checker.search("-n")
+        return (checker if errors else None), states
+    checker = Checker(definitions, compiler=["-O1"])
+    for depth in (*range(20, 120, 5), DEPTH_MAX):
+        said = run(["./pan", "-a", "-n", f"-m{depth}"], checker.folder.name)
+        if "errors: 0" not in said:
+            break
+    return (checker if "errors: 0" not in said else None), int(re.search(r"(\d+) states, stored", said)[1])
+
+
+def story(trail, definitions):
+    """What happened, with the ticks that had passed by then."""
+    lines, ticks = [], 0
+    for line in trail.splitlines():
+        line = line.strip()
+        if line.startswith(("spin:", "ltl ", "Never claim", "starting claim", "#processes")):
+            if line.startswith("spin: trail ends"):
+                break
+            continue
+        if line == "tick":
+            ticks += 1
+        elif "START OF CYCLE" in line:
+            lines.append(f"      {'':4}and so for ever:")
+        elif line:
+            wrong = line.startswith("WRONG")
+            text = line.replace("_", " ")
+            if "OTHERS" in definitions:
+                text = text.replace("client 1", "another client").replace("client 0", "client A")
+            else:
+                text = text.replace("client 0", "client A").replace("client 1", "client B")
+            lines.append(f"      {ticks:2}  {text}")
+            if wrong:
+                break
+    if lines[-1].endswith("for ever:"):
+        lines.append(f"      {'':4}time passes, and nothing else happens")
+    return "\n".join(lines)
+
+
+def check_breaks(name):
+    what, base = WEAK_RULES[name]
+    before = seconds_used()
+    definitions = f"{base} WEAK_{name}"
+    checker, states = shortest(definitions)
+    tell("breaks" if checker else "HOLDS", what, states, seconds_used() - before)
+    if checker:
+        print(story(checker.trail(), definitions) + "\n")
+    return checker is not None
+
+
+def check_reaches():
+    """Each line of each step is reached in one of the small runs."""
+    text = MODEL.read_text().splitlines()
+    lines, reached, states, before = set(), set(), 0, seconds_used()
+    for definitions in COVERING:
+        checker = Checker(f"{definitions} SEE_STATEMENTS", spin=["-o3"], compiler=["-O0"])
+        _, found, said = checker.search(f"-m{DEPTH_MAX}")
+        states += found
+        unreached = set()
+        process = None
+        for line in said.splitlines():
+            if match := re.match(r"unreached in (?:proctype )?(\w+)", line):
+                process = match[1]
+            elif match := re.match(r"\s+\S+:(\d+), state (\d+)", line):
+                unreached.add((process, int(match[2])))
+        for line in run(["./pan", "-d"], checker.folder.name).splitlines():
+            if match := re.match(r"(?:proctype|init) ?(\w*)", line):
+                process = match[1] or "init"
+            elif match := re.match(r"\s+state\s+(\d+) .*lease\.pml:(\d+) => (.*)", line):
+                if "-end-" in match[3] or "WRONG" in text[int(match[2]) - 1]:
+                    continue
+                lines.add(int(match[2]))
+                if (process, int(match[1])) not in unreached:
+                    reached.add(int(match[2]))
+    situations = [number for number, line in enumerate(text, 1) if 'printf("SEEN: ' in line]
+    for number in situations:
+        seen = number in reached
+        print(f"  {'seen' if seen else 'NEVER':7} {re.search(r'SEEN: (.*)', text[number - 1])[1][:-6]}")
+    missed = sorted(lines - reached) + [number for number in situations if number not in lines]
+    for number in missed:
+        print(f"  NEVER   {MODEL.name}:{number}: {text[number - 1].strip()}")
+    tell("reached", f"each of the {len(lines)} lines of the model's steps", states, seconds_used() - before)
+    return not missed
+
+
+def main():
+    names = sys.argv[1:]
+    unknown = [name for name in names if name not in WEAK_RULES]
+    if unknown:
+        raise Failure(f"there is no weak rule {', '.join(unknown)}; there are {', '.join(WEAK_RULES)}")
+    if names:
+        return all([check_breaks(name) for name in names])
+    print("What must hold:")
+    good = all([check_holds(*check) for check in MUST_HOLD])
+    print("\nWhat the model does, so that this means something:")
+    good = check_reaches() and good
+    print("\nWhat breaks if a rule is made weaker, with the shortest story (ticks of the clock on the left):\n")
+    return all([check_breaks(name) for name in WEAK_RULES]) and good
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(0 if main() else 1)
+    except Failure as failure:
+        sys.exit(f"{sys.argv[0]}: {failure}")
