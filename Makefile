@@ -25,7 +25,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
 	test-hostile test-admin-storm fuzz test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
-	test-monitoring test-stalls chaos mutants test-sanitizers image package pictures bench bench-scale \
+	test-monitoring test-stalls chaos chaos-mistakes mutants test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto model fix \
 	clean
 
@@ -114,6 +114,10 @@ test-bare: ## A new user's first minutes in a bare Debian, SUITE=bookworm (FIRST
 chaos: ## Break everything around 200 candidates for SECONDS=600 (SEED=7, DATABASES=galera or group), and check what they saw
 	@scripts/build.sh --with test tenured chaos
 	@scripts/chaos.sh $(or $(DATABASES),mariadb) $(MYSQL_ROOT) $(GALERA) --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
+
+chaos-mistakes: ## Plant mistakes in tenured, and let chaos see each within SECONDS=120
+	@scripts/build.sh --with test chaos
+	@scripts/chaos-mistakes.sh --seconds $(or $(SECONDS),120)
 
 mutants: ## Plant MOST=40 mistakes in each of FILES=core/law.cc, and say which ones no test notices (SEED=7)
 	@scripts/mutants.sh --most $(or $(MOST),40) --seed $(or $(SEED),1) $(or $(FILES),core/law.cc)

@@ -26,6 +26,7 @@ proto=(nodejs npm)
 package=(dpkg-dev file help2man jq lintian)  # what `make package` and its checks run
 sbom=(python3-venv)  # what checks bills of materials
 mutants=(python3-venv)  # what plants mistakes
+chaos=(python3 patch)  # what plants them for chaos
 image=(podman crun debootstrap)  # what builds and runs the container image
 image_root=(ccache jq)  # inside its build stage, beside `build`
 
