@@ -228,7 +228,7 @@ ScalePlan FullScalePlan() {
           .sessions = 100'000,
           .session_elections = 1'000,
           .held = 30s,
-          .idle = 10s,
+          .idle = 30s,
           .busy = {500ms, 5s}};
 }
 
