@@ -42,8 +42,10 @@ TEST_P(LargeAnswersTest, TheSeatsOfASessionComeInParts) {
   std::set<std::string> seats;
   int parts = 0;
   bool more = true;
-  for (v1::KeepAliveResponse response; stream->Read(&response); ++parts) {
-    ASSERT_TRUE(response.has_renewal() && more);
+  for (v1::KeepAliveResponse response; stream->Read(&response);) {
+    if (response.has_notice()) continue;  // this replica hears of the last seats only now
+    ++parts;
+    ASSERT_TRUE(response.has_renewal() && more) << response.DebugString().substr(0, 200);
     EXPECT_EQ(response.renewal().sequence(), 7u);
     more = response.renewal().more();
     ASSERT_THAT(response.renewal().sessions(), SizeIs(1));
