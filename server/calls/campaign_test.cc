@@ -275,6 +275,15 @@ TEST_F(WaitingCampaignTest, ALookFromBeforeItGaveUpSaysNothing) {
   EXPECT_THAT(call_.Step(Renewed{0, Unavailable()}), IsEmpty());
 }
 
+TEST_F(WaitingCampaignTest, APlaceThatCannotBeReadIsAnError) {
+  Limit(0s);
+  Wait();
+
+  EXPECT_THAT(call_.Step(PlaceRead{true, Unavailable()}),
+              ElementsAre("error: the database is away"));
+  EXPECT_TRUE(call_.finished());
+}
+
 TEST_F(WaitingCampaignTest, APlaceThatIsNotReadInTimeIsAnError) {
   Limit(0s);
   Wait();
