@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
+#include <map>
+#include <memory>
+#include <random>
+#include <stop_token>
 #include <thread>
 
 #include "tenure/observer.h"
@@ -32,23 +35,23 @@ std::chrono::milliseconds Between(std::chrono::milliseconds least, std::chrono::
       std::uniform_int_distribution<int64_t>(least.count(), most.count())(random));
 }
 
-// Asks one replica after the other for the leaders, all the time, and remembers the answers.
+// Asks one replica for one leader after the other, all the time, and remembers the answers.
 class Reader {
  public:
   Reader(World& world, size_t replica)
       : elections_(world.elections()),
         endpoint_(world.replica(replica).endpoint()),
-        thread_([this] { Run(); }) {}
+        thread_([this](const std::stop_token& stop) { Run(stop); }) {}
   std::vector<Reading> End() {
-    stopping_ = true;
+    thread_.request_stop();
     thread_.join();
     return std::move(readings_);
   }
 
  private:
-  void Run() {
+  void Run(const std::stop_token& stop) {
     const auto stub = Connect(endpoint_);
-    for (size_t i = 0; !stopping_; ++i) {
+    for (size_t i = 0; !stop.stop_requested(); ++i) {
       v1::LeaderRequest request;
       request.set_election(elections_[i % elections_.size()]);
       v1::LeaderResponse response;
@@ -66,9 +69,8 @@ class Reader {
 
   const std::vector<std::string> elections_;
   const std::string endpoint_;
-  std::atomic<bool> stopping_ = false;
   std::vector<Reading> readings_;  // of the thread
-  std::thread thread_;
+  std::jthread thread_;            // also ends if the run is broken off
 };
 
 // Is told of every change, whatever breaks.
