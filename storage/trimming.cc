@@ -9,9 +9,11 @@ std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revisi
   const Cut cut{std::max(history_from, Revision{too_many}),
                 {now_ - DbTime{retention_.age_max}},
                 {now_ - DbTime{retention_.age_min}}};
-  const bool may_go = oldest < latest && oldest_at < cut.protected_from &&
-                      (oldest < cut.below || oldest_at < cut.before);
-  return may_go ? std::optional(cut) : std::nullopt;
+  const bool may_go =
+      oldest_at < cut.protected_from && (oldest < cut.below || oldest_at < cut.before);
+  // By a clock that was ahead: it says nothing of those after it.
+  const bool from_the_future = oldest_at > now_;
+  return oldest < latest && (may_go || from_the_future) ? std::optional(cut) : std::nullopt;
 }
 
 Trimmed HistoryTrimmer::Trim(const std::vector<ElectionHistory>& next, const ElectionName& after,

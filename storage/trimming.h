@@ -40,7 +40,8 @@ inline constexpr auto ToElectionHistory = [](const ReadableRow auto& row) {
 class HistoryTrimmer {
  public:
   // Events of a revision lower than `below`, or from before `before`, may go; none from
-  // `protected_from` on, and never the latest.
+  // `protected_from` on, and never the latest. What may go takes along all events before it: the
+  // database's clock may have been set, so they need not be older, and history must have no holes.
   struct Cut {
     Revision below;
     DbTime before;

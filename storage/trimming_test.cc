@@ -41,6 +41,11 @@ TEST(HistoryTrimmerTest, YoungEventsAndTheLatestOneStay) {
   EXPECT_FALSE(Trims(kRetention, {7}, {8}, {7}, 1000s));
 }
 
+TEST(HistoryTrimmerTest, AnEventFromTheFutureSaysNothingOfLaterOnes) {
+  EXPECT_TRUE(Trims(kRetention, {5}, {}, {1}, -1h));
+  EXPECT_FALSE(Trims(kRetention, {5}, {}, {5}, -1h)) << "it is the latest";
+}
+
 TEST(HistoryTrimmerTest, TheCutIsPlacedAsTheTableSays) {
   const auto cut = HistoryTrimmer(kRetention, kNow).CutOf({50}, {45}, {1}, {});
 

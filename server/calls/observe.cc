@@ -207,12 +207,12 @@ void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
 
 void Observe::TakeIn(Cursor& cursor, EventsRead& read) {
   if (cursor.wants != Want::kNothing) return;
-  const bool gone = read.events->empty() || !IsNext(cursor, read.events->front());
-  if (gone) {
-    cursor.wants = Want::kResync;
-    return;
-  }
+  if (read.events->empty()) cursor.wants = Want::kResync;
   for (tenure::Event& event : *read.events) {
+    if (!IsNext(cursor, event)) {
+      cursor.wants = Want::kResync;
+      return;
+    }
     cursor.next = event.revision.Next();
     Say(std::make_shared<const tenure::Event>(std::move(event)));
   }

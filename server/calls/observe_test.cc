@@ -132,6 +132,15 @@ TEST_F(ObserveTest, EventsThatAreGoneAreResynced) {
   EXPECT_THAT(Read("jobs", 4), ElementsAre("count resync", "write resync of jobs at 4"));
 }
 
+TEST_F(ObserveTest, EventsThatAreGoneBetweenOthersAreResynced) {
+  Begin({Of("jobs", 2)});
+  Read("jobs", 5);
+
+  EXPECT_THAT(ReadEvents("jobs", {2, 4}), ElementsAre("write jobs 2 ELECTED", "read jobs"));
+  EXPECT_THAT(Read("jobs", 5), ElementsAre("count resync"));
+  EXPECT_THAT(SendAll(), ElementsAre("write resync of jobs at 5", "write progress"));
+}
+
 TEST_F(ObserveTest, TheFirstOfAllIsAskedForAsOneWhateverItsNumber) {
   Begin({Of("jobs", 1)});
   EXPECT_THAT(Read("jobs", 102, 0, 101), ElementsAre("read jobs from 1, 2"));

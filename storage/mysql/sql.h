@@ -19,6 +19,7 @@
 #include "storage/changes.h"
 #include "storage/mysql/server.h"
 #include "storage/store.h"
+#include "storage/trimming.h"
 
 namespace tenure::mysql::query {
 
@@ -218,10 +219,9 @@ enum class Due { kNow, kNext, kExpired, kUnsettled, kElection, kPartition };
 
 // History.
 [[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
-// Those of revisions lower than `latest` that are of a lower revision than `below` or from before
-// `before`, and not from after `protected_from`.
-[[nodiscard]] std::string TrimEvents(const ElectionName& election, Revision latest, Revision below,
-                                     DbTime before, DbTime protected_from, size_t limit);
+// Of revisions lower than `end`: those that the cut says may go, and all before them.
+[[nodiscard]] std::string TrimEvents(const ElectionName& election, Revision end,
+                                     const HistoryTrimmer::Cut& cut, size_t limit);
 [[nodiscard]] std::string TrimAdminChanges(Duration age, size_t limit);
 [[nodiscard]] std::string TrimCoolDowns(size_t limit);
 

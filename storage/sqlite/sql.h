@@ -227,8 +227,9 @@ inline constexpr char kOldestEvents[] =
     " WHERE x.name > ? ORDER BY x.name LIMIT ?";
 inline constexpr char kTrimEvents[] =
     "DELETE FROM events WHERE election = ?1 AND revision IN"
-    " (SELECT revision FROM events WHERE election = ?1 AND revision < ?2"
-    " AND (revision < ?3 OR at_us < ?4) AND at_us < ?5 ORDER BY revision LIMIT ?6)";
+    " (SELECT revision FROM events WHERE election = ?1 AND revision <="
+    " (SELECT MAX(revision) FROM events WHERE election = ?1 AND revision < ?2"
+    " AND (revision < ?3 OR at_us < ?4) AND at_us < ?5) ORDER BY revision LIMIT ?6)";
 inline constexpr char kTrimAdminChanges[] =
     "DELETE FROM admin_changes WHERE number IN"
     " (SELECT number FROM admin_changes WHERE at_us < ? LIMIT ?)";

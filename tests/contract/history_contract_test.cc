@@ -292,6 +292,32 @@ TEST_P(HistoryContract, EventsAreTrimmedByAge) {
   EXPECT_EQ(Trim({1h, kAll, 0s}), 0u);
 }
 
+// The clock of the database was set, and back again.
+TEST_P(HistoryContract, NoHolesAreTrimmedIntoHistory) {
+  MakeHistory("e", 2);
+  const SessionId session = View("e").election.leader->session;
+  for (const Duration offset : {Duration(2h), Duration(kLongAgo), Duration(0s)}) {
+    RunAt(offset, {Proclaim{{"e"}, session, {1}, std::to_string(offset.count())}});
+  }
+
+  EXPECT_EQ(Trim({1h, kAll, 0s}), 4u);
+
+  EXPECT_THAT(Revisions("e"), ElementsAre(5));
+}
+
+TEST_P(HistoryContract, AnEventFromTheFutureIsTrimmedWithAnOldOneBehindIt) {
+  MakeHistory("e", 2, 2h);
+  const SessionId session = View("e").election.leader->session;
+  RunAt(0s, {Proclaim{{"e"}, session, {1}, "now"}});
+  EXPECT_EQ(Trim({1h, kAll, 0s}), 0u);
+  RunAt(kLongAgo, {Proclaim{{"e"}, session, {1}, "old"}});
+  RunAt(0s, {Proclaim{{"e"}, session, {1}, "newer"}});
+
+  EXPECT_EQ(Trim({1h, kAll, 0s}), 4u);
+
+  EXPECT_THAT(Revisions("e"), ElementsAre(5));
+}
+
 TEST_P(HistoryContract, EventsAreTrimmedByNumber) {
   MakeHistory("e", 10);
   MakeHistory("f", 3);
