@@ -74,22 +74,44 @@ void Pool::CheckStaying(uint64_t choice) const {
                    "another database server answers than before, and has not been checked yet");
 }
 
+class Pool::SearchTurn {
+ public:
+  // Waits for it. Throws kAway if somebody else has it for too long.
+  explicit SearchTurn(Pool& pool) : pool_(pool) {
+    MutexLock lock(pool.mutex_);
+    const auto until = Clock::now() + kSearchPatience;
+    while (pool.searching_ && pool.searched_.WaitUntil(lock, until)) continue;
+    if (pool.searching_) {
+      throw MySqlError(MySqlError::Kind::kAway, 0, "no database server has answered yet");
+    }
+    pool.searching_ = true;
+  }
+  ~SearchTurn() {
+    const MutexLock lock(pool_.mutex_);
+    pool_.searching_ = false;
+    pool_.searched_.NotifyOne();
+  }
+  SearchTurn(const SearchTurn&) = delete;
+  SearchTurn& operator=(const SearchTurn&) = delete;
+
+ private:
+  Pool& pool_;
+};
+
 void Pool::Connect(Slot& slot) {
-  if (const auto choice = Chosen()) {
-    if (ConnectTo(*choice, slot)) return;
-    Leave(choice->number);
-  }
-  const std::unique_lock one_search(choosing_, kSearchPatience);
-  if (!one_search) {
-    throw MySqlError(MySqlError::Kind::kAway, 0, "no database server has answered yet");
-  }
-  // Somebody may have found one meanwhile.
-  if (const auto choice = Chosen()) {
-    if (ConnectTo(*choice, slot)) return;
-    Leave(choice->number);
-  }
+  if (ConnectToChosen(slot)) return;
+  const SearchTurn turn(*this);
+  if (ConnectToChosen(slot)) return;  // somebody has found one meanwhile
   if (failure_ && Clock::now() < failure_->until) throw failure_->error;
   Choose(slot);
+}
+
+bool Pool::ConnectToChosen(Slot& slot) {
+  const auto choice = Chosen();
+  if (!choice) return false;
+  if (ConnectTo(*choice, slot)) return true;
+  Leave(choice->number);
+  return false;
 }
 
 bool Pool::ConnectTo(const Choice& choice, Slot& slot) {

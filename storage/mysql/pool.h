@@ -83,10 +83,14 @@ class Pool {
     std::chrono::steady_clock::time_point until;
   };
 
+  // Whoever holds it is the only one who looks for a server.
+  class SearchTurn;
+
   void Connect(Slot& slot);
   // Throws kAway if the server is not the one to stay on.
   void CheckStaying(uint64_t choice) const;
-  // Sets the slot's connection to the chosen server. False if that one is lost.
+  // Sets the slot's connection to the chosen server. False if none is chosen, or it is lost.
+  bool ConnectToChosen(Slot& slot);
   bool ConnectTo(const Choice& choice, Slot& slot);
   void Choose(Slot& slot);
   void Leave(uint64_t choice);
@@ -96,14 +100,15 @@ class Pool {
   const Config config_;
   mutable Mutex mutex_;
   ConditionVariable returned_;
+  ConditionVariable searched_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_ TENURE_GUARDED_BY(mutex_);  // the last returned is lent first
   std::optional<Choice> choice_ TENURE_GUARDED_BY(mutex_);
   std::string node_ TENURE_GUARDED_BY(mutex_);  // of the last choice
   uint64_t choices_ TENURE_GUARDED_BY(mutex_) = 0;
-  std::atomic<uint64_t> stay_on_ = 0;  // 0: anywhere
-  std::timed_mutex choosing_;          // one search at a time
-  std::optional<Failure> failure_;     // used under choosing_
+  std::atomic<uint64_t> stay_on_ = 0;                 // 0: anywhere
+  bool searching_ TENURE_GUARDED_BY(mutex_) = false;  // somebody has the turn
+  std::optional<Failure> failure_;                    // of who has the turn
 };
 
 }  // namespace tenure::mysql
