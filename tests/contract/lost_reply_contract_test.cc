@@ -15,6 +15,7 @@
 #include "core/remembered.h"
 #include "storage/mysql/connection.h"
 #include "storage/schema/migrations.h"
+#include "tests/contract/gate.h"
 #include "tests/contract/store_contract.h"
 #include "tests/support/sql_relay.h"
 
@@ -30,46 +31,6 @@ using ::testing::SizeIs;
 
 using Memory = Committed::Memory;
 using Held = SqlRelay::Held;
-
-// A lock of the server's that is not one of its transactions: whoever waits for it does so until it
-// is free, and can be seen.
-class Gate {
- public:
-  Gate() : connection_(std::get<mysql::Config>(ParseStoreUrl(Url()).value())) {
-    connection_.Run({"SET SESSION wait_timeout = 600", "SELECT GET_LOCK('gate', 0)"});
-    // Each transaction with an event stops there.
-    connection_.Run(
-        {"CREATE TRIGGER tenure.slow AFTER INSERT ON tenure.events"
-         " FOR EACH ROW DO GET_LOCK('gate', 60)"});
-  }
-
-  void Open() { connection_.Run({"SELECT RELEASE_LOCK('gate')"}); }
-  void WaitUntilOneWaits() {
-    EXPECT_TRUE(Eventually([&] { return !Waiting().empty(); }));
-  }
-  // Rolls back what it does.
-  void EndTheOneThatWaits() {
-    connection_.Run({"KILL " + Waiting()});
-    EXPECT_TRUE(Eventually([&] { return Waiting().empty(); }));
-  }
-  // For a row that a transaction which has not ended holds.
-  void WaitUntilItIsLookedUp() {
-    EXPECT_TRUE(Eventually([&] {
-      return Ask("SELECT COUNT(*) FROM information_schema.processlist"
-                 " WHERE info LIKE 'SELECT transaction FROM writers%'"
-                 " OR info LIKE 'UPDATE elections SET next_ticket%'") != "0";
-    }));
-  }
-
- private:
-  static std::string Url() { return "mysql://root@" + Server().address() + "/tenure"; }
-  std::string Ask(const std::string& sql) { return connection_.Run({sql})[0][0][0].value_or(""); }
-  std::string Waiting() {
-    return Ask("SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User lock'");
-  }
-
-  mysql::Connection connection_;
-};
 
 class LostReplyContract : public StoreContract {
  protected:

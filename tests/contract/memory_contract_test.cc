@@ -11,6 +11,7 @@
 #include "core/remembered.h"
 #include "storage/mysql/connection.h"
 #include "storage/mysql/sql.h"
+#include "tests/contract/gate.h"
 #include "tests/contract/store_contract.h"
 
 namespace tenure::testing {
@@ -66,12 +67,6 @@ class MemoryContract : public StoreContract {
 
   // Of the election "e", and of session `a_`, which leads it.
   Memory Resigning(const TransactionState& state) { return Try(state, Resign{{"e"}, a_, {}}); }
-
-  // Each transaction with an event takes so many seconds from now on.
-  static void SleepInEachEvent(const std::string& seconds) {
-    Server().Ask("CREATE TRIGGER tenure.slow AFTER INSERT ON tenure.events FOR EACH ROW DO SLEEP(" +
-                 seconds + ")");
-  }
 
   const SessionId a_ = NewSessionId();
   const SessionId b_ = NewSessionId();
@@ -654,12 +649,11 @@ TEST_P(MemoryCallTest, ACallThatIsRefusedOrFailsLeavesNoTransactionOpen) {
 TEST_P(MemoryCallTest, ACallThatIsInterruptedIsLookedUp) {
   const Command resign = Resign{{"e"}, a_, {}};
   const TransactionState state = Remember(resign);
-  SleepInEachEvent("3");
-  std::thread killer([] {
-    const std::string sleeper =
-        "SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User sleep'";
-    EXPECT_TRUE(Eventually([&] { return Server().Ask(sleeper) != "NULL"; }));
-    Server().Ask("KILL QUERY " + Server().Ask(sleeper));
+  Gate gate;
+  std::thread killer([&] {
+    gate.WaitUntilOneWaits();
+    gate.InterruptTheOneThatWaits();
+    gate.Open();
   });
 
   const Memory memory = Try(state, resign);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/contract/gate.h"
 #include "tests/contract/raw_sql.h"
 #include "tests/contract/store_contract.h"
 
@@ -314,17 +315,13 @@ TEST_P(PurgeContract, AMemoryOfAPurgedElectionIsRefused) {
 // However long it takes to make the row: a purge of the same name may have ended meanwhile.
 TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginOfTheMomentAtWhichItIsThere) {
   if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
-  Server().Ask(
-      "CREATE TRIGGER tenure.slow BEFORE INSERT ON tenure.elections FOR EACH ROW"
-      " SET @slept = SLEEP(0.5)");
+  Gate gate("BEFORE INSERT ON tenure.elections");
   const auto other = Open();
   std::thread slow([&] { Stand("e", NewSessionId(), "a"); });
-  const std::string sleeps =
-      "SELECT COUNT(*) FROM information_schema.processlist WHERE db = 'tenure'"
-      " AND state = 'User sleep'";
-  EXPECT_TRUE(Eventually([&] { return Server().Query(sleeps).output == "1\n"; }));
+  gate.WaitUntilOneWaits();
 
   const uint64_t raised = other->RaiseOrigin().value();
+  gate.Open();
   slow.join();
 
   EXPECT_EQ(View("e").election.term, Term{raised + 1});

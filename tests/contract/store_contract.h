@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -110,6 +111,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
           }
         });
     EXPECT_TRUE(committed) << committed.error().message;
+    const std::lock_guard lock(committed_mutex_);
     if (committed) committed_ = committed->offsets;
     return answers;
   }
@@ -144,6 +146,7 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
   TempDir folder_;
   std::string url_;
   std::unique_ptr<Store> store_;
+  std::mutex committed_mutex_;              // for tests of several threads
   std::vector<PartitionOffset> committed_;  // by the last transaction
 };
 

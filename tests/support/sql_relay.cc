@@ -73,6 +73,7 @@ class SqlRelay::Wire {
         silent_ = true;
         held_.reset(new Held(*this, *std::move(message)));
         then(*held_);
+        relay_.Broke();
         shutdown(client_, SHUT_RDWR);
         return;
       }
@@ -84,7 +85,7 @@ class SqlRelay::Wire {
     for (std::string bytes; !(bytes = loopback::Receive(server_)).empty();) {
       if (!silent_) loopback::SendAll(client_, bytes);
     }
-    shutdown(client_, SHUT_RDWR);
+    if (!silent_) shutdown(client_, SHUT_RDWR);
     const std::lock_guard lock(mutex_);
     ended_ = true;
     ended_changed_.notify_all();
@@ -94,7 +95,7 @@ class SqlRelay::Wire {
   const int client_;
   const int server_;
   std::unique_ptr<Held> held_;
-  std::atomic<bool> silent_ = false;
+  std::atomic<bool> silent_ = false;  // its client is told nothing more, but that it has broken
   std::mutex mutex_;
   std::condition_variable ended_changed_;
   bool ended_ = false;  // guarded by mutex_: the server has ended the connection
@@ -122,6 +123,7 @@ void SqlRelay::BreakAt(std::string text, Then then) {
   const std::lock_guard lock(mutex_);
   text_ = std::move(text);
   then_ = std::move(then);
+  broke_ = false;
 }
 
 void SqlRelay::LoseReplyTo(std::string text) {
@@ -133,7 +135,12 @@ void SqlRelay::LoseReplyTo(std::string text) {
 
 bool SqlRelay::broke() const {
   const std::lock_guard lock(mutex_);
-  return !then_;
+  return broke_;
+}
+
+void SqlRelay::Broke() {
+  const std::lock_guard lock(mutex_);
+  broke_ = true;
 }
 
 void SqlRelay::Accept() {

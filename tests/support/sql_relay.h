@@ -48,19 +48,22 @@ class SqlRelay {
   void BreakAt(std::string text, Then then);
   // The server does what the message asks, but the connection breaks instead of its reply.
   void LoseReplyTo(std::string text);
-  // Whether the message that was to break its connection has come.
+  // Whether the message that was to break its connection has come, if there is one, and its `then`
+  // has returned.
   [[nodiscard]] bool broke() const;
 
  private:
   void Accept();
   // What is to be done with a message; empty: pass it on.
   [[nodiscard]] Then Take(const std::string& message);
+  void Broke();
 
   const int server_port_;
   const int listener_;
   mutable std::mutex mutex_;
   std::string text_;                        // guarded by mutex_
   Then then_;                               // guarded by mutex_; empty: nothing is to break
+  bool broke_ = true;                       // guarded by mutex_
   std::list<std::unique_ptr<Wire>> wires_;  // guarded by mutex_
   std::thread accepting_;
 };

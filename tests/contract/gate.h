@@ -1,0 +1,58 @@
+// Where transactions of a test's server are held up, so that something can be done to them there.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "storage/mysql/connection.h"
+#include "storage/open_store.h"
+#include "tests/contract/server.h"
+#include "tests/support/process.h"
+
+namespace tenure::testing {
+
+// A lock of the server's that is not one of its transactions: whoever waits for it does so until it
+// is free, and can be seen.
+class Gate {
+ public:
+  // Each transaction stops there that does this, by default: one with an event.
+  explicit Gate(const std::string& where = "AFTER INSERT ON tenure.events")
+      : connection_(std::get<mysql::Config>(ParseStoreUrl(Url()).value())) {
+    connection_.Run({"SET SESSION wait_timeout = 600", "SELECT GET_LOCK('gate', 0)"});
+    connection_.Run(
+        {"CREATE TRIGGER tenure.slow " + where + " FOR EACH ROW DO GET_LOCK('gate', 60)"});
+  }
+
+  void Open() { connection_.Run({"SELECT RELEASE_LOCK('gate')"}); }
+  void WaitUntilOneWaits() {
+    EXPECT_TRUE(Eventually([&] { return !Waiting().empty(); }));
+  }
+  // Rolls back what it does.
+  void EndTheOneThatWaits() {
+    connection_.Run({"KILL " + Waiting()});
+    EXPECT_TRUE(Eventually([&] { return Waiting().empty(); }));
+  }
+  // Ends its statement only, which may or may not have been done.
+  void InterruptTheOneThatWaits() { connection_.Run({"KILL QUERY " + Waiting()}); }
+  // For a row that a transaction which has not ended holds.
+  void WaitUntilItIsLookedUp() {
+    EXPECT_TRUE(Eventually([&] {
+      return Ask("SELECT COUNT(*) FROM information_schema.processlist"
+                 " WHERE info LIKE 'SELECT transaction FROM writers%'"
+                 " OR info LIKE 'UPDATE elections SET next_ticket%'") != "0";
+    }));
+  }
+
+ private:
+  static std::string Url() { return "mysql://root@" + Server().address() + "/tenure"; }
+  std::string Ask(const std::string& sql) { return connection_.Run({sql})[0][0][0].value_or(""); }
+  std::string Waiting() {
+    return Ask("SELECT MIN(id) FROM information_schema.processlist WHERE state = 'User lock'");
+  }
+
+  mysql::Connection connection_;
+};
+
+}  // namespace tenure::testing
