@@ -25,7 +25,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
 	test-hostile test-admin-storm fuzz test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
-	test-monitoring test-stalls chaos chaos-mistakes mutants test-sanitizers image package pictures bench bench-scale \
+	test-monitoring test-stalls chaos chaos-mistakes soak mutants test-sanitizers image package pictures bench bench-scale \
 	bench-overload bench-figure check check-proto model fix \
 	clean
 
@@ -114,6 +114,10 @@ test-bare: ## A new user's first minutes in a bare Debian, SUITE=bookworm (FIRST
 chaos: ## Break everything around 200 candidates for SECONDS=600 (SEED=7, DATABASES=galera or group), and check what they saw
 	@scripts/build.sh --with test tenured chaos
 	@scripts/chaos.sh $(or $(DATABASES),mariadb) $(MYSQL_ROOT) $(GALERA) --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
+
+soak: ## Steady work with a fault in each minute for HOURS=1, which must not need more in the end
+	@scripts/build.sh --with test tenured chaos
+	@scripts/chaos.sh mariadb $(MYSQL_ROOT) $(GALERA) --soak --seconds $$(awk 'BEGIN { print int(3600 * $(or $(HOURS),1)) }') --seed $(or $(SEED),1)
 
 chaos-mistakes: ## Plant mistakes in tenured, and let chaos see each within SECONDS=120
 	@scripts/build.sh --with test chaos

@@ -1,7 +1,6 @@
 #include "bench/report/gauges.h"
 
 #include <ctime>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
@@ -18,15 +17,6 @@ double MetricOnPage(const std::string& page, const std::string& name) {
   }
   if (!found) throw std::runtime_error("there is no metric " + name);
   return sum;
-}
-
-double ResidentBytes(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/status");
-  constexpr std::string_view kField = "VmRSS:";
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(kField)) return std::stod(line.substr(kField.size())) * 1024;
-  }
-  throw std::runtime_error("process " + std::to_string(process) + " is gone");
 }
 
 std::chrono::microseconds ProcessorTime(pid_t process) {

@@ -12,9 +12,6 @@ namespace tenure::bench {
 // is not there.
 [[nodiscard]] double MetricOnPage(const std::string& page, const std::string& name);
 
-// The memory that a process holds now. Throws std::runtime_error if there is no such process.
-[[nodiscard]] double ResidentBytes(pid_t process);
-
 // The processor time that a process has used. Throws std::runtime_error if there is no such
 // process.
 [[nodiscard]] std::chrono::microseconds ProcessorTime(pid_t process);

@@ -147,9 +147,7 @@ double TenureServer::Metric(const std::string& name) const {
   return MetricOnPage(replica_.Get("/metrics").second, name);
 }
 
-double TenureServer::ResidentBytes() {
-  return tenure::bench::ResidentBytes(replica_.process().pid());
-}
+double TenureServer::ResidentBytes() { return replica_.process().ResidentBytes(); }
 
 std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
                                     const std::string& name) {

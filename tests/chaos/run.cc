@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <thread>
@@ -25,6 +26,7 @@ constexpr auto kFaultMin = 500ms;
 constexpr auto kFaultMax = 4000ms;
 constexpr auto kRestMin = 500ms;
 constexpr auto kRestMax = 1500ms;
+constexpr auto kSoakInterval = 60s;
 constexpr auto kReadPatience = 1s;
 constexpr auto kBetweenReads = 10ms;
 constexpr size_t kViolationsShown = 20;
@@ -123,8 +125,9 @@ class Chaos {
   Chaos(const ChaosPlan& plan, std::ostream& out)
       : plan_(plan), out_(out), random_(plan.world.seed), world_(plan.world) {
     for (Fault& fault : FaultsFor(plan.world)) {
-      const bool wanted = plan.only.empty() || std::ranges::count(plan.only, fault.name) > 0;
-      if (!wanted) continue;
+      const auto is_it = [&](const std::string& name) { return name == fault.name; };
+      if (!plan.only.empty() && std::ranges::none_of(plan.only, is_it)) continue;
+      if (std::ranges::any_of(plan.except, is_it)) continue;
       summaries_.push_back({fault.name});
       faults_.push_back(std::move(fault));
     }
@@ -136,7 +139,8 @@ class Chaos {
       readers_.push_back(std::make_unique<Reader>(world_, static_cast<size_t>(i)));
       followers_.push_back(std::make_unique<Follower>(world_.Endpoints(static_cast<size_t>(i))));
     }
-    const auto until = Clock::now() + plan_.duration;
+    if (plan_.compared_after) recorder_.emplace(world_, vitals_);
+    const auto until = begun_ + plan_.duration;
     std::vector<size_t> order(faults_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     while (Clock::now() < until) {
@@ -144,13 +148,20 @@ class Chaos {
       for (const size_t number : order) {
         if (Clock::now() >= until) break;
         Strike(number);
-        std::this_thread::sleep_for(Between(kRestMin, kRestMax, random_));
+        Rest();
       }
     }
     return Audit();
   }
 
  private:
+  void Rest() {
+    if (!plan_.compared_after) {
+      return std::this_thread::sleep_for(Between(kRestMin, kRestMax, random_));
+    }
+    std::this_thread::sleep_until(begun_ + strikes_.size() * kSoakInterval);
+  }
+
   void Strike(size_t number) {
     FaultSummary& summary = summaries_[number];
     const auto before = world_.Leaders();
@@ -178,6 +189,7 @@ class Chaos {
 
   ChaosOutcome Audit() {
     ChaosOutcome outcome;
+    if (plan_.compared_after) outcome.changes = Changes(*plan_.compared_after);
     for (const auto& reader : readers_) {
       for (Reading& reading : reader->End()) history_.Add(std::move(reading));
     }
@@ -193,6 +205,11 @@ class Chaos {
     for (const Vacancy& vacancy : Vacancies(history_)) Count(vacancy);
     outcome.faults = std::move(summaries_);
     return outcome;
+  }
+
+  std::vector<Vitals::Change> Changes(std::chrono::nanoseconds part) {
+    recorder_.reset();
+    return vitals_.Changes(begun_ns_ + part.count(), NowNs(), part.count());
   }
 
   // What was acknowledged is there, and nothing else but what is in doubt; and once a term has
@@ -248,15 +265,22 @@ class Chaos {
   std::mt19937_64 random_;
   World world_;
   const Clock::time_point begun_ = Clock::now();
+  const Nanoseconds begun_ns_ = NowNs();
   std::vector<Fault> faults_;
   std::vector<FaultSummary> summaries_;
   std::vector<StrikeTime> strikes_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::vector<std::unique_ptr<Follower>> followers_;
+  Vitals vitals_;
+  std::optional<VitalsRecorder> recorder_;
   History history_;
 };
 
 }  // namespace
+
+bool ChaosOutcome::good() const {
+  return violations.empty() && std::ranges::none_of(changes, &Vitals::Change::grew);
+}
 
 ChaosOutcome RunChaos(const ChaosPlan& plan, std::ostream& out) { return Chaos(plan, out).Run(); }
 
@@ -273,6 +297,12 @@ std::string Describe(const ChaosOutcome& outcome) {
                       outcome.violations.size());
   for (size_t i = 0; i < std::min(outcome.violations.size(), kViolationsShown); ++i) {
     text += "VIOLATION: " + outcome.violations[i] + "\n";
+  }
+  if (outcome.changes.empty()) return text;
+  text += fmt::format("\n{:<30} {:>12} {:>12}\n", "needed", "at first", "at last");
+  for (const Vitals::Change& change : outcome.changes) {
+    text += fmt::format("{:<30} {:>12.2f} {:>12.2f}{}\n", change.what, change.before, change.after,
+                        change.grew() ? "  GREW" : "");
   }
   return text;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "tests/chaos/vitals.h"
 #include "tests/chaos/world.h"
 
 namespace tenure::testing {
@@ -13,7 +15,11 @@ namespace tenure::testing {
 struct ChaosPlan {
   WorldPlan world;
   std::chrono::seconds duration{60};
-  std::vector<std::string> only;  // faults of these names; empty: all
+  std::vector<std::string> only;    // faults of these names; empty: all
+  std::vector<std::string> except;  // none of these
+  // A soak: the work is steady, with a fault in each minute, and what it needs in the last minutes
+  // is compared with what it needed after so many.
+  std::optional<std::chrono::seconds> compared_after;
 };
 
 struct FaultSummary {
@@ -33,6 +39,8 @@ struct ChaosOutcome {
   uint64_t events = 0;
   uint64_t writes = 0;
   std::vector<std::string> violations;
+  std::vector<Vitals::Change> changes;  // of a soak
+  [[nodiscard]] bool good() const;
 };
 
 // Says what it does, a line for each fault. Throws if the world does not recover.

@@ -25,8 +25,7 @@ World::World(const WorldPlan& plan)
           fmt::format("{}127.0.0.1:{}", addresses.empty() ? "" : ",", links.back()->port());
     }
     const std::string url = fmt::format("mysql://root@{}/tenure", addresses);
-    replicas_.push_back(
-        std::make_unique<Tenured>(url, std::vector<std::string>(), true, Host(), program));
+    replicas_.push_back(std::make_unique<Tenured>(url, plan.flags, true, Host(), program));
     const std::string endpoint = replicas_.back()->endpoint();
     const int port = std::stoi(endpoint.substr(endpoint.find(':') + 1));
     client_links_.push_back(std::make_unique<Link>(port));

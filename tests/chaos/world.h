@@ -23,8 +23,9 @@ struct WorldPlan {
   int elections = 20;
   uint64_t seed = 1;
   DatabaseKind databases = DatabaseKind::kMariaDb;
-  std::string small_disk;  // see StartDatabases
-  std::string tenured;     // the program; empty: of this build
+  std::string small_disk;          // see StartDatabases
+  std::string tenured;             // the program; empty: of this build
+  std::vector<std::string> flags;  // of it
 };
 
 class World {

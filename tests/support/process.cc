@@ -179,6 +179,22 @@ int Process::Wait(std::chrono::milliseconds patience) {
   return *exit_code_;
 }
 
+double Process::ResidentBytes() const {
+  constexpr std::string_view kField = "VmRSS:";
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(kField)) return std::stod(line.substr(kField.size())) * 1024;
+  }
+  throw std::runtime_error("process " + std::to_string(pid_) + " is gone");
+}
+
+size_t Process::Descriptors() const {
+  std::error_code error;
+  const std::filesystem::directory_iterator all("/proc/" + std::to_string(pid_) + "/fd", error);
+  if (error) throw std::runtime_error("process " + std::to_string(pid_) + " is gone");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
 std::string Process::Output() const { return ReadFile(files_.path() / "out"); }
 
 std::string Process::Errors() const { return ReadFile(files_.path() / "err"); }

@@ -72,6 +72,9 @@ class Process {
   std::string Line(size_t number);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
+  // What it holds now. Throw std::runtime_error if it is gone.
+  [[nodiscard]] double ResidentBytes() const;
+  [[nodiscard]] size_t Descriptors() const;
 
  private:
   TempDir files_;

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -12,6 +14,8 @@ namespace tenure::testing {
 namespace {
 
 using ::testing::Each;
+using ::testing::Ge;
+using ::testing::Gt;
 using ::testing::Lt;
 using ::testing::SizeIs;
 
@@ -39,6 +43,17 @@ TEST(FreePortTest, APortIsNoneThatOutgoingConnectionsGet) {
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first_of_connections;
 
   EXPECT_THAT((std::vector{FreePort(), FreePort(), FreePort()}), Each(Lt(first_of_connections)));
+}
+
+TEST(ProcessTest, AProcessHoldsMemoryAndDescriptorsUntilItIsGone) {
+  Process process({"sleep", "1000"});
+  EXPECT_THAT(process.ResidentBytes(), Gt(0));
+  EXPECT_THAT(process.Descriptors(), Ge(3));
+
+  process.Signal(SIGKILL);
+  process.Wait();
+  EXPECT_THROW((void)process.ResidentBytes(), std::runtime_error);
+  EXPECT_THROW((void)process.Descriptors(), std::runtime_error);
 }
 
 }  // namespace
