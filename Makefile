@@ -126,9 +126,8 @@ chaos-mistakes: ## Plant mistakes in tenured, and let chaos see each within SECO
 mutants: ## Plant MOST=40 mistakes in each of FILES=core/law.cc, and say which ones no test notices (SEED=7)
 	@scripts/mutants.sh --most $(or $(MOST),40) --seed $(or $(SEED),1) $(or $(FILES),core/law.cc)
 
-test-sanitizers: ## Run the C++ library's tests under the address and thread sanitizers
-	@scripts/build.sh --with test tenured tenure
-	@scripts/test-sanitizers.sh
+test-sanitizers: ## Build and test under the address, undefined-behaviour and thread sanitizers (SANITIZER=tsan: only that)
+	@scripts/test-sanitizers.sh $(SANITIZER)
 
 test-polyglot: ## Clients in six languages contend for one election, and each leader is killed
 	@scripts/install-polyglot.sh

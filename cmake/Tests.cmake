@@ -9,12 +9,18 @@ target_compile_options(GTest::gtest_main INTERFACE -O0 -g1)
 # Everything that `make test-unit` runs.
 add_custom_target(unit_tests)
 
-# tenure_unit_tests(LABEL PROGRAM SOURCE...): tests that need no server. Each TEST is one test to CTest.
+# tenure_unit_tests(LABEL PROGRAM SOURCE...): tests that need no server. Each TEST is one test to CTest, or the program with
+# all of them, as TENURE_TEST_EACH says.
 function(tenure_unit_tests label program)
   add_executable(${program} ${ARGN})
   target_link_libraries(${program} PRIVATE GTest::gmock GTest::gtest_main)
   target_precompile_headers(${program} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-  gtest_discover_tests(${program} NO_PRETTY_VALUES PROPERTIES LABELS ${label})
+  if(TENURE_TEST_EACH)
+    gtest_discover_tests(${program} NO_PRETTY_VALUES PROPERTIES LABELS ${label})
+  else()
+    add_test(NAME ${program} COMMAND ${program} --gtest_brief=1)
+    set_tests_properties(${program} PROPERTIES LABELS ${label})
+  endif()
   add_dependencies(unit_tests ${program})
 endfunction()
 
@@ -30,9 +36,7 @@ function(tenure_suite label)
   set(program ${label}_test)
   list(TRANSFORM ARGN APPEND .cc OUTPUT_VARIABLE sources)
   add_executable(${program} ${sources} ${CMAKE_SOURCE_DIR}/tests/support/suite_main.cc)
-  if(TENURE_TEST_PROGRAMS STREQUAL CMAKE_RUNTIME_OUTPUT_DIRECTORY)
-    add_dependencies(${program} tenured tenure)
-  endif()
+  add_dependencies(${program} tenured tenure)
   target_link_libraries(${program} PRIVATE tenure_rpc_test_support GTest::gmock GTest::gtest_main)
   target_precompile_headers(${program} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <grpcpp/grpcpp.h>)
   foreach(file ${ARGN})

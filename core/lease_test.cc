@@ -71,7 +71,7 @@ TEST_P(LeaseOfAnyLengthTest, ItEndsForItsHolderAfterNineTenthsAtMost) {
 
   lease.Renewed(kSent, GetParam());
 
-  EXPECT_LE((lease.believed_until() - kSent) * 10 / 9, GetParam());
+  EXPECT_LE((lease.believed_until() - kSent) / 9 * 10, GetParam());
   EXPECT_GT(lease.believed_until(), kSent);
 }
 

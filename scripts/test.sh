@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # " 7/1732 Test  #12: Suite.Name ......   Passed    0.01 sec" becomes "   7/1732  Passed    0.01 s  Suite.Name".
-ctest --test-dir build --output-on-failure --timeout 300 --parallel "$(nproc)" --no-tests=error "$@" |
+ctest --test-dir "${BUILD:-build}" --output-on-failure --timeout 300 --parallel "$(nproc)" --no-tests=error "$@" |
   awk '
     /^ *Start +[0-9]+: / { next }
     match($0, /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: /) {

@@ -117,12 +117,12 @@ constexpr char kRequestId[] = "sixteen bytes or more";
 TEST_F(SessionOwnerTest, ARequestIdOfAnotherIdentityOpensAnotherSession) {
   const std::string alice =
       TryCampaign("alice", {.election = "a/1", .candidate = "worker", .request_id = kRequestId});
-  ASSERT_EQ(alice.size(), 32u);
+  ASSERT_EQ(alice.size(), 32u) << alice;
 
   const std::string mallory =
       TryCampaign("mallory", {.election = "m/1", .candidate = "worker", .request_id = kRequestId});
 
-  ASSERT_EQ(mallory.size(), 32u);
+  ASSERT_EQ(mallory.size(), 32u) << mallory;
   EXPECT_NE(mallory, alice);
   EXPECT_EQ(TryResign("mallory", mallory), "OK");
   EXPECT_EQ(Leader("a/1").leader().candidate(), "worker");
@@ -136,7 +136,7 @@ TEST_F(SessionOwnerTest, ARequestIdOfAnotherIdentityOpensAnotherSession) {
 
 TEST_F(SessionOwnerTest, AStolenIdIsOfNoUse) {
   const std::string session = TryCampaign("alice", {.election = "shared/1", .candidate = "worker"});
-  ASSERT_EQ(session.size(), 32u);
+  ASSERT_EQ(session.size(), 32u) << session;
   const auto stolen = [&](CampaignArguments arguments) {
     arguments.session_id = session;
     return TryCampaign("mallory", arguments);
@@ -208,7 +208,7 @@ TEST_F(SessionOwnerTest, APolicyThatIsSwitchedOnCostsNobodyItsSeat) {
   server_.reset();
   server_ = std::make_unique<Tenured>(Store());
   const std::string session = TryCampaign("alice", {.election = "a/1", .candidate = "worker"});
-  ASSERT_EQ(session.size(), 32u);
+  ASSERT_EQ(session.size(), 32u) << session;
   server_.reset();
 
   server_ = std::make_unique<Tenured>(Store(), WithPolicy());
