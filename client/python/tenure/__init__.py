@@ -1,0 +1,1 @@
+"""Leader election as a service: the client library of Tenure."""

@@ -1,0 +1,43 @@
+"""A holder's own view of its lease, on its own clock.
+
+Pure, as are the seat and the session: `now` is an argument. In these three modules every time and
+every duration is an integer of nanoseconds on the holder's clock.
+
+The service counts a lease from the moment at which it took the renewal. The holder counts it from
+before it sent that renewal, and believes in it for a tenth less: so it stops before the service
+lets anyone else in, as long as the two clocks drift apart by less than a tenth.
+"""
+
+from __future__ import annotations
+
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+FOREVER = float("inf")
+
+BELIEF_DIVISOR = 10  # a holder believes in its lease for less than it lasts, by one part in so many
+RENEWALS_PER_LEASE = 3
+
+
+class Lease:
+    def __init__(self) -> None:
+        self.ttl = 0
+        self.believed_until = 0
+        self._renewed_at = 0
+
+    def renewed(self, sent_at: int, ttl: int) -> None:
+        """A renewal that was sent at `sent_at` was answered. Answers may come in any order."""
+        self.ttl = ttl
+        self._renewed_at = max(self._renewed_at, sent_at)
+        self.believed_until = max(self.believed_until, sent_at + ttl - ttl // BELIEF_DIVISOR)
+
+    def believed_at(self, now: int) -> bool:
+        return now < self.believed_until
+
+    @property
+    def overdue_at(self) -> int:
+        """When a renewal, and a second try of it, should have been answered."""
+        return self._renewed_at + self.ttl // 2
+
+    @property
+    def renewal_interval(self) -> int:
+        return self.ttl // RENEWALS_PER_LEASE

@@ -1,0 +1,92 @@
+"""What an observer has seen, and hence what it asks for next and what is news to it.
+
+Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or leaves
+out, every event is news exactly once, and in order.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from tenure.v1 import election_pb2 as pb
+
+
+class Verdict(enum.Enum):
+    NEWS = "news"
+    KNOWN = "known"  # was told before, or was not wanted
+    GAP = "gap"  # something is missing before it: only another stream can tell
+
+
+@dataclass(frozen=True)
+class Wish:
+    names: Sequence[str]  # of elections, or their prefixes
+    prefix: bool = False
+    from_revision: Optional[int] = None
+
+
+class Observation:
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+        self._seen: dict[str, int] = {}  # the last revision of each election
+        self._opened = False  # everything there is has been told once
+
+    def request(self) -> pb.ObserveRequest:
+        """What to ask for on the next stream.
+
+        An observer resumes each election that it has seen by name: the contract allows as many
+        selectors as one stream may watch elections, and the prefixes on top.
+        """
+        request = pb.ObserveRequest()
+        for election, revision in self._seen.items():
+            request.selectors.add(election=election, from_revision=revision + 1)
+        for name in self._wish.names:
+            if self._wish.prefix or name not in self._seen:
+                self._select(request.selectors.add(), name)
+        return request
+
+    def _select(self, selector: pb.Selector, name: str) -> None:
+        if self._wish.prefix:
+            selector.prefix = name
+        else:
+            selector.election = name
+        if self._wish.from_revision is not None:
+            selector.from_revision = self._wish.from_revision
+        elif self._wish.prefix and self._opened:
+            selector.from_revision = 1  # what came into being since: from its beginning
+
+    def note(self, response: pb.ObserveResponse) -> Verdict:
+        """What a message of the stream in use is. Only news counts as seen."""
+        if response.HasField("snapshot"):
+            return self._note_snapshot(response.snapshot)
+        if response.HasField("event"):
+            return self._note_event(response.event)
+        if response.HasField("progress"):
+            self._opened = True
+            return Verdict.NEWS
+        return Verdict.KNOWN  # of a newer service
+
+    def _note_snapshot(self, snapshot: pb.Snapshot) -> Verdict:
+        seen = self._seen.get(snapshot.election)
+        # Only a RESYNC may pass over events, or go back: to a database that was restored.
+        if seen is not None and snapshot.reason != pb.Snapshot.REASON_RESYNC:
+            return Verdict.KNOWN if snapshot.revision <= seen else Verdict.GAP
+        # What was found by its prefix and is not there any more need not be asked for by name.
+        if self._wish.prefix and snapshot.revision == 0:
+            self._seen.pop(snapshot.election, None)
+        else:
+            self._seen[snapshot.election] = snapshot.revision
+        return Verdict.NEWS
+
+    def _note_event(self, event: pb.Event) -> Verdict:
+        seen = self._seen.get(event.election, 0)
+        # The service knows which one is the first: in a database that was restored it is not 1.
+        first = seen == 0
+        next_one = (self._wish.from_revision or 1) if first else seen + 1
+        if event.revision < next_one:
+            return Verdict.KNOWN
+        if event.revision > next_one and not (first and next_one == 1):
+            return Verdict.GAP
+        self._seen[event.election] = event.revision
+        return Verdict.NEWS

@@ -1,0 +1,428 @@
+"""One elector's stand in its election: what to ask of the service, what to believe, what to tell.
+
+  outside --campaign--> standing --elected--> leading --asked to stop--> stopping
+     ^                                           |                          | the work has ended
+     |                                           | lost                     v
+     +---------- the work has ended ----------- ending                   resigning --> outside
+
+What it keeps to:
+- It believes in a term only while the session's lease is believed in, and never again in a term in
+  which it has ceased to believe.
+- It gives up a seat only when the work that needs it has ended.
+- A resignation that may be on its way ends the belief for good.
+- It tells of each term once that it begins and once that it ends, in this order.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from tenure._lease import FOREVER, Lease
+from tenure.errors import ServiceError
+from tenure.v1 import election_pb2 as pb
+
+GRACE_DIVISOR = 4
+
+
+@dataclass(frozen=True)
+class Standing:
+    place: pb.Standing
+
+
+@dataclass(frozen=True)
+class Elected:
+    leadership: pb.Leadership
+
+
+@dataclass(frozen=True)
+class Suspended:
+    """The lease is not renewed as it should be. The seat is still held."""
+
+
+@dataclass(frozen=True)
+class Resumed:
+    pass
+
+
+@dataclass(frozen=True)
+class HandoverAsked:
+    """An operator wants another leader. The work is asked to end, then the seat is given up."""
+
+    successor: str
+
+
+@dataclass(frozen=True)
+class StopWork:
+    """The work must end. Only if there is work."""
+
+
+@dataclass(frozen=True)
+class Overrun:
+    """The work has not ended in time, and the seat may soon be another's."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    cause: int  # of pb.Cause
+
+
+@dataclass(frozen=True)
+class Troubled:
+    """A campaign was not answered, or refused for a while; it is tried again."""
+
+    error: ServiceError
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The service refuses this campaign for good; the elector stands no more."""
+
+    error: ServiceError
+
+
+Event = Union[
+    Standing, Elected, Suspended, Resumed, HandoverAsked, StopWork, Overrun, Lost, Troubled, Refused
+]
+
+
+@dataclass
+class SeatOptions:
+    election: str
+    value: bytes = b""
+    priority: int = 0
+    # There is work that has to be asked to end, and that says when it has ended. If not, whatever
+    # was begun in belief ends within the grace.
+    has_work: bool = False
+    # How long the work may take to end, at most half of the lease. None: a quarter of it.
+    stop_grace: Optional[int] = None
+    # It stands no more once it leads: there is one term.
+    one_term: bool = False
+
+
+class Need(enum.Enum):
+    """What the service has to be asked next."""
+
+    NOTHING = enum.auto()
+    CAMPAIGN = enum.auto()
+    RESIGN = enum.auto()
+
+
+class Phase(enum.Enum):
+    OUTSIDE = enum.auto()
+    STANDING = enum.auto()
+    LEADING = enum.auto()
+    STOPPING = enum.auto()
+    ENDING = enum.auto()
+    RESIGNING = enum.auto()
+
+
+class Seat:
+    def __init__(self, options: SeatOptions, closed_term: int = 0) -> None:
+        self.options = options
+        self.closed_term = closed_term  # what is told of terms up to this one counts no more
+        self.need_at = 0  # the earliest time for the need
+        # The last belief ended with the lease: nobody wanted to let others go first.
+        self.outlived_lease = False
+        self._wanted = True
+        self._phase = Phase.OUTSIDE
+        self._leadership = pb.Leadership()  # of the term that is held, or may be
+        self._asked_in_term = 0  # the term that was held when the last campaign was asked
+        self._maybe_placed = False  # a campaign of this session is under way or may have been heard
+        self._proclaiming = False  # the service may not know the value yet
+        self._believes = False
+        self._working = False
+        self._suspended = False
+        self._overran = False
+        self._trouble = ""
+        self._lease_ttl = 0  # when the term began
+        self._stop_asked_at = 0
+        self._events: list[Event] = []
+
+    # What this process wants and does.
+
+    def proclaim(self, value: bytes, now: int) -> None:
+        self.options.value = value
+        self._proclaiming = True
+        if self._phase in (Phase.STANDING, Phase.LEADING):
+            self.need_at = now
+
+    def leave(self, now: int) -> None:
+        """Stands no more: the work is asked to end, then the seat is given up."""
+        self._wanted = False
+        if self._phase is Phase.LEADING:
+            self._ask_to_stop(now)
+        elif self._phase is Phase.STANDING or (self._phase is Phase.OUTSIDE and self._maybe_placed):
+            self._give_up(now)
+
+    def abandon(self, now: int) -> None:
+        """The same for who is not there any more to be told; the work has ended."""
+        self._wanted = self._working = False
+        if self._phase is Phase.ENDING:
+            self._phase = Phase.OUTSIDE
+        if self._phase is not Phase.OUTSIDE or self._maybe_placed:
+            self._give_up(now)
+
+    def work_ended(self, now: int) -> None:
+        self._working = False
+        if self._phase in (Phase.LEADING, Phase.STOPPING):
+            self._give_up(now)
+        elif self._phase is Phase.ENDING:
+            self._phase = Phase.OUTSIDE
+            self.need_at = now
+            if not self._wanted and self._maybe_placed:
+                self._give_up(now)
+
+    def belief_ended(self, now: int) -> None:
+        """The deadline has passed for somebody, if not at `now`."""
+        if not self._believes:
+            return
+        if self._working and self._phase is Phase.LEADING:
+            self._events.append(StopWork())
+        if self._working:
+            self._overrun()
+        self._stop_believing(pb.CAUSE_EXPIRED)
+        self.outlived_lease = True
+        if self._working:
+            self._phase = Phase.STOPPING
+        else:
+            self._give_up(now)
+
+    # What becomes of the need.
+
+    def asked(self) -> None:
+        """A campaign is on its way. One at a time, and none beside a resignation."""
+        self._asked_in_term = self.term
+        self._maybe_placed = True
+        self._proclaiming = False
+
+    def unanswered(self, error: ServiceError, retry_at: int) -> None:
+        """It was not answered, or refused for a while: to be asked again at `retry_at`."""
+        trouble = "unanswered" if error.is_transient else "refused"
+        if trouble != self._trouble:
+            self._events.append(Troubled(error))
+        self._trouble = trouble
+        self._proclaiming = True
+        self.need_at = retry_at
+
+    # What the service says.
+
+    def on_standing(self, place: pb.Standing, now: int, check_at: int) -> None:
+        """The last campaign was answered: this session waits.
+
+        To be asked again at `check_at`, because a place that is taken away is not told.
+        """
+        self._trouble = ""
+        held = self._phase in (Phase.LEADING, Phase.STOPPING)
+        if held and self._asked_in_term == self.term:  # so the answer is not older than the grant
+            self._over(pb.CAUSE_UNSPECIFIED, now)
+        if self._phase not in (Phase.OUTSIDE, Phase.STANDING):
+            return
+        stood = self._phase is Phase.STANDING
+        self._phase = Phase.STANDING
+        if not self._wanted:
+            return self._give_up(now)
+        if not stood:
+            self._events.append(Standing(place))
+        self.need_at = now if self._proclaiming else check_at
+
+    def on_elected(self, leadership: pb.Leadership, now: int, lease: Lease) -> None:
+        if leadership.term <= self.term:
+            return
+        if leadership.term <= self.closed_term:
+            # Older news; or else the service takes for the leader who must never act in this term.
+            if self.term == 0 and self._phase is not Phase.ENDING:
+                self._leadership = leadership
+                self._give_up(now)
+            return
+        if self.term != 0:
+            self._over(pb.CAUSE_UNSPECIFIED, now)
+        self._leadership = leadership
+        self._trouble = ""
+        self.outlived_lease = False
+        if self._working:  # still for an earlier term: this one is given up after it
+            self._phase = Phase.STOPPING
+        elif not self._wanted or not lease.believed_at(now):
+            self._give_up(now)
+        else:
+            self._begin(now, lease)
+
+    def on_lost(self, term: int, cause: int, now: int) -> None:
+        if term <= self.closed_term or term < self.term:
+            return
+        self.closed_term = term
+        if self._phase is Phase.RESIGNING and term == self.term:
+            return  # the answer ends it
+        if self.term != 0:
+            self._over(cause, now)
+        elif self._phase is Phase.STANDING:  # elected and lost before anybody here knew of it
+            self._phase = Phase.OUTSIDE
+            self.need_at = now
+
+    def on_step_down_asked(self, term: int, successor: str, now: int) -> None:
+        if term != self.term:
+            return
+        self._leadership = pb.Leadership.FromString(self._leadership.SerializeToString())
+        self._leadership.successor = successor  # of a copy: the other one has been told of
+        if self._phase is Phase.LEADING:
+            self._ask_to_hand_over(now)
+
+    def on_session_over(self, cause: int, now: int) -> None:
+        """The session is over, and with it whatever it held."""
+        self._maybe_placed = False
+        self._over(cause, now)
+
+    def on_refused(self, error: ServiceError, now: int) -> None:
+        """The campaign that was asked last will not be granted, ever."""
+        self._events.append(Refused(error))
+        if self._phase not in (Phase.LEADING, Phase.STOPPING):  # there only the value is refused
+            self.leave(now)
+
+    def on_resigned(self, term: int, waits: bool, again_at: int) -> None:
+        """A resignation from `term`, or, with 0, from the queue, was answered.
+
+        The session may yet be in the queue if it `waits`. To stand again not before `again_at`.
+        """
+        if self._phase is not Phase.RESIGNING or term != self.term:
+            return
+        self.closed_term = max(self.closed_term, term)
+        self._leadership = pb.Leadership()
+        self._maybe_placed = waits
+        self._phase = Phase.OUTSIDE
+        self.need_at = again_at
+        if not self._wanted and self._maybe_placed:
+            self._give_up(again_at)
+
+    # What time does.
+
+    def pass_time(self, now: int, lease: Lease) -> None:
+        """Call it before anything else is told, and when next_wake has come."""
+        if self._believes and not lease.believed_at(now):
+            self.belief_ended(now)
+        if self._believes:
+            if self._suspended != (now >= lease.overdue_at):
+                self._suspended = not self._suspended
+                self._events.append(Suspended() if self._suspended else Resumed())
+            if self._stops_early and now >= self._stop_at(lease):
+                self._ask_to_stop(now)
+        if self._phase in (Phase.STOPPING, Phase.ENDING) and now >= self._overrun_at(lease):
+            if self._working:
+                self._overrun()
+            else:
+                self._give_up(now)
+
+    def next_wake(self, lease: Lease) -> float:
+        wakes: list[float] = [FOREVER]
+        if self._believes:
+            wakes.append(lease.believed_until)
+            if not self._suspended:
+                wakes.append(lease.overdue_at)
+            if self._stops_early:
+                wakes.append(self._stop_at(lease))
+        if self._phase in (Phase.STOPPING, Phase.ENDING) and not self._overran:
+            wakes.append(self._overrun_at(lease))
+        return min(wakes)
+
+    # What it has come to.
+
+    @property
+    def need(self) -> Need:
+        if self._phase is Phase.RESIGNING:
+            return Need.RESIGN
+        campaigns = (
+            self._phase is Phase.STANDING
+            or (self._phase is Phase.OUTSIDE and self._wanted)
+            or (self._phase is Phase.LEADING and self._proclaiming)
+        )
+        return Need.CAMPAIGN if campaigns else Need.NOTHING
+
+    @property
+    def term(self) -> int:
+        """The term that is held, or may be; 0 if none."""
+        return self._leadership.term
+
+    @property
+    def gone(self) -> bool:
+        """Nothing is left to do for this elector, now or later."""
+        return not self._wanted and self._phase is Phase.OUTSIDE and not self._working
+
+    def believed_until(self, lease: Lease) -> int:
+        """Until when this process may act as the leader; 0 if it does not lead."""
+        return lease.believed_until if self._believes else 0
+
+    def take_events(self) -> list[Event]:
+        """What has happened since it was last asked."""
+        events, self._events = self._events, []
+        return events
+
+    # The rest.
+
+    def _begin(self, now: int, lease: Lease) -> None:
+        self._phase = Phase.LEADING
+        self._believes = True
+        self._wanted = not self.options.one_term
+        self._lease_ttl = lease.ttl
+        self._working = self.options.has_work
+        self._suspended = self._overran = False
+        self._proclaiming = self._leadership.value != self.options.value
+        self.need_at = now
+        self._events.append(Elected(self._leadership))
+        if self._leadership.successor:
+            self._ask_to_hand_over(now)
+
+    def _stop_believing(self, cause: int) -> None:
+        if self._believes:
+            self._believes = self._suspended = False
+            self._events.append(Lost(cause))
+
+    def _ask_to_stop(self, now: int) -> None:
+        self._phase = Phase.STOPPING
+        self._stop_asked_at = now
+        self._overran = False
+        if self.options.has_work:
+            self._events.append(StopWork())
+        else:
+            self._stop_believing(pb.CAUSE_RESIGNED)
+
+    def _ask_to_hand_over(self, now: int) -> None:
+        self._events.append(HandoverAsked(self._leadership.successor))
+        self._ask_to_stop(now)
+
+    def _overrun(self) -> None:
+        if not self._overran:
+            self._overran = True
+            self._events.append(Overrun())
+
+    def _give_up(self, now: int) -> None:
+        """The seat, or the place, is to be given up now that nothing needs it."""
+        self._stop_believing(pb.CAUSE_RESIGNED)
+        self._phase = Phase.RESIGNING
+        self.need_at = now
+
+    def _over(self, cause: int, now: int) -> None:
+        """For the service the term is over: nothing is left to give up."""
+        self._stop_believing(cause)
+        if self._phase is Phase.LEADING and self._working:
+            self._stop_asked_at = now
+            self._events.append(StopWork())
+        self.closed_term = max(self.closed_term, self.term)
+        self._leadership = pb.Leadership()
+        self._phase = Phase.ENDING if self._working else Phase.OUTSIDE
+        self.need_at = now
+
+    @property
+    def _stops_early(self) -> bool:
+        return self._phase is Phase.LEADING and self.options.has_work
+
+    def _grace(self, lease: Lease) -> int:
+        ttl = lease.ttl or self._lease_ttl  # a session that is over has no lease any more
+        wished = self.options.stop_grace
+        return min(ttl // GRACE_DIVISOR if wished is None else wished, ttl // 2)
+
+    def _stop_at(self, lease: Lease) -> int:
+        return lease.believed_until - self._grace(lease)
+
+    def _overrun_at(self, lease: Lease) -> int:
+        patience_ends = self._stop_asked_at + self._grace(lease)
+        return min(patience_ends, lease.believed_until) if self._believes else patience_ends

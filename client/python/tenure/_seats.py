@@ -1,0 +1,92 @@
+"""The seats of one session, by number and by election. Of the session, and as pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Iterable, Optional
+
+from tenure._lease import FOREVER
+from tenure._seat import Need, Seat, SeatOptions
+from tenure.v1 import election_pb2 as pb
+
+
+@dataclass
+class Entry:
+    seat: Seat
+    term_asked: int = 0  # that was held when the stream asked for the list of seats
+    noticed_on: int = 0  # the last stream that told of a grant
+    in_doubt: bool = False  # the seat was not listed, and was granted before or after that
+    called: bool = False  # a call for it is under way
+
+
+class Seats:
+    def __init__(self) -> None:
+        self.entries: dict[int, Entry] = {}
+        self._by_election: dict[str, deque[int]] = {}  # the first one acts
+        self._closed_terms: dict[str, int] = {}  # of seats that are gone, in this session
+
+    def add(self, number: int, options: SeatOptions) -> Entry:
+        closed_term = self._closed_terms.get(options.election, 0)
+        entry = self.entries[number] = Entry(Seat(options, closed_term))
+        self._by_election.setdefault(options.election, deque()).append(number)
+        return entry
+
+    def find(self, number: int) -> Optional[Entry]:
+        return self.entries.get(number)
+
+    def acting_in(self, election: str) -> Optional[Entry]:
+        """The one that acts in this election: others begin when it is gone."""
+        numbers = self._by_election.get(election)
+        return self.entries[numbers[0]] if numbers else None
+
+    def take_gone(self) -> list[int]:
+        """Forgets the seats for which nothing is left to do, and names them."""
+        gone = [n for n, entry in self.entries.items() if entry.seat.gone and not entry.called]
+        for number in gone:
+            self._forget_seat(number, self.entries.pop(number).seat)
+        return gone
+
+    def _forget_seat(self, number: int, seat: Seat) -> None:
+        election = seat.options.election
+        closed_term = self._closed_terms.get(election, 0)
+        self._closed_terms[election] = max(closed_term, seat.closed_term)
+        self._by_election[election].remove(number)
+        if not self._by_election[election]:
+            del self._by_election[election]
+
+    def call_at(self, number: int, entry: Entry) -> float:
+        """When its next call is due; never, while it has none."""
+        acts = self._by_election[entry.seat.options.election][0] == number
+        if entry.called or not acts or entry.seat.need is Need.NOTHING:
+            return FOREVER
+        return entry.seat.need_at
+
+    def forget_terms(self) -> None:
+        """The session is over: nothing that was said in it counts any more."""
+        self._closed_terms.clear()
+
+    # A new stream's first answer lists the seats that are held. The stream tells what happens from
+    # before the list was read. So a seat that is not listed, and that was held when the list was
+    # asked for, is lost. One that was granted since may have been granted after the list was read:
+    # then the stream tells of the grant too. Or it was granted and lost before.
+
+    def list_asked(self) -> None:
+        for entry in self.entries.values():
+            entry.term_asked = entry.seat.term
+
+    def listed(self, held: Iterable[pb.Leadership], stream: int, now: int) -> None:
+        """It is this list, on this stream; each seat in it has been told."""
+        terms = {leadership.election: leadership.term for leadership in held}
+        for entry in self.entries.values():
+            seat = entry.seat
+            listed = terms.get(seat.options.election, -1) >= seat.term
+            missing = seat.term != 0 and not listed and entry.noticed_on != stream
+            entry.in_doubt = missing and entry.term_asked != seat.term
+            if missing and not entry.in_doubt:
+                seat.on_lost(seat.term, pb.CAUSE_UNSPECIFIED, now)
+
+    @property
+    def any_in_doubt(self) -> bool:
+        """Whether to ask anew which seats are held."""
+        return any(entry.in_doubt and entry.seat.term for entry in self.entries.values())

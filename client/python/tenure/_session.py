@@ -1,0 +1,561 @@
+"""One session and its electors' seats: which calls to make, when to renew, what answers mean.
+
+The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the number
+of elections. A place in a queue needs no open call: the stream tells who was elected. So nothing is
+lost when a connection breaks, as long as the lease lasts.
+
+Usage: tell what happened, then decide, and do what it answers. Of one thread.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Optional
+
+import grpc
+
+from tenure._effects import (
+    CloseStream,
+    Effect,
+    OpenStream,
+    Renewal,
+    SendCampaign,
+    SendRenewal,
+    SendResign,
+    UseAnotherReplica,
+)
+from tenure._lease import FOREVER, MILLISECOND, SECOND, Lease
+from tenure._seat import Event, Need, Seat, SeatOptions
+from tenure._seats import Entry, Seats
+from tenure.errors import ServiceError
+from tenure.v1 import election_pb2 as pb
+
+CALLS_MAX = 64  # under way at a time
+END_TRIES_MAX = 3
+BACKOFF_MIN = 20 * MILLISECOND
+BACKOFF_MAX = 500 * MILLISECOND
+# A place in a queue that an operator removed is noticed so late.
+CHECK = (20 * SECOND, 40 * SECOND)
+# What only an operator, or other candidates, can change.
+REFUSED_FOR_NOW = (1 * SECOND, 5 * SECOND)
+# How long a replica may take to answer before another one is asked.
+ANSWER_PATIENCE = (100 * MILLISECOND, 3 * SECOND)
+
+THE_SESSION = 0  # in place of a seat: the call is about the whole session
+
+
+@dataclass(frozen=True)
+class _Call:
+    seat: int
+    session_id: str
+    term: int  # that is resigned from
+    replica: int
+    sent_at: int
+
+
+class Session:
+    def __init__(
+        self,
+        candidate: str,
+        lease_ttl: Optional[int] = None,  # None: the election's or the server's
+        supersede: bool = False,
+        randomness: Optional[random.Random] = None,
+    ) -> None:
+        self._candidate = candidate
+        self._wished_ttl = lease_ttl
+        self._supersede = supersede
+        self._random = randomness or random.SystemRandom()
+
+        self._session_id = ""  # empty: none is open
+        self._request_id = self._new_request_id()
+        self._previous_session_id = ""
+        self._lease = Lease()
+        self._seats = Seats()
+        self._calls: dict[int, _Call] = {}
+        self._last_number = 0  # of calls and streams
+        self._next_stray = -1  # seats below 0 are the session's own, and nobody else's concern
+
+        self._replica = 0  # rises whenever another one is used
+        self._move_on: Optional[UseAnotherReplica] = None
+        self._failures = 0  # of replicas, in a row
+
+        self._stream = 0  # 0: none is open
+        self._stream_replica = 0
+        self._dropped_stream = 0  # to be closed
+        self._open_at = 0
+        self._next_renewal: float = FOREVER
+        self._sequence = 0  # of the last renewal
+        self._renewal_sent: Optional[int] = None  # when the one was that is not answered yet
+        self._renewals: list[Renewal] = []
+        self._list: Optional[list[pb.Leadership]] = None  # of the parts that came; None: complete
+
+        self._ending = False
+        self._insist_until: Optional[int] = None
+        self._resign_until = 0
+        self._end_at = 0  # the next try
+        self._end_tries = 0
+        self.ended = False  # nothing is left to do after `end`
+        # None when the service has ended the session, or there is none; else its last answer.
+        self.end_error: Optional[ServiceError] = None
+
+    # What this process wants and does. A seat that is gone, or was never added, is passed over.
+
+    def add(self, number: int, options: SeatOptions) -> None:
+        """Numbers are from 1, and never used again.
+
+        A seat of an election that an earlier one has not left yet begins when that is gone.
+        """
+        self._seats.add(number, options)
+
+    def proclaim(self, number: int, value: bytes, now: int) -> None:
+        if entry := self._seats.find(number):
+            entry.seat.proclaim(value, now)
+
+    def leave(self, number: int, now: int) -> None:
+        self._pass_time(now)
+        if entry := self._seats.find(number):
+            entry.seat.leave(now)
+
+    def abandon(self, number: int, now: int) -> None:
+        if entry := self._seats.find(number):
+            entry.seat.abandon(now)
+
+    def belief_ended(self, number: int, now: int) -> None:
+        """Somebody has acted on the end of a belief that this session has not noticed yet."""
+        if entry := self._seats.find(number):
+            entry.seat.belief_ended(now)
+
+    def work_ended(self, number: int, now: int) -> None:
+        self._pass_time(now)
+        if entry := self._seats.find(number):
+            entry.seat.work_ended(now)
+
+    def end(self, now: int, insist_until: Optional[int] = None) -> None:
+        """Abandons all seats and ends the session.
+
+        Who insists takes half of the time to resign each seat, and the rest to end the session,
+        which frees them as well. If not, that is only tried a few times, at once.
+        """
+        self._ending = True
+        self._insist_until = insist_until
+        self._resign_until = now if insist_until is None else now + (insist_until - now) // 2
+        self._end_tries = 0
+        for entry in self._seats.entries.values():
+            entry.seat.abandon(now)
+
+    # What the service answers.
+
+    def on_campaign_done(
+        self,
+        number: int,
+        now: int,
+        response: Optional[pb.CampaignResponse] = None,
+        error: Optional[ServiceError] = None,
+    ) -> None:
+        self._pass_time(now)
+        call = self._take_call(number)
+        if call is None or call.session_id != self._session_id:
+            return  # of a session that is over
+        if error is not None:
+            self._on_campaign_failed(call, error, now)
+        elif response is not None:
+            self._on_campaign_answered(call, response, now)
+
+    def _on_campaign_answered(self, call: _Call, response: pb.CampaignResponse, now: int) -> None:
+        self._failures = 0
+        if not self._session_id:
+            self._on_opened(response.session)
+        # Before, and not when it is answered: the service began to count somewhere between.
+        self._lease.renewed(call.sent_at, response.session.lease_ttl.ToNanoseconds())
+        entry = self._seats.find(call.seat)
+        if entry is None:
+            return
+        if response.HasField("elected"):
+            self._seat_elected(response.elected, now)
+        elif response.HasField("standing"):
+            entry.seat.on_standing(response.standing, now, self._within(CHECK, now))
+
+    def _on_campaign_failed(self, call: _Call, error: ServiceError, now: int) -> None:
+        entry = self._seats.find(call.seat)
+        if entry is None:
+            return
+        if error.is_session_gone:
+            if self._session_id:
+                return self._session_over(_cause_of(error), now)
+            # It had opened one whose lease is over already.
+            self._request_id = self._new_request_id()
+            entry.seat.unanswered(error, self._backoff(now))
+        elif error.is_transient:
+            self._replica_failed(call.replica, error.is_silence)
+            wished = now + int(error.retry_delay * SECOND)
+            entry.seat.unanswered(error, max(self._backoff(now), wished))
+        elif error.is_refused_for_now:
+            entry.seat.unanswered(error, self._within(REFUSED_FOR_NOW, now))
+        else:
+            entry.seat.on_refused(error, now)
+
+    def on_resign_done(self, number: int, now: int, error: Optional[ServiceError] = None) -> None:
+        self._pass_time(now)
+        call = self._take_call(number)
+        if call is None or call.session_id != self._session_id:
+            return
+        refused = error is not None and not error.is_session_gone and error.is_refused_for_now
+        unanswered = error if error and (refused or error.is_transient) else None
+        if unanswered:
+            self._replica_failed(call.replica, unanswered.is_silence)
+        entry = self._seats.find(call.seat)
+        if call.seat == THE_SESSION:
+            self._on_end_answered(error, refused, now)
+        elif entry and unanswered:
+            retry_at = self._within(REFUSED_FOR_NOW, now) if refused else self._backoff(now)
+            entry.seat.unanswered(unanswered, retry_at)
+        elif entry:
+            self._on_resigned(call, entry.seat, error, now)
+
+    def _on_end_answered(self, error: Optional[ServiceError], refused: bool, now: int) -> None:
+        self.end_error = None if error and error.is_session_gone else error
+        unanswered = error is not None and (refused or error.is_transient)
+        if self._insist_until is None:
+            self.ended = not unanswered or self._end_tries >= END_TRIES_MAX
+        else:
+            self.ended = not unanswered or refused or now >= self._insist_until
+            self._end_at = self._backoff(now)
+
+    def _on_resigned(
+        self, call: _Call, seat: Seat, error: Optional[ServiceError], now: int
+    ) -> None:
+        stale = error if error and error.reason == "STALE_TERM" else None
+        if stale and call.term == 0:  # the place in the queue had become the seat
+            term = int(stale.metadata.get("current_term", "0"))
+            if term == 0:
+                return seat.unanswered(stale, self._backoff(now))
+            leadership = pb.Leadership(election=seat.options.election, term=term)
+            return seat.on_elected(leadership, now, self._lease)
+        # With STALE_TERM it stands yet, but not as it was thought to.
+        others_first = 0 if seat.outlived_lease else self._lease.renewal_interval
+        seat.on_resigned(call.term, stale is not None, now + others_first)
+
+    def on_stream_message(self, stream: int, response: pb.KeepAliveResponse, now: int) -> None:
+        self._pass_time(now)
+        if stream != self._stream:
+            return
+        if response.HasField("notice"):
+            self._take_in_notice(response.notice, now)
+        elif response.HasField("session_ended"):
+            self._session_over(response.session_ended.cause, now)
+        elif response.HasField("renewal"):
+            self._take_in_renewal(response.renewal, now)
+
+    def on_stream_closed(self, stream: int, now: int) -> None:
+        self._pass_time(now)
+        if stream != self._stream:
+            return
+        self._replica_failed(self._stream_replica, silent=False)
+        self._stream = 0
+        self._renewal_sent = None
+        self._open_at = self._backoff(now)
+
+    # What to do now.
+
+    def decide(self, now: int) -> list[Effect]:
+        self._pass_time(now)
+        effects: list[Effect] = []
+        if self._move_on:
+            effects.append(self._move_on)
+            self._move_on = None
+        self._close_dropped_stream(effects)
+        if self._ending:
+            self._decide_end(now, effects)
+            return effects
+        self._decide_stream(now, effects)
+        self._decide_seats(now, effects)
+        return effects
+
+    def next_wake(self) -> float:
+        """When to decide again, if nothing happens before."""
+        if self._ending and self._resign_until == 0:
+            return FOREVER if self._calls or self.ended else self._end_at
+        wakes: list[float] = [FOREVER]
+        if self._ending:
+            wakes.append(self._resign_until)
+        elif self._session_id:
+            wakes.append(self._stream_wake())
+        for number, entry in self._seats.entries.items():
+            wakes.append(entry.seat.next_wake(self._lease))
+            wakes.append(self._call_at(number, entry))
+        return min(wakes)
+
+    def take_news(self) -> list[tuple[int, Event]]:
+        """What each seat is to be told since it was last asked."""
+        return [
+            (number, event)
+            for number, entry in self._seats.entries.items()
+            for event in entry.seat.take_events()
+            if number > 0
+        ]
+
+    def take_renewals(self) -> list[Renewal]:
+        renewals, self._renewals = self._renewals, []
+        return renewals
+
+    def take_gone(self) -> list[int]:
+        """Forgets the seats for which nothing is left to do, and names them."""
+        return [number for number in self._seats.take_gone() if number > 0]
+
+    def believed_until(self, number: int) -> int:
+        """Until when a seat's process may act as the leader; 0 if it does not lead."""
+        entry = self._seats.find(number)
+        return entry.seat.believed_until(self._lease) if entry else 0
+
+    def term_of(self, number: int) -> int:
+        entry = self._seats.find(number)
+        return entry.seat.term if entry else 0
+
+    # What time does.
+
+    def _pass_time(self, now: int) -> None:
+        for entry in self._seats.entries.values():
+            entry.seat.pass_time(now, self._lease)
+        if self._renewal_sent is not None and now >= self._renewal_sent + self._answer_patience:
+            self._replica_failed(self._stream_replica, silent=True)
+            self._drop_stream()
+            self._open_at = self._backoff(now)
+
+    def _stream_wake(self) -> float:
+        if self._stream == 0:
+            return self._open_at
+        if self._renewal_sent is not None:
+            return self._renewal_sent + self._answer_patience
+        return self._next_renewal
+
+    def _decide_stream(self, now: int, effects: list[Effect]) -> None:
+        if not self._session_id:
+            return
+        if self._stream and self._renewal_sent is None and now >= self._next_renewal:
+            if self._seats.any_in_doubt:
+                self._drop_stream()
+                self._close_dropped_stream(effects)
+                self._open_at = now
+            else:
+                self._renew(now, effects)
+        if self._stream == 0 and now >= self._open_at:
+            self._open_stream(now, effects)
+
+    def _open_stream(self, now: int, effects: list[Effect]) -> None:
+        self._stream = self._next_number()
+        self._stream_replica = self._replica
+        self._list = []
+        self._seats.list_asked()
+        effects.append(OpenStream(self._stream))
+        self._renew(now, effects)
+
+    def _renew(self, now: int, effects: list[Effect]) -> None:
+        self._sequence += 1
+        self._renewal_sent = now
+        request = pb.KeepAliveRequest(sequence=self._sequence, session_ids=[self._session_id])
+        effects.append(SendRenewal(self._stream, request))
+
+    def _decide_seats(self, now: int, effects: list[Effect]) -> None:
+        for number, entry in self._seats.entries.items():
+            if now >= self._call_at(number, entry):
+                self._call_for(number, entry, now, effects)
+
+    def _call_at(self, number: int, entry: Entry) -> float:
+        """While no session is open, one call at a time: it opens the session for all of them."""
+        may_call = len(self._calls) < (CALLS_MAX if self._session_id else 1)
+        return self._seats.call_at(number, entry) if may_call else FOREVER
+
+    def _call_for(self, number: int, entry: Entry, now: int, effects: list[Effect]) -> None:
+        seat = entry.seat
+        if not self._session_id and seat.need is Need.RESIGN:
+            # What it was given belongs to a session that nobody here will ever know, or renew.
+            self._request_id = self._new_request_id()
+            return seat.on_resigned(seat.term, False, now)
+        call = self._next_number()
+        self._calls[call] = _Call(number, self._session_id, seat.term, self._replica, now)
+        entry.called = True
+        if seat.need is Need.CAMPAIGN:
+            seat.asked()
+            request = self._campaign_request(seat.options)
+            effects.append(SendCampaign(call, request, self._answer_patience))
+        else:
+            resign = pb.ResignRequest(
+                session_id=self._session_id, election=seat.options.election, term=seat.term
+            )  # term 0: it waits
+            effects.append(SendResign(call, resign, self._answer_patience))
+
+    def _decide_end(self, now: int, effects: list[Effect]) -> None:
+        if now < self._resign_until:
+            self._decide_seats(now, effects)
+            if any(entry.seat.need is Need.RESIGN for entry in self._seats.entries.values()):
+                return
+        self._resign_until = 0
+        if self._calls or now < self._end_at:
+            return
+        if not self._session_id:
+            self.ended = True
+        if self.ended:
+            return
+        self._end_tries += 1
+        call = self._next_number()
+        self._calls[call] = _Call(THE_SESSION, self._session_id, 0, self._replica, now)
+        request = pb.ResignRequest(session_id=self._session_id)
+        effects.append(SendResign(call, request, self._answer_patience))
+
+    def _drop_stream(self) -> None:
+        """The stream is of no use any more."""
+        if self._stream:
+            self._dropped_stream, self._stream = self._stream, 0
+        self._renewal_sent = None
+
+    def _close_dropped_stream(self, effects: list[Effect]) -> None:
+        if self._dropped_stream:
+            effects.append(CloseStream(self._dropped_stream))
+            self._dropped_stream = 0
+
+    def _replica_failed(self, replica: int, silent: bool) -> None:
+        """A call or stream failed on this replica, and should go well on another."""
+        if replica == self._replica:  # or else it is not used any more
+            self._replica += 1
+            self._failures += 1
+            self._move_on = UseAnotherReplica(silent)
+
+    # What the service says.
+
+    def _on_opened(self, session: pb.Session) -> None:
+        self._session_id = session.session_id
+        self._request_id = self._new_request_id()  # for the next one
+        self._previous_session_id = ""
+
+    def _session_over(self, cause: int, now: int) -> None:
+        if not self._session_id:
+            return
+        self._previous_session_id = self._session_id if cause == pb.CAUSE_EXPIRED else ""
+        self._session_id = ""
+        self._seats.forget_terms()
+        self._lease = Lease()
+        self._drop_stream()
+        for entry in self._seats.entries.values():
+            entry.seat.on_session_over(cause, now)
+            if cause == pb.CAUSE_SUPERSEDED:
+                # Whoever took over would be thrown out by another session.
+                entry.seat.on_refused(self._superseded(), now)
+
+    def _superseded(self) -> ServiceError:
+        details = f"superseded by a newer session of {self._candidate}"
+        return ServiceError(grpc.StatusCode.ABORTED, details)
+
+    def _seat_elected(self, leadership: pb.Leadership, now: int) -> None:
+        entry = self._seats.acting_in(leadership.election) or self._add_stray(
+            leadership.election, now
+        )
+        entry.seat.on_elected(leadership, now, self._lease)
+        if leadership.successor:
+            entry.seat.on_step_down_asked(leadership.term, leadership.successor, now)
+
+    def _add_stray(self, election: str, now: int) -> Entry:
+        """A seat in an election in which nobody here stands: it is given up."""
+        entry = self._seats.add(self._next_stray, SeatOptions(election))
+        self._next_stray -= 1
+        entry.seat.abandon(now)
+        return entry
+
+    def _take_in_notice(self, notice: pb.SeatNotice, now: int) -> None:
+        if notice.HasField("elected"):
+            self._seat_elected(notice.elected, now)
+        entry = self._seats.acting_in(notice.election)
+        if entry is None:
+            return
+        if notice.HasField("elected"):
+            entry.noticed_on = self._stream
+            entry.in_doubt = False
+        elif notice.HasField("lost"):
+            entry.seat.on_lost(notice.lost.term, notice.lost.cause, now)
+        elif notice.HasField("step_down"):
+            entry.seat.on_step_down_asked(notice.step_down.term, notice.step_down.successor, now)
+
+    def _take_in_renewal(self, renewal: pb.Renewal, now: int) -> None:
+        if len(renewal.sessions) != 1:
+            return
+        session = renewal.sessions[0]
+        if session.HasField("ended"):
+            return self._session_over(session.ended, now)
+        if session.HasField("not_found"):
+            return self._session_over(pb.CAUSE_EXPIRED, now)
+        if self._renewal_sent is not None and renewal.sequence == self._sequence:
+            self._renewed(session.lease_ttl.ToNanoseconds(), self._renewal_sent, now)
+            self._renewal_sent = None
+        if self._list is not None:
+            self._list.extend(session.seats)
+            if not renewal.more:
+                self._take_in_list(now)
+
+    def _take_in_list(self, now: int) -> None:
+        """The seats count as listed when the last part of the list has come."""
+        held, self._list = self._list or [], None
+        for leadership in held:
+            self._seat_elected(leadership, now)
+        self._seats.listed(held, self._stream, now)
+
+    def _renewed(self, lease_ttl: int, sent_at: int, now: int) -> None:
+        self._failures = 0
+        self._renewals.append(Renewal(now - sent_at, self._lease.believed_until - now))
+        self._lease.renewed(sent_at, lease_ttl)
+        self._next_renewal = sent_at + self._lease.renewal_interval
+
+    # The rest.
+
+    def _take_call(self, number: int) -> Optional[_Call]:
+        call = self._calls.pop(number, None)
+        entry = self._seats.find(call.seat) if call else None
+        if entry:
+            entry.called = False
+        return call
+
+    def _campaign_request(self, options: SeatOptions) -> pb.CampaignRequest:
+        request = pb.CampaignRequest(
+            election=options.election,
+            candidate=self._candidate,
+            value=options.value,
+            priority=options.priority,
+            supersede=self._supersede,
+        )
+        request.wait.FromSeconds(0)  # the stream tells when it is elected
+        if self._session_id:
+            request.session_id = self._session_id
+            return request
+        request.request_id = self._request_id
+        request.previous_session_id = self._previous_session_id
+        if self._wished_ttl is not None:
+            request.lease_ttl.FromNanoseconds(self._wished_ttl)
+        return request
+
+    @property
+    def _answer_patience(self) -> int:
+        """Half of a heartbeat, so that a replica that hangs costs less than one."""
+        least, most = ANSWER_PATIENCE
+        lease_ttl = self._lease.ttl or self._wished_ttl
+        return most if lease_ttl is None else min(max(lease_ttl // 6, least), most)
+
+    def _within(self, least_and_most: tuple[int, int], now: int) -> int:
+        return now + self._random.randint(*least_and_most)
+
+    def _backoff(self, now: int) -> int:
+        doublings = min(max(self._failures - 1, 0), 10)
+        longest = min(BACKOFF_MAX, BACKOFF_MIN << doublings)
+        return self._within((0 if self._failures <= 1 else longest // 2, longest), now)
+
+    def _next_number(self) -> int:
+        self._last_number += 1
+        return self._last_number
+
+    def _new_request_id(self) -> bytes:
+        return self._random.getrandbits(128).to_bytes(16, "big")
+
+
+def _cause_of(error: ServiceError) -> int:
+    try:
+        return pb.Cause.Value("CAUSE_" + error.metadata.get("cause", ""))
+    except ValueError:  # a session that is not known was forgotten since
+        return pb.CAUSE_EXPIRED
