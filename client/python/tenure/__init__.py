@@ -1,1 +1,44 @@
-"""Leader election as a service: the client library of Tenure."""
+"""Leader election as a service: the client library of Tenure.
+
+    import tenure
+
+    elector = tenure.Elector("127.0.0.1:7070")
+    with elector.lead("orders") as seat:
+        while not seat.wait(1):
+            ship_the_next_order(seat.term)
+
+See Elector, which says what it promises and what it does not; Observer and LeaderCache, to find out
+who leads; Fence, TermGuard and SqlFence, to keep two terms apart.
+"""
+
+from importlib import metadata as _metadata
+
+from tenure.candidacy import Callbacks, Candidacy, Seat
+from tenure.client import Client
+from tenure.credentials import Tls
+from tenure.elector import Elector, Lead
+from tenure.errors import NotElected, SeatLost, ServiceError, TenureError
+from tenure.fence import Fence, FenceCalls, FenceError, GuardCalls, NotLeader, TermGuard
+
+__version__ = _metadata.version("tenure")
+
+__all__ = [
+    "Callbacks",
+    "Candidacy",
+    "Client",
+    "Elector",
+    "Fence",
+    "FenceCalls",
+    "FenceError",
+    "GuardCalls",
+    "Lead",
+    "NotElected",
+    "NotLeader",
+    "Seat",
+    "SeatLost",
+    "ServiceError",
+    "TenureError",
+    "TermGuard",
+    "Tls",
+    "__version__",
+]

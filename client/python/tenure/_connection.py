@@ -1,0 +1,136 @@
+"""Which replica to talk to."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any, Optional, Union
+
+import grpc
+
+from tenure.credentials import Tls
+from tenure.v1 import election_pb2_grpc as rpc
+
+Credentials = Union[Tls, grpc.ChannelCredentials, None]
+
+_HEALTH_CHECKED = json.dumps(
+    {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "healthCheckConfig": {"serviceName": ""},  # the health of the server as a whole
+    }
+)
+_OPTIONS: list[tuple[str, Any]] = [
+    ("grpc.keepalive_time_ms", 5_000),
+    ("grpc.keepalive_timeout_ms", 3_000),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    # A connection may take longer than the pause between two: to another continent, say.
+    ("grpc.min_reconnect_backoff_ms", 3_000),
+    ("grpc.max_reconnect_backoff_ms", 200),
+    # A full page of elections with long values is larger than gRPC's own limit.
+    ("grpc.max_receive_message_length", -1),
+    # Each replica has a connection of its own: none waits for another's.
+    ("grpc.use_local_subchannel_pool", 1),
+]
+
+
+class Replica:
+    def __init__(self, endpoint: str, channel: grpc.Channel) -> None:
+        self.endpoint = endpoint
+        self.channel = channel
+        self.stub = rpc.ElectionServiceStub(channel)
+        self.answered = False  # anything, on this connection
+        self._driven = False
+
+    def drive(self) -> None:
+        """Has a thread of gRPC's connect it. Calls that fail at once do not, before gRPC 1.85."""
+        if not self._driven:
+            self._driven = True
+            self.channel.subscribe(_ignore, try_to_connect=True)
+
+    def leave_to_calls(self) -> None:
+        if self._driven:
+            self._driven = False
+            self.channel.unsubscribe(_ignore)
+
+
+def _ignore(_: grpc.ChannelConnectivity) -> None:
+    pass
+
+
+class Connection:
+    """The replicas of one service, one of them in use. Any will do. Not thread-safe."""
+
+    def __init__(self, endpoints: str, credentials: Credentials, health_check: bool) -> None:
+        self._credentials = credentials
+        self._options = list(_OPTIONS)
+        if health_check:
+            self._options.append(("grpc.service_config", _HEALTH_CHECKED))
+        self._stamp: tuple = ()
+        self._channel_credentials: Optional[grpc.ChannelCredentials]
+        if isinstance(credentials, Tls):
+            self._stamp = credentials.stamp()
+            self._channel_credentials = credentials.channel_credentials()
+        else:
+            self._channel_credentials = credentials
+        self._replicas = [self._open(endpoint) for endpoint in endpoints_of(endpoints)]
+        self._in_use = random.randrange(len(self._replicas))
+
+    @property
+    def replica(self) -> Replica:
+        """The one in use."""
+        return self._replicas[self._in_use]
+
+    def answered(self, replica: Replica) -> None:
+        """It has said something, so its connection stands."""
+        replica.answered = True
+        for one in self._replicas:
+            one.leave_to_calls()
+
+    def move_on(self, silent: bool = False) -> None:
+        """Uses the next replica from now on.
+
+        If nothing came back from the one in use and its connection stood, that is made anew. One
+        that is only being made is waited for, however long that takes.
+        """
+        changed = self._files_have_changed()
+        for replica in list(self._replicas):
+            if changed or (silent and replica is self.replica and replica.answered):
+                self._reopen(replica)
+        self._in_use = (self._in_use + 1) % len(self._replicas)
+        self.replica.drive()
+
+    def close(self) -> None:
+        for replica in self._replicas:
+            replica.channel.close()
+
+    def _reopen(self, replica: Replica) -> None:
+        replica.channel.close()
+        self._replicas[self._replicas.index(replica)] = self._open(replica.endpoint)
+
+    def _open(self, endpoint: str) -> Replica:
+        if self._channel_credentials is None:
+            return Replica(endpoint, grpc.insecure_channel(endpoint, self._options))
+        channel = grpc.secure_channel(endpoint, self._channel_credentials, self._options)
+        return Replica(endpoint, channel)
+
+    def _files_have_changed(self) -> bool:
+        if not isinstance(self._credentials, Tls):
+            return False
+        try:
+            stamp = self._credentials.stamp()
+            if stamp == self._stamp:
+                return False
+            self._channel_credentials = self._credentials.channel_credentials()
+        except OSError:  # they are being replaced; the next failure looks again
+            return False
+        self._stamp = stamp
+        return True
+
+
+def endpoints_of(endpoints: str) -> list[str]:
+    """Raises ValueError if there is none."""
+    named = [endpoint.strip() for endpoint in endpoints.split(",") if endpoint.strip()]
+    if not named:
+        raise ValueError("endpoints names no replica; write host:port[,host:port...]")
+    return named

@@ -1,0 +1,295 @@
+"""The I/O of a client: carries out what its session decides, on one thread.
+
+calls' answers, stream's messages, electors' wishes --queue--> [loop: Session] -->
+calls, beliefs, news
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import socket
+import threading
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable, Optional, Protocol
+
+import grpc
+
+from tenure import _clock, _effects, _fork
+from tenure._belief import Belief
+from tenure._connection import Connection, Credentials, Replica
+from tenure._lease import FOREVER, SECOND
+from tenure._metrics import Metrics
+from tenure._seat import Event, SeatOptions
+from tenure._session import Session
+from tenure._stream import KeepAliveStream
+from tenure.errors import ServiceError
+from tenure.v1 import election_pb2 as pb
+
+if TYPE_CHECKING:
+    import prometheus_client
+
+logger = logging.getLogger("tenure")
+
+Input = Callable[[Session, int], None]
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    endpoints: str
+    candidate: Optional[str]
+    lease_ttl: Optional[int]  # in nanoseconds
+    supersede: bool
+    credentials: Credentials
+    registry: Optional[prometheus_client.CollectorRegistry]
+
+
+class Listener(Protocol):
+    """One elector's stand, as the loop sees it. Called on its thread: it must not wait."""
+
+    belief: Belief  # up to date before each event
+
+    def on_event(self, event: Event) -> None: ...
+
+    def on_gone(self) -> None:
+        """Nothing is left to do, and nothing more will be told."""
+
+
+class SerialExecutor:
+    """Runs callbacks one after the other, on a thread that does nothing else."""
+
+    def __init__(self) -> None:
+        self._tasks: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="tenure-callbacks", daemon=True).start()
+
+    def run(self, task: Callable[[], None]) -> None:
+        self._tasks.put(task)
+
+    def close(self) -> None:
+        """After the tasks that it has been given."""
+        self._tasks.put(None)
+
+    def _run(self) -> None:
+        for task in iter(self._tasks.get, None):
+            try:
+                task()
+            except Exception:
+                logger.exception("a callback has failed")
+
+
+class _Published:
+    """What a listener's belief says."""
+
+    def __init__(self, listener: Listener, election: str) -> None:
+        self.listener = listener
+        self.election = election
+        self.term = 0  # no belief stands
+        self.until = 0
+
+
+class ClientLoop:
+    """Thread-safe. Begins at once, and ends when it is closed."""
+
+    def __init__(self, options: LoopOptions) -> None:
+        self.callbacks = SerialExecutor()
+        self._inputs: queue.SimpleQueue[Input] = queue.SimpleQueue()
+        candidate = options.candidate or f"{socket.gethostname()}:{os.getpid()}"
+        self._session = Session(candidate, options.lease_ttl, options.supersede)
+        self._connection = Connection(options.endpoints, options.credentials, health_check=True)
+        self._metrics = Metrics(options.registry)
+        self._published: dict[int, _Published] = {}
+        self._calls: dict[int, Any] = {}  # under way; both a grpc.Call and a grpc.Future
+        self._stream: Optional[KeepAliveStream] = None
+        self._last_seat = 0
+        self._seats_lock = threading.Lock()
+        self._give_up_at: float = FOREVER
+        self._end_error: Optional[ServiceError] = None
+        self._do: dict[type, Callable[[Any], None]] = {
+            _effects.SendCampaign: self._send_campaign,
+            _effects.SendResign: self._send_resign,
+            _effects.OpenStream: self._open_stream,
+            _effects.SendRenewal: self._send_renewal,
+            _effects.CloseStream: self._close_stream,
+            _effects.UseAnotherReplica: self._use_another_replica,
+        }
+        self._thread = threading.Thread(target=self._run, name="tenure-client", daemon=True)
+        self._thread.start()
+        _fork.watch(self)
+
+    def tell(self, what: Input) -> None:
+        """What the session is to be told; passed over if it has ended."""
+        self._inputs.put(what)
+
+    def add(self, options: SeatOptions, listener: Listener) -> int:
+        """Answers with the number of its seat."""
+        with self._seats_lock:
+            self._last_seat += 1
+            number = self._last_seat
+        self.tell(lambda session, now: self._add(number, options, listener))
+        return number
+
+    def close(self, patience: int) -> Optional[ServiceError]:
+        """Ends the session, waiting for at most `patience`. None: the service has ended it.
+
+        Not to be called on the loop's own thread.
+        """
+        self.tell(lambda session, now: self._end(now, patience))
+        self._thread.join()
+        return self._end_error
+
+    def after_fork(self) -> None:
+        """In a process that was forked: the seats are its parent's."""
+        for published in list(self._published.values()):
+            published.listener.belief.void()
+
+    # All of these on the loop's thread.
+
+    def _run(self) -> None:
+        try:
+            while not self._over_at(_clock.now()):
+                self._turn()
+        except Exception:
+            logger.exception("the client has failed, and does not lead any more")
+        for published in self._published.values():
+            published.listener.belief.end()
+            published.listener.on_gone()
+        for call in self._calls.values():
+            call.cancel()
+        if self._stream:
+            self._stream.close()
+        self._connection.close()
+        self.callbacks.close()
+        self._end_error = self._session.end_error
+        if not self._session.ended and self._end_error is None:
+            details = "the session's end was not answered in time"
+            self._end_error = ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
+
+    def _turn(self) -> None:
+        wake = min(self._session.next_wake(), self._give_up_at)
+        inputs = self._take_inputs(_clock.patience_until(wake))
+        now = _clock.now()
+        if not inputs and now < wake:
+            return
+        for tell in inputs:
+            tell(self._session, now)
+        self._step(now)
+
+    def _take_inputs(self, patience: float) -> list[Input]:
+        """All that there are, so that many answers cost one decision."""
+        inputs = []
+        try:
+            inputs.append(self._inputs.get(timeout=patience))
+            while True:
+                inputs.append(self._inputs.get_nowait())
+        except queue.Empty:
+            return inputs
+
+    def _over_at(self, now: int) -> bool:
+        return self._session.ended or now >= self._give_up_at
+
+    def _step(self, now: int) -> None:
+        effects = self._session.decide(now)
+        # The belief ends before anything is sent that gives up the seat.
+        for number, published in self._published.items():
+            self._publish(number, published, now)
+        for number, event in self._session.take_news():
+            published = self._published[number]
+            self._metrics.count_event(published.election, event)
+            published.listener.on_event(event)
+        for renewal in self._session.take_renewals():
+            self._metrics.count_renewal(renewal)
+        for effect in effects:
+            self._do[type(effect)](effect)
+        for number in self._session.take_gone():
+            self._published.pop(number).listener.on_gone()
+
+    def _publish(self, number: int, published: _Published, now: int) -> None:
+        belief = published.listener.belief
+        until = self._session.believed_until(number)
+        term = self._session.term_of(number) if until else 0
+        if term != published.term:
+            belief.end()
+            if term:
+                belief.begin(term, until)
+        elif term and until != published.until and not belief.extend(until):
+            self._session.belief_ended(number, now)
+            term = 0
+        published.term, published.until = term, until
+
+    def _add(self, number: int, options: SeatOptions, listener: Listener) -> None:
+        self._metrics.add_election(options.election)
+        self._published[number] = _Published(listener, options.election)
+        self._session.add(number, options)
+
+    def _end(self, now: int, patience: int) -> None:
+        if self._give_up_at == FOREVER:
+            self._give_up_at = now + patience
+            self._session.end(now, now + patience)
+
+    # Effects.
+
+    def _send_campaign(self, send: _effects.SendCampaign) -> None:
+        replica = self._connection.replica
+        call = replica.stub.Campaign.future(send.request, timeout=send.patience / SECOND)
+        self._await(send.call, call, partial(self._campaign_done, replica, send.call, call))
+
+    def _send_resign(self, send: _effects.SendResign) -> None:
+        replica = self._connection.replica
+        call = replica.stub.Resign.future(send.request, timeout=send.patience / SECOND)
+        self._await(send.call, call, partial(self._resign_done, replica, send.call, call))
+
+    def _await(self, number: int, call: Any, done: Input) -> None:
+        self._calls[number] = call
+        call.add_done_callback(lambda _: self.tell(done))
+
+    def _campaign_done(
+        self, replica: Replica, number: int, call: Any, session: Session, now: int
+    ) -> None:
+        error = self._take_call(replica, number)
+        session.on_campaign_done(number, now, None if error else call.result(), error)
+
+    def _resign_done(
+        self, replica: Replica, number: int, _call: Any, session: Session, now: int
+    ) -> None:
+        session.on_resign_done(number, now, self._take_call(replica, number))
+
+    def _take_call(self, replica: Replica, number: int) -> Optional[ServiceError]:
+        call = self._calls.pop(number)
+        error = None if call.code() is grpc.StatusCode.OK else ServiceError.from_rpc(call)
+        if error is None or not error.is_transient:
+            self._connection.answered(replica)
+        return error
+
+    def _open_stream(self, opened: _effects.OpenStream) -> None:
+        number, replica = opened.stream, self._connection.replica
+        self._stream = KeepAliveStream(
+            replica.stub,
+            lambda message: self.tell(partial(self._on_message, replica, number, message)),
+            lambda: self.tell(lambda session, now: session.on_stream_closed(number, now)),
+        )
+
+    def _on_message(
+        self,
+        replica: Replica,
+        stream: int,
+        message: pb.KeepAliveResponse,
+        session: Session,
+        now: int,
+    ) -> None:
+        self._connection.answered(replica)
+        session.on_stream_message(stream, message, now)
+
+    def _send_renewal(self, renewal: _effects.SendRenewal) -> None:
+        if self._stream:
+            self._stream.send(renewal.request)
+
+    def _close_stream(self, _closed: _effects.CloseStream) -> None:
+        if self._stream:
+            self._stream.close()
+        self._stream = None
+
+    def _use_another_replica(self, move: _effects.UseAnotherReplica) -> None:
+        self._connection.move_on(move.silent)
+        self._metrics.count_replica_change()

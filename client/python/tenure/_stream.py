@@ -1,0 +1,44 @@
+"""One KeepAlive stream: requests out, messages in, on a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from typing import Callable, Optional
+
+import grpc
+
+from tenure.v1 import election_pb2 as pb
+from tenure.v1 import election_pb2_grpc as rpc
+
+
+class KeepAliveStream:
+    """Calls back on its own thread: `on_closed` last, and once, however it ends. Thread-safe."""
+
+    def __init__(
+        self,
+        stub: rpc.ElectionServiceStub,
+        on_message: Callable[[pb.KeepAliveResponse], None],
+        on_closed: Callable[[], None],
+    ) -> None:
+        self._on_message = on_message
+        self._on_closed = on_closed
+        self._requests: queue.SimpleQueue[Optional[pb.KeepAliveRequest]] = queue.SimpleQueue()
+        self._call = stub.KeepAlive(iter(self._requests.get, None))
+        threading.Thread(target=self._read, name="tenure-keep-alive", daemon=True).start()
+
+    def send(self, request: pb.KeepAliveRequest) -> None:
+        self._requests.put(request)
+
+    def close(self) -> None:
+        """Does not wait."""
+        self._call.cancel()
+        self._requests.put(None)
+
+    def _read(self) -> None:
+        with contextlib.suppress(grpc.RpcError):
+            for message in self._call:
+                self._on_message(message)
+        self._requests.put(None)
+        self._on_closed()

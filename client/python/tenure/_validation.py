@@ -1,0 +1,32 @@
+"""What the service would refuse, refused at once. Each raises ValueError."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Union
+
+NAME_BYTES_MAX = 255
+VALUE_BYTES_MAX = 4096
+
+
+def check_name(name: str, what: str) -> str:
+    size = len(name.encode())
+    if not 1 <= size <= NAME_BYTES_MAX:
+        raise ValueError(f"{what} is {size} bytes long; it must be 1 to {NAME_BYTES_MAX} bytes")
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise ValueError(f"{what} {name!r} contains a control character")
+    return name
+
+
+def check_value(value: Union[bytes, str]) -> bytes:
+    """Text is encoded as UTF-8."""
+    encoded = value.encode() if isinstance(value, str) else value
+    if len(encoded) > VALUE_BYTES_MAX:
+        raise ValueError(f"value is {len(encoded)} bytes long; the maximum is {VALUE_BYTES_MAX}")
+    return encoded
+
+
+def check_not_negative(seconds: float, what: str) -> float:
+    if seconds < 0:
+        raise ValueError(f"{what} is negative; it must be 0 or more")
+    return seconds

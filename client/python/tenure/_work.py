@@ -1,0 +1,90 @@
+"""Work within a term: the seat is not resigned while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Optional
+
+from tenure.errors import SeatLost
+
+if TYPE_CHECKING:
+    from tenure.candidacy import Candidacy, Seat
+
+
+class Working:
+    """For `with`, and for `async with`, where the task is cancelled when the work must end.
+
+    Entering raises SeatLost if it must not begin.
+    """
+
+    def __init__(self, candidacy: Candidacy, seat: Seat) -> None:
+        self.seat = seat
+        self._candidacy = candidacy
+        self._cancellation: Optional[_Cancellation] = None
+
+    def __enter__(self) -> Seat:
+        self._candidacy._begin_work(self.seat)
+        return self.seat
+
+    def __exit__(self, *_: object) -> None:
+        self._candidacy._end_work(self.seat)
+
+    async def __aenter__(self) -> Seat:
+        seat = self.__enter__()
+        self._cancellation = _Cancellation(seat)
+        return seat
+
+    async def __aexit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], _: Any
+    ) -> None:
+        assert self._cancellation
+        try:
+            await self._cancellation.end(kind, error)
+        finally:
+            self.__exit__()
+
+
+class _Cancellation:
+    """Cancels the current task when its seat must be given up, unless it has ended before."""
+
+    def __init__(self, seat: Seat) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._seat = seat
+        self._task = task
+        self._loop = asyncio.get_running_loop()
+        self._cancelled_before = self._count(0)
+        self._requested = False
+        self._over = False
+        seat._stop.add_done_callback(self._on_stop)
+
+    def _count(self, otherwise: int) -> int:
+        """How often somebody wants the task cancelled; only Python 3.11 and later can tell."""
+        return self._task.cancelling() if hasattr(self._task, "cancelling") else otherwise
+
+    def _on_stop(self, _: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if not self._over:
+            self._requested = True
+            self._task.cancel()
+
+    async def end(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException]
+    ) -> None:
+        """Raises SeatLost instead of the cancellation, unless somebody else wanted it too."""
+        self._over = True
+        if not self._requested:
+            return
+        if kind is None:
+            # It may have ended before the cancellation arrived, which is meant for nobody else.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+        if hasattr(self._task, "uncancel"):
+            self._task.uncancel()
+        only_ours = self._count(self._cancelled_before) <= self._cancelled_before
+        if kind is not None and issubclass(kind, asyncio.CancelledError) and only_ours:
+            raise SeatLost(self._seat._stop.result()) from error

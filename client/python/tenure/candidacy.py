@@ -1,0 +1,432 @@
+"""One stand in one election, and the terms that it leads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import threading
+from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Union
+
+from tenure import _clock, _seat
+from tenure._belief import Belief
+from tenure._lease import SECOND
+from tenure._metrics import cause_name
+from tenure._session import Session
+from tenure._validation import check_value
+from tenure.client import Client
+from tenure.errors import NotElected, SeatLost, ServiceError
+from tenure.fence import Fence
+from tenure.v1 import election_pb2 as pb
+
+logger = logging.getLogger("tenure")
+
+Work = Callable[["Seat"], None]
+Promise = Future[Optional["Seat"]]
+
+
+@dataclass(frozen=True)
+class Callbacks:
+    """Each is called once per occurrence, in order, on a thread of the client that does nothing
+    else: a slow callback delays other callbacks, but no renewals. An exception is logged.
+
+    on_standing(candidacy, place): it waits in the queue; `place` has `position` and `leader`.
+    on_elected(seat): this process leads. Called before the work begins.
+    on_suspended(seat), on_resumed(seat): half the lease passed without a renewal; the seat is still
+      held. Renewals work again.
+    on_step_down(seat, successor): an operator asks this process to make way. The work has been
+      asked to stop.
+    on_lost(seat, cause): the term has ended. The cause is "RESIGNED" if this process gave the seat
+      up, "EXPIRED" if its deadline passed, "UNSPECIFIED" if it is unknown, or another Cause.
+    on_trouble(candidacy, error): a call failed, or the service does not let this process stand for
+      now. It keeps trying. Called once for what goes unanswered, and once for a refusal.
+    on_refused(candidacy, error): the service does not let this process stand: an argument is
+      malformed, or there is a newer session of the same candidate. It does not try again.
+    on_overrun(seat): the watchdog. The work has not ended in time, and another candidate may soon
+      hold the seat. End the work or the process by force. Called on the thread that renews the
+      lease, since the callbacks' thread may be the one that hangs: it must return at once.
+    """
+
+    on_standing: Optional[Callable[[Candidacy, pb.Standing], None]] = None
+    on_elected: Optional[Callable[[Seat], None]] = None
+    on_suspended: Optional[Callable[[Seat], None]] = None
+    on_resumed: Optional[Callable[[Seat], None]] = None
+    on_step_down: Optional[Callable[[Seat, str], None]] = None
+    on_lost: Optional[Callable[[Seat, str], None]] = None
+    on_trouble: Optional[Callable[[Candidacy, ServiceError], None]] = None
+    on_refused: Optional[Callable[[Candidacy, ServiceError], None]] = None
+    on_overrun: Optional[Callable[[Seat], None]] = None
+
+
+class Seat:
+    """One term in which this process leads an election. Thread-safe."""
+
+    def __init__(self, candidacy: Candidacy, leadership: pb.Leadership) -> None:
+        self.leadership = leadership
+        self._candidacy = candidacy
+        self._stop: Future[str] = Future()  # done: the work must end, because of this
+        self._released = False  # whoever worked in it has given it up
+        self._work_told = False  # that it has ended, to the session
+
+    @property
+    def election(self) -> str:
+        return self.leadership.election
+
+    @property
+    def term(self) -> int:
+        """The fencing token. It stays the same when the seat is lost."""
+        return self.leadership.term
+
+    @property
+    def fence(self) -> Fence:
+        return Fence(self.election, self.term)
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this process may act as the leader in this term now. Never waits."""
+        return not self._released and self._candidacy.term == self.term
+
+    @property
+    def remaining(self) -> float:
+        """For how many seconds it may still act if no further renewal is answered."""
+        return self._candidacy.remaining if self.is_leader else 0.0
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the work has been asked to end, or must have ended."""
+        return self._stop.done() or not self.is_leader
+
+    def wait(self, timeout: Optional[float] = None) -> bool:
+        """Waits until the work must end (True), or for `timeout` seconds (False)."""
+        with contextlib.suppress(FutureTimeout):
+            self._stop.result(timeout)
+        return self.stopping
+
+    def check(self) -> None:
+        """Raises SeatLost if the work must end. For the beginning of each step that matters."""
+        if self.stopping:
+            raise SeatLost(self._stop.result() if self._stop.done() else "the lease has run out")
+
+    def _release(self) -> None:
+        self._released = True
+        self._ask_to_stop("given up")
+
+    def _ask_to_stop(self, why: str) -> None:
+        with contextlib.suppress(InvalidStateError):  # it has been asked already
+            self._stop.set_result(f"term {self.term} of {self.election!r}: {why}")
+
+    def __repr__(self) -> str:
+        return f"<Seat {self.election!r} term {self.term}>"
+
+
+class Candidacy:
+    """A stand in one election, made by Elector.stand. Thread-safe.
+
+    It is waiting for the seat or holds it, in one term after the other, until it is closed.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        options: _seat.SeatOptions,
+        callbacks: Callbacks,
+        work: Optional[Work] = None,
+    ) -> None:
+        self.election = options.election
+        self.belief = Belief()
+        self._client = client
+        self._callbacks = callbacks
+        self._work = work
+        self._has_work = options.has_work
+        self._lock = threading.Lock()
+        self._gate = threading.RLock()  # held while a callback runs
+        self._open = True  # callbacks are wanted
+        self._seat: Optional[Seat] = None  # the latest one
+        self._users = 0  # parts of the work that have not ended
+        self._idle = threading.Event()
+        self._idle.set()
+        self._answered = False  # the service has said whether this process leads, or could not
+        self._leaving = False
+        self._refusal: Optional[ServiceError] = None
+        self._gone = False
+        self._waiting: list[Promise] = []  # for a seat
+        self._asking: list[Promise] = []  # for an answer
+        self._loop = client._claim(self)
+        self._number = self._loop.add(options, self)
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this process may act as the leader now. Takes a microsecond, and never waits."""
+        return self.term != 0
+
+    @property
+    def term(self) -> int:
+        """The term in which this process leads now; 0 if it does not lead."""
+        return self.belief.term_at(_clock.now())
+
+    @property
+    def remaining(self) -> float:
+        """For how many seconds it may still act as the leader if no further renewal is answered;
+        zero or negative if it does not lead.
+        """
+        return self.belief.remaining(_clock.now()) / SECOND
+
+    @property
+    def seat(self) -> Optional[Seat]:
+        """That of the term in which this process leads now; None if it does not lead."""
+        seat = self._seat
+        return seat if seat and seat.is_leader else None
+
+    def wait(self, timeout: Optional[float] = None) -> Seat:
+        """Waits until this process leads.
+
+        timeout: in seconds. None: no limit. 0: only until the service has answered.
+        Raises NotElected after that, and ServiceError if it is refused for good.
+        """
+        future = self._answer() if timeout == 0 else self._next_seat()
+        try:
+            return self._seat_of(future.result(timeout or None))
+        except FutureTimeout:
+            raise self._not_elected(timeout) from None
+        finally:
+            future.cancel()
+
+    async def wait_async(self, timeout: Optional[float] = None) -> Seat:
+        """The same for asyncio."""
+        future = asyncio.wrap_future(self._answer() if timeout == 0 else self._next_seat())
+        try:
+            return self._seat_of(await asyncio.wait_for(future, timeout or None))
+        except asyncio.TimeoutError:
+            raise self._not_elected(timeout) from None
+
+    def _seat_of(self, answer: Optional[Seat]) -> Seat:
+        if answer is None:
+            raise self._not_elected(0)
+        return answer
+
+    def _not_elected(self, timeout: Optional[float]) -> NotElected:
+        return NotElected(f"not elected in {self.election!r} within {timeout} s")
+
+    def proclaim(self, value: Union[bytes, str]) -> None:
+        """Publishes another value, now or as soon as this process leads. At most 4096 bytes."""
+        encoded = check_value(value)
+        self._tell(lambda session, now: session.proclaim(self._number, encoded, now))
+
+    def resign(self) -> None:
+        """Steps down, and does not stand again. Returns at once; on_lost tells of the end."""
+        with self._lock:
+            self._leaving = True
+        self._tell(lambda session, now: session.leave(self._number, now))
+
+    def close(self) -> None:
+        """The same; and no callback is called after it has returned. Do not hold a lock that a
+        callback waits for. Work that runs is asked to end, and not waited for.
+        """
+        with self._gate:
+            self._open = False
+        self._leave()
+
+    def __enter__(self) -> Candidacy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # For those who work, or wait.
+
+    def _leave(self) -> None:
+        """From now on the client may stand in this election anew."""
+        self.resign()
+        self._client._release(self)
+
+    def _next_seat(self) -> Promise:
+        """The current seat, or the next one."""
+        return self._promise(self._waiting, self.seat is not None)
+
+    def _answer(self) -> Promise:
+        """The current seat, or None if the service has said that another leads, or nothing."""
+        return self._promise(self._asking, self._answered)
+
+    def _promise(self, promises: list[Promise], known: bool) -> Promise:
+        future: Promise = Future()
+        with self._lock:
+            if self._refusal:
+                future.set_exception(self._refusal)
+            elif self._gone:
+                future.set_exception(self._ended())
+            elif known:
+                future.set_result(self.seat)
+            else:
+                promises.append(future)
+        return future
+
+    def _begin_work(self, seat: Seat) -> None:
+        """Raises SeatLost if it must not begin."""
+        with self._lock:
+            seat.check()
+            if self._leaving:
+                raise SeatLost(f"the stand in {self.election!r} is ending")
+            self._users += 1
+            self._idle.clear()
+
+    def _end_work(self, seat: Seat) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._idle.set()
+                if self._work or seat._stop.done():
+                    self._work_ended(seat)
+
+    def _wait_for_work(self, timeout: float) -> bool:
+        """Whether no work runs."""
+        return self._idle.wait(timeout)
+
+    def _work_ended(self, seat: Seat) -> None:
+        """Under the lock. Tells it once in a term: twice might end the next one."""
+        if not seat._work_told:
+            seat._work_told = True
+            self._tell(lambda session, now: session.work_ended(self._number, now))
+
+    def _tell(self, what: Callable[[Session, int], None]) -> None:
+        self._loop.tell(what)
+
+    def _ended(self) -> NotElected:
+        return NotElected(f"the stand in {self.election!r} has ended")
+
+    # Of the loop's thread.
+
+    def on_event(self, event: _seat.Event) -> None:
+        _HANDLERS[type(event)](self, event)
+
+    def on_gone(self) -> None:
+        self._client._release(self)
+        with self._lock:
+            self._gone = True
+            promises = self._take_promises()
+        _settle(promises, lambda future: future.set_exception(self._ended()))
+        if self._seat:
+            self._seat._ask_to_stop("the client is closed")
+
+    def _on_standing(self, event: _seat.Standing) -> None:
+        self._run(self._callbacks.on_standing, self, event.place)
+        self._no_seat()
+
+    def _on_elected(self, event: _seat.Elected) -> None:
+        seat = self._seat = Seat(self, event.leadership)
+        self._run(self._callbacks.on_elected, seat)
+        self._loop.callbacks.run(functools.partial(self._seat_won, seat))
+
+    def _on_suspended(self, _event: _seat.Suspended) -> None:
+        self._run(self._callbacks.on_suspended, self._seat)
+
+    def _on_resumed(self, _event: _seat.Resumed) -> None:
+        self._run(self._callbacks.on_resumed, self._seat)
+
+    def _on_handover_asked(self, event: _seat.HandoverAsked) -> None:
+        self._run(self._callbacks.on_step_down, self._seat, event.successor)
+
+    def _on_stop_work(self, _event: _seat.StopWork) -> None:
+        self._stop("the seat must be given up")
+
+    def _on_overrun(self, _event: _seat.Overrun) -> None:
+        if self._idle.is_set():
+            return
+        logger.error("the work of %r has not ended in time", self._seat)
+        # Not through the gate: a callback that hangs within it must not keep renewals waiting.
+        if self._open and self._callbacks.on_overrun:
+            _guarded(self._callbacks.on_overrun, self._seat)
+
+    def _on_lost(self, event: _seat.Lost) -> None:
+        cause = cause_name(event.cause)
+        self._run(self._callbacks.on_lost, self._seat, cause)
+        self._stop(f"the seat is lost: {cause}")
+
+    def _on_troubled(self, event: _seat.Troubled) -> None:
+        self._run(self._callbacks.on_trouble, self, event.error)
+        self._no_seat()
+
+    def _on_refused(self, event: _seat.Refused) -> None:
+        self._run(self._callbacks.on_refused, self, event.error)
+        with self._lock:
+            self._refusal = event.error
+            promises = self._take_promises()
+        _settle(promises, lambda future: future.set_exception(event.error))
+
+    def _stop(self, why: str) -> None:
+        with self._lock:  # no work begins meanwhile
+            if self._seat:
+                self._seat._ask_to_stop(why)
+                if self._has_work and self._users == 0:
+                    self._work_ended(self._seat)
+
+    def _no_seat(self) -> None:
+        with self._lock:
+            self._answered = True
+            asking, self._asking = self._asking, []
+        _settle(asking, lambda future: future.set_result(None))
+
+    def _take_promises(self) -> list[Promise]:
+        promises = self._waiting + self._asking
+        self._waiting, self._asking = [], []
+        return promises
+
+    def _run(self, callback: Optional[Callable[..., None]], *arguments: Any) -> None:
+        if callback:
+            self._loop.callbacks.run(functools.partial(self._pass_gate, callback, *arguments))
+
+    # Of the callbacks' thread.
+
+    def _pass_gate(self, callback: Callable[..., None], *arguments: Any) -> None:
+        with self._gate:
+            if self._open:
+                callback(*arguments)
+
+    def _seat_won(self, seat: Seat) -> None:
+        if self._work:
+            name = f"tenure-work-{self.election}"
+            threading.Thread(target=self._run_work, args=(seat,), name=name, daemon=True).start()
+        with self._lock:
+            self._answered = True
+            promises = self._take_promises()
+        _settle(promises, lambda future: future.set_result(seat))
+
+    def _run_work(self, seat: Seat) -> None:
+        """Work that fails ends the term: to lead on without it would help nobody."""
+        with contextlib.suppress(SeatLost):
+            self._begin_work(seat)
+            try:
+                if self._work:
+                    _guarded(self._work, seat)
+            finally:
+                self._end_work(seat)
+
+
+def _settle(promises: list[Promise], how: Callable[[Promise], None]) -> None:
+    for future in promises:
+        if future.set_running_or_notify_cancel():
+            how(future)
+
+
+def _guarded(function: Callable[[Seat], None], seat: Optional[Seat]) -> None:
+    try:
+        function(seat)  # type: ignore[arg-type]
+    except Exception:
+        logger.exception("%r has failed", function)
+
+
+_HANDLERS: dict[type, Callable[[Candidacy, Any], None]] = {
+    _seat.Standing: Candidacy._on_standing,
+    _seat.Elected: Candidacy._on_elected,
+    _seat.Suspended: Candidacy._on_suspended,
+    _seat.Resumed: Candidacy._on_resumed,
+    _seat.HandoverAsked: Candidacy._on_handover_asked,
+    _seat.StopWork: Candidacy._on_stop_work,
+    _seat.Overrun: Candidacy._on_overrun,
+    _seat.Lost: Candidacy._on_lost,
+    _seat.Troubled: Candidacy._on_troubled,
+    _seat.Refused: Candidacy._on_refused,
+}

@@ -1,0 +1,84 @@
+"""A real service for the tests: `tenured` of build/bin, on its embedded store."""
+
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+
+import pytest
+
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # whatever is forked here does not use gRPC
+import tenure  # noqa: E402
+
+BIN = pathlib.Path(
+    os.environ.get("TENURE_BIN") or pathlib.Path(__file__).parents[3] / "build" / "bin"
+)
+PATIENCE = 20  # for what must happen; no test waits that long unless it fails
+
+
+def free_address():
+    """On a loopback address of its own, so that nobody else takes the port meanwhile."""
+    host = f"127.{random.randint(1, 254)}.{random.randint(1, 254)}.{random.randint(1, 254)}"
+    with socket.socket() as one:
+        one.bind((host, 0))
+        return f"{host}:{one.getsockname()[1]}"
+
+
+class Service:
+    def __init__(self, store, *options):
+        self.endpoint = free_address()
+        self._http = free_address()
+        self._command = [BIN / "tenured", "--store", store, "--listen", self.endpoint]
+        self._command += ["--http-listen", self._http, *options]
+        self._process = None
+
+    def start(self):
+        self._process = subprocess.Popen(
+            self._command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+        lines = []
+        for line in self._process.stderr:
+            lines.append(line)
+            if line.split(maxsplit=2)[1:] == ["info", "ready\n"]:
+                return self
+        raise AssertionError("".join(lines))
+
+    def pause(self):
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def tool(self, *arguments):
+        command = [BIN / "tenure", "--endpoint", self.endpoint, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def service(tmp_path):
+    service = Service(f"sqlite:{tmp_path}/tenure.db")
+    yield service.start()
+    service.stop()
+
+
+@pytest.fixture
+def elector(service):
+    """Leases of 2 s."""
+    client = tenure.Client(service.endpoint, candidate="a", lease_ttl=2)
+    yield tenure.Elector(client)
+    client.close()
+
+
+@pytest.fixture
+def rival(service):
+    client = tenure.Client(service.endpoint, candidate="b", lease_ttl=2)
+    yield tenure.Elector(client)
+    client.close()
