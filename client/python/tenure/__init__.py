@@ -7,8 +7,8 @@
         while not seat.wait(1):
             ship_the_next_order(seat.term)
 
-See Elector, which says what it promises and what it does not; Observer and LeaderCache, to find out
-who leads; Fence, TermGuard and SqlFence, to keep two terms apart.
+See Elector, which says what it promises and what it does not; follow, Observer and LeaderCache, to
+find out who leads; Fence, TermGuard and SqlFence, to keep two terms apart.
 """
 
 from importlib import metadata as _metadata
@@ -19,10 +19,13 @@ from tenure.credentials import Tls
 from tenure.elector import Elector, Lead
 from tenure.errors import NotElected, SeatLost, ServiceError, TenureError
 from tenure.fence import Fence, FenceCalls, FenceError, GuardCalls, NotLeader, TermGuard
+from tenure.leader_cache import CachedSeat, LeaderCache
+from tenure.observer import Observer, follow, follow_async
 
 __version__ = _metadata.version("tenure")
 
 __all__ = [
+    "CachedSeat",
     "Callbacks",
     "Candidacy",
     "Client",
@@ -32,8 +35,10 @@ __all__ = [
     "FenceError",
     "GuardCalls",
     "Lead",
+    "LeaderCache",
     "NotElected",
     "NotLeader",
+    "Observer",
     "Seat",
     "SeatLost",
     "ServiceError",
@@ -41,4 +46,6 @@ __all__ = [
     "TermGuard",
     "Tls",
     "__version__",
+    "follow",
+    "follow_async",
 ]

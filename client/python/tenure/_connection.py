@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from typing import Any, Optional, Union
 
 import grpc
@@ -12,6 +13,8 @@ from tenure.credentials import Tls
 from tenure.v1 import election_pb2_grpc as rpc
 
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
+
+CLOSE_DELAY = 1.0  # seconds
 
 _HEALTH_CHECKED = json.dumps(
     {
@@ -41,17 +44,29 @@ class Replica:
         self.stub = rpc.ElectionServiceStub(channel)
         self.answered = False  # anything, on this connection
         self._driven = False
+        self._was_driven = False
 
     def drive(self) -> None:
         """Has a thread of gRPC's connect it. Calls that fail at once do not, before gRPC 1.85."""
         if not self._driven:
-            self._driven = True
+            self._driven = self._was_driven = True
             self.channel.subscribe(_ignore, try_to_connect=True)
 
     def leave_to_calls(self) -> None:
         if self._driven:
             self._driven = False
             self.channel.unsubscribe(_ignore)
+
+    def close(self) -> None:
+        """Does not wait."""
+        self.leave_to_calls()
+        if self._was_driven:
+            # The thread that connects it looks up every 0.2 s, and complains of closed channels.
+            later = threading.Timer(CLOSE_DELAY, self.channel.close)
+            later.daemon = True
+            later.start()
+        else:
+            self.channel.close()
 
 
 def _ignore(_: grpc.ChannelConnectivity) -> None:
@@ -102,10 +117,10 @@ class Connection:
 
     def close(self) -> None:
         for replica in self._replicas:
-            replica.channel.close()
+            replica.close()
 
     def _reopen(self, replica: Replica) -> None:
-        replica.channel.close()
+        replica.close()
         self._replicas[self._replicas.index(replica)] = self._open(replica.endpoint)
 
     def _open(self, endpoint: str) -> Replica:

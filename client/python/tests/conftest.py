@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # whatever is forked here does not use gRPC
-import tenure  # noqa: E402
+import tenure
 
 BIN = pathlib.Path(
     os.environ.get("TENURE_BIN") or pathlib.Path(__file__).parents[3] / "build" / "bin"

@@ -1,0 +1,151 @@
+"""Who leads which election, from memory: for routers, clients and dashboards that ask often.
+
+    with tenure.LeaderCache("tenure:7070", "shards/", prefix=True) as leaders:
+        leaders.wait_until_ready(5)
+        seat = leaders.get("shards/7")
+        if seat.leader:
+            send_to(seat.leader.value, seat.term)
+
+What it does not promise
+- It may be late: by milliseconds normally, and by at least `age` while the service cannot be
+  reached. It keeps naming the last leader it knew; the caller decides how old is too old.
+- So the leader it names may no longer lead. Send the term with your request to a leader, and let
+  the leader, or the resource it writes to, refuse other terms: see tenure.fence. To lead, use an
+  Elector.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+from tenure import _clock
+from tenure._lease import SECOND
+from tenure.errors import ServiceError
+from tenure.observer import Names, Observer
+from tenure.v1 import election_pb2 as pb
+
+
+@dataclass(frozen=True)
+class CachedSeat:
+    """What is known of one election."""
+
+    # False: the election is not among those asked for, or its state has not arrived yet.
+    known: bool = False
+    leader: Optional[pb.Leadership] = None  # None: the seat is vacant
+    term: int = 0  # the highest ever granted; 0: nobody has ever led
+    revision: int = 0  # the latest one; 0: nobody has ever campaigned
+
+
+class LeaderCache:
+    """Arguments as of Observer, without its callbacks, and
+
+    on_change(election, seat): the state of an election has changed. `get` already returns this
+      state or a later one. Called on the observer's thread.
+    on_failed(error): the service refuses it for good. The cache keeps its contents.
+
+    Thread-safe.
+    """
+
+    def __init__(
+        self,
+        endpoints: str,
+        names: Names,
+        *,
+        prefix: bool = False,
+        on_change: Optional[Callable[[str, CachedSeat], None]] = None,
+        on_failed: Optional[Callable[[ServiceError], None]] = None,
+        **options: Any,
+    ) -> None:
+        self._prefixes = ([names] if isinstance(names, str) else list(names)) if prefix else []
+        self._on_change = on_change
+        self._on_failed = on_failed
+        self._changed = threading.Condition()
+        self._seats: dict[str, CachedSeat] = {}
+        self._told_at = _clock.now()
+        self._ready = False
+        self._failed = False
+        self._observer = Observer(
+            endpoints,
+            names,
+            prefix=prefix,
+            on_snapshot=self._on_snapshot,
+            on_event=self._on_event,
+            on_progress=self._on_progress,
+            on_failed=self._fail,
+            **options,
+        )
+
+    def get(self, election: str) -> CachedSeat:
+        """Never waits. With `prefix`, once the cache is ready, an unreported election with that
+        prefix counts as known: nobody has campaigned in it.
+        """
+        with self._changed:
+            if election in self._seats:
+                return self._seats[election]
+            return CachedSeat(known=self._ready and election.startswith(tuple(self._prefixes)))
+
+    def leader(self, election: str) -> Optional[pb.Leadership]:
+        """Who leads, as far as it is known."""
+        return self.get(election).leader
+
+    def wait_until_ready(self, timeout: Optional[float] = None) -> bool:
+        """Waits until the state of every requested election has arrived; from then on the cache
+        stays ready. False if that takes longer than `timeout` seconds, or has failed. Not to be
+        called from a callback.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._failed, timeout)
+            return self._ready
+
+    @property
+    def age(self) -> float:
+        """Seconds since the last message of the service, or since the cache was made. While the
+        service can be reached, a message comes at least every ten seconds. Also counts the time
+        that the machine sleeps.
+        """
+        with self._changed:
+            return (_clock.now() - self._told_at) / SECOND
+
+    def close(self) -> None:
+        """As of Observer."""
+        self._observer.close()
+
+    def __enter__(self) -> LeaderCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Of the observer's thread.
+
+    def _on_snapshot(self, snapshot: pb.Snapshot) -> None:
+        leader = snapshot.leader if snapshot.HasField("leader") else None
+        seat = CachedSeat(True, leader, snapshot.term, snapshot.revision)
+        self._keep(snapshot.election, seat)
+
+    def _on_event(self, event: pb.Event) -> None:
+        leader = None if event.type == pb.Event.TYPE_VACATED else event.leadership
+        seat = CachedSeat(True, leader, event.leadership.term, event.revision)
+        self._keep(event.election, seat)
+
+    def _keep(self, election: str, seat: CachedSeat) -> None:
+        with self._changed:
+            self._told_at = _clock.now()
+            self._seats[election] = seat
+        if self._on_change:
+            self._on_change(election, seat)
+
+    def _on_progress(self, _progress: pb.Progress) -> None:
+        with self._changed:
+            self._told_at = _clock.now()
+            self._ready = True
+            self._changed.notify_all()
+
+    def _fail(self, error: ServiceError) -> None:
+        with self._changed:
+            self._failed = True
+            self._changed.notify_all()
+        if self._on_failed:
+            self._on_failed(error)

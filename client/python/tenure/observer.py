@@ -1,0 +1,278 @@
+"""Reports every change of elections: who leads, with which value, and why a term ended.
+
+    for change in tenure.follow("tenure-0:7070,tenure-1:7070", "orders"):
+        apply(change)  # first a Snapshot, then every Event
+
+What it promises
+- Each election starts with a snapshot: its state at one revision. Then follows every event once, in
+  the order of revisions, without gaps. There is no order between two elections.
+- When a stream breaks, or is silent for too long, the observer continues by itself on another
+  replica, from where it was. Elections created meanwhile start with their first event.
+- It never skips changes silently. If events are no longer available, because the service keeps its
+  history for a limited time only, a snapshot with the reason RESYNC replaces them. Everything
+  before it is void, and events continue with its revision + 1. Its revision may be lower than
+  earlier ones, after the service's database was restored from a backup.
+- At least every ten seconds the service confirms that all has been reported (on_progress). Without
+  that, the observer may be out of date; on_broken reports when it is disconnected.
+
+What it does not promise. What it reports is already past, if only by milliseconds: to act as a
+leader use an Elector, and fence your actions. And one observer can watch at most 10,000 elections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import queue
+import random
+import threading
+import time
+from concurrent.futures import CancelledError, Future
+from typing import Any, AsyncIterator, Callable, Iterator, Optional, Sequence, Union
+
+import grpc
+
+from tenure import _observation
+from tenure._connection import Connection, Credentials, Replica, endpoints_of
+from tenure._observation import Observation, Verdict
+from tenure._validation import check_name
+from tenure.errors import ServiceError
+from tenure.v1 import election_pb2 as pb
+
+logger = logging.getLogger("tenure")
+
+Change = Union[pb.Snapshot, pb.Event]
+Names = Union[str, Sequence[str]]
+
+OBSERVED_MAX = 10_000
+PREFIXES_MAX = 64
+BACKOFF_MIN, BACKOFF_MAX = 0.02, 0.5  # seconds
+LIMITED_PAUSE = 1.0
+BUFFERED_MAX = 1_000  # changes that an iterator keeps for its reader
+
+
+class Observer:
+    """Calls back for every change, on a thread of its own, until it is closed.
+
+    names: the elections, or one of them, whether or not they exist yet. With `prefix`: prefixes of
+      names; "" selects all elections.
+    from_revision: the one to start with in each election, instead of a snapshot. 1: all events that
+      the service still has.
+    silence_max: a stream that is silent for so many seconds is given up. The service sends
+      something at least every ten seconds.
+    on_snapshot(pb.Snapshot), on_event(pb.Event): a change.
+    on_progress(pb.Progress): everything that the replica knew at this time has been reported. First
+      called when all elections have started, then every few seconds.
+    on_broken(ServiceError): the stream broke, or could not be opened. It tries again, elsewhere.
+    on_failed(ServiceError): the service refuses this observer for good. The last callback.
+
+    Callbacks are called one after the other. A slow one delays the next, but nothing is lost unless
+    it takes longer than the service keeps its history. An exception is logged.
+
+    Thread-safe. Raises ValueError if an argument is malformed.
+    """
+
+    def __init__(
+        self,
+        endpoints: str,
+        names: Names,
+        *,
+        prefix: bool = False,
+        from_revision: Optional[int] = None,
+        credentials: Credentials = None,
+        silence_max: float = 30.0,
+        on_snapshot: Optional[Callable[[pb.Snapshot], None]] = None,
+        on_event: Optional[Callable[[pb.Event], None]] = None,
+        on_progress: Optional[Callable[[pb.Progress], None]] = None,
+        on_broken: Optional[Callable[[ServiceError], None]] = None,
+        on_failed: Optional[Callable[[ServiceError], None]] = None,
+    ) -> None:
+        endpoints_of(endpoints)
+        if silence_max <= 0:
+            raise ValueError("silence_max is not positive; it must be more than 0")
+        self._observation = Observation(_wish(names, prefix, from_revision))
+        self._connection = Connection(endpoints, credentials, health_check=False)
+        self._silence_max = silence_max
+        self._told = {"snapshot": on_snapshot, "event": on_event, "progress": on_progress}
+        self._on_broken = on_broken
+        self._on_failed = on_failed
+        self._gate = threading.RLock()  # held while a callback runs
+        self._stopped = threading.Event()
+        self._call: Any = None  # while a stream is open
+        self._failures = 0
+        thread = threading.Thread(target=self._run, name="tenure-observer", daemon=True)
+        thread.start()
+
+    def close(self) -> None:
+        """No callback is called after it has returned. Waits for one that runs, unless called from
+        it. Do not hold a lock that a callback waits for.
+        """
+        self._stop()
+        with self._gate:
+            pass
+
+    def __enter__(self) -> Observer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        call = self._call
+        if call:
+            call.cancel()
+
+    # Of its thread.
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            error = self._follow_one_stream()
+            limited = error.reason == "LIMIT_REACHED"  # for a moment
+            if not limited and not error.is_transient:
+                self._call_back(self._on_failed, error)
+                break
+            self._call_back(self._on_broken, error)
+            self._connection.move_on(silent=error.is_silence)
+            self._stopped.wait(LIMITED_PAUSE if limited else self._backoff())
+        self._connection.close()
+
+    def _follow_one_stream(self) -> ServiceError:
+        """Why it is over."""
+        replica = self._connection.replica
+        call = self._call = replica.stub.Observe(self._observation.request())
+        if self._stopped.is_set():
+            call.cancel()
+        watchdog = _Watchdog(call, self._silence_max)
+        try:
+            return self._follow(replica, call, watchdog)
+        except grpc.RpcError as error:
+            return self._silence() if watchdog.barked else ServiceError.from_rpc(error)
+        finally:
+            self._call = None
+            watchdog.close()
+            call.cancel()
+
+    def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> ServiceError:
+        for response in call:
+            watchdog.rest()  # as long as callbacks take
+            self._failures = 0
+            self._connection.answered(replica)
+            verdict = self._observation.note(response)
+            if verdict is Verdict.GAP:
+                return ServiceError(grpc.StatusCode.UNAVAILABLE, "the stream skipped changes")
+            if verdict is Verdict.NEWS:
+                kind = response.WhichOneof("message")
+                self._call_back(self._told[kind], getattr(response, kind))
+            watchdog.watch()
+        return ServiceError(grpc.StatusCode.UNAVAILABLE, "the server ended the stream")
+
+    def _silence(self) -> ServiceError:
+        details = f"the stream was silent for {self._silence_max} s"
+        return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
+
+    def _call_back(self, callback: Optional[Callable[[Any], None]], argument: Any) -> None:
+        with self._gate:
+            if not callback or self._stopped.is_set():
+                return
+            try:
+                callback(argument)
+            except Exception:
+                logger.exception("a callback of an observer has failed")
+
+    def _backoff(self) -> float:
+        longest = min(BACKOFF_MAX, BACKOFF_MIN * 2 ** min(self._failures, 10))
+        self._failures += 1
+        return random.uniform(longest / 2, longest)
+
+
+class _Watchdog:
+    """Cancels a call of which nothing has come for too long."""
+
+    def __init__(self, call: Any, patience: float) -> None:
+        self.barked = False
+        self._call = call
+        self._patience = patience
+        self._closed = threading.Event()
+        self.watch()
+        threading.Thread(target=self._run, name="tenure-watchdog", daemon=True).start()
+
+    def watch(self) -> None:
+        self._deadline = time.monotonic() + self._patience
+
+    def rest(self) -> None:
+        self._deadline = math.inf
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _run(self) -> None:
+        left = self._patience
+        while not self._closed.wait(min(left, self._patience)):
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                self.barked = True
+                self._call.cancel()
+                return
+
+
+def _wish(names: Names, prefix: bool, from_revision: Optional[int]) -> _observation.Wish:
+    named = [names] if isinstance(names, str) else list(names)
+    most = PREFIXES_MAX if prefix else OBSERVED_MAX
+    if not 1 <= len(named) <= most:
+        raise ValueError(f"names has {len(named)} entries; it must have 1 to {most}")
+    for name in named:
+        if name or not prefix:
+            check_name(name, "name")
+    if from_revision is not None and from_revision < 1:
+        raise ValueError(f"from_revision is {from_revision}; revisions start at 1")
+    return _observation.Wish(named, prefix, from_revision)
+
+
+def follow(endpoints: str, names: Names, **options: Any) -> Iterator[Change]:
+    """Every change, for `for`. Arguments as of Observer, without callbacks.
+
+    Raises ServiceError if the service refuses it for good.
+    """
+    changes: queue.Queue[Union[Change, ServiceError]] = queue.Queue(BUFFERED_MAX)
+    observer = Observer(endpoints, names, **options, **_callbacks(changes.put))
+    try:
+        while True:
+            yield _change_of(changes.get())
+    finally:
+        observer._stop()
+        with contextlib.suppress(queue.Empty):  # a callback that waits for room
+            changes.get_nowait()
+
+
+async def follow_async(endpoints: str, names: Names, **options: Any) -> AsyncIterator[Change]:
+    """The same for `async for`."""
+    changes: asyncio.Queue[Union[Change, ServiceError]] = asyncio.Queue(BUFFERED_MAX)
+    loop = asyncio.get_running_loop()
+    last: list[Future[None]] = []
+
+    def put(change: Union[Change, ServiceError]) -> None:
+        last[:] = [asyncio.run_coroutine_threadsafe(changes.put(change), loop)]
+        with contextlib.suppress(CancelledError):
+            last[0].result()
+
+    observer = Observer(endpoints, names, **options, **_callbacks(put))
+    try:
+        while True:
+            yield _change_of(await changes.get())
+    finally:
+        observer._stop()
+        for future in last:
+            future.cancel()
+
+
+def _callbacks(put: Callable[[Any], None]) -> dict[str, Any]:
+    return {"on_snapshot": put, "on_event": put, "on_failed": put}
+
+
+def _change_of(told: Union[Change, ServiceError]) -> Change:
+    if isinstance(told, ServiceError):
+        raise told
+    return told
