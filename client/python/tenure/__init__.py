@@ -21,6 +21,7 @@ from tenure.errors import NotElected, SeatLost, ServiceError, TenureError
 from tenure.fence import Fence, FenceCalls, FenceError, GuardCalls, NotLeader, TermGuard
 from tenure.leader_cache import CachedSeat, LeaderCache
 from tenure.observer import Observer, follow, follow_async
+from tenure.sql_fence import SqlFence, TermOver, guarded
 
 __version__ = _metadata.version("tenure")
 
@@ -42,10 +43,13 @@ __all__ = [
     "Seat",
     "SeatLost",
     "ServiceError",
+    "SqlFence",
     "TenureError",
     "TermGuard",
+    "TermOver",
     "Tls",
     "__version__",
     "follow",
     "follow_async",
+    "guarded",
 ]
