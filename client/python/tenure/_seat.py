@@ -313,28 +313,28 @@ class Seat:
                 self._give_up(now)
 
     def next_wake(self, lease: Lease) -> float:
-        wakes: list[float] = [FOREVER]
+        wake = FOREVER
         if self._believes:
-            wakes.append(lease.believed_until)
+            wake = lease.believed_until
             if not self._suspended:
-                wakes.append(lease.overdue_at)
+                wake = min(wake, lease.overdue_at)
             if self._stops_early:
-                wakes.append(self._stop_at(lease))
+                wake = min(wake, self._stop_at(lease))
         if self._phase in (Phase.STOPPING, Phase.ENDING) and not self._overran:
-            wakes.append(self._overrun_at(lease))
-        return min(wakes)
+            wake = min(wake, self._overrun_at(lease))
+        return wake
 
     # What it has come to.
 
     @property
     def need(self) -> Need:
-        if self._phase is Phase.RESIGNING:
+        phase = self._phase
+        if phase is Phase.LEADING:
+            campaigns = self._proclaiming
+        elif phase is Phase.RESIGNING:
             return Need.RESIGN
-        campaigns = (
-            self._phase is Phase.STANDING
-            or (self._phase is Phase.OUTSIDE and self._wanted)
-            or (self._phase is Phase.LEADING and self._proclaiming)
-        )
+        else:
+            campaigns = phase is Phase.STANDING or (phase is Phase.OUTSIDE and self._wanted)
         return Need.CAMPAIGN if campaigns else Need.NOTHING
 
     @property

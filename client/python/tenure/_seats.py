@@ -57,10 +57,10 @@ class Seats:
 
     def call_at(self, number: int, entry: Entry) -> float:
         """When its next call is due; never, while it has none."""
-        acts = self._by_election[entry.seat.options.election][0] == number
-        if entry.called or not acts or entry.seat.need is Need.NOTHING:
+        if entry.called or entry.seat.need is Need.NOTHING:
             return FOREVER
-        return entry.seat.need_at
+        acts = self._by_election[entry.seat.options.election][0] == number
+        return entry.seat.need_at if acts else FOREVER
 
     def forget_terms(self) -> None:
         """The session is over: nothing that was said in it counts any more."""

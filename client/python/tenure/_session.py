@@ -276,15 +276,17 @@ class Session:
         """When to decide again, if nothing happens before."""
         if self._ending and self._resign_until == 0:
             return FOREVER if self._calls or self.ended else self._end_at
-        wakes: list[float] = [FOREVER]
+        wake = FOREVER
         if self._ending:
-            wakes.append(self._resign_until)
+            wake = self._resign_until
         elif self._session_id:
-            wakes.append(self._stream_wake())
+            wake = self._stream_wake()
+        may_call = self._may_call
         for number, entry in self._seats.entries.items():
-            wakes.append(entry.seat.next_wake(self._lease))
-            wakes.append(self._call_at(number, entry))
-        return min(wakes)
+            wake = min(wake, entry.seat.next_wake(self._lease))
+            if may_call:
+                wake = min(wake, self._seats.call_at(number, entry))
+        return wake
 
     def take_news(self) -> list[tuple[int, Event]]:
         """What each seat is to be told since it was last asked."""
@@ -358,13 +360,13 @@ class Session:
 
     def _decide_seats(self, now: int, effects: list[Effect]) -> None:
         for number, entry in self._seats.entries.items():
-            if now >= self._call_at(number, entry):
+            if now >= self._seats.call_at(number, entry) and self._may_call:
                 self._call_for(number, entry, now, effects)
 
-    def _call_at(self, number: int, entry: Entry) -> float:
+    @property
+    def _may_call(self) -> bool:
         """While no session is open, one call at a time: it opens the session for all of them."""
-        may_call = len(self._calls) < (CALLS_MAX if self._session_id else 1)
-        return self._seats.call_at(number, entry) if may_call else FOREVER
+        return len(self._calls) < (CALLS_MAX if self._session_id else 1)
 
     def _call_for(self, number: int, entry: Entry, now: int, effects: list[Effect]) -> None:
         seat = entry.seat

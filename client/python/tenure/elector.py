@@ -22,9 +22,9 @@ any term lower than the highest it has seen: see docs/fencing.md, tenure.fence a
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
+import inspect
 import threading
 from typing import Any, Awaitable, Callable, Optional, TypeVar, Union
 
@@ -125,7 +125,7 @@ class Elector:
         """
 
         def decorate(function: Function) -> Function:
-            decorated = _async_job if asyncio.iscoroutinefunction(function) else _job
+            decorated = _async_job if inspect.iscoroutinefunction(function) else _job
             return decorated(self, election, function)
 
         return decorate

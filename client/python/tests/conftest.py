@@ -34,6 +34,9 @@ class Service:
         self._command += ["--http-listen", self._http, *options]
         self._process = None
 
+    def add_options(self, *options):
+        self._command += options
+
     def start(self):
         self._process = subprocess.Popen(
             self._command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
@@ -69,16 +72,23 @@ def service(tmp_path):
     service.stop()
 
 
-@pytest.fixture
-def elector(service):
-    """Leases of 2 s."""
-    client = tenure.Client(service.endpoint, candidate="a", lease_ttl=2)
+def electing(service, candidate, lease_ttl):
+    client = tenure.Client(service.endpoint, candidate=candidate, lease_ttl=lease_ttl)
     yield tenure.Elector(client)
     client.close()
+
+
+@pytest.fixture
+def elector(service):
+    yield from electing(service, "a", 10)
 
 
 @pytest.fixture
 def rival(service):
-    client = tenure.Client(service.endpoint, candidate="b", lease_ttl=2)
-    yield tenure.Elector(client)
-    client.close()
+    yield from electing(service, "b", 10)
+
+
+@pytest.fixture
+def brief(service):
+    """An elector whose leases soon end."""
+    yield from electing(service, "a", 2)

@@ -36,12 +36,16 @@ def test_every_change_is_told_of_once_and_in_order(service, elector):
 
 def test_it_goes_on_where_it_was_when_the_service_was_away(tmp_path):
     service = Service(f"sqlite:{tmp_path}/tenure.db").start()
-    broken = queue.Queue()
-    events = queue.Queue()
+    broken, events, progress = queue.Queue(), queue.Queue(), queue.Queue()
     observer = tenure.Observer(
-        service.endpoint, "orders", on_event=events.put, on_broken=broken.put
+        service.endpoint,
+        "orders",
+        on_event=events.put,
+        on_progress=progress.put,
+        on_broken=broken.put,
     )
-    with tenure.Client(service.endpoint, lease_ttl=2) as client, observer:
+    progress.get(timeout=PATIENCE)
+    with tenure.Client(service.endpoint, lease_ttl=10) as client, observer:
         candidacy = tenure.Elector(client).stand("orders")
         assert events.get(timeout=PATIENCE).revision == 1
 
@@ -60,7 +64,7 @@ def test_a_silent_stream_is_given_up(service):
     with tenure.Observer(
         service.endpoint,
         "orders",
-        silence_max=0.2,
+        silence_max=1,
         on_broken=broken.put,
         on_progress=progress.put,
     ):
@@ -118,17 +122,16 @@ def test_a_cache_knows_who_leads(service, elector):
 
 
 def test_a_value_is_published_and_changed(service, elector):
-    values = queue.Queue()
     elector = tenure.Elector(elector._client, value="host-7:80")
-    with tenure.Observer(
-        service.endpoint, "orders", on_event=lambda event: values.put(event.leadership.value)
-    ):
-        candidacy = elector.stand("orders")
-        assert values.get(timeout=PATIENCE) == b"host-7:80"
+    changes = tenure.follow(service.endpoint, "orders")
+    next(changes)  # nobody leads
 
-        candidacy.proclaim("host-7:81")
+    candidacy = elector.stand("orders")
+    assert next(changes).leadership.value == b"host-7:80"
+    candidacy.proclaim("host-7:81")
 
-        assert values.get(timeout=PATIENCE) == b"host-7:81"
+    assert next(changes).leadership.value == b"host-7:81"
+    changes.close()
 
 
 @pytest.mark.parametrize(

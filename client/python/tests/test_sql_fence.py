@@ -69,7 +69,7 @@ def sales(connect):
 
 @pytest.fixture
 def elector(sql_service):
-    with tenure.Client(sql_service.endpoint, lease_ttl=2) as client:
+    with tenure.Client(sql_service.endpoint, lease_ttl=10) as client:
         yield tenure.Elector(client)
 
 

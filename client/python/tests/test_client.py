@@ -1,0 +1,188 @@
+"""What a client connects with, and what it counts."""
+
+import resource
+import subprocess
+import threading
+
+import grpc
+import prometheus_client
+import pytest
+from conftest import PATIENCE, Service
+
+import tenure
+
+TOKEN = "0123456789abcdef"
+POLICY = """
+identities:
+  - name: orders
+    token_files: [{token}]
+    rules: [{{verbs: [campaign, observe], prefixes: [""]}}]
+"""
+
+
+class Authority:
+    """Makes certificates, in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self._openssl(
+            "req", "-x509", "-newkey", "rsa:2048", "-noenc", "-subj", "/CN=ca",
+            "-keyout", self.path("ca.key"), "-out", self.path("ca.crt"),
+        )  # fmt: skip
+
+    def path(self, name):
+        return self.folder / name
+
+    def certify(self, name, host):
+        self._openssl(
+            "req", "-x509", "-newkey", "rsa:2048", "-noenc", "-subj", f"/CN={name}",
+            "-addext", f"subjectAltName=IP:{host}", "-addext", "basicConstraints=CA:FALSE",
+            "-CA", self.path("ca.crt"), "-CAkey", self.path("ca.key"),
+            "-keyout", self.path(f"{name}.key"), "-out", self.path(f"{name}.crt"),
+        )  # fmt: skip
+
+    @staticmethod
+    def _openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def authority(tmp_path):
+    return Authority(tmp_path)
+
+
+@pytest.fixture
+def tls_service(authority, tmp_path):
+    """It takes clients with a certificate, or with the token."""
+    service = Service(f"sqlite:{tmp_path}/tenure.db")
+    authority.certify("server", service.endpoint.split(":")[0])
+    authority.certify("client", "127.0.0.1")
+    authority.path("token").write_text(f"{TOKEN}\n")
+    authority.path("policy.yaml").write_text(POLICY.format(token=authority.path("token")))
+    for option, file in [
+        ("--tls-cert", "server.crt"),
+        ("--tls-key", "server.key"),
+        ("--tls-client-ca", "ca.crt"),
+    ]:
+        service.add_options(option, authority.path(file))
+    yield service
+    service.stop()
+
+
+def leads_with(service, **tls):
+    client = tenure.Client(service.endpoint, lease_ttl=10, credentials=tenure.Tls(**tls))
+    with client, tenure.Elector(client).lead("orders", wait=PATIENCE) as seat:
+        return seat.is_leader
+
+
+def test_a_client_certificate_opens_the_door(tls_service, authority):
+    tls_service.start()
+
+    assert leads_with(
+        tls_service,
+        ca=authority.path("ca.crt"),
+        certificate=authority.path("client.crt"),
+        key=authority.path("client.key"),
+    )
+
+
+def test_so_does_a_token(tls_service, authority):
+    tls_service.add_options("--tls-client-certs", "optional")
+    tls_service.add_options("--policy", authority.path("policy.yaml"))
+    tls_service.start()
+
+    assert leads_with(tls_service, ca=authority.path("ca.crt"), token=authority.path("token"))
+
+
+def test_a_certificate_that_is_replaced_is_read_again(tls_service, authority, tmp_path):
+    tls_service.start()
+    (tmp_path / "wrong").mkdir()
+    other = Authority(tmp_path / "wrong")
+    other.certify("client", "127.0.0.1")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for kind in ("crt", "key"):
+        (mine / f"client.{kind}").write_bytes(other.path(f"client.{kind}").read_bytes())
+    troubled = threading.Event()
+    credentials = tenure.Tls(authority.path("ca.crt"), mine / "client.crt", mine / "client.key")
+
+    with tenure.Client(tls_service.endpoint, lease_ttl=10, credentials=credentials) as client:
+        elector = tenure.Elector(client, on_trouble=lambda *_: troubled.set())
+        candidacy = elector.stand("orders")
+        assert troubled.wait(PATIENCE)
+        for kind in ("crt", "key"):
+            (mine / f"client.{kind}").write_bytes(authority.path(f"client.{kind}").read_bytes())
+
+        assert candidacy.wait(PATIENCE).is_leader
+
+
+def test_what_cannot_be_read_is_an_error(authority):
+    with pytest.raises(ValueError, match="give both or neither"):
+        tenure.Tls(certificate=authority.path("ca.crt"))
+    with pytest.raises(ValueError, match="cannot read"):
+        tenure.Tls(ca=authority.path("missing"))
+
+
+def test_a_client_counts_what_cpp_counts(service):
+    registry = prometheus_client.CollectorRegistry()
+    client = tenure.Client(service.endpoint, lease_ttl=10, registry=registry)
+    lost = threading.Event()
+    elector = tenure.Elector(client, on_lost=lambda *_: lost.set())
+
+    candidacy = elector.stand("orders")
+    candidacy.wait(PATIENCE)
+    leading = registry.get_sample_value("leader_election_master_status", {"name": "orders"})
+    candidacy.resign()
+    assert lost.wait(PATIENCE)
+    client.close()
+
+    def value(name, **labels):
+        return registry.get_sample_value(name, {"name": "orders", **labels})
+
+    assert leading == 1
+    assert value("leader_election_master_status") == 0
+    assert value("leader_election_slowpath_total") is not None
+    assert value("tenure_client_elected_total") == 1
+    assert value("tenure_client_lost_total", cause="RESIGNED") == 1
+    assert value("tenure_client_overruns_total") == 0
+    for name in ("renewal_seconds_count", "renewal_margin_seconds_count", "replica_changes_total"):
+        assert registry.get_sample_value(f"tenure_client_{name}") is not None
+
+
+def test_the_service_may_be_away_when_the_client_begins(tmp_path):
+    service = Service(f"sqlite:{tmp_path}/tenure.db")
+    troubled = threading.Event()
+    errors = []
+
+    def on_trouble(_, error):
+        errors.append(error)
+        troubled.set()
+
+    with tenure.Client(service.endpoint, lease_ttl=10) as client:
+        candidacy = tenure.Elector(client, on_trouble=on_trouble).stand("orders")
+        assert troubled.wait(PATIENCE)
+        service.start()
+        assert candidacy.wait(PATIENCE).is_leader
+    service.stop()
+
+    assert [error.code for error in errors] == [grpc.StatusCode.UNAVAILABLE]
+
+
+def test_a_thousand_elections_cost_little(service):
+    """Prints how much processor time."""
+
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return usage.ru_utime + usage.ru_stime
+
+    client = tenure.Client(service.endpoint, lease_ttl=10)
+    electors = [tenure.Elector(client) for _ in range(2)]
+    candidacies = [electors[number % 2].stand(f"jobs/{number}") for number in range(1_000)]
+    seats = [candidacy.wait(PATIENCE) for candidacy in candidacies]
+
+    before, seconds = spent(), 5
+    assert not seats[0].wait(seconds)
+
+    print(f"\n1,000 elections, lease of 10 s: {(spent() - before) / seconds:.2%} of a core")
+    assert all(seat.is_leader for seat in seats)
+    client.close()
