@@ -24,8 +24,9 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
-	test-hostile test-admin-storm fuzz test-bare test-polyglot test-helm test-image test-package test-compose test-docs \
-	test-monitoring test-stalls chaos chaos-mistakes soak mutants test-sanitizers image package pictures bench bench-scale \
+	test-hostile test-admin-storm fuzz test-bare test-polyglot test-clients dist-clients test-helm test-image test-package \
+	test-compose test-docs test-monitoring test-stalls chaos chaos-mistakes soak mutants test-sanitizers image package pictures bench \
+	bench-scale \
 	bench-overload bench-figure check check-proto model fix \
 	clean
 
@@ -135,6 +136,10 @@ test-polyglot: ## Clients in six languages contend for one election, and each le
 	@scripts/build.sh --with test polyglot_test
 	@build/bin/polyglot_test
 
+test-clients: dist-clients ## Test the client libraries, and install what is packed into empty projects (LANGUAGES=python)
+	@scripts/build.sh --with test tenured tenure
+	@scripts/test-clients.sh $(LANGUAGES)
+
 test-helm: ## Lint, render and test the Helm chart
 	@scripts/install-helm.sh $(TOOLS)
 	@cd tests/helm && PATH=$(TOOLS):$$PATH go test -count=1 ./...
@@ -223,6 +228,9 @@ install: ## Install both programs and the C++ library under PREFIX=/usr/local
 image: ## Build the container image without a daemon, into build/tenure-image.tar
 	@scripts/install-deps.sh image
 	@scripts/build-image.sh $(IMAGES) $(IMAGE)
+
+dist-clients: ## Pack the client libraries into dist/ (LANGUAGES=python)
+	@scripts/dist-clients.sh $(LANGUAGES)
 
 package: grpc ## Build the Debian packages of the server, the tool and the C++ library, into build/packages
 	@scripts/build.sh --with package tenured tenure tenure_manual

@@ -18,6 +18,7 @@ expect_after() {
 expect_after '^version: ' helm/tenure/Chart.yaml
 expect_after '^appVersion: "' helm/tenure/Chart.yaml
 expect_after '^ARG VERSION=' Dockerfile
+expect_after '^version = "' client/python/pyproject.toml
 # The image's tag, the packages' names, what the programs print. History keeps its numbers.
 expect_after '\b(?:tenured?|tenure-server|tenure-cli|libtenure-dev)[:_ ]|^Version ' . ':!CHANGELOG.md' ':!docs/adr'
 

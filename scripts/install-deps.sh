@@ -19,6 +19,7 @@ bare=(debootstrap)
 bench=(libzookeeper-java libzookeeper-mt-dev default-jre-headless)
 monitoring=(python3)
 pictures=(python3-matplotlib)
+client_python=(python3 python3-venv)
 docs=("${mariadb[@]}" python3 python3-yaml curl jq sqlite3 openssl procps iproute2)
 check=(clang-format clang-tidy python3)
 model=(spin gcc libc6-dev python3)  # checks docs/model

@@ -12,6 +12,7 @@ if "$fresh"; then
   python3 -m venv --clear "$venv"
   "${pip[@]}" -r requirements-dev.txt
 fi
+cp ../../LICENSE .
 mkdir -p tenure/v1
 "$venv/bin/python" -m grpc_tools.protoc -I ../../proto \
   --python_out=. --pyi_out=. --grpc_python_out=. tenure/v1/election.proto

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Installs the toolchains of the client libraries, or of some of them, where they are missing: from Debian.
+# Usage: scripts/install-clients.sh LANGUAGE...   (if nothing is missing, it is silent)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for language; do
+  case "$language" in
+    # Debian's Python makes no virtual environment without python3-venv. The fence is tested on MariaDB.
+    python)
+      scripts/install-deps.sh mariadb
+      python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/install-deps.sh client_python
+      ;;
+    *) echo "There is no client library in client/$language." >&2 && exit 2 ;;
+  esac
+done
