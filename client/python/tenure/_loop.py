@@ -104,6 +104,7 @@ class ClientLoop:
         self._stream: Optional[KeepAliveStream] = None
         self._last_seat = 0
         self._seats_lock = threading.Lock()
+        self._wake: float = FOREVER
         self._give_up_at: float = FOREVER
         self._end_error: Optional[ServiceError] = None
         self._do: dict[type, Callable[[Any], None]] = {
@@ -167,14 +168,14 @@ class ClientLoop:
             self._end_error = ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
 
     def _turn(self) -> None:
-        wake = min(self._session.next_wake(), self._give_up_at)
-        inputs = self._take_inputs(_clock.patience_until(wake))
+        inputs = self._take_inputs(_clock.patience_until(self._wake))
         now = _clock.now()
-        if not inputs and now < wake:
+        if not inputs and now < self._wake:
             return
         for tell in inputs:
             tell(self._session, now)
         self._step(now)
+        self._wake = min(self._session.next_wake(), self._give_up_at)
 
     def _take_inputs(self, patience: float) -> list[Input]:
         """All that there are, so that many answers cost one decision."""

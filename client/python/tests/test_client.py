@@ -134,7 +134,7 @@ def test_a_client_counts_what_cpp_counts(service):
     leading = registry.get_sample_value("leader_election_master_status", {"name": "orders"})
     candidacy.resign()
     assert lost.wait(PATIENCE)
-    client.close()
+    client.close(PATIENCE)
 
     def value(name, **labels):
         return registry.get_sample_value(name, {"name": "orders", **labels})
@@ -185,4 +185,4 @@ def test_a_thousand_elections_cost_little(service):
 
     print(f"\n1,000 elections, lease of 10 s: {(spent() - before) / seconds:.2%} of a core")
     assert all(seat.is_leader for seat in seats)
-    client.close()
+    client.close(PATIENCE)

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import os
 import queue
+import subprocess
+import sys
 import threading
 
 import grpc
@@ -307,6 +309,21 @@ def test_a_child_does_not_lead_what_its_parent_leads(elector):
 
     assert os.waitpid(child, 0)[1] == 0
     assert seat.is_leader
+
+
+def test_a_process_that_ends_gives_up_its_seat(service, rival):
+    program = f"""
+import tenure
+client = tenure.Client({service.endpoint!r}, lease_ttl=600)
+print(tenure.Elector(client).stand("orders").wait().is_leader)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert (said.stdout, said.stderr) == ("True\n", "")
+    with rival.lead("orders", wait=PATIENCE):
+        pass
 
 
 # Only for jobs.
