@@ -123,13 +123,14 @@ class ClientLoop:
         """What the session is to be told; passed over if it has ended."""
         self._inputs.put(what)
 
-    def add(self, options: SeatOptions, listener: Listener) -> int:
-        """Answers with the number of its seat."""
+    def new_number(self) -> int:
+        """For a seat; never the same twice."""
         with self._seats_lock:
             self._last_seat += 1
-            number = self._last_seat
+            return self._last_seat
+
+    def add(self, number: int, options: SeatOptions, listener: Listener) -> None:
         self.tell(lambda session, now: self._add(number, options, listener))
-        return number
 
     def close(self, patience: int) -> Optional[ServiceError]:
         """Ends the session, waiting for at most `patience`. None: the service has ended it.

@@ -146,6 +146,7 @@ class Candidacy:
         self._gate = threading.RLock()  # held while a callback runs
         self._open = True  # callbacks are wanted
         self._seat: Optional[Seat] = None  # the latest one
+        self._won: Optional[Seat] = None  # the same, once on_elected has been called
         self._users = 0  # parts of the work that have not ended
         self._idle = threading.Event()
         self._idle.set()
@@ -156,7 +157,8 @@ class Candidacy:
         self._waiting: list[Promise] = []  # for a seat
         self._asking: list[Promise] = []  # for an answer
         self._loop = client._claim(self)
-        self._number = self._loop.add(options, self)
+        self._number = self._loop.new_number()
+        self._loop.add(self._number, options, self)
 
     @property
     def is_leader(self) -> bool:
@@ -178,7 +180,7 @@ class Candidacy:
     @property
     def seat(self) -> Optional[Seat]:
         """That of the term in which this process leads now; None if it does not lead."""
-        seat = self._seat
+        seat = self._won
         return seat if seat and seat.is_leader else None
 
     def wait(self, timeout: Optional[float] = None) -> Seat:
@@ -245,24 +247,28 @@ class Candidacy:
 
     def _next_seat(self) -> Promise:
         """The current seat, or the next one."""
-        return self._promise(self._waiting, self.seat is not None)
+        return self._promise(self._waiting, lambda: self._usable() is not None)
 
     def _answer(self) -> Promise:
         """The current seat, or None if the service has said that another leads, or nothing."""
-        return self._promise(self._asking, self._answered)
+        return self._promise(self._asking, lambda: self._answered)
 
-    def _promise(self, promises: list[Promise], known: bool) -> Promise:
+    def _promise(self, promises: list[Promise], is_known: Callable[[], bool]) -> Promise:
         future: Promise = Future()
         with self._lock:
             if self._refusal:
                 future.set_exception(self._refusal)
             elif self._gone:
                 future.set_exception(self._ended())
-            elif known:
-                future.set_result(self.seat)
+            elif is_known():
+                future.set_result(self._usable())
             else:
                 promises.append(future)
         return future
+
+    def _usable(self) -> Optional[Seat]:
+        """The current seat, if work may begin in it."""
+        return None if self._won is None or self._won.stopping else self._won
 
     def _begin_work(self, seat: Seat) -> None:
         """Raises SeatLost if it must not begin."""
@@ -303,7 +309,7 @@ class Candidacy:
         _HANDLERS[type(event)](self, event)
 
     def on_gone(self) -> None:
-        self._client._release(self)
+        self._client._forget(self)
         with self._lock:
             self._gone = True
             promises = self._take_promises()
@@ -366,12 +372,14 @@ class Candidacy:
     def _no_seat(self) -> None:
         with self._lock:
             self._answered = True
-            asking, self._asking = self._asking, []
+            asking = list(self._asking)
+            self._asking.clear()
         _settle(asking, lambda future: future.set_result(None))
 
     def _take_promises(self) -> list[Promise]:
         promises = self._waiting + self._asking
-        self._waiting, self._asking = [], []
+        self._waiting.clear()
+        self._asking.clear()
         return promises
 
     def _run(self, callback: Optional[Callable[..., None]], *arguments: Any) -> None:
@@ -390,6 +398,7 @@ class Candidacy:
             name = f"tenure-work-{self.election}"
             threading.Thread(target=self._run_work, args=(seat,), name=name, daemon=True).start()
         with self._lock:
+            self._won = seat
             self._answered = True
             promises = self._take_promises()
         _settle(promises, lambda future: future.set_result(seat))

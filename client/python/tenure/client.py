@@ -88,7 +88,7 @@ class Client:
         """
         with self._lock:
             self._closed = True
-            loop, candidacies = self._loop, list(self._candidacies.values())
+            loop, candidacies = self._loop, list(self._unfinished)
         if loop is None:
             return
         deadline = time.monotonic() + patience
@@ -124,6 +124,7 @@ class Client:
         self._lock = threading.RLock()
         self._loop: Optional[ClientLoop] = None
         self._candidacies: dict[str, Candidacy] = {}
+        self._unfinished: set[Candidacy] = set()  # and those whose seats are not given up yet
 
     def _claim(self, candidacy: Candidacy) -> ClientLoop:
         """Raises ValueError if this client stands in its election already."""
@@ -135,9 +136,16 @@ class Client:
             if self._loop is None:
                 self._loop = ClientLoop(self._options)
             self._candidacies[candidacy.election] = candidacy
+            self._unfinished.add(candidacy)
             return self._loop
 
+    def _forget(self, candidacy: Candidacy) -> None:
+        with self._lock:
+            self._release(candidacy)
+            self._unfinished.discard(candidacy)
+
     def _release(self, candidacy: Candidacy) -> None:
+        """Its election is free for another one of this client."""
         with self._lock:
             if self._candidacies.get(candidacy.election) is candidacy:
                 del self._candidacies[candidacy.election]

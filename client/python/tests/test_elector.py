@@ -180,10 +180,37 @@ def test_closing_the_client_waits_for_the_work(service, rival):
         tenure.Elector(client).stand("orders")
 
 
+def test_closing_the_client_waits_for_the_work_of_a_closed_candidacy(service):
+    client = tenure.Client(service.endpoint, lease_ttl=10)
+    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work(_):
+        begun.set()
+        may_end.wait(PATIENCE)
+        ended.set()
+
+    candidacy = tenure.Elector(client).stand("orders", work)
+    assert begun.wait(PATIENCE)
+    candidacy.close()
+    with pytest.raises(tenure.TenureError, match="still running"):
+        client.close(patience=0)
+    may_end.set()
+    client.close(PATIENCE)
+
+    assert ended.is_set()
+
+
 def test_work_that_does_not_end_keeps_its_seat_when_the_client_is_closed(service):
     may_end = threading.Event()
     client = tenure.Client(service.endpoint, lease_ttl=10)
-    tenure.Elector(client).stand("orders", lambda _: may_end.wait(PATIENCE)).wait(PATIENCE)
+    begun = threading.Event()
+
+    def work(_):
+        begun.set()
+        may_end.wait(PATIENCE)
+
+    tenure.Elector(client).stand("orders", work)
+    assert begun.wait(PATIENCE)
 
     with pytest.raises(tenure.TenureError, match="still running"):
         client.close(patience=0.1)
@@ -212,9 +239,14 @@ def test_work_that_ignores_the_end_of_its_lease_is_overrun_by_it(service, brief)
     told = Told()
     elector = tenure.Elector(brief._client, **told.callbacks("on_overrun", "on_lost"))
     may_end = threading.Event()
-    candidacy = elector.stand("orders", lambda _: may_end.wait(PATIENCE))
-    seat = candidacy.wait(PATIENCE)
+    begun = queue.Queue()
 
+    def work(seat):
+        begun.put(seat)
+        may_end.wait(PATIENCE)
+
+    candidacy = elector.stand("orders", work)
+    seat = begun.get(timeout=PATIENCE)
     service.pause()
 
     # On two threads, in no order.
