@@ -88,9 +88,10 @@ def check_length(path, text, wrong):
         wrong.append(f"{path}: has {lines} lines now; scripts/check-house.py need not excuse it")
 
 
-def says(text, code):
-    """As the whole of a declaration, or of a statement in a string."""
-    return any(code + end in text for end in (";", '"'))
+def says(path, code):
+    """As the whole of a declaration, or of a statement in a string; in Python, of a line."""
+    text = re.sub(r"\s+", " ", pathlib.Path(path).read_text())
+    return any(code + end in text for end in ((" ",) if path.endswith(".py") else (";", '"')))
 
 
 def check_bounds(wrong):
@@ -103,8 +104,7 @@ def check_bounds(wrong):
             if re.search(r" = |\{", code):
                 named.append(code)
             elif "/" in code:
-                text = re.sub(r"\s+", " ", pathlib.Path(code).read_text())
-                wrong += [f"{BOUNDS}: {code} does not say `{it}`" for it in named if not says(text, it)]
+                wrong += [f"{BOUNDS}: {code} does not say `{it}`" for it in named if not says(code, it)]
                 named = []
         wrong += [f"{BOUNDS}: no file is named for `{it}`" for it in named]
 
