@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -341,6 +342,30 @@ def test_a_child_does_not_lead_what_its_parent_leads(elector):
 
     assert os.waitpid(child, 0)[1] == 0
     assert seat.is_leader
+
+
+def test_a_process_that_was_stopped_past_its_lease_does_not_lead_when_it_goes_on(service, rival):
+    program = f"""
+import tenure
+client = tenure.Client({service.endpoint!r}, lease_ttl=2)
+seat = tenure.Elector(client).stand("orders").wait()
+print("leading", flush=True)
+input()
+print(seat.is_leader, flush=True)
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "leading\n"
+    child.send_signal(signal.SIGSTOP)
+
+    with rival.lead("orders", wait=PATIENCE):
+        child.stdin.write("\n")
+        child.stdin.flush()
+        child.send_signal(signal.SIGCONT)
+
+        assert child.stdout.readline() == "False\n"
+    child.communicate(timeout=PATIENCE)
 
 
 def test_a_process_that_ends_gives_up_its_seat(service, rival):
