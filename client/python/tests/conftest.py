@@ -66,10 +66,22 @@ class Service:
 
 
 @pytest.fixture
-def service(tmp_path):
-    service = Service(f"sqlite:{tmp_path}/tenure.db")
-    yield service.start()
-    service.stop()
+def new_service(tmp_path):
+    """Makes replicas of one service, which are not started yet; they are ended with the test."""
+    services = []
+
+    def new():
+        services.append(Service(f"sqlite:{tmp_path}/tenure.db"))
+        return services[-1]
+
+    yield new
+    for service in services:
+        service.stop()
+
+
+@pytest.fixture
+def service(new_service):
+    return new_service().start()
 
 
 def electing(service, candidate, lease_ttl):

@@ -7,7 +7,7 @@ import threading
 import grpc
 import prometheus_client
 import pytest
-from conftest import PATIENCE, Service
+from conftest import PATIENCE
 
 import tenure
 
@@ -52,9 +52,9 @@ def authority(tmp_path):
 
 
 @pytest.fixture
-def tls_service(authority, tmp_path):
+def tls_service(authority, new_service):
     """It takes clients with a certificate, or with the token."""
-    service = Service(f"sqlite:{tmp_path}/tenure.db")
+    service = new_service()
     authority.certify("server", service.endpoint.split(":")[0])
     authority.certify("client", "127.0.0.1")
     authority.path("token").write_text(f"{TOKEN}\n")
@@ -65,8 +65,7 @@ def tls_service(authority, tmp_path):
         ("--tls-client-ca", "ca.crt"),
     ]:
         service.add_options(option, authority.path(file))
-    yield service
-    service.stop()
+    return service
 
 
 def leads_with(service, **tls):
@@ -149,8 +148,8 @@ def test_a_client_counts_what_cpp_counts(service):
         assert registry.get_sample_value(f"tenure_client_{name}") is not None
 
 
-def test_the_service_may_be_away_when_the_client_begins(tmp_path):
-    service = Service(f"sqlite:{tmp_path}/tenure.db")
+def test_the_service_may_be_away_when_the_client_begins(new_service):
+    service = new_service()
     troubled = threading.Event()
     errors = []
 
@@ -163,7 +162,6 @@ def test_the_service_may_be_away_when_the_client_begins(tmp_path):
         assert troubled.wait(PATIENCE)
         service.start()
         assert candidacy.wait(PATIENCE).is_leader
-    service.stop()
 
     assert [error.code for error in errors] == [grpc.StatusCode.UNAVAILABLE]
 

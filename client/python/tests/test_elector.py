@@ -11,7 +11,7 @@ import threading
 
 import grpc
 import pytest
-from conftest import PATIENCE, Service
+from conftest import PATIENCE
 
 import tenure
 
@@ -259,9 +259,8 @@ def test_work_that_ignores_the_end_of_its_lease_is_overrun_by_it(service, brief)
     assert candidacy.wait(PATIENCE).term > seat.term
 
 
-def test_a_seat_is_kept_when_its_replica_dies(tmp_path):
-    store = f"sqlite:{tmp_path}/tenure.db"
-    replicas = [Service(store).start(), Service(store).start()]
+def test_a_seat_is_kept_when_its_replica_dies(new_service):
+    replicas = [new_service().start(), new_service().start()]
     endpoints = ",".join(replica.endpoint for replica in replicas)
     told = Told()
     with tenure.Client(endpoints, lease_ttl=6) as client:
@@ -273,8 +272,6 @@ def test_a_seat_is_kept_when_its_replica_dies(tmp_path):
             replica.start()
 
         assert seat.is_leader
-    for replica in replicas:
-        replica.stop()
 
 
 def test_a_newer_session_of_the_same_candidate_takes_over(service):

@@ -5,7 +5,7 @@ import queue
 
 import grpc
 import pytest
-from conftest import PATIENCE, Service
+from conftest import PATIENCE
 
 import tenure
 from tenure.v1 import election_pb2 as pb
@@ -34,8 +34,8 @@ def test_every_change_is_told_of_once_and_in_order(service, elector):
     changes.close()
 
 
-def test_it_goes_on_where_it_was_when_the_service_was_away(tmp_path):
-    service = Service(f"sqlite:{tmp_path}/tenure.db").start()
+def test_it_goes_on_where_it_was_when_the_service_was_away(new_service):
+    service = new_service().start()
     broken, events, progress = queue.Queue(), queue.Queue(), queue.Queue()
     observer = tenure.Observer(
         service.endpoint,
@@ -56,7 +56,6 @@ def test_it_goes_on_where_it_was_when_the_service_was_away(tmp_path):
         candidacy.close()
 
         assert events.get(timeout=PATIENCE).revision == 2
-    service.stop()
 
 
 def test_a_silent_stream_is_given_up(service):
