@@ -1,0 +1,137 @@
+package machine
+
+import (
+	"math"
+
+	pb "tenure/v1"
+)
+
+// firstStray : seats from here on are the session's own, and nobody else's concern.
+const firstStray = math.MaxUint64 / 2
+
+type entry struct {
+	number    uint64
+	seat      seat
+	termAsked uint64 // that was held when the stream asked for the list of seats
+	noticedOn uint64 // the last stream that told of a grant
+	inDoubt   bool   // the seat was not listed, and was granted before or after that
+	called    bool   // a call for it is under way
+}
+
+// seats are those of one session, by number and by election.
+type seats struct {
+	all         []*entry // in the order in which they came
+	byNumber    map[uint64]*entry
+	byElection  map[string][]*entry // the first one acts
+	closedTerms map[string]uint64   // of seats that are gone, in this session
+}
+
+func newSeats() seats {
+	return seats{
+		byNumber:    map[uint64]*entry{},
+		byElection:  map[string][]*entry{},
+		closedTerms: map[string]uint64{},
+	}
+}
+
+func (s *seats) add(number uint64, options SeatOptions) *entry {
+	e := &entry{number: number, seat: newSeat(options, s.closedTerms[options.Election])}
+	s.all = append(s.all, e)
+	s.byNumber[number] = e
+	s.byElection[options.Election] = append(s.byElection[options.Election], e)
+	return e
+}
+
+// find answers with nil if there is none.
+func (s *seats) find(number uint64) *entry { return s.byNumber[number] }
+
+// actingIn is the one that acts in this election; others begin when it is gone. Nil if there is none.
+func (s *seats) actingIn(election string) *entry {
+	if entries := s.byElection[election]; len(entries) > 0 {
+		return entries[0]
+	}
+	return nil
+}
+
+// takeGone forgets the seats for which nothing is left to do, and names them.
+func (s *seats) takeGone() []uint64 {
+	var gone []uint64
+	kept := s.all[:0]
+	for _, e := range s.all {
+		if !e.seat.gone() || e.called {
+			kept = append(kept, e)
+			continue
+		}
+		s.forget(e)
+		gone = append(gone, e.number)
+	}
+	clear(s.all[len(kept):])
+	s.all = kept
+	return gone
+}
+
+func (s *seats) forget(gone *entry) {
+	delete(s.byNumber, gone.number)
+	election := gone.seat.options.Election
+	s.closedTerms[election] = max(s.closedTerms[election], gone.seat.closedTerm)
+	var others []*entry
+	for _, e := range s.byElection[election] {
+		if e != gone {
+			others = append(others, e)
+		}
+	}
+	if len(others) == 0 {
+		delete(s.byElection, election)
+	} else {
+		s.byElection[election] = others
+	}
+}
+
+// callAt is when its next call is due; never, while it has none.
+func (s *seats) callAt(e *entry) Time {
+	if e.called || e.seat.need() == needNothing || s.byElection[e.seat.options.Election][0] != e {
+		return Never
+	}
+	return e.seat.needAt
+}
+
+// forgetTerms : the session is over, and nothing that was said in it counts any more.
+func (s *seats) forgetTerms() { clear(s.closedTerms) }
+
+// A new stream's first answer lists the seats that are held. The stream tells what happens from
+// before the list was read. So a seat that is not listed, and that was held when the list was asked
+// for, is lost. One that was granted since may have been granted after the list was read: then the
+// stream tells of the grant too. Or it was granted and lost before.
+
+func (s *seats) listAsked() {
+	for _, e := range s.all {
+		e.termAsked = e.seat.term()
+	}
+}
+
+// listed : it is this list, on this stream. Each seat in it has been told.
+func (s *seats) listed(held []*pb.Leadership, stream uint64, now Time) {
+	terms := map[string]uint64{}
+	for _, leadership := range held {
+		terms[leadership.GetElection()] = leadership.GetTerm()
+	}
+	for _, e := range s.all {
+		term := e.seat.term()
+		listed, found := terms[e.seat.options.Election]
+		missing := term != 0 && !(found && listed >= term) && e.noticedOn != stream
+		e.inDoubt = missing && e.termAsked != term
+		if missing && !e.inDoubt {
+			e.seat.onLost(term, pb.Cause_CAUSE_UNSPECIFIED, now)
+		}
+	}
+}
+
+// anyInDoubt says whether to ask anew which seats are held.
+func (s *seats) anyInDoubt() bool {
+	for _, e := range s.all {
+		if e.inDoubt && e.seat.term() != 0 {
+			return true
+		}
+	}
+	return false
+}

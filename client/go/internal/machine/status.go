@@ -1,0 +1,71 @@
+package machine
+
+import (
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "tenure/v1"
+)
+
+// InfoOf is the ErrorInfo of an answer; empty if it has none.
+func InfoOf(answer *status.Status) *errdetails.ErrorInfo {
+	for _, detail := range answer.Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			return info
+		}
+	}
+	return &errdetails.ErrorInfo{}
+}
+
+// RetryDelayOf says how long the service wants its caller to wait before the same request comes
+// again; 0 if it does not say.
+func RetryDelayOf(answer *status.Status) time.Duration {
+	for _, detail := range answer.Details() {
+		if info, ok := detail.(*errdetails.RetryInfo); ok {
+			return info.GetRetryDelay().AsDuration()
+		}
+	}
+	return 0
+}
+
+// IsTransient says whether the same request may go well later or elsewhere.
+func IsTransient(answer *status.Status) bool {
+	switch answer.Code() {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return true
+	case codes.ResourceExhausted:
+		reason := InfoOf(answer).GetReason()
+		return reason == "" || reason == "OVERLOADED"
+	default:
+		return false
+	}
+}
+
+func isSilence(answer *status.Status) bool { return answer.Code() == codes.DeadlineExceeded }
+
+// isSessionGone says whether the session that was used is over or unknown.
+func isSessionGone(answer *status.Status) bool {
+	reason := InfoOf(answer).GetReason()
+	return reason == "SESSION_ENDED" || reason == "SESSION_NOT_FOUND"
+}
+
+// isRefusedForNow says whether only an operator, or other candidates, can change it.
+func isRefusedForNow(answer *status.Status) bool {
+	switch answer.Code() {
+	case codes.ResourceExhausted, codes.PermissionDenied, codes.Unauthenticated, codes.Unknown, codes.Internal:
+		return true
+	default:
+		return InfoOf(answer).GetReason() == "CANDIDACY_WITHDRAWN"
+	}
+}
+
+// causeOf says why the session is over.
+func causeOf(answer *status.Status) pb.Cause {
+	if cause, ok := pb.Cause_value["CAUSE_"+InfoOf(answer).GetMetadata()["cause"]]; ok {
+		return pb.Cause(cause)
+	}
+	return pb.Cause_CAUSE_EXPIRED // a session that is not known was forgotten since
+}
