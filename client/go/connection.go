@@ -1,0 +1,137 @@
+package tenure
+
+import (
+	"errors"
+	"math"
+	"math/rand"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials/insecure"
+	_ "google.golang.org/grpc/health" // asks replicas how they are
+	"google.golang.org/grpc/keepalive"
+
+	"tenure/internal/version"
+	pb "tenure/v1"
+)
+
+const (
+	defaultEndpoints = "127.0.0.1:7070"
+	pingInterval     = 10 * time.Second // gRPC allows no shorter one
+	pingTimeout      = 3 * time.Second
+	reconnectDelay   = 200 * time.Millisecond
+	// A connection may take longer than the pause between two: to another continent, or to a busy
+	// server.
+	connectTimeout = 3 * time.Second
+	backoffMin     = 20 * time.Millisecond
+	backoffMax     = 500 * time.Millisecond
+	// The health of the server as a whole. A replica that says that it does not serve is as good as
+	// unreachable, and of several behind one name only those that serve are used.
+	healthChecked = `{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`
+)
+
+// connection has the replicas of one service, one of them in use. Any will do; a caller that meets a
+// broken one moves on. Not safe for concurrent use.
+type connection struct {
+	options  []grpc.DialOption
+	replicas []replica
+	inUse    int
+	failures int
+}
+
+type replica struct {
+	endpoint string
+	channel  *grpc.ClientConn
+	client   pb.ElectionServiceClient
+}
+
+// newConnection connects to nothing yet.
+func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, healthCheck bool) (*connection, error) {
+	security, err := tls.dialOptions()
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{options: append(append(baseOptions(healthCheck), security...), more...)}
+	if endpoints == "" {
+		endpoints = defaultEndpoints
+	}
+	for _, endpoint := range strings.Split(endpoints, ",") {
+		if endpoint == "" {
+			continue
+		}
+		opened, err := c.open(endpoint)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.replicas = append(c.replicas, opened)
+	}
+	if len(c.replicas) == 0 {
+		return nil, errors.New("tenure: Endpoints names no replica; write host:port[,host:port...]")
+	}
+	c.inUse = rand.Intn(len(c.replicas))
+	return c, nil
+}
+
+func baseOptions(healthCheck bool) []grpc.DialOption {
+	delays := backoff.Config{BaseDelay: reconnectDelay, Multiplier: 1, Jitter: 0.2, MaxDelay: reconnectDelay}
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithUserAgent("tenure-go/" + version.Version),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: connectTimeout}),
+		// A full page of elections with long values is larger than gRPC's own limit.
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
+		grpc.WithDisableServiceConfig(),
+	}
+	if healthCheck {
+		options = append(options, grpc.WithDefaultServiceConfig(healthChecked))
+	}
+	return options
+}
+
+func (c *connection) open(endpoint string) (replica, error) {
+	channel, err := grpc.NewClient(endpoint, c.options...)
+	if err != nil {
+		return replica{}, err
+	}
+	return replica{endpoint, channel, pb.NewElectionServiceClient(channel)}, nil
+}
+
+// client is for the replica in use.
+func (c *connection) client() pb.ElectionServiceClient { return c.replicas[c.inUse].client }
+
+// moveOn uses the next replica from now on.
+func (c *connection) moveOn() { c.inUse = (c.inUse + 1) % len(c.replicas) }
+
+// reconnect : nothing came back from the replica in use. If its connection stands, it is made anew,
+// and whatever is under way on it fails. One that is only being made is waited for.
+func (c *connection) reconnect() {
+	old := &c.replicas[c.inUse]
+	if old.channel.GetState() != connectivity.Ready {
+		return
+	}
+	if opened, err := c.open(old.endpoint); err == nil { // as it was the first time
+		_ = old.channel.Close()
+		*old = opened
+	}
+}
+
+// backoff is how long to wait before the next try: longer with each one in a row, with jitter.
+func (c *connection) backoff() time.Duration {
+	longest := min(backoffMax, backoffMin<<min(c.failures, 10))
+	c.failures++
+	return longest/2 + time.Duration(rand.Int63n(int64(longest/2)+1))
+}
+
+// succeeded : a try went well.
+func (c *connection) succeeded() { c.failures = 0 }
+
+func (c *connection) close() {
+	for _, replica := range c.replicas {
+		_ = replica.channel.Close()
+	}
+}

@@ -1,0 +1,21 @@
+package tenure
+
+import "context"
+
+// Gocron is this elector in the shape of gocron's Elector, for gocron.WithDistributedElector: of several
+// schedulers, only the leader's runs jobs. Call Stand before, and Close when the scheduler has shut down.
+//
+// gocron asks before a job begins, and never again: a job must be shorter than what [Elector.Remaining]
+// says, or ask itself whether it may go on.
+func (e *Elector) Gocron() GocronElector { return GocronElector{e} }
+
+// GocronElector implements the one method of gocron's Elector.
+type GocronElector struct{ elector *Elector }
+
+// IsLeader is nil while this process leads, and ErrNotLeader while it does not.
+func (g GocronElector) IsLeader(context.Context) error {
+	if !g.elector.IsLeader() {
+		return ErrNotLeader
+	}
+	return nil
+}

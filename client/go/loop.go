@@ -1,0 +1,220 @@
+package tenure
+
+import (
+	"context"
+	crand "crypto/rand"
+	"encoding/binary"
+	"math/rand"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"tenure/internal/clock"
+	"tenure/internal/machine"
+	pb "tenure/v1"
+)
+
+// A timer stands still while the machine sleeps, and the holder's clock runs on: so it is looked at
+// this often.
+const waitMax = time.Second
+
+// loop is the I/O of a client: it carries out what its session decides, on one goroutine.
+//
+//	calls' answers, stream's messages, electors' wishes --mailbox--> [loop: session] -->
+//	calls, beliefs, news
+type loop struct {
+	mailbox   *mailbox[func(now machine.Time)]
+	callbacks executor
+	metrics   Metrics
+	done      chan struct{} // closed when it has ended
+	endError  error         // of who has seen `done`
+
+	mutex      sync.Mutex
+	lastNumber uint64            // of stands
+	elections  map[string]*stand // that stand now
+	closing    bool
+
+	// Of its goroutine.
+	session    *machine.Session
+	connection *connection
+	stands     map[uint64]*stand
+	calls      map[uint64]context.CancelFunc // that are under way
+	stream     *keepAliveStream
+	giveUpAt   machine.Time
+}
+
+func newLoop(options machine.SessionOptions, connection *connection, metrics Metrics) *loop {
+	l := &loop{
+		mailbox: newMailbox[func(machine.Time)](), metrics: metrics, done: make(chan struct{}),
+		elections: map[string]*stand{}, stands: map[uint64]*stand{}, calls: map[uint64]context.CancelFunc{},
+		session: machine.NewSession(options, rand.New(rand.NewSource(newSeed()))), connection: connection,
+		giveUpAt: machine.Never,
+	}
+	go l.run()
+	return l
+}
+
+func newSeed() int64 {
+	var seed [8]byte
+	if _, err := crand.Read(seed[:]); err != nil {
+		panic("tenure: no randomness: " + err.Error())
+	}
+	return int64(binary.LittleEndian.Uint64(seed[:]))
+}
+
+// tell leaves what the session is to be told. It does not wait. False if the loop has ended.
+func (l *loop) tell(what func(session *machine.Session, now machine.Time)) bool {
+	return l.mailbox.put(func(now machine.Time) { what(l.session, now) })
+}
+
+// end ends the session: see Client.Close. Not insisting, it is only tried a few times.
+func (l *loop) end(patience time.Duration, insist bool) error {
+	l.mailbox.put(func(now machine.Time) {
+		l.giveUpAt = now.Add(patience)
+		if insist {
+			l.session.End(now, l.giveUpAt)
+		} else {
+			l.session.End(now, 0)
+		}
+	})
+	<-l.done
+	return l.endError
+}
+
+func (l *loop) run() {
+	for !l.ended(clock.Now()) {
+		wake := min(l.session.NextWake(), l.giveUpAt)
+		inputs := l.mailbox.take(max(min(wake.Sub(clock.Now()), waitMax), 0))
+		for _, input := range inputs {
+			now := clock.Now()
+			input(now)
+			l.step(now)
+		}
+		if len(inputs) == 0 {
+			l.step(clock.Now())
+		}
+	}
+	l.finish()
+}
+
+func (l *loop) ended(now machine.Time) bool { return l.session.Ended() || now >= l.giveUpAt }
+
+func (l *loop) finish() {
+	for _, cancel := range l.calls {
+		cancel()
+	}
+	l.closeStream()
+	l.mailbox.close()
+	l.connection.close()
+	for _, stand := range l.stands {
+		stand.belief.end()
+		l.callbacks.run(stand.close)
+	}
+	l.endError = l.session.EndStatus().Err()
+	if !l.session.Ended() && l.endError == nil {
+		l.endError = status.Error(codes.DeadlineExceeded, "the session's end was not answered in time")
+	}
+	close(l.done)
+}
+
+func (l *loop) step(now machine.Time) {
+	effects := l.session.Decide(now)
+	// The belief ends before anything is sent that gives up the seat.
+	for number, stand := range l.stands {
+		l.publish(number, stand, now)
+	}
+	for _, news := range l.session.TakeNews() {
+		stand := l.stands[news.Seat]
+		count(l.metrics, stand.options.Election, news.Event)
+		stand.onNews(news.Event)
+	}
+	for _, renewal := range l.session.TakeRenewals() {
+		l.metrics.Renewed(renewal.RoundTrip, renewal.Margin)
+	}
+	for _, effect := range effects {
+		l.do(effect)
+	}
+	for _, number := range l.session.TakeGone() {
+		l.callbacks.run(l.stands[number].close)
+		delete(l.stands, number)
+	}
+}
+
+func (l *loop) publish(number uint64, s *stand, now machine.Time) {
+	until := l.session.BelievedUntil(number)
+	term := uint64(0)
+	if until != 0 {
+		term = l.session.TermOf(number)
+	}
+	switch {
+	case term != s.publishedTerm:
+		s.belief.end()
+		if term != 0 {
+			s.belief.begin(term, until)
+		}
+	case term != 0 && until != s.publishedUntil && !s.belief.extend(until):
+		l.session.BeliefEnded(number, now)
+		term = 0
+	}
+	s.publishedTerm, s.publishedUntil = term, until
+}
+
+func (l *loop) do(effect machine.Effect) {
+	switch what := effect.(type) {
+	case machine.SendCampaign:
+		ctx, client := l.begin(what.Call, what.Patience)
+		go func() {
+			response, err := client.Campaign(ctx, what.Request)
+			l.answered(what.Call, func(now machine.Time) {
+				l.session.OnCampaignDone(what.Call, status.Convert(err), response, now)
+			})
+		}()
+	case machine.SendResign:
+		ctx, client := l.begin(what.Call, what.Patience)
+		go func() {
+			_, err := client.Resign(ctx, what.Request)
+			l.answered(what.Call, func(now machine.Time) {
+				l.session.OnResignDone(what.Call, status.Convert(err), now)
+			})
+		}()
+	case machine.OpenStream:
+		l.stream = openKeepAlive(l.connection.client(), func(message *pb.KeepAliveResponse) {
+			l.mailbox.put(func(now machine.Time) { l.session.OnStreamMessage(what.Stream, message, now) })
+		}, func() {
+			l.mailbox.put(func(now machine.Time) { l.session.OnStreamClosed(what.Stream, now) })
+		})
+	case machine.SendRenewal:
+		l.stream.requests <- what.Request
+	case machine.CloseStream:
+		l.closeStream()
+	case machine.UseAnotherReplica:
+		if what.Silent {
+			l.connection.reconnect()
+		}
+		l.connection.moveOn()
+		l.metrics.ReplicaChanged()
+	}
+}
+
+func (l *loop) begin(call uint64, patience time.Duration) (context.Context, pb.ElectionServiceClient) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	l.calls[call] = cancel
+	return ctx, l.connection.client()
+}
+
+func (l *loop) answered(call uint64, told func(now machine.Time)) {
+	l.mailbox.put(func(now machine.Time) {
+		l.calls[call]()
+		delete(l.calls, call)
+		told(now)
+	})
+}
+
+func (l *loop) closeStream() {
+	if l.stream != nil {
+		l.stream.close()
+		l.stream = nil
+	}
+}

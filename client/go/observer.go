@@ -1,0 +1,188 @@
+package tenure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"tenure/internal/machine"
+	pb "tenure/v1"
+)
+
+const (
+	observedMax    = 10_000
+	prefixesMax    = 64
+	silenceMax     = 30 * time.Second // three times as long as the contract lets a stream be silent
+	limitedPause   = time.Second
+	reasonLimit    = "LIMIT_REACHED"
+	silentTemplate = "the stream was silent for %v"
+)
+
+// ObserverOptions say what to observe, and whom to tell. The callbacks are called one after the other,
+// on the goroutine of Run. A slow one delays the next, but nothing is lost unless it takes longer than
+// the service keeps its history.
+type ObserverOptions struct {
+	// As in ClientOptions.
+	Endpoints   string
+	TLS         *TLSOptions
+	DialOptions []grpc.DialOption
+
+	// Elections, whether or not they exist yet; at most 10,000. With Prefix: name prefixes, at most 64; an
+	// empty one selects all elections.
+	Names  []string
+	Prefix bool
+	// The revision to start with in each election, instead of a snapshot. 1: all events that the service
+	// still has. 0: a snapshot.
+	FromRevision uint64
+	// A stream that is silent for this long is given up. The service sends something at least every ten
+	// seconds. 0: 30 s.
+	SilenceMax time.Duration
+
+	// The state of an election at one revision.
+	OnSnapshot func(*pb.Snapshot)
+	// One change.
+	OnEvent func(*pb.Event)
+	// Everything that the replica knew at this time has been reported. Called first when all elections have
+	// started, then every few seconds.
+	OnProgress func(*pb.Progress)
+	// The stream broke, or could not be opened. The observer tries again, on the next replica.
+	OnBroken func(error)
+}
+
+// Observer reports every change of elections: who leads, with which value, and why a term ended.
+//
+//   - Each election starts with a snapshot: its state at one revision. Then follows every event once, in
+//     the order of revisions, without gaps. There is no order between two elections.
+//   - When a stream breaks, or is silent for too long, the observer continues by itself on another
+//     replica, from where it was. Elections created meanwhile start with their first event.
+//   - It never skips changes silently. If events are no longer available, a snapshot with the reason
+//     RESYNC replaces them. Everything before it is void, and events continue with its revision + 1. Its
+//     revision may be lower than earlier ones, after the service's database was restored from a backup.
+//   - At least every ten seconds the service confirms that all has been reported (OnProgress).
+//
+// What it reports is already past, if only by milliseconds: to act as a leader use an Elector.
+type Observer struct {
+	options     ObserverOptions
+	observation *machine.Observation
+}
+
+// NewObserver does not connect yet. The error says which option is malformed.
+func NewObserver(options ObserverOptions) (*Observer, error) {
+	if len(options.Names) == 0 {
+		return nil, errors.New("tenure: Names is empty; it must have at least one name")
+	}
+	namesMax := observedMax
+	if options.Prefix {
+		namesMax = prefixesMax
+	}
+	if len(options.Names) > namesMax {
+		return nil, fmt.Errorf("tenure: Names has %d entries; the maximum is %d", len(options.Names), namesMax)
+	}
+	for _, name := range options.Names {
+		if options.Prefix && name == "" {
+			continue
+		}
+		if err := checkName("one of Names", name); err != nil {
+			return nil, err
+		}
+	}
+	if options.SilenceMax < 0 {
+		return nil, fmt.Errorf("tenure: SilenceMax is %v; it must be 0 or more", options.SilenceMax)
+	}
+	if options.SilenceMax == 0 {
+		options.SilenceMax = silenceMax
+	}
+	wish := machine.Wish{Names: options.Names, Prefix: options.Prefix, FromRevision: options.FromRevision}
+	return &Observer{options, machine.NewObservation(wish)}, nil
+}
+
+// Run observes until ctx ends (nil), or the service refuses this observer for good. Called again, it
+// continues from where it was. Not to be called twice at a time.
+func (o *Observer) Run(ctx context.Context) error {
+	connection, err := newConnection(o.options.Endpoints, o.options.TLS, o.options.DialOptions, false)
+	if err != nil {
+		return err
+	}
+	defer connection.close()
+	for {
+		err := o.followOneStream(ctx, connection)
+		if ctx.Err() != nil {
+			return nil
+		}
+		limited := ReasonOf(err) == reasonLimit // for a moment
+		if !limited && !machine.IsTransient(status.Convert(err)) {
+			return err
+		}
+		tell(o.options.OnBroken, err)
+		connection.moveOn()
+		pause := connection.backoff()
+		if limited {
+			pause = limitedPause
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+	}
+}
+
+// followOneStream says why the stream is over, which is never nil.
+func (o *Observer) followOneStream(ctx context.Context, connection *connection) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := status.Errorf(codes.Unavailable, silentTemplate, o.options.SilenceMax)
+	silence := time.AfterFunc(o.options.SilenceMax, func() { cancel(silent) })
+	defer silence.Stop()
+
+	stream, err := connection.client().Observe(ctx, o.observation.Request())
+	for err == nil {
+		var response *pb.ObserveResponse
+		response, err = stream.Recv()
+		if err != nil {
+			break
+		}
+		silence.Stop() // whoever is told may take his time
+		connection.succeeded()
+		switch o.observation.Note(response) {
+		case machine.News:
+			o.tell(response)
+		case machine.Gap:
+			return status.Error(codes.Unavailable, "the stream skipped changes: "+response.String())
+		case machine.Known:
+		}
+		silence.Reset(o.options.SilenceMax)
+	}
+	if context.Cause(ctx) == silent {
+		connection.reconnect()
+		return silent
+	}
+	if _, ok := status.FromError(err); !ok { // io.EOF
+		return status.Error(codes.Unavailable, "the server ended the stream")
+	}
+	return err
+}
+
+func (o *Observer) tell(response *pb.ObserveResponse) {
+	switch message := response.GetMessage().(type) {
+	case *pb.ObserveResponse_Snapshot:
+		tell(o.options.OnSnapshot, message.Snapshot)
+	case *pb.ObserveResponse_Event:
+		tell(o.options.OnEvent, message.Event)
+	case *pb.ObserveResponse_Progress:
+		tell(o.options.OnProgress, message.Progress)
+	}
+}
+
+func tell[Argument any](callback func(Argument), argument Argument) {
+	if callback != nil {
+		callback(argument)
+	}
+}

@@ -1,0 +1,237 @@
+package tenure
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tenure/internal/clock"
+	"tenure/internal/machine"
+	pb "tenure/v1"
+)
+
+// How long to wait for the service's answer when a seat is given up.
+const resignPatience = time.Second
+
+// stand is one time that an elector stands, from the beginning of Run or Stand to its end. It has one
+// seat of the session.
+type stand struct {
+	loop     *loop
+	number   uint64
+	options  machine.SeatOptions
+	told     *ElectorOptions // the callbacks
+	runs     context.Context // of Run; nil without work
+	belief   belief
+	terms    chan begun    // that begin, with work; at most one at a time
+	gone     chan struct{} // closed when nothing is left to do, and all callbacks have returned
+	released chan struct{} // closed when another elector may stand in the election
+
+	mutex    sync.Mutex
+	silenced bool // no callback is called any more
+	left     bool // this process wants to stand no more
+	refusal  error
+
+	// Of the loop's goroutine.
+	publishedTerm  uint64 // 0: no belief stands
+	publishedUntil machine.Time
+	seat           Seat
+	stop           context.CancelCauseFunc // of the work; nil if there is none
+	why            string                  // the work has to stop
+}
+
+// begun is a term that begins.
+type begun struct {
+	ctx  context.Context
+	seat Seat
+	end  context.CancelCauseFunc
+}
+
+// claim makes a stand in an election in which no other one of the client stands.
+func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context) (*stand, error) {
+	s := &stand{
+		loop: l, options: options, told: told, runs: runs,
+		terms: make(chan begun, 1), gone: make(chan struct{}), released: make(chan struct{}),
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.closing {
+		return nil, ErrClosed
+	}
+	if l.elections[options.Election] != nil {
+		return nil, fmt.Errorf("%w: %q", ErrStands, options.Election)
+	}
+	l.lastNumber++
+	s.number = l.lastNumber
+	l.elections[options.Election] = s
+	l.metrics.Stands(options.Election)
+	l.mailbox.put(func(machine.Time) {
+		l.stands[s.number] = s
+		l.session.Add(s.number, s.options)
+	})
+	return s, nil
+}
+
+// beginClosing answers with who stands. Nobody begins to any more.
+func (l *loop) beginClosing() []*stand {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.closing = true
+	var stands []*stand
+	for _, stand := range l.elections {
+		stands = append(stands, stand)
+	}
+	return stands
+}
+
+// leave : it stands no more. The work is asked to end, then the seat is given up. Does not wait.
+func (s *stand) leave() {
+	s.mutex.Lock()
+	s.left = true
+	s.mutex.Unlock()
+	s.loop.mailbox.put(func(now machine.Time) {
+		s.why = "this process stands no more"
+		s.loop.session.Leave(s.number, now)
+	})
+}
+
+// abandon gives up the seat: the work has ended.
+func (s *stand) abandon() {
+	s.loop.tell(func(session *machine.Session, now machine.Time) { session.Abandon(s.number, now) })
+}
+
+func (s *stand) workEnded() {
+	s.loop.tell(func(session *machine.Session, now machine.Time) { session.WorkEnded(s.number, now) })
+}
+
+// finish gives up everything, waits for that a bounded time, and lets others stand in the election.
+func (s *stand) finish() {
+	s.leave()
+	s.abandon()
+	timer := time.NewTimer(resignPatience)
+	defer timer.Stop()
+	select {
+	case <-s.gone:
+	case <-timer.C:
+	}
+	s.mutex.Lock()
+	s.silenced = true
+	s.mutex.Unlock()
+	s.loop.mutex.Lock()
+	defer s.loop.mutex.Unlock()
+	if s.loop.elections[s.options.Election] == s {
+		delete(s.loop.elections, s.options.Election)
+		close(s.released)
+	}
+}
+
+func (s *stand) close() { close(s.gone) }
+
+// result is what Run answers with when the stand is gone.
+func (s *stand) result() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.left {
+		return nil
+	}
+	return s.refusal
+}
+
+// Of the loop's goroutine. The belief is up to date.
+func (s *stand) onNews(event machine.Event) {
+	told := s.told
+	switch what := event.(type) {
+	case machine.Standing:
+		call(s, told.OnStanding, QueuePlace{what.Place.GetPosition(), what.Place.GetLeader()})
+	case machine.Elected:
+		s.onElected(what.Leadership)
+	case machine.Suspended:
+		call(s, told.OnSuspended, s.seat)
+	case machine.Resumed:
+		call(s, told.OnResumed, s.seat)
+	case machine.HandoverAsked:
+		s.why = fmt.Sprintf("an operator wants %s to lead", what.Successor)
+		seat := s.seat
+		s.run(told.OnStepDown != nil, func() { told.OnStepDown(seat, what.Successor) })
+	case machine.StopWork:
+		s.stopWork()
+	case machine.Overrun:
+		s.onOverrun()
+	case machine.Lost:
+		s.why = "the term is over: " + what.Cause.String()
+		seat := s.seat
+		s.run(told.OnLost != nil, func() { told.OnLost(seat, what.Cause) })
+	case machine.Troubled:
+		call(s, told.OnTrouble, what.Err)
+	case machine.Refused:
+		s.mutex.Lock()
+		s.refusal = what.Err
+		s.mutex.Unlock()
+		call(s, told.OnRefused, what.Err)
+	}
+}
+
+func (s *stand) onElected(leadership *pb.Leadership) {
+	s.why = ""
+	s.mutex.Lock()
+	s.refusal = nil // it was of an earlier value
+	s.mutex.Unlock()
+	s.seat = newSeat(leadership, s)
+	call(s, s.told.OnElected, s.seat)
+	if s.runs == nil {
+		return
+	}
+	ctx, end := context.WithCancelCause(s.runs)
+	s.stop = end
+	term := begun{ctx, s.seat, end}
+	s.loop.callbacks.run(func() {
+		select {
+		case s.terms <- term:
+		default: // nobody waits for it any more
+		}
+	})
+}
+
+func (s *stand) stopWork() {
+	if s.stop == nil {
+		return
+	}
+	why := s.why
+	if why == "" {
+		why = "the lease is about to end"
+	}
+	s.stop(fmt.Errorf("%w: %s", ErrSeatLost, why))
+}
+
+func (s *stand) onOverrun() {
+	if s.told.OnOverrun != nil {
+		s.told.OnOverrun(s.seat)
+		return
+	}
+	slog.Error("tenure: the leader's work has not stopped in time, and another process may soon lead",
+		"election", s.seat.Election, "term", s.seat.Term)
+}
+
+// call calls a callback in its turn, if there is one.
+func call[Argument any](s *stand, callback func(Argument), argument Argument) {
+	s.run(callback != nil, func() { callback(argument) })
+}
+
+func (s *stand) run(wanted bool, callback func()) {
+	if !wanted {
+		return
+	}
+	s.loop.callbacks.run(func() {
+		s.mutex.Lock()
+		silenced := s.silenced
+		s.mutex.Unlock()
+		if !silenced {
+			callback()
+		}
+	})
+}
+
+func (s *stand) isLeader() bool           { return s.belief.holdsAt(clock.Now()) }
+func (s *stand) term() uint64             { return s.belief.termAt(clock.Now()) }
+func (s *stand) remaining() time.Duration { return s.belief.remaining(clock.Now()) }
