@@ -72,8 +72,9 @@ func startReplica(t testing.TB, store string, flags ...string) *service {
 
 func (s *service) start() {
 	s.t.Helper()
-	arguments := append([]string{"--listen", s.endpoint, "--http-listen", freeAddress(s.t), "--store", "sqlite:" + s.store}, s.flags...)
-	s.process = exec.Command(program(s.t, "tenured"), arguments...)
+	arguments := []string{"--listen", s.endpoint, "--http-listen", freeAddress(s.t)}
+	s.process = exec.Command(program(s.t, "tenured"), append(arguments, s.flags...)...)
+	s.process.Env = append(os.Environ(), "TENURE_STORE=sqlite:"+s.store) // a flag wins
 	errors, err := s.process.StderrPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -223,4 +224,13 @@ func untilDone(l log) func(context.Context, tenure.Seat) error {
 		l.say("stop %d", seat.Term)
 		return ctx.Err()
 	}
+}
+
+func writeFile(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

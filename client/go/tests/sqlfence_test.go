@@ -1,0 +1,90 @@
+package tests
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"tenure"
+	"tenure/sqlfence"
+)
+
+// startMariaDB answers with its port. The test is left out where there is no MariaDB.
+func startMariaDB(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("mariadbd"); err != nil {
+		t.Skip("there is no mariadbd")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	output, err := exec.Command("mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db",
+		"--no-defaults", "--user=root", "--datadir="+data).CombinedOutput()
+	if err != nil {
+		t.Fatal(err, string(output))
+	}
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	must(t, err)
+	server := exec.Command("mariadbd", "--no-defaults", "--user=root", "--datadir="+data, "--port="+port,
+		"--socket="+filepath.Join(data, "s"), "--bind-address=127.0.0.1")
+	must(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	return port
+}
+
+func TestGuardedCommitsOnlyWhileItsTermLasts(t *testing.T) {
+	port := startMariaDB(t)
+	admin, err := sql.Open("mysql", "root@tcp(127.0.0.1:"+port+")/")
+	must(t, err)
+	defer admin.Close()
+	eventually(t, "MariaDB answers", func() bool { return admin.Ping() == nil })
+	for _, statement := range []string{"CREATE DATABASE tenure", "CREATE DATABASE shop", "CREATE TABLE shop.sales (term BIGINT)"} {
+		_, err := admin.Exec(statement)
+		must(t, err)
+	}
+	service := startService(t, "--store", "mysql://root@127.0.0.1:"+port+"/tenure")
+	db, err := sql.Open("mysql", "root@tcp(127.0.0.1:"+port+")/shop")
+	must(t, err)
+	defer db.Close()
+	sales := func() (count int) {
+		must(t, db.QueryRow("SELECT COUNT(*) FROM sales").Scan(&count))
+		return count
+	}
+	ctx := context.Background()
+	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "it's", OneTerm: true})
+	var fence sqlfence.Fence
+	sell := func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO sales (term) VALUES (?)", fence.Term)
+		return err
+	}
+	broken := errors.New("out of stock")
+
+	must(t, elector.Run(ctx, func(ctx context.Context, seat tenure.Seat) error {
+		fence = sqlfence.Fence{Election: seat.Election, Term: seat.Term}
+		if err := fence.Guarded(ctx, db, sell); err != nil {
+			return err
+		}
+		err := fence.Guarded(ctx, db, func(tx *sql.Tx) error { return errors.Join(sell(tx), broken) })
+		if !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		return nil
+	}))
+	if count := sales(); count != 1 {
+		t.Error(count)
+	}
+	err = fence.Guarded(ctx, db, sell)
+
+	if !errors.Is(err, sqlfence.ErrTermOver) || !strings.Contains(err.Error(), "does not stand") || sales() != 1 {
+		t.Error(err, sales())
+	}
+}
