@@ -157,6 +157,15 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat S
 	}
 }
 
+// Run makes an elector for the election, with all other options as they are by default, and runs it.
+func (c *Client) Run(ctx context.Context, election string, lead func(ctx context.Context, seat Seat) error) error {
+	elector, err := NewElector(c, ElectorOptions{Election: election})
+	if err != nil {
+		return err
+	}
+	return elector.Run(ctx, lead)
+}
+
 func (s *stand) work(term begun, lead func(context.Context, Seat) error) error {
 	defer s.workEnded()
 	defer term.end(nil)

@@ -40,16 +40,23 @@ func startMariaDB(t *testing.T) string {
 	return port
 }
 
-func TestGuardedCommitsOnlyWhileItsTermLasts(t *testing.T) {
-	port := startMariaDB(t)
-	admin, err := sql.Open("mysql", "root@tcp(127.0.0.1:"+port+")/")
+// database waits until it answers, and sends it these statements.
+func database(t *testing.T, address string, statements ...string) {
+	t.Helper()
+	admin, err := sql.Open("mysql", address)
 	must(t, err)
 	defer admin.Close()
 	eventually(t, "MariaDB answers", func() bool { return admin.Ping() == nil })
-	for _, statement := range []string{"CREATE DATABASE tenure", "CREATE DATABASE shop", "CREATE TABLE shop.sales (term BIGINT)"} {
+	for _, statement := range statements {
 		_, err := admin.Exec(statement)
 		must(t, err)
 	}
+}
+
+func TestGuardedCommitsOnlyWhileItsTermLasts(t *testing.T) {
+	port := startMariaDB(t)
+	database(t, "root@tcp(127.0.0.1:"+port+")/",
+		"CREATE DATABASE tenure", "CREATE DATABASE shop", "CREATE TABLE shop.sales (term BIGINT)")
 	service := startService(t, "--store", "mysql://root@127.0.0.1:"+port+"/tenure")
 	db, err := sql.Open("mysql", "root@tcp(127.0.0.1:"+port+")/shop")
 	must(t, err)
