@@ -56,7 +56,7 @@ type QueuePlace struct {
 
 // ElectorOptions are those of one elector. Callbacks are called once per occurrence, in order, on a
 // goroutine of the client that does nothing else: a slow one delays other callbacks, but no renewals.
-// None is called after Run has returned.
+// None begins after Run has returned.
 type ElectorOptions struct {
 	// 1 to 255 bytes of UTF-8 without control characters.
 	Election string
@@ -208,7 +208,8 @@ func (e *Elector) Resign() {
 }
 
 // Close ends what Stand began: nothing works any more, and the seat is resigned. It waits for the
-// service's answer for at most a second. While Run runs, it is as Resign.
+// service's answer for at most a second, also if it is called from a callback. While Run runs, it is as
+// Resign.
 func (e *Elector) Close() error {
 	s := e.current.Load()
 	if s == nil {
@@ -272,12 +273,7 @@ func (e *Elector) begin(runs context.Context) (*stand, error) {
 	if options.StopGrace != 0 {
 		seat.StopGrace = &options.StopGrace
 	}
-	s, err := e.client.loop.claim(seat, &options, runs)
-	if err != nil {
-		return nil, err
-	}
-	e.current.Store(s)
-	return s, nil
+	return e.client.loop.claim(seat, &options, runs, &e.current)
 }
 
 // observe tells of leaders, if that is wanted, until the function that it returns has returned.

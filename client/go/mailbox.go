@@ -79,7 +79,7 @@ func (e *executor) work() {
 	for {
 		e.mutex.Lock()
 		if len(e.queue) == 0 {
-			e.running = false
+			e.queue, e.running = nil, false
 			e.mutex.Unlock()
 			return
 		}

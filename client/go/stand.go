@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tenure/internal/clock"
@@ -48,8 +49,9 @@ type begun struct {
 	end  context.CancelCauseFunc
 }
 
-// claim makes a stand in an election in which no other one of the client stands.
-func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context) (*stand, error) {
+// claim makes a stand in an election in which no other one of the client stands. It is the current one
+// before anything is told of it.
+func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context, current *atomic.Pointer[stand]) (*stand, error) {
 	s := &stand{
 		loop: l, options: options, told: told, runs: runs,
 		terms: make(chan begun, 1), gone: make(chan struct{}), released: make(chan struct{}),
@@ -65,6 +67,7 @@ func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs con
 	l.lastNumber++
 	s.number = l.lastNumber
 	l.elections[options.Election] = s
+	current.Store(s)
 	l.metrics.Stands(options.Election)
 	l.mailbox.put(func(machine.Time) {
 		l.stands[s.number] = s
