@@ -15,12 +15,10 @@ import (
 )
 
 const (
-	observedMax    = 10_000
-	prefixesMax    = 64
-	silenceMax     = 30 * time.Second // three times as long as the contract lets a stream be silent
-	limitedPause   = time.Second
-	reasonLimit    = "LIMIT_REACHED"
-	silentTemplate = "the stream was silent for %v"
+	observedMax  = 10_000
+	prefixesMax  = 64
+	silenceMax   = 30 * time.Second // three times as long as the contract lets a stream be silent
+	limitedPause = time.Second
 )
 
 // ObserverOptions say what to observe, and whom to tell. The callbacks are called one after the other,
@@ -114,7 +112,7 @@ func (o *Observer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		limited := ReasonOf(err) == reasonLimit // for a moment
+		limited := ReasonOf(err) == "LIMIT_REACHED" // for a moment
 		if !limited && !machine.IsTransient(status.Convert(err)) {
 			return err
 		}
@@ -138,7 +136,7 @@ func (o *Observer) Run(ctx context.Context) error {
 func (o *Observer) followOneStream(ctx context.Context, connection *connection) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := status.Errorf(codes.Unavailable, silentTemplate, o.options.SilenceMax)
+	silent := status.Errorf(codes.Unavailable, "the stream was silent for %v", o.options.SilenceMax)
 	silence := time.AfterFunc(o.options.SilenceMax, func() { cancel(silent) })
 	defer silence.Stop()
 

@@ -218,22 +218,26 @@ func (g *TermGuard) waitFor(ctx context.Context, patience *time.Timer, fulfilled
 func (g *TermGuard) raise(ctx context.Context, fence Fence, seat *guardedSeat) error {
 	kept := fence.Term
 	if g.options.Raise != nil {
-		seat.raising = true
-		err := func() (err error) {
-			g.mutex.Unlock()
-			defer g.mutex.Lock()
-			kept, err = g.options.Raise(ctx, fence)
-			return err
-		}()
-		seat.raising = false
-		g.tellChange()
-		if err != nil {
+		var err error
+		if kept, err = g.callRaise(ctx, fence, seat); err != nil {
 			return err
 		}
 	}
 	seat.kept = max(seat.kept, kept)
 	g.setHighest(seat, kept)
 	return nil
+}
+
+// callRaise is without the mutex in the meantime, and has it again also if Raise panics.
+func (g *TermGuard) callRaise(ctx context.Context, fence Fence, seat *guardedSeat) (uint64, error) {
+	seat.raising = true
+	defer func() {
+		seat.raising = false
+		g.tellChange()
+	}()
+	g.mutex.Unlock()
+	defer g.mutex.Lock()
+	return g.options.Raise(ctx, fence)
 }
 
 // find answers with nil if there is none, and no room.

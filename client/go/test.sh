@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Checks and tests the library, and what pack.sh has left in DIST, against build/bin/tenured. Usage: client/go/test.sh DIST
-# The race detector needs a C compiler; RACE= tests without it.
 set -euo pipefail
 dist=$(realpath "${1:?usage: client/go/test.sh DIST}")
 cd "$(dirname "$0")"
@@ -9,7 +8,7 @@ unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" >&2; exit 1; }
 go vet ./...
 GOOS=windows go vet ./...
-go test "${RACE--race}" ./...
+go test -race ./...
 cd tests
 go vet .
-TENURE_DIST=$dist go test -count=1 -timeout 20m "${RACE--race}" -v . | grep -v '^=== '
+TENURE_DIST=$dist go test -count=1 -timeout 20m -race -v . | grep -v '^=== '
