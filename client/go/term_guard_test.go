@@ -224,3 +224,20 @@ func TestACallMustCarryOneFenceOfItsElection(t *testing.T) {
 		}
 	}
 }
+
+func TestARaiseThatPanicsHoldsUpNobody(t *testing.T) {
+	fail := true
+	guard := NewTermGuard(TermGuardOptions{Raise: func(_ context.Context, fence Fence) (uint64, error) {
+		if fail {
+			panic("on fire")
+		}
+		return fence.Term, nil
+	}})
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = guard.EnterWith(context.Background(), Fence{"orders", 7})
+	}()
+	fail = false
+
+	enter(t, guard, 7)()
+}
