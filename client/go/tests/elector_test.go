@@ -133,7 +133,7 @@ func TestWithOneTermRunReturnsAfterIt(t *testing.T) {
 func TestTheContextEndsBeforeTheLeaseDoes(t *testing.T) {
 	service := startService(t)
 	said := newLog()
-	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 2 * time.Second})
+	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 4 * time.Second})
 	elector := newElector(t, client, logged(said, tenure.ElectorOptions{Election: "orders"}))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -169,7 +169,7 @@ func TestTheContextEndsBeforeTheLeaseDoes(t *testing.T) {
 func TestWorkThatDoesNotStopIsToldOfByTheWatchdog(t *testing.T) {
 	service := startService(t)
 	said := newLog()
-	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 2 * time.Second})
+	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 4 * time.Second})
 	elector := newElector(t, client, logged(said, tenure.ElectorOptions{Election: "orders", OneTerm: true}))
 	release := make(chan struct{})
 	returned := run(elector, context.Background(), func(_ context.Context, seat tenure.Seat) error {
@@ -201,7 +201,7 @@ func TestABlipIsNoLoss(t *testing.T) {
 	service := startService(t)
 	said := newLog()
 	answered := make(renewals, 10)
-	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 5 * time.Second, Metrics: answered})
+	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 10 * time.Second, Metrics: answered})
 	elector := newElector(t, client, logged(said, tenure.ElectorOptions{Election: "orders"}))
 	if err := elector.Stand(); err != nil {
 		t.Fatal(err)
