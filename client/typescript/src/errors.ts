@@ -1,0 +1,109 @@
+// What can go wrong. Losing an election is an answer, and not among these.
+
+import { Buffer } from "node:buffer";
+
+import { type Metadata, status as Status } from "@grpc/grpc-js";
+
+import { ErrorInfo, RetryInfo, Status as RichStatus } from "./stubs/tenure/rich_error.js";
+import { fromDuration, MILLISECOND } from "./lease.js";
+
+const TRANSIENT = [Status.UNAVAILABLE, Status.DEADLINE_EXCEEDED, Status.CANCELLED];
+const FOR_NOW = [
+  Status.RESOURCE_EXHAUSTED,
+  Status.PERMISSION_DENIED,
+  Status.UNAUTHENTICATED,
+  Status.UNKNOWN,
+  Status.INTERNAL,
+];
+const DETAILS = "grpc-status-details-bin";
+const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
+const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
+
+/** The base of all errors of this package. */
+export class TenureError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** The seat was not won within the time to wait, or the stand has ended. */
+export class NotElected extends TenureError {}
+
+/** The term is over, or the work had to end before it is. The message says why. */
+export class SeatLost extends TenureError {}
+
+export interface ErrorDetails {
+  reason?: string;
+  metadata?: Record<string, string>;
+  retryDelayMs?: number;
+}
+
+/**
+ * A call failed. `code` is gRPC's. `reason` and `metadata` are those of the service's ErrorInfo, empty
+ * if there is none; election.proto says what each reason means. `retryDelayMs` is how long the service
+ * wants its caller to wait.
+ */
+export class ServiceError extends TenureError {
+  readonly reason: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly retryDelayMs: number;
+
+  constructor(
+    readonly code: Status,
+    readonly details = "",
+    { reason = "", metadata = {}, retryDelayMs = 0 }: ErrorDetails = {},
+  ) {
+    super(`${Status[code]}: ${details}${reason && ` (${reason})`}`);
+    this.reason = reason;
+    this.metadata = metadata;
+    this.retryDelayMs = retryDelayMs;
+  }
+
+  /** From the error with which a call of grpc-js has failed. */
+  static fromRpc(error: { code: Status; details: string; metadata?: Metadata }): ServiceError {
+    const packed = error.metadata?.get(DETAILS)[0];
+    const details = Buffer.isBuffer(packed) ? unpack(packed) : {};
+    return new ServiceError(error.code, error.details, details);
+  }
+
+  /** The same request may go well later or elsewhere. */
+  get isTransient(): boolean {
+    if (this.code === Status.RESOURCE_EXHAUSTED) return ["", "OVERLOADED"].includes(this.reason);
+    return TRANSIENT.includes(this.code);
+  }
+
+  /** Nothing was answered at all. */
+  get isSilence(): boolean {
+    return this.code === Status.DEADLINE_EXCEEDED;
+  }
+
+  /** The session that was used is over or unknown. */
+  get isSessionGone(): boolean {
+    return this.reason === "SESSION_ENDED" || this.reason === "SESSION_NOT_FOUND";
+  }
+
+  /** Only an operator, or other candidates, can change it. */
+  get isRefusedForNow(): boolean {
+    return FOR_NOW.includes(this.code) || this.reason === "CANDIDACY_WITHDRAWN";
+  }
+}
+
+function unpack(packed: Buffer): ErrorDetails {
+  const found: ErrorDetails = {};
+  try {
+    for (const { typeUrl, value } of RichStatus.decode(packed).details) {
+      if (typeUrl === ERROR_INFO) {
+        const { reason, metadata } = ErrorInfo.decode(value);
+        found.reason = reason;
+        found.metadata = metadata;
+      } else if (typeUrl === RETRY_INFO) {
+        const delay = fromDuration(RetryInfo.decode(value).retryDelay);
+        found.retryDelayMs = delay / MILLISECOND;
+      }
+    }
+  } catch {
+    // Not the details of this service: code and text remain.
+  }
+  return found;
+}

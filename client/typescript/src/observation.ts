@@ -1,0 +1,96 @@
+// What an observer has seen, and hence what it asks for next and what is news to it.
+//
+// Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or leaves
+// out, every event is news exactly once, and in order.
+
+import {
+  type Event,
+  ObserveRequest,
+  type ObserveResponse,
+  Selector,
+  type Snapshot,
+  Snapshot_Reason,
+} from "./stubs/tenure/v1/election.js";
+
+export interface Wish {
+  /** Of elections, or their prefixes. */
+  names: readonly string[];
+  prefix?: boolean | undefined;
+  fromRevision?: number | undefined;
+}
+
+/**
+ * "known" was told before, or was not wanted. Before a "gap" something is missing: only another stream
+ * can tell.
+ */
+export type Verdict = "news" | "known" | "gap";
+
+export class Observation {
+  private readonly seen = new Map<string, number>(); // the last revision of each election
+  private opened = false; // everything there is has been told once
+
+  constructor(private readonly wish: Wish) {}
+
+  /**
+   * What to ask for on the next stream. An observer resumes each election that it has seen by name: the
+   * contract allows as many selectors as one stream may watch elections, and the prefixes on top.
+   */
+  request(): ObserveRequest {
+    const selectors: Selector[] = [];
+    for (const [election, revision] of this.seen) {
+      selectors.push({ by: { $case: "election", value: election }, fromRevision: revision + 1 });
+    }
+    for (const name of this.wish.names) {
+      if (this.wish.prefix || !this.seen.has(name)) selectors.push(this.select(name));
+    }
+    return { selectors };
+  }
+
+  private select(name: string): Selector {
+    const { prefix, fromRevision } = this.wish;
+    // What came into being since everything was told: from its beginning.
+    const from = fromRevision ?? (prefix && this.opened ? 1 : undefined);
+    return { by: { $case: prefix ? "prefix" : "election", value: name }, fromRevision: from };
+  }
+
+  /** What a message of the stream in use is. Only news counts as seen. */
+  note({ message }: ObserveResponse): Verdict {
+    switch (message?.$case) {
+      case "snapshot":
+        return this.noteSnapshot(message.value);
+      case "event":
+        return this.noteEvent(message.value);
+      case "progress":
+        this.opened = true;
+        return "news";
+      default:
+        return "known"; // of a newer service
+    }
+  }
+
+  private noteSnapshot({ election, revision, reason }: Snapshot): Verdict {
+    const seen = this.seen.get(election);
+    // Only a RESYNC may pass over events, or go back: to a database that was restored.
+    if (seen !== undefined && reason !== Snapshot_Reason.RESYNC) {
+      return revision <= seen ? "known" : "gap";
+    }
+    // What was found by its prefix and is not there any more need not be asked for by name.
+    if (this.wish.prefix && revision === 0) {
+      this.seen.delete(election);
+    } else {
+      this.seen.set(election, revision);
+    }
+    return "news";
+  }
+
+  private noteEvent({ election, revision }: Event): Verdict {
+    const seen = this.seen.get(election) ?? 0;
+    // The service knows which one is the first: in a database that was restored it is not 1.
+    const first = seen === 0;
+    const next = first ? (this.wish.fromRevision ?? 1) : seen + 1;
+    if (revision < next) return "known";
+    if (revision > next && !(first && next === 1)) return "gap";
+    this.seen.set(election, revision);
+    return "news";
+  }
+}

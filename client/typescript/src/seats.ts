@@ -1,0 +1,109 @@
+// The seats of one session, by number and by election. Of the session, and as pure.
+
+import { NEVER } from "./lease.js";
+import { SeatMachine, type SeatOptions } from "./seat.js";
+import { Cause, type Leadership } from "./stubs/tenure/v1/election.js";
+
+export interface Entry {
+  readonly seat: SeatMachine;
+  /** That was held when the stream asked for the list of seats. */
+  termAsked: number;
+  /** The last stream that told of a grant. */
+  noticedOn: number;
+  /** The seat was not listed, and was granted before or after that. */
+  inDoubt: boolean;
+  /** A call for it is under way. */
+  called: boolean;
+}
+
+export class Seats {
+  readonly entries = new Map<number, Entry>();
+  private readonly byElection = new Map<string, number[]>(); // the first one acts
+  private readonly closedTerms = new Map<string, number>(); // of seats that are gone, in this session
+
+  add(number: number, options: SeatOptions): Entry {
+    const seat = new SeatMachine(options, this.closedTerms.get(options.election));
+    const entry = { seat, termAsked: 0, noticedOn: 0, inDoubt: false, called: false };
+    this.entries.set(number, entry);
+    const numbers = this.byElection.get(options.election);
+    if (numbers) {
+      numbers.push(number);
+    } else {
+      this.byElection.set(options.election, [number]);
+    }
+    return entry;
+  }
+
+  find(number: number): Entry | undefined {
+    return this.entries.get(number);
+  }
+
+  /** The one that acts in this election: others begin when it is gone. */
+  actingIn(election: string): Entry | undefined {
+    const number = this.byElection.get(election)?.[0];
+    return number === undefined ? undefined : this.entries.get(number);
+  }
+
+  /** Forgets the seats for which nothing is left to do, and names them. */
+  takeGone(): number[] {
+    const gone: number[] = [];
+    for (const [number, { seat, called }] of this.entries) {
+      if (seat.gone && !called) gone.push(number);
+    }
+    for (const number of gone) this.forgetSeat(number);
+    return gone;
+  }
+
+  private forgetSeat(number: number): void {
+    const { election, closedTerm } = this.entries.get(number)!.seat;
+    this.entries.delete(number);
+    this.closedTerms.set(election, Math.max(this.closedTerms.get(election) ?? 0, closedTerm));
+    const others = this.byElection.get(election)!.filter((other) => other !== number);
+    if (others.length > 0) {
+      this.byElection.set(election, others);
+    } else {
+      this.byElection.delete(election);
+    }
+  }
+
+  /** When its next call is due; never, while it has none. */
+  callAt(number: number, entry: Entry): number {
+    if (entry.called || entry.seat.need === "nothing") return NEVER;
+    const acts = this.byElection.get(entry.seat.election)?.[0] === number;
+    return acts ? entry.seat.needAt : NEVER;
+  }
+
+  /** The session is over: nothing that was said in it counts any more. */
+  forgetTerms(): void {
+    this.closedTerms.clear();
+  }
+
+  // A new stream's first answer lists the seats that are held. The stream tells what happens from
+  // before the list was read. So a seat that is not listed, and that was held when the list was asked
+  // for, is lost. One that was granted since may have been granted after the list was read: then the
+  // stream tells of the grant too. Or it was granted and lost before.
+
+  listAsked(): void {
+    for (const entry of this.entries.values()) entry.termAsked = entry.seat.term;
+  }
+
+  /** It is this list, on this stream; each seat in it has been told. */
+  listed(held: readonly Leadership[], stream: number, now: number): void {
+    const terms = new Map(held.map(({ election, term }) => [election, term]));
+    for (const entry of this.entries.values()) {
+      const { seat } = entry;
+      const listed = (terms.get(seat.election) ?? -1) >= seat.term;
+      const missing = seat.term !== 0 && !listed && entry.noticedOn !== stream;
+      entry.inDoubt = missing && entry.termAsked !== seat.term;
+      if (missing && !entry.inDoubt) seat.onLost(seat.term, Cause.UNSPECIFIED, now);
+    }
+  }
+
+  /** Whether to ask anew which seats are held. */
+  get anyInDoubt(): boolean {
+    for (const { inDoubt, seat } of this.entries.values()) {
+      if (inDoubt && seat.term !== 0) return true;
+    }
+    return false;
+  }
+}
