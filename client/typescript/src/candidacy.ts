@@ -1,0 +1,260 @@
+// One stand in one election, and the terms that it leads.
+
+import type { Client } from "./client.js";
+import type { ClientLoop, SeatListener } from "./client-loop.js";
+import type { Elector } from "./elector.js";
+import { NotElected, SeatLost, type ServiceError } from "./errors.js";
+import { Seat, type SeatOwner } from "./led-seat.js";
+import type { SeatEvent, SeatOptions } from "./seat.js";
+import type { Cause } from "./stubs/tenure/v1/election.js";
+import { checkNotNegative, checkValue } from "./validation.js";
+
+/** Runs in each term. It must settle soon after `seat.signal` is aborted. */
+export type Work = (seat: Seat) => Promise<void> | void;
+
+/** Why a term ended: "RESIGNED", "EXPIRED", ... */
+export type CauseName = Exclude<keyof typeof Cause, "UNRECOGNIZED">;
+
+export interface WaitOptions {
+  /** How long to wait for the seat. Absent: no limit. 0: only until the service has answered. */
+  waitMs?: number;
+  /** Stops waiting. */
+  signal?: AbortSignal;
+}
+
+interface Waiter {
+  untilAnswered: boolean;
+  resolve(seat: Seat): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A stand in one election, made by Elector.stand. It is waiting for the seat or holds it, in one term
+ * after the other, until it is closed.
+ */
+export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
+  readonly election: string;
+  /** @internal */
+  readonly loop: ClientLoop;
+  /** @internal */
+  readonly number: number;
+  private readonly hasWork: boolean;
+  private latest: Seat | undefined;
+  private working: Seat | undefined; // whose work has not ended
+  private answered = false; // the service has said whether this process leads, or could not
+  private left: boolean; // it does not stand again
+  private refusal: ServiceError | undefined;
+  private readonly waiters = new Set<Waiter>();
+  private readonly idle: (() => void)[] = [];
+  private readonly goneOnce: Promise<void>;
+  private nowGone!: () => void;
+  private isGone = false;
+
+  /** @internal */
+  constructor(
+    private readonly client: Client,
+    private readonly elector: Elector,
+    options: SeatOptions,
+    private readonly work?: Work,
+  ) {
+    this.election = options.election;
+    this.hasWork = options.hasWork ?? false;
+    this.left = options.oneTerm ?? false;
+    this.goneOnce = new Promise((resolve) => (this.nowGone = resolve));
+    this.loop = client.claim(this);
+    this.number = this.loop.add(options, this);
+  }
+
+  /** That of the term in which this process leads now; undefined if it does not lead. */
+  get seat(): Seat | undefined {
+    return this.latest?.isLeader ? this.latest : undefined;
+  }
+
+  /** Whether this process may act as the leader now. Looks at the clock. */
+  get isLeader(): boolean {
+    return this.seat !== undefined;
+  }
+
+  /** The term in which this process leads now; 0 if it does not lead. */
+  get term(): number {
+    return this.seat?.term ?? 0;
+  }
+
+  /** For how long it may still act if no further renewal is answered; 0 if it does not lead. */
+  get remainingMs(): number {
+    return this.seat?.remainingMs ?? 0;
+  }
+
+  /**
+   * Waits until this process leads. Rejects with NotElected after `waitMs`, with the signal's reason, and
+   * with a ServiceError if the service refuses this candidacy for good.
+   */
+  async wait({ waitMs, signal }: WaitOptions = {}): Promise<Seat> {
+    if (waitMs !== undefined) checkNotNegative(waitMs, "waitMs");
+    signal?.throwIfAborted();
+    if (this.seat) return this.seat;
+    if (this.refusal) throw this.refusal;
+    if (this.isGone) throw this.ended();
+    if (waitMs === 0 && this.answered) throw this.notElected(0);
+    let waiter: Waiter | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const aborted = () => waiter?.reject(signal?.reason);
+    try {
+      return await new Promise<Seat>((resolve, reject) => {
+        waiter = { untilAnswered: waitMs === 0, resolve, reject };
+        this.waiters.add(waiter);
+        signal?.addEventListener("abort", aborted);
+        if (waitMs) timer = setTimeout(() => reject(this.notElected(waitMs)), waitMs);
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", aborted);
+      this.waiters.delete(waiter!);
+    }
+  }
+
+  /** Publishes another value, now or as soon as this process leads. At most 4096 bytes. */
+  proclaim(value: string | Uint8Array): void {
+    const encoded = checkValue(value);
+    this.loop.tell((session, now) => session.proclaim(this.number, encoded, now));
+  }
+
+  /** Steps down, and does not stand again. Returns at once; `lost` tells of the end. */
+  resign(): void {
+    this.left = true;
+    this.loop.tell((session, now) => session.leave(this.number, now));
+  }
+
+  /**
+   * The same, and waits until the work has ended and the service has answered. For a time limit, close
+   * the client.
+   */
+  async close(): Promise<void> {
+    this.resign();
+    await this.gone();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** @internal Fulfilled when nothing is left to do for it. */
+  gone(): Promise<void> {
+    return this.goneOnce;
+  }
+
+  /** @internal Why it has ended, if the service has refused it. */
+  get refused(): ServiceError | undefined {
+    return this.refusal;
+  }
+
+  /** @internal Fulfilled when no work runs. */
+  workEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.working) return resolve();
+      this.idle.push(resolve);
+    });
+  }
+
+  /** @internal */
+  async onReleased(seat: Seat): Promise<void> {
+    const held = this.working === seat;
+    // Without work there is nothing to be told of a term that is over.
+    if (held || (!this.hasWork && this.loop.remaining(this.number, seat.term) > 0)) {
+      this.working = undefined;
+      this.loop.tell((session, now) => session.workEnded(this.number, now));
+    }
+    for (const resolve of this.idle.splice(0)) resolve();
+    if (this.left) await this.gone();
+  }
+
+  /** @internal */
+  onEvent(event: SeatEvent): void {
+    const seat = this.latest!; // of all but the first and the last three
+    switch (event.event) {
+      case "elected":
+        return this.onElected(new Seat(this, event.leadership));
+      case "suspended":
+      case "resumed":
+        return this.elector.tell(event.event, seat);
+      case "handoverAsked":
+        return this.elector.tell("stepDown", seat, event.successor);
+      case "stopWork":
+        return seat.askToStop("the seat must be given up");
+      case "overrun":
+        return this.elector.tell("overrun", seat);
+      case "lost": {
+        const cause = event.cause.replace("CAUSE_", "") as CauseName;
+        seat.askToStop(`the seat is lost: ${cause}`);
+        return this.elector.tell("lost", seat, cause);
+      }
+      case "standing":
+        this.elector.tell("standing", this, event.place);
+        return this.onNoSeat();
+      case "troubled":
+        this.elector.tell("trouble", this, event.error);
+        return this.onNoSeat();
+      case "refused":
+        this.refusal = event.error;
+        this.elector.tell("refused", this, event.error);
+        return this.rejectWaiters(event.error);
+    }
+  }
+
+  /** @internal */
+  onGone(): void {
+    this.isGone = true;
+    this.latest?.askToStop("the client is closed");
+    this.client.release(this);
+    this.rejectWaiters(this.ended());
+    this.nowGone();
+  }
+
+  private onElected(seat: Seat): void {
+    this.latest = seat;
+    if (this.hasWork) this.working = seat;
+    this.elector.tell("elected", seat);
+    if (this.work) {
+      void this.runWork(this.work, seat);
+    } else if (this.hasWork && this.waiters.size === 0) {
+      void seat.release(); // nobody waits any more
+    }
+    for (const { resolve } of this.waiters) resolve(seat);
+  }
+
+  private async runWork(work: Work, seat: Seat): Promise<void> {
+    try {
+      await undefined; // news of this moment come first
+      if (!seat.signal.aborted) await work(seat);
+    } catch (error) {
+      if (!isEndOf(seat, error)) this.elector.fail(error);
+    } finally {
+      void seat.release();
+    }
+  }
+
+  private onNoSeat(): void {
+    this.answered = true;
+    for (const { untilAnswered, reject } of this.waiters) {
+      if (untilAnswered) reject(this.notElected(0));
+    }
+  }
+
+  private rejectWaiters(error: unknown): void {
+    for (const { reject } of this.waiters) reject(error);
+  }
+
+  private notElected(waitMs: number): NotElected {
+    return new NotElected(`not elected in ${JSON.stringify(this.election)} within ${waitMs} ms`);
+  }
+
+  private ended(): NotElected {
+    return new NotElected(`the stand in ${JSON.stringify(this.election)} has ended`);
+  }
+}
+
+/** Whether the work has failed only because it was asked to end. */
+export function isEndOf(seat: Seat, error: unknown): boolean {
+  if (error instanceof SeatLost) return true;
+  return seat.signal.aborted && error instanceof Error && error.name === "AbortError";
+}

@@ -1,0 +1,218 @@
+// The I/O of a client: carries out what its session decides, on the event loop.
+//
+//   calls' answers, stream's messages, electors' wishes --> [Session] --> calls, news
+
+import {
+  type ClientDuplexStream,
+  Metadata,
+  type ServiceError as RpcError,
+  status as Status,
+} from "@grpc/grpc-js";
+
+import type { HolderClock } from "./clock.js";
+import { Connection, type Credentials, type Replica } from "./connection.js";
+import type { Effect } from "./effects.js";
+import { ServiceError } from "./errors.js";
+import { MILLISECOND, NEVER, SECOND } from "./lease.js";
+import type { ClientMetrics } from "./metrics.js";
+import type { SeatEvent, SeatOptions } from "./seat.js";
+import { Session, type SessionOptions } from "./session.js";
+import type { KeepAliveRequest, KeepAliveResponse } from "./stubs/tenure/v1/election.js";
+
+// The timers' clock stands still while the machine sleeps, and the holder's runs on.
+const WAIT_MAX = 1 * SECOND;
+
+/** One elector, as the loop sees it. */
+export interface SeatListener {
+  readonly election: string;
+  onEvent(event: SeatEvent): void;
+  /** Nothing is left to do for it. */
+  onGone(): void;
+}
+
+export interface LoopOptions extends SessionOptions {
+  endpoints: string;
+  credentials?: Credentials;
+  metrics?: ClientMetrics | undefined;
+}
+
+type Input = (session: Session, now: number) => void;
+type Stream = ClientDuplexStream<KeepAliveRequest, KeepAliveResponse>;
+
+export class ClientLoop {
+  private readonly session: Session;
+  private readonly connection: Connection;
+  private readonly metrics: ClientMetrics | undefined;
+  private readonly listeners = new Map<number, SeatListener>();
+  private readonly inputs: Input[] = [];
+  private stepping = false;
+  private lastSeat = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private wakeAt = NEVER;
+  private stream: Stream | undefined;
+  private giveUpAt = NEVER;
+  private over = false;
+  private endings: ((error: ServiceError | undefined) => void)[] = [];
+
+  constructor(
+    options: LoopOptions,
+    private readonly clock: HolderClock,
+  ) {
+    this.session = new Session(options);
+    this.connection = new Connection(options.endpoints, options.credentials);
+    this.metrics = options.metrics;
+  }
+
+  /** Answers with the number of its seat. */
+  add(options: SeatOptions, listener: SeatListener): number {
+    const number = ++this.lastSeat;
+    this.listeners.set(number, listener);
+    this.metrics?.begin(options.election);
+    this.tell((session) => session.add(number, options));
+    return number;
+  }
+
+  /** At once; or if something is being told right now, after that. */
+  tell(input: Input): void {
+    if (this.over) return;
+    this.inputs.push(input);
+    if (this.stepping) return;
+    this.stepping = true;
+    try {
+      for (let next = this.inputs.shift(); next; next = this.inputs.shift()) this.take(next);
+    } finally {
+      this.stepping = false;
+    }
+    this.setTimer();
+  }
+
+  /** Does what is due, however long the event loop was blocked. */
+  catchUp(): void {
+    if (this.clock.now() >= this.wakeAt) this.tell(() => {});
+  }
+
+  /** For how long this process may still act as the leader in this term; not positive if it may not. */
+  remaining(number: number, term: number): number {
+    if (this.over || this.session.termOf(number) !== term) return 0;
+    return this.session.believedUntil(number) - this.clock.now();
+  }
+
+  /** Ends the session; answers with the error if that could not be done within `patience`. */
+  close(patience: number): Promise<ServiceError | undefined> {
+    return new Promise((resolve) => {
+      if (this.over) return resolve(this.session.endError);
+      this.endings.push(resolve);
+      this.tell((session, now) => {
+        this.giveUpAt = now + patience;
+        session.end(now, this.giveUpAt);
+      });
+    });
+  }
+
+  private take(input: Input): void {
+    if (this.over) return;
+    const now = this.clock.now();
+    input(this.session, now);
+    const effects = this.session.decide(now);
+    // Before the news: whoever is slow to take them in delays no renewal. What is believed is asked of
+    // the session, so it has ended before anything is sent that gives up the seat.
+    for (const effect of effects) this.carryOut(effect);
+    for (const renewal of this.session.takeRenewals()) this.metrics?.countRenewal(renewal);
+    for (const [number, event] of this.session.takeNews()) this.tellNews(number, event);
+    for (const number of this.session.takeGone()) this.forget(number);
+    if (this.session.ended || now >= this.giveUpAt) this.end();
+  }
+
+  private tellNews(number: number, event: SeatEvent): void {
+    const listener = this.listeners.get(number)!;
+    this.metrics?.countEvent(listener.election, event);
+    listener.onEvent(event);
+  }
+
+  private forget(number: number): void {
+    const listener = this.listeners.get(number)!;
+    this.listeners.delete(number);
+    listener.onGone();
+  }
+
+  private end(): void {
+    this.over = true;
+    this.stream?.cancel();
+    this.connection.close();
+    for (const number of this.listeners.keys()) this.forget(number);
+    let error = this.session.endError;
+    if (!this.session.ended && !error) {
+      const details = "the session's end was not answered in time";
+      error = new ServiceError(Status.DEADLINE_EXCEEDED, details);
+    }
+    for (const resolve of this.endings) resolve(error);
+  }
+
+  private setTimer(): void {
+    clearTimeout(this.timer);
+    this.wakeAt = this.over ? NEVER : Math.min(this.session.nextWake, this.giveUpAt);
+    if (this.wakeAt === NEVER) return;
+    const wait = Math.min(Math.max(this.wakeAt - this.clock.now(), 0), WAIT_MAX);
+    this.timer = setTimeout(() => {
+      if (this.clock.now() >= this.wakeAt) return this.tell(() => {});
+      this.setTimer();
+    }, Math.ceil(wait / MILLISECOND));
+  }
+
+  // What the session has decided.
+
+  private carryOut(effect: Effect): void {
+    switch (effect.do) {
+      case "campaign": {
+        const { stub, options, answered } = this.startCall(effect.patience);
+        stub.campaign(effect.request, new Metadata(), options, (error: RpcError | null, response) => {
+          if (!error) answered();
+          const answer = error ? ServiceError.fromRpc(error) : response;
+          this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
+        });
+        break;
+      }
+      case "resign": {
+        const { stub, options, answered } = this.startCall(effect.patience);
+        stub.resign(effect.request, new Metadata(), options, (error: RpcError | null) => {
+          if (!error) answered();
+          const failure = error ? ServiceError.fromRpc(error) : undefined;
+          this.tell((session, now) => session.onResignDone(effect.call, now, failure));
+        });
+        break;
+      }
+      case "open":
+        this.stream = this.openStream(effect.stream);
+        break;
+      case "renew":
+        this.stream!.write(effect.request);
+        break;
+      case "close":
+        this.stream?.cancel();
+        this.stream = undefined;
+        break;
+      case "anotherReplica":
+        this.connection.moveOn(effect.silent);
+        this.metrics?.countReplicaChange();
+    }
+  }
+
+  private startCall(patience: number) {
+    const { replica } = this.connection;
+    const options = { deadline: Date.now() + patience / MILLISECOND };
+    return { stub: replica.stub, options, answered: () => this.connection.succeeded(replica) };
+  }
+
+  private openStream(number: number): Stream {
+    const replica: Replica = this.connection.replica;
+    const stream = replica.stub.keepAlive();
+    stream.on("data", (response: KeepAliveResponse) => {
+      this.connection.succeeded(replica);
+      this.tell((session, now) => session.onStreamMessage(number, response, now));
+    });
+    const closed = () => this.tell((session, now) => session.onStreamClosed(number, now));
+    stream.on("error", closed);
+    stream.on("end", closed);
+    return stream;
+  }
+}

@@ -1,0 +1,112 @@
+// A candidate's connection to a service: its endpoints, its session, one KeepAlive stream.
+
+import { hostname } from "node:os";
+
+import type { ChannelCredentials } from "@grpc/grpc-js";
+
+import type { Candidacy } from "./candidacy.js";
+import { ClientLoop, type LoopOptions } from "./client-loop.js";
+import { holderClock } from "./clock.js";
+import type { Tls } from "./credentials.js";
+import { TenureError } from "./errors.js";
+import { MILLISECOND } from "./lease.js";
+import type { ClientMetrics } from "./metrics.js";
+import { within } from "./within.js";
+import { checkEndpoints, checkName, checkNotNegative } from "./validation.js";
+
+const CLOSE_PATIENCE_MS = 5_000;
+
+export interface ClientOptions {
+  /** Replicas: "host:port[,host:port...]". A host name may resolve to several addresses. */
+  endpoints?: string;
+  /** The candidate's name, for people; 1 to 255 bytes. Absent: "hostname:process". */
+  candidate?: string;
+  /**
+   * How long the seats are kept after the last renewal. Renewals are sent every third of it. Absent: the
+   * default of the election or the service.
+   */
+  leaseTtlMs?: number;
+  /**
+   * Ends older sessions of the same candidate in the elections of this client, and takes over their seats
+   * and places, so that a restarted process need not wait for its own old lease. Only if no two processes
+   * share a candidate name.
+   */
+  supersede?: boolean;
+  /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
+  credentials?: Tls | ChannelCredentials;
+  /** Those of tenure/prom-client. */
+  metrics?: ClientMetrics;
+}
+
+/**
+ * A client is one candidate. All its electors, for however many elections, share one session and one
+ * heartbeat. Several endpoints are replicas of one service: the client uses one at a time, and another as
+ * soon as that one fails or does not answer within half a heartbeat.
+ *
+ * It connects when the first elector stands. While it is open, it keeps the process alive. Throws a
+ * RangeError if an option is malformed.
+ */
+export class Client implements AsyncDisposable {
+  private readonly options: LoopOptions;
+  private readonly candidacies = new Map<string, Candidacy>();
+  private loop: ClientLoop | undefined;
+  private closed = false;
+
+  constructor({
+    endpoints = "127.0.0.1:7070",
+    candidate = `${hostname()}:${process.pid}`,
+    leaseTtlMs = 0,
+    supersede,
+    credentials,
+    metrics,
+  }: ClientOptions = {}) {
+    checkEndpoints(endpoints);
+    checkName(candidate, "candidate");
+    checkNotNegative(leaseTtlMs, "leaseTtlMs");
+    const leaseTtl = leaseTtlMs === 0 ? undefined : Math.round(leaseTtlMs * MILLISECOND);
+    this.options = { endpoints, candidate, leaseTtl, supersede, credentials, metrics };
+  }
+
+  /**
+   * Gives up every seat and place, and ends the session. Work is asked to end, and waited for; then the
+   * service's answer; for at most `patienceMs` in all. Rejects with a TenureError if that was not enough:
+   * then the seats are free when the lease has ended.
+   */
+  async close(patienceMs = CLOSE_PATIENCE_MS): Promise<void> {
+    this.closed = true;
+    if (!this.loop) return;
+    const deadline = performance.now() + patienceMs;
+    const candidacies = [...this.candidacies.values()];
+    for (const candidacy of candidacies) candidacy.resign();
+    const ended = Promise.all(candidacies.map((candidacy) => candidacy.workEnded()));
+    if (!(await within(patienceMs, ended))) {
+      throw new TenureError("work is still running; its seat is free when the lease ends");
+    }
+    const left = Math.max(deadline - performance.now(), 0);
+    const error = await this.loop.close(Math.round(left * MILLISECOND));
+    if (error) throw error;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** @internal Throws a RangeError if this client stands in its election already. */
+  claim(candidacy: Candidacy): ClientLoop {
+    if (this.closed) throw new TenureError("the client is closed");
+    const { election } = candidacy;
+    if (this.candidacies.has(election)) {
+      throw new RangeError(`this client already stands in election ${JSON.stringify(election)}`);
+    }
+    this.loop ??= new ClientLoop(this.options, holderClock);
+    this.candidacies.set(election, candidacy);
+    return this.loop;
+  }
+
+  /** @internal Its election is free for another. */
+  release(candidacy: Candidacy): void {
+    if (this.candidacies.get(candidacy.election) === candidacy) {
+      this.candidacies.delete(candidacy.election);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// Which replica to talk to.
+
+import { ChannelCredentials, type ClientOptions as ChannelOptions } from "@grpc/grpc-js";
+
+import { Tls } from "./credentials.js";
+import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
+import { checkEndpoints } from "./validation.js";
+
+const BACKOFF_MIN_MS = 20;
+const BACKOFF_MAX_MS = 500;
+const OPTIONS: ChannelOptions = {
+  "grpc.keepalive_time_ms": 5_000,
+  "grpc.keepalive_timeout_ms": 3_000,
+  "grpc.initial_reconnect_backoff_ms": 200,
+  "grpc.max_reconnect_backoff_ms": 200,
+  // A name may have another address when its replica has moved.
+  "grpc.dns_min_time_between_resolutions_ms": 1_000,
+  // A full page of elections with long values is larger than gRPC's own limit.
+  "grpc.max_receive_message_length": -1,
+  // Each replica has a connection of its own: none waits for another's.
+  "grpc.use_local_subchannel_pool": 1,
+};
+
+/** Absent: a connection without TLS. */
+export type Credentials = Tls | ChannelCredentials | undefined;
+
+export interface Replica {
+  endpoint: string;
+  stub: ElectionServiceClient;
+  /** Anything came back on this connection. */
+  answered: boolean;
+}
+
+/** The replicas of one service, one of them in use. Any will do. */
+export class Connection {
+  private readonly replicas: Replica[];
+  private channelCredentials: ChannelCredentials;
+  private stamp = "";
+  private inUse: number;
+  private failures = 0;
+
+  constructor(
+    endpoints: string,
+    private readonly credentials: Credentials,
+  ) {
+    if (credentials instanceof Tls) {
+      this.stamp = credentials.stamp();
+      this.channelCredentials = credentials.channelCredentials();
+    } else {
+      this.channelCredentials = credentials ?? ChannelCredentials.createInsecure();
+    }
+    this.replicas = checkEndpoints(endpoints).map((endpoint) => this.open(endpoint));
+    this.inUse = Math.floor(Math.random() * this.replicas.length);
+  }
+
+  /** The one in use. */
+  get replica(): Replica {
+    return this.replicas[this.inUse]!;
+  }
+
+  /**
+   * Uses the next replica from now on. If the one in use was silent although its connection stood, that
+   * is made anew. One that is only being made is waited for, however long that takes.
+   */
+  moveOn(silent: boolean): void {
+    const changed = this.filesHaveChanged();
+    for (const [index, replica] of this.replicas.entries()) {
+      if (changed || (silent && index === this.inUse && replica.answered)) {
+        replica.stub.close();
+        this.replicas[index] = this.open(replica.endpoint);
+      }
+    }
+    this.inUse = (this.inUse + 1) % this.replicas.length;
+  }
+
+  /** How long to wait before the next try, in milliseconds: longer with each one in a row. */
+  backoff(): number {
+    const longest = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** Math.min(this.failures++, 10));
+    return (longest / 2) * (1 + Math.random());
+  }
+
+  /** It has said something, so its connection stands. */
+  succeeded(replica: Replica): void {
+    replica.answered = true;
+    this.failures = 0;
+  }
+
+  close(): void {
+    for (const { stub } of this.replicas) stub.close();
+  }
+
+  private open(endpoint: string): Replica {
+    const stub = new ElectionServiceClient(endpoint, this.channelCredentials, OPTIONS);
+    return { endpoint, stub, answered: false };
+  }
+
+  private filesHaveChanged(): boolean {
+    if (!(this.credentials instanceof Tls)) return false;
+    try {
+      const stamp = this.credentials.stamp();
+      if (stamp === this.stamp) return false;
+      this.channelCredentials = this.credentials.channelCredentials();
+      this.stamp = stamp;
+      return true;
+    } catch {
+      return false; // they are being replaced; the next failure looks again
+    }
+  }
+}

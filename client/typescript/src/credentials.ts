@@ -1,0 +1,73 @@
+// TLS, client certificates and tokens.
+
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+
+import { type CallCredentials, ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
+
+/** How to connect to a service that uses TLS. All are paths of files. */
+export interface TlsOptions {
+  /** CA bundle (PEM) that the service's certificate must chain to. Absent: those that Node.js brings. */
+  ca?: string;
+  /** The client certificate (PEM). Absent: none is presented. */
+  certificate?: string;
+  /** Its private key (PEM). */
+  key?: string;
+  /** Its first line is sent with each call as a bearer token; read again for each call. */
+  token?: string;
+}
+
+/**
+ * What makes credentials, anew when a PEM file has changed: they are read again when a connection has
+ * failed. Throws a RangeError if a file cannot be read, or if a certificate is given without its key.
+ */
+export class Tls {
+  private readonly pems: readonly (string | undefined)[];
+
+  constructor(private readonly options: TlsOptions = {}) {
+    const { ca, certificate, key, token } = options;
+    if ((certificate === undefined) !== (key === undefined)) {
+      const what = "a client certificate and its private key need each other";
+      throw new RangeError(`${what}: give both or neither`);
+    }
+    this.pems = [ca, key, certificate];
+    for (const path of [...this.pems, token]) {
+      if (path !== undefined) checkReadable(path);
+    }
+  }
+
+  /** Differs when a PEM file has changed. */
+  stamp(): string {
+    return this.pems.map((path) => path && statSync(path, { bigint: true }).mtimeNs).join();
+  }
+
+  /** With the files as they are now. */
+  channelCredentials(): ChannelCredentials {
+    const [ca, key, certificate] = this.pems.map((path) => (path ? readFileSync(path) : null));
+    const channel = credentials.createSsl(ca, key, certificate);
+    const { token } = this.options;
+    if (token === undefined) return channel;
+    return credentials.combineChannelCredentials(channel, tokenOf(token));
+  }
+}
+
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch {
+    throw new RangeError(`cannot read ${path}`);
+  }
+}
+
+function tokenOf(path: string): CallCredentials {
+  return credentials.createFromMetadataGenerator((_, done) => {
+    readFile(path, "utf8").then(
+      (text) => {
+        const metadata = new Metadata();
+        metadata.set("authorization", `Bearer ${text.split("\n", 1)[0]!.trimEnd()}`);
+        done(null, metadata);
+      },
+      (error: Error) => done(error),
+    );
+  });
+}

@@ -1,0 +1,189 @@
+// Stands for elections, and tells whether this process leads.
+
+import { EventEmitter } from "node:events";
+
+import { Candidacy, type CauseName, isEndOf, type WaitOptions, type Work } from "./candidacy.js";
+import { Client, type ClientOptions } from "./client.js";
+import type { ServiceError } from "./errors.js";
+import type { Seat } from "./led-seat.js";
+import { MILLISECOND } from "./lease.js";
+import type { SeatOptions } from "./seat.js";
+import type { Standing } from "./stubs/tenure/v1/election.js";
+import { checkName, checkNotNegative, checkValue } from "./validation.js";
+
+export interface ElectorOptions {
+  /** What to publish while leading; at most 4096 bytes. */
+  value?: string | Uint8Array;
+  /** Higher ones are elected first. Negative: only if an operator appoints it. */
+  priority?: number;
+  /**
+   * How long the work may take to end, at most half the lease. It is asked to end that long before this
+   * process's deadline. Absent: a quarter of the lease.
+   */
+  stopGraceMs?: number;
+}
+
+/** Each is emitted once per occurrence, and in order. Listeners that throw do not hold up the rest. */
+export interface ElectorEvents {
+  /** It waits in the queue; `position` 1 is the next leader. */
+  standing: [candidacy: Candidacy, place: Standing];
+  /** This process leads. Emitted before the work begins. */
+  elected: [seat: Seat];
+  /** Half the lease passed without a renewal. The seat is still held. */
+  suspended: [seat: Seat];
+  /** Renewals work again. */
+  resumed: [seat: Seat];
+  /** An operator asks this process to make way. The work has been asked to stop. */
+  stepDown: [seat: Seat, successor: string];
+  /**
+   * The term has ended. "RESIGNED" if this process gave the seat up, "EXPIRED" if its deadline passed,
+   * "UNSPECIFIED" if it is unknown.
+   */
+  lost: [seat: Seat, cause: CauseName];
+  /** The watchdog: the work has not ended in time, and another candidate may soon hold the seat. */
+  overrun: [seat: Seat];
+  /**
+   * A call failed, or the service does not let this process stand for now. It keeps trying. Emitted once
+   * for what goes unanswered, and once for a refusal.
+   */
+  trouble: [candidacy: Candidacy, error: ServiceError];
+  /**
+   * The service does not let this process stand: an option is malformed, or there is a newer session of
+   * the same candidate. It does not try again.
+   */
+  refused: [candidacy: Candidacy, error: ServiceError];
+  /** The work of `stand` has failed. As always in Node.js, it is thrown if nobody listens. */
+  error: [error: unknown];
+}
+
+/**
+ * How this process stands: in any number of elections, on one session of a client.
+ *
+ *     await using elector = new Elector("tenure-0:7070,tenure-1:7070");
+ *     await using seat = await elector.lead("orders");
+ *     while (!seat.signal.aborted) await shipTheNextOrder(seat.term, seat.signal);
+ *
+ * What it promises
+ * - It stands until it is closed: it campaigns, waits, and campaigns again after each term and after
+ *   every failure.
+ * - `isLeader` is true only until this process's own deadline. The deadline is counted from before the
+ *   last answered renewal was sent, minus a tenth of the lease for clock drift. The service elects nobody
+ *   else before then, unless an operator intervenes. Once it was false in a term, it is never true in that
+ *   term again.
+ * - A seat is resigned when the work has ended, never before.
+ * - A slow renewal is not a loss: the seat is lost only with the lease.
+ *
+ * What it does not promise. A process that is paused between asking `isLeader` and acting acts too late.
+ * Whatever must never be done by two leaders must carry the term, and the resource must refuse any term
+ * lower than the highest it has seen: docs/fencing.md, TermGuard and `guarded`.
+ */
+export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposable {
+  private readonly client: Client;
+  private readonly ownsClient: boolean;
+  private readonly options: Omit<SeatOptions, "election">;
+  private readonly candidacies = new Set<Candidacy>();
+
+  /**
+   * `client` may also be the options or the endpoints of one, which is then closed with the elector.
+   * Throws a RangeError if an option is malformed.
+   */
+  constructor(client: Client | ClientOptions | string, options: ElectorOptions = {}) {
+    super();
+    this.ownsClient = !(client instanceof Client);
+    if (typeof client === "string") client = { endpoints: client };
+    this.client = client instanceof Client ? client : new Client(client);
+    const { value = "", priority, stopGraceMs } = options;
+    if (stopGraceMs !== undefined) checkNotNegative(stopGraceMs, "stopGraceMs");
+    const stopGrace = stopGraceMs === undefined ? undefined : Math.round(stopGraceMs * MILLISECOND);
+    this.options = { value: checkValue(value), priority, stopGrace };
+  }
+
+  /**
+   * Stands in an election until the candidacy is closed. The `work` runs in each term; when it has
+   * settled, the seat is resigned, and a heartbeat later this process stands again. Without `work`, ask
+   * `candidacy.isLeader`.
+   *
+   * Throws a RangeError if the client stands in this election already.
+   */
+  stand(election: string, work?: Work): Candidacy {
+    return this.standIn(election, { hasWork: work !== undefined }, work);
+  }
+
+  /**
+   * Waits for the seat. It is given up when it is released, or disposed of at the end of its block; it is
+   * for one term.
+   *
+   * Rejects with NotElected after `waitMs`, with the signal's reason, and with a ServiceError if the
+   * service refuses it for good.
+   */
+  async lead(election: string, options: WaitOptions = {}): Promise<Seat> {
+    const candidacy = this.standIn(election, { hasWork: true, oneTerm: true });
+    try {
+      return await candidacy.wait(options);
+    } catch (error) {
+      candidacy.resign();
+      throw error;
+    }
+  }
+
+  /**
+   * Stands, runs `work` in each term, and stands again; until the signal is aborted, or the elector or
+   * the client is closed. Rejects if `work` does, with anything but the end of its seat, and with a
+   * ServiceError if the service refuses it for good.
+   */
+  async run(election: string, work: Work, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    if (signal?.aborted) return;
+    let failure: { error: unknown } | undefined;
+    const candidacy = this.standIn(election, { hasWork: true }, async (seat) => {
+      try {
+        await work(seat);
+      } catch (error) {
+        if (isEndOf(seat, error)) return;
+        failure = { error };
+        candidacy.resign();
+      }
+    });
+    const leave = () => candidacy.resign();
+    signal?.addEventListener("abort", leave);
+    await candidacy.gone();
+    signal?.removeEventListener("abort", leave);
+    if (failure) throw failure.error;
+    if (candidacy.refused) throw candidacy.refused;
+  }
+
+  /** Stops standing, with all that this elector has begun. Closes the client, if it is its own. */
+  async close(): Promise<void> {
+    if (this.ownsClient) return this.client.close();
+    await Promise.all([...this.candidacies].map((candidacy) => candidacy.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** @internal The work of `stand` has failed. */
+  fail(error: unknown): void {
+    this.tell("error", error);
+  }
+
+  /** @internal */
+  tell<Name extends keyof ElectorEvents>(name: Name, ...what: ElectorEvents[Name]): void {
+    try {
+      (this.emit as (name: string, ...what: unknown[]) => boolean).call(this, name, ...what);
+    } catch (error) {
+      // A listener's, and not the concern of whoever renews the lease.
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
+
+  private standIn(election: string, options: Partial<SeatOptions>, work?: Work): Candidacy {
+    checkName(election, "election");
+    const seat = { ...this.options, ...options, election };
+    const candidacy = new Candidacy(this.client, this, seat, work);
+    this.candidacies.add(candidacy);
+    void candidacy.gone().then(() => this.candidacies.delete(candidacy));
+    return candidacy;
+  }
+}

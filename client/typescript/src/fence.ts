@@ -1,0 +1,106 @@
+// Fencing of gRPC calls: a leader sends its term with each call, and the called server refuses any term
+// lower than the highest it has seen: TermGuard.
+
+import { Buffer } from "node:buffer";
+
+import { InterceptingCall, type Interceptor, Metadata, status as Status } from "@grpc/grpc-js";
+
+import { TenureError } from "./errors.js";
+import { ErrorInfo, Status as RichStatus } from "./stubs/tenure/rich_error.js";
+import { checkName } from "./validation.js";
+
+/** The metadata keys of a call: the election's name in bytes, and the term in decimal digits. */
+export const ELECTION_METADATA = "tenure-election-bin";
+export const TERM_METADATA = "tenure-term";
+
+export interface Fence {
+  readonly election: string;
+  readonly term: number;
+}
+
+/** A call that a guard does not let in, or that is not sent. A handler can pass it to its callback. */
+export class TermRefused extends TenureError {
+  readonly metadata = new Metadata();
+
+  constructor(
+    readonly code: Status,
+    readonly details: string,
+    readonly reason = "",
+    metadata: Record<string, string> = {},
+  ) {
+    super(`${Status[code]}: ${details}`);
+    if (!reason) return;
+    const value = Buffer.from(
+      ErrorInfo.encode({ reason, domain: "tenure.v1", metadata }).finish(),
+    );
+    const typeUrl = "type.googleapis.com/google.rpc.ErrorInfo";
+    const rich = RichStatus.encode({ code, message: details, details: [{ typeUrl, value }] });
+    this.metadata.set("grpc-status-details-bin", Buffer.from(rich.finish()));
+  }
+}
+
+// The caller.
+
+/** Makes the call that is made with this metadata carry the fence. */
+export function attach({ election, term }: Fence, metadata = new Metadata()): Metadata {
+  metadata.set(ELECTION_METADATA, Buffer.from(election));
+  metadata.set(TERM_METADATA, String(term));
+  return metadata;
+}
+
+/**
+ * An interceptor that attaches a fence to each call of a client, with the term that `term` answers when
+ * the call begins. For calls that have no fence. If it is 0, the call is not sent, and fails at once with
+ * FAILED_PRECONDITION and NOT_LEADER.
+ *
+ * The content of a call is decided before the call is sent. In between, a leader may lose the seat and win
+ * it back. So use the seat of the decision: `fenceCalls("orders", () => (seat.isLeader ? seat.term : 0))`.
+ */
+export function fenceCalls(election: string, term: () => number): Interceptor {
+  checkName(election, "election");
+  return (options, nextCall) =>
+    new InterceptingCall(nextCall(options), {
+      start(metadata, listener, next) {
+        const now = metadata.get(TERM_METADATA).length > 0 ? undefined : term();
+        if (now === 0) throw notLeader(election);
+        next(now === undefined ? metadata : attach({ election, term: now }, metadata), listener);
+      },
+    });
+}
+
+function notLeader(election: string): TermRefused {
+  const details = `this process does not lead election '${election}'`;
+  return new TermRefused(Status.FAILED_PRECONDITION, details, "NOT_LEADER");
+}
+
+// The called.
+
+/**
+ * The fence that a call carries. Throws TermRefused with INVALID_ARGUMENT, and INVALID_ELECTION_NAME or
+ * INVALID_TERM, unless it carries exactly one election and one term that is not zero.
+ */
+export function fenceOf(metadata: Metadata): Fence {
+  const election = electionOf(metadata);
+  if (election === undefined) {
+    const details = `the call must name one election in the metadata ${ELECTION_METADATA}`;
+    throw new TermRefused(Status.INVALID_ARGUMENT, details, "INVALID_ELECTION_NAME");
+  }
+  const terms = metadata.get(TERM_METADATA);
+  const term = terms.length === 1 && /^[0-9]+$/.test(String(terms[0])) ? Number(terms[0]) : 0;
+  if (term === 0 || !Number.isSafeInteger(term)) {
+    const details = `the call must name one term in the metadata ${TERM_METADATA}`;
+    throw new TermRefused(Status.INVALID_ARGUMENT, details, "INVALID_TERM");
+  }
+  return { election, term };
+}
+
+function electionOf(metadata: Metadata): string | undefined {
+  const [bytes, ...others] = metadata.get(ELECTION_METADATA);
+  if (!Buffer.isBuffer(bytes) || others.length > 0) return undefined;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return checkName(text, "election");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+/** Leader election as a service: the client library of Tenure. */
+
+export { Candidacy, type CauseName, type WaitOptions, type Work } from "./candidacy.js";
+export { Client, type ClientOptions } from "./client.js";
+export { Tls, type TlsOptions } from "./credentials.js";
+export { Elector, type ElectorEvents, type ElectorOptions } from "./elector.js";
+export { type ErrorDetails, NotElected, SeatLost, ServiceError, TenureError } from "./errors.js";
+export {
+  attach,
+  ELECTION_METADATA,
+  type Fence,
+  fenceCalls,
+  fenceOf,
+  TERM_METADATA,
+  TermRefused,
+} from "./fence.js";
+export { Seat } from "./led-seat.js";
+export type { ClientMetrics } from "./metrics.js";
+export { type Change, Observer, type ObserverEvents, type ObserverOptions } from "./observer.js";
+export {
+  Cause,
+  Event,
+  Event_Type,
+  Leadership,
+  Progress,
+  Snapshot,
+  Snapshot_Reason,
+  Standing,
+} from "./stubs/tenure/v1/election.js";

@@ -1,0 +1,109 @@
+// One term in which this process leads an election.
+
+import type { ClientLoop } from "./client-loop.js";
+import { SeatLost } from "./errors.js";
+import type { Fence } from "./fence.js";
+import { MILLISECOND } from "./lease.js";
+import type { Leadership } from "./stubs/tenure/v1/election.js";
+import { within } from "./within.js";
+
+const RELEASE_PATIENCE_MS = 1_000;
+const nativeAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
+
+/** What a seat is of. */
+export interface SeatOwner {
+  readonly loop: ClientLoop;
+  readonly number: number;
+  /** Its work has ended; fulfilled when the seat is given up. */
+  onReleased(seat: Seat): Promise<void>;
+}
+
+/**
+ * A seat that this process holds, in one term.
+ *
+ *     await using seat = await elector.lead("orders");
+ *     while (!seat.signal.aborted) await shipTheNextOrder(seat.term, seat.signal);
+ */
+export class Seat implements AsyncDisposable {
+  /**
+   * Aborted when the work must end: a grace before this process's deadline, when an operator asks it to
+   * make way, when the seat is lost, and when it is released. Its reason is a SeatLost. `aborted` and
+   * `throwIfAborted` look at the clock, and so are true in time even if the event loop is blocked.
+   */
+  readonly signal: AbortSignal;
+  private readonly stop = new AbortController();
+  private released = false;
+  private releasing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(
+    private readonly owner: SeatOwner,
+    readonly leadership: Readonly<Leadership>,
+  ) {
+    this.signal = this.stop.signal;
+    Object.defineProperty(this.signal, "aborted", { get: () => this.stopping });
+    Object.defineProperty(this.signal, "throwIfAborted", { value: () => this.check() });
+  }
+
+  get election(): string {
+    return this.leadership.election;
+  }
+
+  /** The fencing token. It stays the same when the seat is lost. */
+  get term(): number {
+    return this.leadership.term;
+  }
+
+  get fence(): Fence {
+    return { election: this.election, term: this.term };
+  }
+
+  /** Whether this process may act as the leader in this term now. Looks at the clock. */
+  get isLeader(): boolean {
+    this.owner.loop.catchUp();
+    return this.remaining > 0;
+  }
+
+  /** For how long it may still act if no further renewal is answered; 0 if it does not lead. */
+  get remainingMs(): number {
+    return Math.max(this.remaining / MILLISECOND, 0);
+  }
+
+  /** Throws SeatLost if the work must end. For the beginning of each step that matters. */
+  check(): void {
+    if (this.stopping) throw this.signal.reason;
+  }
+
+  /**
+   * The work has ended: gives up the seat, or what is left of it. Waits for the service's answer, but
+   * not for longer than a second; it goes on to try.
+   */
+  async release(): Promise<void> {
+    if (!this.released) {
+      this.released = true;
+      this.askToStop("given up");
+      this.releasing = this.owner.onReleased(this);
+    }
+    await within(RELEASE_PATIENCE_MS, this.releasing ?? Promise.resolve());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  /** @internal */
+  askToStop(why: string): void {
+    if (nativeAborted.call(this.signal)) return;
+    this.stop.abort(new SeatLost(`term ${this.term} of ${JSON.stringify(this.election)}: ${why}`));
+  }
+
+  private get remaining(): number {
+    if (this.released) return 0;
+    return this.owner.loop.remaining(this.owner.number, this.term);
+  }
+
+  private get stopping(): boolean {
+    if (!nativeAborted.call(this.signal) && !this.isLeader) this.askToStop("the lease has run out");
+    return nativeAborted.call(this.signal);
+  }
+}

@@ -1,0 +1,230 @@
+// Reports every change of elections: who leads, with which value, and why a term ended.
+
+import { EventEmitter } from "node:events";
+import { setTimeout as setTimer } from "node:timers/promises";
+
+import {
+  type ChannelCredentials,
+  type ServiceError as RpcError,
+  status as Status,
+} from "@grpc/grpc-js";
+
+import { Connection } from "./connection.js";
+import type { Tls } from "./credentials.js";
+import { ServiceError } from "./errors.js";
+import { Observation } from "./observation.js";
+import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
+import { checkEndpoints, checkName } from "./validation.js";
+
+const OBSERVED_MAX = 10_000;
+const PREFIXES_MAX = 64;
+const SILENCE_MAX_MS = 30_000;
+const LIMITED_PAUSE_MS = 1_000;
+
+export interface ObserverOptions {
+  /** Replicas: "host:port[,host:port...]". A host name may resolve to several addresses. */
+  endpoints?: string;
+  /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
+  credentials?: Tls | ChannelCredentials;
+  /**
+   * Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most 64; an empty
+   * one selects all elections.
+   */
+  names: readonly string[];
+  prefix?: boolean;
+  /** The revision to start with in each election, instead of a snapshot. 1: all events that there still are. */
+  fromRevision?: number;
+  /**
+   * A stream that is silent for this long is given up. The service sends something at least every ten seconds; a
+   * shorter limit gives up healthy streams too.
+   */
+  silenceMaxMs?: number;
+  /** Ends the observation. */
+  signal?: AbortSignal;
+}
+
+/** Everything that the replica knew at the time of a "progress" has been reported. */
+export type Change =
+  | { kind: "snapshot"; snapshot: Snapshot }
+  | { kind: "event"; event: Event }
+  | { kind: "progress"; progress: Progress };
+
+/** `broken`: the stream broke, or could not be opened. The observer tries again, on the next replica. */
+export interface ObserverEvents {
+  broken: [error: ServiceError];
+}
+
+type Stream = AsyncIterable<ObserveResponse> & { cancel(): void };
+
+/**
+ *     for await (const change of new Observer({ endpoints: "tenure:7070", names: ["orders"] })) {
+ *       if (change.kind === "event") console.log(change.event.type, change.event.leadership?.candidate);
+ *     }
+ *
+ * What it promises
+ * - Each election starts with a snapshot: its state at one revision. Then follows every event once, in the order
+ *   of revisions, without gaps. There is no order between two elections.
+ * - When a stream breaks, or is silent for too long, the observer continues by itself on another replica, from
+ *   where it was. Elections created meanwhile start with their first event.
+ * - It never skips changes silently. If events are no longer available, because the service keeps its history for
+ *   a limited time only, a snapshot with the reason RESYNC replaces them. Everything before it is void, and events
+ *   continue with its revision + 1. Its revision may be lower than earlier ones, after the service's database was
+ *   restored from a backup.
+ * - At least every ten seconds the service confirms that all has been reported (progress).
+ *
+ * The iteration rejects with a ServiceError when the service refuses the observer for good, and ends when it is
+ * closed. Whoever breaks out of it, and iterates again, goes on after the last change that came.
+ *
+ * What it does not promise. What it reports is already past, if only by milliseconds: to act as a leader use an
+ * Elector, and fence your actions. One observer can watch at most 10,000 elections.
+ */
+export class Observer extends EventEmitter<ObserverEvents> implements AsyncIterable<Change> {
+  private readonly options: ObserverOptions;
+  private readonly observation: Observation;
+  private readonly closing = new AbortController();
+  private iterating = false;
+
+  /** Throws a RangeError if an option is malformed. */
+  constructor(options: ObserverOptions) {
+    super();
+    check(options);
+    this.options = options;
+    this.observation = new Observation(options);
+    const { signal } = options;
+    const close = () => this.close();
+    if (signal?.aborted) close();
+    signal?.addEventListener("abort", close);
+  }
+
+  /** Ends the iteration. */
+  close(): void {
+    this.closing.abort();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** One at a time. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
+    if (this.iterating) throw new Error("the observer is being iterated already");
+    this.iterating = true;
+    const { endpoints = "127.0.0.1:7070", credentials } = this.options;
+    const connection = new Connection(endpoints, credentials);
+    try {
+      while (!this.closing.signal.aborted) {
+        const failure: { error?: ServiceError } = {};
+        yield* this.followOneStream(connection, failure);
+        if (this.closing.signal.aborted) return;
+        await this.recover(connection, failure.error!);
+      }
+    } finally {
+      connection.close();
+      this.iterating = false;
+    }
+  }
+
+  /** Until the stream fails, which is told in `failure`. */
+  private async *followOneStream(
+    connection: Connection,
+    failure: { error?: ServiceError },
+  ): AsyncGenerator<Change, void, undefined> {
+    const { replica } = connection;
+    const stream: Stream = replica.stub.observe(this.observation.request());
+    const cancel = () => stream.cancel();
+    this.closing.signal.addEventListener("abort", cancel);
+    const messages = stream[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { value: message, done } = await this.next(messages, stream);
+        if (done) throw unavailable("the server ended the stream");
+        connection.succeeded(replica);
+        const verdict = this.observation.note(message);
+        if (verdict === "gap") throw unavailable("the stream skipped changes");
+        const change = verdict === "news" ? changeOf(message) : undefined;
+        if (change) yield change;
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      failure.error = error;
+      if (error.isSilence) connection.moveOn(true);
+    } finally {
+      this.closing.signal.removeEventListener("abort", cancel);
+      cancel();
+      // A stream that was cancelled fails once more, for nobody.
+      messages.next().catch(() => {});
+    }
+  }
+
+  private async next(
+    messages: AsyncIterator<ObserveResponse>,
+    stream: Stream,
+  ): Promise<IteratorResult<ObserveResponse>> {
+    const { silenceMaxMs = SILENCE_MAX_MS } = this.options;
+    let silent = false;
+    const timer = setTimeout(() => {
+      silent = true;
+      stream.cancel();
+    }, silenceMaxMs);
+    try {
+      return await messages.next();
+    } catch (error) {
+      if (!silent) throw ServiceError.fromRpc(error as RpcError);
+      const details = `the stream was silent for ${silenceMaxMs} ms`;
+      throw new ServiceError(Status.DEADLINE_EXCEEDED, details);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Throws the error if it is for good. */
+  private async recover(connection: Connection, error: ServiceError): Promise<void> {
+    const limited = error.reason === "LIMIT_REACHED"; // for a moment
+    if (!limited && !error.isTransient) throw error;
+    this.emit("broken", error);
+    if (!error.isSilence) connection.moveOn(false);
+    await this.pause(limited ? LIMITED_PAUSE_MS : connection.backoff());
+  }
+
+  private async pause(milliseconds: number): Promise<void> {
+    try {
+      await setTimer(milliseconds, undefined, { signal: this.closing.signal });
+    } catch {
+      // It is closed.
+    }
+  }
+}
+
+function changeOf({ message }: ObserveResponse): Change | undefined {
+  switch (message?.$case) {
+    case "snapshot":
+      return { kind: "snapshot", snapshot: message.value };
+    case "event":
+      return { kind: "event", event: message.value };
+    case "progress":
+      return { kind: "progress", progress: message.value };
+    default:
+      return undefined;
+  }
+}
+
+function unavailable(details: string): ServiceError {
+  return new ServiceError(Status.UNAVAILABLE, details);
+}
+
+function check({ endpoints, names, prefix, fromRevision, silenceMaxMs }: ObserverOptions): void {
+  if (endpoints !== undefined) checkEndpoints(endpoints);
+  const namesMax = prefix ? PREFIXES_MAX : OBSERVED_MAX;
+  if (names.length < 1 || names.length > namesMax) {
+    throw new RangeError(`names has ${names.length} entries; it must have 1 to ${namesMax}`);
+  }
+  for (const name of names) {
+    if (!(prefix && name === "")) checkName(name, "name");
+  }
+  if (fromRevision !== undefined && !(fromRevision >= 1)) {
+    throw new RangeError(`fromRevision is ${fromRevision}; revisions start at 1`);
+  }
+  if (silenceMaxMs !== undefined && !(silenceMaxMs > 0)) {
+    throw new RangeError(`silenceMaxMs is ${silenceMaxMs}; it must be more than 0`);
+  }
+}

@@ -1,0 +1,39 @@
+// What the service would refuse, refused at once. Each throws a RangeError.
+
+import { Buffer } from "node:buffer";
+
+const NAME_BYTES_MAX = 255;
+const VALUE_BYTES_MAX = 4096;
+
+export function checkName(name: string, what: string): string {
+  const size = Buffer.byteLength(name);
+  if (size < 1 || size > NAME_BYTES_MAX) {
+    throw new RangeError(`${what} is ${size} bytes long; it must be 1 to ${NAME_BYTES_MAX} bytes`);
+  }
+  if (/\p{Cc}/u.test(name)) {
+    throw new RangeError(`${what} ${JSON.stringify(name)} contains a control character`);
+  }
+  return name;
+}
+
+/** Text is encoded as UTF-8. */
+export function checkValue(value: string | Uint8Array): Buffer {
+  const encoded = Buffer.from(value as string);
+  if (encoded.length > VALUE_BYTES_MAX) {
+    const size = encoded.length;
+    throw new RangeError(`value is ${size} bytes long; the maximum is ${VALUE_BYTES_MAX}`);
+  }
+  return encoded;
+}
+
+export function checkNotNegative(duration: number, what: string): number {
+  if (!(duration >= 0)) throw new RangeError(`${what} is ${duration}; it must be 0 or more`);
+  return duration;
+}
+
+export function checkEndpoints(endpoints: string): string[] {
+  const named = endpoints.split(",").map((endpoint) => endpoint.trim());
+  const present = named.filter((endpoint) => endpoint !== "");
+  if (present.length > 0) return present;
+  throw new RangeError("endpoints names no replica; write host:port[,host:port...]");
+}

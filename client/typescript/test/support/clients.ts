@@ -1,0 +1,37 @@
+import { EventEmitter, once } from "node:events";
+import type { TestContext } from "node:test";
+
+import { Client, type ClientMetrics, type ClientOptions, Elector } from "../../src/index.js";
+import type { Service } from "./service.js";
+
+/** Ended when the test has, whatever still runs. */
+export function clientOf(context: TestContext, options: ClientOptions): Client {
+  const client = new Client({ leaseTtlMs: 2_000, ...options });
+  context.after(() => client["loop"]?.close(0));
+  return client;
+}
+
+export function electorOf(context: TestContext, service: Service, candidate: string): Elector {
+  const { endpoint: endpoints } = service;
+  return new Elector(clientOf(context, { endpoints, candidate }));
+}
+
+/** Fulfilled when it is aborted. */
+export async function aborted(signal: AbortSignal): Promise<unknown> {
+  if (!signal.aborted) await once(signal, "abort");
+  return signal.reason;
+}
+
+/** Tells when a renewal was answered. */
+export class Renewals extends EventEmitter implements ClientMetrics {
+  async next(): Promise<void> {
+    await once(this, "renewal");
+  }
+
+  begin(): void {}
+  countEvent(): void {}
+  countReplicaChange(): void {}
+  countRenewal(): void {
+    this.emit("renewal");
+  }
+}
