@@ -49,6 +49,7 @@ export interface ClientOptions {
 export class Client implements AsyncDisposable {
   private readonly options: LoopOptions;
   private readonly candidacies = new Map<string, Candidacy>();
+  private clock = holderClock;
   private loop: ClientLoop | undefined;
   private closed = false;
 
@@ -98,7 +99,7 @@ export class Client implements AsyncDisposable {
     if (this.candidacies.has(election)) {
       throw new RangeError(`this client already stands in election ${JSON.stringify(election)}`);
     }
-    this.loop ??= new ClientLoop(this.options, holderClock);
+    this.loop ??= new ClientLoop(this.options, this.clock);
     this.candidacies.set(election, candidacy);
     return this.loop;
   }

@@ -14,9 +14,20 @@ export {
   TERM_METADATA,
   TermRefused,
 } from "./fence.js";
+export { type CachedSeat, LeaderCache, type LeaderCacheEvents } from "./leader-cache.js";
 export { Seat } from "./led-seat.js";
 export type { ClientMetrics } from "./metrics.js";
 export { type Change, Observer, type ObserverEvents, type ObserverOptions } from "./observer.js";
+export {
+  fenceStatement,
+  guarded,
+  type GuardedOptions,
+  meaningOf,
+  type SqlConnection,
+  type SqlErrorMeaning,
+  TermOver,
+} from "./sql-fence.js";
+export { Entry, TermGuard, type TermGuardOptions } from "./term-guard.js";
 export {
   Cause,
   Event,

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { HolderClock } from "../src/clock.js";
 import {
   Client,
   Elector,
@@ -211,6 +212,28 @@ test("a blocked event loop does not believe for longer", async (context) => {
   assert.throws(() => seat.signal.throwIfAborted(), SeatLost);
 
   await candidacy.close();
+});
+
+test("a machine that has slept past the lease does not believe in it", async (context) => {
+  const service = await Service.start(context);
+  const client = clientOf(context, { endpoints: service.endpoint });
+  let slept = 0;
+  client["clock"] = new HolderClock({
+    monotonic: () => Math.floor(performance.now() * 1_000),
+    wall: () => Date.now() * 1_000 + slept,
+    uptime: () => 0,
+  });
+  const elector = new Elector(client);
+  const seat = await elector.lead("orders");
+  let cause: string | undefined;
+  elector.on("lost", (_, why) => (cause = why));
+
+  slept = 1_900_000;
+
+  assert.ok(!seat.isLeader);
+  assert.ok(seat.signal.aborted);
+  assert.equal(cause, "EXPIRED");
+  await seat.release();
 });
 
 test("a listener that fails holds nothing up", async (context) => {

@@ -43,9 +43,10 @@ export class Service {
     private readonly options: readonly string[],
   ) {}
 
-  static async start(test: TestContext, { store, options = [] }: ServiceOptions = {}) {
+  static async start(test: TestContext, { store, options = () => [] }: ServiceOptions = {}) {
     store ??= `sqlite:${path.join(temporaryFolder(test), "tenure.db")}`;
-    const service = new Service(await freeAddress(), await freeAddress(), store, options);
+    const endpoint = await freeAddress();
+    const service = new Service(endpoint, await freeAddress(), store, options(endpoint));
     test.after(() => service.stop());
     await service.start();
     return service;
@@ -92,5 +93,5 @@ export class Service {
 
 interface ServiceOptions {
   store?: string;
-  options?: readonly string[];
+  options?: (endpoint: string) => readonly string[];
 }

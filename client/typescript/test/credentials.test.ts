@@ -1,0 +1,120 @@
+// TLS, client certificates and tokens, against a real service with a policy.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, utimesSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { type TestContext, test } from "node:test";
+
+import { Elector, Observer, ServiceError, Tls, type TlsOptions } from "../src/index.js";
+import { clientOf } from "./support/clients.js";
+import { Service, temporaryFolder } from "./support/service.js";
+
+const POLICY = `
+identities:
+  - name: by certificate
+    subjects: ["CN=orders"]
+    rules: [{verbs: [campaign], prefixes: [""]}]
+  - name: by token
+    token_files: [token]
+    rules: [{verbs: [campaign, observe], prefixes: [""]}]
+`;
+
+/** Answers with the path of a file in a folder in which certificates can be made. */
+function folderOf(context: TestContext) {
+  const folder = temporaryFolder(context);
+  return (name: string) => path.join(folder, name);
+}
+
+function openssl(...options: string[]): void {
+  execFileSync("openssl", options, { stdio: "ignore" });
+}
+
+function makeAuthority(file: (name: string) => string, name: string): void {
+  const key = ["-newkey", "rsa:2048", "-nodes", "-keyout", file(`${name}.key`)];
+  openssl("req", "-x509", ...key, "-out", file(`${name}.crt`), "-subj", `/CN=${name}`);
+}
+
+function makeCertificate(file: (name: string) => string, name: string, alternative: string): void {
+  const request = file(`${name}.csr`);
+  const key = ["-newkey", "rsa:2048", "-nodes", "-keyout", file(`${name}.key`)];
+  openssl("req", ...key, "-out", request, "-subj", `/CN=${name}`);
+  writeFileSync(file("extensions"), `subjectAltName=${alternative}`);
+  const authority = ["-CA", file("ca.crt"), "-CAkey", file("ca.key"), "-CAcreateserial"];
+  const extensions = ["-extfile", file("extensions")];
+  openssl("x509", "-req", "-in", request, ...authority, "-out", file(`${name}.crt`), ...extensions);
+}
+
+async function secured(context: TestContext) {
+  const file = folderOf(context);
+  makeAuthority(file, "ca");
+  makeAuthority(file, "another");
+  makeCertificate(file, "orders", "DNS:orders");
+  writeFileSync(file("token"), "0123456789abcdef\n");
+  writeFileSync(file("policy"), POLICY.replace("[token]", `[${file("token")}]`));
+  const options = (endpoint: string) => {
+    makeCertificate(file, "server", `IP:${endpoint.split(":")[0]}`);
+    return [
+      ...["--tls-cert", file("server.crt"), "--tls-key", file("server.key")],
+      ...["--tls-client-ca", file("ca.crt"), "--tls-client-certs", "optional"],
+      ...["--policy", file("policy")],
+    ];
+  };
+  return { file, service: await Service.start(context, { options }) };
+}
+
+function electorWith(context: TestContext, { endpoint: endpoints }: Service, tls: TlsOptions) {
+  return new Elector(clientOf(context, { endpoints, credentials: new Tls(tls) }));
+}
+
+test("a client is known by its certificate, or by its token", async (context) => {
+  const { file, service } = await secured(context);
+  const ca = file("ca.crt");
+  const certificate = { certificate: file("orders.crt"), key: file("orders.key") };
+
+  const seat = await electorWith(context, service, { ca, ...certificate }).lead("orders");
+  assert.equal(seat.term, 1);
+  const mail = await electorWith(context, service, { ca, token: file("token") }).lead("mail");
+  assert.equal(mail.term, 1);
+});
+
+test("who is not allowed to observe is told, and who is observes", async (context) => {
+  const { file, service } = await secured(context);
+  const ca = file("ca.crt");
+  const { endpoint: endpoints } = service;
+  const observerWith = (tls: TlsOptions) =>
+    new Observer({ endpoints, credentials: new Tls(tls), names: ["orders"] });
+  const strangers = observerWith({ ca })[Symbol.asyncIterator]();
+
+  await assert.rejects(strangers.next(), (error: unknown) => {
+    assert.ok(error instanceof ServiceError);
+    assert.equal(error.reason, "PERMISSION_DENIED");
+    return true;
+  });
+  for await (const change of observerWith({ ca, token: file("token") })) {
+    assert.equal(change.kind, "snapshot");
+    break;
+  }
+});
+
+test("a service with another authority is not talked to, until the file is replaced", async (context) => {
+  const { file, service } = await secured(context);
+  copyFileSync(file("another.crt"), file("trusted.crt"));
+  const tls = { ca: file("trusted.crt"), token: file("token") };
+  const elector = electorWith(context, service, tls);
+  const candidacy = elector.stand("orders");
+  const elected = candidacy.wait();
+  await assert.rejects(candidacy.wait({ waitMs: 0 }), /not elected/);
+
+  copyFileSync(file("ca.crt"), file("trusted.crt"));
+  utimesSync(file("trusted.crt"), new Date(), new Date(Date.now() + 1_000));
+
+  assert.equal((await elected).term, 1);
+});
+
+test("files that cannot be read are refused at once", (context) => {
+  const file = folderOf(context);
+  assert.throws(() => new Tls({ ca: file("none") }), /cannot read/);
+  assert.throws(() => new Tls({ token: file("none") }), /cannot read/);
+  assert.throws(() => new Tls({ key: file("none") }), /need each other/);
+});

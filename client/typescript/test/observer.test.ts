@@ -1,0 +1,180 @@
+// Observers and caches against a real service.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+
+import { type Change, Event_Type, LeaderCache, Observer } from "../src/index.js";
+import { electorOf } from "./support/clients.js";
+import { freeAddress, Service } from "./support/service.js";
+
+/** Takes changes until one is as wanted; answers with what came of elections until then. */
+async function until(changes: AsyncIterator<Change>, wanted: (text: string) => boolean) {
+  const texts: string[] = [];
+  for (;;) {
+    const { value: change, done } = await changes.next();
+    assert.ok(!done, `ended after ${texts.join()}`);
+    const text = textOf(change);
+    if (text === "progress") continue;
+    texts.push(text);
+    if (wanted(text)) return texts;
+  }
+}
+
+function textOf(change: Change): string {
+  switch (change.kind) {
+    case "snapshot":
+      return `${change.snapshot.election} at ${change.snapshot.revision}`;
+    case "event": {
+      const { election, revision, type } = change.event;
+      return `${election} ${revision} ${type.replace("TYPE_", "")}`;
+    }
+    case "progress":
+      return "progress";
+  }
+}
+
+test("every change is told once, in order, whatever breaks", async (context) => {
+  const service = await Service.start(context);
+  const other = await Service.start(context, { store: service.store });
+  const endpoints = `${service.endpoint},${other.endpoint}`;
+  const observer = new Observer({ endpoints, names: ["orders"] });
+  const changes = observer[Symbol.asyncIterator]();
+  assert.deepEqual(await until(changes, () => true), ["orders at 0"]);
+  const expected: string[] = [];
+  const told: string[] = [];
+
+  for (let round = 1; round <= 4; round++) {
+    const broken = round % 2 === 0 ? service : other;
+    const working = round % 2 === 0 ? other : service;
+    const seat = await electorOf(context, working, `${round}`).lead("orders");
+    await seat.release();
+    expected.push(`orders ${2 * round - 1} ELECTED`, `orders ${2 * round} VACATED`);
+    await broken.stop();
+    told.push(...(await until(changes, (text) => text === `orders ${2 * round} VACATED`)));
+    await broken.start();
+  }
+
+  assert.deepEqual(told, expected);
+  await changes.return?.();
+});
+
+test("who iterates again goes on where it was", async (context) => {
+  const service = await Service.start(context);
+  const observer = new Observer({ endpoints: service.endpoint, names: ["ord"], prefix: true });
+  const elector = electorOf(context, service, "a");
+  await (await elector.lead("orders")).release();
+  const told: string[] = [];
+
+  for await (const change of observer) {
+    if (textOf(change) === "progress") continue;
+    told.push(textOf(change));
+    break;
+  }
+  await (await elector.lead("orders")).release();
+  for await (const change of observer) {
+    if (textOf(change) !== "progress") told.push(textOf(change));
+    if (textOf(change) === "orders 4 VACATED") break;
+  }
+
+  assert.deepEqual(told, ["orders at 2", "orders 3 ELECTED", "orders 4 VACATED"]);
+});
+
+test("an observer may begin with the first event", async (context) => {
+  const service = await Service.start(context);
+  await (await electorOf(context, service, "a").lead("orders")).release();
+  const { endpoint: endpoints } = service;
+  const observer = new Observer({ endpoints, names: ["orders"], fromRevision: 1 });
+  const types: string[] = [];
+
+  for await (const change of observer) {
+    if (change.kind !== "event") continue;
+    types.push(change.event.type);
+    if (types.length === 2) break;
+  }
+
+  assert.deepEqual(types, [Event_Type.ELECTED, Event_Type.VACATED]);
+});
+
+test("an observer that is closed ends", async (context) => {
+  const service = await Service.start(context);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const observer = new Observer({ endpoints: service.endpoint, names: ["orders"], signal });
+
+  for await (const change of observer) if (change.kind === "progress") controller.abort();
+
+  for await (const change of observer) assert.fail(textOf(change));
+});
+
+test("an observer that reaches nobody tells, tries on, and can be closed", async () => {
+  const observer = new Observer({ endpoints: await freeAddress(), names: ["orders"] });
+  let tries = 0;
+  observer.on("broken", (error) => {
+    assert.ok(error.isTransient);
+    if (++tries === 3) observer.close();
+  });
+
+  for await (const change of observer) assert.fail(textOf(change));
+
+  assert.equal(tries, 3);
+});
+
+test("a stream that is silent is given up", async (context) => {
+  const first = await Service.start(context);
+  const second = await Service.start(context, { store: first.store });
+  const endpoints = `${first.endpoint},${second.endpoint}`;
+  const observer = new Observer({ endpoints, names: ["orders"], silenceMaxMs: 1_000 });
+  const told: string[] = [];
+  const watching = (async () => {
+    for await (const change of observer) {
+      if (change.kind === "event") told.push(textOf(change));
+      if (told.length === 2) return;
+      if (change.kind === "snapshot") for (const service of [first, second]) service.pause();
+    }
+  })();
+  assert.match(String((await once(observer, "broken"))[0]), /silent/);
+
+  for (const service of [first, second]) service.resume();
+  await (await electorOf(context, first, "a").lead("orders")).release();
+
+  await watching;
+  assert.deepEqual(told, ["orders 1 ELECTED", "orders 2 VACATED"]);
+});
+
+test("malformed options are refused at once", () => {
+  assert.throws(() => new Observer({ names: [] }), RangeError);
+  assert.throws(() => new Observer({ names: [""] }), RangeError);
+  assert.throws(() => new Observer({ names: ["a"], fromRevision: 0 }), RangeError);
+  assert.throws(() => new Observer({ names: ["a"], silenceMaxMs: 0 }), RangeError);
+});
+
+test("a cache knows who leads", async (context) => {
+  const service = await Service.start(context);
+  const { endpoint: endpoints } = service;
+  using leaders = new LeaderCache({ endpoints, names: ["shards/"], prefix: true });
+  assert.equal(leaders.get("shards/7"), undefined);
+  assert.ok(await leaders.ready());
+  assert.deepEqual(leaders.get("shards/7"), { leader: undefined, term: 0, revision: 0 });
+  assert.equal(leaders.get("orders"), undefined);
+  const elected = once(leaders, "change");
+
+  const seat = await electorOf(context, service, "a").lead("shards/7");
+
+  assert.equal((await elected)[0], "shards/7");
+  assert.equal(leaders.get("shards/7")?.leader?.candidate, "a");
+  assert.ok(leaders.ageMs < 60_000);
+  const vacated = once(leaders, "change");
+  await seat.release();
+  await vacated;
+  assert.deepEqual(leaders.get("shards/7"), { leader: undefined, term: 1, revision: 2 });
+});
+
+test("a cache that was closed is never ready", async () => {
+  const leaders = new LeaderCache({ endpoints: await freeAddress(), names: ["orders"] });
+  assert.equal(await leaders.ready(1), false);
+
+  leaders.close();
+
+  await assert.rejects(leaders.ready(), /closed/);
+});
