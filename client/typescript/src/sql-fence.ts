@@ -5,7 +5,7 @@
 
 import { Buffer } from "node:buffer";
 
-import { TenureError } from "./errors.js";
+import { SeatLost } from "./errors.js";
 import type { Fence } from "./fence.js";
 
 // The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure. Other programs
@@ -20,7 +20,7 @@ const TRY_AGAIN = [
 const TRIES_MAX = 5;
 
 /** The term has ended: stop acting as the leader. `cause` is the driver's error. */
-export class TermOver extends TenureError {
+export class TermOver extends SeatLost {
   constructor(
     { election, term }: Fence,
     override readonly cause: unknown,

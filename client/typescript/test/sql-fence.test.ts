@@ -1,17 +1,14 @@
 // The SQL fence, with mysql2 and a real MariaDB that Tenure uses, too.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import path from "node:path";
-import { createInterface } from "node:readline";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 
 import mysql from "mysql2/promise";
 
 import { fenceStatement, guarded, meaningOf, type SqlConnection, TermOver } from "../src/index.js";
 import { electorOf } from "./support/clients.js";
-import { freeAddress, Service, temporaryFolder } from "./support/service.js";
+import { database } from "./support/database.js";
+import { Service } from "./support/service.js";
 
 const FENCE = { election: "orders", term: 7 };
 
@@ -100,39 +97,6 @@ test("a connection that cannot roll back is not used again", async () => {
 
   assert.ok(connection.destroyed);
 });
-
-async function database(context: TestContext): Promise<number> {
-  const folder = temporaryFolder(context);
-  const data = path.join(folder, "data");
-  const login = "--auth-root-authentication-method=normal";
-  const quiet = { stdio: "ignore" } as const;
-  const user = process.getuid?.() === 0 ? ["--user=root"] : [];
-  const options = ["--no-defaults", login, "--skip-test-db", `--datadir=${data}`, ...user];
-  execFileSync("mariadb-install-db", options, quiet);
-  const [host, port] = (await freeAddress()).split(":") as [string, string];
-  const server: ChildProcess = spawn(
-    "mariadbd",
-    [
-      "--no-defaults",
-      `--datadir=${data}`,
-      `--port=${port}`,
-      `--socket=${path.join(folder, "socket")}`,
-      "--bind-address=127.0.0.1",
-      ...user,
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
-  context.after(async () => {
-    server.kill("SIGKILL");
-    await once(server, "exit");
-  });
-  assert.ok(host);
-  for await (const line of createInterface(server.stderr!)) {
-    if (line.includes("ready for connections")) break;
-  }
-  server.stderr!.resume();
-  return Number(port);
-}
 
 test("a real database refuses the terms that are over", async (context) => {
   const port = await database(context);
