@@ -8,7 +8,11 @@ import { checkEndpoints } from "./validation.js";
 
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 500;
+// Of several addresses behind one name, the next call uses the next one that is connected.
+const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 const OPTIONS: ChannelOptions = {
+  "grpc.service_config": SERVICE_CONFIG,
+  "grpc.service_config_disable_resolution": 1,
   "grpc.keepalive_time_ms": 5_000,
   "grpc.keepalive_timeout_ms": 3_000,
   "grpc.initial_reconnect_backoff_ms": 200,
@@ -59,8 +63,8 @@ export class Connection {
   }
 
   /**
-   * Uses the next replica from now on. If the one in use was silent although its connection stood, that
-   * is made anew. One that is only being made is waited for, however long that takes.
+   * Uses the next replica from now on. If the one in use was silent although its connection stood,
+   * that is made anew. One that is only being made is waited for, however long that takes.
    */
   moveOn(silent: boolean): void {
     const changed = this.filesHaveChanged();
