@@ -1,5 +1,5 @@
-// Fencing of gRPC calls: a leader sends its term with each call, and the called server refuses any term
-// lower than the highest it has seen: TermGuard.
+// Fencing of gRPC calls: a leader sends its term with each call, and the called server refuses any
+// term lower than the highest it has seen: TermGuard.
 
 import { Buffer } from "node:buffer";
 
@@ -18,7 +18,9 @@ export interface Fence {
   readonly term: number;
 }
 
-/** A call that a guard does not let in, or that is not sent. A handler can pass it to its callback. */
+/**
+ * A call that a guard does not let in, or that is not sent. A handler can pass it to its callback.
+ */
 export class TermRefused extends TenureError {
   readonly metadata = new Metadata();
 
@@ -30,9 +32,7 @@ export class TermRefused extends TenureError {
   ) {
     super(`${Status[code]}: ${details}`);
     if (!reason) return;
-    const value = Buffer.from(
-      ErrorInfo.encode({ reason, domain: "tenure.v1", metadata }).finish(),
-    );
+    const value = Buffer.from(ErrorInfo.encode({ reason, domain: "tenure.v1", metadata }).finish());
     const typeUrl = "type.googleapis.com/google.rpc.ErrorInfo";
     const rich = RichStatus.encode({ code, message: details, details: [{ typeUrl, value }] });
     this.metadata.set("grpc-status-details-bin", Buffer.from(rich.finish()));
@@ -49,21 +49,23 @@ export function attach({ election, term }: Fence, metadata = new Metadata()): Me
 }
 
 /**
- * An interceptor that attaches a fence to each call of a client, with the term that `term` answers when
- * the call begins. For calls that have no fence. If it is 0, the call is not sent, and fails at once with
- * FAILED_PRECONDITION and NOT_LEADER.
+ * An interceptor that attaches a fence to each call of a client, with the term that `term` answers
+ * when the call begins. For calls that have no fence. If it is 0, the call is not sent, and fails
+ * at once with FAILED_PRECONDITION and NOT_LEADER.
  *
- * The content of a call is decided before the call is sent. In between, a leader may lose the seat and win
- * it back. So use the seat of the decision: `fenceCalls("orders", () => (seat.isLeader ? seat.term : 0))`.
+ * The content of a call is decided before the call is sent. In between, a leader may lose the seat
+ * and win it back. So use the seat of the decision: `fenceCalls("orders", () => (seat.isLeader ?
+ * seat.term : 0))`.
  */
 export function fenceCalls(election: string, term: () => number): Interceptor {
   checkName(election, "election");
   return (options, nextCall) =>
     new InterceptingCall(nextCall(options), {
       start(metadata, listener, next) {
-        const now = metadata.get(TERM_METADATA).length > 0 ? undefined : term();
-        if (now === 0) throw notLeader(election);
-        next(now === undefined ? metadata : attach({ election, term: now }, metadata), listener);
+        if (metadata.get(TERM_METADATA).length > 0) return next(metadata, listener);
+        const now = term();
+        if (now > 0) return next(attach({ election, term: now }, metadata), listener);
+        process.nextTick(() => listener.onReceiveStatus(notLeader(election)));
       },
     });
 }
@@ -76,8 +78,9 @@ function notLeader(election: string): TermRefused {
 // The called.
 
 /**
- * The fence that a call carries. Throws TermRefused with INVALID_ARGUMENT, and INVALID_ELECTION_NAME or
- * INVALID_TERM, unless it carries exactly one election and one term that is not zero.
+ * The fence that a call carries. Throws TermRefused with INVALID_ARGUMENT, and
+ * INVALID_ELECTION_NAME or INVALID_TERM, unless it carries exactly one election and one term that
+ * is not zero.
  */
 export function fenceOf(metadata: Metadata): Fence {
   const election = electionOf(metadata);

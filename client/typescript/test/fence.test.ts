@@ -18,14 +18,7 @@ import {
   status as Status,
 } from "@grpc/grpc-js";
 
-import {
-  attach,
-  fenceCalls,
-  fenceOf,
-  ServiceError,
-  TermGuard,
-  TermRefused,
-} from "../src/index.js";
+import { attach, fenceCalls, fenceOf, ServiceError, TermGuard, TermRefused } from "../src/index.js";
 
 const METHOD = {
   path: "/test.Store/Append",
@@ -103,7 +96,12 @@ test("an interceptor attaches the term of now, and sends nothing without one", a
   assert.equal(await append(new Metadata(), options), "7");
   assert.equal(await append(attach({ election: "orders", term: 3 }), options), "3");
   term = 0;
-  assert.equal(await reasonOf(append(new Metadata(), options)), "NOT_LEADER");
+  await assert.rejects(append(new Metadata(), options), (error: unknown) => {
+    assert.ok(error instanceof ServiceError, "it is told as any failure of a call");
+    assert.equal(error.code, Status.FAILED_PRECONDITION);
+    assert.equal(error.reason, "NOT_LEADER");
+    return true;
+  });
 
   assert.equal(calls, 2);
 });
