@@ -10,7 +10,7 @@ rm -rf build/package
 mkdir -p build/package "$folder"
 cp -r dist README.md ../../LICENSE build/package
 node - "$version" >build/package/package.json <<'END'
-const { version, private: _, scripts, devDependencies, ...shipped } = require("./package.json");
+const { version, private: _, scripts, prettier, devDependencies, ...shipped } = require("./package.json");
 console.log(JSON.stringify({ ...shipped, version: process.argv[2] }, null, 2));
 END
 npm pack --silent --pack-destination "$folder" ./build/package >/dev/null

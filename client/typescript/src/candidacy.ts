@@ -29,8 +29,8 @@ interface Waiter {
 }
 
 /**
- * A stand in one election, made by Elector.stand. It is waiting for the seat or holds it, in one term
- * after the other, until it is closed.
+ * A stand in one election, made by Elector.stand. It is waiting for the seat or holds it, in one
+ * term after the other, until it is closed.
  */
 export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   readonly election: string;
@@ -86,8 +86,8 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   }
 
   /**
-   * Waits until this process leads. Rejects with NotElected after `waitMs`, with the signal's reason, and
-   * with a ServiceError if the service refuses this candidacy for good.
+   * Waits until this process leads. Rejects with NotElected after `waitMs`, with the signal's
+   * reason, and with a ServiceError if the service refuses this candidacy for good.
    */
   async wait({ waitMs, signal }: WaitOptions = {}): Promise<Seat> {
     if (waitMs !== undefined) checkNotNegative(waitMs, "waitMs");
@@ -126,8 +126,8 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   }
 
   /**
-   * The same, and waits until the work has ended and the service has answered. For a time limit, close
-   * the client.
+   * The same, and waits until the work has ended and the service has answered. For a time limit,
+   * close the client.
    */
   async close(): Promise<void> {
     this.resign();

@@ -91,7 +91,9 @@ export class ClientLoop {
     if (this.clock.now() >= this.wakeAt) this.tell(() => {});
   }
 
-  /** For how long this process may still act as the leader in this term; not positive if it may not. */
+  /**
+   * For how long this process may still act as the leader in this term; not positive if it may not.
+   */
   remaining(number: number, term: number): number {
     if (this.over || this.session.termOf(number) !== term) return 0;
     return this.session.believedUntil(number) - this.clock.now();
@@ -114,8 +116,8 @@ export class ClientLoop {
     const now = this.clock.now();
     input(this.session, now);
     const effects = this.session.decide(now);
-    // Before the news: whoever is slow to take them in delays no renewal. What is believed is asked of
-    // the session, so it has ended before anything is sent that gives up the seat.
+    // Before the news: whoever is slow to take them in delays no renewal. What is believed is asked
+    // of the session, so it has ended before anything is sent that gives up the seat.
     for (const effect of effects) this.carryOut(effect);
     for (const renewal of this.session.takeRenewals()) this.metrics?.countRenewal(renewal);
     for (const [number, event] of this.session.takeNews()) this.tellNews(number, event);
@@ -153,10 +155,13 @@ export class ClientLoop {
     this.wakeAt = this.over ? NEVER : Math.min(this.session.nextWake, this.giveUpAt);
     if (this.wakeAt === NEVER) return;
     const wait = Math.min(Math.max(this.wakeAt - this.clock.now(), 0), WAIT_MAX);
-    this.timer = setTimeout(() => {
-      if (this.clock.now() >= this.wakeAt) return this.tell(() => {});
-      this.setTimer();
-    }, Math.ceil(wait / MILLISECOND));
+    this.timer = setTimeout(
+      () => {
+        if (this.clock.now() >= this.wakeAt) return this.tell(() => {});
+        this.setTimer();
+      },
+      Math.ceil(wait / MILLISECOND),
+    );
   }
 
   // What the session has decided.
@@ -165,11 +170,16 @@ export class ClientLoop {
     switch (effect.do) {
       case "campaign": {
         const { stub, options, answered } = this.startCall(effect.patience);
-        stub.campaign(effect.request, new Metadata(), options, (error: RpcError | null, response) => {
-          if (!error) answered();
-          const answer = error ? ServiceError.fromRpc(error) : response;
-          this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
-        });
+        stub.campaign(
+          effect.request,
+          new Metadata(),
+          options,
+          (error: RpcError | null, response) => {
+            if (!error) answered();
+            const answer = error ? ServiceError.fromRpc(error) : response;
+            this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
+          },
+        );
         break;
       }
       case "resign": {

@@ -22,14 +22,14 @@ export interface ClientOptions {
   /** The candidate's name, for people; 1 to 255 bytes. Absent: "hostname:process". */
   candidate?: string;
   /**
-   * How long the seats are kept after the last renewal. Renewals are sent every third of it. Absent: the
-   * default of the election or the service.
+   * How long the seats are kept after the last renewal. Renewals are sent every third of it.
+   * Absent: the default of the election or the service.
    */
   leaseTtlMs?: number;
   /**
-   * Ends older sessions of the same candidate in the elections of this client, and takes over their seats
-   * and places, so that a restarted process need not wait for its own old lease. Only if no two processes
-   * share a candidate name.
+   * Ends older sessions of the same candidate in the elections of this client, and takes over their
+   * seats and places, so that a restarted process need not wait for its own old lease. Only if no
+   * two processes share a candidate name.
    */
   supersede?: boolean;
   /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
@@ -39,9 +39,9 @@ export interface ClientOptions {
 }
 
 /**
- * A client is one candidate. All its electors, for however many elections, share one session and one
- * heartbeat. Several endpoints are replicas of one service: the client uses one at a time, and another as
- * soon as that one fails or does not answer within half a heartbeat.
+ * A client is one candidate. All its electors, for however many elections, share one session and
+ * one heartbeat. Several endpoints are replicas of one service: the client uses one at a time, and
+ * another as soon as that one fails or does not answer within half a heartbeat.
  *
  * It connects when the first elector stands. While it is open, it keeps the process alive. Throws a
  * RangeError if an option is malformed.
@@ -69,9 +69,9 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Gives up every seat and place, and ends the session. Work is asked to end, and waited for; then the
-   * service's answer; for at most `patienceMs` in all. Rejects with a TenureError if that was not enough:
-   * then the seats are free when the lease has ended.
+   * Gives up every seat and place, and ends the session. Work is asked to end, and waited for; then
+   * the service's answer; for at most `patienceMs` in all. Rejects with a TenureError if that was
+   * not enough: then the seats are free when the lease has ended.
    */
   async close(patienceMs = CLOSE_PATIENCE_MS): Promise<void> {
     this.closed = true;

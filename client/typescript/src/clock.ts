@@ -1,15 +1,16 @@
 // The clock by which a holder counts its lease, in microseconds.
 //
-// Node.js has no CLOCK_BOOTTIME: performance.now stands still while the machine sleeps. So the time of
-// day is looked at as well. When it has gone ahead of the other clock, the machine has slept, or a
-// virtual machine was paused; or somebody has set the time, which cannot be told apart, and costs the
-// seat at worst. When it has gone back, which may hide a sleep, the operating system's uptime is asked.
+// Node.js has no CLOCK_BOOTTIME: performance.now stands still while the machine sleeps. So the time
+// of day is looked at as well. When it has gone ahead of the other clock, the machine has slept, or
+// a virtual machine was paused; or somebody has set the time, which cannot be told apart, and costs
+// the seat at worst. When it has gone back, which may hide a sleep, the operating system's uptime
+// is asked.
 
 import { uptime } from "node:os";
 
 /**
- * What the two may differ by before it counts. A belief ends a tenth of the lease early, so at least
- * 100 ms: the shortest lease of a service is a second.
+ * What the two may differ by before it counts. A belief ends a tenth of the lease early, so at
+ * least 100 ms: the shortest lease of a service is a second.
  */
 const TOLERANCE = 50_000;
 

@@ -7,7 +7,10 @@ import { type CallCredentials, ChannelCredentials, credentials, Metadata } from 
 
 /** How to connect to a service that uses TLS. All are paths of files. */
 export interface TlsOptions {
-  /** CA bundle (PEM) that the service's certificate must chain to. Absent: those that Node.js brings. */
+  /**
+   * CA bundle (PEM) that the service's certificate must chain to. Absent: those that Node.js
+   * brings.
+   */
   ca?: string;
   /** The client certificate (PEM). Absent: none is presented. */
   certificate?: string;
@@ -18,8 +21,9 @@ export interface TlsOptions {
 }
 
 /**
- * What makes credentials, anew when a PEM file has changed: they are read again when a connection has
- * failed. Throws a RangeError if a file cannot be read, or if a certificate is given without its key.
+ * What makes credentials, anew when a PEM file has changed: they are read again when a connection
+ * has failed. Throws a RangeError if a file cannot be read, or if a certificate is given without
+ * its key.
  */
 export class Tls {
   private readonly pems: readonly (string | undefined)[];

@@ -1,7 +1,11 @@
-// What a session has decided, to be done in its order. Calls and streams have numbers that are never
-// used again. Durations are in microseconds.
+// What a session has decided, to be done in its order. Calls and streams have numbers that are
+// never used again. Durations are in microseconds.
 
-import type { CampaignRequest, KeepAliveRequest, ResignRequest } from "./stubs/tenure/v1/election.js";
+import type {
+  CampaignRequest,
+  KeepAliveRequest,
+  ResignRequest,
+} from "./stubs/tenure/v1/election.js";
 
 export type Effect =
   /** `patience` is the deadline of the call. */
@@ -11,8 +15,8 @@ export type Effect =
   | { do: "renew"; stream: number; request: KeepAliveRequest }
   | { do: "close"; stream: number }
   /**
-   * The replica in use did not answer as it should: use another one from now on. If it is `silent`, it
-   * did not answer at all.
+   * The replica in use did not answer as it should: use another one from now on. If it is `silent`,
+   * it did not answer at all.
    */
   | { do: "anotherReplica"; silent: boolean };
 

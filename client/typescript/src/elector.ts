@@ -17,13 +17,15 @@ export interface ElectorOptions {
   /** Higher ones are elected first. Negative: only if an operator appoints it. */
   priority?: number;
   /**
-   * How long the work may take to end, at most half the lease. It is asked to end that long before this
-   * process's deadline. Absent: a quarter of the lease.
+   * How long the work may take to end, at most half the lease. It is asked to end that long before
+   * this process's deadline. Absent: a quarter of the lease.
    */
   stopGraceMs?: number;
 }
 
-/** Each is emitted once per occurrence, and in order. Listeners that throw do not hold up the rest. */
+/**
+ * Each is emitted once per occurrence, and in order. Listeners that throw do not hold up the rest.
+ */
 export interface ElectorEvents {
   /** It waits in the queue; `position` 1 is the next leader. */
   standing: [candidacy: Candidacy, place: Standing];
@@ -36,20 +38,20 @@ export interface ElectorEvents {
   /** An operator asks this process to make way. The work has been asked to stop. */
   stepDown: [seat: Seat, successor: string];
   /**
-   * The term has ended. "RESIGNED" if this process gave the seat up, "EXPIRED" if its deadline passed,
-   * "UNSPECIFIED" if it is unknown.
+   * The term has ended. "RESIGNED" if this process gave the seat up, "EXPIRED" if its deadline
+   * passed, "UNSPECIFIED" if it is unknown.
    */
   lost: [seat: Seat, cause: CauseName];
   /** The watchdog: the work has not ended in time, and another candidate may soon hold the seat. */
   overrun: [seat: Seat];
   /**
-   * A call failed, or the service does not let this process stand for now. It keeps trying. Emitted once
-   * for what goes unanswered, and once for a refusal.
+   * A call failed, or the service does not let this process stand for now. It keeps trying. Emitted
+   * once for what goes unanswered, and once for a refusal.
    */
   trouble: [candidacy: Candidacy, error: ServiceError];
   /**
-   * The service does not let this process stand: an option is malformed, or there is a newer session of
-   * the same candidate. It does not try again.
+   * The service does not let this process stand: an option is malformed, or there is a newer
+   * session of the same candidate. It does not try again.
    */
   refused: [candidacy: Candidacy, error: ServiceError];
   /** The work of `stand` has failed. As always in Node.js, it is thrown if nobody listens. */
@@ -64,18 +66,18 @@ export interface ElectorEvents {
  *     while (!seat.signal.aborted) await shipTheNextOrder(seat.term, seat.signal);
  *
  * What it promises
- * - It stands until it is closed: it campaigns, waits, and campaigns again after each term and after
- *   every failure.
- * - `isLeader` is true only until this process's own deadline. The deadline is counted from before the
- *   last answered renewal was sent, minus a tenth of the lease for clock drift. The service elects nobody
- *   else before then, unless an operator intervenes. Once it was false in a term, it is never true in that
- *   term again.
+ * - It stands until it is closed: it campaigns, waits, and campaigns again after each term and
+ *   after every failure.
+ * - `isLeader` is true only until this process's own deadline. The deadline is counted from before
+ *   the last answered renewal was sent, minus a tenth of the lease for clock drift. The service
+ *   elects nobody else before then, unless an operator intervenes. Once it was false in a term, it
+ *   is never true in that term again.
  * - A seat is resigned when the work has ended, never before.
  * - A slow renewal is not a loss: the seat is lost only with the lease.
  *
- * What it does not promise. A process that is paused between asking `isLeader` and acting acts too late.
- * Whatever must never be done by two leaders must carry the term, and the resource must refuse any term
- * lower than the highest it has seen: docs/fencing.md, TermGuard and `guarded`.
+ * What it does not promise. A process that is paused between asking `isLeader` and acting acts too
+ * late. Whatever must never be done by two leaders must carry the term, and the resource must
+ * refuse any term lower than the highest it has seen: docs/fencing.md, TermGuard and `guarded`.
  */
 export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposable {
   private readonly client: Client;
@@ -84,8 +86,8 @@ export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposa
   private readonly candidacies = new Set<Candidacy>();
 
   /**
-   * `client` may also be the options or the endpoints of one, which is then closed with the elector.
-   * Throws a RangeError if an option is malformed.
+   * `client` may also be the options or the endpoints of one, which is then closed with the
+   * elector. Throws a RangeError if an option is malformed.
    */
   constructor(client: Client | ClientOptions | string, options: ElectorOptions = {}) {
     super();
@@ -100,8 +102,8 @@ export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposa
 
   /**
    * Stands in an election until the candidacy is closed. The `work` runs in each term; when it has
-   * settled, the seat is resigned, and a heartbeat later this process stands again. Without `work`, ask
-   * `candidacy.isLeader`.
+   * settled, the seat is resigned, and a heartbeat later this process stands again. Without `work`,
+   * ask `candidacy.isLeader`.
    *
    * Throws a RangeError if the client stands in this election already.
    */
@@ -110,11 +112,11 @@ export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposa
   }
 
   /**
-   * Waits for the seat. It is given up when it is released, or disposed of at the end of its block; it is
-   * for one term.
+   * Waits for the seat. It is given up when it is released, or disposed of at the end of its block;
+   * it is for one term.
    *
-   * Rejects with NotElected after `waitMs`, with the signal's reason, and with a ServiceError if the
-   * service refuses it for good.
+   * Rejects with NotElected after `waitMs`, with the signal's reason, and with a ServiceError if
+   * the service refuses it for good.
    */
   async lead(election: string, options: WaitOptions = {}): Promise<Seat> {
     const candidacy = this.standIn(election, { hasWork: true, oneTerm: true });
@@ -127,11 +129,15 @@ export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposa
   }
 
   /**
-   * Stands, runs `work` in each term, and stands again; until the signal is aborted, or the elector or
-   * the client is closed. Rejects if `work` does, with anything but the end of its seat, and with a
-   * ServiceError if the service refuses it for good.
+   * Stands, runs `work` in each term, and stands again; until the signal is aborted, or the elector
+   * or the client is closed. Rejects if `work` does, with anything but the end of its seat, and
+   * with a ServiceError if the service refuses it for good.
    */
-  async run(election: string, work: Work, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async run(
+    election: string,
+    work: Work,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<void> {
     if (signal?.aborted) return;
     let failure: { error: unknown } | undefined;
     const candidacy = this.standIn(election, { hasWork: true }, async (seat) => {

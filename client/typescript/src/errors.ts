@@ -40,9 +40,9 @@ export interface ErrorDetails {
 }
 
 /**
- * A call failed. `code` is gRPC's. `reason` and `metadata` are those of the service's ErrorInfo, empty
- * if there is none; election.proto says what each reason means. `retryDelayMs` is how long the service
- * wants its caller to wait.
+ * A call failed. `code` is gRPC's. `reason` and `metadata` are those of the service's ErrorInfo,
+ * empty if there is none; election.proto says what each reason means. `retryDelayMs` is how long
+ * the service wants its caller to wait.
  */
 export class ServiceError extends TenureError {
   readonly reason: string;

@@ -28,7 +28,7 @@ export interface LeaderCacheEvents {
 }
 
 /**
- *     using leaders = new LeaderCache({ endpoints: "tenure:7070", names: ["shards/"], prefix: true });
+ *     using leaders = new LeaderCache({ endpoints, names: ["shards/"], prefix: true });
  *     await leaders.ready();
  *     const seat = leaders.get("shards/7");
  *     if (seat?.leader) send(seat.leader.value, seat.term);
@@ -36,10 +36,10 @@ export interface LeaderCacheEvents {
  * It stores what an Observer reports, and recovers by itself from every failure.
  *
  * What it does not promise
- * - It may be late: by milliseconds normally, and by at least `ageMs` while the service cannot be reached. It keeps
- *   naming the last leader it knew; the caller decides how old is too old.
- * - So the leader it names may no longer lead. Send the term with your request to a leader, and let the leader, or
- *   the resource it writes to, refuse other terms.
+ * - It may be late: by milliseconds normally, and by at least `ageMs` while the service cannot be
+ *   reached. It keeps naming the last leader it knew; the caller decides how old is too old.
+ * - So the leader it names may no longer lead. Send the term with your request to a leader, and let
+ *   the leader, or the resource it writes to, refuse other terms.
  */
 export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disposable {
   private readonly seats = new Map<string, CachedSeat>();
@@ -66,8 +66,9 @@ export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disp
   }
 
   /**
-   * Undefined: the election is not among those asked for, or its state has not arrived yet. With `prefix`, once the
-   * cache is ready, an unreported election with that prefix is known: nobody has campaigned in it.
+   * Undefined: the election is not among those asked for, or its state has not arrived yet. With
+   * `prefix`, once the cache is ready, an unreported election with that prefix is known: nobody has
+   * campaigned in it.
    */
   get(election: string): CachedSeat | undefined {
     const seat = this.seats.get(election);
@@ -77,8 +78,9 @@ export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disp
   }
 
   /**
-   * Waits until the state of every requested election has arrived; from then on the cache stays ready. False if that
-   * takes longer than `timeoutMs`. Rejects if the service refuses it for good, or the cache is closed.
+   * Waits until the state of every requested election has arrived; from then on the cache stays
+   * ready. False if that takes longer than `timeoutMs`. Rejects if the service refuses it for good,
+   * or the cache is closed.
    */
   async ready(timeoutMs?: number): Promise<boolean> {
     if (timeoutMs !== undefined) return within(timeoutMs, this.complete);
@@ -87,8 +89,8 @@ export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disp
   }
 
   /**
-   * Time since the last message from the service, or since the cache was made if there was none. While the service
-   * can be reached, a message comes at least every ten seconds.
+   * Time since the last message from the service, or since the cache was made if there was none.
+   * While the service can be reached, a message comes at least every ten seconds.
    */
   get ageMs(): number {
     return (holderClock.now() - this.toldAt) / MILLISECOND;

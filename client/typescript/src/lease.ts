@@ -1,11 +1,11 @@
 // A holder's own view of its lease, on its own clock.
 //
-// Pure, as are the seat and the session: `now` is an argument. In these modules every time and every
-// duration is a whole number of microseconds on the holder's clock.
+// Pure, as are the seat and the session: `now` is an argument. In these modules every time and
+// every duration is a whole number of microseconds on the holder's clock.
 //
-// The service counts a lease from the moment at which it took the renewal. The holder counts it from
-// before it sent that renewal, and believes in it for a tenth less: so it stops before the service
-// lets anyone else in, as long as the two clocks drift apart by less than a tenth.
+// The service counts a lease from the moment at which it took the renewal. The holder counts it
+// from before it sent that renewal, and believes in it for a tenth less: so it stops before the
+// service lets anyone else in, as long as the two clocks drift apart by less than a tenth.
 
 import type { Duration } from "./stubs/google/protobuf/duration.js";
 

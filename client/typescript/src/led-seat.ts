@@ -26,9 +26,10 @@ export interface SeatOwner {
  */
 export class Seat implements AsyncDisposable {
   /**
-   * Aborted when the work must end: a grace before this process's deadline, when an operator asks it to
-   * make way, when the seat is lost, and when it is released. Its reason is a SeatLost. `aborted` and
-   * `throwIfAborted` look at the clock, and so are true in time even if the event loop is blocked.
+   * Aborted when the work must end: a grace before this process's deadline, when an operator asks
+   * it to make way, when the seat is lost, and when it is released. Its reason is a SeatLost.
+   * `aborted` and `throwIfAborted` look at the clock, and so are true in time even if the event
+   * loop is blocked.
    */
   readonly signal: AbortSignal;
   private readonly stop = new AbortController();
@@ -75,8 +76,8 @@ export class Seat implements AsyncDisposable {
   }
 
   /**
-   * The work has ended: gives up the seat, or what is left of it. Waits for the service's answer, but
-   * not for longer than a second; it goes on to try.
+   * The work has ended: gives up the seat, or what is left of it. Waits for the service's answer,
+   * but not for longer than a second; it goes on to try.
    */
   async release(): Promise<void> {
     if (!this.released) {

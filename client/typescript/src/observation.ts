@@ -1,7 +1,7 @@
 // What an observer has seen, and hence what it asks for next and what is news to it.
 //
-// Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or leaves
-// out, every event is news exactly once, and in order.
+// Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or
+// leaves out, every event is news exactly once, and in order.
 
 import {
   type Event,
@@ -20,8 +20,8 @@ export interface Wish {
 }
 
 /**
- * "known" was told before, or was not wanted. Before a "gap" something is missing: only another stream
- * can tell.
+ * "known" was told before, or was not wanted. Before a "gap" something is missing: only another
+ * stream can tell.
  */
 export type Verdict = "news" | "known" | "gap";
 
@@ -32,8 +32,9 @@ export class Observation {
   constructor(private readonly wish: Wish) {}
 
   /**
-   * What to ask for on the next stream. An observer resumes each election that it has seen by name: the
-   * contract allows as many selectors as one stream may watch elections, and the prefixes on top.
+   * What to ask for on the next stream. An observer resumes each election that it has seen by name:
+   * the contract allows as many selectors as one stream may watch elections, and the prefixes on
+   * top.
    */
   request(): ObserveRequest {
     const selectors: Selector[] = [];

@@ -27,16 +27,19 @@ export interface ObserverOptions {
   /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
   credentials?: Tls | ChannelCredentials;
   /**
-   * Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most 64; an empty
-   * one selects all elections.
+   * Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most
+   * 64; an empty one selects all elections.
    */
   names: readonly string[];
   prefix?: boolean;
-  /** The revision to start with in each election, instead of a snapshot. 1: all events that there still are. */
+  /**
+   * The revision to start with in each election, instead of a snapshot. 1: all events that there
+   * still are.
+   */
   fromRevision?: number;
   /**
-   * A stream that is silent for this long is given up. The service sends something at least every ten seconds; a
-   * shorter limit gives up healthy streams too.
+   * A stream that is silent for this long is given up. The service sends something at least every
+   * ten seconds; a shorter limit gives up healthy streams too.
    */
   silenceMaxMs?: number;
   /** Ends the observation. */
@@ -49,7 +52,10 @@ export type Change =
   | { kind: "event"; event: Event }
   | { kind: "progress"; progress: Progress };
 
-/** `broken`: the stream broke, or could not be opened. The observer tries again, on the next replica. */
+/**
+ * `broken`: the stream broke, or could not be opened. The observer tries again, on the next
+ * replica.
+ */
 export interface ObserverEvents {
   broken: [error: ServiceError];
 }
@@ -58,27 +64,31 @@ type Stream = AsyncIterable<ObserveResponse> & { cancel(): void };
 
 /**
  *     for await (const change of new Observer({ endpoints: "tenure:7070", names: ["orders"] })) {
- *       if (change.kind === "event") console.log(change.event.type, change.event.leadership?.candidate);
+ *       if (change.kind === "event") show(change.event.type, change.event.leadership?.candidate);
  *     }
  *
  * What it promises
- * - Each election starts with a snapshot: its state at one revision. Then follows every event once, in the order
- *   of revisions, without gaps. There is no order between two elections.
- * - When a stream breaks, or is silent for too long, the observer continues by itself on another replica, from
- *   where it was. Elections created meanwhile start with their first event.
- * - It never skips changes silently. If events are no longer available, because the service keeps its history for
- *   a limited time only, a snapshot with the reason RESYNC replaces them. Everything before it is void, and events
- *   continue with its revision + 1. Its revision may be lower than earlier ones, after the service's database was
- *   restored from a backup.
+ * - Each election starts with a snapshot: its state at one revision. Then follows every event once,
+ *   in the order of revisions, without gaps. There is no order between two elections.
+ * - When a stream breaks, or is silent for too long, the observer continues by itself on another
+ *   replica, from where it was. Elections created meanwhile start with their first event.
+ * - It never skips changes silently. If events are no longer available, because the service keeps
+ *   its history for a limited time only, a snapshot with the reason RESYNC replaces them.
+ *   Everything before it is void, and events continue with its revision + 1. Its revision may be
+ *   lower than earlier ones, after the service's database was restored from a backup.
  * - At least every ten seconds the service confirms that all has been reported (progress).
  *
- * The iteration rejects with a ServiceError when the service refuses the observer for good, and ends when it is
- * closed. Whoever breaks out of it, and iterates again, goes on after the last change that came.
+ * The iteration rejects with a ServiceError when the service refuses the observer for good, and
+ * ends when it is closed. Whoever breaks out of it, and iterates again, goes on after the last
+ * change that came.
  *
- * What it does not promise. What it reports is already past, if only by milliseconds: to act as a leader use an
- * Elector, and fence your actions. One observer can watch at most 10,000 elections.
+ * What it does not promise. What it reports is already past, if only by milliseconds: to act as a
+ * leader use an Elector, and fence your actions. One observer can watch at most 10,000 elections.
  */
-export class Observer extends EventEmitter<ObserverEvents> implements AsyncIterable<Change> {
+export class Observer
+  extends EventEmitter<ObserverEvents>
+  implements AsyncIterable<Change>, Disposable
+{
   private readonly options: ObserverOptions;
   private readonly observation: Observation;
   private readonly closing = new AbortController();
@@ -93,7 +103,7 @@ export class Observer extends EventEmitter<ObserverEvents> implements AsyncItera
     const { signal } = options;
     const close = () => this.close();
     if (signal?.aborted) close();
-    signal?.addEventListener("abort", close);
+    signal?.addEventListener("abort", close, { once: true });
   }
 
   /** Ends the iteration. */

@@ -6,8 +6,8 @@
 //      +---------- the work has ended ----------- ending                   resigning --> outside
 //
 // What it keeps to:
-// - It believes in a term only while the session's lease is believed in, and never again in a term in
-//   which it has ceased to believe.
+// - It believes in a term only while the session's lease is believed in, and never again in a term
+//   in which it has ceased to believe.
 // - It gives up a seat only when the work that needs it has ended.
 // - A resignation that may be on its way ends the belief for good.
 // - It tells of each term once that it begins and once that it ends, in this order.
@@ -44,8 +44,8 @@ export interface SeatOptions {
   value?: Buffer | undefined;
   priority?: number | undefined;
   /**
-   * There is work that has to be asked to end, and that says when it has ended. If not, whatever was
-   * begun in belief ends within the grace.
+   * There is work that has to be asked to end, and that says when it has ended. If not, whatever
+   * was begun in belief ends within the grace.
    */
   hasWork?: boolean | undefined;
   /** How long the work may take to end, at most half of the lease. Absent: a quarter of it. */
@@ -168,8 +168,8 @@ export class SeatMachine {
   // What the service says.
 
   /**
-   * The last campaign was answered: this session waits. To be asked again at `checkAt`, because a place
-   * that is taken away is not told.
+   * The last campaign was answered: this session waits. To be asked again at `checkAt`, because a
+   * place that is taken away is not told.
    */
   onStanding(place: Standing, now: number, checkAt: number): void {
     this.trouble = "";
@@ -241,8 +241,8 @@ export class SeatMachine {
   }
 
   /**
-   * A resignation from `term`, or, with 0, from the queue, was answered. The session may yet be in the
-   * queue if it `waits`. To stand again not before `againAt`.
+   * A resignation from `term`, or, with 0, from the queue, was answered. The session may yet be in
+   * the queue if it `waits`. To stand again not before `againAt`.
    */
   onResigned(term: number, waits: boolean, againAt: number): void {
     if (this.phase !== "resigning" || term !== this.term) return;

@@ -19,7 +19,8 @@ export interface Entry {
 export class Seats {
   readonly entries = new Map<number, Entry>();
   private readonly byElection = new Map<string, number[]>(); // the first one acts
-  private readonly closedTerms = new Map<string, number>(); // of seats that are gone, in this session
+  /** Of seats that are gone, in this session. */
+  private readonly closedTerms = new Map<string, number>();
 
   add(number: number, options: SeatOptions): Entry {
     const seat = new SeatMachine(options, this.closedTerms.get(options.election));
@@ -79,9 +80,9 @@ export class Seats {
   }
 
   // A new stream's first answer lists the seats that are held. The stream tells what happens from
-  // before the list was read. So a seat that is not listed, and that was held when the list was asked
-  // for, is lost. One that was granted since may have been granted after the list was read: then the
-  // stream tells of the grant too. Or it was granted and lost before.
+  // before the list was read. So a seat that is not listed, and that was held when the list was
+  // asked for, is lost. One that was granted since may have been granted after the list was read:
+  // then the stream tells of the grant too. Or it was granted and lost before.
 
   listAsked(): void {
     for (const entry of this.entries.values()) entry.termAsked = entry.seat.term;

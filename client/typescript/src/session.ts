@@ -1,8 +1,8 @@
 // One session and its electors' seats: which calls to make, when to renew, what answers mean.
 //
-// The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the number
-// of elections. A place in a queue needs no open call: the stream tells who was elected. So nothing is
-// lost when a connection breaks, as long as the lease lasts.
+// The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
+// number of elections. A place in a queue needs no open call: the stream tells who was elected. So
+// nothing is lost when a connection breaks, as long as the lease lasts.
 //
 // Usage: tell what happened, then decide, and do what it answers.
 
@@ -101,8 +101,8 @@ export class Session {
   // What this process wants and does. A seat that is gone, or was never added, is passed over.
 
   /**
-   * Numbers are from 1, and never used again. A seat of an election that an earlier one has not left yet
-   * begins when that is gone.
+   * Numbers are from 1, and never used again. A seat of an election that an earlier one has not
+   * left yet begins when that is gone.
    */
   add(number: number, options: SeatOptions): void {
     this.seats.add(number, options);
@@ -132,8 +132,9 @@ export class Session {
   }
 
   /**
-   * Abandons all seats and ends the session. Who insists takes half of the time to resign each seat, and
-   * the rest to end the session, which frees them as well. If not, that is only tried a few times, at once.
+   * Abandons all seats and ends the session. Who insists takes half of the time to resign each
+   * seat, and the rest to end the session, which frees them as well. If not, that is only tried a
+   * few times, at once.
    */
   end(now: number, insistUntil?: number): void {
     this.ending = true;
@@ -156,7 +157,11 @@ export class Session {
     }
   }
 
-  private onCampaignAnswered(call: Call, { session, outcome }: CampaignResponse, now: number): void {
+  private onCampaignAnswered(
+    call: Call,
+    { session, outcome }: CampaignResponse,
+    now: number,
+  ): void {
     this.failures = 0;
     if (!this.sessionId) this.onOpened(session?.sessionId ?? "");
     // Before, and not when it is answered: the service began to count somewhere between.

@@ -1,15 +1,16 @@
 // Fencing inside your own SQL transactions: docs/fencing.md has the rules.
 //
-// If your tables are on the same MySQL or MariaDB server as Tenure's, a transaction that starts with a fence
-// commits only while its term lasts, and the next term is not granted before the transaction has ended.
+// If your tables are on the same MySQL or MariaDB server as Tenure's, a transaction that starts
+// with a fence commits only while its term lasts, and the next term is not granted before the
+// transaction has ended.
 
 import { Buffer } from "node:buffer";
 
 import { SeatLost } from "./errors.js";
 import type { Fence } from "./fence.js";
 
-// The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure. Other programs
-// raise 1644, too.
+// The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure. Other
+// programs raise 1644, too.
 const SIGNALLED = 1644;
 const REFUSAL = "tenure_fence: term ";
 const TRY_AGAIN = [
@@ -44,8 +45,8 @@ export interface GuardedOptions {
 }
 
 /**
- * "termOver": roll back, and stop acting as the leader. "tryAgain" says nothing about the term: roll back, and
- * start again with the fence. "other": roll back; what to do next is up to you.
+ * "termOver": roll back, and stop acting as the leader. "tryAgain" says nothing about the term:
+ * roll back, and start again with the fence. "other": roll back; what to do next is up to you.
  */
 export type SqlErrorMeaning = "termOver" | "tryAgain" | "other";
 
@@ -57,8 +58,8 @@ export function meaningOf(error: unknown): SqlErrorMeaning {
 }
 
 /**
- * The first statement of a transaction: after START TRANSACTION, and before anything you read. Safe for any
- * election name, character set and SQL mode of the connection.
+ * The first statement of a transaction: after START TRANSACTION, and before anything you read. Safe
+ * for any election name, character set and SQL mode of the connection.
  */
 export function fenceStatement({ election, term }: Fence, database = "tenure"): string {
   const name = `\`${database.replaceAll("`", "``")}\``;
@@ -67,12 +68,13 @@ export function fenceStatement({ election, term }: Fence, database = "tenure"): 
 }
 
 /**
- * Runs `work` in one transaction behind the fence, and commits it. Starts again after errors that can be
- * retried. On any other error, or the last one, it rolls back and rejects: with TermOver, or the error.
+ * Runs `work` in one transaction behind the fence, and commits it. Starts again after errors that
+ * can be retried. On any other error, or the last one, it rolls back and rejects: with TermOver, or
+ * the error.
  *
- * `work` sends the reads and writes on the same connection. It may run several times, and must have no effects
- * that a ROLLBACK does not undo. If the connection breaks during COMMIT, it is unknown whether the transaction
- * was committed: check your data.
+ * `work` sends the reads and writes on the same connection. It may run several times, and must have
+ * no effects that a ROLLBACK does not undo. If the connection breaks during COMMIT, it is unknown
+ * whether the transaction was committed: check your data.
  */
 export async function guarded<Connection extends SqlConnection, Result>(
   connection: Connection,

@@ -1,20 +1,21 @@
-// On the called side of fenced calls: knows the highest term of each election, and which calls are inside.
+// On the called side of fenced calls: knows the highest term of each election, and which calls are
+// inside.
 //
 //     const guard = new TermGuard();
 //     server.addService(StoreService, {
 //       append: guard.unary("orders", async (call) => store.append(call.request)),
 //     });
 //
-// What it promises. While an entry exists, no call of a higher term is let in. Once a higher term has been
-// seen, no call of a lower one is let in. So all effects that a term makes under an entry come before those
-// of the next term, however long a call was on its way or its process was paused.
+// What it promises. While an entry exists, no call of a higher term is let in. Once a higher term
+// has been seen, no call of a lower one is let in. So all effects that a term makes under an entry
+// come before those of the next term, however long a call was on its way or its process was paused.
 //
 // What it does not promise
-// - It refuses an old term as of the first call of a newer one, not as of the newer term's grant. To learn
-//   of terms sooner, call `raise` from a LeaderCache's `change`.
-// - A guard is the memory of one process, unless `keep` stores the highest term with the data. If several
-//   processes write to the same data at the same time, only a comparison within the data's own transaction
-//   is enough: docs/fencing.md.
+// - It refuses an old term as of the first call of a newer one, not as of the newer term's grant.
+//   To learn of terms sooner, call `raise` from a LeaderCache's `change`.
+// - A guard is the memory of one process, unless `keep` stores the highest term with the data. If
+//   several processes write to the same data at the same time, only a comparison within the data's
+//   own transaction is enough: docs/fencing.md.
 // - It trusts the caller's term. It guards against leaders that are late, not against liars.
 
 import {
@@ -35,15 +36,16 @@ export interface TermGuardOptions {
   /** Maximum number of elections; there must be one, because terms are never forgotten. */
   electionsMax?: number;
   /**
-   * How long a call may wait for earlier calls of a lower term to leave, but never beyond its own deadline;
-   * after that it fails with UNAVAILABLE.
+   * How long a call may wait for earlier calls of a lower term to leave, but never beyond its own
+   * deadline; after that it fails with UNAVAILABLE.
    */
   waitMaxMs?: number;
   /**
-   * Stores the highest term with the guarded data, so that it outlives the process. Called once before the
-   * first call of each new highest term is let in, for one term of an election at a time. It must store the
-   * term, unless a higher one is stored, and answer with the term that is then stored. If it rejects, the
-   * call is refused and nothing changes. Absent: after a restart, the first call is trusted.
+   * Stores the highest term with the guarded data, so that it outlives the process. Called once
+   * before the first call of each new highest term is let in, for one term of an election at a
+   * time. It must store the term, unless a higher one is stored, and answer with the term that is
+   * then stored. If it rejects, the call is refused and nothing changes. Absent: after a restart,
+   * the first call is trusted.
    */
   keep?: (fence: Fence) => Promise<number>;
 }
@@ -84,9 +86,10 @@ export class TermGuard {
   constructor(private readonly options: TermGuardOptions = {}) {}
 
   /**
-   * Lets in a call that carries a fence for `election`, the one that guards what the handler touches. Rejects
-   * with TermRefused: INVALID_ARGUMENT if it has no such fence, FAILED_PRECONDITION with STALE_TERM if the
-   * caller no longer leads, UNAVAILABLE and RESOURCE_EXHAUSTED: see the options.
+   * Lets in a call that carries a fence for `election`, the one that guards what the handler
+   * touches. Rejects with TermRefused: INVALID_ARGUMENT if it has no such fence,
+   * FAILED_PRECONDITION with STALE_TERM if the caller no longer leads, UNAVAILABLE and
+   * RESOURCE_EXHAUSTED: see the options.
    */
   async enter(
     metadata: Metadata,
@@ -128,8 +131,8 @@ export class TermGuard {
   }
 
   /**
-   * Enters and leaves at once, for handlers that compare the term again within a transaction. By itself,
-   * this does not keep the effects of two terms apart.
+   * Enters and leaves at once, for handlers that compare the term again within a transaction. By
+   * itself, this does not keep the effects of two terms apart.
    */
   async check(metadata: Metadata, election: string, deadline?: Date | number): Promise<void> {
     (await this.enter(metadata, election, deadline)).leave();
@@ -154,9 +157,9 @@ export class TermGuard {
   }
 
   /**
-   * A server's interceptor that checks the term of every call for which `electionOf` names the election that
-   * guards it, by the method's path. As with `check`, the effects of two terms are not kept apart: an
-   * interceptor cannot know when a handler whose call was cancelled has ended.
+   * A server's interceptor that checks the term of every call for which `electionOf` names the
+   * election that guards it, by the method's path. As with `check`, the effects of two terms are
+   * not kept apart: an interceptor cannot know when a handler whose call was cancelled has ended.
    */
   interceptor(electionOf: (path: string) => string | undefined): ServerInterceptor {
     return (method, call) =>
@@ -175,7 +178,10 @@ export class TermGuard {
       });
   }
 
-  /** A term has been granted: lower ones are refused from now on. Does not wait, and does not call `keep`. */
+  /**
+   * A term has been granted: lower ones are refused from now on. Does not wait, and does not call
+   * `keep`.
+   */
   raise({ election, term }: Fence): void {
     setHighest(this.seatOf(election), term);
   }

@@ -19,7 +19,6 @@ import {
 import { aborted, clientOf, electorOf, Renewals } from "./support/clients.js";
 import { freeAddress, Service } from "./support/service.js";
 
-
 test("a block leads, and gives up the seat at its end", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");

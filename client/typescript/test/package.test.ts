@@ -30,7 +30,15 @@ before(() => {
   const archive = execFileSync("./pack.sh", { encoding: "utf8" }).trim();
   writeFileSync(path.join(folder, "package.json"), '{"type": "module"}');
   const quiet = ["--silent", "--no-package-lock"];
-  run("npm", "install", ...quiet, archive, "mysql2@3.15.3", "@types/node@18.19.130", "typescript@7.0.2");
+  run(
+    "npm",
+    "install",
+    ...quiet,
+    archive,
+    "mysql2@3.15.3",
+    "@types/node@18.19.130",
+    "typescript@7.0.2",
+  );
 });
 
 /** The recipe with what the reader brings, for this service. */
@@ -42,7 +50,16 @@ function write(name: string, service: string, ours: string, where = ""): string 
     .replace('host: "mysql", user: "shop"', where);
   const { base } = path.parse(name);
   writeFileSync(path.join(folder, base), code + ours);
-  const strict = ["--ignoreConfig", "--strict", "--target", "es2022", "--module", "node18", "--types", "node"];
+  const strict = [
+    "--ignoreConfig",
+    "--strict",
+    "--target",
+    "es2022",
+    "--module",
+    "node18",
+    "--types",
+    "node",
+  ];
   const library = ["--lib", "es2022,esnext.disposable"];
   run("npx", "tsc", ...strict, ...library, base);
   return base.replace(".ts", ".js");

@@ -42,7 +42,9 @@ class Script implements SqlConnection {
   readonly said: string[] = [];
   destroyed = false;
 
-  constructor(private readonly fail: (sql: string, times: number) => Error | undefined = () => undefined) {}
+  constructor(
+    private readonly fail: (sql: string, times: number) => Error | undefined = () => undefined,
+  ) {}
 
   async query(sql: string): Promise<void> {
     const word = sql.split(" ", 1)[0]!;

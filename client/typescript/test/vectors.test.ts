@@ -86,7 +86,11 @@ function randomOf(seed: number): () => number {
 function errorOf({ error }: Json): ServiceError | undefined {
   if (!error) return undefined;
   const { code, reason, metadata, retry_delay_ms: retryDelayMs } = error;
-  return new ServiceError(Status[code as keyof typeof Status], "", { reason, metadata, retryDelayMs });
+  return new ServiceError(Status[code as keyof typeof Status], "", {
+    reason,
+    metadata,
+    retryDelayMs,
+  });
 }
 
 function microseconds(milliseconds: number | undefined): number | undefined {
@@ -227,7 +231,11 @@ function toldEvent(event: SeatEvent): Json {
 function expectedOf(step: Json): Json {
   const effects = (step.effects ?? []).map((effect: Json) => {
     const [[name, told]] = Object.entries<Json>(effect) as [[string, Json]];
-    const codecs: Json = { campaign: CampaignRequest, resign: ResignRequest, renew: KeepAliveRequest };
+    const codecs: Json = {
+      campaign: CampaignRequest,
+      resign: ResignRequest,
+      renew: KeepAliveRequest,
+    };
     if (!codecs[name]) return effect;
     return { [name]: { ...told, request: expectedMessage(codecs[name], told.request) } };
   });
