@@ -48,7 +48,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   private readonly idle: (() => void)[] = [];
   private readonly goneOnce: Promise<void>;
   private nowGone!: () => void;
-  private isGone = false;
+  private isOver = false; // it will lead no more
 
   /** @internal */
   constructor(
@@ -94,7 +94,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     signal?.throwIfAborted();
     if (this.seat) return this.seat;
     if (this.refusal) throw this.refusal;
-    if (this.isGone) throw this.ended();
+    if (this.isOver) throw this.ended();
     if (waitMs === 0 && this.answered) throw this.notElected(0);
     let waiter: Waiter | undefined;
     let timer: NodeJS.Timeout | undefined;
@@ -123,6 +123,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   resign(): void {
     this.left = true;
     this.loop.tell((session, now) => session.leave(this.number, now));
+    this.endUnlessWorking();
   }
 
   /**
@@ -165,6 +166,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
       this.loop.tell((session, now) => session.workEnded(this.number, now));
     }
     for (const resolve of this.idle.splice(0)) resolve();
+    this.endUnlessWorking();
     if (this.left) await this.gone();
   }
 
@@ -203,11 +205,20 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
 
   /** @internal */
   onGone(): void {
-    this.isGone = true;
     this.latest?.askToStop("the client is closed");
+    this.end();
+    this.nowGone();
+  }
+
+  private endUnlessWorking(): void {
+    if (this.left && !this.working) this.end();
+  }
+
+  /** Another one may stand: the session has it wait until this one has left. */
+  private end(): void {
+    this.isOver = true;
     this.client.release(this);
     this.rejectWaiters(this.ended());
-    this.nowGone();
   }
 
   private onElected(seat: Seat): void {

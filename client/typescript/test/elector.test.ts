@@ -57,11 +57,30 @@ test("who waits leads when the leader has released the seat", async (context) =>
   assert.equal((await next).term, 2);
 });
 
+test("who has given up a seat may stand again at once", async (context) => {
+  const service = await Service.start(context);
+  const elector = electorOf(context, service, "a");
+  const seat = await elector.lead("orders");
+  assert.throws(() => elector.stand("orders"), /already stands/);
+
+  void seat.release();
+  const next = await elector.lead("orders");
+  assert.equal(next.term, 2);
+  void next.release();
+  const candidacy = elector.stand("orders");
+  assert.equal((await candidacy.wait()).term, 3);
+  candidacy.resign();
+
+  const last = await elector.lead("orders");
+  assert.equal(last.term, 4);
+});
+
 test("who does not want to wait is not elected", async (context) => {
   const service = await Service.start(context);
   const seat = await electorOf(context, service, "a").lead("orders");
   const other = electorOf(context, service, "b");
 
+  await assert.rejects(other.lead("orders", { waitMs: 0 }), NotElected);
   await assert.rejects(other.lead("orders", { waitMs: 0 }), NotElected);
   const controller = new AbortController();
   const waiting = other.lead("mail", { signal: controller.signal });
@@ -402,6 +421,16 @@ test("a client is not closed while work runs", async (context) => {
   assert.ok(seat.isLeader);
   await seat.release();
   await client.close();
+});
+
+test("who waits is told at once that the client is closed, whoever can be reached", async () => {
+  const elector = new Elector(await freeAddress());
+  const waiting = elector.lead("orders");
+  const stopped = assert.rejects(waiting, NotElected);
+
+  await elector.close();
+
+  await stopped;
 });
 
 test("malformed options are refused at once", () => {
