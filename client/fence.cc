@@ -13,23 +13,24 @@ namespace {
 
 using grpc::experimental::InterceptionHookPoints;
 
-// Of one call.
+// Of one call, which was prepared in `term`. It may be started long after that.
 class FencingInterceptor final : public grpc::experimental::Interceptor {
  public:
-  FencingInterceptor(std::string election, uint64_t term)
-      : election_(std::move(election)), term_(term) {}
+  FencingInterceptor(std::string election, uint64_t term, std::function<uint64_t()> term_now)
+      : election_(std::move(election)), term_(term), term_now_(std::move(term_now)) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     const auto at = [&](InterceptionHookPoints point) {
       return methods->QueryInterceptionHookPoint(point);
     };
     if (at(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
-      if (term_ == 0) return methods->Hijack();  // calls this again, for what would come
+      refused_ = term_ == 0 || term_now_() != term_;
+      if (refused_) return methods->Hijack();  // calls this again, for what would come
       auto& metadata = *methods->GetSendInitialMetadata();
       metadata.emplace(kElectionMetadata, election_);
       metadata.emplace(kTermMetadata, std::to_string(term_));
     }
-    if (term_ == 0) {
+    if (refused_) {
       if (at(InterceptionHookPoints::PRE_SEND_MESSAGE)) methods->FailHijackedSendMessage();
       if (at(InterceptionHookPoints::PRE_RECV_MESSAGE)) methods->FailHijackedRecvMessage();
       if (at(InterceptionHookPoints::PRE_RECV_STATUS)) {
@@ -44,6 +45,8 @@ class FencingInterceptor final : public grpc::experimental::Interceptor {
  private:
   const std::string election_;
   const uint64_t term_;
+  const std::function<uint64_t()> term_now_;
+  bool refused_ = false;
 };
 
 class FencingFactory final : public grpc::experimental::ClientInterceptorFactoryInterface {
@@ -53,7 +56,7 @@ class FencingFactory final : public grpc::experimental::ClientInterceptorFactory
 
   grpc::experimental::Interceptor* CreateClientInterceptor(
       grpc::experimental::ClientRpcInfo*) override {
-    return new FencingInterceptor(election_, term_());
+    return new FencingInterceptor(election_, term_(), term_);
   }
 
  private:

@@ -66,10 +66,10 @@ struct Fence {
 // Makes the call carry this fence. Call it once per context.
 void Attach(const Fence& fence, grpc::ClientContext& context);
 
-// Attaches a fence to each call of a channel, with the term that `term` returns when the call
-// begins. For calls whose context has no fence. If the term is 0, the call is not sent, and fails
-// at once with FAILED_PRECONDITION and NOT_LEADER. `term` may be called from any thread, and must
-// neither wait nor throw.
+// Attaches a fence to each call of a channel, with the term that `term` returns when the call is
+// made. For calls whose context has no fence. If the term is 0, or another one when a prepared call
+// is started, the call is not sent, and fails at once with FAILED_PRECONDITION and NOT_LEADER.
+// `term` may be called from any thread, and must neither wait nor throw.
 //
 // The content of a call is decided before the call is sent. In between, a leader may lose the seat
 // and win it back, so that Elector::term() is no longer the term of the decision. Use the term of

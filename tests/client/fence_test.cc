@@ -370,6 +370,36 @@ TEST(FenceCallsTest, ANonLeaderSendsNothing) {
   EXPECT_EQ(served.resource.writes, 0);
 }
 
+TEST(FenceCallsTest, ACallPreparedInATermIsNotSentAfterIt) {
+  const Served served;
+  std::atomic<uint64_t> term;
+  const auto client = served.NewClient("e", [&] { return term.load(); });
+  v1::ProclaimRequest request;
+  request.set_election("e");
+  const auto call = [&](uint64_t at_its_start) {
+    term = 7;
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    v1::ProclaimResponse response;
+    grpc::Status status;
+    const auto prepared = client->PrepareAsyncProclaim(&context, request, &queue);
+    term = at_its_start;
+    prepared->StartCall();
+    prepared->Finish(&response, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    return Outcome(status);
+  };
+
+  EXPECT_EQ(call(7), "OK");
+  EXPECT_EQ(call(0), "NOT_LEADER");
+  EXPECT_EQ(call(9), "NOT_LEADER");  // what it says was decided in term 7
+
+  EXPECT_EQ(served.resource.writes, 1);
+  EXPECT_EQ(served.resource.guard.highest("e"), 7);
+}
+
 // Why fence.h has nothing for whole services. If this fails, gRPC has learned it: think again.
 TEST(GrpcTest, AServersInterceptorCannotKeepAHandlerFromRunning) {
   class Cancelling final : public grpc::experimental::Interceptor {
@@ -424,6 +454,23 @@ TEST_P(FencedElectorTest, AnOldLeaderIsRefusedAsOfItsSuccessorsFirstCall) {
   grpc::ClientContext context;
   v1::ProclaimResponse response;
   EXPECT_EQ(Outcome(client_a->Proclaim(&context, {}, &response)), "NOT_LEADER");
+}
+
+TEST_P(FencedElectorTest, ALeaderWhoseLeaseHasEndedSendsNothing) {
+  const Served served;
+  Diary diary;
+  const Elector elector(NewClient("a", 3s), diary.Options("e"));
+  diary.WaitFor("elected 1");
+  const auto client = served.NewClient("e", [&] { return elector.term(); });
+  for (auto& server : servers_) server->Kill();
+
+  EXPECT_TRUE(Eventually([&] { return !elector.IsLeader(); }));
+
+  grpc::ClientContext context;
+  v1::ProclaimResponse response;
+  EXPECT_EQ(Outcome(client->Proclaim(&context, {}, &response)), "NOT_LEADER");
+  EXPECT_EQ(elector.term(), 0);
+  EXPECT_LE(elector.remaining(), 0ns);
 }
 
 }  // namespace
