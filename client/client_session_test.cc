@@ -45,7 +45,15 @@ class ClientSessionTest : public ::testing::Test {
     }
     // Whoever acts on it and waits until it wants to be woken does not spin.
     EXPECT_GT(session_.NextWake(), now_);
+    for (uint64_t seat = 1; seat <= 3; ++seat) CheckBelief(seat);
     return texts;
+  }
+  // No belief outlives its deadline, or what gives up the seat.
+  void CheckBelief(uint64_t seat) {
+    if (session_.BelievedUntil(seat) == Lease::Time{}) return;
+    EXPECT_TRUE(Believes(seat)) << "seat " << seat << " is believed in after its deadline";
+    const bool given_up = resign_.has_term() && resign_.term() == session_.TermOf(seat);
+    EXPECT_FALSE(given_up) << "seat " << seat << " is believed in and resigned";
   }
   std::string Sent(const SendCampaign& send) {
     calls_.push_back(send.call);
@@ -229,6 +237,20 @@ TEST_F(ClientSessionTest, ALostAnswerIsFollowedByTheSameRequest) {
 
   EXPECT_THAT(Decide(), ElementsAre("another replica", "campaign orders"));
   EXPECT_EQ(campaign_.request_id(), request_id);
+}
+
+// A lost answer had opened it. Who asks for it again asks in vain.
+TEST_F(ClientSessionTest, ASessionThatEndedBeforeItWasKnownIsNotAskedForAgain) {
+  session_.Add(1, {"orders", "", 0, false, std::nullopt});
+  (void)Decide();
+  const std::string request_id = campaign_.request_id();
+
+  FailCampaign(
+      Failure(grpc::StatusCode::FAILED_PRECONDITION, "SESSION_ENDED", {{"cause", "EXPIRED"}}));
+  now_ += 1s;
+
+  EXPECT_THAT(Decide(), ElementsAre("campaign orders"));
+  EXPECT_NE(campaign_.request_id(), request_id);
 }
 
 TEST_F(ClientSessionTest, AReplicaThatIsSilentForHalfAHeartbeatIsAbandoned) {
@@ -465,6 +487,23 @@ TEST_F(ClientSessionTest, ASeatReportedByTheStreamIsNotInDoubt) {
   EXPECT_THAT(Decide(), ElementsAre("renew"));
 }
 
+TEST_F(ClientSessionTest, ASeatInDoubtThatIsLostIsNotAskedForAgain) {
+  Stand();
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  session_.OnStreamClosed(stream_, now_);
+  now_ += 20ms;
+  (void)Decide();
+  AnswerElected("mail");
+  AnswerRenewal();
+  (void)Decide();
+
+  NoticeLost("mail", 7, v1::CAUSE_DEPOSED);
+  (void)Decide();
+  now_ += 3s;
+
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+}
+
 TEST_F(ClientSessionTest, ASeatGrantedAfterTheStreamAskedNeedNotBeListed) {
   Stand();
   session_.OnStreamClosed(stream_, now_);
@@ -691,6 +730,16 @@ TEST_F(ClientSessionTest, ASeatWithoutAnElectorIsGivenUp) {
   AnswerResign();
   (void)session_.TakeGone();
   EXPECT_THAT(Decide(), IsEmpty());
+}
+
+TEST_F(ClientSessionTest, NothingIsReportedOfSeatsWithoutAnElector) {
+  Stand();
+  NoticeElected(Seat7("mail"));
+  NoticeElected(Seat7("news"));
+
+  EndSession(v1::CAUSE_SUPERSEDED);
+
+  EXPECT_THAT(News(), ElementsAre("1 refused"));
 }
 
 TEST_F(ClientSessionTest, AListedSeatWithoutAnElectorIsGivenUp) {

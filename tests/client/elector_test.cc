@@ -296,6 +296,58 @@ TEST_P(ElectorTest, AnElectorThatCannotRenewStopsBeforeItsLeaseEnds) {
   diary.WaitFor("works 2");
 }
 
+TEST_P(ElectorTest, WorkThatBeginsAfterItsTermIsAskedToStopAtOnce) {
+  Diary diary;
+  std::promise<void> may_go_on;
+  auto options = diary.Options("e");
+  options.on_elected = [&](const v1::Leadership&) {
+    diary.Write("elected");
+    may_go_on.get_future().wait();
+  };
+  options.lead = [&](const v1::Leadership&, const std::stop_token& stop) {
+    diary.Write(stop.stop_requested() ? "asked to stop" : "works");
+  };
+  options.one_term = true;
+  const Elector elector(NewClient("a", 3s), std::move(options));
+  diary.WaitFor("elected");
+  for (auto& server : servers_) server->Kill();
+
+  diary.WaitFor("overrun");
+  EXPECT_TRUE(Eventually([&] { return !elector.IsLeader(); }));
+  may_go_on.set_value();
+
+  diary.WaitFor("lost 1 EXPIRED");
+  diary.WaitFor("asked to stop");
+}
+
+// Whatever ends it.
+TEST_P(ElectorTest, ATermIsOverForEveryoneBeforeItsEndIsReported) {
+  Diary diary;
+  std::unique_ptr<Elector> elector;
+  auto options = diary.Options("e");
+  options.on_lost = [&](const v1::Leadership& seat, v1::Cause) {
+    diary.Write("lost " + std::to_string(seat.term()) +
+                (elector->IsLeader() || elector->term() == seat.term() ? ", and leads" : ""));
+  };
+  elector = std::make_unique<Elector>(NewClient("a", 3s), std::move(options));
+  diary.WaitFor("elected 1");
+
+  v1::DeposeRequest request;
+  request.set_election("e");
+  request.set_term(1);
+  v1::DeposeResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(B().admin().Depose(&context, request, &response).ok());
+  diary.WaitFor("lost 1");
+  diary.WaitFor("elected 2");
+  for (auto& server : servers_) server->Kill();
+  diary.WaitFor("lost 2");
+  for (auto& server : servers_) server->Start();
+  diary.WaitFor("elected 3");
+  elector->Resign();
+  diary.WaitFor("lost 3");
+}
+
 TEST_P(ElectorTest, TheWatchdogFiresWhenTheWorkDoesNotStop) {
   Diary diary;
   std::promise<void> barked;
