@@ -375,6 +375,20 @@ TEST_F(ChangeFeedTest, AfterAResetTheChangesOfTheNewDatabaseAreReported) {
   EXPECT_THAT(watching_.lines(), ElementsAre(HasSubstr("ELECTED c"), HasSubstr("PROCLAIMED c")));
 }
 
+TEST_F(ChangeFeedTest, NothingOfTheOldDatabaseIsKnownAfterAReset) {
+  Start();
+  Here(Stand("orders", "a"));
+  cache_.Remember(database_.store().ReadElections({{"orders"}}).value(), cache_.Now());
+  ASSERT_TRUE(cache_.Read({"orders"}));
+  Database restored(scheduler_);
+
+  store_.Become(restored.store());
+  scheduler_.Advance(kRepaired);
+
+  ASSERT_EQ(watching_.lines().back(), "reset");
+  EXPECT_FALSE(cache_.Read({"orders"}));
+}
+
 // What is told must not look as if it followed what was told before.
 TEST_F(ChangeFeedTest, NothingIsReportedBetweenAStepBackAndItsReset) {
   Start();
@@ -398,6 +412,22 @@ TEST_F(ChangeFeedTest, NothingIsReportedBetweenAStepBackAndItsReset) {
   scheduler_.Advance(1s);
   EXPECT_THAT(watching_.lines(), ElementsAre("reset"));
   EXPECT_EQ(metrics_.database_resets.Value(), 1);
+}
+
+TEST_F(ChangeFeedTest, WhyTheTermsCannotBeRaisedIsLoggedOnce) {
+  Start();
+  Here(Stand("orders", "a"));
+  Database restored(scheduler_);
+  store_.Become(restored.store());
+  store_.FailNext(1'000, "CheckSchema");
+
+  ::testing::internal::CaptureStdout();
+  scheduler_.Advance(kRepaired);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+
+  const std::string line = "cannot raise the terms yet error=\"planted: CheckSchema\"";
+  EXPECT_THAT(log, HasSubstr(line));
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
 }
 
 TEST_F(ChangeFeedTest, ADatabaseThatWentBackIsUnavailableUntilItsSchemaIsComplete) {

@@ -173,6 +173,19 @@ TEST_F(EngineMetricsTest, TheNumberOfWaitingCommandsIsShown) {
   EXPECT_THAT(page, HasSubstr("tenure_queue_max{queue=\"commands\"} 20000\n"));
 }
 
+TEST_F(EngineMetricsTest, RenewalsOfHoldersAndOfWaitingCallsAreShownApart) {
+  a_.scheduler.Hold(Work::kRenewals);
+  a_.engine.Renew(Id("a"), {}, Reply<Session>());
+  for (int i = 0; i < 2; ++i) {
+    a_.engine.Renew(Id("a"), {}, Reply<Session>(), Renewals::For::kWaiter);
+  }
+
+  const std::string page = a_.engine.ExposeMetrics();
+
+  EXPECT_THAT(page, HasSubstr("tenure_queue_depth{queue=\"renewals\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("tenure_queue_depth{queue=\"waiting_renewals\"} 2\n"));
+}
+
 TEST_F(EngineMetricsTest, TheReplicaIsReadyUntilItDrains) {
   EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("tenure_ready 1\n"));
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,22 @@ class OutageUseTest : public ::testing::Test {
   World world_;
   Replica& a_ = world_.Start();
 };
+
+TEST_F(OutageUseTest, FailedTransactionsAreLoggedEveryTenSeconds) {
+  const auto lines_after = [&](SteadyTime::duration pause, int failures) {
+    ::testing::internal::CaptureStdout();
+    world_.Advance(pause);
+    for (; failures > 0; --failures) (void)a_.Do(Stand("mail", "c"));
+    const std::string log = ::testing::internal::GetCapturedStdout();
+    return std::ranges::count(log, '\n');
+  };
+  ASSERT_TRUE(a_.Close(Id("a")));  // nothing expires meanwhile
+  a_.store.FailNext(1'000, "Transact");
+
+  EXPECT_EQ(lines_after(0s, 3), 1);
+  EXPECT_EQ(lines_after(9s, 1), 0);
+  EXPECT_EQ(lines_after(2s, 2), 1);
+}
 
 TEST_F(OutageUseTest, AfterALongOutageTheIncumbentGoesFirst) {
   TakeDatabaseAway(kLong);

@@ -297,6 +297,42 @@ TEST_F(EngineTest, AReadThatWouldBeAnsweredTooLateIsRefused) {
   EXPECT_TRUE(a_.engine.AdmitRead().has_value());
 }
 
+// --- A session that another transaction has locked ---
+
+TEST_F(EngineTest, ALockedSessionIsRenewedWhenTheLockIsGoneAndDelaysNoOther) {
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+  EXPECT_THAT(a_.Do(Stand("mail", "b")), AnswersElected());
+  a_.store.LockSession(Id("a"));
+  const Reply<Session> of_a, of_b;
+
+  a_.engine.Renew(Id("a"), {}, of_a);
+  a_.engine.Renew(Id("b"), {}, of_b);
+  a_.Run();
+
+  EXPECT_EQ(of_b.get().value().id, Id("b"));
+  ASSERT_FALSE(of_a.arrived());
+  a_.store.UnlockSession(Id("a"));
+  world_.Advance(50ms);
+  EXPECT_EQ(of_a.get().value().id, Id("a"));
+}
+
+TEST_F(EngineTest, ALockedSessionIsClosedWhenTheLockIsGoneAndDelaysNoOther) {
+  EXPECT_THAT(a_.Do(Stand("orders", "a")), AnswersElected());
+  EXPECT_THAT(a_.Do(Stand("mail", "b")), AnswersElected());
+  a_.store.LockSession(Id("a"));
+  const Reply<Session> of_a, of_b;
+
+  a_.engine.CloseSession(Id("a"), {}, of_a);
+  a_.engine.CloseSession(Id("b"), {}, of_b);
+  a_.Run();
+
+  EXPECT_EQ(of_b.get().value().id, Id("b"));
+  ASSERT_FALSE(of_a.arrived());
+  a_.store.UnlockSession(Id("a"));
+  world_.Advance(50ms);
+  EXPECT_EQ(of_a.get().value().id, Id("a"));
+}
+
 // --- An election that another transaction has locked ---
 
 TEST_F(EngineTest, ACommandForALockedElectionRunsWhenTheLockIsGone) {
@@ -322,6 +358,21 @@ TEST_F(EngineTest, ACommandForALockedElectionIsGivenUpEventually) {
 
   EXPECT_THAT(reply.get(), FailsWith(Reason::kOverloaded));
   EXPECT_THAT(History("orders"), IsEmpty());
+}
+
+TEST_F(EngineTest, ASetWithALockedElectionRunsWhenTheLockIsGone) {
+  a_.store.Lock({"mail"});
+  const Reply<Answer> reply;
+  a_.engine.Submit(
+      CampaignForAll{{{"orders"}, {"mail"}}, Id("a"), Campaign::Opening{"a", kLease}, {}, "", {}},
+      reply);
+  world_.Advance(1s);
+  ASSERT_FALSE(reply.arrived());
+
+  a_.store.Unlock({"mail"});
+  world_.Advance(50ms);
+
+  EXPECT_THAT(std::get<CampaignForAllAnswer>(reply.get().value()).leaderships, SizeIs(2));
 }
 
 TEST_F(EngineTest, ALockedElectionDelaysNobodyElseInItsPartition) {
@@ -782,6 +833,17 @@ TEST_F(CloseSessionTest, TheWatchersOfTheSessionAndItsSeatsAreNotified) {
   EXPECT_THAT(election.lines(),
               ElementsAre("led 2 VACATED a term 1 SESSION_CLOSED", "led 3 ELECTED b term 2"));
   EXPECT_EQ(a_.metrics.sessions_ended[Cause::kSessionClosed].Value(), 1);
+}
+
+TEST_F(CloseSessionTest, AnOperatorsEndOfASessionIsCountedAndLogged) {
+  ::testing::internal::CaptureStdout();
+  a_.engine.DeposeSession(Id("a"), {"olga", "why"}, Reply<Closed>());
+  a_.Run();
+  const std::string log = ::testing::internal::GetCapturedStdout();
+
+  EXPECT_THAT(log, HasSubstr("operator change action=SESSION_ENDED"));
+  EXPECT_THAT(log, HasSubstr("by=olga reason=why"));
+  EXPECT_EQ(a_.metrics.admin_changes.Value(), 1);
 }
 
 TEST_F(CloseSessionTest, AnOperatorIsToldWhetherItsCallEndedTheSession) {

@@ -1,5 +1,5 @@
 // A store between the program and a real one, which can be told to fail, to roll back what was
-// decided, to lose replies, to find elections locked, and to become another database.
+// decided, to lose replies, to find elections and sessions locked, and to become another database.
 //
 // Thread-safe, if the faults are planted before the calls. The calls are known by their names:
 // "Transact", "ReadFeed".
@@ -39,14 +39,22 @@ class FaultyStore final : public Store {
     uncommitted_.clear();
     lost_.clear();
   }
-  // Another transaction holds the election's lock.
+  // Another transaction holds the lock of the election, or of the session.
   void Lock(const ElectionName& name) {
     const std::lock_guard lock(mutex_);
     locked_.insert(name);
   }
+  void LockSession(const SessionId& session) {
+    const std::lock_guard lock(mutex_);
+    locked_sessions_.insert(session);
+  }
   void Unlock(const ElectionName& name) {
     const std::lock_guard lock(mutex_);
     locked_.erase(name);
+  }
+  void UnlockSession(const SessionId& session) {
+    const std::lock_guard lock(mutex_);
+    locked_sessions_.erase(session);
   }
   // The database is another one from now on.
   void Become(Store& store) {
@@ -70,19 +78,25 @@ class FaultyStore final : public Store {
                              const Decide& decide) override {
     LockSet free = locks;
     std::set<ElectionName> busy;
+    std::set<SessionId> busy_sessions;
     {
       const std::lock_guard lock(mutex_);
       for (const ElectionName& name : locked_) {
         if (free.elections.erase(name) > 0) busy.insert(name);
       }
+      for (const SessionId& session : locked_sessions_) {
+        if (std::erase(free.sessions, session) > 0) busy_sessions.insert(session);
+      }
     }
     CommitRules held = rules;
-    if (!busy.empty()) held.remembered = nullptr;  // somebody else holds what it is about
+    // Somebody else holds what it is about.
+    if (!busy.empty() || !busy_sessions.empty()) held.remembered = nullptr;
     return Call<Committed>("Transact", [&](Store& store) -> Result<Committed> {
       const bool commit_fails = TakeFailingCommit();
       try {
         return store.Transact(free, held, [&](TransactionState& transaction) {
           transaction.busy.insert(busy.begin(), busy.end());
+          transaction.busy_sessions.insert(busy_sessions.begin(), busy_sessions.end());
           decide(transaction);
           if (commit_fails) throw RolledBack();
         });
@@ -264,12 +278,13 @@ class FaultyStore final : public Store {
   Hook before_;
   Hook after_;
   mutable std::mutex mutex_;
-  Store* store_;                      // guarded by mutex_
-  Faults failures_;                   // guarded by mutex_
-  Faults uncommitted_;                // guarded by mutex_
-  Faults lost_;                       // guarded by mutex_
-  std::set<ElectionName> locked_;     // guarded by mutex_
-  std::map<std::string, int> calls_;  // guarded by mutex_
+  Store* store_;                         // guarded by mutex_
+  Faults failures_;                      // guarded by mutex_
+  Faults uncommitted_;                   // guarded by mutex_
+  Faults lost_;                          // guarded by mutex_
+  std::set<ElectionName> locked_;        // guarded by mutex_
+  std::set<SessionId> locked_sessions_;  // guarded by mutex_
+  std::map<std::string, int> calls_;     // guarded by mutex_
 };
 
 }  // namespace tenure::testing
