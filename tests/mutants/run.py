@@ -33,7 +33,7 @@ def digest(program):
 
 def room_of(file):
     rooms = tomllib.loads((HERE / "rooms.toml").read_text())["room"]
-    inside = [room for room in rooms if file.startswith(room["folder"] + "/")]
+    inside = [room for room in rooms if file == room["folder"] or file.startswith(room["folder"] + "/")]
     if not inside:
         sys.exit(f"{file} is in no room of rooms.toml")
     return max(inside, key=lambda room: len(room["folder"]))
