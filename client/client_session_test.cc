@@ -294,6 +294,22 @@ TEST_F(ClientSessionTest, TheBackoffGrowsWithEachFailureInARow) {
   EXPECT_LE(session_.NextWake() - before, 500ms);
 }
 
+TEST_F(ClientSessionTest, AFailureAfterASuccessMayBeFollowedByATryAtOnce) {
+  Stand();
+  Lease::Time::duration least = 1h;
+
+  for (int failures = 0; failures < 50; ++failures) {
+    session_.OnStreamClosed(stream_, now_);
+    (void)Decide();
+    least = std::min(least, session_.NextWake() - now_);
+    now_ = session_.NextWake();
+    (void)Decide();
+    AnswerRenewal();
+  }
+
+  EXPECT_LT(least, 10ms);
+}
+
 TEST_F(ClientSessionTest, ManyFailedCallsAbandonAReplicaOnlyOnce) {
   Stand();
   for (uint64_t seat = 2; seat <= 40; ++seat) {

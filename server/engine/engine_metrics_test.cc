@@ -163,6 +163,24 @@ TEST_F(EngineMetricsTest, ACensusIsTakenEveryTenSeconds) {
   EXPECT_EQ(a_.store.Calls("TakeCensus") - before, 6);
 }
 
+TEST_F(EngineMetricsTest, WhatTheDatabaseIsAskedIsTimed) {
+  (void)a_.Do(Stand("orders", "a"));
+  world_.Advance(1s);
+
+  for (const Operation operation :
+       {Operation::kTransaction, Operation::kPoll, Operation::kSearch}) {
+    EXPECT_GT(Of(a_.metrics.database_seconds[operation]).sample_count, 0);
+  }
+}
+
+TEST_F(EngineMetricsTest, AnIdleReplicaMakesNoTransactions) {
+  const int before = a_.store.Calls("Transact");
+
+  world_.Advance(60s);
+
+  EXPECT_EQ(a_.store.Calls("Transact"), before);
+}
+
 TEST_F(EngineMetricsTest, TheNumberOfWaitingCommandsIsShown) {
   a_.scheduler.Hold(Work::kCommands);
   for (int i = 0; i < 3; ++i) a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());

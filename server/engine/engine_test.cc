@@ -589,6 +589,15 @@ TEST_F(EngineTest, MoreExpiredSessionsThanOneSearchTakesAreAllEnded) {
   EXPECT_EQ(a_.Read({"orders"}).value()->waiting, 0u);
 }
 
+TEST_F(EngineTest, AnExpiryDoesNotWaitForThePauseBetweenTwoSearches) {
+  constexpr auto kOddLease = kLease + kSearchPause / 2;
+  EXPECT_THAT(a_.Do(Stand("orders", "a", kOddLease)), AnswersElected());
+
+  world_.Advance(kOddLease + kJitterMax);
+
+  EXPECT_EQ(History("orders").back(), "orders 2 VACATED a term 1 EXPIRED");
+}
+
 TEST_F(EngineTest, ALateRenewalEndsTheSessionAndItsSeatPasses) {
   (void)a_.Do(Stand("orders", "a", 5s));
   (void)a_.Do(Stand("orders", "b", 60s));
