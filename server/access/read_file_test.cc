@@ -17,9 +17,9 @@ TEST(ReadFileTest, AFileIsReadWhole) {
 }
 
 TEST(ReadFileTest, WhatCannotBeReadIsAnError) {
-  EXPECT_EQ(ReadFile("/nowhere").error(), "cannot read /nowhere");
+  EXPECT_EQ(ReadFile("/nowhere"), tl::unexpected<std::string>("cannot read /nowhere"));
   // It can be opened, but not read.
-  EXPECT_EQ(ReadFile("/").error(), "cannot read /");
+  EXPECT_EQ(ReadFile("/"), tl::unexpected<std::string>("cannot read /"));
 }
 
 }  // namespace

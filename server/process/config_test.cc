@@ -189,42 +189,43 @@ TEST_F(ConfigTest, AReplicaIsReachedWhereItListensUnlessThatIsEverywhere) {
   std::array<char, 256> host{};
   ASSERT_EQ(gethostname(host.data(), host.size()), 0);
 
-  EXPECT_EQ(Parse({"--listen", "10.0.0.1:7071"})->advertise, "10.0.0.1:7071");
-  EXPECT_EQ(Parse({"--listen", "[::1]:7071"})->advertise, "[::1]:7071");
-  EXPECT_EQ(Parse({"--listen", "0.0.0.0:7071"})->advertise, std::string(host.data()) + ":7071");
-  EXPECT_EQ(Parse({"--listen", "[::]:7071"})->advertise, std::string(host.data()) + ":7071");
-  EXPECT_EQ(Parse({"--listen", "0.0.0.0:7071", "--advertise", "a.example:1"})->advertise,
+  EXPECT_EQ(Parse({"--listen", "10.0.0.1:7071"}).value().advertise, "10.0.0.1:7071");
+  EXPECT_EQ(Parse({"--listen", "[::1]:7071"}).value().advertise, "[::1]:7071");
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:7071"}).value().advertise,
+            std::string(host.data()) + ":7071");
+  EXPECT_EQ(Parse({"--listen", "[::]:7071"}).value().advertise, std::string(host.data()) + ":7071");
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:7071", "--advertise", "a.example:1"}).value().advertise,
             "a.example:1");
   Set("TENURE_ADVERTISE", "fd00::1:7070");
-  EXPECT_EQ(Parse()->advertise, "[fd00::1]:7070");
+  EXPECT_EQ(Parse().value().advertise, "[fd00::1]:7070");
   EXPECT_THAT(Refused({"--advertise", std::string(256, 'a')}), HasSubstr("--advertise"));
 }
 
 TEST_F(ConfigTest, ByDefaultOnlyAHundredElectionsHaveTheirOwnMetrics) {
-  EXPECT_EQ(Parse()->metrics.elections_max, 100u);
-  EXPECT_EQ(Parse({"--metrics-elections", "0"})->metrics.elections_max, 0u);
+  EXPECT_EQ(Parse().value().metrics.elections_max, 100u);
+  EXPECT_EQ(Parse({"--metrics-elections", "0"}).value().metrics.elections_max, 0u);
   EXPECT_THAT(Refused({"--metrics-elections", "10001"}), HasSubstr("--metrics-elections"));
 }
 
 TEST_F(ConfigTest, SeveralPrefixesOfElectionsWithMetricsCanBeGiven) {
-  EXPECT_THAT(Parse()->metrics.election_prefixes, IsEmpty());
+  EXPECT_THAT(Parse().value().metrics.election_prefixes, IsEmpty());
   EXPECT_THAT(Parse({"--metrics-election-prefix", "jobs/", "--metrics-election-prefix=a,b"})
                   ->metrics.election_prefixes,
               ElementsAre("jobs/", "a", "b"));
   Set("TENURE_METRICS_ELECTION_PREFIX", "orders,jobs/");
-  EXPECT_THAT(Parse()->metrics.election_prefixes, ElementsAre("orders", "jobs/"));
+  EXPECT_THAT(Parse().value().metrics.election_prefixes, ElementsAre("orders", "jobs/"));
 }
 
 TEST_F(ConfigTest, AFlagBeatsTheEnvironment) {
   Set("TENURE_LISTEN", "0.0.0.0:1");
 
-  EXPECT_EQ(Parse({"--listen", "0.0.0.0:2"})->listen, "0.0.0.0:2");
+  EXPECT_EQ(Parse({"--listen", "0.0.0.0:2"}).value().listen, "0.0.0.0:2");
 }
 
 TEST_F(ConfigTest, NoMigrateSetToFalseMigratesTheSchema) {
   Set("TENURE_NO_MIGRATE", "false");
 
-  EXPECT_TRUE(Parse()->migrate);
+  EXPECT_TRUE(Parse().value().migrate);
 }
 
 TEST_F(ConfigTest, TheCommandMigrateTakesTheSameFlags) {
@@ -246,16 +247,16 @@ TEST_F(ConfigTest, TheCommandHealthcheckTakesTheSameVariables) {
 }
 
 TEST_F(ConfigTest, BumpTermsIsACommand) {
-  EXPECT_FALSE(Parse()->bump_terms);
-  EXPECT_TRUE(Parse({"bump-terms"})->bump_terms);
-  EXPECT_TRUE(Parse({"check"})->check);
-  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"})->store_url, "sqlite:x");
+  EXPECT_FALSE(Parse().value().bump_terms);
+  EXPECT_TRUE(Parse({"bump-terms"}).value().bump_terms);
+  EXPECT_TRUE(Parse({"check"}).value().check);
+  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"}).value().store_url, "sqlite:x");
 }
 
 TEST_F(ConfigTest, HelpAndVersionAreSuccesses) {
-  EXPECT_EQ(Parse({"--help"}).error(), EXIT_SUCCESS);
+  EXPECT_EQ(Parse({"--help"}), tl::unexpected(EXIT_SUCCESS));
   EXPECT_THAT(output_, AllOf(HasSubstr("--lease-ttl-default"), HasSubstr("TENURE_LISTEN")));
-  EXPECT_EQ(Parse({"--version"}).error(), EXIT_SUCCESS);
+  EXPECT_EQ(Parse({"--version"}), tl::unexpected(EXIT_SUCCESS));
   EXPECT_THAT(output_, StartsWith("tenured "));
 }
 
