@@ -1,6 +1,9 @@
 // The C++ library's cache of leaders, against running servers.
 #include "tenure/leader_cache.h"
 
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+
 #include <future>
 
 #include "tests/client/elector_fixture.h"
@@ -53,11 +56,12 @@ TEST_P(LeaderCacheTest, TheCacheFollowsEveryChange) {
 
 TEST_P(LeaderCacheTest, ACacheOfAPrefixAlsoKnowsUnusedElections) {
   Campaign(A(), {"shards/1", "a"});
-  const LeaderCache cache(Of({"shards/"}, true));
+  const LeaderCache cache(Of({"shards/", "jobs/"}, true));
   ASSERT_TRUE(cache.WaitUntilReady(kPatience));
 
   EXPECT_EQ(LeaderIn(cache, "shards/1"), "a 1");
   EXPECT_EQ(LeaderIn(cache, "shards/2"), "nobody 0");
+  EXPECT_EQ(LeaderIn(cache, "jobs/1"), "nobody 0");
   EXPECT_EQ(LeaderIn(cache, "shard"), "unknown");
 
   Campaign(A(), {"shards/2", "b"});
@@ -93,6 +97,40 @@ TEST_P(LeaderCacheTest, TheAgeGrowsWhileTheServiceIsAwayAndShrinksAfterwards) {
   for (auto& server : servers_) server->Start();
 
   EXPECT_TRUE(Eventually([&] { return cache.age() < old; }));
+}
+
+TEST_P(LeaderCacheTest, AChangeMakesTheCacheYoung) {
+  const LeaderCache cache(Of({"e"}));
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+  const auto young = cache.age();
+  EXPECT_TRUE(Eventually([&] { return cache.age() > young + 1s; }));
+  const auto old = cache.age();
+
+  Campaign(A(), {"e", "a"});
+  EXPECT_TRUE(Eventually([&] { return LeaderIn(cache, "e") == "a 1"; }));
+
+  EXPECT_LT(cache.age(), old);
+}
+
+TEST_P(LeaderCacheTest, NobodyWaitsForACacheThatHasFailed) {
+  const int port = FreePort();
+  const std::string endpoint = "127.0.0.1:" + std::to_string(port);
+  Diary diary;
+  LeaderCacheOptions options{.endpoints = endpoint, .names = {"e"}};
+  options.on_failed = [&](const grpc::Status&) { diary.Write("failed"); };
+  const LeaderCache cache(options);
+  auto ready = std::async(std::launch::async, [&] { return cache.WaitUntilReady(2 * kPatience); });
+
+  grpc::CallbackGenericService not_tenure;
+  grpc::ServerBuilder builder;
+  builder.RegisterCallbackGenericService(&not_tenure);
+  builder.AddListeningPort(endpoint, grpc::InsecureServerCredentials());
+  const auto server = builder.BuildAndStart();
+
+  EXPECT_EQ(ready.wait_for(kPatience), std::future_status::ready);
+  EXPECT_FALSE(ready.get());
+  diary.WaitFor("failed");
+  EXPECT_FALSE(cache.WaitUntilReady(kPatience));
 }
 
 TEST_P(LeaderCacheTest, TheCacheIsNotReadyBeforeItHasReachedTheService) {
