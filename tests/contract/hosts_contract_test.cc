@@ -31,6 +31,7 @@ class HostsTest : public ::testing::Test {
     for (size_t i = 0; i < kHosts; ++i) {
       if (!Host(i).process().Running()) Host(i).Start();
       SetReadOnly(i, false);
+      Host(i).Ask("SET GLOBAL init_connect = ''");
       Host(i).FreshDatabase("tenure");
       // Root may write to a server that is read-only.
       Host(i).Ask(
@@ -202,6 +203,28 @@ TEST_F(HostsTest, AllConnectionsMoveTogether) {
   EXPECT_THAT(shown, IsEmpty());
   ASSERT_TRUE(Stand("f"));
   EXPECT_THAT(ElectionsOn(1), HasSubstr("f"));
+}
+
+// A server that changes to and fro: it takes writes for whoever connects, and then none.
+TEST_F(HostsTest, OneThatRefusesAWriteIsLeftEvenIfItTakesOthersAtOnce) {
+  SetReadOnly(0, true);
+  ASSERT_TRUE(Stand("old"));
+  SessionId session;
+  session.bytes.fill(static_cast<uint8_t>(sessions_));
+  SetReadOnly(0, false);
+  Host(1).Ask(
+      "CREATE PROCEDURE tenure.recover() SQL SECURITY DEFINER SET GLOBAL read_only = OFF;"
+      "SET GLOBAL init_connect = 'CALL tenure.recover()'");
+  ASSERT_EQ(ElectionsShown(), "old");
+
+  const auto renewed =
+      store_->Transact({{}, {session}}, {.repeatable = true}, [&](TransactionState& transaction) {
+        SetReadOnly(1, true);
+        (void)Renew(transaction, session);
+      });
+
+  ASSERT_TRUE(renewed) << renewed.error().message;
+  EXPECT_THAT(ElectionsShown(), IsEmpty());
 }
 
 TEST_F(HostsTest, OneThatComesBackIsNotUsedWhileTheOtherIs) {
