@@ -136,7 +136,7 @@ test-polyglot: ## Clients in six languages contend for one election, and each le
 	@scripts/build.sh --with test polyglot_test
 	@build/bin/polyglot_test
 
-test-clients: dist-clients ## Test the client libraries, and install what is packed into empty projects (LANGUAGES=python)
+test-clients: dist-clients ## Test the client libraries, and install what is packed into empty projects (LANGUAGES="go python")
 	@scripts/build.sh --with test tenured tenure
 	@scripts/test-clients.sh $(LANGUAGES)
 
@@ -229,7 +229,7 @@ image: ## Build the container image without a daemon, into build/tenure-image.ta
 	@scripts/install-deps.sh image
 	@scripts/build-image.sh $(IMAGES) $(IMAGE)
 
-dist-clients: ## Pack the client libraries into dist/ (LANGUAGES=python)
+dist-clients: ## Pack the client libraries into dist/ (LANGUAGES="go python")
 	@scripts/dist-clients.sh $(LANGUAGES)
 
 package: grpc ## Build the Debian packages of the server, the tool and the C++ library, into build/packages

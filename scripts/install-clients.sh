@@ -1,15 +1,24 @@
 #!/usr/bin/env bash
-# Installs the toolchains of the client libraries, or of some of them, where they are missing: from Debian.
+# Installs the toolchains of the client libraries, or of some of them, where they are missing: from Debian, and Go by
+# scripts/install-go.sh.
 # Usage: scripts/install-clients.sh LANGUAGE...   (if nothing is missing, it is silent)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 for language; do
   case "$language" in
+    go)
+      scripts/install-deps.sh mariadb client_go
+      scripts/install-go.sh
+      ;;
     # Debian's Python makes no virtual environment without python3-venv. The fence is tested on MariaDB.
     python)
       scripts/install-deps.sh mariadb
       python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/install-deps.sh client_python
+      ;;
+    typescript)
+      scripts/install-deps.sh mariadb client_typescript
+      command -v npm >/dev/null || scripts/install-deps.sh proto
       ;;
     *) echo "There is no client library in client/$language." >&2 && exit 2 ;;
   esac

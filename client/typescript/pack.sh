@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Packs what prepare.sh has compiled, with the version of the project. Usage: client/typescript/pack.sh [FOLDER]
-# The package is FOLDER/tenure-VERSION.tgz (default: client/typescript/build).
+# Packs the library with its generated stubs: tenure-VERSION.tgz. Usage: client/typescript/pack.sh DIST
 set -euo pipefail
-folder=$(realpath --canonicalize-missing "${1:-$(dirname "$0")/build}")
+folder=$(realpath --canonicalize-missing "${1:?usage: client/typescript/pack.sh DIST}")
 cd "$(dirname "$0")"
 
+./prepare.sh
 version=$(sed --quiet 's/^project(tenure VERSION \([0-9.]*\) .*/\1/p' ../../CMakeLists.txt)
-rm -rf build/package
+rm -rf build/package "$folder"/tenure-[0-9]*.tgz
 mkdir -p build/package "$folder"
 cp -r dist README.md ../../LICENSE build/package
 node - "$version" >build/package/package.json <<'END'
@@ -14,4 +14,3 @@ const { version, private: _, scripts, prettier, devDependencies, ...shipped } = 
 console.log(JSON.stringify({ ...shipped, version: process.argv[2] }, null, 2));
 END
 npm pack --silent --pack-destination "$folder" ./build/package >/dev/null
-echo "$folder/tenure-$version.tgz"

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { before, type TestContext, test } from "node:test";
@@ -27,14 +27,17 @@ function run(command: string, ...options: string[]): string {
 before(() => {
   execFileSync("rm", ["-rf", folder]);
   mkdirSync(folder, { recursive: true });
-  const archive = execFileSync("./pack.sh", { encoding: "utf8" }).trim();
+  const dist = process.env["TENURE_DIST"];
+  assert.ok(dist, "TENURE_DIST names the folder that pack.sh has packed into");
+  const packed = readdirSync(dist).filter((name) => /^tenure-[0-9].*\.tgz$/.test(name));
+  assert.equal(packed.length, 1);
   writeFileSync(path.join(folder, "package.json"), '{"type": "module"}');
   const quiet = ["--silent", "--no-package-lock"];
   run(
     "npm",
     "install",
     ...quiet,
-    archive,
+    path.join(dist, packed[0]!),
     "mysql2@3.15.3",
     "@types/node@18.19.130",
     "typescript@7.0.2",
