@@ -44,7 +44,7 @@ void Link::Cut() {
 }
 
 void Link::Accept() {
-  for (int near; (near = accept(listener_, nullptr, nullptr)) >= 0;) {
+  for (int near; (near = loopback::Accept(listener_)) >= 0;) {
     auto wire = std::make_unique<Wire>();
     wire->near = near;
     wire->far = loopback::ConnectTo(server_port_);

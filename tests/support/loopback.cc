@@ -44,6 +44,8 @@ int PortOf(int listener) {
   return ntohs(address.sin_port);
 }
 
+int Accept(int listener) { return accept4(listener, nullptr, nullptr, SOCK_CLOEXEC); }
+
 int ConnectTo(int port) {
   const int connection = Socket();
   const sockaddr_in address = AddressOf(port);

@@ -9,6 +9,8 @@ namespace tenure::testing::loopback {
 // A socket that listens on a port of its own.
 [[nodiscard]] int Listen();
 [[nodiscard]] int PortOf(int listener);
+// The next connection to it, which no child of this process inherits; negative at its end.
+[[nodiscard]] int Accept(int listener);
 // Nothing comes of a connection that is refused: it is at its end at once.
 [[nodiscard]] int ConnectTo(int port);
 // Waits for bytes. Empty at the end of the connection.

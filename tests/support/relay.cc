@@ -153,7 +153,7 @@ void Relay::BreakAndLeadTo(const std::string& server) {
 }
 
 void Relay::Accept() {
-  for (int client; (client = accept(listener_, nullptr, nullptr)) >= 0;) {
+  for (int client; (client = loopback::Accept(listener_)) >= 0;) {
     const std::lock_guard lock(mutex_);
     wires_.push_back(std::make_unique<Wire>(*this, client, loopback::ConnectTo(PortIn(server_))));
   }

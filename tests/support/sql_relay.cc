@@ -144,7 +144,7 @@ void SqlRelay::Broke() {
 }
 
 void SqlRelay::Accept() {
-  for (int client; (client = accept(listener_, nullptr, nullptr)) >= 0;) {
+  for (int client; (client = loopback::Accept(listener_)) >= 0;) {
     const std::lock_guard lock(mutex_);
     wires_.push_back(std::make_unique<Wire>(*this, client, loopback::ConnectTo(server_port_)));
   }
