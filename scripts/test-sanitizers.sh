@@ -6,13 +6,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A test loads a library into the programs that stands before the sanitizer's own.
-export ASAN_OPTIONS=verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
-export TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp
 [ $# -gt 0 ] || set -- asan tsan
 for sanitizer in "$@"; do
+  # What a program says goes into a file, since nobody may look at what a server under test writes.
+  reports=$PWD/build/$sanitizer/reports
+  rm -rf "$reports"
+  mkdir -p "$reports"
+  # A test loads a library into the programs that stands before the sanitizer's own.
+  export ASAN_OPTIONS=verify_asan_link_order=0:log_path=$reports/report
+  export UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/report
+  export TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp:log_path=$reports/report
   GRPC=/usr scripts/build.sh --preset "$sanitizer" --with test \
     unit_tests store_contract_test admin_contract_test login_contract_test sql_surface_test rpc_test library_test
   echo "== under $sanitizer"
   BUILD=build/$sanitizer scripts/test.sh --label-regex '^(unit|contract|rpc|library)$' --timeout 1200
+  [ -z "$(ls -A "$reports")" ] || { cat "$reports"/*; exit 1; } >&2
 done
