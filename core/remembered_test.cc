@@ -178,6 +178,14 @@ TEST(MayCommitFromMemory, ANewSessionAndARenewedOne) {
   EXPECT_TRUE(MayCommitFromMemory(Plain(), decided));
 }
 
+TEST(MayCommitFromMemory, ANewPlaceAndWhenToLookAtItAgain) {
+  TransactionState decided = Decided();
+  decided.elections.at({"e"}).election.waiting = 1;
+  decided.elections.at({"e"}).election.wake_at = kNow + 1s;
+
+  EXPECT_TRUE(MayCommitFromMemory(Plain(), decided));
+}
+
 TEST(MayCommitFromMemory, WhatIsDoneTwiceWithoutHarmNeedsNoEvent) {
   TransactionState decided = Plain();
   decided.sessions.at(Numbered(1)).expires_at = kNow + 10s;
