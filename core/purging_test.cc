@@ -165,8 +165,11 @@ TEST(PurgeTest, WhatIsOverKeepsNothing) {
 TEST(PurgeTest, ALongHistoryGoesFirstFromItsBeginning) {
   auto transaction = Given(VacantAfter(Term{7}), ChangedAt(kLongAgo, 3));
 
-  EXPECT_EQ(Purge(transaction, Purging(), 5), Purged::kPartly);
+  uint64_t events_max = 5;
 
+  EXPECT_EQ(Apply(transaction, Purging(), kElection, events_max), Purged::kPartly);
+
+  EXPECT_EQ(events_max, 0u);  // nothing is left for other elections
   EXPECT_EQ(StateIn(transaction).forgotten_before, Revision{8});
   EXPECT_FALSE(StateIn(transaction).purged);
   EXPECT_TRUE(StateIn(transaction).exists);
