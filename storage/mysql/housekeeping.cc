@@ -87,8 +87,9 @@ Result<Trimmed> MySqlStore::TrimHistory(const Retention& retention, const Electi
         ConvertAll(results[1], ToElectionHistory), after, limit,
         std::chrono::steady_clock::now() + kTrimTimeMax,
         [&](const ElectionName& name, Revision end, const HistoryTrimmer::Cut& cut) -> size_t {
-          const std::vector<Rows> removed =
-              connection.Run({query::TrimEvents(name, end, cut, limit), query::kRowCount});
+          const Rows last = connection.Run({query::LastToTrim(name, end, cut)})[0];
+          const std::vector<Rows> removed = connection.Run(
+              {query::TrimEvents(name, {last.at(0).Unsigned(0)}, limit), query::kRowCount});
           return removed[1].at(0).Unsigned(0);
         });
   });

@@ -801,14 +801,18 @@ std::string OldestEvents(const ElectionName& after, size_t limit) {
       Literal(after), limit);
 }
 
-std::string TrimEvents(const ElectionName& election, Revision end, const HistoryTrimmer::Cut& cut,
-                       size_t limit) {
+std::string LastToTrim(const ElectionName& election, Revision end, const HistoryTrimmer::Cut& cut) {
   return fmt::format(
-      "DELETE FROM events WHERE election = {0} AND revision <= (SELECT last FROM"
-      " (SELECT MAX(revision) last FROM events WHERE election = {0} AND revision < {1}"
-      " AND (revision < {2} OR at_us < {3}) AND at_us < {4}) may_go) ORDER BY revision LIMIT {5}",
+      "SELECT COALESCE(MAX(revision), 0) FROM events WHERE election = {} AND revision < {}"
+      " AND (revision < {} OR at_us < {}) AND at_us < {}",
       Literal(election), end.value, cut.below.value, Literal(cut.before),
-      Literal(cut.protected_from), limit);
+      Literal(cut.protected_from));
+}
+
+std::string TrimEvents(const ElectionName& election, Revision last, size_t limit) {
+  return fmt::format(
+      "DELETE FROM events WHERE election = {} AND revision <= {} ORDER BY revision LIMIT {}",
+      Literal(election), last.value, limit);
 }
 
 std::string TrimAdminChanges(Duration age, size_t limit) {

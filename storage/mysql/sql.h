@@ -219,9 +219,10 @@ enum class Due { kNow, kNext, kExpired, kUnsettled, kElection, kPartition };
 
 // History.
 [[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
-// Of revisions lower than `end`: those that the cut says may go, and all before them.
-[[nodiscard]] std::string TrimEvents(const ElectionName& election, Revision end,
-                                     const HistoryTrimmer::Cut& cut, size_t limit);
+// The last of a revision lower than `end` that the cut says may go; 0 if there is none.
+[[nodiscard]] std::string LastToTrim(const ElectionName& election, Revision end,
+                                     const HistoryTrimmer::Cut& cut);
+[[nodiscard]] std::string TrimEvents(const ElectionName& election, Revision last, size_t limit);
 [[nodiscard]] std::string TrimAdminChanges(Duration age, size_t limit);
 [[nodiscard]] std::string TrimCoolDowns(size_t limit);
 

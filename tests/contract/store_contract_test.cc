@@ -758,7 +758,8 @@ TEST_F(QueryPlanTest, TheOldestEventsAreFoundWithoutReadingTheOthers) {
       "'e', n + 1, 2, 0, 1, '', '', 0, '', 0, n, 0, n");
 
   EXPECT_LT(RowsReadBy(mysql::query::OldestEvents({}, 1000)), 20u);
-  EXPECT_LT(RowsReadBy(mysql::query::TrimEvents({"e"}, {11}, {{5}, {}, {1s}}, 10)), 20u);
+  EXPECT_LT(RowsReadBy(mysql::query::LastToTrim({"e"}, {11}, {{5}, {}, {1s}})), 20u);
+  EXPECT_LT(RowsReadBy(mysql::query::TrimEvents({"e"}, {4}, 10)), 20u);
 }
 
 // The order of the index is the order of the queue: whatever else the database holds, finding the
