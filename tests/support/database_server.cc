@@ -130,7 +130,8 @@ void DatabaseServer::Start() {
                         {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}});
   }
   process_ = std::make_unique<Process>(host_.CommandLine(command), environment);
-  const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; });
+  // A node of Galera that comes back before the others have given it up joins them only afterwards.
+  const bool answers = Eventually([&] { return Query("SELECT 1").exit_code == 0; }, 3 * kPatience);
   EXPECT_TRUE(answers) << process_->Output() << process_->Errors();
 }
 
