@@ -55,7 +55,7 @@ PARSERS = {
     "python": ast.parse,
     "yaml": lambda text: list(yaml.safe_load_all(text)),
 }
-IGNORED = {"promql", "mermaid"}
+IGNORED = {"promql", "mermaid", "ts"}
 NAMESPACES = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]
 
 
