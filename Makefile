@@ -138,7 +138,7 @@ test-polyglot: ## Clients in six languages contend for one election, and each le
 
 test-clients: dist-clients ## Test the client libraries, and install what is packed into empty projects (LANGUAGES="go python")
 	@scripts/build.sh --with test tenured tenure
-	@scripts/test-clients.sh $(LANGUAGES)
+	@scripts/clients.sh test $(LANGUAGES)
 
 test-helm: ## Lint, render and test the Helm chart
 	@scripts/install-helm.sh $(TOOLS)
@@ -230,7 +230,7 @@ image: ## Build the container image without a daemon, into build/tenure-image.ta
 	@scripts/build-image.sh $(IMAGES) $(IMAGE)
 
 dist-clients: ## Pack the client libraries into dist/ (LANGUAGES="go python")
-	@scripts/dist-clients.sh $(LANGUAGES)
+	@scripts/clients.sh pack $(LANGUAGES)
 
 package: grpc ## Build the Debian packages of the server, the tool and the C++ library, into build/packages
 	@scripts/build.sh --with package tenured tenure tenure_manual
