@@ -189,7 +189,7 @@ class Chaos {
 
   ChaosOutcome Audit() {
     ChaosOutcome outcome;
-    if (plan_.compared_after) outcome.changes = Changes(*plan_.compared_after);
+    if (plan_.compared_after) outcome.needs = Needs(*plan_.compared_after);
     for (const auto& reader : readers_) {
       for (Reading& reading : reader->End()) history_.Add(std::move(reading));
     }
@@ -207,9 +207,9 @@ class Chaos {
     return outcome;
   }
 
-  std::vector<Vitals::Change> Changes(std::chrono::nanoseconds part) {
+  std::vector<Vitals::Course> Needs(std::chrono::nanoseconds part) {
     recorder_.reset();
-    return vitals_.Changes(begun_ns_ + part.count(), NowNs(), part.count());
+    return vitals_.Courses(begun_ns_ + part.count(), NowNs(), part.count());
   }
 
   // What was acknowledged is there, and nothing else but what is in doubt; and once a term has
@@ -279,7 +279,7 @@ class Chaos {
 }  // namespace
 
 bool ChaosOutcome::good() const {
-  return violations.empty() && std::ranges::none_of(changes, &Vitals::Change::grew);
+  return violations.empty() && std::ranges::none_of(needs, &Vitals::Course::grew);
 }
 
 ChaosOutcome RunChaos(const ChaosPlan& plan, std::ostream& out) { return Chaos(plan, out).Run(); }
@@ -298,11 +298,11 @@ std::string Describe(const ChaosOutcome& outcome) {
   for (size_t i = 0; i < std::min(outcome.violations.size(), kViolationsShown); ++i) {
     text += "VIOLATION: " + outcome.violations[i] + "\n";
   }
-  if (outcome.changes.empty()) return text;
-  text += fmt::format("\n{:<30} {:>12} {:>12}\n", "needed", "at first", "at last");
-  for (const Vitals::Change& change : outcome.changes) {
-    text += fmt::format("{:<30} {:>12.2f} {:>12.2f}{}\n", change.what, change.before, change.after,
-                        change.grew() ? "  GREW" : "");
+  if (outcome.needs.empty()) return text;
+  text += "\nneeded, medians of parts of the time\n";
+  for (const Vitals::Course& need : outcome.needs) {
+    text += fmt::format("{:<30} {:>8.1f}{}\n", need.what, fmt::join(need.medians, " "),
+                        need.grew() ? "  GREW" : "");
   }
   return text;
 }

@@ -39,7 +39,7 @@ struct ChaosOutcome {
   uint64_t events = 0;
   uint64_t writes = 0;
   std::vector<std::string> violations;
-  std::vector<Vitals::Change> changes;  // of a soak
+  std::vector<Vitals::Course> needs;  // of a soak
   [[nodiscard]] bool good() const;
 };
 

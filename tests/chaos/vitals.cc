@@ -115,23 +115,26 @@ void Vitals::Note(const std::string& what, Nanoseconds at, double value) {
   noted_[what].emplace_back(at, value);
 }
 
-bool Vitals::Change::grew() const { return after > before * kGrowthMax; }
+bool Vitals::Course::grew() const { return medians.back() > medians.front() * kGrowthMax; }
 
-std::vector<Vitals::Change> Vitals::Changes(Nanoseconds from, Nanoseconds until,
+std::vector<Vitals::Course> Vitals::Courses(Nanoseconds from, Nanoseconds until,
                                             Nanoseconds part) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Change> changes;
+  const Nanoseconds begin = from + (until - from) % part;
+  std::vector<Course> courses;
   for (const auto& [what, noted] : noted_) {
-    std::vector<double> first;
-    std::vector<double> last;
+    std::vector<std::vector<double>> parts(static_cast<size_t>((until - begin) / part));
     for (const auto& [at, value] : noted) {
-      if (at >= from && at < from + part) first.push_back(value);
-      if (at >= until - part && at < until) last.push_back(value);
+      if (at >= begin && at < until) parts[static_cast<size_t>((at - begin) / part)].push_back(value);
     }
-    if (first.empty() || last.empty()) throw std::runtime_error("nothing is known of: " + what);
-    changes.push_back({what, Median(std::move(first)), Median(std::move(last))});
+    Course course{what, {}};
+    for (std::vector<double>& values : parts) {
+      if (values.empty()) throw std::runtime_error("nothing is known of: " + what);
+      course.medians.push_back(Median(std::move(values)));
+    }
+    courses.push_back(std::move(course));
   }
-  return changes;
+  return courses;
 }
 
 VitalsRecorder::VitalsRecorder(World& world, Vitals& vitals)

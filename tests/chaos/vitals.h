@@ -18,16 +18,16 @@ class Vitals {
  public:
   void Note(const std::string& what, Nanoseconds at, double value);
 
-  struct Change {
+  struct Course {
     std::string what;
-    double before = 0;
-    double after = 0;
-    // By more than a twentieth.
+    std::vector<double> medians;  // of parts of the same length, one after the other; not empty
+    // From the first to the last by more than a twentieth.
     [[nodiscard]] bool grew() const;
   };
-  // Of each thing that was noted, its medians in the first and in the last part of this length of a
-  // time. Throws std::runtime_error if one of them was not noted in both.
-  [[nodiscard]] std::vector<Change> Changes(Nanoseconds from, Nanoseconds until,
+  // Of each thing that was noted, how it went in a time that is cut into parts of this length; what
+  // is too short for one more is left out at the beginning. Throws std::runtime_error if something
+  // was not noted in each of them.
+  [[nodiscard]] std::vector<Course> Courses(Nanoseconds from, Nanoseconds until,
                                             Nanoseconds part) const;
 
  private:

@@ -8,37 +8,35 @@
 namespace tenure::testing {
 namespace {
 
-using ::testing::DoubleEq;
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// Noted from 0 to 100, of which the first and the last 20 count.
-std::vector<Vitals::Change> ChangesOf(const Vitals& vitals) { return vitals.Changes(0, 100, 20); }
+// Noted from 0 to 105, in parts of 20: the first 5 are left out.
+std::vector<Vitals::Course> CoursesOf(const Vitals& vitals) { return vitals.Courses(0, 105, 20); }
 
-TEST(VitalsTest, TheMediansOfTheFirstAndOfTheLastPartAreCompared) {
+TEST(VitalsTest, ACourseIsTheMediansOfParts) {
   Vitals vitals;
-  for (const Nanoseconds at : {0, 10, 19}) vitals.Note("rows", at, static_cast<double>(at));
-  vitals.Note("rows", 20, 1000);
-  vitals.Note("rows", 79, 1000);
-  for (const Nanoseconds at : {80, 90, 99}) vitals.Note("rows", at, static_cast<double>(at));
+  for (const Nanoseconds at : {0, 4, 105}) vitals.Note("rows", at, 1000);
+  for (const Nanoseconds at : {5, 10, 24, 25, 50, 70, 85, 90, 104})
+    vitals.Note("rows", at, static_cast<double>(at));
 
-  const auto changes = ChangesOf(vitals);
-  ASSERT_THAT(changes, SizeIs(1));
-  EXPECT_EQ(changes[0].what, "rows");
-  EXPECT_THAT(changes[0].before, DoubleEq(10));
-  EXPECT_THAT(changes[0].after, DoubleEq(90));
+  const auto courses = CoursesOf(vitals);
+  ASSERT_THAT(courses, SizeIs(1));
+  EXPECT_EQ(courses[0].what, "rows");
+  EXPECT_THAT(courses[0].medians, ElementsAre(10, 25, 50, 70, 90));
 }
 
-TEST(VitalsTest, ATwentiethMoreHasNotGrown) {
-  EXPECT_FALSE((Vitals::Change{"rows", 100, 105}.grew()));
-  EXPECT_TRUE((Vitals::Change{"rows", 100, 106}.grew()));
-  EXPECT_FALSE((Vitals::Change{"rows", 100, 50}.grew()));
-  EXPECT_TRUE((Vitals::Change{"rows", 0, 1}.grew()));
+TEST(VitalsTest, ATwentiethMoreThanAtFirstHasNotGrown) {
+  EXPECT_FALSE((Vitals::Course{"rows", {100, 200, 105}}.grew()));
+  EXPECT_TRUE((Vitals::Course{"rows", {100, 90, 106}}.grew()));
+  EXPECT_FALSE((Vitals::Course{"rows", {100, 50}}.grew()));
+  EXPECT_TRUE((Vitals::Course{"rows", {0, 1}}.grew()));
 }
 
 TEST(VitalsTest, WhatIsNotKnownHasNotStayedTheSame) {
   Vitals vitals;
-  vitals.Note("rows", 10, 1);
-  EXPECT_THROW((void)ChangesOf(vitals), std::runtime_error);
+  for (const Nanoseconds at : {5, 25, 45, 85}) vitals.Note("rows", at, 1);
+  EXPECT_THROW((void)CoursesOf(vitals), std::runtime_error);
 }
 
 }  // namespace
