@@ -6,7 +6,7 @@
 namespace tenure::testing {
 namespace {
 
-constexpr auto kLease = 5s;
+constexpr auto kLease = 10s;
 constexpr auto kRenewalInterval = 1500ms;
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace tenure::testing {
 
-// Renew leases of 5 s every 1.5 s, all on one connection to one replica, whatever happens to it.
+// Renew leases of 10 s every 1.5 s, all on one connection to one replica, whatever happens to it.
 class HealthyLeaders {
  public:
   HealthyLeaders(Tenured& server, const std::vector<std::string>& elections);
