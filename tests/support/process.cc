@@ -121,7 +121,7 @@ int FreePort() {
 }
 
 Process::Process(std::vector<std::string> command, std::map<std::string, std::string> environment,
-                 int terminal) {
+                 Streams streams) {
   // All that needs memory is made before the fork: other threads may hold the allocator's lock.
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string variable = *entry;
@@ -140,12 +140,14 @@ Process::Process(std::vector<std::string> command, std::map<std::string, std::st
 
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  if (terminal >= 0) {
-    TakeTerminal(terminal);
+  if (streams.terminal >= 0) {
+    TakeTerminal(streams.terminal);
   } else {
     Redirect(out.c_str(), STDOUT_FILENO);
     Redirect(err.c_str(), STDERR_FILENO);
   }
+  if (streams.input >= 0) dup2(streams.input, STDIN_FILENO);
+  if (streams.output >= 0) dup2(streams.output, STDOUT_FILENO);
   execvpe(arguments[0], arguments.data(), variable_pointers.data());
   _exit(127);
 }

@@ -49,12 +49,19 @@ struct Host {
 // gets while this process lives. Thread-safe.
 [[nodiscard]] int FreePort();
 
-// One child process. Its output is kept; it dies with the test, whatever happens to that.
+// Descriptors that a child has in place of files; -1: it has not.
+struct Streams {
+  int terminal = -1;  // its input and output, and it controls it
+  int input = -1;
+  int output = -1;
+};
+
+// One child process. Its output is kept; it dies with the thread that started it, whatever happens
+// to that.
 class Process {
  public:
-  // With a descriptor of a terminal, that is the child's input and output instead, and controls it.
   explicit Process(std::vector<std::string> command,
-                   std::map<std::string, std::string> environment = {}, int terminal = -1);
+                   std::map<std::string, std::string> environment = {}, Streams streams = {});
   ~Process();  // SIGKILL, if it still runs
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

@@ -137,7 +137,8 @@ PseudoTerminal::PseudoTerminal(std::vector<std::string> command,
   }
   environment.try_emplace("TERM", "xterm");
   for (const int end : {ours_, theirs_}) fcntl(end, F_SETFD, FD_CLOEXEC);
-  process_ = std::make_unique<Process>(std::move(command), std::move(environment), theirs_);
+  process_ = std::make_unique<Process>(std::move(command), std::move(environment),
+                                       Streams{.terminal = theirs_});
   reader_ = std::thread([this] {
     std::array<char, 4096> bytes{};
     while (true) {
