@@ -10,7 +10,7 @@
 #include "tests/chaos/candidates.h"
 #include "tests/chaos/databases.h"
 #include "tests/chaos/history.h"
-#include "tests/chaos/link.h"
+#include "tests/support/link.h"
 #include "tests/support/process.h"
 #include "tests/support/tenured.h"
 

@@ -1,4 +1,4 @@
-#include "tests/chaos/link.h"
+#include "tests/support/link.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,10 +9,14 @@
 
 namespace tenure::testing {
 
-Link::Link(int server_port)
-    : server_port_(server_port), listener_(loopback::Listen()), accepting_([this] { Accept(); }) {}
+Link::Link(int server_port, Tap tap)
+    : server_port_(server_port),
+      tap_(std::move(tap)),
+      listener_(loopback::Listen()),
+      accepting_([this] { Accept(); }) {}
 
 Link::~Link() {
+  Become(State::kDark);  // nothing is held any more
   shutdown(listener_, SHUT_RDWR);
   accepting_.join();
   Cut();
@@ -24,12 +28,13 @@ int Link::port() const { return loopback::PortOf(listener_); }
 void Link::Become(State state, std::chrono::milliseconds delay) {
   delay_ = delay;
   const State before = state_.exchange(state);
+  state_.notify_all();
   if (state == State::kHalfClosed) {
     const std::lock_guard lock(mutex_);
     for (const auto& wire : wires_) shutdown(wire->near, SHUT_WR);
   }
-  const bool lost =
-      before == State::kMute || before == State::kDark || before == State::kHalfClosed;
+  const bool lost = before == State::kMute || before == State::kDeaf || before == State::kDark ||
+                    before == State::kHalfClosed;
   if (lost && state == State::kWhole) Cut();
 }
 
@@ -44,8 +49,10 @@ void Link::Cut() {
 }
 
 void Link::Accept() {
+  uint64_t number = 0;
   for (int near; (near = loopback::Accept(listener_)) >= 0;) {
     auto wire = std::make_unique<Wire>();
+    wire->number = ++number;
     wire->near = near;
     wire->far = loopback::ConnectTo(server_port_);
     wire->up = std::thread([this, it = wire.get()] { Pass(*it, it->near, it->far, false); });
@@ -66,10 +73,13 @@ void Link::Accept() {
 
 void Link::Pass(Wire& wire, int from, int to, bool from_server) {
   for (std::string bytes; !(bytes = loopback::Receive(from)).empty();) {
+    if (from_server) state_.wait(State::kHeld);
     const State state = state_;
-    if (state == State::kDark || (state == State::kMute && from_server)) continue;
-    if (state == State::kSlow && from_server) std::this_thread::sleep_for(delay_.load());
-    loopback::SendAll(to, bytes);
+    const bool passes =
+        state != State::kDark && state != (from_server ? State::kMute : State::kDeaf);
+    if (passes && state == State::kSlow && from_server) std::this_thread::sleep_for(delay_.load());
+    if (tap_ && (passes || !from_server)) tap_(wire.number, from_server, bytes);
+    if (passes) loopback::SendAll(to, bytes);
   }
   Break(wire);
 }

@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -18,12 +21,18 @@ class Link {
     kWhole,
     kSlow,  // all that the server says comes late
     kMute,  // the server is told all, and nothing that it says comes
+    kDeaf,  // the server is told nothing
     kDark,  // nothing comes either way
+    kHeld,  // what the server says comes when this is over
     // Clients are told that nothing more will come, and the server is not told that.
     kHalfClosed,
   };
 
-  explicit Link(int server_port);
+  // Is shown all that a client has said, and what the server says just before it goes on to the
+  // client. Called on the threads of the connection, which have a number.
+  using Tap = std::function<void(uint64_t connection, bool from_server, std::string_view bytes)>;
+
+  explicit Link(int server_port, Tap tap = {});
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -36,6 +45,7 @@ class Link {
 
  private:
   struct Wire {
+    uint64_t number;
     int near;  // to the client
     int far;   // to the server
     std::atomic<bool> over = false;
@@ -51,6 +61,7 @@ class Link {
   static void Close(Wire& wire);
 
   const int server_port_;
+  const Tap tap_;
   const int listener_;
   std::atomic<State> state_ = State::kWhole;
   std::atomic<std::chrono::milliseconds> delay_{};
