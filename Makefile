@@ -25,7 +25,8 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
 	test-hostile test-admin-storm fuzz test-bare test-polyglot test-clients dist-clients test-helm test-image test-package \
-	test-compose test-docs test-monitoring test-stalls chaos chaos-mistakes soak mutants test-sanitizers image package pictures bench \
+	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
+	image package pictures bench \
 	bench-scale \
 	bench-overload bench-figure check check-proto model fix \
 	clean
@@ -139,6 +140,14 @@ test-polyglot: ## Clients in six languages contend for one election, and each le
 test-clients: dist-clients ## Test the client libraries, and install what is packed into empty projects (LANGUAGES="go python")
 	@scripts/build.sh --with test tenured tenure
 	@scripts/clients.sh test $(LANGUAGES)
+
+bad-days: ## Candidates of all client libraries live through ROUNDS=2 of bad days each (LANGUAGES="go python run")
+	@scripts/build.sh --with test bad_days
+	@scripts/bad-days.sh $(or $(ROUNDS),2) $(LANGUAGES)
+
+bad-days-mistakes: ## Plant a mistake in each client library, which bad days have to see
+	@scripts/build.sh --with test bad_days
+	@scripts/bad-days.sh mistakes $(LANGUAGES)
 
 test-helm: ## Lint, render and test the Helm chart
 	@scripts/install-helm.sh $(TOOLS)

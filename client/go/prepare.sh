@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates what ships in the module but is not committed: the stubs, into v1, and the version. Needs Go and protoc; the
-# generators are installed into build/bin. Usage: client/go/prepare.sh
+# Generates what ships in the module but is not committed: the stubs, into v1, and the version; and builds the candidate of
+# tests/polyglot/bad_days, build/candidate. Needs Go and protoc; the generators are installed into build/bin.
+# Usage: client/go/prepare.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -22,3 +23,5 @@ package version
 // Version is that of the whole project.
 const Version = "$version"
 EOF
+
+(cd tests && go build -o ../build/candidate ./candidate)

@@ -1,13 +1,100 @@
-// Stands for `orders`, tells what happens to it, and answers each line with whether it leads.
+// A candidate that lives through bad days: it speaks the protocol of tests/polyglot/bad_days.
 
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 
-import { Elector } from "../../src/index.js";
+import { type Candidacy, Client, Elector, type Seat } from "../../src/index.js";
 
-const elector = new Elector({ endpoints: process.argv[2]!, leaseTtlMs: 2_000 });
-elector.on("elected", (seat) => console.log("elected", seat.term));
-elector.on("overrun", (seat) => console.log("overrun", seat.term));
-elector.on("lost", (seat) => console.log("lost", seat.term));
-const seat = await elector.lead("orders");
-seat.signal.addEventListener("abort", () => console.log("stop", seat.term));
-createInterface(process.stdin).on("line", () => console.log("leads", seat.isLeader));
+const BETWEEN_QUESTIONS_MS = 5;
+const BETWEEN_LINES_NS = 50_000_000;
+
+interface Stand {
+  endpoints: string;
+  election: string;
+  candidate: string;
+  lease_ms: number;
+  supersede: boolean;
+}
+
+interface Belief {
+  term: number;
+  first_ns: number;
+  last_ns: number;
+  at_ns: number;
+  deadline_ns?: number;
+}
+
+/** Of CLOCK_MONOTONIC. */
+const nowNs = () => Number(process.hrtime.bigint());
+const sayLine = (event: string, what: object) => console.log(JSON.stringify({ event, ...what }));
+const say = (event: string, term: number, cause?: string) =>
+  sayLine(event, { term, cause, at_ns: nowNs() });
+
+class StandingCandidate {
+  lingers = false;
+  private resign = () => {};
+  private readonly client: Client;
+  private readonly candidacy: Candidacy;
+
+  constructor({ endpoints, election, candidate, lease_ms: leaseTtlMs, supersede }: Stand) {
+    this.client = new Client({ endpoints, candidate, leaseTtlMs, supersede });
+    const elector = new Elector(this.client);
+    elector.on("elected", (seat) => say("leading", seat.term));
+    elector.on("lost", (seat, cause) => say("over", seat.term, cause));
+    elector.on("refused", () => say("refused", 0));
+    this.candidacy = elector.stand(election, (seat) => this.lead(seat));
+    void this.sayBeliefs();
+  }
+
+  /** Its work ends by itself. */
+  giveUp(): void {
+    this.resign();
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+
+  private async lead(seat: Seat): Promise<void> {
+    say("working", seat.term);
+    await new Promise<void>((resolve) => {
+      this.resign = resolve;
+      seat.signal.addEventListener("abort", () => resolve());
+    });
+    if (seat.signal.aborted) {
+      say("stop", seat.term);
+      while (this.lingers && seat.isLeader) await sleep(BETWEEN_QUESTIONS_MS);
+    }
+    say("stopped", seat.term);
+  }
+
+  /** One line for the same answer, again and again; another one in a while. */
+  private async sayBeliefs(): Promise<void> {
+    let belief: Belief | undefined;
+    let said = 0;
+    for (; ; await sleep(BETWEEN_QUESTIONS_MS)) {
+      const before = nowNs();
+      const { term, remainingMs } = this.candidacy;
+      const after = nowNs();
+      const same = belief?.term === term;
+      if (belief && !same) sayLine("belief", belief);
+      belief = { term, first_ns: same ? belief!.first_ns : after, last_ns: before, at_ns: after };
+      if (term) belief.deadline_ns = before + Math.floor(remainingMs * 1e6);
+      if (!same || (term && after - said >= BETWEEN_LINES_NS)) {
+        sayLine("belief", belief);
+        said = after;
+      }
+    }
+  }
+}
+
+let candidate: StandingCandidate | undefined;
+for await (const line of createInterface(process.stdin)) {
+  const { do: what, ...stand } = JSON.parse(line);
+  if (what === "stand") candidate = new StandingCandidate(stand);
+  if (what === "linger" || what === "heed") candidate!.lingers = what === "linger";
+  if (what === "resign") candidate!.giveUp();
+  if (what === "quit") break;
+}
+await candidate?.close();
+process.exit();

@@ -1,0 +1,159 @@
+// A candidate that lives through bad days: it speaks the protocol of tests/polyglot/bad_days.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tenure"
+	pb "tenure/v1"
+)
+
+const (
+	betweenQuestions = 5 * time.Millisecond
+	betweenLines     = 50 * time.Millisecond
+)
+
+type command struct {
+	Do        string `json:"do"`
+	Endpoints string `json:"endpoints"`
+	Election  string `json:"election"`
+	Candidate string `json:"candidate"`
+	LeaseMs   int64  `json:"lease_ms"`
+	Supersede bool   `json:"supersede"`
+}
+
+// A line that says what has happened.
+type event struct {
+	Event string `json:"event"`
+	Term  uint64 `json:"term"`
+	AtNs  int64  `json:"at_ns"`
+	Cause string `json:"cause,omitempty"`
+}
+
+// A line of the same answer, again and again.
+type belief struct {
+	Event      string `json:"event"`
+	Term       uint64 `json:"term"`
+	FirstNs    int64  `json:"first_ns"`
+	LastNs     int64  `json:"last_ns"`
+	AtNs       int64  `json:"at_ns"`
+	DeadlineNs int64  `json:"deadline_ns,omitempty"`
+}
+
+type candidate struct {
+	client  *tenure.Client
+	elector *tenure.Elector
+	lingers atomic.Bool
+	resigns atomic.Bool
+}
+
+func main() {
+	var c *candidate
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var told command
+		must(json.Unmarshal(lines.Bytes(), &told))
+		switch told.Do {
+		case "stand":
+			c = stand(told)
+		case "linger", "heed":
+			c.lingers.Store(told.Do == "linger")
+		case "resign":
+			c.resigns.Store(true)
+		case "quit":
+			must(c.client.Close())
+			return
+		}
+	}
+}
+
+func stand(told command) *candidate {
+	c := &candidate{}
+	var err error
+	c.client, err = tenure.NewClient(tenure.ClientOptions{
+		Endpoints: told.Endpoints, Candidate: told.Candidate, Supersede: told.Supersede,
+		LeaseTTL: time.Duration(told.LeaseMs) * time.Millisecond,
+	})
+	must(err)
+	c.elector, err = tenure.NewElector(c.client, tenure.ElectorOptions{
+		Election:  told.Election,
+		OnElected: func(seat tenure.Seat) { sayEvent("leading", seat.Term, "") },
+		OnLost: func(seat tenure.Seat, cause pb.Cause) {
+			sayEvent("over", seat.Term, strings.TrimPrefix(cause.String(), "CAUSE_"))
+		},
+		OnRefused: func(error) { sayEvent("refused", 0, "") },
+	})
+	must(err)
+	go func() { _ = c.elector.Run(context.Background(), c.lead) }()
+	go c.sayBeliefs()
+	return c
+}
+
+func (c *candidate) lead(ctx context.Context, seat tenure.Seat) error {
+	c.resigns.Store(false)
+	sayEvent("working", seat.Term, "")
+	for ctx.Err() == nil && !c.resigns.Load() {
+		time.Sleep(betweenQuestions)
+	}
+	if ctx.Err() != nil {
+		sayEvent("stop", seat.Term, "")
+		for c.lingers.Load() && seat.Holds() {
+			time.Sleep(betweenQuestions)
+		}
+	}
+	sayEvent("stopped", seat.Term, "")
+	return nil
+}
+
+func (c *candidate) sayBeliefs() {
+	var said int64
+	for its := (belief{}); ; time.Sleep(betweenQuestions) {
+		before := now()
+		term, remaining := c.elector.Term(), c.elector.Remaining()
+		after := now()
+		same := its.Event != "" && its.Term == term
+		if !same {
+			if its.Event != "" {
+				say(its)
+			}
+			its = belief{Event: "belief", Term: term, FirstNs: after}
+		}
+		its.LastNs, its.AtNs = before, after
+		if term != 0 {
+			its.DeadlineNs = before + int64(remaining)
+		}
+		if !same || term != 0 && after-said >= int64(betweenLines) {
+			say(its)
+			said = after
+		}
+	}
+}
+
+func sayEvent(what string, term uint64, cause string) { say(event{what, term, now(), cause}) }
+
+// say writes a line at once, as a whole.
+func say(line any) {
+	text, err := json.Marshal(line)
+	must(err)
+	_, _ = os.Stdout.Write(append(text, '\n'))
+}
+
+// now is of CLOCK_MONOTONIC, which all candidates read.
+func now() int64 {
+	var time unix.Timespec
+	must(unix.ClockGettime(unix.CLOCK_MONOTONIC, &time))
+	return time.Nano()
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,74 @@
+// Two candidates of one language in an election of their own, who go through bad days together.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/polyglot/bad_days/player.h"
+#include "tests/polyglot/bad_days/stage.h"
+
+namespace tenure::testing {
+
+// Something did not happen that has to. The day is over then.
+struct Missed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Cast {
+ public:
+  static constexpr std::chrono::milliseconds kLease{1'500};
+
+  // Its candidates live as long as the thread that calls this. `number` tells casts of one language
+  // apart.
+  Cast(Stage& stage, const Language& language, int number, uint64_t seed);
+
+  // Waits until one of them leads, and the other one stands behind it. Throws Missed.
+  void Settle();
+  // Throws Missed unless it came.
+  static void Expect(bool came, const std::string& what);
+  // Whatever was done to them is undone. If they do not settle, others replace them; then it throws
+  // Missed all the same.
+  void Recover();
+  // Both end; whoever leads gives up the seat. Throws Missed.
+  void Quit();
+
+  // As it was when they settled.
+  [[nodiscard]] Player& leader() { return *players_.at(leader_); }
+  [[nodiscard]] Player& other() { return *players_.at(1 - leader_); }
+  [[nodiscard]] uint64_t term() const { return term_; }
+
+  [[nodiscard]] bool Says(const Player& player, Line::Event event, uint64_t term);
+  // It is killed, and another process stands in its place.
+  void ReplaceLeader() { Replace(players_.at(leader_)); }
+  // A new process of the leader's name and language, which takes over. The old one is handed out.
+  [[nodiscard]] std::unique_ptr<Player> SupersedeLeader();
+
+  [[nodiscard]] Stage& stage() { return stage_; }
+  [[nodiscard]] Witness& witness() { return witness_; }
+  [[nodiscard]] const Language& language() const { return language_; }
+  [[nodiscard]] const std::string& election() const { return election_; }
+  // A moment between two renewals.
+  [[nodiscard]] std::chrono::milliseconds AnyMoment();
+
+ private:
+  [[nodiscard]] std::unique_ptr<Player> NewPlayer(const std::string& name, bool supersede);
+  void Replace(std::unique_ptr<Player>& player);
+  [[nodiscard]] bool Settled();
+
+  Stage& stage_;
+  const Language& language_;
+  const std::string election_;
+  std::mt19937_64 random_;
+  int processes_ = 0;
+  Witness witness_;
+  std::unique_ptr<tenure::Observer> observer_;
+  std::array<std::unique_ptr<Player>, 2> players_;
+  size_t leader_ = 0;
+  uint64_t term_ = 0;
+};
+
+}  // namespace tenure::testing

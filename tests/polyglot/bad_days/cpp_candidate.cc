@@ -1,0 +1,80 @@
+// The C++ library's candidate.
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "tenure/elector.h"
+#include "tests/polyglot/bad_days/beliefs.h"
+
+namespace {
+
+using tenure::testing::Beliefs;
+using tenure::testing::Say;
+using namespace std::chrono_literals;
+
+constexpr auto kBetweenLooks = 5ms;
+
+class Candidate {
+ public:
+  explicit Candidate(const nlohmann::json& stand)
+      : client_({.endpoints = stand.at("endpoints"),
+                 .candidate = stand.at("candidate"),
+                 .lease_ttl = std::chrono::milliseconds(stand.at("lease_ms")),
+                 .supersede = stand.at("supersede")}),
+        elector_(client_, Options(stand.at("election"))),
+        beliefs_([this] {
+          return Beliefs::Answer{elector_.term(), elector_.remaining()};
+        }) {}
+
+  void Linger(bool lingers) { lingers_ = lingers; }
+  void Resign() { resigns_ = true; }
+
+ private:
+  tenure::ElectorOptions Options(const std::string& election) {
+    return {.election = election,
+            .lead = [this](const tenure::v1::Leadership& seat,
+                           const std::stop_token& stop) { Lead(seat.term(), stop); },
+            .on_elected = [](const tenure::v1::Leadership& seat) { Say("leading", seat.term()); },
+            .on_lost =
+                [](const tenure::v1::Leadership& seat, tenure::v1::Cause cause) {
+                  Say("over", seat.term(),
+                      tenure::v1::Cause_Name(cause).substr(sizeof("CAUSE_") - 1));
+                },
+            .on_refused = [](const grpc::Status&) { Say("refused", 0); }};
+  }
+  void Lead(uint64_t term, const std::stop_token& stop) {
+    resigns_ = false;
+    Say("working", term);
+    while (!stop.stop_requested() && !resigns_) std::this_thread::sleep_for(kBetweenLooks);
+    if (stop.stop_requested()) {
+      Say("stop", term);
+      while (lingers_ && elector_.term() == term) std::this_thread::sleep_for(kBetweenLooks);
+    }
+    Say("stopped", term);
+  }
+
+  std::atomic<bool> lingers_ = false;
+  std::atomic<bool> resigns_ = false;
+  tenure::Client client_;
+  tenure::Elector elector_;
+  const Beliefs beliefs_;
+};
+
+}  // namespace
+
+int main() {
+  std::unique_ptr<Candidate> candidate;
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto command = nlohmann::json::parse(line);
+    const std::string what = command.at("do");
+    if (what == "stand") candidate = std::make_unique<Candidate>(command);
+    if (what == "linger") candidate->Linger(true);
+    if (what == "heed") candidate->Linger(false);
+    if (what == "resign") candidate->Resign();
+    if (what == "quit") break;
+  }
+}

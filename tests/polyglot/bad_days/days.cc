@@ -1,0 +1,199 @@
+#include "tests/polyglot/bad_days/days.h"
+
+#include <thread>
+
+#include "tests/support/administration.h"
+
+namespace tenure::testing {
+namespace {
+
+using Event = Line::Event;
+using State = Link::State;
+
+constexpr auto kLease = Cast::kLease;
+// Late, but not so late that a library asks another replica: that is after a sixth of the lease.
+constexpr auto kLate = kLease * 3 / 20;
+constexpr std::chrono::hours kStep{1};
+
+void ExpectNext(Cast& cast) {
+  Cast::Expect(cast.witness().WaitForTermAfter(cast.term()), "another term begins");
+}
+
+void ExpectOver(Cast& cast) {
+  Cast::Expect(cast.Says(cast.leader(), Event::kOver, cast.term()), "it says that it is over");
+}
+
+// --- What befalls one candidate ---
+
+// While the answer to its renewal is on the way to it.
+void StoppedPastItsLease(Cast& cast) {
+  Player& leader = cast.leader();
+  leader.wire().Become(State::kSlow, kLate);
+  Cast::Expect(cast.witness().WaitForRequest(leader.stand().process), "it renews");
+  leader.Signal(SIGSTOP);
+  ExpectNext(cast);
+
+  leader.Signal(SIGCONT);
+  leader.wire().Become(State::kWhole);
+  ExpectOver(cast);
+}
+
+// Whether it keeps its seat for longer than a lease.
+bool KeepsItsSeat(Cast& cast) {
+  const std::string& process = cast.leader().stand().process;
+  const bool renewed = cast.witness().WaitForAnswers(process, 4);
+  return renewed && !cast.witness().HasSaid(process, Event::kOver, cast.term());
+}
+
+void ClockSetAhead(Cast& cast) {
+  cast.leader().MoveClock(kStep);
+  if (cast.language().watches_time_of_day) return ExpectOver(cast);
+  Cast::Expect(KeepsItsSeat(cast), "it keeps its seat");
+}
+
+void ClockSetBack(Cast& cast) {
+  cast.leader().MoveClock(-kStep);
+  const bool kept = KeepsItsSeat(cast);
+  if (cast.language().waits_for_time_of_day) cast.ReplaceLeader();
+  Cast::Expect(kept, "it keeps its seat");
+}
+
+void AnswersLostAfterTheCommit(Cast& cast) {
+  cast.leader().wire().Become(State::kMute);
+  ExpectOver(cast);
+  ExpectNext(cast);
+  cast.leader().wire().Become(State::kWhole);
+}
+
+// Late answers first: whoever counts from them believes for too long when no more come.
+void CutOff(Cast& cast) {
+  Player& leader = cast.leader();
+  leader.wire().Become(State::kSlow, kLate);
+  Cast::Expect(cast.witness().WaitForAnswers(leader.stand().process, 2), "it is renewed, late");
+  leader.wire().Become(State::kDark);
+  ExpectNext(cast);
+  ExpectOver(cast);
+  leader.wire().Become(State::kWhole);
+}
+
+void ResignLostOnItsWay(Cast& cast) {
+  Player& leader = cast.leader();
+  leader.wire().Become(State::kDeaf);
+  leader.Resign();
+  ExpectOver(cast);
+  leader.wire().Become(State::kWhole);
+  ExpectNext(cast);
+}
+
+void ResignedAndTheAnswerLost(Cast& cast) {
+  Player& leader = cast.leader();
+  leader.wire().Become(State::kMute);
+  leader.Resign();
+  ExpectNext(cast);
+  ExpectOver(cast);
+  leader.wire().Become(State::kWhole);
+}
+
+// The one that waits is granted the seat, and does not hear of it before its lease is over.
+void ExpectLateGrant(Cast& cast) {
+  cast.leader().Resign();
+  Cast::Expect(cast.witness().WaitForEndOf(cast.term() + 1), "the grant expires");
+  Cast::Expect(cast.witness().WaitForTermAfter(cast.term() + 1), "another term begins");
+}
+
+void LateGrant(Cast& cast) {
+  cast.other().wire().Become(State::kHeld);
+  ExpectLateGrant(cast);
+  cast.other().wire().Become(State::kWhole);
+}
+
+void GrantedWhileStopped(Cast& cast) {
+  cast.other().Signal(SIGSTOP);
+  ExpectLateGrant(cast);
+  cast.other().Signal(SIGCONT);
+}
+
+void Superseded(Cast& cast) {
+  const auto former = cast.SupersedeLeader();
+  ExpectNext(cast);
+  Cast::Expect(cast.Says(*former, Event::kOver, cast.term()), "it says that it is over");
+  Cast::Expect(cast.witness().cause_of(cast.term()) == v1::CAUSE_SUPERSEDED, "it is superseded");
+  if (former->language().is_tenure_run) {
+    Cast::Expect(Eventually([&] { return !former->Running(); }), "it ends");
+  } else {
+    Cast::Expect(cast.Says(*former, Event::kRefused, 0), "it says that it is refused for good");
+    Cast::Expect(former->Quit(), "it ends when it is told to");
+  }
+}
+
+void Deposed(Cast& cast) {
+  Depose(*cast.stage().replicas().front(), {.election = cast.election(), .term = cast.term()});
+  ExpectNext(cast);
+  ExpectOver(cast);
+}
+
+void AskedToMakeWay(Cast& cast) {
+  Appoint(
+      *cast.stage().replicas().front(),
+      {.election = cast.election(), .term = cast.term(), .candidate = cast.other().stand().name});
+  Cast::Expect(cast.Says(cast.leader(), Event::kStop, cast.term()), "it is asked to stop");
+  ExpectNext(cast);
+  ExpectOver(cast);
+}
+
+// --- What befalls the service ---
+
+void KillReplicas(Stage& stage) {
+  for (const auto& replica : stage.replicas()) replica->Kill();
+}
+
+void StartReplicas(Stage& stage) {
+  for (const auto& replica : stage.replicas()) replica->StartWithoutWaiting();
+  for (const auto& replica : stage.replicas()) replica->WaitUntilReady();
+}
+
+// Leaders that used it go on with the other one.
+void ExpectRenewalsElsewhere(Cast& cast) { (void)KeepsItsSeat(cast); }
+
+}  // namespace
+
+const std::vector<Day>& AllDays() {
+  static const std::vector<Day> days = {
+      {.name = "stopped past its lease", .play = StoppedPastItsLease},
+      {.name = "clock set ahead", .play = ClockSetAhead},
+      {.name = "clock set back", .play = ClockSetBack},
+      {.name = "answers lost after the commit", .lingers = true, .play = AnswersLostAfterTheCommit},
+      {.name = "cut off", .lingers = true, .play = CutOff},
+      {.name = "resign lost on its way", .play = ResignLostOnItsWay},
+      {.name = "resigned, and the answer lost", .play = ResignedAndTheAnswerLost},
+      {.name = "a late grant", .play = LateGrant},
+      {.name = "granted while it was stopped", .play = GrantedWhileStopped},
+      {.name = "superseded", .play = Superseded},
+      {.name = "deposed", .play = Deposed},
+      {.name = "asked to make way", .play = AskedToMakeWay},
+      {.name = "a replica hangs",
+       .play = ExpectRenewalsElsewhere,
+       .strike = [](Stage& stage) { stage.replicas().front()->process().Signal(SIGSTOP); },
+       .heal = [](Stage& stage) { stage.replicas().front()->process().Signal(SIGCONT); }},
+      {.name = "all replicas gone for half a lease",
+       .play = [](Cast&) { std::this_thread::sleep_for(kLease / 2); },
+       .strike = KillReplicas,
+       .heal = StartReplicas},
+      {.name = "all replicas gone for two leases",
+       .play =
+           [](Cast& cast) {
+             std::this_thread::sleep_for(2 * kLease);
+             ExpectOver(cast);
+           },
+       .strike = KillReplicas,
+       .heal = StartReplicas},
+      {.name = "the database gone",
+       .lingers = true,
+       .play = ExpectOver,
+       .strike = [](Stage& stage) { stage.database().Kill(); },
+       .heal = [](Stage& stage) { stage.database().Start(); }},
+  };
+  return days;
+}
+
+}  // namespace tenure::testing

@@ -1,0 +1,67 @@
+// A running candidate: its program, its wires, and what it says.
+#pragma once
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/polyglot/bad_days/language.h"
+#include "tests/polyglot/bad_days/wire.h"
+#include "tests/polyglot/bad_days/witness.h"
+#include "tests/support/process.h"
+
+namespace tenure::testing {
+
+struct Stand {
+  std::string election;
+  std::string name;     // of the candidate
+  std::string process;  // for the witness
+  std::chrono::milliseconds lease;
+  bool supersede = false;
+};
+
+class Player {
+ public:
+  // It stands from now on, and lives as long as the thread that calls this.
+  Player(const Language& language, Witness& witness, Stand stand,
+         const std::vector<int>& replica_ports);
+  // Killed, if it still runs.
+  ~Player();
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+
+  // How it works when its work is asked to stop: it stops at once, or it lingers until its term is
+  // over.
+  void Linger(bool lingers);
+  // Its work ends by itself, so that its seat is given up. It stands again.
+  void Resign();
+  // It gives up everything and ends. Returns whether it did, with success.
+  [[nodiscard]] bool Quit();
+  // Its time of day steps, and no other clock of it.
+  void MoveClock(std::chrono::seconds by);
+  void Signal(int number) const { process_->Signal(number); }
+  [[nodiscard]] bool Running() { return process_->Running(); }
+
+  [[nodiscard]] Wire& wire() { return wire_; }
+  [[nodiscard]] const Stand& stand() const { return stand_; }
+  [[nodiscard]] const Language& language() const { return language_; }
+  [[nodiscard]] std::string Errors() const { return process_->Errors(); }
+
+ private:
+  void Tell(const std::string& line) const;
+  void Listen(int output);
+
+  const Language& language_;
+  Witness& witness_;
+  const Stand stand_;
+  Wire wire_;
+  TempDir folder_;
+  int64_t* clock_ahead_ns_ = nullptr;  // shared with the process
+  int input_ = -1;
+  std::unique_ptr<Process> process_;
+  std::thread listener_;
+};
+
+}  // namespace tenure::testing

@@ -1,0 +1,32 @@
+// The service that all candidates of a run share: two replicas on one database, which may break.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenure/observer.h"
+#include "tests/polyglot/bad_days/witness.h"
+#include "tests/support/database_server.h"
+#include "tests/support/tenured.h"
+
+namespace tenure::testing {
+
+class Stage {
+ public:
+  Stage();
+
+  [[nodiscard]] DatabaseServer& database() { return database_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Tenured>>& replicas() { return replicas_; }
+  // Of all replicas, beginning with this one.
+  [[nodiscard]] std::vector<int> Ports(size_t first) const;
+  // Tells a witness of all terms of an election, from now on and for as long as both live.
+  [[nodiscard]] std::unique_ptr<tenure::Observer> Observe(const std::string& election,
+                                                          Witness& witness) const;
+
+ private:
+  DatabaseServer database_;
+  std::vector<std::unique_ptr<Tenured>> replicas_;
+};
+
+}  // namespace tenure::testing

@@ -1,0 +1,124 @@
+// What is known of one election from outside its candidates, what they say themselves, and what of
+// it must not be.
+//
+// There are three witnesses. The candidates say what they believe, by one clock that they share.
+// Their wires know when a request was on its way, and that its answer has come: no deadline may be
+// later than nine tenths of the lease after that. And the service says when each term began and
+// ended. All of it is compared in such a way that a correct candidate is never accused: a belief
+// counts from the latest moment at which it may have begun, and to the earliest at which it may
+// have ended.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tenure/v1/election.pb.h"
+#include "tests/polyglot/bad_days/line.h"
+
+namespace tenure::testing {
+
+// Thread-safe.
+class Witness {
+ public:
+  // Of a candidate's process.
+  struct Candidate {
+    std::string process;  // its name here; no other process has it
+    std::string name;     // as the service knows it
+    // For how much of the lease it may believe: 0.9, or 1 if its deadline ends it by force.
+    double believes_for = 0.9;
+    // What is ended by force may not say what it did last, and what did not begin in time says
+    // nothing.
+    bool may_be_killed = false;
+  };
+  void Add(const Candidate& candidate);
+  // It has ended, and all that it said was heard.
+  void Remove(const std::string& process);
+
+  // --- What is reported ---
+
+  void Hear(const std::string& process, const Line& line);
+  // Of its wire: a request that renews a lease was seen, before it went on to the service.
+  void Asked(const std::string& process);
+  // The answer to what was asked then is about to come to it. It grants so long a lease.
+  void Answered(const std::string& process, Moment asked, std::chrono::nanoseconds lease,
+                Moment now);
+  // A Resign was seen, before it went on.
+  void Resigned(const std::string& process, uint64_t term, Moment now);
+  // Of the service.
+  void Elected(uint64_t term, const std::string& name);
+  void Vacated(uint64_t term, v1::Cause cause, Moment at);
+  // What must not be, that somebody else has found.
+  void Accuse(const std::string& what);
+
+  // --- What is asked ---
+
+  // Each waits for as long as a test waits; false if it has not come true.
+  [[nodiscard]] bool WaitForSaid(const std::string& process, Line::Event event, uint64_t term);
+  // Somebody leads in a later term than this, by his own word and the service's.
+  [[nodiscard]] bool WaitForTermAfter(uint64_t term);
+  [[nodiscard]] bool WaitForEndOf(uint64_t term);  // by the service's word
+  // Of requests, or of answers, that come from now on.
+  [[nodiscard]] bool WaitForRequest(const std::string& process);
+  [[nodiscard]] bool WaitForAnswers(const std::string& process, size_t count);
+
+  [[nodiscard]] bool HasSaid(const std::string& process, Line::Event event, uint64_t term) const;
+  [[nodiscard]] uint64_t latest_term() const;             // by the service's word
+  [[nodiscard]] v1::Cause cause_of(uint64_t term) const;  // the same
+  // The process that says of itself that it leads in this term; empty if none does.
+  [[nodiscard]] std::string LeaderIn(uint64_t term) const;
+
+  // What was found out since this was last asked, in sentences.
+  [[nodiscard]] std::vector<std::string> TakeViolations();
+
+ private:
+  // What one process has said of a term.
+  struct Reign {
+    std::set<Line::Event> said = {};
+    std::optional<Moment> over_at = {};
+    std::optional<Moment> resigned_at = {};  // as its wire saw it
+    std::optional<Moment> believed_first = {};
+    std::optional<Moment> believed_last = {};
+    bool disbelieved = false;  // it has said no, after it had said yes
+  };
+  struct Told {
+    Candidate candidate;
+    std::map<uint64_t, Reign> reigns = {};
+    uint64_t believed = 0;  // the term of its last belief
+    bool refused = false;
+    size_t requests = 0;
+    size_t answers = 0;
+    // The deadline of a correct library, from each moment on. It only ever rises.
+    std::vector<std::pair<Moment, Moment>> deadlines = {};
+  };
+  struct Term {
+    std::string name = {};
+    std::optional<Moment> vacated = {};
+    v1::Cause cause = v1::CAUSE_UNSPECIFIED;
+  };
+
+  void HearBelief(Told& told, const Line& line);
+  void HearEvent(Told& told, const Line& line);
+  [[nodiscard]] static bool Works(const Reign& reign);
+  void CompareTerms();
+  void ForgetOldTerms();
+  void Find(const std::string& violation);
+  [[nodiscard]] static std::optional<Moment> DeadlineAt(const Told& told, Moment moment);
+  [[nodiscard]] std::string LeaderLocked(uint64_t term) const;
+  [[nodiscard]] bool Wait(const std::function<bool()>& condition);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Told> told_;  // guarded by mutex_, as is all that follows
+  std::map<uint64_t, Term> terms_;
+  std::set<std::string> found_;  // each is told once
+  std::vector<std::string> untold_;
+};
+
+}  // namespace tenure::testing
