@@ -24,7 +24,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
-	test-hostile test-admin-storm fuzz test-bare test-polyglot test-clients dist-clients test-helm test-image test-package \
+	test-hostile test-admin-storm fuzz test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
 	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
 	image package pictures bench \
 	bench-scale \
@@ -131,11 +131,9 @@ mutants: ## Plant MOST=40 mistakes in each of FILES=core/law.cc, and say which o
 test-sanitizers: ## Build and test under the address, undefined-behaviour and thread sanitizers (SANITIZER=tsan: only that)
 	@scripts/test-sanitizers.sh $(SANITIZER)
 
-test-polyglot: ## Clients in six languages contend for one election, and each leader is killed
-	@scripts/install-polyglot.sh
-	@scripts/build-polyglot.sh
-	@scripts/build.sh --with test polyglot_test
-	@build/bin/polyglot_test
+test-stubs: ## A client from generated stubs, in Rust, contends with itself, and each leader is killed
+	@scripts/build.sh --with test stubs_test
+	@scripts/test-stubs.sh
 
 test-clients: dist-clients ## Test the client libraries, and install what is packed into empty projects (LANGUAGES="go python")
 	@scripts/build.sh --with test tenured tenure

@@ -19,7 +19,7 @@ while read -r file; do
   count=$((count + 1))
   echo "#include \"$PWD/$file\"  // NOLINT" >>"$units/$(printf %03d "$unit").cc"
 done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metrics,proto,server,storage}/'*.cc' \
-  ':!*_test.cc' ':!client/examples' | sort)
+  ':!*_test.cc' | sort)
 
 # The headers of the gRPC that scripts/build.sh took; Debian's are found anyhow.
 grpc=$(sed -n 's/^CMAKE_PREFIX_PATH:[A-Z]*=//p' build/CMakeCache.txt)

@@ -25,7 +25,6 @@ ROOMS = {
     "server/process": ["command_line", "core", "metrics", "server/access", "server/engine", "server/log", "server/network", "server/rpc", "storage"],
     "client": ["core", "proto"],
     "client/tool": ["client", "command_line", "core", "proto"],
-    "client/examples": None,  # programs of their own
     "bench/report": ["command_line"],
     "bench/systems": ["bench/report", "tests/support"],
     "bench/works": ["bench/report", "bench/systems", "client", "tests/support"],

@@ -1,28 +1,16 @@
-#include "tests/polyglot/candidate.h"
+#include "tests/polyglot/stubs/candidate.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace tenure::testing {
 namespace {
 
-constexpr auto kLease = "2";
-
-std::string Example(const std::string& path) {
-  return std::string(TENURE_EXAMPLES_DIR) + "/" + path;
-}
-
-std::vector<std::string> Command(std::vector<std::string> command, const std::string& election,
-                                 const std::string& name, const std::string& endpoints) {
-  for (const std::string& argument : {std::string("--endpoints"), endpoints, std::string("--ttl"),
-                                      std::string(kLease), election, name}) {
-    command.push_back(argument);
-  }
-  return command;
-}
+constexpr auto kLeaseSeconds = "2";
 
 // A field may be missing, or null.
 template <typename T>
@@ -45,22 +33,10 @@ Line Parse(const std::string& text) {
 
 }  // namespace
 
-const std::vector<Language>& AllLanguages() {
-  static const std::vector<Language> languages = {
-      {"python", {Example("python/build/venv/bin/python"), Example("python/candidate.py")}},
-      {"go", {Example("go/build/candidate")}},
-      {"java", {"java", "-jar", Example("java/target/candidate.jar")}},
-      {"node", {"node", Example("node/build/main.js")}},
-      {"rust", {Example("rust/target/release/candidate")}},
-      {"cpp", {Example("cpp/build/candidate")}},
-  };
-  return languages;
-}
-
-Candidate::Candidate(const Language& language, int number, const std::string& election,
-                     const std::string& endpoints)
-    : name_(language.name + "-" + std::to_string(number)),
-      process_(Command(language.command, election, name_, endpoints)) {}
+Candidate::Candidate(std::string name, const std::string& election, const std::string& endpoints)
+    : name_(std::move(name)),
+      process_({TENURE_STUBS_CANDIDATE, "--endpoints", endpoints, "--ttl", kLeaseSeconds, election,
+                name_}) {}
 
 void Candidate::Kill() {
   process_.Signal(SIGKILL);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/polyglot/candidate.h"
+#include "tests/polyglot/stubs/candidate.h"
 
 namespace tenure::testing {
 

@@ -1,4 +1,4 @@
-// A running program of client/examples, and what it has said.
+// A running program of client/examples/rust, and what it has said.
 #pragma once
 
 #include <csignal>
@@ -10,13 +10,6 @@
 #include "tests/support/process.h"
 
 namespace tenure::testing {
-
-// How the program of a language is started, as its README says.
-struct Language {
-  std::string name;
-  std::vector<std::string> command;
-};
-[[nodiscard]] const std::vector<Language>& AllLanguages();
 
 // One line of a program's output. What an event does not have is zero or empty.
 struct Line {
@@ -32,12 +25,10 @@ struct Line {
 
 class Candidate {
  public:
-  // `number` tells the processes of one language apart.
-  Candidate(const Language& language, int number, const std::string& election,
-            const std::string& endpoints);
+  Candidate(std::string name, const std::string& election, const std::string& endpoints);
 
   void Kill();       // kill -9
-  void Terminate();  // SIGTERM; each language has an exit code of its own for that
+  void Terminate();  // SIGTERM
   void Stop() const { process_.Signal(SIGSTOP); }
   void Continue() const { process_.Signal(SIGCONT); }
 

@@ -1,4 +1,4 @@
-#include "tests/polyglot/reign.h"
+#include "tests/polyglot/stubs/reign.h"
 
 #include <gtest/gtest.h>
 
