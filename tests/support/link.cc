@@ -55,8 +55,6 @@ void Link::Accept() {
     wire->number = ++number;
     wire->near = near;
     wire->far = loopback::ConnectTo(server_port_);
-    wire->up = std::thread([this, it = wire.get()] { Pass(*it, it->near, it->far, false); });
-    wire->down = std::thread([this, it = wire.get()] { Pass(*it, it->far, it->near, true); });
     std::vector<std::unique_ptr<Wire>> over;
     {
       const std::lock_guard lock(mutex_);
@@ -65,6 +63,9 @@ void Link::Accept() {
         over.push_back(std::move(other));
         return true;
       });
+      // Under the lock: nothing passes on a connection that a Cut would not find.
+      wire->up = std::thread([this, it = wire.get()] { Pass(*it, it->near, it->far, false); });
+      wire->down = std::thread([this, it = wire.get()] { Pass(*it, it->far, it->near, true); });
       wires_.push_back(std::move(wire));
     }
     for (const auto& it : over) Close(*it);
