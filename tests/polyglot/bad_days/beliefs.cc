@@ -66,7 +66,9 @@ void Beliefs::Run(const std::stop_token& stop) const {
     belief->at_ns = after_ns;
     belief->deadline_ns.reset();
     if (term != 0 && remaining) belief->deadline_ns = before_ns + remaining->count();
-    if (!same || (term != 0 && after_ns - said_ns >= kBetweenLinesNs)) {
+    // Who has no deadline is ended by force, and says nothing afterwards.
+    const int64_t between_lines_ns = remaining ? kBetweenLinesNs : 0;
+    if (!same || (term != 0 && after_ns - said_ns >= between_lines_ns)) {
       belief->Say();
       said_ns = after_ns;
     }
