@@ -1,12 +1,15 @@
 #include "tests/support/process.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -54,6 +57,24 @@ TEST(ProcessTest, AProcessHoldsMemoryAndDescriptorsUntilItIsGone) {
   process.Wait();
   EXPECT_THROW((void)process.ResidentBytes(), std::runtime_error);
   EXPECT_THROW((void)process.Descriptors(), std::runtime_error);
+}
+
+TEST(ProcessTest, AProcessReadsAndWritesWhatItIsGiven) {
+  int input[2];
+  int output[2];
+  ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(output, O_CLOEXEC), 0);
+  Process process({"cat"}, {}, {.input = input[0], .output = output[1]});
+  for (const int given : {input[0], output[1]}) close(given);
+
+  ASSERT_EQ(write(input[1], "line\n", 5), 5);
+  std::string said(5, '\0');
+  EXPECT_EQ(read(output[0], said.data(), said.size()), 5);
+  EXPECT_EQ(said, "line\n");
+
+  close(input[1]);
+  EXPECT_EQ(process.Wait(), 0);
+  close(output[0]);
 }
 
 }  // namespace
