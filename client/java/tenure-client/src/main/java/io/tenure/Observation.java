@@ -1,0 +1,117 @@
+package io.tenure;
+
+import io.tenure.v1.Event;
+import io.tenure.v1.ObserveRequest;
+import io.tenure.v1.ObserveResponse;
+import io.tenure.v1.Selector;
+import io.tenure.v1.Snapshot;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What an observer has seen, and hence what it asks for next and what is news to it.
+ *
+ * <p>Pure: no I/O, no clock. One stream after the other is noted; whatever each of them repeats or
+ * leaves out, every event is news exactly once, and in order. Not thread-safe.
+ */
+final class Observation {
+  static final long SNAPSHOT = 0; // in place of a revision: begin with a snapshot
+
+  /**
+   * What to observe.
+   *
+   * @param names of elections, or their prefixes
+   * @param fromRevision {@link #SNAPSHOT}, or the revision to start with
+   */
+  record Wish(List<String> names, boolean prefix, long fromRevision) {}
+
+  enum Verdict {
+    NEWS,
+    /** It was told before, or was not wanted. */
+    KNOWN,
+    /** Before it something is missing: only another stream can tell. */
+    GAP
+  }
+
+  private final Wish wish;
+  private final Map<String, Long> seen = new HashMap<>(); // the last revision of each election
+  private boolean opened; // everything there is has been told once
+
+  Observation(Wish wish) {
+    this.wish = wish;
+  }
+
+  /**
+   * What to ask for on the next stream. An observer resumes each election that it has seen by name:
+   * the contract allows as many selectors as one stream may watch elections, and the prefixes on
+   * top.
+   */
+  ObserveRequest request() {
+    ObserveRequest.Builder request = ObserveRequest.newBuilder();
+    seen.forEach(
+        (election, revision) ->
+            request.addSelectors(
+                Selector.newBuilder().setElection(election).setFromRevision(revision + 1)));
+    for (String name : wish.names) {
+      if (wish.prefix || !seen.containsKey(name)) request.addSelectors(select(name));
+    }
+    return request.build();
+  }
+
+  private Selector select(String name) {
+    Selector.Builder selector = Selector.newBuilder();
+    if (wish.prefix) {
+      selector.setPrefix(name);
+    } else {
+      selector.setElection(name);
+    }
+    if (wish.fromRevision != SNAPSHOT) {
+      selector.setFromRevision(wish.fromRevision);
+    } else if (wish.prefix && opened) {
+      selector.setFromRevision(1); // what came into being since: from its beginning
+    }
+    return selector.build();
+  }
+
+  /** What a message of the stream in use is. Only news counts as seen. */
+  Verdict note(ObserveResponse message) {
+    return switch (message.getMessageCase()) {
+      case SNAPSHOT -> noteSnapshot(message.getSnapshot());
+      case EVENT -> noteEvent(message.getEvent());
+      case PROGRESS -> {
+        opened = true;
+        yield Verdict.NEWS;
+      }
+      case MESSAGE_NOT_SET -> Verdict.KNOWN; // of a newer service
+    };
+  }
+
+  private Verdict noteSnapshot(Snapshot snapshot) {
+    String election = snapshot.getElection();
+    Long known = seen.get(election);
+    // Only a RESYNC may pass over events, or go back: to a database that was restored.
+    if (known != null && snapshot.getReason() != Snapshot.Reason.REASON_RESYNC) {
+      return snapshot.getRevision() <= known ? Verdict.KNOWN : Verdict.GAP;
+    }
+    // What was found by its prefix and is not there any more need not be asked for by name.
+    if (wish.prefix && snapshot.getRevision() == 0) {
+      seen.remove(election);
+    } else {
+      seen.put(election, snapshot.getRevision());
+    }
+    return Verdict.NEWS;
+  }
+
+  private Verdict noteEvent(Event event) {
+    long known = seen.getOrDefault(event.getElection(), 0L);
+    long revision = event.getRevision();
+    // The service knows which one is the first: in a database that was restored it is not 1.
+    boolean first = known == 0;
+    long next = first ? Math.max(wish.fromRevision, 1) : known + 1;
+    if (revision < next) return Verdict.KNOWN;
+    if (revision > next && !(first && next == 1)) return Verdict.GAP;
+    seen.put(event.getElection(), revision);
+    return Verdict.NEWS;
+  }
+}

@@ -1,0 +1,34 @@
+package io.tenure;
+
+import io.tenure.v1.Cause;
+import io.tenure.v1.Leadership;
+import io.tenure.v1.Standing;
+
+/** What a process learns about one of its seats, in this order. */
+interface SeatListener {
+  void standing(Standing place);
+
+  void elected(Leadership leadership);
+
+  /** The lease is not renewed as it should be. The seat is still held. */
+  void suspended();
+
+  void resumed();
+
+  /** An operator wants another leader. The work is asked to end, then the seat is given up. */
+  void handoverAsked(String successor);
+
+  /** The work must end. Only if there is work. */
+  void stopWork();
+
+  /** The work has not ended in time, and the seat may soon be another's. */
+  void overrun();
+
+  void lost(Cause cause);
+
+  /** A campaign was not answered, or refused for a while; it is tried again. */
+  void troubled(ServiceException error);
+
+  /** The service refuses this campaign for good; the elector stands no more. */
+  void refused(ServiceException error);
+}

@@ -1,0 +1,424 @@
+package io.tenure;
+
+import com.google.protobuf.ByteString;
+import io.tenure.v1.Cause;
+import io.tenure.v1.Leadership;
+import io.tenure.v1.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * One elector's stand in its election: what to ask of the service, what to believe, what to tell.
+ *
+ * <pre>
+ *   OUTSIDE --campaign--> STANDING --elected--> LEADING --asked to stop--> STOPPING
+ *      ^                                           |                          | the work has ended
+ *      |                                           | lost                     v
+ *      +---------- the work has ended ----------- ENDING                   RESIGNING --> OUTSIDE
+ * </pre>
+ *
+ * <p>What it keeps to:
+ *
+ * <ul>
+ *   <li>It believes in a term only while the session's lease is believed in, and never again in a
+ *       term in which it has ceased to believe.
+ *   <li>It gives up a seat only when the work that needs it has ended.
+ *   <li>A resignation that may be on its way ends the belief for good.
+ *   <li>It tells of each term once that it begins and once that it ends, in this order.
+ * </ul>
+ */
+final class SeatMachine {
+  private static final int GRACE_DIVISOR = 4;
+
+  private enum Phase {
+    OUTSIDE,
+    STANDING,
+    LEADING,
+    STOPPING,
+    ENDING,
+    RESIGNING
+  }
+
+  /** What the service has to be asked next. */
+  enum Need {
+    NOTHING,
+    CAMPAIGN,
+    RESIGN
+  }
+
+  private enum Trouble {
+    NONE,
+    UNANSWERED,
+    REFUSED
+  }
+
+  private final SeatOptions options;
+  private ByteString value;
+  private long closedTerm; // what is told of terms up to this one counts no more
+  private long needAt; // the earliest time for the need
+  private boolean wanted = true;
+  private Phase phase = Phase.OUTSIDE;
+  private Leadership leadership = Leadership.getDefaultInstance(); // of the term that is held
+  private long askedInTerm; // the term that was held when the last campaign was asked
+  private boolean maybePlaced; // a campaign of this session is under way or may have been heard
+  private boolean proclaiming; // the service may not know the value yet
+  private boolean believes;
+  private boolean working;
+  private boolean suspended;
+  private boolean overran;
+  private boolean outlivedLease; // the last belief ended with the lease
+  private Trouble trouble = Trouble.NONE;
+  private long leaseTtl; // when the term began
+  private long stopAskedAt;
+  private List<Consumer<SeatListener>> events = new ArrayList<>();
+
+  SeatMachine(SeatOptions options, long closedTerm) {
+    this.options = options;
+    this.value = options.value();
+    this.closedTerm = closedTerm;
+  }
+
+  // What this process wants and does.
+
+  void proclaim(ByteString value, long now) {
+    this.value = value;
+    proclaiming = true;
+    if (phase == Phase.STANDING || phase == Phase.LEADING) needAt = now;
+  }
+
+  /** Stands no more: the work is asked to end, then the seat is given up. */
+  void leave(long now) {
+    wanted = false;
+    if (phase == Phase.LEADING) {
+      askToStop(now);
+    } else if (phase == Phase.STANDING || (phase == Phase.OUTSIDE && maybePlaced)) {
+      giveUp(now);
+    }
+  }
+
+  /** The same for who is not there any more to be told; the work has ended. */
+  void abandon(long now) {
+    wanted = false;
+    working = false;
+    if (phase == Phase.ENDING) phase = Phase.OUTSIDE;
+    if (phase != Phase.OUTSIDE || maybePlaced) giveUp(now);
+  }
+
+  void workEnded(long now) {
+    working = false;
+    if (phase == Phase.LEADING || phase == Phase.STOPPING) {
+      giveUp(now);
+    } else if (phase == Phase.ENDING) {
+      phase = Phase.OUTSIDE;
+      needAt = now;
+      if (!wanted && maybePlaced) giveUp(now);
+    }
+  }
+
+  /** The deadline has passed for somebody, if not at {@code now}. */
+  void beliefEnded(long now) {
+    if (!believes) return;
+    if (working && phase == Phase.LEADING) events.add(SeatListener::stopWork);
+    if (working) overrun();
+    stopBelieving(Cause.CAUSE_EXPIRED);
+    outlivedLease = true;
+    if (working) {
+      phase = Phase.STOPPING;
+    } else {
+      giveUp(now);
+    }
+  }
+
+  // What becomes of the need.
+
+  /** A campaign is on its way. One at a time, and none beside a resignation. */
+  void asked() {
+    askedInTerm = term();
+    maybePlaced = true;
+    proclaiming = false;
+  }
+
+  /** It was not answered, or refused for a while: to be asked again at {@code retryAt}. */
+  void unanswered(ServiceException error, long retryAt) {
+    Trouble now = error.isTransient() ? Trouble.UNANSWERED : Trouble.REFUSED;
+    if (now != trouble) events.add(listener -> listener.troubled(error));
+    trouble = now;
+    proclaiming = true;
+    needAt = retryAt;
+  }
+
+  // What the service says.
+
+  /**
+   * The last campaign was answered: this session waits. To be asked again at {@code checkAt},
+   * because a place that is taken away is not told.
+   */
+  void onStanding(Standing place, long now, long checkAt) {
+    trouble = Trouble.NONE;
+    boolean held = phase == Phase.LEADING || phase == Phase.STOPPING;
+    if (held && askedInTerm == term()) {
+      over(Cause.CAUSE_UNSPECIFIED, now); // the answer is not older than the grant
+    }
+    if (phase != Phase.OUTSIDE && phase != Phase.STANDING) return;
+    boolean stood = phase == Phase.STANDING;
+    phase = Phase.STANDING;
+    if (!wanted) {
+      giveUp(now);
+      return;
+    }
+    if (!stood) events.add(listener -> listener.standing(place));
+    needAt = proclaiming ? now : checkAt;
+  }
+
+  void onElected(Leadership granted, long now, Lease lease) {
+    if (granted.getTerm() <= term()) return;
+    if (granted.getTerm() <= closedTerm) {
+      // Older news; or else the service takes for the leader who must never act in this term.
+      if (term() == 0 && phase != Phase.ENDING) {
+        leadership = granted;
+        giveUp(now);
+      }
+      return;
+    }
+    if (term() != 0) over(Cause.CAUSE_UNSPECIFIED, now);
+    leadership = granted;
+    trouble = Trouble.NONE;
+    outlivedLease = false;
+    if (working) {
+      phase = Phase.STOPPING; // still for an earlier term: this one is given up after it
+    } else if (!wanted || !lease.believedAt(now)) {
+      giveUp(now);
+    } else {
+      begin(now, lease);
+    }
+  }
+
+  void onLost(long term, Cause cause, long now) {
+    if (term <= closedTerm || term < term()) return;
+    closedTerm = term;
+    if (phase == Phase.RESIGNING && term == term()) return; // the answer ends it
+    if (term() != 0) {
+      over(cause, now);
+    } else if (phase == Phase.STANDING) {
+      // Elected and lost before anybody here knew of it.
+      phase = Phase.OUTSIDE;
+      needAt = now;
+    }
+  }
+
+  void onStepDownAsked(long term, String successor, long now) {
+    if (term != term()) return;
+    leadership = leadership.toBuilder().setSuccessor(successor).build();
+    if (phase == Phase.LEADING) askToHandOver(now);
+  }
+
+  /** The session is over, and with it whatever it held. */
+  void onSessionOver(Cause cause, long now) {
+    maybePlaced = false;
+    over(cause, now);
+  }
+
+  /** The campaign that was asked last will not be granted, ever. */
+  void onRefused(ServiceException error, long now) {
+    events.add(listener -> listener.refused(error));
+    // While it leads, only the value is refused.
+    if (phase != Phase.LEADING && phase != Phase.STOPPING) leave(now);
+  }
+
+  /**
+   * A resignation from {@code term}, or, with 0, from the queue, was answered. The session may yet
+   * be in the queue if it {@code waits}. To stand again not before {@code againAt}.
+   */
+  void onResigned(long term, boolean waits, long againAt) {
+    if (phase != Phase.RESIGNING || term != term()) return;
+    closedTerm = Math.max(closedTerm, term);
+    leadership = Leadership.getDefaultInstance();
+    maybePlaced = waits;
+    phase = Phase.OUTSIDE;
+    needAt = againAt;
+    if (!wanted && maybePlaced) giveUp(againAt);
+  }
+
+  // What time does.
+
+  /** Call it before anything else is told, and when nextWake has come. */
+  void pass(long now, Lease lease) {
+    if (believes && !lease.believedAt(now)) beliefEnded(now);
+    if (believes) {
+      if (suspended != now >= lease.overdueAt()) {
+        suspended = !suspended;
+        events.add(suspended ? SeatListener::suspended : SeatListener::resumed);
+      }
+      if (stopsEarly() && now >= stopAt(lease)) askToStop(now);
+    }
+    if (isStoppingOrEnding() && now >= overrunAt(lease)) {
+      if (working) {
+        overrun();
+      } else {
+        giveUp(now);
+      }
+    }
+  }
+
+  long nextWake(Lease lease) {
+    long wake = Lease.NEVER;
+    if (believes) {
+      wake = lease.believedUntil();
+      if (!suspended) wake = Math.min(wake, lease.overdueAt());
+      if (stopsEarly()) wake = Math.min(wake, stopAt(lease));
+    }
+    if (isStoppingOrEnding() && !overran) wake = Math.min(wake, overrunAt(lease));
+    return wake;
+  }
+
+  // What it has come to.
+
+  Need need() {
+    if (phase == Phase.RESIGNING) return Need.RESIGN;
+    boolean campaigns =
+        phase == Phase.STANDING
+            || (phase == Phase.OUTSIDE && wanted)
+            || (phase == Phase.LEADING && proclaiming);
+    return campaigns ? Need.CAMPAIGN : Need.NOTHING;
+  }
+
+  long needAt() {
+    return needAt;
+  }
+
+  /** The term that is held, or may be; 0 if none. */
+  long term() {
+    return leadership.getTerm();
+  }
+
+  long closedTerm() {
+    return closedTerm;
+  }
+
+  String election() {
+    return options.election();
+  }
+
+  ByteString value() {
+    return value;
+  }
+
+  int priority() {
+    return options.priority();
+  }
+
+  /** The last belief ended with the lease: nobody wanted to let others go first. */
+  boolean outlivedLease() {
+    return outlivedLease;
+  }
+
+  /** Nothing is left to do for this elector, now or later. */
+  boolean gone() {
+    return !wanted && phase == Phase.OUTSIDE && !working;
+  }
+
+  /** Until when this process may act as the leader; 0 if it does not lead. */
+  long believedUntil(Lease lease) {
+    return believes ? lease.believedUntil() : 0;
+  }
+
+  /** What has happened since it was last asked. */
+  List<Consumer<SeatListener>> takeEvents() {
+    if (events.isEmpty()) return List.of();
+    List<Consumer<SeatListener>> taken = events;
+    events = new ArrayList<>();
+    return taken;
+  }
+
+  // The rest.
+
+  private void begin(long now, Lease lease) {
+    phase = Phase.LEADING;
+    believes = true;
+    wanted = !options.oneTerm();
+    leaseTtl = lease.ttl();
+    working = options.hasWork();
+    suspended = false;
+    overran = false;
+    proclaiming = !value.equals(leadership.getValue());
+    needAt = now;
+    Leadership begun = leadership;
+    events.add(listener -> listener.elected(begun));
+    if (!leadership.getSuccessor().isEmpty()) askToHandOver(now);
+  }
+
+  private void stopBelieving(Cause cause) {
+    if (!believes) return;
+    believes = false;
+    suspended = false;
+    events.add(listener -> listener.lost(cause));
+  }
+
+  private void askToStop(long now) {
+    phase = Phase.STOPPING;
+    stopAskedAt = now;
+    overran = false;
+    if (options.hasWork()) {
+      events.add(SeatListener::stopWork);
+    } else {
+      stopBelieving(Cause.CAUSE_RESIGNED);
+    }
+  }
+
+  private void askToHandOver(long now) {
+    String successor = leadership.getSuccessor();
+    events.add(listener -> listener.handoverAsked(successor));
+    askToStop(now);
+  }
+
+  private void overrun() {
+    if (overran) return;
+    overran = true;
+    events.add(SeatListener::overrun);
+  }
+
+  /** The seat, or the place, is to be given up now that nothing needs it. */
+  private void giveUp(long now) {
+    stopBelieving(Cause.CAUSE_RESIGNED);
+    phase = Phase.RESIGNING;
+    needAt = now;
+  }
+
+  /** For the service the term is over: nothing is left to give up. */
+  private void over(Cause cause, long now) {
+    stopBelieving(cause);
+    if (phase == Phase.LEADING && working) {
+      stopAskedAt = now;
+      events.add(SeatListener::stopWork);
+    }
+    closedTerm = Math.max(closedTerm, term());
+    leadership = Leadership.getDefaultInstance();
+    phase = working ? Phase.ENDING : Phase.OUTSIDE;
+    needAt = now;
+  }
+
+  private boolean isStoppingOrEnding() {
+    return phase == Phase.STOPPING || phase == Phase.ENDING;
+  }
+
+  private boolean stopsEarly() {
+    return phase == Phase.LEADING && options.hasWork();
+  }
+
+  private long grace(Lease lease) {
+    long ttl = lease.ttl() != 0 ? lease.ttl() : leaseTtl; // of a session that is over
+    long wished =
+        options.stopGrace() == SeatOptions.QUARTER ? ttl / GRACE_DIVISOR : options.stopGrace();
+    return Math.min(wished, ttl / 2);
+  }
+
+  private long stopAt(Lease lease) {
+    return lease.believedUntil() - grace(lease);
+  }
+
+  private long overrunAt(Lease lease) {
+    long patienceEnds = stopAskedAt + grace(lease);
+    return believes ? Math.min(patienceEnds, lease.believedUntil()) : patienceEnds;
+  }
+}

@@ -1,0 +1,133 @@
+package io.tenure;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
+import io.grpc.Status;
+import io.grpc.protobuf.StatusProto;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A call failed. {@code election.proto} says what each reason means, and what to do next. */
+public final class ServiceException extends TenureException {
+  private static final long serialVersionUID = 1;
+  private static final Set<Status.Code> TRANSIENT =
+      Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED, Status.Code.CANCELLED);
+  private static final Set<Status.Code> FOR_NOW =
+      Set.of(
+          Status.Code.RESOURCE_EXHAUSTED,
+          Status.Code.PERMISSION_DENIED,
+          Status.Code.UNAUTHENTICATED,
+          Status.Code.UNKNOWN,
+          Status.Code.INTERNAL);
+
+  private final Status.Code code;
+  private final String reason;
+  private final Map<String, String> metadata;
+  private final Duration retryDelay;
+
+  ServiceException(
+      Status.Code code,
+      String details,
+      String reason,
+      Map<String, String> metadata,
+      Duration retryDelay) {
+    super(code + ": " + details + (reason.isEmpty() ? "" : " (" + reason + ")"));
+    this.code = code;
+    this.reason = reason;
+    this.metadata = Map.copyOf(metadata);
+    this.retryDelay = retryDelay;
+  }
+
+  ServiceException(Status.Code code, String details) {
+    this(code, details, "", Map.of(), Duration.ZERO);
+  }
+
+  /** From the exception with which a call of grpc-java has failed. */
+  static ServiceException of(Throwable failure) {
+    Status status = Status.fromThrowable(failure);
+    String details = status.getDescription() == null ? "" : status.getDescription();
+    if (details.isEmpty() && status.getCause() != null) details = status.getCause().toString();
+    String reason = "";
+    Map<String, String> metadata = Map.of();
+    Duration retryDelay = Duration.ZERO;
+    com.google.rpc.Status rich = StatusProto.fromThrowable(failure);
+    try {
+      for (Any detail : rich == null ? List.<Any>of() : rich.getDetailsList()) {
+        if (detail.is(ErrorInfo.class)) {
+          ErrorInfo info = detail.unpack(ErrorInfo.class);
+          reason = info.getReason();
+          metadata = info.getMetadataMap();
+        } else if (detail.is(RetryInfo.class)) {
+          RetryInfo info = detail.unpack(RetryInfo.class);
+          retryDelay = Duration.ofNanos(Lease.nanoseconds(info.getRetryDelay()));
+        }
+      }
+    } catch (InvalidProtocolBufferException notOfThisService) {
+      // The code and the text remain.
+    }
+    return new ServiceException(status.getCode(), details, reason, metadata, retryDelay);
+  }
+
+  /**
+   * The code of gRPC.
+   *
+   * @return the code of gRPC
+   */
+  public Status.Code code() {
+    return code;
+  }
+
+  /**
+   * The reason of the service's {@code ErrorInfo}: one of {@code ErrorReason}, without its prefix.
+   *
+   * @return the reason; empty if there is none
+   */
+  public String reason() {
+    return reason;
+  }
+
+  /**
+   * The metadata of the service's {@code ErrorInfo}.
+   *
+   * @return the metadata; empty if there is none
+   */
+  public Map<String, String> metadata() {
+    return metadata;
+  }
+
+  /**
+   * How long the service wants its caller to wait before the next try.
+   *
+   * @return the delay; zero if the service does not say
+   */
+  public Duration retryDelay() {
+    return retryDelay;
+  }
+
+  /** The same request may go well later or elsewhere. */
+  boolean isTransient() {
+    if (code == Status.Code.RESOURCE_EXHAUSTED) {
+      return reason.isEmpty() || reason.equals("OVERLOADED");
+    }
+    return TRANSIENT.contains(code);
+  }
+
+  /** Nothing was answered at all. */
+  boolean isSilence() {
+    return code == Status.Code.DEADLINE_EXCEEDED;
+  }
+
+  /** The session that was used is over or unknown. */
+  boolean isSessionGone() {
+    return reason.equals("SESSION_ENDED") || reason.equals("SESSION_NOT_FOUND");
+  }
+
+  /** Only an operator, or other candidates, can change it. */
+  boolean isRefusedForNow() {
+    return FOR_NOW.contains(code) || reason.equals("CANDIDACY_WITHDRAWN");
+  }
+}
