@@ -230,8 +230,7 @@ final class Session {
     Seats.Entry entry = seats.find(call.seat);
     if (entry == null) return;
     if (unanswered) {
-      long retryAt =
-          refused ? within(REFUSED_FOR_NOW_MIN, REFUSED_FOR_NOW_MAX, now) : backoff(now);
+      long retryAt = refused ? within(REFUSED_FOR_NOW_MIN, REFUSED_FOR_NOW_MAX, now) : backoff(now);
       entry.seat.unanswered(error, retryAt);
     } else {
       onResigned(call, entry.seat, error, now);
@@ -258,8 +257,7 @@ final class Session {
         seat.unanswered(error, backoff(now));
         return;
       }
-      Leadership held =
-          Leadership.newBuilder().setElection(seat.election()).setTerm(term).build();
+      Leadership held = Leadership.newBuilder().setElection(seat.election()).setTerm(term).build();
       seat.onElected(held, now, lease);
       return;
     }

@@ -16,6 +16,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.MessageOrBuilder;
 import com.google.protobuf.util.JsonFormat;
 import io.grpc.Status;
+import io.tenure.testing.Repository;
 import io.tenure.v1.CampaignRequest;
 import io.tenure.v1.CampaignResponse;
 import io.tenure.v1.Cause;
@@ -160,8 +161,7 @@ class VectorsTest {
       long leaseTtl = nanoseconds(options, "lease_ttl_ms", 0);
       boolean supersede = options.has("supersede") && options.get("supersede").getAsBoolean();
       String candidate = options.get("candidate").getAsString();
-      session =
-          new Session(new Session.Options(candidate, leaseTtl, supersede), new Random(seed));
+      session = new Session(new Session.Options(candidate, leaseTtl, supersede), new Random(seed));
     }
 
     /** What follows from the step, in the words of the vectors. */
@@ -374,11 +374,8 @@ class VectorsTest {
     wish.getAsJsonArray("names").forEach(name -> names.add(name.getAsString()));
     boolean prefix = wish.has("prefix") && wish.get("prefix").getAsBoolean();
     long fromRevision =
-        wish.has("from_revision")
-            ? wish.get("from_revision").getAsLong()
-            : Observation.SNAPSHOT;
-    Observation observation =
-        new Observation(new Observation.Wish(names, prefix, fromRevision));
+        wish.has("from_revision") ? wish.get("from_revision").getAsLong() : Observation.SNAPSHOT;
+    Observation observation = new Observation(new Observation.Wish(names, prefix, fromRevision));
     for (JsonElement element : scenario.getAsJsonArray("steps")) {
       JsonObject step = element.getAsJsonObject();
       if (step.has("message")) {

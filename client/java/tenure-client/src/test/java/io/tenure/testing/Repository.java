@@ -1,11 +1,12 @@
-package io.tenure;
+package io.tenure.testing;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Where the tests find what they share with other libraries. */
-final class Repository {
-  static final Path ROOT = root();
+public final class Repository {
+  public static final Path ROOT = root();
+  public static final Path BIN = bin();
 
   private Repository() {}
 
@@ -13,5 +14,10 @@ final class Repository {
     Path folder = Path.of("").toAbsolutePath();
     while (!Files.exists(folder.resolve("CONTRIBUTING.md"))) folder = folder.getParent();
     return folder;
+  }
+
+  private static Path bin() {
+    String set = System.getenv("TENURE_BIN");
+    return set == null ? ROOT.resolve("build/bin") : Path.of(set);
   }
 }

@@ -1,0 +1,438 @@
+package io.tenure;
+
+import com.google.protobuf.ByteString;
+import io.tenure.v1.Cause;
+import io.tenure.v1.Leadership;
+import io.tenure.v1.Standing;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A stand in one election, made by {@link Elector#stand}. It is waiting for the seat or holds it,
+ * in one term after the other, until it is closed. Thread-safe.
+ */
+public final class Candidacy implements AutoCloseable {
+  private static final Logger LOGGER = System.getLogger("io.tenure");
+
+  private final TenureClient client;
+  private final ClientLoop loop;
+  private final SeatOptions options;
+  private final ElectionListener listener;
+  private final Work work; // null: none of its own
+  private final int number;
+  private final Belief belief = new Belief();
+  private final ReentrantLock gate = new ReentrantLock(); // held while the listener runs
+  private boolean open = true; // the listener wants to know; under the gate
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private Seat won; // the latest one, once the listener knows it
+  private int users; // parts of the work that have not ended
+  private boolean answered; // the service has said whether this process leads, or could not
+  private boolean leaving;
+  private boolean gone;
+  private ServiceException refusal;
+
+  Candidacy(TenureClient client, SeatOptions options, ElectionListener listener, Work work) {
+    this.client = client;
+    this.options = options;
+    this.listener = listener;
+    this.work = work;
+    this.loop = client.claim(this);
+    this.number = loop.newNumber();
+    loop.add(number, options, new Told());
+  }
+
+  /**
+   * The name of the election.
+   *
+   * @return the name of the election
+   */
+  public String election() {
+    return options.election();
+  }
+
+  /**
+   * Whether this process may act as the leader now. Looks at the clock, and never waits.
+   *
+   * @return true until this process's own deadline
+   */
+  public boolean isLeader() {
+    return term() != 0;
+  }
+
+  /**
+   * The term in which this process leads now.
+   *
+   * @return 0 if it does not lead
+   */
+  public long term() {
+    return belief.termAt(loop.now());
+  }
+
+  /**
+   * The seat of the term in which this process leads now.
+   *
+   * @return empty if it does not lead
+   */
+  public Optional<Seat> seat() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(won).filter(Seat::isLeader);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until this process leads.
+   *
+   * @return the seat
+   * @throws InterruptedException if this thread is interrupted
+   * @throws ServiceException if the service refuses this candidacy for good
+   * @throws TenureException if this stand has ended
+   */
+  public Seat awaitSeat() throws InterruptedException {
+    return await(Duration.ofNanos(Lease.NEVER), () -> false).orElseThrow();
+  }
+
+  /**
+   * Waits until this process leads, or for {@code timeout}.
+   *
+   * @param timeout how long to wait at most. Zero: only until the service has answered
+   * @return empty if this process has not been elected in that time
+   * @throws InterruptedException if this thread is interrupted
+   * @throws ServiceException if the service refuses this candidacy for good
+   * @throws TenureException if this stand has ended
+   */
+  public Optional<Seat> awaitSeat(Duration timeout) throws InterruptedException {
+    if (Validation.checkNotNegative(timeout, "timeout") > 0) return await(timeout, () -> false);
+    return await(Duration.ofNanos(Lease.NEVER), () -> answered);
+  }
+
+  private Optional<Seat> await(Duration timeout, BooleanSupplier enough)
+      throws InterruptedException {
+    long left = timeout.toNanos();
+    lock.lockInterruptibly();
+    try {
+      while (true) {
+        if (refusal != null) throw refusal;
+        if (gone || leaving) throw new TenureException("the stand in " + election() + " has ended");
+        if (won != null && !won.isStopping()) return Optional.of(won);
+        if (left <= 0 || enough.getAsBoolean()) return Optional.empty();
+        left = changed.awaitNanos(left);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Publishes another value, now or as soon as this process leads.
+   *
+   * @param value at most 4096 bytes
+   */
+  public void proclaim(byte[] value) {
+    ByteString encoded = Validation.checkValue(value);
+    loop.tell((session, now) -> session.proclaim(number, encoded, now));
+  }
+
+  /**
+   * Publishes another value, in UTF-8.
+   *
+   * @param value at most 4096 bytes
+   */
+  public void proclaim(String value) {
+    proclaim(value.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /**
+   * Steps down, and does not stand again. Returns at once; the listener's {@code lost} tells of the
+   * end.
+   */
+  public void resign() {
+    lock.lock();
+    try {
+      leaving = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    loop.tell((session, now) -> session.leave(number, now));
+  }
+
+  /**
+   * The same; and the listener is not called any more when it has returned. The client may stand in
+   * this election anew. Work that runs is asked to end, and not waited for. Do not hold a lock that
+   * the listener waits for.
+   */
+  @Override
+  public void close() {
+    gate.lock();
+    try {
+      open = false;
+    } finally {
+      gate.unlock();
+    }
+    leave();
+  }
+
+  // For those who work, or wait.
+
+  Duration remaining(long term) {
+    return Duration.ofNanos(Math.max(belief.remainingAt(loop.now(), term), 0));
+  }
+
+  /** From now on the client may stand in this election anew. */
+  void leave() {
+    resign();
+    client.release(this);
+  }
+
+  /** False if work must not begin in this seat. */
+  boolean beginWork(Seat seat) {
+    lock.lock();
+    try {
+      if (leaving || seat.isStopping()) return false;
+      users++;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void endWork(Seat seat) {
+    lock.lock();
+    try {
+      users--;
+      if (users > 0) return;
+      changed.signalAll();
+      if (work != null || seat.isAskedToStop()) tellThatWorkEnded(seat);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Its holder has closed it. */
+  void release(Seat seat) {
+    boolean holds = !seat.isReleased();
+    seat.markReleased();
+    if (work != null || !holds) return;
+    endWork(seat);
+    leave();
+  }
+
+  /** Whether no work runs, after at most so many nanoseconds. */
+  boolean awaitIdle(long patience) throws InterruptedException {
+    return awaitFor(patience, () -> users == 0);
+  }
+
+  /** Until it stands no more, and no work runs. */
+  void awaitEnd() throws InterruptedException {
+    awaitFor(Lease.NEVER, () -> gone || (leaving && users == 0));
+  }
+
+  /** Whether nothing is left to do for it, after at most so many nanoseconds. */
+  boolean awaitGone(long patience) throws InterruptedException {
+    return awaitFor(patience, () -> gone);
+  }
+
+  private boolean awaitFor(long patience, BooleanSupplier condition) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      long left = patience;
+      while (!condition.getAsBoolean() && left > 0) left = changed.awaitNanos(left);
+      return condition.getAsBoolean();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Null if the service has not refused it. */
+  ServiceException refusal() {
+    lock.lock();
+    try {
+      return refusal;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether work has failed only because it was asked to end. */
+  static boolean isEndOf(Seat seat, Throwable failure) {
+    boolean isEnd = failure instanceof InterruptedException || failure instanceof SeatLostException;
+    return isEnd && seat.isStopping();
+  }
+
+  /** Under the lock. */
+  private void tellThatWorkEnded(Seat seat) {
+    if (seat.tellsThatWorkEnded()) {
+      loop.tell((session, now) -> session.workEnded(number, now));
+    }
+  }
+
+  private void runWork(Seat seat) {
+    if (!beginWork(seat)) return;
+    try {
+      work.run(seat);
+    } catch (Exception | Error failure) {
+      // It ends the term: to lead on without its work would help nobody.
+      if (!isEndOf(seat, failure)) {
+        LOGGER.log(Level.ERROR, "the work of " + seat + " has failed", failure);
+      }
+    } finally {
+      seat.markReleased();
+      endWork(seat);
+    }
+  }
+
+  /** Of the loop's thread. */
+  private final class Told implements ClientLoop.Listener {
+    private Seat seat; // the latest one
+
+    @Override
+    public String election() {
+      return options.election();
+    }
+
+    @Override
+    public Belief belief() {
+      return belief;
+    }
+
+    @Override
+    public void standing(Standing place) {
+      callBack(() -> listener.standing(Candidacy.this, place));
+      noSeat();
+    }
+
+    @Override
+    public void elected(Leadership leadership) {
+      Seat begun = new Seat(Candidacy.this, leadership);
+      seat = begun;
+      callBack(() -> listener.elected(begun));
+      loop.callBack(() -> seatIsWon(begun));
+    }
+
+    private void seatIsWon(Seat begun) {
+      if (work != null) {
+        Thread thread = new Thread(() -> runWork(begun), "tenure-work-" + election());
+        thread.setDaemon(true);
+        thread.start();
+      }
+      change(
+          () -> {
+            won = begun;
+            answered = true;
+          });
+    }
+
+    @Override
+    public void suspended() {
+      Seat of = seat;
+      callBack(() -> listener.suspended(of));
+    }
+
+    @Override
+    public void resumed() {
+      Seat of = seat;
+      callBack(() -> listener.resumed(of));
+    }
+
+    @Override
+    public void handoverAsked(String successor) {
+      Seat of = seat;
+      callBack(() -> listener.stepDown(of, successor));
+    }
+
+    @Override
+    public void stopWork() {
+      stop("the seat must be given up");
+    }
+
+    @Override
+    public void overrun() {
+      lock.lock();
+      try {
+        if (users == 0) return;
+      } finally {
+        lock.unlock();
+      }
+      LOGGER.log(Level.ERROR, "the work of " + seat + " has not ended in time");
+      // Not through the gate: a callback that hangs within it must not keep renewals waiting.
+      try {
+        listener.overrun(seat);
+      } catch (RuntimeException | Error failed) {
+        LOGGER.log(Level.ERROR, "a callback has failed", failed);
+      }
+    }
+
+    @Override
+    public void lost(Cause cause) {
+      Seat of = seat;
+      callBack(() -> listener.lost(of, cause));
+      stop("the seat is lost: " + cause);
+    }
+
+    @Override
+    public void troubled(ServiceException error) {
+      callBack(() -> listener.trouble(Candidacy.this, error));
+      noSeat();
+    }
+
+    @Override
+    public void refused(ServiceException error) {
+      callBack(() -> listener.refused(Candidacy.this, error));
+      change(() -> refusal = error);
+    }
+
+    @Override
+    public void gone() {
+      client.forget(Candidacy.this);
+      if (seat != null) seat.askToStop("the stand has ended");
+      change(() -> Candidacy.this.gone = true);
+    }
+
+    private void stop(String why) {
+      seat.askToStop(why); // no work begins any more
+      lock.lock();
+      try {
+        if (options.hasWork() && users == 0) tellThatWorkEnded(seat);
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private void noSeat() {
+      change(() -> answered = true);
+    }
+
+    private void change(Runnable change) {
+      lock.lock();
+      try {
+        change.run();
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private void callBack(Runnable callback) {
+      loop.callBack(
+          () -> {
+            gate.lock();
+            try {
+              if (open) callback.run();
+            } finally {
+              gate.unlock();
+            }
+          });
+    }
+  }
+}

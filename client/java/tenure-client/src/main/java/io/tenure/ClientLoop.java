@@ -1,0 +1,347 @@
+package io.tenure;
+
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.tenure.Connection.Replica;
+import io.tenure.v1.CampaignRequest;
+import io.tenure.v1.CampaignResponse;
+import io.tenure.v1.ElectionServiceGrpc.ElectionServiceStub;
+import io.tenure.v1.KeepAliveRequest;
+import io.tenure.v1.KeepAliveResponse;
+import io.tenure.v1.ResignRequest;
+import io.tenure.v1.ResignResponse;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * The I/O of a client: carries out what its session decides, on one thread.
+ *
+ * <pre>
+ *   calls' answers, stream's messages, electors' wishes --queue--> [loop: Session] -->
+ *   beliefs, calls, news
+ * </pre>
+ *
+ * <p>Thread-safe. The queue has no limit of its own: each sender has a few messages under way.
+ */
+final class ClientLoop {
+  private static final Logger LOGGER = System.getLogger("io.tenure");
+
+  // A waiting thread's clock stands still while the machine sleeps, and the holder's runs on.
+  private static final long WAIT_MAX = 1 * Lease.SECOND;
+
+  /** One elector's stand, as the loop sees it. Called on its thread: it must not wait. */
+  interface Listener extends SeatListener {
+    String election();
+
+    /** Up to date before each event. */
+    Belief belief();
+
+    /** Nothing is left to do, and nothing more will be told. */
+    void gone();
+  }
+
+  /** What the session is to be told. */
+  interface Input {
+    void tell(Session session, long now);
+  }
+
+  /** What a listener's belief says. */
+  private static final class Published {
+    final Listener listener;
+    long term; // 0: no belief stands
+    long until;
+
+    Published(Listener listener) {
+      this.listener = listener;
+    }
+  }
+
+  private final HolderClock clock;
+  private final ClientMetrics metrics; // null: none
+  private final BlockingQueue<Input> inputs = new LinkedBlockingQueue<>();
+  private final AtomicInteger lastSeat = new AtomicInteger();
+  private final SerialExecutor callbacks = new SerialExecutor("tenure-callbacks");
+  private final Thread thread = new Thread(this::run, "tenure-client");
+  private volatile boolean over;
+  private volatile ServiceException endError;
+
+  // Of its thread.
+  private final Session session;
+  private final Connection connection;
+  private final Map<Integer, Published> published = new LinkedHashMap<>();
+  private final Effects effects = new CarryOut();
+  private ClientCallStreamObserver<KeepAliveRequest> stream; // null: none is open
+  private long wake = Lease.NEVER;
+  private long giveUpAt = Lease.NEVER;
+
+  ClientLoop(
+      Session.Options options, Connection connection, HolderClock clock, ClientMetrics metrics) {
+    this.session = new Session(options, new SecureRandom());
+    this.connection = connection;
+    this.clock = clock;
+    this.metrics = metrics;
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Passed over if the session has ended. */
+  void tell(Input input) {
+    if (!over) inputs.add(input);
+  }
+
+  /** For a seat; never the same twice. */
+  int newNumber() {
+    return lastSeat.incrementAndGet();
+  }
+
+  void add(int number, SeatOptions options, Listener listener) {
+    tell(
+        (session, now) -> {
+          if (metrics != null) metrics.stands(options.election());
+          published.put(number, new Published(listener));
+          session.add(number, options);
+        });
+  }
+
+  /** Where what is told to the application runs, one after the other. */
+  void callBack(Runnable callback) {
+    callbacks.run(callback);
+  }
+
+  long now() {
+    return clock.now();
+  }
+
+  /**
+   * Ends the session, waiting for at most {@code patience}. Null: the service has ended it. Not to
+   * be called on the loop's own thread.
+   */
+  ServiceException close(long patience) throws InterruptedException {
+    tell(
+        (session, now) -> {
+          if (giveUpAt != Lease.NEVER) return;
+          giveUpAt = now + patience;
+          session.end(now, giveUpAt);
+        });
+    thread.join();
+    return endError;
+  }
+
+  // All of these on the loop's thread.
+
+  private void run() {
+    try {
+      while (!isOverAt(clock.now())) turn();
+    } catch (RuntimeException | Error failure) {
+      LOGGER.log(Level.ERROR, "the client has failed, and does not lead any more", failure);
+    } finally {
+      finish();
+    }
+  }
+
+  private void finish() {
+    over = true;
+    for (Published one : published.values()) one.listener.belief().end();
+    for (Published one : published.values()) one.listener.gone();
+    connection.close();
+    callbacks.close();
+    endError = session.endError();
+    if (!session.ended() && endError == null) {
+      String details = "the session's end was not answered in time";
+      endError = new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
+    }
+  }
+
+  private boolean isOverAt(long now) {
+    return session.ended() || now >= giveUpAt;
+  }
+
+  private void turn() {
+    List<Input> taken = takeInputs();
+    long now = clock.now();
+    if (taken.isEmpty() && now < wake) return;
+    for (Input input : taken) input.tell(session, now);
+    step(now);
+    wake = Math.min(session.nextWake(), giveUpAt);
+  }
+
+  /** All that there are, so that many answers cost one decision. */
+  private List<Input> takeInputs() {
+    List<Input> taken = new ArrayList<>();
+    long patience = wake == Lease.NEVER ? WAIT_MAX : Math.max(wake - clock.now(), 0);
+    try {
+      Input first = inputs.poll(Math.min(patience, WAIT_MAX), TimeUnit.NANOSECONDS);
+      if (first != null) taken.add(first);
+      inputs.drainTo(taken);
+    } catch (InterruptedException nobodysConcern) {
+      // This thread is the client's own, and ends with it.
+    }
+    return taken;
+  }
+
+  private void step(long now) {
+    List<Consumer<Effects>> decided = session.decide(now);
+    // The belief ends before anything is sent that gives up the seat.
+    published.forEach((number, one) -> publish(number, one, now));
+    for (Consumer<Effects> effect : decided) effect.accept(effects);
+    for (Session.AnsweredRenewal renewal : session.takeRenewals()) count(renewal);
+    for (Session.News news : session.takeNews()) {
+      Listener listener = published.get(news.seat()).listener;
+      news.event().accept(listener);
+      if (metrics != null) news.event().accept(new CountedEvents(metrics, listener.election()));
+    }
+    for (int number : session.takeGone()) published.remove(number).listener.gone();
+  }
+
+  private void publish(int number, Published one, long now) {
+    Belief belief = one.listener.belief();
+    long until = session.believedUntil(number);
+    long term = until == 0 ? 0 : session.termOf(number);
+    if (term != one.term) {
+      belief.end();
+      if (term != 0) belief.begin(term, until);
+    } else if (term != 0 && until != one.until && !belief.extend(until)) {
+      session.beliefEnded(number, now);
+      term = 0;
+    }
+    one.term = term;
+    one.until = until;
+  }
+
+  private void count(Session.AnsweredRenewal renewal) {
+    if (metrics == null) return;
+    metrics.renewed(Duration.ofNanos(renewal.roundTrip()), Duration.ofNanos(renewal.margin()));
+  }
+
+  private final class CarryOut implements Effects {
+    @Override
+    public void campaign(long call, CampaignRequest request, long patience) {
+      Replica replica = connection.replica();
+      stub(replica, patience)
+          .campaign(
+              request,
+              new OneAnswer<CampaignResponse>() {
+                @Override
+                void answered(CampaignResponse response) {
+                  tell(
+                      (session, now) -> {
+                        connection.answered(replica);
+                        session.onCampaignDone(call, now, response);
+                      });
+                }
+
+                @Override
+                void failed(ServiceException error) {
+                  tell((session, now) -> session.onCampaignFailed(call, now, error));
+                }
+              });
+    }
+
+    @Override
+    public void resign(long call, ResignRequest request, long patience) {
+      Replica replica = connection.replica();
+      stub(replica, patience)
+          .resign(
+              request,
+              new OneAnswer<ResignResponse>() {
+                @Override
+                void answered(ResignResponse response) {
+                  tell(
+                      (session, now) -> {
+                        connection.answered(replica);
+                        session.onResignDone(call, now, null);
+                      });
+                }
+
+                @Override
+                void failed(ServiceException error) {
+                  tell((session, now) -> session.onResignDone(call, now, error));
+                }
+              });
+    }
+
+    private ElectionServiceStub stub(Replica replica, long patience) {
+      return replica.stub().withDeadlineAfter(patience, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void open(long number) {
+      Replica replica = connection.replica();
+      StreamObserver<KeepAliveResponse> responses =
+          new StreamObserver<>() {
+            @Override
+            public void onNext(KeepAliveResponse message) {
+              tell(
+                  (session, now) -> {
+                    connection.answered(replica);
+                    session.onStreamMessage(number, message, now);
+                  });
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+              onCompleted();
+            }
+
+            @Override
+            public void onCompleted() {
+              tell((session, now) -> session.onStreamClosed(number, now));
+            }
+          };
+      stream = (ClientCallStreamObserver<KeepAliveRequest>) replica.stub().keepAlive(responses);
+    }
+
+    @Override
+    public void renew(long number, KeepAliveRequest request) {
+      stream.onNext(request);
+    }
+
+    @Override
+    public void close(long number) {
+      stream.cancel("another stream is used", null);
+      stream = null;
+    }
+
+    @Override
+    public void anotherReplica(boolean silent) {
+      connection.moveOn(silent);
+      if (metrics != null) metrics.replicaChanged();
+    }
+  }
+
+  /** What comes of a call with one answer. */
+  private abstract static class OneAnswer<Response> implements StreamObserver<Response> {
+    private Response response;
+
+    abstract void answered(Response response);
+
+    abstract void failed(ServiceException error);
+
+    @Override
+    public void onNext(Response response) {
+      this.response = response;
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      failed(ServiceException.of(failure));
+    }
+
+    @Override
+    public void onCompleted() {
+      answered(response);
+    }
+  }
+}

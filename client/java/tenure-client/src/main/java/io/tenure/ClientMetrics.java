@@ -1,0 +1,57 @@
+package io.tenure;
+
+import io.tenure.v1.Cause;
+import java.time.Duration;
+
+/**
+ * What counts for a client: see {@code io.tenure.micrometer.MicrometerMetrics}. Called on the
+ * thread that renews the lease: it must return at once.
+ */
+public interface ClientMetrics {
+  /**
+   * This process stands in this election from now on.
+   *
+   * @param election its name
+   */
+  void stands(String election);
+
+  /**
+   * A term of this process has begun.
+   *
+   * @param election its name
+   */
+  void elected(String election);
+
+  /**
+   * A term of this process has ended.
+   *
+   * @param election its name
+   * @param cause why
+   */
+  void lost(String election, Cause cause);
+
+  /**
+   * Half of a leader's lease has passed without a renewal.
+   *
+   * @param election its name
+   */
+  void suspended(String election);
+
+  /**
+   * A leader's work was still running at its deadline.
+   *
+   * @param election its name
+   */
+  void overrun(String election);
+
+  /**
+   * A renewal was answered.
+   *
+   * @param roundTrip from sending it to its answer
+   * @param margin what was left until this process's own deadline; negative if that had passed
+   */
+  void renewed(Duration roundTrip, Duration margin);
+
+  /** The client has left a replica because it had failed. */
+  void replicaChanged();
+}

@@ -1,0 +1,160 @@
+package io.tenure;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.tenure.v1.ElectionServiceGrpc;
+import io.tenure.v1.ElectionServiceGrpc.ElectionServiceStub;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** The replicas of one service, one of them in use. Any will do. Not thread-safe. */
+final class Connection implements AutoCloseable {
+  private static final long BACKOFF_MIN_MS = 20;
+  private static final long BACKOFF_MAX_MS = 500;
+  private static final long PING_INTERVAL_S = 10; // gRPC allows no shorter one
+  private static final long PING_TIMEOUT_S = 3;
+  private static final int CONNECT_TIMEOUT_MS = 3_000;
+
+  /** Of several addresses behind one name, the next call uses the next one that is connected. */
+  private static final Map<String, ?> SERVICE_CONFIG =
+      Map.of("loadBalancingConfig", List.of(Map.of("round_robin", Map.of())));
+
+  /**
+   * How to connect: without TLS if both are null.
+   *
+   * @param other any credentials of gRPC, instead of {@code tls}
+   */
+  record Credentials(Tls tls, ChannelCredentials other) {
+    static final Credentials NONE = new Credentials(null, null);
+
+    static Credentials of(Tls tls) {
+      return new Credentials(tls, null);
+    }
+
+    static Credentials of(ChannelCredentials other) {
+      return new Credentials(null, other);
+    }
+
+    List<Object> stamp() throws IOException {
+      return tls == null ? List.of() : tls.stamp();
+    }
+
+    ChannelCredentials read() throws IOException {
+      if (tls != null) return tls.channelCredentials();
+      return other == null ? InsecureChannelCredentials.create() : other;
+    }
+  }
+
+  static final class Replica {
+    private final String endpoint;
+    private final ManagedChannel channel;
+    private final ElectionServiceStub stub;
+    private boolean answered; // anything came back on this connection
+
+    private Replica(String endpoint, ManagedChannel channel) {
+      this.endpoint = endpoint;
+      this.channel = channel;
+      this.stub = ElectionServiceGrpc.newStub(channel);
+    }
+
+    ElectionServiceStub stub() {
+      return stub;
+    }
+  }
+
+  private final Credentials credentials;
+  private final List<Replica> replicas = new ArrayList<>();
+  private List<Object> stamp;
+  private ChannelCredentials current;
+  private int inUse;
+  private int failures; // in a row
+
+  /** Connects to nothing yet. */
+  Connection(String endpoints, Credentials credentials) {
+    this.credentials = credentials;
+    try {
+      stamp = credentials.stamp();
+      current = credentials.read();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException("cannot read a file for TLS", unreadable);
+    }
+    for (String endpoint : Validation.checkEndpoints(endpoints)) replicas.add(open(endpoint));
+    inUse = ThreadLocalRandom.current().nextInt(replicas.size());
+  }
+
+  /** The one in use. */
+  Replica replica() {
+    return replicas.get(inUse);
+  }
+
+  /**
+   * Uses the next replica from now on. If the one in use was silent although its connection stood,
+   * that is made anew. One that is only being made is waited for, however long that takes.
+   */
+  void moveOn(boolean silent) {
+    boolean changed = filesHaveChanged();
+    for (int i = 0; i < replicas.size(); i++) {
+      Replica replica = replicas.get(i);
+      if (changed || (silent && i == inUse && replica.answered)) {
+        replica.channel.shutdownNow();
+        replicas.set(i, open(replica.endpoint));
+      }
+    }
+    inUse = (inUse + 1) % replicas.size();
+    // gRPC's own pauses between two attempts grow to minutes.
+    replica().channel.resetConnectBackoff();
+  }
+
+  /** How long to wait before the next try: longer with each one in a row. */
+  long backoffMs() {
+    long longest = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS << Math.min(failures++, 10));
+    return ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
+  }
+
+  /** It has said something, so its connection stands. */
+  void answered(Replica replica) {
+    replica.answered = true;
+    failures = 0;
+  }
+
+  /** Whatever is under way fails. Does not wait. */
+  @Override
+  public void close() {
+    for (Replica replica : replicas) replica.channel.shutdownNow();
+  }
+
+  private Replica open(String endpoint) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forTarget(endpoint, current)
+            .defaultServiceConfig(SERVICE_CONFIG)
+            .disableServiceConfigLookUp()
+            .keepAliveTime(PING_INTERVAL_S, TimeUnit.SECONDS)
+            .keepAliveTimeout(PING_TIMEOUT_S, TimeUnit.SECONDS)
+            .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
+            // A full page of elections with long values is larger than gRPC's own limit.
+            .maxInboundMessageSize(Integer.MAX_VALUE)
+            .userAgent("tenure-java")
+            .build();
+    return new Replica(endpoint, channel);
+  }
+
+  private boolean filesHaveChanged() {
+    try {
+      List<Object> now = credentials.stamp();
+      if (now.equals(stamp)) return false;
+      current = credentials.read();
+      stamp = now;
+      return true;
+    } catch (IOException beingReplaced) {
+      return false; // the next failure looks again
+    }
+  }
+}

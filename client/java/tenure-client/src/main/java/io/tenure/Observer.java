@@ -1,0 +1,367 @@
+package io.tenure;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.tenure.Connection.Credentials;
+import io.tenure.Connection.Replica;
+import io.tenure.v1.ObserveRequest;
+import io.tenure.v1.ObserveResponse;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Reports every change of elections: who leads, with which value, and why a term ended.
+ *
+ * <pre>{@code
+ * Observer observer = Observer.builder().endpoints("tenure:7070").names("orders").build();
+ * observer.start(new ObserverListener() {
+ *   @Override
+ *   public void event(Event event) {
+ *     show(event.getType(), event.getLeadership().getCandidate());
+ *   }
+ * });
+ * }</pre>
+ *
+ * <p>What it promises
+ *
+ * <ul>
+ *   <li>Each election starts with a snapshot: its state at one revision. Then follows every event
+ *       once, in the order of revisions, without gaps. There is no order between two elections.
+ *   <li>When a stream breaks, or is silent for too long, the observer continues by itself on
+ *       another replica, from where it was. Elections created meanwhile start with their first
+ *       event.
+ *   <li>It never skips changes silently. If events are no longer available, because the service
+ *       keeps its history for a limited time only, a snapshot with the reason RESYNC replaces them.
+ *       Everything before it is void, and events continue with its revision + 1. Its revision may
+ *       be lower than earlier ones, after the service's database was restored from a backup.
+ *   <li>At least every ten seconds the service confirms that all has been reported. Without that,
+ *       the observer may be out of date; {@code broken} reports when it is disconnected.
+ * </ul>
+ *
+ * <p>What it does not promise. What it reports is already past, if only by milliseconds: to act as
+ * a leader use an {@link Elector}, and fence your actions. And one observer can watch at most
+ * 10,000 elections.
+ *
+ * <p>Thread-safe.
+ */
+public final class Observer implements AutoCloseable {
+  private static final Logger LOGGER = System.getLogger("io.tenure");
+  private static final int OBSERVED_MAX = 10_000;
+  private static final int PREFIXES_MAX = 64;
+  private static final long LIMITED_PAUSE_MS = 1_000;
+  private static final int MESSAGES_MAX = 256; // that have come, and are not told yet
+
+  private final List<String> prefixes; // none: it observes names
+  private final Observation observation;
+  private final String endpoints;
+  private final Credentials credentials;
+  private final long silenceMax;
+  private final ReentrantLock gate = new ReentrantLock(); // held while the listener runs
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private boolean started; // under this
+  private volatile Stream stream; // null: none is open
+
+  private Observer(Builder builder) {
+    prefixes = builder.prefix ? builder.names : List.of();
+    observation =
+        new Observation(new Observation.Wish(builder.names, builder.prefix, builder.fromRevision));
+    endpoints = builder.endpoints;
+    credentials = builder.credentials;
+    silenceMax = builder.silenceMax;
+  }
+
+  /**
+   * An observer of the elections that are named next.
+   *
+   * @return a builder
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Says what to observe, and where. Not thread-safe. */
+  public static final class Builder {
+    private String endpoints = "127.0.0.1:7070";
+    private Credentials credentials = Credentials.NONE;
+    private List<String> names = List.of();
+    private boolean prefix;
+    private long fromRevision = Observation.SNAPSHOT;
+    private long silenceMax = 30 * Lease.SECOND;
+
+    private Builder() {}
+
+    /**
+     * Sets the replicas of the service. Unset: {@code 127.0.0.1:7070}.
+     *
+     * @param endpoints {@code host:port[,host:port...]}
+     * @return this
+     * @throws IllegalArgumentException if it names no replica
+     */
+    public Builder endpoints(String endpoints) {
+      Validation.checkEndpoints(endpoints);
+      this.endpoints = endpoints;
+      return this;
+    }
+
+    /**
+     * Connects with TLS.
+     *
+     * @param tls which files to use
+     * @return this
+     */
+    public Builder credentials(Tls tls) {
+      this.credentials = Credentials.of(Objects.requireNonNull(tls, "tls"));
+      return this;
+    }
+
+    /**
+     * Connects with any credentials of gRPC.
+     *
+     * @param credentials for each connection
+     * @return this
+     */
+    public Builder credentials(ChannelCredentials credentials) {
+      this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
+      return this;
+    }
+
+    /**
+     * Observes these elections, whether or not they exist yet.
+     *
+     * @param names 1 to 10,000
+     * @return this
+     * @throws IllegalArgumentException if a name is malformed, or if there are none or too many
+     */
+    public Builder names(String... names) {
+      checkCount(names, OBSERVED_MAX);
+      for (String name : names) Validation.checkName(name, "name");
+      this.names = List.of(names);
+      prefix = false;
+      return this;
+    }
+
+    /**
+     * Observes all elections whose names begin with one of these.
+     *
+     * @param prefixes 1 to 64; an empty one selects all elections
+     * @return this
+     * @throws IllegalArgumentException if one is malformed, or if there are none or too many
+     */
+    public Builder prefixes(String... prefixes) {
+      checkCount(prefixes, PREFIXES_MAX);
+      for (String one : prefixes) {
+        if (!one.isEmpty()) Validation.checkName(one, "prefix");
+      }
+      this.names = List.of(prefixes);
+      prefix = true;
+      return this;
+    }
+
+    private static void checkCount(String[] names, int most) {
+      if (names.length >= 1 && names.length <= most) return;
+      throw new IllegalArgumentException(
+          "there are " + names.length + " names; there must be 1 to " + most);
+    }
+
+    /**
+     * Starts with this revision in each election, instead of a snapshot.
+     *
+     * @param fromRevision 1: all events that the service still has
+     * @return this
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder fromRevision(long fromRevision) {
+      if (fromRevision < 1) {
+        throw new IllegalArgumentException(
+            "fromRevision is " + fromRevision + "; revisions start at 1");
+      }
+      this.fromRevision = fromRevision;
+      return this;
+    }
+
+    /**
+     * Sets how long a stream may be silent before it is given up. The service sends something at
+     * least every ten seconds. Unset: 30 s.
+     *
+     * @param silenceMax a shorter limit than ten seconds gives up healthy streams, too
+     * @return this
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder silenceMax(Duration silenceMax) {
+      if (silenceMax.isNegative() || silenceMax.isZero()) {
+        throw new IllegalArgumentException("silenceMax is " + silenceMax + "; it must be positive");
+      }
+      this.silenceMax = Validation.nanoseconds(silenceMax);
+      return this;
+    }
+
+    /**
+     * Ends the choice.
+     *
+     * @return an observer, which does not connect before it is started
+     * @throws IllegalArgumentException if no election is named
+     */
+    public Observer build() {
+      if (names.isEmpty()) throw new IllegalArgumentException("no election is named");
+      return new Observer(this);
+    }
+  }
+
+  /**
+   * Begins to observe, in the background.
+   *
+   * @param listener who learns what happens
+   * @throws IllegalStateException if it was started before
+   */
+  public synchronized void start(ObserverListener listener) {
+    Objects.requireNonNull(listener, "listener");
+    if (started) throw new IllegalStateException("the observer was started before");
+    started = true;
+    Connection connection = new Connection(endpoints, credentials);
+    Thread thread = new Thread(() -> observe(connection, listener), "tenure-observer");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * Ends the observation. The listener is not called any more when it has returned. Waits for a
+   * call that runs, unless it is made from there.
+   */
+  @Override
+  public void close() {
+    closed.countDown();
+    Stream open = stream;
+    if (open != null) open.cancel();
+    gate.lock(); // until a call that runs has returned
+    gate.unlock();
+  }
+
+  List<String> prefixes() {
+    return prefixes;
+  }
+
+  // All of these on its thread.
+
+  private void observe(Connection connection, ObserverListener listener) {
+    try (connection) {
+      while (!isClosed()) {
+        ServiceException error = followOneStream(connection, listener);
+        boolean limited = error.reason().equals("LIMIT_REACHED"); // for a moment
+        if (!limited && !error.isTransient()) {
+          tell(() -> listener.failed(error));
+          return;
+        }
+        tell(() -> listener.broken(error));
+        connection.moveOn(error.isSilence());
+        long pause = limited ? LIMITED_PAUSE_MS : connection.backoffMs();
+        if (closed.await(pause, TimeUnit.MILLISECONDS)) return;
+      }
+    } catch (InterruptedException interruption) {
+      // A listener has interrupted its own thread: that ends it.
+    }
+  }
+
+  private boolean isClosed() {
+    return closed.getCount() == 0;
+  }
+
+  /** Answers with its end. */
+  private ServiceException followOneStream(Connection connection, ObserverListener listener)
+      throws InterruptedException {
+    Replica replica = connection.replica();
+    Stream opened = new Stream();
+    stream = opened;
+    if (isClosed()) return unavailable("the observer is closed");
+    replica.stub().observe(observation.request(), opened);
+    try {
+      while (true) {
+        Message message = opened.messages.poll(silenceMax, TimeUnit.NANOSECONDS);
+        if (message == null) {
+          String details = "the stream was silent for " + Duration.ofNanos(silenceMax);
+          return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
+        }
+        if (message.end != null) return message.end;
+        connection.answered(replica);
+        Observation.Verdict verdict = observation.note(message.response);
+        if (verdict == Observation.Verdict.GAP) return unavailable("the stream skipped changes");
+        if (verdict == Observation.Verdict.NEWS) tellChange(listener, message.response);
+        opened.taken();
+      }
+    } finally {
+      opened.cancel();
+    }
+  }
+
+  private static ServiceException unavailable(String details) {
+    return new ServiceException(Status.Code.UNAVAILABLE, details);
+  }
+
+  private void tellChange(ObserverListener listener, ObserveResponse message) {
+    switch (message.getMessageCase()) {
+      case SNAPSHOT -> tell(() -> listener.snapshot(message.getSnapshot()));
+      case EVENT -> tell(() -> listener.event(message.getEvent()));
+      case PROGRESS -> tell(() -> listener.progress(message.getProgress()));
+      case MESSAGE_NOT_SET -> {} // of a newer service
+    }
+  }
+
+  private void tell(Runnable call) {
+    gate.lock();
+    try {
+      if (!isClosed()) call.run();
+    } catch (RuntimeException | Error failure) {
+      LOGGER.log(Level.ERROR, "an observer's listener has failed", failure);
+    } finally {
+      gate.unlock();
+    }
+  }
+
+  /** What comes from a stream: a response, or at last its end. */
+  private record Message(ObserveResponse response, ServiceException end) {}
+
+  /** One stream, which sends no more than is taken. */
+  private static final class Stream
+      implements ClientResponseObserver<ObserveRequest, ObserveResponse> {
+    final BlockingQueue<Message> messages = new LinkedBlockingQueue<>();
+    private volatile ClientCallStreamObserver<ObserveRequest> call;
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<ObserveRequest> call) {
+      call.disableAutoRequestWithInitial(MESSAGES_MAX);
+      this.call = call;
+    }
+
+    @Override
+    public void onNext(ObserveResponse response) {
+      messages.add(new Message(response, null));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      messages.add(new Message(null, ServiceException.of(failure)));
+    }
+
+    @Override
+    public void onCompleted() {
+      messages.add(new Message(null, unavailable("the server ended the stream")));
+    }
+
+    void taken() {
+      call.request(1);
+    }
+
+    void cancel() {
+      if (call != null) call.cancel("the observer needs it no more", null);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.tenure;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** Runs tasks one after the other, on a thread that does nothing else. Thread-safe. */
+final class SerialExecutor {
+  private static final Logger LOGGER = System.getLogger("io.tenure");
+  private static final Runnable LAST = () -> {};
+
+  private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+
+  SerialExecutor(String name) {
+    Thread thread = new Thread(this::work, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  void run(Runnable task) {
+    tasks.add(task);
+  }
+
+  /** After the tasks that it has been given. */
+  void close() {
+    tasks.add(LAST);
+  }
+
+  private void work() {
+    for (; ; ) {
+      try {
+        Runnable task = tasks.take();
+        if (task == LAST) return;
+        task.run();
+      } catch (InterruptedException nobodysConcern) {
+        // A callback has interrupted its own thread; the next one runs all the same.
+      } catch (RuntimeException | Error failure) {
+        LOGGER.log(Level.ERROR, "a callback has failed", failure);
+      }
+    }
+  }
+}

@@ -1,0 +1,278 @@
+package io.tenure;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tenure.testing.Service;
+import io.tenure.v1.Event;
+import io.tenure.v1.Progress;
+import io.tenure.v1.Snapshot;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What an observer and a cache promise, against a real service. */
+@Timeout(60)
+class ObserverTest {
+  private Service service;
+  private TenureClient client;
+  private Elector elector;
+  private final List<Observer> observers = new ArrayList<>();
+
+  @BeforeEach
+  void start() {
+    service = Service.start();
+    client = TenureClient.builder().endpoints(service.endpoint()).candidate("a").build();
+    elector = new Elector(client);
+  }
+
+  @AfterEach
+  void stop() {
+    observers.forEach(Observer::close);
+    service.resume();
+    client.close();
+    service.close();
+  }
+
+  /** What was told, in words. */
+  private static class Told implements ObserverListener {
+    final BlockingQueue<String> words = new LinkedBlockingQueue<>();
+
+    String next() throws InterruptedException {
+      String word = words.poll(Service.PATIENCE, TimeUnit.SECONDS);
+      if (word == null) throw new AssertionError("nothing is told");
+      return word;
+    }
+
+    /** Until this has come; answers with what came before. */
+    List<String> until(String end) throws InterruptedException {
+      List<String> before = new ArrayList<>();
+      for (String word = next(); !word.equals(end); word = next()) before.add(word);
+      return before;
+    }
+
+    @Override
+    public void snapshot(Snapshot snapshot) {
+      words.add("snapshot " + snapshot.getElection() + " " + snapshot.getRevision());
+    }
+
+    @Override
+    public void event(Event event) {
+      String type = event.getType().name().replace("TYPE_", "");
+      words.add(type + " " + event.getElection() + " " + event.getRevision());
+    }
+
+    @Override
+    public void progress(Progress progress) {
+      words.add("progress");
+    }
+
+    @Override
+    public void broken(ServiceException error) {
+      words.add("broken");
+    }
+  }
+
+  private Observer.Builder builder() {
+    return Observer.builder().endpoints(service.endpoint());
+  }
+
+  private Told observe(Observer.Builder builder) {
+    Observer observer = builder.build();
+    observers.add(observer);
+    Told told = new Told();
+    observer.start(told);
+    return told;
+  }
+
+  private void leadOnce(String election) throws InterruptedException {
+    elector.lead(election).close();
+  }
+
+  @Test
+  void itTellsTheStateAndThenEachChange() throws InterruptedException {
+    leadOnce("orders");
+
+    Told told = observe(builder().names("orders", "never"));
+    assertEquals(
+        List.of("snapshot never 0", "snapshot orders 2"),
+        told.until("progress").stream().sorted().toList());
+    leadOnce("orders");
+
+    assertEquals(List.of(), told.until("ELECTED orders 3"));
+    assertEquals("VACATED orders 4", told.next());
+  }
+
+  @Test
+  void itBeginsWithTheRevisionThatIsWishedFor() throws InterruptedException {
+    leadOnce("orders");
+
+    Told told = observe(builder().names("orders").fromRevision(2));
+
+    assertEquals("VACATED orders 2", told.next());
+    assertEquals("progress", told.next());
+  }
+
+  @Test
+  void itGoesOnAfterABrokenStreamWithoutAGap() throws InterruptedException {
+    try (Service other = service.startReplica()) {
+      String both = service.endpoint() + "," + other.endpoint();
+      Told told = observe(builder().endpoints(both).prefixes("jobs/"));
+      told.until("progress");
+      leadOnce("jobs/1");
+      told.until("VACATED jobs/1 2");
+
+      for (Service replica : List.of(other, service)) {
+        replica.stop();
+        replica.restart();
+      }
+      told.until("broken");
+      leadOnce("jobs/1");
+      leadOnce("jobs/2"); // which is new
+
+      List<String> events =
+          told.until("VACATED jobs/2 2").stream().filter(word -> word.contains("jobs/")).toList();
+      assertEquals(List.of("ELECTED jobs/1 3", "VACATED jobs/1 4", "ELECTED jobs/2 1"), events);
+    }
+  }
+
+  @Test
+  void aStreamThatIsSilentIsGivenUp() throws InterruptedException {
+    Told told = observe(builder().names("orders").silenceMax(Duration.ofSeconds(12)));
+    told.until("progress");
+
+    service.pause();
+    told.until("broken");
+    service.resume();
+    leadOnce("orders");
+
+    told.until("VACATED orders 2");
+  }
+
+  @Test
+  void itTellsNothingMoreWhenItIsClosed() throws InterruptedException {
+    Observer observer = builder().names("orders").build();
+    Told told = new Told();
+    observer.start(told);
+    told.until("progress");
+
+    observer.close();
+    leadOnce("orders");
+    Told later = observe(builder().names("orders").fromRevision(1));
+    later.until("VACATED orders 2");
+
+    assertFalse(told.words.stream().anyMatch(word -> word.contains("ELECTED")));
+    assertThrows(IllegalStateException.class, () -> observer.start(told));
+  }
+
+  @Test
+  void aSlowListenerMissesNothing() throws InterruptedException {
+    CountDownLatch waits = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    Told told =
+        new Told() {
+          @Override
+          public void snapshot(Snapshot snapshot) {
+            super.snapshot(snapshot);
+            waits.countDown();
+            try {
+              mayGoOn.await();
+            } catch (InterruptedException impossible) {
+              throw new AssertionError(impossible);
+            }
+          }
+        };
+    Observer observer = builder().names("orders").build();
+    observers.add(observer);
+    observer.start(told);
+    assertTrue(waits.await(Service.PATIENCE, TimeUnit.SECONDS));
+    for (int i = 0; i < 150; i++) leadOnce("orders");
+
+    mayGoOn.countDown();
+
+    List<String> events = told.until("VACATED orders 300");
+    for (int revision = 1; revision < 300; revision++) {
+      String type = revision % 2 == 1 ? "ELECTED" : "VACATED";
+      assertTrue(events.contains(type + " orders " + revision), events::toString);
+    }
+  }
+
+  @Test
+  void aListenerThatFailsIsToldOfTheNextChange() throws InterruptedException {
+    Told told =
+        new Told() {
+          @Override
+          public void snapshot(Snapshot snapshot) {
+            throw new AssertionError("on purpose");
+          }
+        };
+    Observer observer = builder().names("orders").build();
+    observers.add(observer);
+    observer.start(told);
+
+    assertEquals("progress", told.next());
+  }
+
+  // The cache.
+
+  @Test
+  void aCacheTellsWhoLeads() throws InterruptedException {
+    BlockingQueue<String> changes = new LinkedBlockingQueue<>();
+    try (LeaderCache leaders =
+        new LeaderCache(
+            builder().prefixes("shards/"),
+            (election, seat) ->
+                changes.add(election + " " + seat.term() + " " + seat.leader().isPresent()))) {
+      assertTrue(leaders.awaitReady(Duration.ofSeconds(Service.PATIENCE)));
+      assertEquals(Optional.empty(), leaders.get("orders"));
+      LeaderCache.CachedSeat never = leaders.get("shards/7").orElseThrow();
+      assertEquals(new LeaderCache.CachedSeat(Optional.empty(), 0, 0), never);
+
+      Seat seat = elector.lead("shards/7");
+      assertEquals("shards/7 1 true", changes.poll(Service.PATIENCE, TimeUnit.SECONDS));
+      assertEquals("a", leaders.leader("shards/7").orElseThrow().getCandidate());
+      assertEquals(1, leaders.get("shards/7").orElseThrow().term());
+      seat.close();
+      assertEquals("shards/7 1 false", changes.poll(Service.PATIENCE, TimeUnit.SECONDS));
+
+      assertEquals(Optional.empty(), leaders.leader("shards/7"));
+      assertEquals(2, leaders.get("shards/7").orElseThrow().revision());
+      assertTrue(leaders.age().compareTo(Duration.ofSeconds(Service.PATIENCE)) < 0);
+    }
+  }
+
+  @Test
+  void aCacheThatIsNotReadyKnowsNothing() throws InterruptedException {
+    service.stop();
+
+    try (LeaderCache leaders = new LeaderCache(builder().names("orders"))) {
+      assertFalse(leaders.awaitReady(Duration.ofMillis(50)));
+      assertEquals(Optional.empty(), leaders.get("orders"));
+      service.restart();
+
+      assertTrue(leaders.awaitReady(Duration.ofSeconds(Service.PATIENCE)));
+      assertTrue(leaders.get("orders").isPresent());
+    }
+  }
+
+  @Test
+  void whatIsMalformedIsRefusedAtOnce() {
+    assertThrows(IllegalArgumentException.class, () -> Observer.builder().build());
+    assertThrows(IllegalArgumentException.class, () -> builder().names());
+    assertThrows(IllegalArgumentException.class, () -> builder().names(""));
+    assertThrows(IllegalArgumentException.class, () -> builder().prefixes(new String[65]));
+    assertThrows(IllegalArgumentException.class, () -> builder().fromRevision(0));
+    assertThrows(IllegalArgumentException.class, () -> builder().silenceMax(Duration.ZERO));
+  }
+}
