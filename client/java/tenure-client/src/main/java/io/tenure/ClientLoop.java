@@ -199,8 +199,8 @@ final class ClientLoop {
     for (Session.AnsweredRenewal renewal : session.takeRenewals()) count(renewal);
     for (Session.News news : session.takeNews()) {
       Listener listener = published.get(news.seat()).listener;
-      news.event().accept(listener);
       if (metrics != null) news.event().accept(new CountedEvents(metrics, listener.election()));
+      news.event().accept(listener);
     }
     for (int number : session.takeGone()) published.remove(number).listener.gone();
   }

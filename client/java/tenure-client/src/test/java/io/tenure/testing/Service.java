@@ -25,13 +25,14 @@ public final class Service implements AutoCloseable {
 
   private final Path folder; // null: of another replica
   private final String store;
-  private final String endpoint = freeAddress();
+  private final String endpoint;
   private final List<String> command = new ArrayList<>();
   private Process process;
 
-  private Service(Path folder, String store, String... options) {
+  private Service(Path folder, String store, String endpoint, String... options) {
     this.folder = folder;
     this.store = store;
+    this.endpoint = endpoint;
     String tenured = Repository.BIN.resolve("tenured").toString();
     command.addAll(List.of(tenured, "--store", store, "--listen", endpoint));
     command.addAll(List.of("--http-listen", freeAddress()));
@@ -40,13 +41,19 @@ public final class Service implements AutoCloseable {
 
   /** Starts one with a store of its own. */
   public static Service start(String... options) {
+    return startAt(freeAddress(), options);
+  }
+
+  /** Starts one at this address, with a store of its own. */
+  public static Service startAt(String endpoint, String... options) {
     Path folder = temporaryFolder();
-    return new Service(folder, "sqlite:" + folder.resolve("tenure.db"), options).restart();
+    String store = "sqlite:" + folder.resolve("tenure.db");
+    return new Service(folder, store, endpoint, options).restart();
   }
 
   /** Starts one on an existing store. */
   public static Service startOn(String store, String... options) {
-    return new Service(null, store, options).restart();
+    return new Service(null, store, freeAddress(), options).restart();
   }
 
   /** Starts another replica of the same service. */

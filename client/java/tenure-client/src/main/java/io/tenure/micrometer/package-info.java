@@ -1,0 +1,2 @@
+/** Metrics for Micrometer. */
+package io.tenure.micrometer;
