@@ -19,6 +19,7 @@ expect_after '^version: ' helm/tenure/Chart.yaml
 expect_after '^appVersion: "' helm/tenure/Chart.yaml
 expect_after '^ARG VERSION=' Dockerfile
 expect_after '^version = "' client/python/pyproject.toml
+expect_after '^ {2,4}<version>' client/java/pom.xml 'client/java/*/pom.xml' client/java/README.md
 # The image's tag, the packages' names, what the programs print. History keeps its numbers.
 expect_after '\b(?:tenured?|tenure-server|tenure-cli|libtenure-dev)[:_ ]|^Version ' . ':!CHANGELOG.md' ':!docs/adr'
 

@@ -11,6 +11,10 @@ for language; do
       scripts/install-deps.sh mariadb client_go
       scripts/install-go.sh
       ;;
+    java)
+      scripts/install-deps.sh mariadb
+      { command -v javac && command -v mvn; } >/dev/null || scripts/install-deps.sh client_java
+      ;;
     # Debian's Python makes no virtual environment without python3-venv. The fence is tested on MariaDB.
     python)
       scripts/install-deps.sh mariadb

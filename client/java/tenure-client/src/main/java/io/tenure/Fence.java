@@ -13,6 +13,8 @@ public record Fence(String election, long term) {
   /**
    * Checks both.
    *
+   * @param election the name of the election
+   * @param term the term, from 1
    * @throws IllegalArgumentException if the name is malformed, or the term is not positive
    */
   public Fence {

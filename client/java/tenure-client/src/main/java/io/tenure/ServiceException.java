@@ -24,9 +24,16 @@ public final class ServiceException extends TenureException {
           Status.Code.UNKNOWN,
           Status.Code.INTERNAL);
 
+  /** The code of gRPC. */
   private final Status.Code code;
+
+  /** The reason of the service's ErrorInfo. */
   private final String reason;
+
+  /** The metadata of the service's ErrorInfo. */
   private final Map<String, String> metadata;
+
+  /** How long the service wants its caller to wait. */
   private final Duration retryDelay;
 
   ServiceException(

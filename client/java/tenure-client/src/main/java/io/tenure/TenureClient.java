@@ -49,7 +49,7 @@ public final class TenureClient implements AutoCloseable {
     if (closesOnExit) OpenClients.add(this);
   }
 
-  private static String defaultCandidate() {
+  static String defaultCandidate() {
     String host;
     try {
       host = InetAddress.getLocalHost().getHostName();

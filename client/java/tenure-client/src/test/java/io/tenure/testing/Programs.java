@@ -1,0 +1,84 @@
+package io.tenure.testing;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Several processes, and what they say. All are ended with it. */
+public final class Programs implements AutoCloseable {
+  /**
+   * A line that matched.
+   *
+   * @param by the index of who said it
+   * @param at when, by {@link System#nanoTime}
+   */
+  public record Said(int by, Matcher match, long at) {}
+
+  private record Line(int by, String text, long at) {}
+
+  private static final int NOBODY = -1;
+  private static final int PATIENCE = 3 * Service.PATIENCE; // a machine may start a few at a time
+
+  private final List<Process> all = new ArrayList<>();
+  private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
+
+  /** Starts one more. */
+  public void start(List<String> command, Path folder) throws IOException {
+    int index = all.size();
+    Process process =
+        new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
+    all.add(process);
+    BufferedReader reader = new BufferedReader(new InputStreamReader(process.getInputStream()));
+    Thread thread =
+        new Thread(
+            () -> reader.lines().forEach(text -> lines.add(new Line(index, text, now()))),
+            "reader");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static long now() {
+    return System.nanoTime();
+  }
+
+  /** Waits until somebody says this. */
+  public Said awaitLine(String pattern) throws InterruptedException {
+    return awaitLine(pattern, NOBODY);
+  }
+
+  /** Waits until somebody says this, but not that one. */
+  public Said awaitLine(String pattern, int notBy) throws InterruptedException {
+    Pattern compiled = Pattern.compile(pattern);
+    List<Line> before = new ArrayList<>();
+    while (true) {
+      Line line = lines.poll(PATIENCE, TimeUnit.SECONDS);
+      if (line == null) throw new AssertionError("nobody says " + pattern + ", but " + before);
+      before.add(line);
+      Matcher match = compiled.matcher(line.text);
+      if (match.find() && line.by != notBy) return new Said(line.by, match, line.at);
+    }
+  }
+
+  /** Sends a signal, and waits for its end. Answers with when the signal was sent. */
+  public long end(int index, String signal) throws InterruptedException {
+    long at = now();
+    Service.signal(all.get(index), signal);
+    if (!all.get(index).waitFor(PATIENCE, TimeUnit.SECONDS)) {
+      throw new AssertionError("it does not end");
+    }
+    return at;
+  }
+
+  @Override
+  public void close() {
+    all.forEach(Service::end);
+  }
+}
