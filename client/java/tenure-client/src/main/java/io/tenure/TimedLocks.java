@@ -1,0 +1,333 @@
+package io.tenure;
+
+import com.google.protobuf.ByteString;
+import io.grpc.ChannelCredentials;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.tenure.Connection.Credentials;
+import io.tenure.Connection.Replica;
+import io.tenure.v1.CampaignRequest;
+import io.tenure.v1.CampaignResponse;
+import io.tenure.v1.ElectionServiceGrpc;
+import io.tenure.v1.ElectionServiceGrpc.ElectionServiceBlockingStub;
+import io.tenure.v1.Leadership;
+import io.tenure.v1.ResignRequest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Locks for a fixed time: seats with a session of their own, which is never renewed. So a lock ends
+ * when its time is over, or when it is given back, whether its holder lives, hangs or was cut off.
+ * {@code docs/seats.md} calls them automatic locks: for jobs that many hosts start, and one is to
+ * run.
+ *
+ * <pre>{@code
+ * TimedLocks locks = TimedLocks.builder().endpoints("tenure:7070").build();
+ * locks.tryLock("backup", Duration.ofHours(1)).ifPresent(lock -> {
+ *   backUp();
+ *   lock.unlock();
+ * });
+ * }</pre>
+ *
+ * <p>What it promises
+ *
+ * <ul>
+ *   <li>Of all that ask for a lock, one gets it. Nobody else gets it before its time is over,
+ *       counted by the service from after the request was sent, unless it is given back or an
+ *       operator ends it.
+ *   <li>Nobody waits in a queue: who does not get a lock leaves no trace in its election.
+ *   <li>A lock that is extended was held by nobody else in between.
+ * </ul>
+ *
+ * <p>What it does not promise
+ *
+ * <ul>
+ *   <li>Nothing stops the work of a holder whose time is over. Whatever must never be done twice
+ *       must carry the lock's {@link TimedLock#fence}.
+ *   <li>If the answer to a request is lost, and no replica answers again, the lock may be taken by
+ *       nobody until its time is over.
+ *   <li>The time has the service's limits: one second and a day, unless an operator has changed
+ *       them.
+ * </ul>
+ *
+ * <p>Each call waits for the service's answer, for at most a quarter of a minute. Thread-safe.
+ */
+public final class TimedLocks implements AutoCloseable {
+  private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(3);
+  private static final int TRIES_MAX = 5; // of one request, each on another replica
+  private static final int REQUEST_ID_BYTES = 16;
+  private static final int SUFFIX_BYTES = 8;
+
+  private final String candidate;
+  private final SecureRandom random = new SecureRandom();
+  private final Connection connection; // under itself
+
+  private TimedLocks(Builder builder) {
+    candidate = builder.candidate == null ? TenureClient.defaultCandidate() : builder.candidate;
+    connection = new Connection(builder.endpoints, builder.credentials);
+  }
+
+  /**
+   * Locks of the service that is named next.
+   *
+   * @return a builder
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Says who locks, and where the service is. Not thread-safe. */
+  public static final class Builder {
+    private String endpoints = "127.0.0.1:7070";
+    private String candidate;
+    private Credentials credentials = Credentials.NONE;
+
+    private Builder() {}
+
+    /**
+     * Sets the replicas of the service. Unset: {@code 127.0.0.1:7070}.
+     *
+     * @param endpoints {@code host:port[,host:port...]}
+     * @return this
+     * @throws IllegalArgumentException if it names no replica
+     */
+    public Builder endpoints(String endpoints) {
+      Validation.checkEndpoints(endpoints);
+      this.endpoints = endpoints;
+      return this;
+    }
+
+    /**
+     * Sets the holder's name, for people. Each lock appends a number of its own. Unset: {@code
+     * hostname:process}.
+     *
+     * @param candidate 1 to 238 bytes
+     * @return this
+     * @throws IllegalArgumentException if it is malformed
+     */
+    public Builder candidate(String candidate) {
+      Validation.checkName(candidate + "#" + "0".repeat(2 * SUFFIX_BYTES), "candidate");
+      this.candidate = candidate;
+      return this;
+    }
+
+    /**
+     * Connects with TLS.
+     *
+     * @param tls which files to use
+     * @return this
+     */
+    public Builder credentials(Tls tls) {
+      this.credentials = Credentials.of(Objects.requireNonNull(tls, "tls"));
+      return this;
+    }
+
+    /**
+     * Connects with any credentials of gRPC.
+     *
+     * @param credentials for each connection
+     * @return this
+     */
+    public Builder credentials(ChannelCredentials credentials) {
+      this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
+      return this;
+    }
+
+    /**
+     * Ends the choice.
+     *
+     * @return what does not connect before the first lock
+     */
+    public TimedLocks build() {
+      return new TimedLocks(this);
+    }
+  }
+
+  /** A lock that is held until its time is over, or until it is given back. Thread-safe. */
+  public final class TimedLock {
+    private final String holder;
+    private final String session;
+    private final Fence fence;
+    private final long heldUntil; // by this process's own clock
+
+    private TimedLock(String holder, String session, Fence fence, long heldUntil) {
+      this.holder = holder;
+      this.session = session;
+      this.fence = fence;
+      this.heldUntil = heldUntil;
+    }
+
+    /**
+     * What to send with everything that only the holder may do.
+     *
+     * @return the election and the term
+     */
+    public Fence fence() {
+      return fence;
+    }
+
+    /**
+     * For how long it is held, by this process's own clock.
+     *
+     * @return zero if its time is over
+     */
+    public Duration remaining() {
+      return Duration.ofNanos(Math.max(heldUntil - HolderClock.SYSTEM.now(), 0));
+    }
+
+    /**
+     * Gives the lock back: somebody else may have it at once. Once its time is over it does
+     * nothing.
+     *
+     * @throws ServiceException if no replica answers: then it is free when its time is over
+     */
+    public void unlock() {
+      end(session);
+    }
+
+    /**
+     * Holds the lock for another time, from now on: this one is void afterwards.
+     *
+     * @param time may be shorter than what remains
+     * @return a lock of the next term; empty if this one's time is over, or it was taken away
+     * @throws ServiceException if the service refuses, or no replica answers; then this lock may be
+     *     void, and be free when that time is over
+     */
+    public Optional<TimedLock> extend(Duration time) {
+      if (remaining().isZero()) return Optional.empty();
+      CampaignRequest.Builder request =
+          CampaignRequest.newBuilder().setElection(fence.election()).setSupersede(true);
+      Optional<TimedLock> extended = campaign(request, fence.election(), holder, time);
+      if (extended.isEmpty()) return extended;
+      if (extended.get().fence.term() == fence.term() + 1) return extended;
+      extended.get().unlock(); // somebody has had it in between
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Takes a lock if nobody has it.
+   *
+   * @param name that of its election, 1 to 255 bytes
+   * @param time how long it is held unless it is given back before
+   * @return empty if somebody else has it
+   * @throws ServiceException if the service refuses, or no replica answers
+   * @throws IllegalArgumentException if the name is malformed, or the time is not positive
+   */
+  public Optional<TimedLock> tryLock(String name, Duration time) {
+    Validation.checkName(name, "name");
+    String holder = candidate + "#" + HexFormat.of().formatHex(randomBytes(SUFFIX_BYTES));
+    // A set, even of one, waits in no queue.
+    return campaign(CampaignRequest.newBuilder().addElections(name), name, holder, time);
+  }
+
+  /** Locks that are held keep their time. */
+  @Override
+  public void close() {
+    synchronized (connection) {
+      connection.close();
+    }
+  }
+
+  private Optional<TimedLock> campaign(
+      CampaignRequest.Builder request, String name, String holder, Duration time) {
+    if (time.isNegative() || time.isZero()) {
+      throw new IllegalArgumentException("time is " + time + "; it must be positive");
+    }
+    CampaignRequest complete =
+        request
+            .setCandidate(holder)
+            .setLeaseTtl(Lease.duration(Validation.nanoseconds(time)))
+            .setWait(Lease.duration(0))
+            .setRequestId(ByteString.copyFrom(randomBytes(REQUEST_ID_BYTES)))
+            .build();
+    long sentAt = HolderClock.SYSTEM.now();
+    CampaignResponse response = ask(stub -> stub.campaign(complete));
+    String session = response.getSession().getSessionId();
+    Leadership leadership = leadershipOf(response);
+    if (leadership == null) {
+      end(session); // so that it waits in no queue
+      return Optional.empty();
+    }
+    long heldUntil = sentAt + Lease.nanoseconds(response.getSession().getLeaseTtl());
+    Fence fence = new Fence(name, leadership.getTerm());
+    return Optional.of(new TimedLock(holder, session, fence, heldUntil));
+  }
+
+  /** Null if it was not elected. */
+  private static Leadership leadershipOf(CampaignResponse response) {
+    return switch (response.getOutcomeCase()) {
+      case ELECTED -> response.getElected();
+      case ALL_ELECTED -> response.getAllElected().getLeaderships(0);
+      default -> null;
+    };
+  }
+
+  private void end(String session) {
+    ResignRequest request = ResignRequest.newBuilder().setSessionId(session).build();
+    try {
+      ask(stub -> stub.resign(request));
+    } catch (ServiceException error) {
+      if (!error.isSessionGone()) throw error;
+    }
+  }
+
+  /** The same request again, to another replica, as long as it may help. */
+  private <Response> Response ask(Function<ElectionServiceBlockingStub, Response> call) {
+    for (int tries = 1; ; tries++) {
+      Replica replica = replica();
+      try {
+        Response response =
+            call.apply(
+                ElectionServiceGrpc.newBlockingStub(replica.stub().getChannel())
+                    .withDeadlineAfter(ANSWER_PATIENCE.toNanos(), TimeUnit.NANOSECONDS));
+        answered(replica);
+        return response;
+      } catch (StatusRuntimeException failure) {
+        ServiceException error = ServiceException.of(failure);
+        if (!error.isTransient() || tries >= TRIES_MAX) throw error;
+        pause(moveOn(replica, error));
+      }
+    }
+  }
+
+  private Replica replica() {
+    synchronized (connection) {
+      return connection.replica();
+    }
+  }
+
+  private void answered(Replica replica) {
+    synchronized (connection) {
+      connection.answered(replica);
+    }
+  }
+
+  /** Answers with how long to wait, in milliseconds. */
+  private long moveOn(Replica failed, ServiceException error) {
+    synchronized (connection) {
+      if (connection.replica() == failed) connection.moveOn(error.isSilence());
+      return Math.max(connection.backoffMs(), error.retryDelay().toMillis());
+    }
+  }
+
+  private static void pause(long milliseconds) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(Math.min(milliseconds, ANSWER_PATIENCE.toMillis()));
+    } catch (InterruptedException interruption) {
+      Thread.currentThread().interrupt();
+      throw new ServiceException(Status.Code.CANCELLED, "interrupted");
+    }
+  }
+
+  private byte[] randomBytes(int count) {
+    byte[] bytes = new byte[count];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+}
