@@ -71,8 +71,9 @@ class PackedTest {
           <artifactId>empty</artifactId>
           <version>1</version>
         """;
-    Files.writeString(
-        folder.resolve("pom.xml"), pom + block("xml", "<artifactId>" + artifact) + "</project>");
+    String dependencies =
+        block("xml", "<artifactId>tenure-client").replace("tenure-client", artifact);
+    Files.writeString(folder.resolve("pom.xml"), pom + dependencies + "</project>");
     Path classPath = folder.resolve("class-path");
     Service.output(
         List.of(
@@ -155,6 +156,15 @@ class PackedTest {
     Programs.Said latched = programs.awaitLine(making);
     programs.end(latched.by(), "TERM");
     assertEquals("2", term(programs.awaitLine(making, latched.by()).match()));
+  }
+
+  @Test
+  void aTaskOfShedLockRunsOnce() throws Exception {
+    String classPath = compile("tenure-shedlock", "BackUp");
+
+    for (int i = 0; i < 3; i++) run(classPath, "BackUp", service.endpoint());
+
+    assertEquals(1, programs.awaitEnds("^backing up$"));
   }
 
   private static String term(Matcher match) {

@@ -28,6 +28,7 @@ public final class Programs implements AutoCloseable {
   private static final int PATIENCE = 3 * Service.PATIENCE; // a machine may start a few at a time
 
   private final List<Process> all = new ArrayList<>();
+  private final List<Thread> readers = new ArrayList<>();
   private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
 
   /** Starts one more. */
@@ -43,6 +44,7 @@ public final class Programs implements AutoCloseable {
             "reader");
     thread.setDaemon(true);
     thread.start();
+    readers.add(thread);
   }
 
   private static long now() {
@@ -75,6 +77,17 @@ public final class Programs implements AutoCloseable {
       throw new AssertionError("it does not end");
     }
     return at;
+  }
+
+  /** Waits until all have ended. Answers with how many lines match of those that are left. */
+  public long awaitEnds(String pattern) throws InterruptedException {
+    for (Process process : all) {
+      if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) throw new AssertionError("it lives on");
+    }
+    for (Thread reader : readers) reader.join();
+    return lines.stream()
+        .filter(line -> Pattern.compile(pattern).matcher(line.text).find())
+        .count();
   }
 
   @Override

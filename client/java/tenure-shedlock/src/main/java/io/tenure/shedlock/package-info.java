@@ -1,0 +1,2 @@
+/** A lock provider of ShedLock, on Tenure. */
+package io.tenure.shedlock;
