@@ -184,22 +184,22 @@ bool Witness::WaitForEndOf(uint64_t term) {
   return Wait([&] { return terms_.contains(term) && terms_[term].vacated; });
 }
 
-bool Witness::WaitForRequest(const std::string& process) {
-  std::optional<size_t> before;
-  return Wait([&] {
-    const size_t now = told_.at(process).requests;
-    if (!before) before = now;
-    return now > *before;
-  });
+bool Witness::WaitForRequests(const std::string& process, size_t count) {
+  return Wait([&] { return told_.at(process).requests >= count; });
 }
 
 bool Witness::WaitForAnswers(const std::string& process, size_t count) {
-  std::optional<size_t> before;
-  return Wait([&] {
-    const size_t now = told_.at(process).answers;
-    if (!before) before = now;
-    return now >= *before + count;
-  });
+  return Wait([&] { return told_.at(process).answers >= count; });
+}
+
+size_t Witness::requests(const std::string& process) const {
+  const std::lock_guard lock(mutex_);
+  return told_.at(process).requests;
+}
+
+size_t Witness::answers(const std::string& process) const {
+  const std::lock_guard lock(mutex_);
+  return told_.at(process).answers;
 }
 
 bool Witness::HasSaid(const std::string& process, Event event, uint64_t term) const {

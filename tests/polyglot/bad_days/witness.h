@@ -64,11 +64,13 @@ class Witness {
   // Somebody leads in a later term than this, by his own word and the service's.
   [[nodiscard]] bool WaitForTermAfter(uint64_t term);
   [[nodiscard]] bool WaitForEndOf(uint64_t term);  // by the service's word
-  // Of requests, or of answers, that come from now on.
-  [[nodiscard]] bool WaitForRequest(const std::string& process);
+  // So many requests, or answers, in all.
+  [[nodiscard]] bool WaitForRequests(const std::string& process, size_t count);
   [[nodiscard]] bool WaitForAnswers(const std::string& process, size_t count);
 
   [[nodiscard]] bool HasSaid(const std::string& process, Line::Event event, uint64_t term) const;
+  [[nodiscard]] size_t requests(const std::string& process) const;
+  [[nodiscard]] size_t answers(const std::string& process) const;
   [[nodiscard]] uint64_t latest_term() const;             // by the service's word
   [[nodiscard]] v1::Cause cause_of(uint64_t term) const;  // the same
   // The process that says of itself that it leads in this term; empty if none does.
