@@ -65,11 +65,11 @@ Player::Player(const Language& language, Witness& witness, Stand stand,
     : language_(language),
       witness_(witness),
       stand_(std::move(stand)),
+      known_(witness, {.process = stand_.process,
+                       .name = stand_.name,
+                       .believes_for = language.is_tenure_run ? kCommandLivesFor : kBelievesFor,
+                       .may_be_killed = language.is_tenure_run}),
       wire_(witness, stand_.process, stand_.election, replica_ports) {
-  witness_.Add({.process = stand_.process,
-                .name = stand_.name,
-                .believes_for = language.is_tenure_run ? kCommandLivesFor : kBelievesFor,
-                .may_be_killed = language.is_tenure_run});
   const std::string clock = folder_.path() / "clock";
   clock_ahead_ns_ = Share(clock);
   std::array<int, 2> input{};
@@ -103,7 +103,6 @@ Player::~Player() {
     process_->Wait();
   }
   listener_.join();
-  witness_.Remove(stand_.process);
   munmap(clock_ahead_ns_, sizeof(int64_t));
 }
 

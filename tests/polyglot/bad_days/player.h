@@ -50,12 +50,29 @@ class Player {
   [[nodiscard]] std::string Errors() const { return process_->Errors(); }
 
  private:
+  // The witness knows it as long as this lives.
+  class Known {
+   public:
+    Known(Witness& witness, const Witness::Candidate& candidate)
+        : witness_(witness), process_(candidate.process) {
+      witness_.Add(candidate);
+    }
+    ~Known() { witness_.Remove(process_); }
+    Known(const Known&) = delete;
+    Known& operator=(const Known&) = delete;
+
+   private:
+    Witness& witness_;
+    const std::string process_;
+  };
+
   void Tell(const std::string& line) const;
   void Listen(int output);
 
   const Language& language_;
   Witness& witness_;
   const Stand stand_;
+  const Known known_;  // before the wire, which reports to the witness until it is gone
   Wire wire_;
   TempDir folder_;
   int64_t* clock_ahead_ns_ = nullptr;  // shared with the process
