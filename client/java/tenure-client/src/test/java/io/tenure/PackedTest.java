@@ -167,6 +167,20 @@ class PackedTest {
     assertEquals(1, programs.awaitEnds("^backing up$"));
   }
 
+  @Test
+  void aJobOfSpringRunsInOneOfTwoApplications() throws Exception {
+    String classPath = compile("tenure-spring-boot-starter", "Nightly");
+    String endpoints = "--tenure.endpoints=" + service.endpoint();
+    for (int i = 0; i < 2; i++) run(classPath, "Nightly", endpoints);
+    String running = "^running in term (\\d+)";
+
+    Programs.Said first = programs.awaitLine(running);
+    assertEquals("1", term(first.match()));
+    programs.end(first.by(), "TERM");
+
+    assertEquals("2", term(programs.awaitLine(running, first.by()).match()));
+  }
+
   private static String term(Matcher match) {
     return match.group(1);
   }

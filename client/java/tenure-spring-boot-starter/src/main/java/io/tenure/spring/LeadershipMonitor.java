@@ -1,0 +1,131 @@
+package io.tenure.spring;
+
+import io.tenure.Candidacy;
+import io.tenure.ClientMetrics;
+import io.tenure.ElectionListener;
+import io.tenure.Seat;
+import io.tenure.ServiceException;
+import io.tenure.v1.Cause;
+import io.tenure.v1.Standing;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.springframework.context.ApplicationEventPublisher;
+
+/** Publishes events, and knows what is wrong. Thread-safe. */
+final class LeadershipMonitor implements ElectionListener {
+  private final ApplicationEventPublisher publisher;
+  private final Map<String, String> states = new TreeMap<>(); // by election; these under this
+  private String problem; // null: none, as far as is known
+  private boolean isForGood;
+
+  LeadershipMonitor(ApplicationEventPublisher publisher) {
+    this.publisher = publisher;
+  }
+
+  /** What keeps this process from standing, or from keeping its seats. */
+  synchronized Optional<String> problem() {
+    return Optional.ofNullable(problem);
+  }
+
+  /** What this process does, by election. */
+  synchronized Map<String, String> states() {
+    return new TreeMap<>(states);
+  }
+
+  private synchronized void is(String election, String state) {
+    states.put(election, state);
+  }
+
+  private synchronized void hasProblem(String what, boolean forGood) {
+    problem = what;
+    isForGood |= forGood;
+  }
+
+  @Override
+  public void standing(Candidacy candidacy, Standing place) {
+    is(candidacy.election(), "waiting");
+  }
+
+  @Override
+  public void elected(Seat seat) {
+    is(seat.election(), "leading in term " + seat.term());
+    publisher.publishEvent(new OnGrantedEvent(this, seat));
+  }
+
+  @Override
+  public void lost(Seat seat, Cause cause) {
+    is(seat.election(), "waiting");
+    publisher.publishEvent(new OnRevokedEvent(this, seat, cause));
+  }
+
+  @Override
+  public void trouble(Candidacy candidacy, ServiceException error) {
+    hasProblem(error.getMessage(), false);
+  }
+
+  @Override
+  public void refused(Candidacy candidacy, ServiceException error) {
+    is(candidacy.election(), "refused");
+    hasProblem(error.getMessage(), true);
+  }
+
+  @Override
+  public void suspended(Seat seat) {
+    hasProblem("no renewal was answered for half of the lease of " + seat, false);
+  }
+
+  private synchronized void renewalWorks() {
+    if (!isForGood) problem = null;
+  }
+
+  /** What a client counts: an answered renewal is good news. {@code metrics} may be null. */
+  ClientMetrics counting(ClientMetrics metrics) {
+    return new Counting(metrics);
+  }
+
+  private final class Counting implements ClientMetrics {
+    private final ClientMetrics metrics; // null: none
+
+    Counting(ClientMetrics metrics) {
+      this.metrics = metrics;
+    }
+
+    @Override
+    public void renewed(Duration roundTrip, Duration margin) {
+      renewalWorks();
+      if (metrics != null) metrics.renewed(roundTrip, margin);
+    }
+
+    @Override
+    public void stands(String election) {
+      if (metrics != null) metrics.stands(election);
+    }
+
+    @Override
+    public void elected(String election) {
+      if (metrics != null) metrics.elected(election);
+    }
+
+    @Override
+    public void lost(String election, Cause cause) {
+      if (metrics != null) metrics.lost(election, cause);
+    }
+
+    @Override
+    public void suspended(String election) {
+      if (metrics != null) metrics.suspended(election);
+    }
+
+    @Override
+    public void overrun(String election) {
+      if (metrics != null) metrics.overrun(election);
+    }
+
+    @Override
+    public void replicaChanged() {
+      if (metrics != null) metrics.replicaChanged();
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.tenure.spring;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.tenure.Candidacy;
+import io.tenure.ClientMetrics;
+import io.tenure.Elector;
+import io.tenure.TenureClient;
+import io.tenure.Tls;
+import io.tenure.micrometer.MicrometerMetrics;
+import io.tenure.spring.TenureProperties.TlsProperties;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Makes a {@link TenureClient} and an {@link Elector} from the properties {@code tenure.*}; has
+ * {@link LeaderOnly} work, stands in {@code tenure.elections}, publishes {@link OnGrantedEvent} and
+ * {@link OnRevokedEvent}, and says how it is: the health indicator {@code tenure}, and metrics.
+ * Beans of the application take the place of the client and the elector.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration"
+    })
+@ConditionalOnProperty(name = "tenure.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(TenureProperties.class)
+public class TenureAutoConfiguration {
+  /** For Spring. */
+  public TenureAutoConfiguration() {}
+
+  @Bean
+  LeadershipMonitor tenureLeadershipMonitor(ApplicationEventPublisher publisher) {
+    return new LeadershipMonitor(publisher);
+  }
+
+  /** Ends with the application, not with the program: the application's order counts. */
+  @Bean(destroyMethod = "") // by tenureEnd
+  @ConditionalOnMissingBean
+  TenureClient tenureClient(
+      TenureProperties properties,
+      LeadershipMonitor monitor,
+      ObjectProvider<ClientMetrics> metrics) {
+    TenureClient.Builder client =
+        TenureClient.builder()
+            .endpoints(properties.endpoints())
+            .leaseTtl(properties.leaseTtl())
+            .supersede(properties.supersede())
+            .metrics(monitor.counting(metrics.getIfUnique()))
+            .closeOnExit(false);
+    if (properties.candidate() != null) client.candidate(properties.candidate());
+    if (properties.tls() != null) client.credentials(tlsOf(properties.tls()));
+    return client.build();
+  }
+
+  private static Tls tlsOf(TlsProperties properties) {
+    Tls.Builder tls = Tls.builder();
+    if (properties.ca() != null) tls.ca(properties.ca());
+    if (properties.certificate() != null) {
+      tls.certificate(properties.certificate(), properties.key());
+    }
+    if (properties.token() != null) tls.token(properties.token());
+    return tls.build();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  Elector tenureElector(
+      TenureClient client, TenureProperties properties, LeadershipMonitor monitor) {
+    Elector.Builder elector = Elector.builder(client).value(properties.value()).listener(monitor);
+    if (properties.stopGrace() != null) elector.stopGrace(properties.stopGrace());
+    return elector.build();
+  }
+
+  /** Made before all that uses the elector, and so ended after them. */
+  @Bean
+  DisposableBean tenureEnd(TenureClient client, TenureProperties properties) {
+    return () -> client.close(properties.closeTimeout());
+  }
+
+  @Bean
+  static LeaderOnlyPostProcessor tenureLeaderOnlyPostProcessor(ObjectProvider<Elector> elector) {
+    return new LeaderOnlyPostProcessor(elector);
+  }
+
+  @Bean
+  SmartLifecycle tenureElections(Elector elector, TenureProperties properties) {
+    return new Elections(elector, properties.elections());
+  }
+
+  /** Stands in the elections of the properties while the application runs. */
+  private static final class Elections implements SmartLifecycle {
+    private final Elector elector;
+    private final List<String> names;
+    private final List<Candidacy> candidacies = new ArrayList<>();
+    private volatile boolean running;
+
+    Elections(Elector elector, List<String> names) {
+      this.elector = elector;
+      this.names = names;
+    }
+
+    @Override
+    public void start() {
+      for (String name : names) candidacies.add(elector.stand(name));
+      running = true;
+    }
+
+    @Override
+    public void stop() {
+      candidacies.forEach(Candidacy::resign); // whose ends are still told of
+      candidacies.clear();
+      running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+      return running;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(MeterRegistry.class)
+  static class WithMicrometer {
+    @Bean
+    @ConditionalOnBean(MeterRegistry.class)
+    @ConditionalOnMissingBean
+    ClientMetrics tenureMetrics(MeterRegistry registry) {
+      return new MicrometerMetrics(registry);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+  static class WithHealth {
+    @Bean
+    @ConditionalOnEnabledHealthIndicator("tenure")
+    HealthIndicator tenureHealthIndicator(LeadershipMonitor monitor) {
+      return () -> {
+        Health.Builder health =
+            monitor
+                .problem()
+                .map(problem -> Health.down().withDetail("problem", problem))
+                .orElseGet(Health::up);
+        return health.withDetail("elections", monitor.states()).build();
+      };
+    }
+  }
+}
