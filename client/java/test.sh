@@ -7,8 +7,11 @@ cd "$(dirname "$0")"
 
 format=$(sed --quiet 's/.*<google-java-format.version>\(.*\)<.*/\1/p' pom.xml)
 jar=target/google-java-format-$format-all-deps.jar
-[ -f "$jar" ] || mvn --quiet --batch-mode --non-recursive dependency:copy -Dmdep.useBaseVersion=true \
-  "-Dartifact=com.google.googlejavaformat:google-java-format:$format:jar:all-deps" -DoutputDirectory=target
+if [ ! -f "$jar" ]; then
+  mvn --quiet --batch-mode --non-recursive dependency:copy -Dmdep.useBaseVersion=true -DoutputDirectory=target \
+    "-Dartifact=com.google.googlejavaformat:google-java-format:$format:jar:all-deps" >target/format.log ||
+    { cat target/format.log >&2; exit 1; }
+fi
 exports=()
 for package in api code file parser tree util; do
   exports+=(--add-exports "jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED")
