@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 casts_max=4 # that play at the same time, of each language
 what=${1:?$(sed -n 3,4p "$0" | cut -c 3-)}
 shift
-[ $# -gt 0 ] || set -- cpp go python run typescript
+[ $# -gt 0 ] || set -- cpp go java python run typescript
 for language; do
   [ -x "client/$language/prepare.sh" ] || continue
   scripts/install-clients.sh "$language"

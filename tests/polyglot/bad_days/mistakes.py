@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent.parent / "mutants"))
 from workshop import BUILD, ROOT, SOURCES, build, copy_sources, enter  # noqa: E402
 
 COPY = BUILD.parent / "libraries"
-MADE = ["build", "dist", "node_modules"]  # which the copy makes anew, or borrows
+MADE = ["build", "dist", "node_modules", "target"]  # which the copy makes anew, or borrows
 # "  12.3 s  cut off: go-1 a1 believes in term 3 70.2 ms after its deadline"
 VIOLATION = re.compile(r"^ *[\d.]+ s  [^:]*: ([a-z]+)-\d+ \S+ (?:believes|has a deadline) .*$", re.MULTILINE)
 
@@ -53,6 +53,15 @@ def plant_typescript():
     subprocess.run(["npx", "tsc", "--project", "tsconfig.test.json"], cwd=folder, check=True)
 
 
+def plant_java():
+    folder = copy("java")
+    for name in ["proto", "LICENSE"]:  # of the whole project, which its build reads
+        link = COPY / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(ROOT / name)
+    subprocess.run([folder / "prepare.sh"], check=True)
+
+
 def plant_cpp():
     patch("cpp", SOURCES)
     built = build(["bad_days_candidate", "bad_days_command", "tenure"])
@@ -62,7 +71,14 @@ def plant_cpp():
 
 
 # What plants the mistake for each language.
-PLANTERS = {"cpp": plant_cpp, "go": plant_go, "python": plant_python, "run": plant_cpp, "typescript": plant_typescript}
+PLANTERS = {
+    "cpp": plant_cpp,
+    "go": plant_go,
+    "java": plant_java,
+    "python": plant_python,
+    "run": plant_cpp,
+    "typescript": plant_typescript,
+}
 
 
 def main():

@@ -1,0 +1,151 @@
+package io.tenure.testing;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.tenure.Candidacy;
+import io.tenure.ElectionListener;
+import io.tenure.Elector;
+import io.tenure.Seat;
+import io.tenure.ServiceException;
+import io.tenure.TenureClient;
+import io.tenure.v1.Cause;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** A candidate that lives through bad days: it speaks the protocol of tests/polyglot/bad_days. */
+public final class BadDaysCandidate implements ElectionListener {
+  private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(5);
+  private static final long BETWEEN_LINES_NS = 50_000_000;
+
+  private final TenureClient client;
+  private final Candidacy candidacy;
+  private volatile boolean lingers;
+  private volatile boolean resigns;
+
+  private BadDaysCandidate(JsonObject stand) {
+    client =
+        TenureClient.builder()
+            .endpoints(stand.get("endpoints").getAsString())
+            .candidate(stand.get("candidate").getAsString())
+            .leaseTtl(Duration.ofMillis(stand.get("lease_ms").getAsLong()))
+            .supersede(stand.get("supersede").getAsBoolean())
+            .build();
+    Elector elector = Elector.builder(client).listener(this).build();
+    candidacy = elector.stand(stand.get("election").getAsString(), this::work);
+    Thread beliefs = new Thread(this::sayBeliefs, "beliefs");
+    beliefs.setDaemon(true);
+    beliefs.start();
+  }
+
+  @Override
+  public void elected(Seat seat) {
+    say("leading", seat.term());
+  }
+
+  @Override
+  public void lost(Seat seat, Cause cause) {
+    JsonObject line = event("over", seat.term());
+    line.addProperty("cause", cause.name().substring("CAUSE_".length()));
+    say(line);
+  }
+
+  @Override
+  public void refused(Candidacy refused, ServiceException error) {
+    say("refused", 0);
+  }
+
+  private void work(Seat seat) throws InterruptedException {
+    resigns = false;
+    say("working", seat.term());
+    boolean stopping = false;
+    while (!resigns && !stopping) stopping = seat.awaitStop(BETWEEN_QUESTIONS);
+    if (stopping) {
+      say("stop", seat.term());
+      while (lingers && seat.isLeader()) Thread.sleep(BETWEEN_QUESTIONS.toMillis());
+    }
+    say("stopped", seat.term());
+  }
+
+  /** One line for the same answer, again and again; another one in a while. */
+  private void sayBeliefs() {
+    JsonObject belief = null;
+    long saidNs = 0;
+    while (true) {
+      long beforeNs = nowNs();
+      long term = candidacy.term();
+      long remainingNs = candidacy.seat().map(Seat::remaining).orElse(Duration.ZERO).toNanos();
+      long afterNs = nowNs();
+      boolean same = belief != null && belief.get("term").getAsLong() == term;
+      if (!same) {
+        if (belief != null) say(belief);
+        belief = new JsonObject();
+        belief.addProperty("event", "belief");
+        belief.addProperty("term", term);
+        belief.addProperty("first_ns", afterNs);
+      }
+      belief.addProperty("last_ns", beforeNs);
+      belief.addProperty("at_ns", afterNs);
+      if (remainingNs > 0) belief.addProperty("deadline_ns", beforeNs + remainingNs);
+      if (!same || (term != 0 && afterNs - saidNs >= BETWEEN_LINES_NS)) {
+        say(belief);
+        saidNs = afterNs;
+      }
+      try {
+        Thread.sleep(BETWEEN_QUESTIONS.toMillis());
+      } catch (InterruptedException end) {
+        return;
+      }
+    }
+  }
+
+  /** Of CLOCK_MONOTONIC: on Linux, this is what the JVM reads. */
+  private static long nowNs() {
+    return System.nanoTime();
+  }
+
+  private static JsonObject event(String event, long term) {
+    JsonObject line = new JsonObject();
+    line.addProperty("event", event);
+    line.addProperty("term", term);
+    line.addProperty("at_ns", nowNs());
+    return line;
+  }
+
+  private static void say(String event, long term) {
+    say(event(event, term));
+  }
+
+  private static synchronized void say(JsonObject line) {
+    System.out.println(line);
+  }
+
+  /**
+   * Does what it reads, line by line.
+   *
+   * @param arguments none
+   * @throws IOException if standard input cannot be read
+   */
+  public static void main(String[] arguments) throws IOException {
+    BadDaysCandidate candidate = null;
+    BufferedReader commands =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+      JsonObject command = JsonParser.parseString(line).getAsJsonObject();
+      switch (command.get("do").getAsString()) {
+        case "stand" -> candidate = new BadDaysCandidate(command);
+        case "linger" -> candidate.lingers = true;
+        case "heed" -> candidate.lingers = false;
+        case "resign" -> candidate.resigns = true;
+        case "quit" -> {
+          candidate.client.close();
+          System.exit(0);
+        }
+        default -> throw new IllegalArgumentException(line);
+      }
+    }
+    if (candidate != null) candidate.client.close();
+  }
+}
