@@ -96,8 +96,11 @@ class ObserverTest {
     return told;
   }
 
+  /** Returns when the service has answered that the seat is free. */
   private void leadOnce(String election) throws InterruptedException {
-    elector.lead(election).close();
+    Seat seat = elector.lead(election);
+    seat.close();
+    assertTrue(seat.candidacy().awaitGone(Service.PATIENCE * Lease.SECOND));
   }
 
   @Test
