@@ -125,7 +125,8 @@ std::vector<Vitals::Course> Vitals::Courses(Nanoseconds from, Nanoseconds until,
   for (const auto& [what, noted] : noted_) {
     std::vector<std::vector<double>> parts(static_cast<size_t>((until - begin) / part));
     for (const auto& [at, value] : noted) {
-      if (at >= begin && at < until) parts[static_cast<size_t>((at - begin) / part)].push_back(value);
+      if (at >= begin && at < until)
+        parts[static_cast<size_t>((at - begin) / part)].push_back(value);
     }
     Course course{what, {}};
     for (std::vector<double>& values : parts) {
