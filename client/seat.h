@@ -18,6 +18,7 @@
 
 #include <grpcpp/support/status.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -153,6 +154,8 @@ class Seat {
   [[nodiscard]] bool outlived_lease() const { return outlived_lease_; }
   // Nothing is left to do for this elector, now or later.
   [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
+  // Another elector of this process has given up the terms up to this one.
+  void CloseUpTo(uint64_t term) { closed_term_ = std::max(closed_term_, term); }
   // The last term that is over for this process, whatever is told of it.
   [[nodiscard]] uint64_t closed_term() const { return closed_term_; }
   [[nodiscard]] const SeatOptions& options() const { return options_; }

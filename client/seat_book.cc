@@ -35,7 +35,11 @@ std::vector<SeatBook::SeatNumber> SeatBook::TakeGone() {
     closed_term = std::max(closed_term, seat.closed_term());
     const auto election = by_election_.find(seat.options().election);
     std::erase(election->second, number);
-    if (election->second.empty()) by_election_.erase(election);
+    if (election->second.empty()) {
+      by_election_.erase(election);
+    } else {
+      seats_.at(election->second.front()).seat.CloseUpTo(closed_term);
+    }
     seats_.erase(number);
   }
   return gone;

@@ -49,10 +49,13 @@ class Seats:
 
     def _forget_seat(self, number: int, seat: Seat) -> None:
         election = seat.options.election
-        closed_term = self._closed_terms.get(election, 0)
-        self._closed_terms[election] = max(closed_term, seat.closed_term)
+        closed_term = max(self._closed_terms.get(election, 0), seat.closed_term)
+        self._closed_terms[election] = closed_term
         self._by_election[election].remove(number)
-        if not self._by_election[election]:
+        following = self.acting_in(election)
+        if following:
+            following.seat.closed_term = max(following.seat.closed_term, closed_term)
+        else:
             del self._by_election[election]
 
     def call_at(self, number: int, entry: Entry) -> float:

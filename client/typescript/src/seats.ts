@@ -56,12 +56,15 @@ export class Seats {
   }
 
   private forgetSeat(number: number): void {
-    const { election, closedTerm } = this.entries.get(number)!.seat;
+    const { election, closedTerm: ownClosedTerm } = this.entries.get(number)!.seat;
+    const closedTerm = Math.max(this.closedTerms.get(election) ?? 0, ownClosedTerm);
     this.entries.delete(number);
-    this.closedTerms.set(election, Math.max(this.closedTerms.get(election) ?? 0, closedTerm));
+    this.closedTerms.set(election, closedTerm);
     const others = this.byElection.get(election)!.filter((other) => other !== number);
     if (others.length > 0) {
       this.byElection.set(election, others);
+      const { seat } = this.entries.get(others[0]!)!;
+      seat.closedTerm = Math.max(seat.closedTerm, closedTerm);
     } else {
       this.byElection.delete(election);
     }

@@ -84,6 +84,7 @@ func (s *seats) forget(gone *entry) {
 		delete(s.byElection, election)
 	} else {
 		s.byElection[election] = others
+		others[0].seat.closedTerm = max(others[0].seat.closedTerm, s.closedTerms[election])
 	}
 }
 

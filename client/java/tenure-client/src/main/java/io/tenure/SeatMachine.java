@@ -296,6 +296,11 @@ final class SeatMachine {
     return closedTerm;
   }
 
+  /** Another stand of this process has given up the terms up to this one. */
+  void closeUpTo(long term) {
+    closedTerm = Math.max(closedTerm, term);
+  }
+
   String election() {
     return options.election();
   }

@@ -81,10 +81,14 @@ final class Seats {
 
   private void forget(Entry entry) {
     String election = entry.seat.election();
-    closedTerms.merge(election, entry.seat.closedTerm(), Math::max);
+    long closedTerm = closedTerms.merge(election, entry.seat.closedTerm(), Math::max);
     Deque<Entry> standing = byElection.get(election);
     standing.remove(entry);
-    if (standing.isEmpty()) byElection.remove(election);
+    if (standing.isEmpty()) {
+      byElection.remove(election);
+    } else {
+      standing.peekFirst().seat.closeUpTo(closedTerm);
+    }
   }
 
   /** When its next call is due; never, while it has none. */
