@@ -55,10 +55,10 @@ def plant_typescript():
 
 def plant_java():
     folder = copy("java")
-    for name in ["proto", "LICENSE"]:  # of the whole project, which its build reads
-        link = COPY / name
-        link.unlink(missing_ok=True)
-        link.symlink_to(ROOT / name)
+    # Of the whole project, its build reads these.
+    shutil.rmtree(COPY / "proto", ignore_errors=True)
+    shutil.copytree(ROOT / "proto", COPY / "proto")
+    shutil.copy(ROOT / "LICENSE", COPY)
     subprocess.run([folder / "prepare.sh"], check=True)
 
 
