@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "server/network/listening.h"
 
@@ -28,9 +29,11 @@ inline Descriptor ConnectToPort(int port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(client.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    return {};
-  return client;
+  int refused = 0;
+  do {  // after a signal, such as libFuzzer's timer, it goes on where it was
+    refused = connect(client.number(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  } while (refused != 0 && errno == EINTR);
+  return refused == 0 ? std::move(client) : Descriptor();
 }
 
 inline void SendAll(const Descriptor& client, const std::string& text) {
