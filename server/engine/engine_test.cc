@@ -1117,6 +1117,12 @@ TEST_F(EngineTest, ExpiriesThatFailedAreCommittedWhenTheStoreIsBack) {
               ElementsAre("orders 1 ELECTED a term 1", "orders 2 VACATED a term 1 EXPIRED"));
 }
 
+TEST_F(EngineTest, AStoreWithoutSessionsIsAskedOnceInAPause) {
+  world_.Advance(10s);
+
+  EXPECT_LE(a_.store.Calls("FindDueWork"), 10s / (kSearchPause - kJitterMax) + 1);
+}
+
 TEST_F(EngineTest, AStoreThatReadsButDoesNotWriteIsNotAskedEndlessly) {
   for (int i = 0; i < 600; ++i) {
     a_.engine.Submit(Stand("orders", "c" + std::to_string(i), 5s), Reply<Answer>());
