@@ -38,14 +38,30 @@ class Candidate:
         self.client = tenure.Client(
             endpoints, candidate=candidate, lease_ttl=lease_ms / 1000, supersede=supersede
         )
-        elector = tenure.Elector(
+        self.elector = tenure.Elector(
             self.client,
-            on_elected=lambda seat: says.event("leading", seat.term),
-            on_lost=lambda seat, cause: says.event("over", seat.term, cause=cause),
+            on_elected=self.elected,
+            on_lost=self.lost,
             on_refused=lambda _candidacy, _error: says.event("refused", 0),
         )
-        self.candidacy = elector.stand(election, self.work)
+        self.over = threading.Event()  # the latest term
+        self.over.set()
+        self.candidacy = self.elector.stand(election, self.work)
         threading.Thread(target=self.say_beliefs, daemon=True).start()
+
+    def elected(self, seat):
+        self.over.clear()
+        says.event("leading", seat.term)
+
+    def lost(self, seat, cause):
+        says.event("over", seat.term, cause=cause)
+        self.over.set()
+
+    def stand_anew(self):
+        self.candidacy.resign()
+        self.over.wait()
+        self.candidacy.close()
+        self.candidacy = self.elector.stand(self.candidacy.election, self.work)
 
     def work(self, seat):
         self.resigns = False
@@ -63,7 +79,8 @@ class Candidate:
         belief, said_ns = None, 0
         while True:
             before_ns = now_ns()
-            term, remaining = self.candidacy.term, self.candidacy.remaining
+            candidacy = self.candidacy
+            term, remaining = candidacy.term, candidacy.remaining
             after_ns = now_ns()
             same = belief and belief["term"] == term
             if belief and not same:
@@ -90,6 +107,8 @@ def main():
             candidate.lingers = what == "linger"
         elif what == "resign":
             candidate.resigns = True
+        elif what == "anew":
+            candidate.stand_anew()
         elif what == "quit":
             break
     candidate.client.close()

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -25,24 +27,38 @@ class Candidate {
                  .candidate = stand.at("candidate"),
                  .lease_ttl = std::chrono::milliseconds(stand.at("lease_ms")),
                  .supersede = stand.at("supersede")}),
-        elector_(client_, Options(stand.at("election"))),
+        elector_(std::in_place, client_, Options(stand.at("election"))),
+        election_(stand.at("election")),
         beliefs_([this] {
-          return Beliefs::Answer{elector_.term(), elector_.remaining()};
+          const std::lock_guard lock(mutex_);
+          return Beliefs::Answer{elector_->term(), elector_->remaining()};
         }) {}
 
   void Linger(bool lingers) { lingers_ = lingers; }
   void Resign() { resigns_ = true; }
+  void StandAnew() {
+    elector_->Resign();
+    over_.wait(false);
+    const std::lock_guard lock(mutex_);
+    elector_.emplace(client_, Options(election_));
+  }
 
  private:
   tenure::ElectorOptions Options(const std::string& election) {
     return {.election = election,
             .lead = [this](const tenure::v1::Leadership& seat,
                            const std::stop_token& stop) { Lead(seat.term(), stop); },
-            .on_elected = [](const tenure::v1::Leadership& seat) { Say("leading", seat.term()); },
+            .on_elected =
+                [this](const tenure::v1::Leadership& seat) {
+                  over_ = false;
+                  Say("leading", seat.term());
+                },
             .on_lost =
-                [](const tenure::v1::Leadership& seat, tenure::v1::Cause cause) {
+                [this](const tenure::v1::Leadership& seat, tenure::v1::Cause cause) {
                   Say("over", seat.term(),
                       tenure::v1::Cause_Name(cause).substr(sizeof("CAUSE_") - 1));
+                  over_ = true;
+                  over_.notify_all();
                 },
             .on_refused = [](const grpc::Status&) { Say("refused", 0); }};
   }
@@ -52,15 +68,19 @@ class Candidate {
     while (!stop.stop_requested() && !resigns_) std::this_thread::sleep_for(kBetweenLooks);
     if (stop.stop_requested()) {
       Say("stop", term);
-      while (lingers_ && elector_.term() == term) std::this_thread::sleep_for(kBetweenLooks);
+      while (lingers_ && elector_->term() == term) std::this_thread::sleep_for(kBetweenLooks);
     }
     Say("stopped", term);
   }
 
   std::atomic<bool> lingers_ = false;
   std::atomic<bool> resigns_ = false;
+  std::atomic<bool> over_ = true;  // the latest term
   tenure::Client client_;
-  tenure::Elector elector_;
+  std::optional<tenure::Elector>
+      elector_;  // replaced under mutex_, by the thread that reads commands
+  const std::string election_;
+  std::mutex mutex_;
   const Beliefs beliefs_;
 };
 
@@ -75,6 +95,7 @@ int main() {
     if (what == "linger") candidate->Linger(true);
     if (what == "heed") candidate->Linger(false);
     if (what == "resign") candidate->Resign();
+    if (what == "anew") candidate->StandAnew();
     if (what == "quit") break;
   }
 }

@@ -107,6 +107,15 @@ void ResignedAndTheAnswerLost(Cast& cast) {
   leader.wire().Become(State::kWhole);
 }
 
+// What stands next in the same process hears of the renewal that was answered before.
+void ResignedAndStoodAnew(Cast& cast) {
+  HoldTheAnswer(cast);
+  cast.leader().StandAnew();
+  ExpectOver(cast);
+  ExpectNext(cast);
+  cast.leader().wire().Become(State::kWhole);
+}
+
 // The one that waits is granted the seat, and does not hear of it before its lease is over.
 void ExpectLateGrant(Cast& cast) {
   cast.leader().Resign();
@@ -185,6 +194,7 @@ const std::vector<Day>& AllDays() {
       {.name = "cut off", .lingers = true, .play = CutOff},
       {.name = "resign lost on its way", .play = ResignLostOnItsWay},
       {.name = "resigned, and the answer lost", .play = ResignedAndTheAnswerLost},
+      {.name = "resigned, and stood anew", .play = ResignedAndStoodAnew},
       {.name = "a late grant", .play = LateGrant},
       {.name = "granted while it was stopped", .play = GrantedWhileStopped},
       {.name = "superseded", .play = Superseded},

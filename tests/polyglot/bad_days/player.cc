@@ -124,6 +124,11 @@ void Player::Resign() {
   }
 }
 
+void Player::StandAnew() {
+  if (language_.is_tenure_run) return Resign();
+  Tell(R"({"do":"anew"})");
+}
+
 bool Player::Quit() {
   if (language_.is_tenure_run) {
     Signal(SIGTERM);

@@ -37,6 +37,9 @@ class Player {
   void Linger(bool lingers);
   // Its work ends by itself, so that its seat is given up. It stands again.
   void Resign();
+  // It resigns, and when that is over it stands with another elector of the same client. `tenure
+  // run` has no such thing: it stands again by itself.
+  void StandAnew();
   // It gives up everything and ends. Returns whether it did, with success.
   [[nodiscard]] bool Quit();
   // Its time of day steps, and no other clock of it.

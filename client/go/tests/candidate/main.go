@@ -49,10 +49,12 @@ type belief struct {
 }
 
 type candidate struct {
-	client  *tenure.Client
-	elector *tenure.Elector
-	lingers atomic.Bool
-	resigns atomic.Bool
+	client   *tenure.Client
+	election string
+	elector  atomic.Pointer[tenure.Elector]
+	ran      chan struct{} // closed when the elector has ended
+	lingers  atomic.Bool
+	resigns  atomic.Bool
 }
 
 func main() {
@@ -62,11 +64,15 @@ func main() {
 		must(json.Unmarshal(lines.Bytes(), &told))
 		switch told.Do {
 		case "stand":
-			c = stand(told)
+			c = newCandidate(told)
 		case "linger", "heed":
 			c.lingers.Store(told.Do == "linger")
 		case "resign":
 			c.resigns.Store(true)
+		case "anew":
+			c.elector.Load().Resign()
+			<-c.ran
+			c.stand()
 		case "quit":
 			must(c.client.Close())
 			return
@@ -74,16 +80,22 @@ func main() {
 	}
 }
 
-func stand(told command) *candidate {
-	c := &candidate{}
+func newCandidate(told command) *candidate {
+	c := &candidate{election: told.Election}
 	var err error
 	c.client, err = tenure.NewClient(tenure.ClientOptions{
 		Endpoints: told.Endpoints, Candidate: told.Candidate, Supersede: told.Supersede,
 		LeaseTTL: time.Duration(told.LeaseMs) * time.Millisecond,
 	})
 	must(err)
-	c.elector, err = tenure.NewElector(c.client, tenure.ElectorOptions{
-		Election:  told.Election,
+	c.stand()
+	go c.sayBeliefs()
+	return c
+}
+
+func (c *candidate) stand() {
+	elector, err := tenure.NewElector(c.client, tenure.ElectorOptions{
+		Election:  c.election,
 		OnElected: func(seat tenure.Seat) { sayEvent("leading", seat.Term, "") },
 		OnLost: func(seat tenure.Seat, cause pb.Cause) {
 			sayEvent("over", seat.Term, strings.TrimPrefix(cause.String(), "CAUSE_"))
@@ -91,9 +103,13 @@ func stand(told command) *candidate {
 		OnRefused: func(error) { sayEvent("refused", 0, "") },
 	})
 	must(err)
-	go func() { _ = c.elector.Run(context.Background(), c.lead) }()
-	go c.sayBeliefs()
-	return c
+	ran := make(chan struct{})
+	c.ran = ran
+	c.elector.Store(elector)
+	go func() {
+		defer close(ran)
+		_ = elector.Run(context.Background(), c.lead)
+	}()
 }
 
 func (c *candidate) lead(ctx context.Context, seat tenure.Seat) error {
@@ -116,7 +132,8 @@ func (c *candidate) sayBeliefs() {
 	var said int64
 	for its := (belief{}); ; time.Sleep(betweenQuestions) {
 		before := now()
-		term, remaining := c.elector.Term(), c.elector.Remaining()
+		elector := c.elector.Load()
+		term, remaining := elector.Term(), elector.Remaining()
 		after := now()
 		same := its.Event != "" && its.Term == term
 		if !same {

@@ -34,15 +34,16 @@ class StandingCandidate {
   lingers = false;
   private resign = () => {};
   private readonly client: Client;
-  private readonly candidacy: Candidacy;
+  private readonly elector: Elector;
+  private candidacy: Candidacy;
 
   constructor({ endpoints, election, candidate, lease_ms: leaseTtlMs, supersede }: Stand) {
     this.client = new Client({ endpoints, candidate, leaseTtlMs, supersede });
-    const elector = new Elector(this.client);
-    elector.on("elected", (seat) => say("leading", seat.term));
-    elector.on("lost", (seat, cause) => say("over", seat.term, cause));
-    elector.on("refused", () => say("refused", 0));
-    this.candidacy = elector.stand(election, (seat) => this.lead(seat));
+    this.elector = new Elector(this.client);
+    this.elector.on("elected", (seat) => say("leading", seat.term));
+    this.elector.on("lost", (seat, cause) => say("over", seat.term, cause));
+    this.elector.on("refused", () => say("refused", 0));
+    this.candidacy = this.stand(election);
     void this.sayBeliefs();
   }
 
@@ -51,8 +52,17 @@ class StandingCandidate {
     this.resign();
   }
 
+  async standAnew(): Promise<void> {
+    await this.candidacy.close();
+    this.candidacy = this.stand(this.candidacy.election);
+  }
+
   async close(): Promise<void> {
     await this.client.close();
+  }
+
+  private stand(election: string): Candidacy {
+    return this.elector.stand(election, (seat) => this.lead(seat));
   }
 
   private async lead(seat: Seat): Promise<void> {
@@ -94,6 +104,7 @@ for await (const line of createInterface(process.stdin)) {
   if (what === "stand") candidate = new StandingCandidate(stand);
   if (what === "linger" || what === "heed") candidate!.lingers = what === "linger";
   if (what === "resign") candidate!.giveUp();
+  if (what === "anew") await candidate!.standAnew();
   if (what === "quit") break;
 }
 await candidate?.close();

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 
 /** A candidate that lives through bad days: it speaks the protocol of tests/polyglot/bad_days. */
 public final class BadDaysCandidate implements ElectionListener {
@@ -21,7 +22,9 @@ public final class BadDaysCandidate implements ElectionListener {
   private static final long BETWEEN_LINES_NS = 50_000_000;
 
   private final TenureClient client;
-  private final Candidacy candidacy;
+  private final Elector elector;
+  private final Semaphore over = new Semaphore(1); // has a permit unless it leads
+  private volatile Candidacy candidacy;
   private volatile boolean lingers;
   private volatile boolean resigns;
 
@@ -33,7 +36,7 @@ public final class BadDaysCandidate implements ElectionListener {
             .leaseTtl(Duration.ofMillis(stand.get("lease_ms").getAsLong()))
             .supersede(stand.get("supersede").getAsBoolean())
             .build();
-    Elector elector = Elector.builder(client).listener(this).build();
+    elector = Elector.builder(client).listener(this).build();
     candidacy = elector.stand(stand.get("election").getAsString(), this::work);
     Thread beliefs = new Thread(this::sayBeliefs, "beliefs");
     beliefs.setDaemon(true);
@@ -42,6 +45,7 @@ public final class BadDaysCandidate implements ElectionListener {
 
   @Override
   public void elected(Seat seat) {
+    over.drainPermits();
     say("leading", seat.term());
   }
 
@@ -50,11 +54,20 @@ public final class BadDaysCandidate implements ElectionListener {
     JsonObject line = event("over", seat.term());
     line.addProperty("cause", cause.name().substring("CAUSE_".length()));
     say(line);
+    over.release();
   }
 
   @Override
   public void refused(Candidacy refused, ServiceException error) {
     say("refused", 0);
+  }
+
+  private void standAnew() throws InterruptedException {
+    candidacy.resign();
+    over.acquire();
+    over.release();
+    candidacy.close();
+    candidacy = elector.stand(candidacy.election(), this::work);
   }
 
   private void work(Seat seat) throws InterruptedException {
@@ -75,8 +88,9 @@ public final class BadDaysCandidate implements ElectionListener {
     long saidNs = 0;
     while (true) {
       long beforeNs = nowNs();
-      long term = candidacy.term();
-      long remainingNs = candidacy.seat().map(Seat::remaining).orElse(Duration.ZERO).toNanos();
+      Candidacy asked = candidacy;
+      long term = asked.term();
+      long remainingNs = asked.seat().map(Seat::remaining).orElse(Duration.ZERO).toNanos();
       long afterNs = nowNs();
       boolean same = belief != null && belief.get("term").getAsLong() == term;
       if (!same) {
@@ -127,8 +141,9 @@ public final class BadDaysCandidate implements ElectionListener {
    *
    * @param arguments none
    * @throws IOException if standard input cannot be read
+   * @throws InterruptedException never
    */
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) throws IOException, InterruptedException {
     BadDaysCandidate candidate = null;
     BufferedReader commands =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -139,6 +154,7 @@ public final class BadDaysCandidate implements ElectionListener {
         case "linger" -> candidate.lingers = true;
         case "heed" -> candidate.lingers = false;
         case "resign" -> candidate.resigns = true;
+        case "anew" -> candidate.standAnew();
         case "quit" -> {
           candidate.client.close();
           System.exit(0);
