@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does in a fresh, bare Debian what a new user does first: clones the committed tree, runs `make run` until it
-# serves, campaigns, and runs `make sim`, which asks CMake for all that tests need. Nothing is installed there but git and make,
+# serves, campaigns, and builds and runs one suite, for which CMake asks for all that tests need. Nothing is installed there but git and make,
 # so that this fails when scripts/install-deps.sh lacks a package. With arguments, `make` gets those instead.
 # Usage: scripts/test-bare.sh ROOTS SUITE [MAKE ARGUMENT]...   (needs root)
 set -euo pipefail
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 # The functions below run inside.
 
-# first_minutes: serves, on two free ports, campaigns, and simulates.
+# first_minutes: serves, on two free ports, campaigns, and tests.
 first_minutes() {
   local log=/root/run.log port pid line=''
   port=$((20000 + RANDOM % 6000 * 2))
@@ -31,7 +31,8 @@ first_minutes() {
   echo "tenure campaign --try: $line"
   { kill -KILL "$!" "-$pid" && wait "$pid"; } 2>/dev/null || true
   unset TENURE_LISTEN TENURE_HTTP_LISTEN
-  make sim SEEDS=20
+  scripts/build.sh --with test log_test
+  build/bin/log_test
 }
 
 # ready PORT: does /readyz say yes?
