@@ -22,6 +22,8 @@ class ClockFollower {
   // The database said `now` between `asked` and `answered`. If its clock has jumped, all leases
   // begin anew. False if they could not be: then it is to be asked again.
   [[nodiscard]] bool Follow(DbTime now, SteadyTime asked, SteadyTime answered);
+  // Whether a lease that seems to be over is over.
+  [[nodiscard]] bool MayJudge(SteadyTime now) const { return clock_.IsFamiliar(now); }
 
  private:
   [[nodiscard]] Result<void> MoveLeases();

@@ -30,6 +30,7 @@ std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
 void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
   const Sight sight = SightOf(now, asked, answered);
   const MutexLock lock(mutex_);
+  if (!first_seen_) first_seen_ = answered;
   // A slow answer could hide a jump: what was seen before may still say more.
   const bool vaguer = last_ && sight.uncertainty > last_->uncertainty + kJumpMin +
                                                        Between(last_->at, sight.at) / kDriftDivisor;
@@ -44,6 +45,11 @@ bool DatabaseClock::HasJumped(DbTime now, SteadyTime asked, SteadyTime answered)
   const Duration shortest = Between(last_->at, asked) - last_->uncertainty;
   const Duration tolerance = kJumpMin + longest / kDriftDivisor;
   return passed > longest + tolerance || passed < shortest - tolerance;
+}
+
+bool DatabaseClock::IsFamiliar(SteadyTime now) const {
+  const MutexLock lock(mutex_);
+  return first_seen_ && now - *first_seen_ >= kFamiliarAfter;
 }
 
 std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {

@@ -24,6 +24,10 @@ class DatabaseClock {
   // it can be: its clock has jumped since it was seen last.
   [[nodiscard]] bool HasJumped(DbTime now, SteadyTime asked, SteadyTime answered) const;
 
+  // Whether it has been watched for so long that every replica that ran before has noticed a jump
+  // of which this one knows nothing. Until then no lease may be taken for over.
+  [[nodiscard]] bool IsFamiliar(SteadyTime now) const;
+
   // What it shows at a moment. Nothing until it was seen once.
   [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;
   // What it shows at a moment at the latest, unless it was set meanwhile.
@@ -31,6 +35,8 @@ class DatabaseClock {
 
   // Half of what the shortest lease leaves between its holder's belief and its end (core/lease.h).
   static constexpr Duration kJumpMin = std::chrono::milliseconds(50);
+  // Others look at it every 500 ms (expiry.cc), and have the rest to move leases.
+  static constexpr SteadyTime::duration kFamiliarAfter = std::chrono::milliseconds(900);
   // Clocks that are disciplined drift by less: a part in so many.
   static constexpr int kDriftDivisor = 2000;
 
@@ -43,6 +49,7 @@ class DatabaseClock {
   static Sight SightOf(DbTime now, SteadyTime asked, SteadyTime answered);
 
   mutable Mutex mutex_;
+  std::optional<SteadyTime> first_seen_ TENURE_GUARDED_BY(mutex_);
   std::optional<Sight> last_ TENURE_GUARDED_BY(mutex_);
 };
 

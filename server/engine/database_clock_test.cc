@@ -91,6 +91,15 @@ TEST_F(DatabaseClockTest, AClockHasJumpedIfItShowsLessThanMustHavePassed) {
   EXPECT_TRUE(clock_.HasJumped(kDatabaseStart + 800ms + -60ms, kBegin + 1s, kBegin + 4s));
 }
 
+TEST_F(DatabaseClockTest, AClockIsFamiliarWhenItWasWatchedForLongEnough) {
+  EXPECT_FALSE(clock_.IsFamiliar(kBegin + 1h));
+  Ask(0s);
+  Ask(800ms);
+
+  EXPECT_FALSE(clock_.IsFamiliar(kBegin + 899ms));
+  EXPECT_TRUE(clock_.IsFamiliar(kBegin + 900ms));
+}
+
 TEST_F(DatabaseClockTest, ADifferenceWithinTheRoundTripIsNoJump) {
   Ask(0s);
 

@@ -139,6 +139,49 @@ TEST_F(ClockTest, EveryReplicaMayMoveTheLeases) {
   EXPECT_EQ(Leader(), "b");
 }
 
+TEST_F(ClockTest, AReplicaThatStartsAfterAJumpEndsNoLease) {
+  world_.database().StepClock(1h);
+  Replica& young = world_.Start();
+  const Reply<Answer> campaigned;
+  const Reply<Session> renewed;
+  young.engine.Submit(Stand("orders", "c"), campaigned);
+  young.engine.Renew(Id("a"), {}, renewed);
+  young.Run();
+  EXPECT_EQ(Leader(), "a");
+
+  world_.Advance(kNoticed + kLease / 100);
+
+  EXPECT_THAT(campaigned.get(), AnswersStanding());
+  EXPECT_TRUE(renewed.get());
+  EXPECT_EQ(Leader(), "a");
+}
+
+TEST_F(ClockTest, AReplicaThatIsNotToldTheTimeWhenItStartsEndsNoLease) {
+  Replica& young = world_.Add();
+  young.store.FailNext(1, "FindDueWork");
+  EXPECT_TRUE(young.engine.Start());
+  young.Run();
+  a_.scheduler.Hold(Work::kBackground);  // so that the young one is the first to look
+  world_.database().StepClock(1h);
+  world_.Advance(kNoticed);
+  EXPECT_EQ(Leader(), "a");
+
+  a_.scheduler.Release(Work::kBackground);
+  world_.Advance(kLease / 2);
+
+  EXPECT_EQ(Leader(), "a");
+}
+
+TEST_F(ClockTest, AReplicaThatStartsAloneSoonEndsWhatIsOver) {
+  a_.scheduler.Die();
+  world_.Advance(2 * kLease);
+
+  world_.Start();
+  world_.Advance(3 * kNoticed);
+
+  EXPECT_NE(Leader(), "a");
+}
+
 TEST_F(ClockTest, MoreSessionsThanOneTransactionTakesAreMoved) {
   for (int i = 0; i < 1200; ++i) {
     a_.engine.Submit(Stand("many", "c" + std::to_string(i)), Reply<Answer>());

@@ -98,7 +98,7 @@ TEST_F(OutageUseTest, AReplicaThatStartsWithoutItsDatabaseKeepsSeatsForIncumbent
 
   EXPECT_TRUE(late.engine.Start());
   late.Run();
-  world_.Advance(500ms);
+  world_.Advance(1500ms);  // until it ends leases (DatabaseClock::kFamiliarAfter)
 
   EXPECT_EQ(Leader(), std::nullopt);
 }

@@ -1,5 +1,6 @@
 #include "server/engine/transactions.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -19,6 +20,13 @@ void PutOff(TransactionState& transaction) {
   for (const auto& [id, session] : transaction.sessions) transaction.busy_sessions.insert(id);
   transaction.elections.clear();
   transaction.sessions.clear();
+}
+
+bool AnyLooksOver(const TransactionState& transaction) {
+  return std::ranges::any_of(transaction.sessions, [&](const auto& it) {
+    const Session& session = it.second;
+    return session.ended == Cause::kNone && !session.AliveAt(transaction.now);
+  });
 }
 
 void CountMemory(Metrics& metrics, Committed::Memory memory) {
@@ -63,7 +71,8 @@ Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
   return [this, &decide, asked = scheduler_.Now()](TransactionState& transaction) {
     const SteadyTime now = scheduler_.Now();
-    if (clock_.HasJumped(transaction.now, asked, now)) PutOff(transaction);
+    const bool jumped = clock_.HasJumped(transaction.now, asked, now);
+    if (jumped || (!clock_.IsFamiliar(now) && AnyLooksOver(transaction))) PutOff(transaction);
     if (const auto outage = outages_.LastUntil(now)) {
       const auto at = [&](SteadyTime when) {
         return transaction.now + -std::chrono::duration_cast<Duration>(now - when);
