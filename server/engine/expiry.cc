@@ -53,7 +53,7 @@ SteadyTime Expiry::FindAndDoDueWork() {
       feed_.Confirm(point, due.map([](const DueWork& it) { return it.partitions; }));
   if (!confirmed) return latest;
   if (!clock_.Follow(due->now, asked, answered)) return latest;
-  if (!clock_.MayJudge(answered)) due->expired.clear();
+  if (!clock_.MayJudge(asked)) due->expired.clear();
   const auto marked = MarkExpired(due->expired);
   std::erase_if(due->unsettled, [&](const SessionId& id) { return endings_.Settling(id); });
   if (!due->unsettled.empty()) endings_.Settle(due->unsettled);

@@ -22,11 +22,17 @@ void PutOff(TransactionState& transaction) {
   transaction.sessions.clear();
 }
 
-bool AnyLooksOver(const TransactionState& transaction) {
-  return std::ranges::any_of(transaction.sessions, [&](const auto& it) {
-    const Session& session = it.second;
-    return session.ended == Cause::kNone && !session.AliveAt(transaction.now);
-  });
+// Nothing is decided now that depends on a lease being over. Renewals do not depend on each other.
+void PutOffWhatLooksOver(TransactionState& transaction) {
+  const size_t before = transaction.busy_sessions.size();
+  for (const auto& [id, session] : transaction.sessions) {
+    const bool looks_over = session.ended == Cause::kNone && !session.AliveAt(transaction.now);
+    if (looks_over) transaction.busy_sessions.insert(id);
+  }
+  if (transaction.busy_sessions.size() == before) return;
+  if (!transaction.elections.empty()) return PutOff(transaction);
+  std::erase_if(transaction.sessions,
+                [&](const auto& it) { return transaction.busy_sessions.contains(it.first); });
 }
 
 void CountMemory(Metrics& metrics, Committed::Memory memory) {
@@ -71,8 +77,9 @@ Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
   return [this, &decide, asked = scheduler_.Now()](TransactionState& transaction) {
     const SteadyTime now = scheduler_.Now();
-    const bool jumped = clock_.HasJumped(transaction.now, asked, now);
-    if (jumped || (!clock_.IsFamiliar(now) && AnyLooksOver(transaction))) PutOff(transaction);
+    if (clock_.HasJumped(transaction.now, asked, now)) PutOff(transaction);
+    // As of before the rows were locked: until then others could move their leases.
+    if (!clock_.IsFamiliar(asked)) PutOffWhatLooksOver(transaction);
     if (const auto outage = outages_.LastUntil(now)) {
       const auto at = [&](SteadyTime when) {
         return transaction.now + -std::chrono::duration_cast<Duration>(now - when);
