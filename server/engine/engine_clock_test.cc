@@ -182,6 +182,22 @@ TEST_F(ClockTest, AReplicaThatStartsAloneSoonEndsWhatIsOver) {
   EXPECT_NE(Leader(), "a");
 }
 
+TEST_F(ClockTest, AReplicaThatStartsRenewsTheLivingBesideWhatLooksOver) {
+  a_.scheduler.Die();
+  world_.Advance(kLease);
+  Replica& young = world_.Start();
+  const Reply<Session> over;
+  const Reply<Session> alive;
+
+  young.engine.Renew(Id("a"), {}, over);
+  young.engine.Renew(Id("b"), {}, alive);
+  young.Run();
+
+  EXPECT_FALSE(over.arrived());
+  ASSERT_TRUE(alive.arrived());
+  EXPECT_TRUE(alive.get());
+}
+
 TEST_F(ClockTest, MoreSessionsThanOneTransactionTakesAreMoved) {
   for (int i = 0; i < 1200; ++i) {
     a_.engine.Submit(Stand("many", "c" + std::to_string(i)), Reply<Answer>());
