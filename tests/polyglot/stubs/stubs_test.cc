@@ -126,6 +126,7 @@ class StubsTest : public ::testing::Test {
 
 TEST_F(StubsTest, ALeaderIsSucceededWhateverHappens) {
   for (int i = 0; i < 2; ++i) Start();
+  WaitForLeader();  // until somebody has campaigned, there is no queue to ask for
 
   for (const size_t replica : {0, 1}) {
     Candidate& candidate = Start();
