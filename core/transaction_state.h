@@ -74,6 +74,8 @@ struct TransactionState {
   // them is decided.
   std::set<ElectionName> busy;
   std::set<SessionId> busy_sessions;
+  // What is busy may not be decided now, by a clock that is not trusted: nobody has locked it.
+  bool put_off = false;
   // Of the identities that have a quota, as far as it was asked for (LockSet), as of now: what is
   // taken on at this moment in other transactions is not in it.
   std::map<std::string, Usage> usage;

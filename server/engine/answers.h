@@ -27,6 +27,12 @@ struct QueueView {
   return {Reason::kOverloaded, "this replica is overloaded: its queue of work is full"};
 }
 
+[[nodiscard]] inline Error ClockNotTrusted() {
+  return {Reason::kStoreUnavailable,
+          "the database's clock was set, or this replica does not know it yet: whether a lease is "
+          "over cannot be told"};
+}
+
 // Answers as a task of the scheduler, not from within the call that is refused.
 template <typename T>
 void Refuse(Scheduler& scheduler, AnswerTo<T> done, Error error) {

@@ -1,4 +1,5 @@
-// Rows that another transaction has locked are passed by, and tried again.
+// Rows that another transaction has locked are passed by, and tried again. So is what may not be
+// decided yet.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace tenure::engine {
 
-// How long a request waits for its rows, and how often they were busy.
+// How long a request waits for its rows, and how often others had locked them.
 struct Patience {
   static constexpr auto kBusyPatience = std::chrono::seconds(8);
 
@@ -26,7 +27,8 @@ struct Patience {
 };
 
 // Brings a request whose rows were busy back to its queue after a pause, ever more rarely, and
-// gives up in the end. A `Pending` has a `patience`, and a `done` that takes a result. Thread-safe.
+// gives up in the end. `put_off`: nobody had locked them (TransactionState).
+// A `Pending` has a `patience`, and a `done` that takes a result. Thread-safe.
 template <typename Pending>
 class BusyRows {
  public:
@@ -36,15 +38,19 @@ class BusyRows {
   BusyRows(Scheduler& scheduler, Metrics& metrics, Work work, std::function<void(Pending)> enqueue)
       : scheduler_(scheduler), metrics_(metrics), work_(work), enqueue_(std::move(enqueue)) {}
 
-  void TryAgain(Pending pending) {
+  void TryAgain(Pending pending, bool put_off) {
     if (scheduler_.Now() >= pending.patience.ends) {
-      return pending.done(
-          Fail(Reason::kOverloaded, "another transaction has locked the election or session"));
+      const Error locked{Reason::kOverloaded,
+                         "another transaction has locked the election or session"};
+      return pending.done(tl::unexpected(put_off ? ClockNotTrusted() : locked));
     }
-    metrics_.commands_busy.Increment();
-    const auto pause = std::min<SteadyTime::duration>(
-        kBusyPauseMax, std::chrono::milliseconds(1 << std::min(pending.patience.tries, 6)));
-    ++pending.patience.tries;
+    SteadyTime::duration pause = kBusyPauseMax;
+    if (!put_off) {
+      metrics_.commands_busy.Increment();
+      pause = std::min<SteadyTime::duration>(
+          pause, std::chrono::milliseconds(1 << std::min(pending.patience.tries, 6)));
+      ++pending.patience.tries;
+    }
     scheduler_.PostAt(work_, scheduler_.Now() + pause,
                       [this, pending = std::move(pending)] { enqueue_(pending); });
   }
@@ -52,13 +58,14 @@ class BusyRows {
   // What answers a batch. There is no answer for what was busy.
   template <typename T>
   [[nodiscard]] std::function<void()> AnswerAll(std::vector<Pending> batch,
-                                                std::vector<std::optional<Result<T>>> answers) {
-    return [this, batch = std::move(batch), answers = std::move(answers)]() mutable {
+                                                std::vector<std::optional<Result<T>>> answers,
+                                                bool put_off) {
+    return [this, batch = std::move(batch), answers = std::move(answers), put_off]() mutable {
       for (size_t i = 0; i < batch.size(); ++i) {
         if (answers[i]) {
           batch[i].done(*std::move(answers[i]));
         } else {
-          TryAgain(std::move(batch[i]));
+          TryAgain(std::move(batch[i]), put_off);
         }
       }
     };

@@ -84,7 +84,7 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
   publisher_.Publish(*committed, traces);
-  return busy_.AnswerAll(std::move(batch), std::move(answers));
+  return busy_.AnswerAll(std::move(batch), std::move(answers), committed->transaction.put_off);
 }
 
 }  // namespace tenure::engine

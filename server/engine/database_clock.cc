@@ -30,11 +30,13 @@ std::optional<Duration> DatabaseClock::JumpTo(DbTime now, SteadyTime asked,
 void DatabaseClock::Saw(DbTime now, SteadyTime asked, SteadyTime answered) {
   const Sight sight = SightOf(now, asked, answered);
   const MutexLock lock(mutex_);
-  if (!first_seen_) first_seen_ = answered;
   // A slow answer could hide a jump: what was seen before may still say more.
   const bool vaguer = last_ && sight.uncertainty > last_->uncertainty + kJumpMin +
                                                        Between(last_->at, sight.at) / kDriftDivisor;
-  if (!vaguer) last_ = sight;
+  if (vaguer) return;
+  // A jump since a vague look could be hidden in it.
+  if (!last_ || sight.uncertainty + kJumpMin < last_->uncertainty) known_since_ = answered;
+  last_ = sight;
 }
 
 bool DatabaseClock::HasJumped(DbTime now, SteadyTime asked, SteadyTime answered) const {
@@ -49,7 +51,7 @@ bool DatabaseClock::HasJumped(DbTime now, SteadyTime asked, SteadyTime answered)
 
 bool DatabaseClock::IsFamiliar(SteadyTime now) const {
   const MutexLock lock(mutex_);
-  return first_seen_ && now - *first_seen_ >= kFamiliarAfter;
+  return known_since_ && now - *known_since_ >= kFamiliarAfter;
 }
 
 std::optional<DbTime> DatabaseClock::At(SteadyTime when) const {

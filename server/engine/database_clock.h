@@ -49,7 +49,7 @@ class DatabaseClock {
   static Sight SightOf(DbTime now, SteadyTime asked, SteadyTime answered);
 
   mutable Mutex mutex_;
-  std::optional<SteadyTime> first_seen_ TENURE_GUARDED_BY(mutex_);
+  std::optional<SteadyTime> known_since_ TENURE_GUARDED_BY(mutex_);
   std::optional<Sight> last_ TENURE_GUARDED_BY(mutex_);
 };
 

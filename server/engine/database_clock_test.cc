@@ -100,6 +100,14 @@ TEST_F(DatabaseClockTest, AClockIsFamiliarWhenItWasWatchedForLongEnough) {
   EXPECT_TRUE(clock_.IsFamiliar(kBegin + 900ms));
 }
 
+TEST_F(DatabaseClockTest, AClockIsNotFamiliarBySlowAnswers) {
+  clock_.Saw(kDatabaseStart, kBegin, kBegin + 4s);
+  clock_.Saw(kDatabaseStart + 5s, kBegin + 5s, kBegin + 5s);
+
+  EXPECT_FALSE(clock_.IsFamiliar(kBegin + 5899ms));
+  EXPECT_TRUE(clock_.IsFamiliar(kBegin + 5900ms));
+}
+
 TEST_F(DatabaseClockTest, ADifferenceWithinTheRoundTripIsNoJump) {
   Ask(0s);
 

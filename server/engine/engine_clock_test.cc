@@ -182,6 +182,42 @@ TEST_F(ClockTest, AReplicaThatStartsAloneSoonEndsWhatIsOver) {
   EXPECT_NE(Leader(), "a");
 }
 
+TEST_F(ClockTest, WhatWaitedForAReplicaToKnowTheClockGoesOnTogether) {
+  constexpr int kElections = 100;
+  for (int i = 0; i < kElections; ++i) {
+    EXPECT_TRUE(a_.Do(Stand("many/" + std::to_string(i), "a")));
+  }
+  a_.scheduler.Die();
+  world_.Advance(2 * kLease);
+  Replica& young = world_.Start();
+  std::vector<Reply<Answer>> campaigned(kElections);
+  for (int i = 0; i < kElections; ++i) {
+    young.engine.Submit(Stand("many/" + std::to_string(i), "b", 60s), campaigned[i]);
+  }
+  world_.Advance(850ms);
+  EXPECT_FALSE(campaigned.front().arrived());
+  const double before = young.metrics.transactions.Value();
+
+  world_.Advance(200ms);
+
+  for (const auto& it : campaigned) EXPECT_TRUE(it.get());
+  EXPECT_LT(young.metrics.transactions.Value() - before, kElections / 2);
+}
+
+TEST_F(ClockTest, AReplicaThatNeverKnowsTheClockSaysSo) {
+  a_.scheduler.Die();
+  world_.Advance(2 * kLease);
+  Replica& young = world_.Add();
+  young.store.FailNext(1'000'000, "FindDueWork");
+  EXPECT_TRUE(young.engine.Start());
+  const Reply<Answer> campaigned;
+  young.engine.Submit(Stand("orders", "c"), campaigned);
+
+  world_.Advance(Patience::kBusyPatience + kNoticed);
+
+  EXPECT_EQ(campaigned.get().error().message, ClockNotTrusted().message);
+}
+
 TEST_F(ClockTest, AReplicaThatStartsRenewsTheLivingBesideWhatLooksOver) {
   a_.scheduler.Die();
   world_.Advance(kLease);

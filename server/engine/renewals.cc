@@ -64,7 +64,7 @@ std::function<void()> Renewals::Run(std::vector<Pending> batch) {
   metrics_.renewals.Increment(static_cast<double>(margins.size()));
   for (const double margin : margins) metrics_.renewal_margin_ratio.Observe(margin);
   publisher_.Publish(*committed);
-  return busy_.AnswerAll(std::move(batch), std::move(answers));
+  return busy_.AnswerAll(std::move(batch), std::move(answers), committed->transaction.put_off);
 }
 
 }  // namespace tenure::engine

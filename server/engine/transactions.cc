@@ -16,6 +16,7 @@ constexpr SteadyTime::duration kComplaintPause = 10s;
 
 // Nothing in this transaction is decided now.
 void PutOff(TransactionState& transaction) {
+  transaction.put_off = true;
   for (const auto& [name, state] : transaction.elections) transaction.busy.insert(name);
   for (const auto& [id, session] : transaction.sessions) transaction.busy_sessions.insert(id);
   transaction.elections.clear();
@@ -30,6 +31,7 @@ void PutOffWhatLooksOver(TransactionState& transaction) {
     if (looks_over) transaction.busy_sessions.insert(id);
   }
   if (transaction.busy_sessions.size() == before) return;
+  transaction.put_off = true;
   if (!transaction.elections.empty()) return PutOff(transaction);
   std::erase_if(transaction.sessions,
                 [&](const auto& it) { return transaction.busy_sessions.contains(it.first); });

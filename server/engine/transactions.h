@@ -31,7 +31,8 @@ class Transactions {
                Duration incumbent_wait, std::function<void()> when_one_fails);
 
   // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
-  // clock that has jumped ahead: until leases have followed it, everything counts as busy. Errors:
+  // clock that has jumped, until leases have followed it, nor by one that is not familiar what
+  // needs a session that looks over: that counts as busy, and as put off. Errors:
   // kStoreUnavailable.
   [[nodiscard]] Result<Committed> Run(const LockSet& locks, const Decide& decide);
   // The same, for what is done twice without harm: see CommitRules.
