@@ -64,7 +64,8 @@ export function fenceCalls(election: string, term: () => number): Interceptor {
       start(metadata, listener, next) {
         if (metadata.get(TERM_METADATA).length > 0) return next(metadata, listener);
         const now = term();
-        if (now > 0) return next(attach({ election, term: now }, metadata), listener);
+        // The caller may use its metadata again, in another term.
+        if (now > 0) return next(attach({ election, term: now }, metadata.clone()), listener);
         process.nextTick(() => listener.onReceiveStatus(notLeader(election)));
       },
     });

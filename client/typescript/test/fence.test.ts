@@ -106,6 +106,24 @@ test("an interceptor attaches the term of now, and sends nothing without one", a
   assert.equal(calls, 2);
 });
 
+test("calls that share their metadata are fenced one by one", async (context) => {
+  const append = await store(context, ({ metadata }, done) => {
+    done(null, `${fenceOf(metadata).term} by ${metadata.get("authorization")}`);
+  });
+  let term = 7;
+  const options = { interceptors: [fenceCalls("orders", () => term)] };
+  const shared = new Metadata();
+  shared.set("authorization", "me");
+
+  assert.equal(await append(shared, options), "7 by me");
+  term = 8;
+  assert.equal(await append(shared, options), "8 by me");
+  term = 0;
+  assert.equal(await reasonOf(append(shared, options)), "NOT_LEADER");
+
+  assert.deepEqual(Object.keys(shared.getMap()), ["authorization"]);
+});
+
 test("a fence that is malformed is refused", () => {
   const fence = { election: "orders", term: 7 };
   const twice = attach(fence);
