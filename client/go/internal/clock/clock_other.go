@@ -3,17 +3,23 @@
 package clock
 
 import (
+	"sync"
 	"time"
 
 	"tenure/internal/machine"
 )
 
-var portable = newTwoClocks(time.Now())
+var (
+	began    = time.Now()
+	mutex    sync.Mutex
+	portable twoClocks // guarded by mutex, which also puts the looks at the two clocks in order
+)
 
-// Now goes ahead with whichever of the system's two clocks has gone further: Go's monotonic one may
-// stand still while the machine sleeps, and then the time of day tells. A time of day that is set
-// forward therefore ends leases early, which is safe; one that is set back changes nothing.
+// Now is Go's monotonic clock, which may stand still while the machine sleeps, and the sleep that the
+// time of day tells of.
 func Now() machine.Time {
+	mutex.Lock()
+	defer mutex.Unlock()
 	now := time.Now()
-	return portable.at(now.Sub(portable.began), now.Round(0).Sub(portable.began.Round(0)))
+	return portable.at(now.Sub(began), now.Round(0).Sub(began.Round(0)))
 }

@@ -3,6 +3,8 @@ package clock
 import (
 	"testing"
 	"time"
+
+	"tenure/internal/machine"
 )
 
 func TestTheClockRises(t *testing.T) {
@@ -12,19 +14,93 @@ func TestTheClockRises(t *testing.T) {
 	}
 }
 
-func TestOfTwoClocksTheOneThatSleptIsCorrected(t *testing.T) {
-	clock := newTwoClocks(time.Time{})
-	for _, step := range []struct {
-		about                      string
-		monotonic, timeOfDay, want time.Duration
+// computer has two clocks, which the test moves.
+type computer struct {
+	clock                twoClocks
+	monotonic, timeOfDay time.Duration
+}
+
+func (c *computer) runs(passed time.Duration)   { c.monotonic += passed; c.timeOfDay += passed }
+func (c *computer) sleeps(passed time.Duration) { c.timeOfDay += passed }
+func (c *computer) sets(step time.Duration)     { c.timeOfDay += step }
+func (c *computer) looks() machine.Time         { return c.clock.at(c.monotonic, c.timeOfDay) }
+
+func TestOfTwoClocksTheOneThatSleepsIsCorrected(t *testing.T) {
+	for _, test := range []struct {
+		about string
+		moves func(*computer)
+		want  time.Duration
 	}{
-		{"both run", 1 * time.Minute, 1 * time.Minute, 1 * time.Minute},
-		{"the machine slept for an hour", 2 * time.Minute, 62 * time.Minute, 62 * time.Minute},
-		{"the time of day was set back", 3 * time.Minute, 2 * time.Minute, 63 * time.Minute},
-		{"it slept again, but not for as long as that", 4 * time.Minute, 5 * time.Minute, 64 * time.Minute},
+		{"it runs as the monotonic one does", func(c *computer) { c.runs(1_234_567) }, 1_234_567},
+		{"it runs on while the machine sleeps, each time", func(c *computer) {
+			c.sleeps(time.Hour)
+			c.looks()
+			c.runs(10)
+			c.sleeps(time.Hour)
+		}, 2*time.Hour + 10},
+		{"a time of day that is set back is nothing", func(c *computer) {
+			c.sets(-time.Hour)
+			c.runs(10)
+		}, 10},
+		{"a sleep after the time of day was set back counts", func(c *computer) {
+			c.sets(-time.Minute)
+			c.looks()
+			c.sleeps(40 * time.Second)
+		}, 40 * time.Second},
+		{"a sleep before the time of day is set back counts", func(c *computer) {
+			c.sleeps(time.Hour)
+			c.looks()
+			c.sets(-2 * time.Hour)
+			c.looks()
+			c.sleeps(time.Hour)
+		}, 2 * time.Hour},
+		{"a time of day that is slowed down hides no sleep", func(c *computer) {
+			for i := 0; i < 100; i++ {
+				c.sets(-40 * time.Millisecond)
+				c.looks()
+			}
+			c.sleeps(60 * time.Millisecond)
+		}, 60 * time.Millisecond},
+		{"what the two differ by anyhow is no sleep", func(c *computer) {
+			for i := 0; i < 100; i++ {
+				c.sets(20 * time.Millisecond)
+				c.looks()
+				c.sets(-20 * time.Millisecond)
+				c.looks()
+			}
+		}, 0},
 	} {
-		if got := time.Duration(clock.at(step.monotonic, step.timeOfDay)) - time.Second; got != step.want {
-			t.Errorf("%s: %v, not %v", step.about, got, step.want)
+		c := &computer{}
+		before := c.looks()
+		test.moves(c)
+		if passed := c.looks().Sub(before); passed != test.want {
+			t.Errorf("%s: %v have passed, not %v", test.about, passed, test.want)
 		}
+	}
+}
+
+func TestShortSleepsAddUp(t *testing.T) {
+	c := &computer{}
+	before := c.looks()
+	for i := 0; i < 100; i++ {
+		c.sleeps(40 * time.Millisecond)
+		c.looks()
+	}
+	if passed := c.looks().Sub(before); passed < 99*40*time.Millisecond {
+		t.Error(passed)
+	}
+}
+
+func TestOfTwoClocksNoneTurnsItBack(t *testing.T) {
+	c := &computer{}
+	before := c.looks()
+	moves := []time.Duration{time.Hour, -time.Hour, time.Second, -2 * time.Second, 49e6, -49e6, 51e6, -51e6}
+	for _, move := range append(moves, moves...) {
+		c.sets(move)
+		now := c.looks()
+		if now < before {
+			t.Errorf("%d after %d", now, before)
+		}
+		before = now
 	}
 }
