@@ -19,6 +19,7 @@ import grpc
 
 from tenure import _clock, _effects, _fork
 from tenure._belief import Belief
+from tenure._callbacks import SerialExecutor
 from tenure._connection import Connection, Credentials, Replica
 from tenure._lease import FOREVER, SECOND
 from tenure._metrics import Metrics
@@ -55,28 +56,6 @@ class Listener(Protocol):
 
     def on_gone(self) -> None:
         """Nothing is left to do, and nothing more will be told."""
-
-
-class SerialExecutor:
-    """Runs callbacks one after the other, on a thread that does nothing else."""
-
-    def __init__(self) -> None:
-        self._tasks: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="tenure-callbacks", daemon=True).start()
-
-    def run(self, task: Callable[[], None]) -> None:
-        self._tasks.put(task)
-
-    def close(self) -> None:
-        """After the tasks that it has been given."""
-        self._tasks.put(None)
-
-    def _run(self) -> None:
-        for task in iter(self._tasks.get, None):
-            try:
-                task()
-            except Exception:
-                logger.exception("a callback has failed")
 
 
 class _Published:
@@ -152,7 +131,7 @@ class ClientLoop:
         try:
             while not self._over_at(_clock.now()):
                 self._turn()
-        except Exception:
+        except BaseException:
             logger.exception("the client has failed, and does not lead any more")
         for published in self._published.values():
             published.listener.belief.end()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import logging
 import threading
 from concurrent.futures import Future, InvalidStateError
@@ -14,6 +13,7 @@ from typing import Any, Callable, Optional, Union
 
 from tenure import _clock, _seat
 from tenure._belief import Belief
+from tenure._callbacks import Gate, guarded
 from tenure._lease import SECOND
 from tenure._metrics import cause_name
 from tenure._session import Session
@@ -32,7 +32,9 @@ Promise = Future[Optional["Seat"]]
 @dataclass(frozen=True)
 class Callbacks:
     """Each is called once per occurrence, in order, on a thread of the client that does nothing
-    else: a slow callback delays other callbacks, but no renewals. An exception is logged.
+    else: a slow callback delays other callbacks, but no renewals. An exception is logged, and so is
+    sys.exit(), which ends the process only on its main thread: call os._exit() instead, or send the
+    process a signal.
 
     on_standing(candidacy, place): it waits in the queue; `place` has `position` and `leader`.
     on_elected(seat): this process leads. Called before the work begins.
@@ -47,8 +49,9 @@ class Callbacks:
     on_refused(candidacy, error): the service does not let this process stand: an argument is
       malformed, or there is a newer session of the same candidate. It does not try again.
     on_overrun(seat): the watchdog. The work has not ended in time, and another candidate may soon
-      hold the seat. End the work or the process by force. Called on the thread that renews the
-      lease, since the callbacks' thread may be the one that hangs: it must return at once.
+      hold the seat. End the work by force, or the process, by os._exit(). Called on the thread that
+      renews the lease, since the callbacks' thread may be the one that hangs: it must return at
+      once.
     """
 
     on_standing: Optional[Callable[[Candidacy, pb.Standing], None]] = None
@@ -143,8 +146,7 @@ class Candidacy:
         self._work = work
         self._has_work = options.has_work
         self._lock = threading.Lock()
-        self._gate = threading.RLock()  # held while a callback runs
-        self._open = True  # callbacks are wanted
+        self._gate = Gate()  # of callbacks
         self._seat: Optional[Seat] = None  # the latest one
         self._won: Optional[Seat] = None  # the same, once on_elected has been called
         self._users = 0  # parts of the work that have not ended
@@ -228,8 +230,7 @@ class Candidacy:
         """The same; and no callback is called after it has returned. Do not hold a lock that a
         callback waits for. Work that runs is asked to end, and not waited for.
         """
-        with self._gate:
-            self._open = False
+        self._gate.shut()
         self._leave()
 
     def __enter__(self) -> Candidacy:
@@ -324,7 +325,7 @@ class Candidacy:
     def _on_elected(self, event: _seat.Elected) -> None:
         seat = self._seat = Seat(self, event.leadership)
         self._run(self._callbacks.on_elected, seat)
-        self._loop.callbacks.run(functools.partial(self._seat_won, seat))
+        self._loop.callbacks.run(self._seat_won, seat)
 
     def _on_suspended(self, _event: _seat.Suspended) -> None:
         self._run(self._callbacks.on_suspended, self._seat)
@@ -343,8 +344,8 @@ class Candidacy:
             return
         logger.error("the work of %r has not ended in time", self._seat)
         # Not through the gate: a callback that hangs within it must not keep renewals waiting.
-        if self._open and self._callbacks.on_overrun:
-            _guarded(self._callbacks.on_overrun, self._seat)
+        if self._gate.open and self._callbacks.on_overrun:
+            guarded(self._callbacks.on_overrun, self._seat)
 
     def _on_lost(self, event: _seat.Lost) -> None:
         cause = cause_name(event.cause)
@@ -384,14 +385,9 @@ class Candidacy:
 
     def _run(self, callback: Optional[Callable[..., None]], *arguments: Any) -> None:
         if callback:
-            self._loop.callbacks.run(functools.partial(self._pass_gate, callback, *arguments))
+            self._loop.callbacks.run(self._gate.pass_through, callback, *arguments)
 
     # Of the callbacks' thread.
-
-    def _pass_gate(self, callback: Callable[..., None], *arguments: Any) -> None:
-        with self._gate:
-            if self._open:
-                callback(*arguments)
 
     def _seat_won(self, seat: Seat) -> None:
         if self._work:
@@ -409,7 +405,7 @@ class Candidacy:
             self._begin_work(seat)
             try:
                 if self._work:
-                    _guarded(self._work, seat)
+                    guarded(self._work, seat)
             finally:
                 self._end_work(seat)
 
@@ -418,13 +414,6 @@ def _settle(promises: list[Promise], how: Callable[[Promise], None]) -> None:
     for future in promises:
         if future.set_running_or_notify_cancel():
             how(future)
-
-
-def _guarded(function: Callable[[Seat], None], seat: Optional[Seat]) -> None:
-    try:
-        function(seat)  # type: ignore[arg-type]
-    except Exception:
-        logger.exception("%r has failed", function)
 
 
 _HANDLERS: dict[type, Callable[[Candidacy, Any], None]] = {

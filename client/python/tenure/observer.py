@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import math
 import queue
 import random
@@ -35,13 +34,12 @@ from typing import Any, AsyncIterator, Callable, Iterator, Optional, Sequence, U
 import grpc
 
 from tenure import _observation
+from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, endpoints_of
 from tenure._observation import Observation, Verdict
 from tenure._validation import check_name
 from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
-
-logger = logging.getLogger("tenure")
 
 Change = Union[pb.Snapshot, pb.Event]
 Names = Union[str, Sequence[str]]
@@ -98,7 +96,7 @@ class Observer:
         self._told = {"snapshot": on_snapshot, "event": on_event, "progress": on_progress}
         self._on_broken = on_broken
         self._on_failed = on_failed
-        self._gate = threading.RLock()  # held while a callback runs
+        self._gate = Gate()  # of callbacks
         self._stopped = threading.Event()
         self._call: Any = None  # while a stream is open
         self._failures = 0
@@ -110,8 +108,7 @@ class Observer:
         it. Do not hold a lock that a callback waits for.
         """
         self._stop()
-        with self._gate:
-            pass
+        self._gate.shut()
 
     def __enter__(self) -> Observer:
         return self
@@ -120,6 +117,7 @@ class Observer:
         self.close()
 
     def _stop(self) -> None:
+        self._gate.open = False
         self._stopped.set()
         call = self._call
         if call:
@@ -174,13 +172,8 @@ class Observer:
         return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
 
     def _call_back(self, callback: Optional[Callable[[Any], None]], argument: Any) -> None:
-        with self._gate:
-            if not callback or self._stopped.is_set():
-                return
-            try:
-                callback(argument)
-            except Exception:
-                logger.exception("a callback of an observer has failed")
+        if callback:
+            guarded(self._gate.pass_through, callback, argument)
 
     def _backoff(self) -> float:
         longest = min(BACKOFF_MAX, BACKOFF_MIN * 2 ** min(self._failures, 10))

@@ -259,6 +259,31 @@ def test_work_that_ignores_the_end_of_its_lease_is_overrun_by_it(service, brief)
     assert candidacy.wait(PATIENCE).term > seat.term
 
 
+def test_a_callback_that_calls_sys_exit_ends_no_thread(service, brief):
+    told = Told()
+    begun = queue.Queue()
+    may_end = threading.Event()
+
+    def work(seat):
+        begun.put(seat)
+        may_end.wait(PATIENCE)
+
+    def overrun(_):
+        told.callback("on_overrun")()
+        sys.exit(1)
+
+    elector = tenure.Elector(brief._client, on_elected=lambda _: sys.exit(1), on_overrun=overrun)
+    candidacy = elector.stand("orders", work)
+    seat = begun.get(timeout=PATIENCE)
+    service.pause()
+    assert told.next_names(1) == ["on_overrun"]
+    service.resume()
+    may_end.set()
+
+    assert begun.get(timeout=PATIENCE).term > seat.term
+    assert candidacy.is_leader
+
+
 def test_a_seat_is_kept_when_its_replica_dies(new_service):
     replicas = [new_service().start(), new_service().start()]
     endpoints = ",".join(replica.endpoint for replica in replicas)

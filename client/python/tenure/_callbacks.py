@@ -1,0 +1,58 @@
+"""How what users give is called: one call after the other, and no exception gets out."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from functools import partial
+from typing import Any, Callable, Optional
+
+logger = logging.getLogger("tenure")
+
+
+def guarded(function: Callable[..., object], *arguments: Any) -> None:
+    """Calls it, and logs what it raises, SystemExit too: no thread of tenure's ends by it."""
+    try:
+        function(*arguments)
+    except BaseException:
+        logger.exception("%r has failed", function)
+
+
+class Gate:
+    """Lets one call through at a time, and none once it is shut. Thread-safe."""
+
+    def __init__(self) -> None:
+        self.open = True
+        self._lock = threading.RLock()  # held while a call is inside
+
+    def pass_through(self, function: Callable[..., object], *arguments: Any) -> None:
+        with self._lock:
+            if self.open:
+                function(*arguments)
+
+    def shut(self) -> None:
+        """Waits for a call that is inside, unless that is what shuts it."""
+        self.open = False
+        with self._lock:
+            pass
+
+
+class SerialExecutor:
+    """Runs callbacks one after the other, on a thread that does nothing else."""
+
+    def __init__(self) -> None:
+        self._tasks: queue.SimpleQueue[Optional[Callable[[], object]]] = queue.SimpleQueue()
+        self.thread = threading.Thread(target=self._run, name="tenure-callbacks", daemon=True)
+        self.thread.start()
+
+    def run(self, function: Callable[..., object], *arguments: Any) -> None:
+        self._tasks.put(partial(function, *arguments))
+
+    def close(self) -> None:
+        """After the tasks that it has been given."""
+        self._tasks.put(None)
+
+    def _run(self) -> None:
+        for task in iter(self._tasks.get, None):
+            guarded(task)
