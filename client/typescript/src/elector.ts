@@ -1,7 +1,5 @@
 // Stands for elections, and tells whether this process leads.
 
-import { EventEmitter } from "node:events";
-
 import { Candidacy, type CauseName, isEndOf, type WaitOptions, type Work } from "./candidacy.js";
 import { Client, type ClientOptions } from "./client.js";
 import type { ServiceError } from "./errors.js";
@@ -9,6 +7,7 @@ import type { Seat } from "./led-seat.js";
 import { MILLISECOND } from "./lease.js";
 import type { SeatOptions } from "./seat.js";
 import type { Standing } from "./stubs/tenure/v1/election.js";
+import { Teller } from "./teller.js";
 import { checkName, checkNotNegative, checkValue } from "./validation.js";
 
 export interface ElectorOptions {
@@ -79,7 +78,7 @@ export interface ElectorEvents {
  * late. Whatever must never be done by two leaders must carry the term, and the resource must
  * refuse any term lower than the highest it has seen: docs/fencing.md, TermGuard and `guarded`.
  */
-export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposable {
+export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
   private readonly client: Client;
   private readonly ownsClient: boolean;
   private readonly options: Omit<SeatOptions, "election">;
@@ -170,18 +169,6 @@ export class Elector extends EventEmitter<ElectorEvents> implements AsyncDisposa
   /** @internal The work of `stand` has failed. */
   fail(error: unknown): void {
     this.tell("error", error);
-  }
-
-  /** @internal */
-  tell<Name extends keyof ElectorEvents>(name: Name, ...what: ElectorEvents[Name]): void {
-    try {
-      (this.emit as (name: string, ...what: unknown[]) => boolean).call(this, name, ...what);
-    } catch (error) {
-      // A listener's, and not the concern of whoever renews the lease.
-      process.nextTick(() => {
-        throw error;
-      });
-    }
   }
 
   private standIn(election: string, options: Partial<SeatOptions>, work?: Work): Candidacy {

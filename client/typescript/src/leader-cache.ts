@@ -1,12 +1,11 @@
 // Who leads which election, from memory: for routers, clients and dashboards that ask often.
 
-import { EventEmitter } from "node:events";
-
 import { holderClock } from "./clock.js";
 import { ServiceError } from "./errors.js";
 import { MILLISECOND } from "./lease.js";
 import { type Change, Observer, type ObserverOptions } from "./observer.js";
 import { Event_Type, type Leadership } from "./stubs/tenure/v1/election.js";
+import { Teller } from "./teller.js";
 import { within } from "./within.js";
 
 export interface CachedSeat {
@@ -41,7 +40,7 @@ export interface LeaderCacheEvents {
  * - So the leader it names may no longer lead. Send the term with your request to a leader, and let
  *   the leader, or the resource it writes to, refuse other terms.
  */
-export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disposable {
+export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable {
   private readonly seats = new Map<string, CachedSeat>();
   private readonly observer: Observer;
   private readonly prefixes: readonly string[];
@@ -54,14 +53,14 @@ export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disp
   constructor(options: ObserverOptions) {
     super();
     this.observer = new Observer(options);
-    this.observer.on("broken", (error) => this.emit("broken", error));
+    this.observer.on("broken", (error) => this.tell("broken", error));
     this.prefixes = options.prefix ? options.names : [];
     this.complete = new Promise((resolve, reject) => {
       this.nowComplete = resolve;
       this.follow().then(() => reject(new Error("the cache is closed")), reject);
     });
     this.complete.catch((error: unknown) => {
-      if (error instanceof ServiceError) this.emit("failed", error);
+      if (error instanceof ServiceError) this.tell("failed", error);
     });
   }
 
@@ -127,6 +126,6 @@ export class LeaderCache extends EventEmitter<LeaderCacheEvents> implements Disp
 
   private keep(election: string, seat: CachedSeat): void {
     this.seats.set(election, seat);
-    this.emit("change", election, seat);
+    this.tell("change", election, seat);
   }
 }

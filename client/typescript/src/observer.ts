@@ -1,6 +1,5 @@
 // Reports every change of elections: who leads, with which value, and why a term ended.
 
-import { EventEmitter } from "node:events";
 import { setTimeout as setTimer } from "node:timers/promises";
 
 import {
@@ -14,6 +13,7 @@ import type { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
 import { Observation } from "./observation.js";
 import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
+import { Teller } from "./teller.js";
 import { checkEndpoints, checkName } from "./validation.js";
 
 const OBSERVED_MAX = 10_000;
@@ -85,10 +85,7 @@ type Stream = AsyncIterable<ObserveResponse> & { cancel(): void };
  * What it does not promise. What it reports is already past, if only by milliseconds: to act as a
  * leader use an Elector, and fence your actions. One observer can watch at most 10,000 elections.
  */
-export class Observer
-  extends EventEmitter<ObserverEvents>
-  implements AsyncIterable<Change>, Disposable
-{
+export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Change>, Disposable {
   private readonly options: ObserverOptions;
   private readonly observation: Observation;
   private readonly closing = new AbortController();
@@ -191,7 +188,7 @@ export class Observer
   private async recover(connection: Connection, error: ServiceError): Promise<void> {
     const limited = error.reason === "LIMIT_REACHED"; // for a moment
     if (!limited && !error.isTransient) throw error;
-    this.emit("broken", error);
+    this.tell("broken", error);
     if (!error.isSilence) connection.moveOn(false);
     await this.pause(limited ? LIMITED_PAUSE_MS : connection.backoff());
   }

@@ -18,6 +18,7 @@ import {
 } from "../src/index.js";
 import { aborted, clientOf, electorOf, Renewals } from "./support/clients.js";
 import { freeAddress, Service } from "./support/service.js";
+import { uncaught } from "./support/uncaught.js";
 
 test("a block leads, and gives up the seat at its end", async (context) => {
   const service = await Service.start(context);
@@ -257,18 +258,17 @@ test("a machine that has slept past the lease does not believe in it", async (co
 test("a listener that fails holds nothing up", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
-  const others = process.listeners("uncaughtException"); // of the runner
-  process.removeAllListeners("uncaughtException");
-  const thrown = new Promise((resolve) => process.once("uncaughtException", resolve));
+  const thrown = uncaught(context);
   elector.once("elected", () => {
     throw new Error("a listener");
   });
+  const elected = once(elector, "elected"); // another one
 
   const seat = await elector.lead("orders");
 
   assert.ok(seat.isLeader);
   assert.match(String(await thrown), /a listener/);
-  for (const other of others) process.on("uncaughtException", other);
+  assert.equal((await elected)[0], seat);
 });
 
 test("run stands again, until its signal", async (context) => {

@@ -2,11 +2,30 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 
-import { type Change, Event_Type, LeaderCache, Observer } from "../src/index.js";
+import { status as Status } from "@grpc/grpc-js";
+
+import {
+  type Change,
+  Event_Type,
+  LeaderCache,
+  Observer,
+  type ObserverOptions,
+  Progress,
+} from "../src/index.js";
 import { electorOf } from "./support/clients.js";
+import { observedService } from "./support/observed.js";
 import { freeAddress, Service } from "./support/service.js";
+import { uncaught } from "./support/uncaught.js";
+
+const PROGRESS = { message: { $case: "progress" as const, value: Progress.create() } };
+
+function cacheOf(context: TestContext, options: ObserverOptions): LeaderCache {
+  const leaders = new LeaderCache(options);
+  context.after(() => leaders.close());
+  return leaders;
+}
 
 /** Takes changes until one is as wanted; answers with what came of elections until then. */
 async function until(changes: AsyncIterator<Change>, wanted: (text: string) => boolean) {
@@ -120,6 +139,27 @@ test("an observer that reaches nobody tells, tries on, and can be closed", async
   assert.equal(tries, 3);
 });
 
+test("a listener that fails does not end an observer", async (context) => {
+  const endpoints = await observedService(context, (call) => {
+    if (broken) call.write(PROGRESS);
+    else call.emit("error", { code: Status.UNAVAILABLE, details: "draining" });
+  });
+  const observer = new Observer({ endpoints, names: ["orders"] });
+  const thrown = uncaught(context);
+  let broken = false;
+  observer.on("broken", () => {
+    broken = true;
+    throw new Error("a listener");
+  });
+
+  for await (const change of observer) {
+    assert.equal(change.kind, "progress");
+    break;
+  }
+
+  assert.match(String(await thrown), /a listener/);
+});
+
 test("a stream that is silent is given up", async (context) => {
   const first = await Service.start(context);
   const second = await Service.start(context, { store: first.store });
@@ -177,4 +217,20 @@ test("a cache that was closed is never ready", async () => {
   leaders.close();
 
   await assert.rejects(leaders.ready(), /closed/);
+});
+
+test("a cache whose listener fails goes on", async (context) => {
+  const service = await Service.start(context);
+  const leaders = cacheOf(context, { endpoints: service.endpoint, names: ["orders"] });
+  const thrown = uncaught(context);
+  leaders.once("change", () => {
+    throw new Error("a listener");
+  });
+
+  assert.ok(await leaders.ready());
+
+  assert.match(String(await thrown), /a listener/);
+  const elected = once(leaders, "change");
+  await electorOf(context, service, "a").lead("orders");
+  assert.equal((await elected)[1].leader.candidate, "a");
 });

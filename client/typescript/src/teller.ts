@@ -1,0 +1,21 @@
+import { EventEmitter } from "node:events";
+
+/** Tells every listener, also after one that throws: that is thrown on its own, and later. */
+export class Teller<Events extends Record<keyof Events, unknown[]>> extends EventEmitter<Events> {
+  /** @internal */
+  tell<Name extends string & keyof Events>(name: Name, ...what: Events[Name]): void {
+    const emitter = this as unknown as EventEmitter;
+    const listeners = emitter.rawListeners(name);
+    // An "error" for which nobody listens is thrown, as always in Node.js.
+    if (listeners.length === 0) listeners.push(() => emitter.emit(name, ...what));
+    for (const listener of listeners) {
+      try {
+        listener.apply(emitter, what);
+      } catch (error) {
+        process.nextTick(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}
