@@ -92,8 +92,8 @@ func (g *TermGuard) Enter(ctx context.Context, election string) (leave func(), e
 
 // EnterWith does the same with a fence from elsewhere.
 func (g *TermGuard) EnterWith(ctx context.Context, fence Fence) (leave func(), err error) {
-	patience := time.NewTimer(max(g.options.WaitMax, 0))
-	defer patience.Stop()
+	waiting, cancel := context.WithTimeout(ctx, g.options.WaitMax)
+	defer cancel()
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	seat := g.find(fence.Election)
@@ -102,7 +102,7 @@ func (g *TermGuard) EnterWith(ctx context.Context, fence Fence) (leave func(), e
 			fmt.Sprintf("the guard already tracks %d elections, which is its ElectionsMax", g.options.ElectionsMax), "", nil)
 	}
 	for {
-		if !g.waitFor(ctx, patience, func() bool { return !mustWait(fence, seat) }) {
+		if !g.waitFor(waiting, func() bool { return !mustWait(fence, seat) }) {
 			return nil, richError(codes.Unavailable,
 				fmt.Sprintf("calls from a lower term of election '%s' are still running", fence.Election), "", nil)
 		}
@@ -191,26 +191,19 @@ func mustWait(fence Fence, seat *guardedSeat) bool {
 	}
 }
 
-// waitFor answers with false if that is not so in time.
-func (g *TermGuard) waitFor(ctx context.Context, patience *time.Timer, fulfilled func() bool) bool {
+// waitFor answers with false if that is not so before ctx ends.
+func (g *TermGuard) waitFor(ctx context.Context, fulfilled func() bool) bool {
 	for !fulfilled() {
-		if g.options.WaitMax < 0 {
+		if ctx.Err() != nil {
 			return false
 		}
 		changed := g.changed
 		g.mutex.Unlock()
-		inTime := true
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			inTime = false
-		case <-patience.C:
-			inTime = false
 		}
 		g.mutex.Lock()
-		if !inTime {
-			return fulfilled()
-		}
 	}
 	return true
 }

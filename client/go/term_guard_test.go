@@ -91,6 +91,27 @@ func TestWaitingEndsWithTheCallsDeadlineAndWithWaitMax(t *testing.T) {
 	}
 }
 
+func TestTheSecondWaitOfACallEndsToo(t *testing.T) {
+	guard := NewTermGuard(TermGuardOptions{})
+	waiting, end := context.WithCancel(context.Background())
+	guard.mutex.Lock()
+	defer guard.mutex.Unlock()
+	raised := false
+	go func() {
+		guard.mutex.Lock() // which the first wait releases
+		defer guard.mutex.Unlock()
+		raised = true
+		end()
+	}()
+
+	first := guard.waitFor(waiting, func() bool { return raised })
+	second := guard.waitFor(waiting, func() bool { return false })
+
+	if !first || second {
+		t.Error(first, second)
+	}
+}
+
 func TestRaiseStoresEachNewTermOnceBeforeItIsLetIn(t *testing.T) {
 	var stored uint64
 	calls := 0
