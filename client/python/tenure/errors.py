@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Mapping, Optional
 
 import grpc
+from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 _TRANSIENT = (
@@ -19,7 +21,7 @@ _FOR_NOW = (
     grpc.StatusCode.UNKNOWN,
     grpc.StatusCode.INTERNAL,
 )
-_DETAILS = "grpc-status-details-bin"
+DETAILS = "grpc-status-details-bin"
 
 
 class TenureError(Exception):
@@ -62,8 +64,9 @@ class ServiceError(TenureError):
         """From a call that has failed, or the grpc.RpcError that it raised."""
         error = cls(call.code() or grpc.StatusCode.UNKNOWN, call.details() or "")
         for key, value in call.trailing_metadata() or ():
-            if key == _DETAILS:
-                error = cls(error.code, error.details, **_details_of(value))
+            if key == DETAILS:
+                with contextlib.suppress(DecodeError):  # not the service's, but a proxy's
+                    error = cls(error.code, error.details, **_details_of(value))
         return error
 
     @property

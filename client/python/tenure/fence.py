@@ -36,11 +36,12 @@ import grpc
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
 
+from tenure.errors import DETAILS
+
 ELECTION_METADATA = "tenure-election-bin"  # the election's name, in UTF-8
 TERM_METADATA = "tenure-term"  # in decimal digits
 
 _DOMAIN = "tenure.v1"
-_DETAILS = "grpc-status-details-bin"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class FenceError(Exception):
     def abort(self, context: grpc.ServicerContext) -> None:
         """Ends the call with this error. Does not return."""
         if self.reason:
-            context.set_trailing_metadata(((_DETAILS, self._details()),))
+            context.set_trailing_metadata(((DETAILS, self._details()),))
         context.abort(self.code, str(self))
 
     def _details(self) -> bytes:

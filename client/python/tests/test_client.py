@@ -1,15 +1,18 @@
 """What a client connects with, and what it counts."""
 
+import queue
 import resource
 import subprocess
 import threading
+from concurrent import futures
 
 import grpc
 import prometheus_client
 import pytest
-from conftest import PATIENCE
+from conftest import PATIENCE, free_address
 
 import tenure
+from tenure.v1 import election_pb2_grpc as rpc
 
 TOKEN = "0123456789abcdef"
 POLICY = """
@@ -164,6 +167,36 @@ def test_the_service_may_be_away_when_the_client_begins(new_service):
         assert candidacy.wait(PATIENCE).is_leader
 
     assert [error.code for error in errors] == [grpc.StatusCode.UNAVAILABLE]
+
+
+class Refuses(rpc.ElectionServiceServicer):
+    """A proxy that answers for the service, with details of its own making."""
+
+    def refuse(self, _request, context):
+        context.set_trailing_metadata((("grpc-status-details-bin", b"\xff"),))
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "by a proxy")
+
+    Campaign = Observe = refuse
+
+
+@pytest.fixture
+def proxy():
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    rpc.add_ElectionServiceServicer_to_server(Refuses(), server)
+    endpoint = free_address()
+    server.add_insecure_port(endpoint)
+    server.start()
+    yield endpoint
+    server.stop(None).wait()
+
+
+def test_details_that_cannot_be_read_do_not_hide_the_error(proxy):
+    with tenure.Client(proxy) as client, pytest.raises(tenure.ServiceError, match="by a proxy"):
+        tenure.Elector(client).lead("orders", wait=PATIENCE).__enter__()
+
+    failed = queue.Queue()
+    with tenure.Observer(proxy, "orders", on_failed=failed.put):
+        assert failed.get(timeout=PATIENCE).details == "by a proxy"
 
 
 def test_a_thousand_elections_cost_little(service):
