@@ -1,7 +1,7 @@
 // Who leads which election, from memory: for routers, clients and dashboards that ask often.
 
 import { holderClock } from "./clock.js";
-import { ServiceError } from "./errors.js";
+import type { ServiceError } from "./errors.js";
 import { MILLISECOND } from "./lease.js";
 import { type Change, Observer, type ObserverOptions } from "./observer.js";
 import { Event_Type, type Leadership } from "./stubs/tenure/v1/election.js";
@@ -22,7 +22,7 @@ export interface LeaderCacheEvents {
   change: [election: string, seat: CachedSeat];
   /** As the Observer's. The cache keeps its contents, which grow older. */
   broken: [error: ServiceError];
-  /** The service refuses the cache for good. */
+  /** The service refuses the cache for good: it keeps its contents, and learns nothing more. */
   failed: [error: unknown];
 }
 
@@ -59,9 +59,7 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
       this.nowComplete = resolve;
       this.follow().then(() => reject(new Error("the cache is closed")), reject);
     });
-    this.complete.catch((error: unknown) => {
-      if (error instanceof ServiceError) this.tell("failed", error);
-    });
+    this.complete.catch(() => {}); // `failed` has told, and `ready` does
   }
 
   /**
@@ -104,9 +102,14 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
   }
 
   private async follow(): Promise<void> {
-    for await (const change of this.observer) {
-      this.toldAt = holderClock.now();
-      this.take(change);
+    try {
+      for await (const change of this.observer) {
+        this.toldAt = holderClock.now();
+        this.take(change);
+      }
+    } catch (error) {
+      this.tell("failed", error);
+      throw error;
     }
   }
 

@@ -234,3 +234,18 @@ test("a cache whose listener fails goes on", async (context) => {
   await electorOf(context, service, "a").lead("orders");
   assert.equal((await elected)[1].leader.candidate, "a");
 });
+
+test("a cache that was ready tells that the service refuses it", async (context) => {
+  let refuse = () => {};
+  const endpoints = await observedService(context, (call) => {
+    call.write(PROGRESS);
+    refuse = () => call.emit("error", { code: Status.PERMISSION_DENIED, details: "a new policy" });
+  });
+  const leaders = cacheOf(context, { endpoints, names: ["orders"] });
+  assert.ok(await leaders.ready());
+  const failed = once(leaders, "failed");
+
+  refuse();
+
+  assert.match(String((await failed)[0]), /a new policy/);
+});
