@@ -9,6 +9,8 @@ import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -33,7 +35,8 @@ public final class Candidacy implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private Seat won; // the latest one, once the listener knows it
-  private int users; // parts of the work that have not ended
+  private final Set<Seat> users = ConcurrentHashMap.newKeySet(); // of work that has not ended
+  private long endedTerm; // the last one of which the session knows that its work has ended
   private boolean answered; // the service has said whether this process leads, or could not
   private boolean leaving;
   private boolean gone;
@@ -195,47 +198,63 @@ public final class Candidacy implements AutoCloseable {
     client.release(this);
   }
 
+  /** That of the job on this thread, or else of the term. Empty if this process does not lead. */
+  Optional<Seat> seatHere() {
+    Thread here = Thread.currentThread();
+    Optional<Seat> ofJob = users.stream().filter(seat -> seat.isForJobOn(here)).findFirst();
+    return ofJob.filter(Seat::isLeader).or(this::seat);
+  }
+
+  /** Runs work in this seat, which is not resigned meanwhile. False if it must not begin. */
+  boolean work(Seat seat, Work what) throws Exception {
+    if (!beginWork(seat)) return false;
+    try {
+      what.run(seat);
+      return true;
+    } finally {
+      endWork(seat);
+    }
+  }
+
   /** False if work must not begin in this seat. */
   boolean beginWork(Seat seat) {
     lock.lock();
     try {
-      if (leaving || seat.isStopping()) return false;
-      users++;
+      return !leaving && !seat.isStopping() && users.add(seat);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** False if no work runs in this seat. */
+  private boolean endWork(Seat seat) {
+    if (!users.contains(seat)) return false;
+    seat.release(); // not under the lock: it waits for actions, one of which may end the work
+    lock.lock();
+    try {
+      if (!users.remove(seat)) return false;
+      if (!users.isEmpty()) return true;
+      changed.signalAll();
+      if (seat.isAskedToStop()) tellThatWorkEnded(seat);
       return true;
     } finally {
       lock.unlock();
     }
   }
 
-  void endWork(Seat seat) {
-    lock.lock();
-    try {
-      users--;
-      if (users > 0) return;
-      changed.signalAll();
-      if (work != null || seat.isAskedToStop()) tellThatWorkEnded(seat);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Its holder has closed it. */
-  void release(Seat seat) {
-    boolean holds = !seat.isReleased();
-    seat.markReleased();
-    if (work != null || !holds) return;
-    endWork(seat);
-    leave();
+  /** Its holder has closed it: that is the end of the block of {@code lead}, and of no other. */
+  void blockEnded(Seat seat) {
+    if (work == null && seat.isForJobOn(null) && endWork(seat)) leave();
   }
 
   /** Whether no work runs, after at most so many nanoseconds. */
   boolean awaitIdle(long patience) throws InterruptedException {
-    return awaitFor(patience, () -> users == 0);
+    return awaitFor(patience, users::isEmpty);
   }
 
   /** Until it stands no more, and no work runs. */
   void awaitEnd() throws InterruptedException {
-    awaitFor(Lease.NEVER, () -> gone || (leaving && users == 0));
+    awaitFor(Lease.NEVER, () -> gone || (leaving && users.isEmpty()));
   }
 
   /** Whether nothing is left to do for it, after at most so many nanoseconds. */
@@ -272,23 +291,19 @@ public final class Candidacy implements AutoCloseable {
 
   /** Under the lock. */
   private void tellThatWorkEnded(Seat seat) {
-    if (seat.tellsThatWorkEnded()) {
-      loop.tell((session, now) -> session.workEnded(number, now));
-    }
+    if (seat.term() <= endedTerm) return; // twice might end the next term
+    endedTerm = seat.term();
+    loop.tell((session, now) -> session.workEnded(number, now));
   }
 
   private void runWork(Seat seat) {
-    if (!beginWork(seat)) return;
     try {
-      work.run(seat);
+      work(seat, work);
     } catch (Exception | Error failure) {
       // It ends the term: to lead on without its work would help nobody.
       if (!isEndOf(seat, failure)) {
         LOGGER.log(Level.ERROR, "the work of " + seat + " has failed", failure);
       }
-    } finally {
-      seat.markReleased();
-      endWork(seat);
     }
   }
 
@@ -358,12 +373,7 @@ public final class Candidacy implements AutoCloseable {
 
     @Override
     public void overrun() {
-      lock.lock();
-      try {
-        if (users == 0) return;
-      } finally {
-        lock.unlock();
-      }
+      if (users.isEmpty()) return;
       LOGGER.log(Level.ERROR, "the work of " + seat + " has not ended in time");
       // Not through the gate: a callback that hangs within it must not keep renewals waiting.
       try {
@@ -403,7 +413,7 @@ public final class Candidacy implements AutoCloseable {
       seat.askToStop(why); // no work begins any more
       lock.lock();
       try {
-        if (options.hasWork() && users == 0) tellThatWorkEnded(seat);
+        if (options.hasWork() && users.isEmpty()) tellThatWorkEnded(seat);
       } finally {
         lock.unlock();
       }

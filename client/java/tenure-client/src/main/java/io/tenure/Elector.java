@@ -309,24 +309,18 @@ public final class Elector {
   public boolean runIfLeader(String election, Work job) throws Exception {
     Candidacy candidacy = standingIn(election);
     Optional<Seat> seat = candidacy.awaitSeat(Duration.ZERO);
-    if (seat.isEmpty() || !candidacy.beginWork(seat.get())) return false;
-    try {
-      job.run(seat.get());
-      return true;
-    } finally {
-      candidacy.endWork(seat.get());
-    }
+    return seat.isPresent() && candidacy.work(seat.get().forJob(), job);
   }
 
   /**
-   * The seat with which {@link #runIfLeader} runs jobs.
+   * The seat with which {@link #runIfLeader} runs jobs: in a job, its own.
    *
    * @param election its name
    * @return empty if this process does not lead
    */
   public Optional<Seat> seat(String election) {
     synchronized (standing) {
-      return Optional.ofNullable(standing.get(election)).flatMap(Candidacy::seat);
+      return Optional.ofNullable(standing.get(election)).flatMap(Candidacy::seatHere);
     }
   }
 

@@ -4,8 +4,8 @@ import io.tenure.v1.Leadership;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -27,15 +27,33 @@ public final class Seat implements AutoCloseable {
 
   private final Candidacy candidacy;
   private final Leadership leadership;
-  private final CountDownLatch stop = new CountDownLatch(1);
-  private final List<Runnable> stopActions = new ArrayList<>(); // under its own lock
-  private volatile String why; // null: the work need not end; written under that lock
-  private volatile boolean released; // whoever worked in it has given it up
-  private boolean workTold; // that it has ended, to the session; under the candidacy's lock
+  private final Stop stop;
+  private final Thread job; // the one that a job runs on; null: the term's own seat
+  private volatile boolean released; // whoever worked in it has given it up; written under stop
+
+  /** The end of a term: one for all who work in it. */
+  private static final class Stop {
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private final Deque<Action> actions = new ArrayDeque<>(); // under this
+    private volatile String why; // null: the work need not end; written under this
+  }
+
+  private record Action(Seat of, Runnable what) {}
 
   Seat(Candidacy candidacy, Leadership leadership) {
+    this(candidacy, leadership, new Stop(), null);
+  }
+
+  private Seat(Candidacy candidacy, Leadership leadership, Stop stop, Thread job) {
     this.candidacy = candidacy;
     this.leadership = leadership;
+    this.stop = stop;
+    this.job = job;
+  }
+
+  /** For a job on this thread, which ends before its term does. */
+  Seat forJob() {
+    return new Seat(candidacy, leadership, stop, Thread.currentThread());
   }
 
   /**
@@ -100,7 +118,7 @@ public final class Seat implements AutoCloseable {
    * @return true if the work must end
    */
   public boolean isStopping() {
-    return why != null || !isLeader();
+    return stop.why != null || !isLeader();
   }
 
   /**
@@ -111,7 +129,7 @@ public final class Seat implements AutoCloseable {
    * @throws InterruptedException if this thread is interrupted
    */
   public boolean awaitStop(Duration timeout) throws InterruptedException {
-    stop.await(Validation.nanoseconds(timeout), TimeUnit.NANOSECONDS);
+    stop.asked.await(Validation.nanoseconds(timeout), TimeUnit.NANOSECONDS);
     return isStopping();
   }
 
@@ -132,9 +150,9 @@ public final class Seat implements AutoCloseable {
    *     not called after the work has ended
    */
   public void onStop(Runnable action) {
-    synchronized (stopActions) {
-      if (why == null) {
-        stopActions.add(action);
+    synchronized (stop) {
+      if (stop.why == null && !released) {
+        stop.actions.add(new Action(this, action));
         return;
       }
     }
@@ -142,13 +160,13 @@ public final class Seat implements AutoCloseable {
   }
 
   /**
-   * Gives up the seat, if this term was led by {@link Elector#lead} or {@link Elector#tryLead}: the
-   * work has ended. Returns at once, and the service is told. In a {@link Work}, it only says that
-   * the seat is not needed any more; the seat is given up when the work returns.
+   * Gives up the seat, if it is that of {@link Elector#lead} or {@link Elector#tryLead}: the work
+   * has ended. Returns at once, and the service is told. Any other seat it leaves as it is: a
+   * {@link Work} gives it up when it returns, and a {@link Candidacy} when it is closed.
    */
   @Override
   public void close() {
-    candidacy.release(this);
+    candidacy.blockEnded(this);
   }
 
   @Override
@@ -160,41 +178,34 @@ public final class Seat implements AutoCloseable {
     return candidacy;
   }
 
-  boolean isReleased() {
-    return released;
+  boolean isForJobOn(Thread thread) {
+    return job == thread;
   }
 
   boolean isAskedToStop() {
-    return why != null;
+    return stop.why != null;
   }
 
-  /** The work has ended by itself: there is nobody to be told any more. */
-  void markReleased() {
-    released = true;
-    synchronized (stopActions) {
-      stopActions.clear();
+  /** Its work has ended, and nobody is left to be told. If that was not a job, so has its term. */
+  void release() {
+    synchronized (stop) {
+      released = true;
+      stop.actions.removeIf(action -> action.of == this);
     }
-    askToStop("given up");
+    if (job == null) askToStop("given up");
   }
 
   void askToStop(String reason) {
-    synchronized (stopActions) { // so that no action comes after the release
-      if (why != null) return;
-      why = reason;
-      stop.countDown();
-      stopActions.forEach(this::runAction);
+    synchronized (stop) { // so that no action comes after the release
+      if (stop.why != null) return;
+      stop.why = reason;
+      stop.asked.countDown();
+      while (!stop.actions.isEmpty()) runAction(stop.actions.poll().what); // one may release it
     }
   }
 
-  /** The first time; twice might end the next term. */
-  boolean tellsThatWorkEnded() {
-    boolean first = !workTold;
-    workTold = true;
-    return first;
-  }
-
   private SeatLostException lost() {
-    String reason = why;
+    String reason = stop.why;
     return new SeatLostException(this + ": " + (reason == null ? "the lease has run out" : reason));
   }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -386,6 +387,33 @@ class ElectorTest {
   }
 
   @Test
+  void anActionForTheEndMayCloseTheSeat() throws InterruptedException {
+    Elector elector = elector("a");
+    CountDownLatch late = new CountDownLatch(1);
+    Seat seat = elector.lead("orders");
+    seat.onStop(seat::close);
+    seat.onStop(late::countDown); // when the work has ended
+
+    service.tool("depose", "orders");
+
+    assertTrue(seat.candidacy().awaitGone(PATIENCE.toNanos()));
+    assertEquals(1, late.getCount());
+    elector.tryLead("orders", PATIENCE).orElseThrow().close();
+  }
+
+  @Test
+  void closingASeatThatNoBlockHasChangesNothing() throws InterruptedException {
+    TenureClient client = client("a", LONG);
+    Candidacy candidacy = new Elector(client).stand("orders");
+
+    candidacy.awaitSeat().close();
+
+    assertTrue(candidacy.isLeader());
+    assertTrue(candidacy.seat().isPresent());
+    client.close();
+  }
+
+  @Test
   void aSeatIsKeptWhenItsReplicaDies() throws InterruptedException {
     try (Service other = service.startReplica()) {
       Told told = new Told("suspended", "resumed", "lost");
@@ -646,6 +674,53 @@ class ElectorTest {
     assertTrue(take(led));
     assertTrue(successor.awaitSeat().isLeader());
     job.join();
+  }
+
+  @Test
+  void aJobThatClosesItsSeatLeavesItToTheOthers() throws Exception {
+    Elector elector = elector("a");
+    List<Boolean> led = new ArrayList<>();
+
+    elector.runIfLeader(
+        "nightly",
+        seat -> {
+          CompletableFuture.runAsync(() -> runJob(elector, Seat::close)).join();
+          led.add(seat.isLeader());
+        });
+
+    assertEquals(List.of(true), led);
+    assertTrue(elector.seat("nightly").isPresent());
+    assertTrue(elector.runIfLeader("nightly", seat -> led.add(seat.isLeader())));
+  }
+
+  private static void runJob(Elector elector, Work job) {
+    try {
+      assertTrue(elector.runIfLeader("nightly", job));
+    } catch (Exception impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  @Test
+  void noActionOfAJobRunsAfterItHasEnded() throws Exception {
+    Elector elector = elector("a");
+    CountDownLatch late = new CountDownLatch(1);
+    CountDownLatch told = new CountDownLatch(1);
+    List<Work> jobs =
+        List.of(
+            seat -> seat.onStop(late::countDown),
+            seat -> elector.seat("nightly").orElseThrow().onStop(late::countDown));
+
+    elector.runIfLeader(
+        "nightly",
+        seat -> {
+          for (Work job : jobs) CompletableFuture.runAsync(() -> runJob(elector, job)).join();
+          elector.seat("nightly").orElseThrow().onStop(told::countDown);
+          service.tool("depose", "nightly");
+          await(told);
+        });
+
+    assertEquals(1, late.getCount());
   }
 
   @Test
