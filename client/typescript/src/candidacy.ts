@@ -96,20 +96,26 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     if (this.refusal) throw this.refusal;
     if (this.isOver) throw this.ended();
     if (waitMs === 0 && this.answered) throw this.notElected(0);
-    let waiter: Waiter | undefined;
+    let aborted = () => {};
     let timer: NodeJS.Timeout | undefined;
-    const aborted = () => waiter?.reject(signal?.reason);
     try {
       return await new Promise<Seat>((resolve, reject) => {
-        waiter = { untilAnswered: waitMs === 0, resolve, reject };
+        const waiter: Waiter = {
+          untilAnswered: waitMs === 0,
+          resolve,
+          reject: (error) => {
+            this.waiters.delete(waiter); // at once: the seat may come before the promise's turn
+            reject(error);
+          },
+        };
         this.waiters.add(waiter);
+        aborted = () => waiter.reject(signal?.reason);
         signal?.addEventListener("abort", aborted);
-        if (waitMs) timer = setTimeout(() => reject(this.notElected(waitMs)), waitMs);
+        if (waitMs) timer = setTimeout(() => waiter.reject(this.notElected(waitMs)), waitMs);
       });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", aborted);
-      this.waiters.delete(waiter!);
     }
   }
 
@@ -231,6 +237,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
       void seat.release(); // nobody waits any more
     }
     for (const { resolve } of this.waiters) resolve(seat);
+    this.waiters.clear();
   }
 
   private async runWork(work: Work, seat: Seat): Promise<void> {

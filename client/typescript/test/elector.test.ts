@@ -109,6 +109,20 @@ test("who stops waiting leaves the queue", async (context) => {
   assert.equal(third.term, 2);
 });
 
+test("who stops waiting in the moment of the election does not keep the seat", async (context) => {
+  const service = await Service.start(context);
+  const client = clientOf(context, { endpoints: service.endpoint });
+  const elector = new Elector(client);
+  const controller = new AbortController();
+  elector.once("elected", () => controller.abort(new Error("enough")));
+
+  await assert.rejects(elector.lead("orders", { signal: controller.signal }), /enough/);
+
+  const other = electorOf(context, service, "b");
+  assert.equal((await other.lead("orders", { waitMs: 10_000 })).term, 2);
+  await client.close();
+});
+
 test("work runs in each term, and what happens is told in order", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
