@@ -4,10 +4,11 @@ import type { Client } from "./client.js";
 import type { ClientLoop, SeatListener } from "./client-loop.js";
 import type { Elector } from "./elector.js";
 import { NotElected, SeatLost, type ServiceError } from "./errors.js";
-import { Seat, type SeatOwner } from "./led-seat.js";
+import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
 import type { Cause } from "./stubs/tenure/v1/election.js";
 import { checkNotNegative, checkValue } from "./validation.js";
+import { within } from "./within.js";
 
 /** Runs in each term. It must settle soon after `seat.signal` is aborted. */
 export type Work = (seat: Seat) => Promise<void> | void;
@@ -45,10 +46,13 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   private left: boolean; // it does not stand again
   private refusal: ServiceError | undefined;
   private readonly waiters = new Set<Waiter>();
-  private readonly idle: (() => void)[] = [];
-  private readonly goneOnce: Promise<void>;
-  private nowGone!: () => void;
   private isOver = false; // it will lead no more
+  private nowOver!: () => void;
+  private nowGone!: () => void;
+  /** @internal Fulfilled when it will lead no more, and no work runs. */
+  readonly over: Promise<void>;
+  /** @internal Fulfilled when nothing is left to do for it. */
+  readonly gone: Promise<void>;
 
   /** @internal */
   constructor(
@@ -60,7 +64,8 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     this.election = options.election;
     this.hasWork = options.hasWork ?? false;
     this.left = options.oneTerm ?? false;
-    this.goneOnce = new Promise((resolve) => (this.nowGone = resolve));
+    this.over = new Promise((resolve) => (this.nowOver = resolve));
+    this.gone = new Promise((resolve) => (this.nowGone = resolve));
     this.loop = client.claim(this);
     this.number = this.loop.add(options, this);
   }
@@ -94,7 +99,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     signal?.throwIfAborted();
     if (this.seat) return this.seat;
     if (this.refusal) throw this.refusal;
-    if (this.isOver) throw this.ended();
+    if (this.isOver) throw this.notStanding();
     if (waitMs === 0 && this.answered) throw this.notElected(0);
     let aborted = () => {};
     let timer: NodeJS.Timeout | undefined;
@@ -133,34 +138,27 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   }
 
   /**
-   * The same, and waits until the work has ended and the service has answered. For a time limit,
-   * close the client.
+   * The same, and waits until the work has ended; then for the service's answer, but not for longer
+   * than a second; it goes on to try.
    */
   async close(): Promise<void> {
     this.resign();
-    await this.gone();
+    await this.ended();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** @internal Fulfilled when nothing is left to do for it. */
-  gone(): Promise<void> {
-    return this.goneOnce;
+  /** @internal Fulfilled when it has ended, as `close` waits for it. */
+  async ended(): Promise<void> {
+    await this.over;
+    await within(RELEASE_PATIENCE_MS, this.gone);
   }
 
   /** @internal Why it has ended, if the service has refused it. */
   get refused(): ServiceError | undefined {
     return this.refusal;
-  }
-
-  /** @internal Fulfilled when no work runs. */
-  workEnded(): Promise<void> {
-    return new Promise((resolve) => {
-      if (!this.working) return resolve();
-      this.idle.push(resolve);
-    });
   }
 
   /** @internal */
@@ -171,9 +169,8 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
       this.working = undefined;
       this.loop.tell((session, now) => session.workEnded(this.number, now));
     }
-    for (const resolve of this.idle.splice(0)) resolve();
     this.endUnlessWorking();
-    if (this.left) await this.gone();
+    if (this.left) await this.gone;
   }
 
   /** @internal */
@@ -223,8 +220,9 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   /** Another one may stand: the session has it wait until this one has left. */
   private end(): void {
     this.isOver = true;
+    this.nowOver();
     this.client.release(this);
-    this.rejectWaiters(this.ended());
+    this.rejectWaiters(this.notStanding());
   }
 
   private onElected(seat: Seat): void {
@@ -266,7 +264,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     return new NotElected(`not elected in ${JSON.stringify(this.election)} within ${waitMs} ms`);
   }
 
-  private ended(): NotElected {
+  private notStanding(): NotElected {
     return new NotElected(`the stand in ${JSON.stringify(this.election)} has ended`);
   }
 }

@@ -79,7 +79,7 @@ export class Client implements AsyncDisposable {
     const deadline = performance.now() + patienceMs;
     const candidacies = [...this.candidacies.values()];
     for (const candidacy of candidacies) candidacy.resign();
-    const ended = Promise.all(candidacies.map((candidacy) => candidacy.workEnded()));
+    const ended = Promise.all(candidacies.map(({ over }) => over));
     if (!(await within(patienceMs, ended))) {
       throw new TenureError("work is still running; its seat is free when the lease ends");
     }

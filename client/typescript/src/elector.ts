@@ -129,8 +129,8 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
 
   /**
    * Stands, runs `work` in each term, and stands again; until the signal is aborted, or the elector
-   * or the client is closed. Rejects if `work` does, with anything but the end of its seat, and
-   * with a ServiceError if the service refuses it for good.
+   * or the client is closed. Then it waits as Candidacy.close does. Rejects if `work` does, with
+   * anything but the end of its seat, and with a ServiceError if the service refuses it for good.
    */
   async run(
     election: string,
@@ -150,13 +150,16 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
     });
     const leave = () => candidacy.resign();
     signal?.addEventListener("abort", leave);
-    await candidacy.gone();
+    await candidacy.ended();
     signal?.removeEventListener("abort", leave);
     if (failure) throw failure.error;
     if (candidacy.refused) throw candidacy.refused;
   }
 
-  /** Stops standing, with all that this elector has begun. Closes the client, if it is its own. */
+  /**
+   * Stops standing, with all that this elector has begun, and waits as Candidacy.close does. Closes
+   * the client, if it is its own.
+   */
   async close(): Promise<void> {
     if (this.ownsClient) return this.client.close();
     await Promise.all([...this.candidacies].map((candidacy) => candidacy.close()));
@@ -176,7 +179,7 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
     const seat = { ...this.options, ...options, election };
     const candidacy = new Candidacy(this.client, this, seat, work);
     this.candidacies.add(candidacy);
-    void candidacy.gone().then(() => this.candidacies.delete(candidacy));
+    void candidacy.gone.then(() => this.candidacies.delete(candidacy));
     return candidacy;
   }
 }

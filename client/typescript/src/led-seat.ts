@@ -7,7 +7,7 @@ import { MILLISECOND } from "./lease.js";
 import type { Leadership } from "./stubs/tenure/v1/election.js";
 import { within } from "./within.js";
 
-const RELEASE_PATIENCE_MS = 1_000;
+export const RELEASE_PATIENCE_MS = 1_000;
 const nativeAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
 
 /** What a seat is of. */

@@ -103,7 +103,7 @@ test("who stops waiting leaves the queue", async (context) => {
   controller.abort(new Error("enough"));
 
   await assert.rejects(waiting, /enough/);
-  await candidacy.gone();
+  await candidacy.gone;
   await seat.release();
   const third = await electorOf(context, service, "c").lead("orders");
   assert.equal(third.term, 2);
@@ -305,6 +305,38 @@ test("run stands again, until its signal", async (context) => {
   );
 
   assert.deepEqual(terms, [1, 2]);
+});
+
+test("run ends while the service cannot be reached", async (context) => {
+  const service = await Service.start(context);
+  const client = clientOf(context, { endpoints: service.endpoint });
+  const controller = new AbortController();
+  let ended = false;
+
+  await new Elector(client).run(
+    "orders",
+    async (seat) => {
+      await service.stop();
+      controller.abort();
+      await aborted(seat.signal);
+      ended = true;
+    },
+    { signal: controller.signal },
+  );
+
+  assert.ok(ended, "not before its work");
+});
+
+test("an elector that shares its client is closed while the service cannot be reached", async (context) => {
+  const service = await Service.start(context);
+  const elector = electorOf(context, service, "a");
+  const candidacy = elector.stand("orders");
+  await candidacy.wait();
+  await service.stop();
+
+  await elector.close();
+
+  assert.ok(!candidacy.isLeader);
 });
 
 test("run rejects when the work does, and gives up the seat", async (context) => {
