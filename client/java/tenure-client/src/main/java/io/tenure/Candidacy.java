@@ -42,12 +42,18 @@ public final class Candidacy implements AutoCloseable {
   private boolean gone;
   private ServiceException refusal;
 
-  Candidacy(TenureClient client, SeatOptions options, ElectionListener listener, Work work) {
+  /** Under the client's monitor, so that nothing is told of it before it is added. */
+  Candidacy(
+      TenureClient client,
+      ClientLoop loop,
+      SeatOptions options,
+      ElectionListener listener,
+      Work work) {
     this.client = client;
+    this.loop = loop;
     this.options = options;
     this.listener = listener;
     this.work = work;
-    this.loop = client.claim(this);
     this.number = loop.newNumber();
     loop.add(number, options, new Told());
   }

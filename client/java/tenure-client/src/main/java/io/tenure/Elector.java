@@ -333,7 +333,7 @@ public final class Elector {
   private Candidacy stand(String election, Work work, boolean hasWork, boolean oneTerm) {
     Validation.checkName(election, "election");
     SeatOptions options = new SeatOptions(election, value, priority, hasWork, stopGrace, oneTerm);
-    return new Candidacy(client, options, listener, work);
+    return client.stand(election, loop -> new Candidacy(client, loop, options, listener, work));
   }
 
   /** How to wait for a seat. */

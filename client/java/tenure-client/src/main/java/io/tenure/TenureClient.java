@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * A client is one candidate. All its electors, for however many elections, share one session and
@@ -247,9 +248,9 @@ public final class TenureClient implements AutoCloseable {
 
   // For its electors.
 
-  synchronized ClientLoop claim(Candidacy candidacy) {
+  /** None begins when the end of the client has begun. */
+  synchronized Candidacy stand(String election, Function<ClientLoop, Candidacy> onLoop) {
     if (closed) throw new TenureException("the client is closed");
-    String election = candidacy.election();
     if (standing.containsKey(election)) {
       throw new IllegalStateException("this client already stands in election " + election);
     }
@@ -257,9 +258,10 @@ public final class TenureClient implements AutoCloseable {
       Connection connection = new Connection(endpoints, credentials);
       loop = new ClientLoop(options, connection, HolderClock.SYSTEM, metrics);
     }
+    Candidacy candidacy = onLoop.apply(loop);
     standing.put(election, candidacy);
     unfinished.add(candidacy);
-    return loop;
+    return candidacy;
   }
 
   /** Its election is free for another one of this client. */

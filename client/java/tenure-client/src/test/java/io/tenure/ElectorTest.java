@@ -20,8 +20,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -263,6 +265,33 @@ class ElectorTest {
     assertEquals(0, ended.getCount());
     elector("b").lead("orders").close();
     assertThrows(TenureException.class, () -> elector.stand("orders"));
+  }
+
+  @Test
+  void aStandThatBeginsWhileTheClientIsClosedEndsWithItOrDoesNotBegin() throws Exception {
+    for (int round = 0; round < 100; round++) {
+      TenureClient client = client("a", LONG);
+      Elector elector = new Elector(client);
+      CyclicBarrier both = new CyclicBarrier(2);
+      CompletableFuture<Candidacy> stand =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  both.await();
+                  return elector.stand("orders");
+                } catch (TenureException closed) {
+                  return null;
+                } catch (InterruptedException | BrokenBarrierException impossible) {
+                  throw new AssertionError(impossible);
+                }
+              });
+
+      both.await();
+      client.close();
+
+      Candidacy candidacy = stand.join();
+      assertTrue(candidacy == null || candidacy.awaitGone(PATIENCE.toNanos()));
+    }
   }
 
   @Test
