@@ -146,9 +146,11 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat S
 	for {
 		select {
 		case term := <-s.terms:
-			if err := s.work(term, lead); err != nil {
+			if err := s.work(term, lead); err != nil || s.options.OneTerm {
 				return err
 			}
+		case <-s.left:
+			return nil
 		case <-s.gone:
 			return s.result()
 		case <-s.loop.done: // by a Close, which all electors have left before

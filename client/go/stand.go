@@ -26,12 +26,12 @@ type stand struct {
 	runs     context.Context // of Run; nil without work
 	belief   belief
 	terms    chan begun    // that begin, with work; at most one at a time
+	left     chan struct{} // closed when this process wants to stand no more
 	gone     chan struct{} // closed when nothing is left to do, and all callbacks have returned
 	released chan struct{} // closed when another elector may stand in the election
 
 	mutex    sync.Mutex
 	silenced bool // no callback is called any more
-	left     bool // this process wants to stand no more
 	refusal  error
 
 	// Of the loop's goroutine.
@@ -54,7 +54,7 @@ type begun struct {
 func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context, current *atomic.Pointer[stand]) (*stand, error) {
 	s := &stand{
 		loop: l, options: options, told: told, runs: runs,
-		terms: make(chan begun, 1), gone: make(chan struct{}), released: make(chan struct{}),
+		terms: make(chan begun, 1), left: make(chan struct{}), gone: make(chan struct{}), released: make(chan struct{}),
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -91,7 +91,9 @@ func (l *loop) beginClosing() []*stand {
 // leave : it stands no more. The work is asked to end, then the seat is given up. Does not wait.
 func (s *stand) leave() {
 	s.mutex.Lock()
-	s.left = true
+	if !s.hasLeft() {
+		close(s.left)
+	}
 	s.mutex.Unlock()
 	s.loop.mailbox.put(func(now machine.Time) {
 		s.why = "this process stands no more"
@@ -135,10 +137,19 @@ func (s *stand) close() { close(s.gone) }
 func (s *stand) result() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.left {
+	if s.hasLeft() {
 		return nil
 	}
 	return s.refusal
+}
+
+func (s *stand) hasLeft() bool {
+	select {
+	case <-s.left:
+		return true
+	default:
+		return false
+	}
 }
 
 // Of the loop's goroutine. The belief is up to date.

@@ -3,7 +3,6 @@ package tenure
 import (
 	"context"
 	"errors"
-	"net"
 	"testing"
 	"time"
 
@@ -162,19 +161,10 @@ func (guarded) Leader(context.Context, *pb.LeaderRequest) (*pb.LeaderResponse, e
 
 func (guarded) Observe(*pb.ObserveRequest, pb.ElectionService_ObserveServer) error { return nil }
 
-func serve(t *testing.T, guard *TermGuard) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+func serveGuarded(t *testing.T, guard *TermGuard) string {
 	electionOf := func(string) string { return "orders" }
-	server := grpc.NewServer(grpc.ChainUnaryInterceptor(guard.UnaryServerInterceptor(electionOf)),
+	return serve(t, guarded{}, grpc.ChainUnaryInterceptor(guard.UnaryServerInterceptor(electionOf)),
 		grpc.ChainStreamInterceptor(guard.StreamServerInterceptor(electionOf)))
-	pb.RegisterElectionServiceServer(server, guarded{})
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	return listener.Addr().String()
 }
 
 func dial(t *testing.T, endpoint string, options ...grpc.DialOption) pb.ElectionServiceClient {
@@ -201,7 +191,7 @@ func observeOnce(ctx context.Context, client pb.ElectionServiceClient) error {
 
 func TestTheTermTravelsWithUnaryCallsAndStreams(t *testing.T) {
 	guard := NewTermGuard(TermGuardOptions{})
-	endpoint := serve(t, guard)
+	endpoint := serveGuarded(t, guard)
 	term := uint64(7)
 	current := func() uint64 { return term }
 	client := dial(t, endpoint, grpc.WithUnaryInterceptor(FenceUnaryCalls("orders", current)),
@@ -225,7 +215,7 @@ func TestTheTermTravelsWithUnaryCallsAndStreams(t *testing.T) {
 }
 
 func TestACallMustCarryOneFenceOfItsElection(t *testing.T) {
-	client := dial(t, serve(t, NewTermGuard(TermGuardOptions{})))
+	client := dial(t, serveGuarded(t, NewTermGuard(TermGuardOptions{})))
 	background := context.Background()
 	for _, test := range []struct {
 		about string
