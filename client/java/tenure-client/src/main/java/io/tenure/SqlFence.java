@@ -52,9 +52,8 @@ public final class SqlFence {
     Result run() throws SQLException;
   }
 
-  // The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure.
-  // Other
-  // programs raise 1644, too.
+  // The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure:
+  // other programs raise 1644, too.
   private static final int SIGNALLED = 1644;
   private static final String REFUSAL = "tenure_fence: term ";
   private static final Set<Integer> TRY_AGAIN =
@@ -96,8 +95,8 @@ public final class SqlFence {
    */
   public String statement() {
     String hex = HexFormat.of().formatHex(fence.election().getBytes(StandardCharsets.UTF_8));
-    return "CALL `%s`.tenure_fence(_utf8mb4 x'%s', %d)"
-        .formatted(database.replace("`", "``"), hex, fence.term());
+    String schema = "`" + database.replace("`", "``") + "`";
+    return "CALL " + schema + ".tenure_fence(_utf8mb4 x'" + hex + "', " + fence.term() + ")";
   }
 
   /**
@@ -139,7 +138,7 @@ public final class SqlFence {
           Meaning meaning = meaningOf(failure);
           if (meaning == Meaning.TERM_OVER) throw new TermOverException(fence, failure);
           if (meaning == Meaning.OTHER || tries >= TRIES_MAX) throw failure;
-        } catch (RuntimeException | Error failure) {
+        } catch (Throwable failure) { // Kotlin, for one, throws any exception undeclared
           rollBack(connection, failure);
           throw failure;
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tenure.testing.Database;
 import io.tenure.testing.Service;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,6 +15,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -168,6 +170,31 @@ class SqlFenceTest {
   }
 
   @Test
+  void whatTheWorkThrowsUndeclaredRollsItBack() throws Exception {
+    try (Seat seat = elector.lead("shop")) {
+      assertThrows(
+          IOException.class,
+          () ->
+              fenceOf(seat)
+                  .guarded(
+                      connection,
+                      () -> {
+                        sale(seat).run();
+                        throw undeclared(new IOException("on purpose"));
+                      }));
+
+      assertEquals(List.of(), sales());
+      assertTrue(connection.getAutoCommit());
+    }
+  }
+
+  /** As other languages do: the compiler takes it for an unchecked one. */
+  @SuppressWarnings("unchecked")
+  private static <Any extends Throwable> Any undeclared(Throwable checked) throws Any {
+    throw (Any) checked;
+  }
+
+  @Test
   void aDeadlockIsTriedAgainWithTheFence() throws Exception {
     List<Integer> tries = new ArrayList<>();
 
@@ -214,6 +241,19 @@ class SqlFenceTest {
     SqlFence fence = new SqlFence(new Fence("a'b\\é", 7), "my `own`");
 
     assertEquals("CALL `my ``own```.tenure_fence(_utf8mb4 x'6127625cc3a9', 7)", fence.statement());
+  }
+
+  @Test
+  void theTermIsWrittenInDigitsThatSqlKnows() {
+    Locale before = Locale.getDefault(Locale.Category.FORMAT);
+    Locale.setDefault(Locale.Category.FORMAT, Locale.forLanguageTag("ar-EG-u-nu-arab"));
+    try {
+      String statement = new SqlFence(new Fence("shop", 7)).statement();
+
+      assertEquals("CALL `tenure`.tenure_fence(_utf8mb4 x'73686f70', 7)", statement);
+    } finally {
+      Locale.setDefault(Locale.Category.FORMAT, before);
+    }
   }
 
   @Test
