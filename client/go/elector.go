@@ -56,7 +56,7 @@ type QueuePlace struct {
 
 // ElectorOptions are those of one elector. Callbacks are called once per occurrence, in order, on a
 // goroutine of the client that does nothing else: a slow one delays other callbacks, but no renewals.
-// None begins after Run has returned.
+// Run returns after the last of them, so none may call Run, or wait until one has returned.
 type ElectorOptions struct {
 	// 1 to 255 bytes of UTF-8 without control characters.
 	Election string
@@ -133,8 +133,8 @@ func NewElector(client *Client, options ElectorOptions) (*Elector, error) {
 // If it returns an error, the seat is resigned and Run returns that error. A panic of `lead` resigns too.
 //
 // Run returns nil when ctx has ended, after Resign, and after the only term with OneTerm; and an error if
-// the service refuses this elector for good. When it returns, the work has ended, and the seat is given
-// up; it waits for the service's answer for at most a second.
+// the service refuses this elector for good. When it returns, the work and all callbacks have ended, and
+// the seat is given up; it waits for the service's answer for at most a second.
 func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat Seat) error) error {
 	s, err := e.begin(ctx)
 	if err != nil {

@@ -111,7 +111,7 @@ func (c *LeaderCache) Get(election string) CachedSeat {
 	if seat, ok := c.seats[election]; ok {
 		return seat
 	}
-	if c.options.Prefix && c.isReady() {
+	if c.options.Prefix && isClosed(c.ready) {
 		for _, prefix := range c.options.Names {
 			if strings.HasPrefix(election, prefix) {
 				return CachedSeat{Known: true}
@@ -145,15 +145,6 @@ func (c *LeaderCache) Age() time.Duration {
 	return clock.Now().Sub(c.toldAt)
 }
 
-func (c *LeaderCache) isReady() bool {
-	select {
-	case <-c.ready:
-		return true
-	default:
-		return false
-	}
-}
-
 // All of these on the observer's goroutine.
 
 func (c *LeaderCache) keep(election string, seat CachedSeat) {
@@ -170,7 +161,7 @@ func (c *LeaderCache) progress() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.toldAt = clock.Now()
-	if !c.isReady() {
+	if !isClosed(c.ready) {
 		close(c.ready)
 	}
 }

@@ -110,7 +110,7 @@ func (l *loop) finish() {
 	l.connection.close()
 	for _, stand := range l.stands {
 		stand.belief.end()
-		l.callbacks.run(stand.close)
+		close(stand.gone)
 	}
 	l.endError = l.session.EndStatus().Err()
 	if !l.session.Ended() && l.endError == nil {
@@ -137,7 +137,7 @@ func (l *loop) step(now machine.Time) {
 		l.do(effect)
 	}
 	for _, number := range l.session.TakeGone() {
-		l.callbacks.run(l.stands[number].close)
+		close(l.stands[number].gone)
 		delete(l.stands, number)
 	}
 }

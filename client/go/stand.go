@@ -27,12 +27,12 @@ type stand struct {
 	belief   belief
 	terms    chan begun    // that begin, with work; at most one at a time
 	left     chan struct{} // closed when this process wants to stand no more
-	gone     chan struct{} // closed when nothing is left to do, and all callbacks have returned
+	gone     chan struct{} // closed when nothing is left to do
+	silenced chan struct{} // closed among the callbacks: none is called any more
 	released chan struct{} // closed when another elector may stand in the election
 
-	mutex    sync.Mutex
-	silenced bool // no callback is called any more
-	refusal  error
+	mutex   sync.Mutex
+	refusal error
 
 	// Of the loop's goroutine.
 	publishedTerm  uint64 // 0: no belief stands
@@ -54,7 +54,8 @@ type begun struct {
 func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context, current *atomic.Pointer[stand]) (*stand, error) {
 	s := &stand{
 		loop: l, options: options, told: told, runs: runs,
-		terms: make(chan begun, 1), left: make(chan struct{}), gone: make(chan struct{}), released: make(chan struct{}),
+		terms: make(chan begun, 1), left: make(chan struct{}), gone: make(chan struct{}),
+		silenced: make(chan struct{}), released: make(chan struct{}),
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -91,7 +92,7 @@ func (l *loop) beginClosing() []*stand {
 // leave : it stands no more. The work is asked to end, then the seat is given up. Does not wait.
 func (s *stand) leave() {
 	s.mutex.Lock()
-	if !s.hasLeft() {
+	if !isClosed(s.left) {
 		close(s.left)
 	}
 	s.mutex.Unlock()
@@ -110,19 +111,26 @@ func (s *stand) workEnded() {
 	s.loop.tell(func(session *machine.Session, now machine.Time) { session.WorkEnded(s.number, now) })
 }
 
-// finish gives up everything, waits for that a bounded time, and lets others stand in the election.
+// finish gives up everything, waits for the service a bounded time and for the callbacks, and lets others
+// stand in the election. Without Run, it may be one of the callbacks that waits: so for these, too, only
+// as long.
 func (s *stand) finish() {
 	s.leave()
 	s.abandon()
-	timer := time.NewTimer(resignPatience)
-	defer timer.Stop()
+	patience, cancel := context.WithTimeout(context.Background(), resignPatience)
+	defer cancel()
 	select {
 	case <-s.gone:
-	case <-timer.C:
+	case <-patience.Done():
 	}
-	s.mutex.Lock()
-	s.silenced = true
-	s.mutex.Unlock()
+	s.silence()
+	if s.runs != nil {
+		patience = context.Background()
+	}
+	select {
+	case <-s.silenced:
+	case <-patience.Done():
+	}
 	s.loop.mutex.Lock()
 	defer s.loop.mutex.Unlock()
 	if s.loop.elections[s.options.Election] == s {
@@ -131,21 +139,33 @@ func (s *stand) finish() {
 	}
 }
 
-func (s *stand) close() { close(s.gone) }
+// silence : of the callbacks, what was told until now is the last.
+func (s *stand) silence() {
+	last := func(machine.Time) {
+		s.loop.callbacks.run(func() {
+			if !isClosed(s.silenced) {
+				close(s.silenced)
+			}
+		})
+	}
+	if !s.loop.mailbox.put(last) { // the loop has ended, and told everything
+		last(0)
+	}
+}
 
 // result is what Run answers with when the stand is gone.
 func (s *stand) result() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.hasLeft() {
+	if isClosed(s.left) {
 		return nil
 	}
 	return s.refusal
 }
 
-func (s *stand) hasLeft() bool {
+func isClosed(channel <-chan struct{}) bool {
 	select {
-	case <-s.left:
+	case <-channel:
 		return true
 	default:
 		return false
@@ -237,10 +257,7 @@ func (s *stand) run(wanted bool, callback func()) {
 		return
 	}
 	s.loop.callbacks.run(func() {
-		s.mutex.Lock()
-		silenced := s.silenced
-		s.mutex.Unlock()
-		if !silenced {
+		if !isClosed(s.silenced) {
 			callback()
 		}
 	})

@@ -2,7 +2,10 @@ package tenure
 
 import (
 	"context"
+	"sync"
 	"testing"
+
+	pb "tenure/v1"
 )
 
 func newClient(t *testing.T, service *service) *Client {
@@ -63,5 +66,66 @@ func TestRunReturnsAlthoughNoResignationIsAnswered(t *testing.T) {
 				t.Error("it leads on")
 			}
 		})
+	}
+}
+
+// busyClient has one thread for callbacks, as all clients have, and one of them does not return until
+// it may.
+func busyClient(t *testing.T, service *service) (client *Client, begin, end func()) {
+	t.Helper()
+	client = newClient(t, service)
+	began, may := make(chan struct{}), make(chan struct{})
+	slow := elector(t, client, ElectorOptions{Election: "slow", OnElected: func(Seat) { close(began); <-may }})
+	end = sync.OnceFunc(func() { close(may) })
+	t.Cleanup(end)
+	begin = func() {
+		if err := slow.Stand(); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, "the slow callback", began)
+	}
+	return client, begin, end
+}
+
+func (e *executor) waiting() int {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return len(e.queue)
+}
+
+func TestRunReturnsAfterItsLastCallbackHoweverBusyTheyAre(t *testing.T) {
+	service := newService()
+	client, beginSlow, endSlow := busyClient(t, service)
+	hangs := make(chan struct{})
+	service.hangs = hangs
+	defer close(hangs)
+	ctx, cancel := context.WithCancel(context.Background())
+	lost := make(chan struct{}, 1)
+	orders := elector(t, client, ElectorOptions{Election: "orders", OnLost: func(Seat, pb.Cause) { lost <- struct{}{} }})
+	working, returned := make(chan struct{}), make(chan error, 1)
+	go func() {
+		returned <- orders.Run(ctx, func(ctx context.Context, _ Seat) error {
+			close(working)
+			<-ctx.Done()
+			return nil
+		})
+	}()
+	receive(t, "the work", working)
+	beginSlow()
+
+	cancel()
+	eventually(t, "it waits for OnLost and for what comes after, or for nothing any more", func() bool {
+		return client.loop.callbacks.waiting() == 2 || len(returned) > 0
+	})
+	if len(returned) > 0 {
+		t.Error("it has returned, and a callback waits")
+	}
+	endSlow()
+
+	if err := receive(t, "Run", returned); err != nil {
+		t.Error(err)
+	}
+	if len(lost) != 1 {
+		t.Error("OnLost was not called before Run returned")
 	}
 }
