@@ -168,7 +168,7 @@ func (c *Client) Run(ctx context.Context, election string, lead func(ctx context
 	return elector.Run(ctx, lead)
 }
 
-func (s *stand) work(term begun, lead func(context.Context, Seat) error) error {
+func (s *stand) work(term *begun, lead func(context.Context, Seat) error) error {
 	defer s.workEnded()
 	defer term.end(nil)
 	if term.ctx.Err() != nil {

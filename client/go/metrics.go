@@ -44,7 +44,5 @@ func count(metrics Metrics, election string, event machine.Event) {
 		metrics.Lost(election, what.Cause)
 	case machine.Suspended:
 		metrics.Suspended(election)
-	case machine.Overrun:
-		metrics.Overrun(election)
 	}
 }

@@ -25,11 +25,12 @@ type stand struct {
 	told     *ElectorOptions // the callbacks
 	runs     context.Context // of Run; nil without work
 	belief   belief
-	terms    chan begun    // that begin, with work; at most one at a time
-	left     chan struct{} // closed when this process wants to stand no more
-	gone     chan struct{} // closed when nothing is left to do
-	silenced chan struct{} // closed among the callbacks: none is called any more
-	released chan struct{} // closed when another elector may stand in the election
+	next     atomic.Pointer[begun] // a term that begins, with work, and is not handed over yet
+	terms    chan *begun           // that was handed over; at most one at a time
+	left     chan struct{}         // closed when this process wants to stand no more
+	gone     chan struct{}         // closed when nothing is left to do
+	silenced chan struct{}         // closed among the callbacks: none is called any more
+	released chan struct{}         // closed when another elector may stand in the election
 
 	mutex   sync.Mutex
 	refusal error
@@ -38,7 +39,7 @@ type stand struct {
 	publishedTerm  uint64 // 0: no belief stands
 	publishedUntil machine.Time
 	seat           Seat
-	stop           context.CancelCauseFunc // of the work; nil if there is none
+	stop           context.CancelCauseFunc // of the work; nil if there is none, or it never began
 	why            string                  // the work has to stop
 }
 
@@ -54,7 +55,7 @@ type begun struct {
 func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context, current *atomic.Pointer[stand]) (*stand, error) {
 	s := &stand{
 		loop: l, options: options, told: told, runs: runs,
-		terms: make(chan begun, 1), left: make(chan struct{}), gone: make(chan struct{}),
+		terms: make(chan *begun, 1), left: make(chan struct{}), gone: make(chan struct{}),
 		silenced: make(chan struct{}), released: make(chan struct{}),
 	}
 	l.mutex.Lock()
@@ -218,11 +219,11 @@ func (s *stand) onElected(leadership *pb.Leadership) {
 	}
 	ctx, end := context.WithCancelCause(s.runs)
 	s.stop = end
-	term := begun{ctx, s.seat, end}
+	term := &begun{ctx, s.seat, end}
+	s.next.Store(term)
 	s.loop.callbacks.run(func() {
-		select {
-		case s.terms <- term:
-		default: // nobody waits for it any more
+		if s.next.CompareAndSwap(term, nil) {
+			s.terms <- term
 		}
 	})
 }
@@ -236,9 +237,17 @@ func (s *stand) stopWork() {
 		why = "the lease is about to end"
 	}
 	s.stop(fmt.Errorf("%w: %s", ErrSeatLost, why))
+	if term := s.next.Swap(nil); term != nil { // it waits behind callbacks; Run need not
+		s.stop = nil
+		s.terms <- term
+	}
 }
 
 func (s *stand) onOverrun() {
+	if s.stop == nil {
+		return
+	}
+	s.loop.metrics.Overrun(s.options.Election)
 	if s.told.OnOverrun != nil {
 		s.told.OnOverrun(s.seat)
 		return

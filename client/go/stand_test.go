@@ -129,3 +129,34 @@ func TestRunReturnsAfterItsLastCallbackHoweverBusyTheyAre(t *testing.T) {
 		t.Error("OnLost was not called before Run returned")
 	}
 }
+
+func TestASeatWhoseWorkHasNotBegunIsHandedOverAtOnce(t *testing.T) {
+	service := newService()
+	service.successors = map[string]string{"orders": "b"}
+	client, beginSlow, endSlow := busyClient(t, service)
+	beginSlow()
+	overran := make(chan struct{}, 1)
+	orders := elector(t, client, ElectorOptions{Election: "orders", StopGrace: 1, OneTerm: true,
+		OnOverrun: func(Seat) { overran <- struct{}{} }})
+	returned := make(chan error, 1)
+	go func() {
+		returned <- orders.Run(context.Background(), func(context.Context, Seat) error {
+			t.Error("work begins in a seat that is given up")
+			return nil
+		})
+	}()
+
+	select {
+	case election := <-service.resigned:
+		if election != "orders" {
+			t.Error(election)
+		}
+	case <-overran:
+		t.Error("work that has not begun has not ended in time")
+	}
+	endSlow()
+
+	if err := receive(t, "Run", returned); err != nil {
+		t.Error(err)
+	}
+}
