@@ -140,7 +140,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat S
 	if err != nil {
 		return err
 	}
-	defer e.observe(ctx)()
+	defer s.observe(ctx, &e.client.options)()
 	defer s.finish()
 	defer context.AfterFunc(ctx, s.leave)()
 	for {
@@ -188,7 +188,7 @@ func (e *Elector) Stand() error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	stop := e.observe(ctx)
+	stop := s.observe(ctx, &e.client.options)
 	go func() {
 		defer s.finish()
 		defer stop()
@@ -279,22 +279,21 @@ func (e *Elector) begin(runs context.Context) (*stand, error) {
 }
 
 // observe tells of leaders, if that is wanted, until the function that it returns has returned.
-func (e *Elector) observe(ctx context.Context) (stop func()) {
-	options := &e.options
-	if options.OnLeaderChanged == nil {
+func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()) {
+	changed := s.told.OnLeaderChanged
+	if changed == nil {
 		return func() {}
 	}
-	client := &e.client.options
 	observer, err := NewObserver(ObserverOptions{
 		Endpoints: client.Endpoints, TLS: client.TLS, DialOptions: client.DialOptions,
-		Names:      []string{options.Election},
-		OnSnapshot: func(snapshot *pb.Snapshot) { options.OnLeaderChanged(snapshot.GetLeader()) },
+		Names:      []string{s.options.Election},
+		OnSnapshot: func(snapshot *pb.Snapshot) { changed(snapshot.GetLeader()) },
 		OnEvent: func(event *pb.Event) {
 			switch event.GetType() { // not of the values and the wishes that change meanwhile
 			case pb.Event_TYPE_ELECTED:
-				options.OnLeaderChanged(event.GetLeadership())
+				changed(event.GetLeadership())
 			case pb.Event_TYPE_VACATED:
-				options.OnLeaderChanged(nil)
+				changed(nil)
 			}
 		},
 	})
@@ -305,8 +304,8 @@ func (e *Elector) observe(ctx context.Context) (stop func()) {
 		if err == nil {
 			err = observer.Run(ctx)
 		}
-		if err != nil && options.OnTrouble != nil {
-			options.OnTrouble(err)
+		if err != nil {
+			call(s, s.told.OnTrouble, err)
 		}
 	}()
 	return func() {

@@ -5,6 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	pb "tenure/v1"
 )
 
@@ -157,6 +160,31 @@ func TestASeatWhoseWorkHasNotBegunIsHandedOverAtOnce(t *testing.T) {
 	endSlow()
 
 	if err := receive(t, "Run", returned); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATroubleOfTheObserverIsToldInItsTurn(t *testing.T) {
+	service := newService()
+	service.observed = func() error { return status.Error(codes.PermissionDenied, "no") }
+	client, beginSlow, endSlow := busyClient(t, service)
+	beginSlow()
+	troubled := make(chan error, 1)
+	orders := elector(t, client, ElectorOptions{Election: "orders",
+		OnLeaderChanged: func(*pb.Leadership) {}, OnTrouble: func(err error) { troubled <- err }})
+	if err := orders.Stand(); err != nil {
+		t.Fatal(err)
+	}
+
+	eventually(t, "OnTrouble waits, or is called", func() bool {
+		return client.loop.callbacks.waiting() == 1 || len(troubled) > 0
+	})
+	if len(troubled) > 0 {
+		t.Error("two callbacks at a time")
+	}
+	endSlow()
+
+	if err := receive(t, "the trouble", troubled); status.Code(err) != codes.PermissionDenied {
 		t.Error(err)
 	}
 }
