@@ -228,10 +228,9 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   private onElected(seat: Seat): void {
     this.latest = seat;
     if (this.hasWork) this.working = seat;
+    if (this.work) void this.runWork(this.work, seat);
     this.elector.tell("elected", seat);
-    if (this.work) {
-      void this.runWork(this.work, seat);
-    } else if (this.hasWork && this.waiters.size === 0) {
+    if (this.hasWork && !this.work && this.waiters.size === 0) {
       void seat.release(); // nobody waits any more
     }
     for (const { resolve } of this.waiters) resolve(seat);
@@ -240,10 +239,10 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
 
   private async runWork(work: Work, seat: Seat): Promise<void> {
     try {
-      await undefined; // news of this moment come first
-      if (!seat.signal.aborted) await work(seat);
+      await undefined; // the news of this moment come first, and nothing else that waits for them
+      if (!seat.signal.aborted) await runUntilEnd(work, seat);
     } catch (error) {
-      if (!isEndOf(seat, error)) this.elector.fail(error);
+      this.elector.fail(error);
     } finally {
       void seat.release();
     }
@@ -269,8 +268,12 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   }
 }
 
-/** Whether the work has failed only because it was asked to end. */
-export function isEndOf(seat: Seat, error: unknown): boolean {
-  if (error instanceof SeatLost) return true;
-  return seat.signal.aborted && error instanceof Error && error.name === "AbortError";
+/** Rejects if the work does, unless it has failed only because it was asked to end. */
+export async function runUntilEnd(work: Work, seat: Seat): Promise<void> {
+  try {
+    await work(seat);
+  } catch (error) {
+    const aborted = seat.signal.aborted && error instanceof Error && error.name === "AbortError";
+    if (!aborted && !(error instanceof SeatLost)) throw error;
+  }
 }

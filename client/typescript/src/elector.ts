@@ -1,8 +1,16 @@
 // Stands for elections, and tells whether this process leads.
 
-import { Candidacy, type CauseName, isEndOf, type WaitOptions, type Work } from "./candidacy.js";
+import { once } from "node:events";
+
+import {
+  Candidacy,
+  type CauseName,
+  runUntilEnd,
+  type WaitOptions,
+  type Work,
+} from "./candidacy.js";
 import { Client, type ClientOptions } from "./client.js";
-import type { ServiceError } from "./errors.js";
+import { NotElected, type ServiceError } from "./errors.js";
 import type { Seat } from "./led-seat.js";
 import { MILLISECOND } from "./lease.js";
 import type { SeatOptions } from "./seat.js";
@@ -57,6 +65,12 @@ export interface ElectorEvents {
   error: [error: unknown];
 }
 
+/** What `runIfLeader` runs in one election. */
+interface Jobs {
+  candidacy: Candidacy;
+  running: Set<Promise<void>>;
+}
+
 /**
  * How this process stands: in any number of elections, on one session of a client.
  *
@@ -83,6 +97,7 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
   private readonly ownsClient: boolean;
   private readonly options: Omit<SeatOptions, "election">;
   private readonly candidacies = new Set<Candidacy>();
+  private readonly jobs = new Map<string, Jobs>();
 
   /**
    * `client` may also be the options or the endpoints of one, which is then closed with the
@@ -101,8 +116,11 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
 
   /**
    * Stands in an election until the candidacy is closed. The `work` runs in each term; when it has
-   * settled, the seat is resigned, and a heartbeat later this process stands again. Without `work`,
-   * ask `candidacy.isLeader`.
+   * settled, the seat is resigned, and a heartbeat later this process stands again.
+   *
+   * Without `work`, ask `candidacy.isLeader`. Nobody can say then when what was begun has ended: the
+   * seat's signal is aborted no earlier than at the deadline, and when an operator asks for the
+   * seat, it is resigned after the grace. For jobs, use `runIfLeader`.
    *
    * Throws a RangeError if the client stands in this election already.
    */
@@ -141,9 +159,8 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
     let failure: { error: unknown } | undefined;
     const candidacy = this.standIn(election, { hasWork: true }, async (seat) => {
       try {
-        await work(seat);
+        await runUntilEnd(work, seat);
       } catch (error) {
-        if (isEndOf(seat, error)) return;
         failure = { error };
         candidacy.resign();
       }
@@ -154,6 +171,35 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
     signal?.removeEventListener("abort", leave);
     if (failure) throw failure.error;
     if (candidacy.refused) throw candidacy.refused;
+  }
+
+  /**
+   * Runs a job if this process leads, and else does nothing: for jobs that a scheduler starts in
+   * every process. The process stands from the first call on, and keeps the seat until the elector
+   * or the client is closed. The seat is never resigned while a job runs.
+   *
+   * Answers with whether the job was run, when it has settled. Rejects if the job does, with
+   * anything but the end of its seat, with a ServiceError if the service refuses this process for
+   * good, and with a RangeError if the client stands in this election already.
+   */
+  async runIfLeader(election: string, job: Work): Promise<boolean> {
+    const { candidacy, running } = this.jobsIn(election);
+    let seat: Seat;
+    try {
+      seat = await candidacy.wait({ waitMs: 0 });
+    } catch (error) {
+      if (error instanceof NotElected) return false;
+      throw error;
+    }
+    if (seat.signal.aborted) return false;
+    const run = runUntilEnd(job, seat);
+    running.add(run);
+    try {
+      await run;
+    } finally {
+      running.delete(run);
+    }
+    return true;
   }
 
   /**
@@ -172,6 +218,19 @@ export class Elector extends Teller<ElectorEvents> implements AsyncDisposable {
   /** @internal The work of `stand` has failed. */
   fail(error: unknown): void {
     this.tell("error", error);
+  }
+
+  private jobsIn(election: string): Jobs {
+    let jobs = this.jobs.get(election);
+    if (jobs) return jobs;
+    const running = new Set<Promise<void>>();
+    const candidacy = this.stand(election, async ({ signal }) => {
+      if (!signal.aborted) await once(signal, "abort");
+      await Promise.allSettled(running); // no job begins any more
+    });
+    jobs = { candidacy, running };
+    this.jobs.set(election, jobs);
+    return jobs;
   }
 
   private standIn(election: string, options: Partial<SeatOptions>, work?: Work): Candidacy {

@@ -26,8 +26,8 @@ export interface SeatOwner {
  */
 export class Seat implements AsyncDisposable {
   /**
-   * Aborted when the work must end: a grace before this process's deadline, when an operator asks
-   * it to make way, when the seat is lost, and when it is released. Its reason is a SeatLost.
+   * Aborted when the work must end: a grace before this process's deadline (without work, at the
+   * deadline), when an operator asks it to make way, when the seat is lost, and when it is released. Its reason is a SeatLost.
    * `aborted` and `throwIfAborted` look at the clock, and so are true in time even if the event
    * loop is blocked.
    */

@@ -363,6 +363,86 @@ test("the failure of work that stands is told, and it stands again", async (cont
   while (candidacy.term < 2) await once(elector, "elected");
 });
 
+test("a job runs where the leader is, and nowhere else", async (context) => {
+  const service = await Service.start(context);
+  const elector = electorOf(context, service, "a");
+  const rival = electorOf(context, service, "b");
+  const ran: string[] = [];
+  const job = (who: Elector, name: string) => who.runIfLeader("nightly", () => void ran.push(name));
+
+  for (let night = 1; night <= 2; night++) {
+    assert.equal(await job(elector, "a"), true);
+    assert.equal(await job(rival, "b"), false);
+  }
+
+  assert.deepEqual(ran, ["a", "a"]);
+  const elected = once(rival, "elected");
+  await elector.close();
+  assert.equal(await job(elector, "a"), false);
+  await elected;
+  assert.equal(await job(rival, "b"), true);
+  assert.deepEqual(ran, ["a", "a", "b"]);
+});
+
+test("a seat is not resigned while a job runs", async (context) => {
+  const service = await Service.start(context);
+  const client = clientOf(context, { endpoints: service.endpoint, leaseTtlMs: 10_000 });
+  const elector = new Elector(client, { stopGraceMs: 100 });
+  const seats: Seat[] = [];
+  const short = elector.runIfLeader("nightly", async (seat) => {
+    seats.push(seat);
+    await sleep(60_000, undefined, { signal: seat.signal }); // an AbortError is no failure
+  });
+  let finish = () => {};
+  let long!: Promise<boolean>;
+  await new Promise<void>((begun) => {
+    long = elector.runIfLeader("nightly", (seat) => {
+      seats.push(seat);
+      begun();
+      return new Promise((resolve) => (finish = resolve));
+    });
+  });
+  const rival = electorOf(context, service, "b");
+  const standing = once(rival, "standing");
+  const next = rival.lead("nightly");
+  await standing;
+  const overrun = once(elector, "overrun");
+
+  service.tool("appoint", "nightly", "b");
+
+  assert.equal(await short, true);
+  await overrun; // the grace is over
+  assert.ok(seats.every((seat) => seat.isLeader && seat.signal.aborted));
+  assert.equal(await elector.runIfLeader("nightly", () => assert.fail("it must end")), false);
+  finish();
+  assert.equal(await long, true);
+  assert.equal((await next).term, 2);
+});
+
+test("a job that begins with its term holds the seat, too", async (context) => {
+  const service = await Service.start(context);
+  const elector = electorOf(context, service, "a");
+  let finish = () => {};
+  const told = new Promise((resolve) => {
+    for (const name of ["overrun", "lost"] as const) elector.once(name, () => resolve(name));
+  });
+  const begun = new Promise<Promise<boolean>[]>((resolve) => {
+    elector.once("elected", () => {
+      const job = elector.runIfLeader("nightly", (seat) => {
+        while (!seat.signal.aborted) continue; // the event loop is blocked
+        return new Promise((resolve) => (finish = resolve));
+      });
+      resolve([job]);
+    });
+  });
+
+  await elector.runIfLeader("nightly", () => {});
+
+  assert.equal(await told, "overrun", "it is not given up");
+  finish();
+  assert.deepEqual(await Promise.all(await begun), [true]);
+});
+
 test("a newer session of the same candidate ends it for good", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
