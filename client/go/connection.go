@@ -14,6 +14,7 @@ import (
 	_ "google.golang.org/grpc/health" // asks replicas how they are
 	"google.golang.org/grpc/keepalive"
 
+	"tenure/internal/machine"
 	"tenure/internal/version"
 	pb "tenure/v1"
 )
@@ -26,8 +27,6 @@ const (
 	// A connection may take longer than the pause between two: to another continent, or to a busy
 	// server.
 	connectTimeout = 3 * time.Second
-	backoffMin     = 20 * time.Millisecond
-	backoffMax     = 500 * time.Millisecond
 	// The health of the server as a whole. A replica that says that it does not serve is as good as
 	// unreachable, and of several behind one name only those that serve are used.
 	healthChecked = `{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`
@@ -120,11 +119,10 @@ func (c *connection) reconnect() {
 	}
 }
 
-// backoff is how long to wait before the next try: longer with each one in a row, with jitter.
+// backoff is how long to wait before the next try.
 func (c *connection) backoff() time.Duration {
-	longest := min(backoffMax, backoffMin<<min(c.failures, 10))
 	c.failures++
-	return longest/2 + time.Duration(rand.Int63n(int64(longest/2)+1))
+	return machine.Backoff(c.failures, rand.Int63n)
 }
 
 // succeeded : a try went well.

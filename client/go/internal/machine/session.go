@@ -16,14 +16,9 @@ import (
 const (
 	callsMax    = 64 // under way at a time
 	endTriesMax = 3
-	backoffMin  = 20 * time.Millisecond
-	backoffMax  = 500 * time.Millisecond
 	// A place in a queue that an operator removed is noticed so late.
 	checkMin = 20 * time.Second
 	checkMax = 40 * time.Second
-	// What only an operator, or other candidates, can change.
-	refusedForNowMin = 1 * time.Second
-	refusedForNowMax = 5 * time.Second
 	// How long a replica may take to answer before another one is asked.
 	answerPatienceMin = 100 * time.Millisecond
 	answerPatienceMax = 3 * time.Second
@@ -197,7 +192,7 @@ func (s *Session) onCampaignAnswered(c call, response *pb.CampaignResponse, now 
 	if elected := response.GetElected(); elected != nil {
 		s.seatElected(elected, now)
 	} else if standing := response.GetStanding(); standing != nil {
-		e.seat.onStanding(standing, now, s.within(checkMin, checkMax, now))
+		e.seat.onStanding(standing, now, now.Add(between(checkMin, checkMax, s.random.Int63n)))
 	}
 }
 
@@ -217,7 +212,7 @@ func (s *Session) onCampaignFailed(c call, answer *status.Status, now Time) {
 		s.replicaFailed(c.replica, isSilence(answer))
 		e.seat.unanswered(answer, max(s.backoff(now), now.Add(RetryDelayOf(answer))))
 	case isRefusedForNow(answer):
-		e.seat.unanswered(answer, s.within(refusedForNowMin, refusedForNowMax, now))
+		e.seat.unanswered(answer, now.Add(RefusedPause(s.random.Int63n)))
 	default:
 		e.seat.onRefused(answer, now)
 	}
@@ -244,7 +239,7 @@ func (s *Session) OnResignDone(number uint64, answer *status.Status, now Time) {
 	switch {
 	case e == nil:
 	case refused:
-		e.seat.unanswered(answer, s.within(refusedForNowMin, refusedForNowMax, now))
+		e.seat.unanswered(answer, now.Add(RefusedPause(s.random.Int63n)))
 	case unanswered:
 		e.seat.unanswered(answer, s.backoff(now))
 	default:
@@ -698,17 +693,7 @@ func (s *Session) answerPatience() time.Duration {
 	return min(max(ttl/6, answerPatienceMin), answerPatienceMax)
 }
 
-func (s *Session) within(least, most time.Duration, now Time) Time {
-	return now.Add(least + time.Duration(s.random.Int63n(int64(most-least)+1)))
-}
-
-func (s *Session) backoff(now Time) Time {
-	longest := min(backoffMax, backoffMin<<min(max(s.failures-1, 0), 10))
-	if s.failures <= 1 {
-		return s.within(0, longest, now)
-	}
-	return s.within(longest/2, longest, now)
-}
+func (s *Session) backoff(now Time) Time { return now.Add(Backoff(s.failures, s.random.Int63n)) }
 
 func (s *Session) nextNumber() uint64 {
 	s.lastNumber++
