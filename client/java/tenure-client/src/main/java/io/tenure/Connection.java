@@ -54,13 +54,11 @@ final class Connection implements AutoCloseable {
   }
 
   static final class Replica {
-    private final String endpoint;
     private final ManagedChannel channel;
     private final ElectionServiceStub stub;
     private boolean answered; // anything came back on this connection
 
-    private Replica(String endpoint, ManagedChannel channel) {
-      this.endpoint = endpoint;
+    private Replica(ManagedChannel channel) {
       this.channel = channel;
       this.stub = ElectionServiceGrpc.newStub(channel);
     }
@@ -70,8 +68,9 @@ final class Connection implements AutoCloseable {
     }
   }
 
+  private final List<String> endpoints;
   private final Credentials credentials;
-  private final List<Replica> replicas = new ArrayList<>();
+  private List<Replica> replicas = List.of(); // one for each endpoint
   private List<Object> stamp;
   private ChannelCredentials current;
   private int inUse;
@@ -79,14 +78,13 @@ final class Connection implements AutoCloseable {
 
   /** Connects to nothing yet. */
   Connection(String endpoints, Credentials credentials) {
+    this.endpoints = Validation.checkEndpoints(endpoints);
     this.credentials = credentials;
     try {
-      stamp = credentials.stamp();
-      current = credentials.read();
+      openAll(credentials.stamp());
     } catch (IOException unreadable) {
       throw new UncheckedIOException("cannot read a file for TLS", unreadable);
     }
-    for (String endpoint : Validation.checkEndpoints(endpoints)) replicas.add(open(endpoint));
     inUse = ThreadLocalRandom.current().nextInt(replicas.size());
   }
 
@@ -100,13 +98,9 @@ final class Connection implements AutoCloseable {
    * that is made anew. One that is only being made is waited for, however long that takes.
    */
   void moveOn(boolean silent) {
-    boolean changed = filesHaveChanged();
-    for (int i = 0; i < replicas.size(); i++) {
-      Replica replica = replicas.get(i);
-      if (changed || (silent && i == inUse && replica.answered)) {
-        replica.channel.shutdownNow();
-        replicas.set(i, open(replica.endpoint));
-      }
+    if (!takesChangedFiles() && silent && replica().answered) {
+      Replica old = replicas.set(inUse, open(endpoints.get(inUse), current));
+      old.channel.shutdownNow();
     }
     inUse = (inUse + 1) % replicas.size();
     // gRPC's own pauses between two attempts grow to minutes.
@@ -131,9 +125,20 @@ final class Connection implements AutoCloseable {
     for (Replica replica : replicas) replica.channel.shutdownNow();
   }
 
-  private Replica open(String endpoint) {
+  /** What is open is shut down only when this has gone well. */
+  private void openAll(List<Object> newStamp) throws IOException {
+    ChannelCredentials read = credentials.read();
+    List<Replica> opened = new ArrayList<>();
+    for (String endpoint : endpoints) opened.add(open(endpoint, read));
+    close();
+    replicas = opened;
+    current = read;
+    stamp = newStamp;
+  }
+
+  private static Replica open(String endpoint, ChannelCredentials credentials) {
     ManagedChannel channel =
-        NettyChannelBuilder.forTarget(endpoint, current)
+        NettyChannelBuilder.forTarget(endpoint, credentials)
             .defaultServiceConfig(SERVICE_CONFIG)
             .disableServiceConfigLookUp()
             .keepAliveTime(PING_INTERVAL_S, TimeUnit.SECONDS)
@@ -143,17 +148,16 @@ final class Connection implements AutoCloseable {
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .userAgent("tenure-java")
             .build();
-    return new Replica(endpoint, channel);
+    return new Replica(channel);
   }
 
-  private boolean filesHaveChanged() {
+  private boolean takesChangedFiles() {
     try {
       List<Object> now = credentials.stamp();
       if (now.equals(stamp)) return false;
-      current = credentials.read();
-      stamp = now;
+      openAll(now);
       return true;
-    } catch (IOException beingReplaced) {
+    } catch (IOException | RuntimeException beingReplaced) {
       return false; // the next failure looks again
     }
   }

@@ -1,15 +1,18 @@
 package io.tenure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.ManagedChannel;
 import io.tenure.testing.Service;
 import io.tenure.v1.Snapshot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +42,7 @@ class TlsTest {
 
   private final List<TenureClient> clients = new ArrayList<>();
   private Path folder;
+  private int replacements;
   private Service service;
 
   @BeforeEach
@@ -75,6 +79,13 @@ class TlsTest {
 
   private Path file(String name) {
     return folder.resolve(name);
+  }
+
+  /** Within the same second, even. */
+  private void replace(String name, String contents) throws IOException {
+    Files.writeString(file(name), contents);
+    FileTime later = FileTime.fromMillis(System.currentTimeMillis() + 1_000 * ++replacements);
+    Files.setLastModifiedTime(file(name), later);
   }
 
   private void openssl(String... options) {
@@ -186,11 +197,32 @@ class TlsTest {
         elector(trusting("trusted.crt").token(file("token")).build()).stand("orders");
     assertEquals(Optional.empty(), candidacy.awaitSeat(Duration.ZERO));
 
-    Files.copy(file("ca.crt"), file("trusted.crt"), StandardCopyOption.REPLACE_EXISTING);
-    Files.setLastModifiedTime(
-        file("trusted.crt"), FileTime.fromMillis(System.currentTimeMillis() + 1_000));
+    replace("trusted.crt", Files.readString(file("ca.crt")));
 
     assertEquals(1, candidacy.awaitSeat().term());
+  }
+
+  @Test
+  void filesThatAreJustBeingReplacedAreReadLater() throws IOException {
+    Tls tls = trusting("ca.crt").certificate(file("orders.crt"), file("orders.key")).build();
+    try (Connection connection =
+        new Connection(service.endpoint(), Connection.Credentials.of(tls))) {
+      Connection.Replica inUse = connection.replica();
+      ManagedChannel channel = (ManagedChannel) inUse.stub().getChannel();
+
+      for (String half : List.of("ca.crt", "orders.crt", "orders.key")) {
+        String whole = Files.readString(file(half));
+        replace(half, whole.substring(0, whole.length() / 2));
+        connection.moveOn(false);
+        assertSame(inUse, connection.replica(), half);
+        assertFalse(channel.isShutdown(), half);
+        replace(half, whole);
+      }
+
+      connection.moveOn(false);
+      assertNotSame(inUse, connection.replica());
+      assertTrue(channel.isShutdown());
+    }
   }
 
   @Test
