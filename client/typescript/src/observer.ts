@@ -19,7 +19,7 @@ import { checkEndpoints, checkName } from "./validation.js";
 const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
 const SILENCE_MAX_MS = 30_000;
-const LIMITED_PAUSE_MS = 1_000;
+const REFUSED_PAUSE_MS = 1_000; // only an operator, or other clients, can change it
 
 export interface ObserverOptions {
   /** Replicas: "host:port[,host:port...]". A host name may resolve to several addresses. */
@@ -53,8 +53,8 @@ export type Change =
   | { kind: "progress"; progress: Progress };
 
 /**
- * `broken`: the stream broke, or could not be opened. The observer tries again, on the next
- * replica.
+ * `broken`: the stream broke, could not be opened, or was refused for now. The observer tries again,
+ * on the next replica.
  */
 export interface ObserverEvents {
   broken: [error: ServiceError];
@@ -115,9 +115,9 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   /** One at a time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     if (this.iterating) throw new Error("the observer is being iterated already");
-    this.iterating = true;
     const { endpoints = "127.0.0.1:7070", credentials } = this.options;
     const connection = new Connection(endpoints, credentials);
+    this.iterating = true;
     try {
       while (!this.closing.signal.aborted) {
         const failure: { error?: ServiceError } = {};
@@ -186,11 +186,11 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
 
   /** Throws the error if it is for good. */
   private async recover(connection: Connection, error: ServiceError): Promise<void> {
-    const limited = error.reason === "LIMIT_REACHED"; // for a moment
-    if (!limited && !error.isTransient) throw error;
+    if (isFinal(error)) throw error;
     this.tell("broken", error);
     if (!error.isSilence) connection.moveOn(false);
-    await this.pause(limited ? LIMITED_PAUSE_MS : connection.backoff());
+    const pause = error.isTransient ? connection.backoff() : REFUSED_PAUSE_MS;
+    await this.pause(Math.max(pause, error.retryDelayMs));
   }
 
   private async pause(milliseconds: number): Promise<void> {
@@ -200,6 +200,12 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
       // It is closed.
     }
   }
+}
+
+/** Whoever may not see these elections, or so many, is told instead. */
+function isFinal({ code, reason, isTransient, isRefusedForNow }: ServiceError): boolean {
+  if (code === Status.PERMISSION_DENIED || reason === "OBSERVE_TOO_WIDE") return true;
+  return !isTransient && !isRefusedForNow;
 }
 
 function changeOf({ message }: ObserveResponse): Change | undefined {

@@ -13,6 +13,7 @@ import {
   Observer,
   type ObserverOptions,
   Progress,
+  TermRefused,
 } from "../src/index.js";
 import { electorOf } from "./support/clients.js";
 import { observedService } from "./support/observed.js";
@@ -158,6 +159,45 @@ test("a listener that fails does not end an observer", async (context) => {
   }
 
   assert.match(String(await thrown), /a listener/);
+});
+
+test("what may change does not end an observer", async (context) => {
+  const { UNAUTHENTICATED, UNKNOWN, INTERNAL, RESOURCE_EXHAUSTED } = Status;
+  const observe = async (code: Status, reason: string): Promise<void> => {
+    let broken: Error | undefined;
+    const endpoints = await observedService(context, (call) => {
+      if (broken) call.write(PROGRESS);
+      else call.emit("error", new TermRefused(code, "for now", reason));
+    });
+    const observer = new Observer({ endpoints, names: ["orders"] });
+    observer.on("broken", (error) => (broken = error));
+    for await (const change of observer) {
+      assert.equal(change.kind, "progress");
+      break;
+    }
+  };
+
+  const codes = [UNAUTHENTICATED, UNKNOWN, INTERNAL];
+  await Promise.all([
+    ...codes.map((code) => observe(code, "")),
+    observe(RESOURCE_EXHAUSTED, "LIMIT_REACHED"),
+  ]);
+});
+
+test("what is wrong for good ends an observer", async (context) => {
+  const { PERMISSION_DENIED, INVALID_ARGUMENT, RESOURCE_EXHAUSTED } = Status;
+  for (const [code, reason] of [
+    [PERMISSION_DENIED, "PERMISSION_DENIED"],
+    [INVALID_ARGUMENT, "INVALID_SELECTOR"],
+    [RESOURCE_EXHAUSTED, "OBSERVE_TOO_WIDE"],
+  ] as const) {
+    const endpoints = await observedService(context, (call) =>
+      call.emit("error", new TermRefused(code, "for good", reason)),
+    );
+    const observer = new Observer({ endpoints, names: ["orders"] });
+
+    await assert.rejects(observer[Symbol.asyncIterator]().next(), { code, reason });
+  }
 });
 
 test("a stream that is silent is given up", async (context) => {
