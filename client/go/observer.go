@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,10 +16,9 @@ import (
 )
 
 const (
-	observedMax  = 10_000
-	prefixesMax  = 64
-	silenceMax   = 30 * time.Second // three times as long as the contract lets a stream be silent
-	limitedPause = time.Second
+	observedMax = 10_000
+	prefixesMax = 64
+	silenceMax  = 30 * time.Second // three times as long as the contract lets a stream be silent
 )
 
 // ObserverOptions say what to observe, and whom to tell. The callbacks are called one after the other,
@@ -99,8 +99,9 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 	return &Observer{options, machine.NewObservation(wish)}, nil
 }
 
-// Run observes until ctx ends (nil), or the service refuses this observer for good. Called again, it
-// continues from where it was. Not to be called twice at a time.
+// Run observes until ctx ends (nil), or the service refuses this observer for good: the request is
+// malformed, the policy forbids it, or it selects too many elections. Called again, it continues from
+// where it was. Not to be called twice at a time.
 func (o *Observer) Run(ctx context.Context) error {
 	connection, err := newConnection(o.options.Endpoints, o.options.TLS, o.options.DialOptions, false)
 	if err != nil {
@@ -112,17 +113,13 @@ func (o *Observer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		limited := ReasonOf(err) == "LIMIT_REACHED" // for a moment
-		if !limited && !machine.IsTransient(status.Convert(err)) {
+		answer := status.Convert(err)
+		if isFinal(answer) {
 			return err
 		}
 		tell(o.options.OnBroken, err)
 		connection.moveOn()
-		pause := connection.backoff()
-		if limited {
-			pause = limitedPause
-		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(pauseAfter(answer, connection.backoff()))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -130,6 +127,22 @@ func (o *Observer) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// isFinal : it is refused again, unless somebody changes the policy or the elections; so its user is told.
+func isFinal(answer *status.Status) bool {
+	if answer.Code() == codes.PermissionDenied || machine.InfoOf(answer).GetReason() == "OBSERVE_TOO_WIDE" {
+		return true
+	}
+	return !machine.IsTransient(answer) && !machine.IsRefusedForNow(answer)
+}
+
+func pauseAfter(answer *status.Status, backoff time.Duration) time.Duration {
+	pause := backoff
+	if !machine.IsTransient(answer) {
+		pause = machine.RefusedPause(rand.Int63n)
+	}
+	return max(pause, machine.RetryDelayOf(answer))
 }
 
 // followOneStream says why the stream is over, which is never nil.

@@ -89,18 +89,19 @@ func (r *reloadedTLS) Clone() credentials.TransportCredentials {
 	return &reloadedTLS{r.TransportCredentials.Clone(), r.options}
 }
 
-// tokenOfFile reads the token for each call.
+// tokenOfFile reads the token for each call. A file that is being replaced may be missing or empty for a
+// moment, so then the call may be made again: it is not the service that refuses it.
 type tokenOfFile string
 
 func (f tokenOfFile) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	content, err := os.ReadFile(string(f))
 	if err != nil {
-		return nil, status.Error(codes.Unauthenticated, err.Error())
+		return nil, status.Error(codes.Unavailable, err.Error())
 	}
 	first, _, _ := strings.Cut(string(content), "\n")
 	token := strings.TrimRight(first, " \t\r")
 	if token == "" {
-		return nil, status.Errorf(codes.Unauthenticated, "the first line of %s holds no token", string(f))
+		return nil, status.Errorf(codes.Unavailable, "the first line of %s holds no token", string(f))
 	}
 	return map[string]string{"authorization": "Bearer " + token}, nil
 }

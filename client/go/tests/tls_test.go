@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"tenure"
+	pb "tenure/v1"
 )
 
 // authority signs certificates for a test, and leaves them in a folder as NAME.crt and NAME.key.
@@ -134,5 +136,45 @@ func TestAServiceThatIsNotTrustedGetsNothing(t *testing.T) {
 
 	if err := receive(t, "trouble", troubles); status.Code(err) != codes.Unavailable {
 		t.Error(err)
+	}
+}
+
+func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
+	authority := newAuthority(t)
+	authority.issue("server", false)
+	token := writeFile(t, "token", "0123456789abcdef0123\n")
+	policy := writeFile(t, "policy.yaml", `identities:
+  - name: orders
+    token_files: [`+writeFile(t, "known", "0123456789abcdef0123\n")+`]
+    rules: [{verbs: [observe], elections: [orders]}]
+`)
+	service := startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
+	said := newLog()
+	observe(t, said, tenure.ObserverOptions{
+		Endpoints: service.endpoint, Names: []string{"orders"},
+		TLS:        &tenure.TLSOptions{CA: authority.path("ca.crt"), Token: token},
+		OnProgress: func(*pb.Progress) { said.say("progress") },
+		OnBroken: func(err error) {
+			if strings.Contains(err.Error(), token) {
+				said.say("no token")
+			}
+		},
+	})
+	said.expect(t, "orders snapshot 0", "progress")
+
+	for _, remove := range []func(){
+		func() { must(t, os.Remove(token)) },
+		func() { must(t, os.WriteFile(token, nil, 0o600)) },
+	} {
+		remove()
+		service.kill()
+		service.start()
+		for line := ""; line != "no token"; {
+			line = receive(t, "that it has no token", said)
+		}
+		must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
+		for line := ""; line != "progress"; {
+			line = receive(t, "that it observes again", said)
+		}
 	}
 }

@@ -211,7 +211,7 @@ func (s *Session) onCampaignFailed(c call, answer *status.Status, now Time) {
 	case IsTransient(answer):
 		s.replicaFailed(c.replica, isSilence(answer))
 		e.seat.unanswered(answer, max(s.backoff(now), now.Add(RetryDelayOf(answer))))
-	case isRefusedForNow(answer):
+	case IsRefusedForNow(answer):
 		e.seat.unanswered(answer, now.Add(RefusedPause(s.random.Int63n)))
 	default:
 		e.seat.onRefused(answer, now)
@@ -226,7 +226,7 @@ func (s *Session) OnResignDone(number uint64, answer *status.Status, now Time) {
 		return
 	}
 	failed := answer.Code() != codes.OK
-	refused := failed && !isSessionGone(answer) && isRefusedForNow(answer)
+	refused := failed && !isSessionGone(answer) && IsRefusedForNow(answer)
 	unanswered := refused || (failed && IsTransient(answer))
 	if unanswered {
 		s.replicaFailed(c.replica, isSilence(answer))

@@ -52,8 +52,8 @@ func isSessionGone(answer *status.Status) bool {
 	return reason == "SESSION_ENDED" || reason == "SESSION_NOT_FOUND"
 }
 
-// isRefusedForNow says whether only an operator, or other candidates, can change it.
-func isRefusedForNow(answer *status.Status) bool {
+// IsRefusedForNow says whether only an operator, or other candidates, can change it.
+func IsRefusedForNow(answer *status.Status) bool {
 	switch answer.Code() {
 	case codes.ResourceExhausted, codes.PermissionDenied, codes.Unauthenticated, codes.Unknown, codes.Internal:
 		return true
