@@ -53,12 +53,12 @@ type LeaderCache struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 	ready   chan struct{}
-	failed  chan struct{}
+	ended   chan struct{} // closed when it observes no more
 
 	mutex   sync.Mutex
 	seats   map[string]CachedSeat
 	toldAt  machine.Time
-	failure error
+	failure error // why it has ended, for who has seen `ended`
 }
 
 // NewLeaderCache starts to observe. The error says which option is malformed.
@@ -66,7 +66,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &LeaderCache{
 		options: options, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
-		failed: make(chan struct{}), seats: map[string]CachedSeat{}, toldAt: clock.Now(),
+		ended: make(chan struct{}), seats: map[string]CachedSeat{}, toldAt: clock.Now(),
 	}
 	observer, err := NewObserver(ObserverOptions{
 		Endpoints: options.Endpoints, TLS: options.TLS, DialOptions: options.DialOptions,
@@ -89,9 +89,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 	}
 	go func() {
 		defer close(c.done)
-		if err := observer.Run(ctx); err != nil {
-			c.fail(err)
-		}
+		c.end(observer.Run(ctx))
 	}()
 	return c, nil
 }
@@ -126,12 +124,15 @@ func (c *LeaderCache) Get(election string) CachedSeat {
 func (c *LeaderCache) WaitUntilReady(ctx context.Context) error {
 	select {
 	case <-c.ready:
-		return nil
-	case <-c.failed:
-		return c.failure
-	case <-c.done:
-		return errors.New("tenure: the cache is closed")
+	case <-c.ended:
 	case <-ctx.Done():
+	}
+	switch {
+	case isClosed(c.ready):
+		return nil
+	case isClosed(c.ended):
+		return c.failure
+	default:
 		return ctx.Err()
 	}
 }
@@ -166,10 +167,13 @@ func (c *LeaderCache) progress() {
 	}
 }
 
-func (c *LeaderCache) fail(err error) {
+func (c *LeaderCache) end(err error) {
 	c.failure = err
-	close(c.failed)
-	if c.options.OnFailed != nil {
-		c.options.OnFailed(err)
+	if err == nil {
+		c.failure = errors.New("tenure: the cache is closed")
+	}
+	close(c.ended)
+	if err != nil {
+		tell(c.options.OnFailed, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	pb "tenure/v1"
 )
 
 func TestAnObserverTriesAgainWhatMayPass(t *testing.T) {
@@ -28,7 +30,7 @@ func TestAnObserverTriesAgainWhatMayPass(t *testing.T) {
 		{status.Error(codes.Unimplemented, ""), false},
 	} {
 		service := newService()
-		service.observed = func() error { return test.refusal }
+		service.observed = func(pb.ElectionService_ObserveServer) error { return test.refusal }
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		again := false
 		observer, err := NewObserver(ObserverOptions{

@@ -21,10 +21,10 @@ const patience = time.Minute
 // service grants every seat to whoever campaigns.
 type service struct {
 	pb.UnimplementedElectionServiceServer
-	successors map[string]string // whom an operator wants in an election, from the start
-	resigned   chan string       // the elections
-	hangs      <-chan struct{}   // until when no resignation is answered
-	observed   func() error      // how each Observe ends
+	successors map[string]string                            // whom an operator wants in an election, from the start
+	resigned   chan string                                  // the elections
+	hangs      <-chan struct{}                              // until when no resignation is answered
+	observed   func(pb.ElectionService_ObserveServer) error // what becomes of each Observe
 	mutex      sync.Mutex
 	held       map[string]*pb.Leadership
 }
@@ -71,8 +71,8 @@ func (s *service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 	return &pb.ResignResponse{}, ctx.Err()
 }
 
-func (s *service) Observe(*pb.ObserveRequest, pb.ElectionService_ObserveServer) error {
-	return s.observed()
+func (s *service) Observe(_ *pb.ObserveRequest, stream pb.ElectionService_ObserveServer) error {
+	return s.observed(stream)
 }
 
 func newService() *service {

@@ -166,7 +166,7 @@ func TestASeatWhoseWorkHasNotBegunIsHandedOverAtOnce(t *testing.T) {
 
 func TestATroubleOfTheObserverIsToldInItsTurn(t *testing.T) {
 	service := newService()
-	service.observed = func() error { return status.Error(codes.PermissionDenied, "no") }
+	service.observed = func(pb.ElectionService_ObserveServer) error { return status.Error(codes.PermissionDenied, "no") }
 	client, beginSlow, endSlow := busyClient(t, service)
 	beginSlow()
 	troubled := make(chan error, 1)
