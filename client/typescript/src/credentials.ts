@@ -3,7 +3,13 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
-import { type CallCredentials, ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
+import {
+  type CallCredentials,
+  ChannelCredentials,
+  credentials,
+  Metadata,
+  status as Status,
+} from "@grpc/grpc-js";
 
 /** How to connect to a service that uses TLS. All are paths of files. */
 export interface TlsOptions {
@@ -65,13 +71,19 @@ function checkReadable(path: string): void {
 
 function tokenOf(path: string): CallCredentials {
   return credentials.createFromMetadataGenerator((_, done) => {
-    readFile(path, "utf8").then(
-      (text) => {
-        const metadata = new Metadata();
-        metadata.set("authorization", `Bearer ${text.split("\n", 1)[0]!.trimEnd()}`);
-        done(null, metadata);
-      },
-      (error: Error) => done(error),
+    authorizationOf(path).then(
+      (metadata) => done(null, metadata),
+      (error: Error) => done(Object.assign(error, { code: Status.UNAUTHENTICATED })),
     );
   });
+}
+
+async function authorizationOf(path: string): Promise<Metadata> {
+  const [line] = (await readFile(path, "utf8")).split("\n", 1);
+  const token = line!.trimEnd();
+  // Perhaps not yet, while the file is being replaced.
+  if (!/^[ -~]+$/.test(token)) throw new Error(`the first line of ${path} holds no token`);
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${token}`);
+  return metadata;
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type TestContext, test } from "node:test";
 
@@ -110,6 +110,29 @@ test("a service with another authority is not talked to, until the file is repla
   utimesSync(file("trusted.crt"), new Date(), new Date(Date.now() + 1_000));
 
   assert.equal((await elected).term, 1);
+});
+
+test("a token that is being replaced is waited for", async (context) => {
+  const { file, service } = await secured(context);
+  const { endpoint: endpoints } = service;
+  const token = file("mine");
+  const breaking = [
+    () => writeFileSync(token, ""),
+    () => writeFileSync(token, "\0".repeat(16)),
+    () => rmSync(token),
+  ];
+  for (const replace of breaking) {
+    copyFileSync(file("token"), token);
+    const credentials = new Tls({ ca: file("ca.crt"), token });
+    replace();
+    const observer = new Observer({ endpoints, credentials, names: ["orders"] });
+    observer.on("broken", () => copyFileSync(file("token"), token));
+
+    for await (const change of observer) {
+      assert.equal(change.kind, "snapshot");
+      break;
+    }
+  }
 });
 
 test("files that cannot be read are refused at once", (context) => {
