@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -164,21 +165,15 @@ func (l *loop) publish(number uint64, s *stand, now machine.Time) {
 func (l *loop) do(effect machine.Effect) {
 	switch what := effect.(type) {
 	case machine.SendCampaign:
-		ctx, client := l.begin(what.Call, what.Patience)
-		go func() {
-			response, err := client.Campaign(ctx, what.Request)
-			l.answered(what.Call, func(now machine.Time) {
-				l.session.OnCampaignDone(what.Call, status.Convert(err), response, now)
+		send(l, what.Call, what.Patience, pb.ElectionServiceClient.Campaign, what.Request,
+			func(answer *status.Status, response *pb.CampaignResponse, now machine.Time) {
+				l.session.OnCampaignDone(what.Call, answer, response, now)
 			})
-		}()
 	case machine.SendResign:
-		ctx, client := l.begin(what.Call, what.Patience)
-		go func() {
-			_, err := client.Resign(ctx, what.Request)
-			l.answered(what.Call, func(now machine.Time) {
-				l.session.OnResignDone(what.Call, status.Convert(err), now)
+		send(l, what.Call, what.Patience, pb.ElectionServiceClient.Resign, what.Request,
+			func(answer *status.Status, _ *pb.ResignResponse, now machine.Time) {
+				l.session.OnResignDone(what.Call, answer, now)
 			})
-		}()
 	case machine.OpenStream:
 		l.stream = openKeepAlive(l.connection.client(), func(message *pb.KeepAliveResponse) {
 			l.mailbox.put(func(now machine.Time) { l.session.OnStreamMessage(what.Stream, message, now) })
@@ -198,18 +193,23 @@ func (l *loop) do(effect machine.Effect) {
 	}
 }
 
-func (l *loop) begin(call uint64, patience time.Duration) (context.Context, pb.ElectionServiceClient) {
+// send makes a call, whose answer is told in its turn.
+func send[Request, Response any](
+	l *loop, call uint64, patience time.Duration,
+	method func(pb.ElectionServiceClient, context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
+	told func(answer *status.Status, response Response, now machine.Time),
+) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	l.calls[call] = cancel
-	return ctx, l.connection.client()
-}
-
-func (l *loop) answered(call uint64, told func(now machine.Time)) {
-	l.mailbox.put(func(now machine.Time) {
-		l.calls[call]()
-		delete(l.calls, call)
-		told(now)
-	})
+	client := l.connection.client()
+	go func() {
+		response, err := method(client, ctx, request)
+		l.mailbox.put(func(now machine.Time) {
+			cancel()
+			delete(l.calls, call)
+			told(status.Convert(err), response, now)
+		})
+	}()
 }
 
 func (l *loop) closeStream() {
