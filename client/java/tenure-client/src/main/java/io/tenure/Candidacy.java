@@ -382,11 +382,7 @@ public final class Candidacy implements AutoCloseable {
       if (users.isEmpty()) return;
       LOGGER.log(Level.ERROR, "the work of " + seat + " has not ended in time");
       // Not through the gate: a callback that hangs within it must not keep renewals waiting.
-      try {
-        listener.overrun(seat);
-      } catch (RuntimeException | Error failed) {
-        LOGGER.log(Level.ERROR, "a callback has failed", failed);
-      }
+      Callbacks.call("a callback", () -> listener.overrun(seat));
     }
 
     @Override

@@ -6,9 +6,11 @@ import io.grpc.stub.StreamObserver;
 import io.tenure.Connection.Replica;
 import io.tenure.v1.CampaignRequest;
 import io.tenure.v1.CampaignResponse;
+import io.tenure.v1.Cause;
 import io.tenure.v1.ElectionServiceGrpc.ElectionServiceStub;
 import io.tenure.v1.KeepAliveRequest;
 import io.tenure.v1.KeepAliveResponse;
+import io.tenure.v1.Leadership;
 import io.tenure.v1.ResignRequest;
 import io.tenure.v1.ResignResponse;
 import java.lang.System.Logger;
@@ -57,14 +59,34 @@ final class ClientLoop {
     void tell(Session session, long now);
   }
 
-  /** What a listener's belief says. */
-  private static final class Published {
+  /** What a listener's belief says. Counts what it is told. */
+  private final class Published implements SeatListener {
     final Listener listener;
     long term; // 0: no belief stands
     long until;
 
     Published(Listener listener) {
       this.listener = listener;
+    }
+
+    @Override
+    public void elected(Leadership leadership) {
+      count(to -> to.elected(listener.election()));
+    }
+
+    @Override
+    public void suspended() {
+      count(to -> to.suspended(listener.election()));
+    }
+
+    @Override
+    public void overrun() {
+      count(to -> to.overrun(listener.election()));
+    }
+
+    @Override
+    public void lost(Cause cause) {
+      count(to -> to.lost(listener.election(), cause));
     }
   }
 
@@ -109,7 +131,7 @@ final class ClientLoop {
   void add(int number, SeatOptions options, Listener listener) {
     tell(
         (session, now) -> {
-          if (metrics != null) metrics.stands(options.election());
+          count(to -> to.stands(options.election()));
           published.put(number, new Published(listener));
           session.add(number, options);
         });
@@ -196,11 +218,14 @@ final class ClientLoop {
     // The belief ends before anything is sent that gives up the seat.
     published.forEach((number, one) -> publish(number, one, now));
     for (Consumer<Effects> effect : decided) effect.accept(effects);
-    for (Session.AnsweredRenewal renewal : session.takeRenewals()) count(renewal);
+    for (Session.AnsweredRenewal renewal : session.takeRenewals()) {
+      Duration roundTrip = Duration.ofNanos(renewal.roundTrip());
+      count(to -> to.renewed(roundTrip, Duration.ofNanos(renewal.margin())));
+    }
     for (Session.News news : session.takeNews()) {
-      Listener listener = published.get(news.seat()).listener;
-      if (metrics != null) news.event().accept(new CountedEvents(metrics, listener.election()));
-      news.event().accept(listener);
+      Published one = published.get(news.seat());
+      news.event().accept(one);
+      news.event().accept(one.listener);
     }
     for (int number : session.takeGone()) published.remove(number).listener.gone();
   }
@@ -220,9 +245,8 @@ final class ClientLoop {
     one.until = until;
   }
 
-  private void count(Session.AnsweredRenewal renewal) {
-    if (metrics == null) return;
-    metrics.renewed(Duration.ofNanos(renewal.roundTrip()), Duration.ofNanos(renewal.margin()));
+  private void count(Consumer<ClientMetrics> what) {
+    if (metrics != null) Callbacks.call("a metric", () -> what.accept(metrics));
   }
 
   private final class CarryOut implements Effects {
@@ -317,7 +341,7 @@ final class ClientLoop {
     @Override
     public void anotherReplica(boolean silent) {
       connection.moveOn(silent);
-      if (metrics != null) metrics.replicaChanged();
+      count(ClientMetrics::replicaChanged);
     }
   }
 

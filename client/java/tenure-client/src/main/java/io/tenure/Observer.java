@@ -8,8 +8,6 @@ import io.tenure.Connection.Credentials;
 import io.tenure.Connection.Replica;
 import io.tenure.v1.ObserveRequest;
 import io.tenure.v1.ObserveResponse;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -55,7 +53,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Thread-safe.
  */
 public final class Observer implements AutoCloseable {
-  private static final Logger LOGGER = System.getLogger("io.tenure");
   private static final int OBSERVED_MAX = 10_000;
   private static final int PREFIXES_MAX = 64;
   private static final long LIMITED_PAUSE_MS = 1_000;
@@ -318,9 +315,7 @@ public final class Observer implements AutoCloseable {
   private void tell(Runnable call) {
     gate.lock();
     try {
-      if (!isClosed()) call.run();
-    } catch (RuntimeException | Error failure) {
-      LOGGER.log(Level.ERROR, "an observer's listener has failed", failure);
+      if (!isClosed()) Callbacks.call("an observer's listener", call);
     } finally {
       gate.unlock();
     }

@@ -1,8 +1,6 @@
 package io.tenure;
 
 import io.tenure.v1.Leadership;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -23,8 +21,6 @@ import java.util.concurrent.TimeUnit;
  * unless the work asks for it: {@code seat.onStop(Thread.currentThread()::interrupt)}.
  */
 public final class Seat implements AutoCloseable {
-  private static final Logger LOGGER = System.getLogger("io.tenure");
-
   private final Candidacy candidacy;
   private final Leadership leadership;
   private final Stop stop;
@@ -210,10 +206,6 @@ public final class Seat implements AutoCloseable {
   }
 
   private void runAction(Runnable action) {
-    try {
-      action.run();
-    } catch (RuntimeException | Error failure) {
-      LOGGER.log(Level.ERROR, "what was to run at the end of " + this + " has failed", failure);
-    }
+    Callbacks.call("what was to run at the end of " + this, action);
   }
 }

@@ -6,29 +6,29 @@ import io.tenure.v1.Standing;
 
 /** What a process learns about one of its seats, in this order. */
 interface SeatListener {
-  void standing(Standing place);
+  default void standing(Standing place) {}
 
-  void elected(Leadership leadership);
+  default void elected(Leadership leadership) {}
 
   /** The lease is not renewed as it should be. The seat is still held. */
-  void suspended();
+  default void suspended() {}
 
-  void resumed();
+  default void resumed() {}
 
   /** An operator wants another leader. The work is asked to end, then the seat is given up. */
-  void handoverAsked(String successor);
+  default void handoverAsked(String successor) {}
 
   /** The work must end. Only if there is work. */
-  void stopWork();
+  default void stopWork() {}
 
   /** The work has not ended in time, and the seat may soon be another's. */
-  void overrun();
+  default void overrun() {}
 
-  void lost(Cause cause);
+  default void lost(Cause cause) {}
 
   /** A campaign was not answered, or refused for a while; it is tried again. */
-  void troubled(ServiceException error);
+  default void troubled(ServiceException error) {}
 
   /** The service refuses this campaign for good; the elector stands no more. */
-  void refused(ServiceException error);
+  default void refused(ServiceException error) {}
 }

@@ -1,13 +1,10 @@
 package io.tenure;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /** Runs tasks one after the other, on a thread that does nothing else. Thread-safe. */
 final class SerialExecutor {
-  private static final Logger LOGGER = System.getLogger("io.tenure");
   private static final Runnable LAST = () -> {};
 
   private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
@@ -32,11 +29,9 @@ final class SerialExecutor {
       try {
         Runnable task = tasks.take();
         if (task == LAST) return;
-        task.run();
+        Callbacks.call("a callback", task);
       } catch (InterruptedException nobodysConcern) {
         // A callback has interrupted its own thread; the next one runs all the same.
-      } catch (RuntimeException | Error failure) {
-        LOGGER.log(Level.ERROR, "a callback has failed", failure);
       }
     }
   }

@@ -14,6 +14,7 @@ import io.tenure.v1.Cause;
 import io.tenure.v1.Event;
 import io.tenure.v1.Standing;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -490,6 +491,38 @@ class ElectorTest {
 
     @Override
     public void replicaChanged() {}
+  }
+
+  @Test
+  void whatTheApplicationThrowsCostsNothing() throws InterruptedException {
+    ClientMetrics failing =
+        (ClientMetrics)
+            Proxy.newProxyInstance(
+                ClientMetrics.class.getClassLoader(),
+                new Class<?>[] {ClientMetrics.class},
+                (proxy, method, arguments) -> {
+                  throw new ArithmeticException("on purpose");
+                });
+    ElectionListener listener =
+        new ElectionListener() {
+          @Override
+          public void elected(Seat seat) {
+            throw SqlFenceTest.<RuntimeException>undeclared(new IOException("on purpose"));
+          }
+        };
+    TenureClient client = client(builder().metrics(failing));
+    Elector elector = Elector.builder(client).listener(listener).build();
+
+    try (Seat seat = elector.tryLead("orders", PATIENCE).orElseThrow()) {
+      seat.onStop(
+          () -> {
+            throw SqlFenceTest.<RuntimeException>undeclared(new IOException("on purpose"));
+          });
+      service.tool("depose", "orders");
+      assertTrue(seat.awaitStop(PATIENCE));
+    }
+
+    elector.tryLead("orders", PATIENCE).orElseThrow().close();
   }
 
   @Test

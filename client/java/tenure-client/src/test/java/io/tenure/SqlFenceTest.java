@@ -190,7 +190,7 @@ class SqlFenceTest {
 
   /** As other languages do: the compiler takes it for an unchecked one. */
   @SuppressWarnings("unchecked")
-  private static <Any extends Throwable> Any undeclared(Throwable checked) throws Any {
+  static <Any extends Throwable> Any undeclared(Throwable checked) throws Any {
     throw (Any) checked;
   }
 
