@@ -102,7 +102,8 @@ func (c *Client) Close() error {
 }
 
 // Shutdown does the same, and insists until the context ends: for who must know whether it went well.
-// If work still runs then, the client is as it was, except that the work was asked to stop.
+// If work still runs then, the session lasts, no other elector stands any more, and Shutdown or Close may
+// be called again.
 func (c *Client) Shutdown(ctx context.Context) error {
 	if err := c.leaveAll(ctx); err != nil {
 		return err

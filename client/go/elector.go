@@ -210,8 +210,8 @@ func (e *Elector) Resign() {
 }
 
 // Close ends what Stand began: nothing works any more, and the seat is resigned. It waits for the
-// service's answer for at most a second, also if it is called from a callback. While Run runs, it is as
-// Resign.
+// service's answer and for the callbacks, together for at most a second, also if it is called from a
+// callback: slow ones may come later. While Run runs, it is as Resign.
 func (e *Elector) Close() error {
 	s := e.current.Load()
 	if s == nil {
