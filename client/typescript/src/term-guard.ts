@@ -20,7 +20,7 @@
 
 import {
   type handleUnaryCall,
-  type Metadata,
+  Metadata,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServerUnaryCall,
@@ -171,7 +171,7 @@ export class TermGuard {
               if (election === undefined) return forward(metadata);
               this.check(metadata, election, call.getDeadline()).then(
                 () => forward(metadata),
-                (error: TermRefused) => call.sendStatus(error),
+                (error: Error) => call.sendStatus(statusOf(error)),
               );
             },
           }),
@@ -251,6 +251,12 @@ function setHighest(seat: GuardedSeat, term: number): void {
   seat.insideBefore += seat.inside;
   seat.inside = 0;
   notify(seat);
+}
+
+/** `keep` may reject with anything. */
+function statusOf(error: Error): Pick<TermRefused, "code" | "details" | "metadata"> {
+  if (error instanceof TermRefused) return error;
+  return { code: Status.UNKNOWN, details: error.message, metadata: new Metadata() };
 }
 
 function stale({ election, term }: Fence, highest: number): TermRefused {

@@ -182,6 +182,17 @@ test("a server's interceptor refuses older terms before the handler", async (con
   assert.equal(calls, 1);
 });
 
+test("a server's interceptor refuses the call when its term cannot be kept", async (context) => {
+  const guard = new TermGuard({ keep: () => Promise.reject(new Error("disk full")) });
+  const options = { interceptors: [guard.interceptor(() => "orders")] };
+  const append = await store(context, (_, done) => done(null, "done"), options);
+
+  await assert.rejects(append(attach({ election: "orders", term: 7 })), {
+    code: Status.UNKNOWN,
+    details: "disk full",
+  });
+});
+
 test("a call of a newer term waits until those of older ones have left", async () => {
   const guard = new TermGuard();
   const old = await guard.enterWith({ election: "orders", term: 1 });
