@@ -18,10 +18,10 @@ import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -64,13 +64,20 @@ final class ClientLoop {
     final Listener listener;
     long term; // 0: no belief stands
     long until;
+    boolean leads; // as it was told
 
     Published(Listener listener) {
       this.listener = listener;
     }
 
+    void tell(Consumer<SeatListener> event) {
+      event.accept(this);
+      event.accept(listener);
+    }
+
     @Override
     public void elected(Leadership leadership) {
+      leads = true;
       count(to -> to.elected(listener.election()));
     }
 
@@ -86,6 +93,7 @@ final class ClientLoop {
 
     @Override
     public void lost(Cause cause) {
+      leads = false;
       count(to -> to.lost(listener.election(), cause));
     }
   }
@@ -94,6 +102,7 @@ final class ClientLoop {
   private final ClientMetrics metrics; // null: none
   private final BlockingQueue<Input> inputs = new LinkedBlockingQueue<>();
   private final AtomicInteger lastSeat = new AtomicInteger();
+  private final Map<Integer, Published> published = new ConcurrentHashMap<>(); // by seat
   private final SerialExecutor callbacks = new SerialExecutor("tenure-callbacks");
   private final Thread thread = new Thread(this::run, "tenure-client");
   private volatile boolean over;
@@ -102,7 +111,6 @@ final class ClientLoop {
   // Of its thread.
   private final Session session;
   private final Connection connection;
-  private final Map<Integer, Published> published = new LinkedHashMap<>();
   private final Effects effects = new CarryOut();
   private ClientCallStreamObserver<KeepAliveRequest> stream; // null: none is open
   private long wake = Lease.NEVER;
@@ -128,11 +136,14 @@ final class ClientLoop {
     return lastSeat.incrementAndGet();
   }
 
+  /** What is added is told of its end, even if that has come already. */
   void add(int number, SeatOptions options, Listener listener) {
+    published.put(number, new Published(listener));
+    if (over)
+      throw new TenureException("the client has failed, and its log says why; make another");
     tell(
         (session, now) -> {
           count(to -> to.stands(options.election()));
-          published.put(number, new Published(listener));
           session.add(number, options);
         });
   }
@@ -176,7 +187,10 @@ final class ClientLoop {
   private void finish() {
     over = true;
     for (Published one : published.values()) one.listener.belief().end();
-    for (Published one : published.values()) one.listener.gone();
+    for (Published one : published.values()) {
+      if (one.leads) one.tell(told -> told.lost(Cause.CAUSE_UNSPECIFIED));
+      one.listener.gone();
+    }
     connection.close();
     callbacks.close();
     endError = session.endError();
@@ -223,9 +237,7 @@ final class ClientLoop {
       count(to -> to.renewed(roundTrip, Duration.ofNanos(renewal.margin())));
     }
     for (Session.News news : session.takeNews()) {
-      Published one = published.get(news.seat());
-      news.event().accept(one);
-      news.event().accept(one.listener);
+      published.get(news.seat()).tell(news.event());
     }
     for (int number : session.takeGone()) published.remove(number).listener.gone();
   }

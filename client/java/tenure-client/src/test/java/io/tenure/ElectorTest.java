@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Status;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.tenure.micrometer.MicrometerMetrics;
 import io.tenure.testing.Service;
 import io.tenure.testing.Told;
 import io.tenure.v1.Cause;
@@ -523,6 +526,31 @@ class ElectorTest {
     }
 
     elector.tryLead("orders", PATIENCE).orElseThrow().close();
+  }
+
+  @Test
+  void aClientThatFailsTellsOfItAndIsOfNoUse() throws InterruptedException {
+    Told told = new Told("lost");
+    MeterRegistry registry = new SimpleMeterRegistry();
+    TenureClient client = client(builder().metrics(new MicrometerMetrics(registry)));
+    Elector elector = Elector.builder(client).listener(told).build();
+    Seat seat = elector.lead("orders");
+
+    assertThrows(TenureException.class, () -> client.stand("mail", ElectorTest::fail));
+
+    assertEquals(new Told.Call("lost", seat, Cause.CAUSE_UNSPECIFIED), told.next());
+    assertEquals(0, registry.get("leader.election.master.status").gauge().value());
+    assertFalse(seat.isLeader());
+    assertTrue(seat.awaitStop(PATIENCE));
+    assertThrows(TenureException.class, () -> elector.lead("mail"));
+  }
+
+  private static Candidacy fail(ClientLoop loop) {
+    loop.tell(
+        (session, now) -> {
+          throw new ArithmeticException("on purpose");
+        });
+    throw new TenureException("on purpose");
   }
 
   @Test
