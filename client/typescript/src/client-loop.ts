@@ -9,6 +9,7 @@ import {
   status as Status,
 } from "@grpc/grpc-js";
 
+import { aside } from "./aside.js";
 import type { HolderClock } from "./clock.js";
 import { Connection, type Credentials, type Replica } from "./connection.js";
 import type { Effect } from "./effects.js";
@@ -67,7 +68,7 @@ export class ClientLoop {
   add(options: SeatOptions, listener: SeatListener): number {
     const number = ++this.lastSeat;
     this.listeners.set(number, listener);
-    this.metrics?.begin(options.election);
+    aside(() => this.metrics?.begin(options.election));
     this.tell((session) => session.add(number, options));
     return number;
   }
@@ -119,7 +120,9 @@ export class ClientLoop {
     // Before the news: whoever is slow to take them in delays no renewal. What is believed is asked
     // of the session, so it has ended before anything is sent that gives up the seat.
     for (const effect of effects) this.carryOut(effect);
-    for (const renewal of this.session.takeRenewals()) this.metrics?.countRenewal(renewal);
+    for (const renewal of this.session.takeRenewals()) {
+      aside(() => this.metrics?.countRenewal(renewal));
+    }
     for (const [number, event] of this.session.takeNews()) this.tellNews(number, event);
     for (const number of this.session.takeGone()) this.forget(number);
     if (this.session.ended || now >= this.giveUpAt) this.end();
@@ -127,7 +130,7 @@ export class ClientLoop {
 
   private tellNews(number: number, event: SeatEvent): void {
     const listener = this.listeners.get(number)!;
-    this.metrics?.countEvent(listener.election, event);
+    aside(() => this.metrics?.countEvent(listener.election, event));
     listener.onEvent(event);
   }
 
@@ -203,7 +206,7 @@ export class ClientLoop {
         break;
       case "anotherReplica":
         this.connection.moveOn(effect.silent);
-        this.metrics?.countReplicaChange();
+        aside(() => this.metrics?.countReplicaChange());
     }
   }
 

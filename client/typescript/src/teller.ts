@@ -1,6 +1,8 @@
 import { EventEmitter } from "node:events";
 
-/** Tells every listener, also after one that throws: that is thrown on its own, and later. */
+import { aside } from "./aside.js";
+
+/** Tells every listener, also after one that throws. */
 export class Teller<Events extends Record<keyof Events, unknown[]>> extends EventEmitter<Events> {
   /** @internal */
   tell<Name extends string & keyof Events>(name: Name, ...what: Events[Name]): void {
@@ -8,14 +10,6 @@ export class Teller<Events extends Record<keyof Events, unknown[]>> extends Even
     const listeners = emitter.rawListeners(name);
     // An "error" for which nobody listens is thrown, as always in Node.js.
     if (listeners.length === 0) listeners.push(() => emitter.emit(name, ...what));
-    for (const listener of listeners) {
-      try {
-        listener.apply(emitter, what);
-      } catch (error) {
-        process.nextTick(() => {
-          throw error;
-        });
-      }
-    }
+    for (const listener of listeners) aside(() => listener.apply(emitter, what));
   }
 }

@@ -285,6 +285,21 @@ test("a listener that fails holds nothing up", async (context) => {
   assert.equal((await elected)[0], seat);
 });
 
+test("metrics that fail hold nothing up", async (context) => {
+  const service = await Service.start(context);
+  const metrics = new Renewals();
+  const elector = new Elector(clientOf(context, { endpoints: service.endpoint, metrics }));
+  const thrown = uncaught(context);
+  context.mock.method(metrics, "countEvent").mock.mockImplementationOnce(() => {
+    throw new Error("a metric");
+  });
+
+  const seat = await elector.lead("orders");
+
+  assert.ok(seat.isLeader);
+  assert.match(String(await thrown), /a metric/);
+});
+
 test("run stands again, until its signal", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");
