@@ -408,7 +408,7 @@ public final class Candidacy implements AutoCloseable {
     public void gone() {
       client.forget(Candidacy.this);
       if (seat != null) seat.askToStop("the stand has ended");
-      change(() -> Candidacy.this.gone = true);
+      loop.callBack(() -> change(() -> Candidacy.this.gone = true)); // when all has been told
     }
 
     private void stop(String why) {

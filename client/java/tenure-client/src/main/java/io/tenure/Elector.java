@@ -234,7 +234,7 @@ public final class Elector {
     try {
       candidacy.awaitEnd();
     } finally {
-      candidacy.close();
+      candidacy.leave();
       awaitIdle(candidacy);
     }
     candidacy.awaitGone(RESIGN_PATIENCE);

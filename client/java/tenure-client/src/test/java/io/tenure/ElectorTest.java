@@ -22,10 +22,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -679,6 +681,48 @@ class ElectorTest {
 
     assertEquals(0, ended.getCount());
     elector("b").lead("orders").close();
+  }
+
+  @Test
+  void runTellsOfTheEndOfEachTerm() throws InterruptedException {
+    Queue<String> told = new ConcurrentLinkedQueue<>();
+    CountDownLatch elected = new CountDownLatch(1);
+    Elector elector =
+        Elector.builder(client("a", LONG))
+            .listener(
+                new ElectionListener() {
+                  @Override
+                  public void elected(Seat seat) {
+                    told.add("elected");
+                  }
+
+                  @Override
+                  public void lost(Seat seat, Cause cause) {
+                    told.add("lost");
+                  }
+                })
+            .build();
+    Thread caller = Thread.currentThread();
+
+    assertThrows(
+        InterruptedException.class,
+        () ->
+            elector.run(
+                "orders",
+                seat -> {
+                  caller.interrupt();
+                  seat.awaitStop(PATIENCE);
+                }));
+    assertThrows(
+        ArithmeticException.class,
+        () ->
+            elector.run(
+                "mail",
+                seat -> {
+                  throw new ArithmeticException("on purpose");
+                }));
+
+    assertEquals(List.of("elected", "lost", "elected", "lost"), List.copyOf(told));
   }
 
   @Test
