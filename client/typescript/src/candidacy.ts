@@ -8,7 +8,7 @@ import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
 import type { Cause } from "./stubs/tenure/v1/election.js";
 import { checkNotNegative, checkValue } from "./validation.js";
-import { within } from "./within.js";
+import { after, within } from "./within.js";
 
 /** Runs in each term. It must settle soon after `seat.signal` is aborted. */
 export type Work = (seat: Seat) => Promise<void> | void;
@@ -116,7 +116,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
         this.waiters.add(waiter);
         aborted = () => waiter.reject(signal?.reason);
         signal?.addEventListener("abort", aborted);
-        if (waitMs) timer = setTimeout(() => waiter.reject(this.notElected(waitMs)), waitMs);
+        if (waitMs) timer = after(waitMs, () => waiter.reject(this.notElected(waitMs)));
       });
     } finally {
       clearTimeout(timer);

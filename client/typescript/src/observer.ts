@@ -15,6 +15,7 @@ import { Observation } from "./observation.js";
 import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
 import { Teller } from "./teller.js";
 import { checkEndpoints, checkName } from "./validation.js";
+import { after } from "./within.js";
 
 const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
@@ -169,10 +170,10 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   ): Promise<IteratorResult<ObserveResponse>> {
     const { silenceMaxMs = SILENCE_MAX_MS } = this.options;
     let silent = false;
-    const timer = setTimeout(() => {
+    const timer = after(silenceMaxMs, () => {
       silent = true;
       stream.cancel();
-    }, silenceMaxMs);
+    });
     try {
       return await messages.next();
     } catch (error) {

@@ -28,6 +28,7 @@ import {
 } from "@grpc/grpc-js";
 
 import { type Fence, fenceOf, TermRefused } from "./fence.js";
+import { after } from "./within.js";
 
 const ELECTIONS_MAX = 10_000;
 const WAIT_MAX_MS = 10_000;
@@ -236,7 +237,7 @@ async function changed(seat: GuardedSeat, until: number, fence: Fence): Promise<
       seat.waiting.delete(wake);
       resolve();
     };
-    const timer = setTimeout(wake, left);
+    const timer = after(left, wake);
     seat.waiting.add(wake);
   });
 }

@@ -58,6 +58,19 @@ test("who waits leads when the leader has released the seat", async (context) =>
   assert.equal((await next).term, 2);
 });
 
+test("who would wait for ever waits", async (context) => {
+  const service = await Service.start(context);
+  const seat = await electorOf(context, service, "a").lead("orders");
+  const other = electorOf(context, service, "b");
+  const standing = once(other, "standing");
+  const next = other.lead("orders", { waitMs: Infinity });
+  await Promise.race([standing, next]);
+
+  await seat.release();
+
+  assert.equal((await next).term, 2);
+});
+
 test("who has given up a seat may stand again at once", async (context) => {
   const service = await Service.start(context);
   const elector = electorOf(context, service, "a");

@@ -222,6 +222,18 @@ test("a stream that is silent is given up", async (context) => {
   assert.deepEqual(told, ["orders 1 ELECTED", "orders 2 VACATED"]);
 });
 
+test("an observer may wait for ever", async (context) => {
+  const service = await Service.start(context);
+  const { endpoint: endpoints } = service;
+  const observer = new Observer({ endpoints, names: ["orders"], silenceMaxMs: Infinity });
+  observer.on("broken", () => observer.close());
+
+  const { value } = await observer[Symbol.asyncIterator]().next();
+
+  assert.equal(value?.kind, "snapshot");
+  observer.close();
+});
+
 test("malformed options are refused at once", () => {
   assert.throws(() => new Observer({ names: [] }), RangeError);
   assert.throws(() => new Observer({ names: [""] }), RangeError);
