@@ -2,12 +2,12 @@
 
 import { ChannelCredentials, type ClientOptions as ChannelOptions } from "@grpc/grpc-js";
 
+import { longestPause } from "./backoff.js";
 import { Tls } from "./credentials.js";
+import { MILLISECOND } from "./lease.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
 import { checkEndpoints } from "./validation.js";
 
-const BACKOFF_MIN_MS = 20;
-const BACKOFF_MAX_MS = 500;
 // Of several addresses behind one name, the next call uses the next one that is connected.
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 const OPTIONS: ChannelOptions = {
@@ -79,7 +79,7 @@ export class Connection {
 
   /** How long to wait before the next try, in milliseconds: longer with each one in a row. */
   backoff(): number {
-    const longest = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** Math.min(this.failures++, 10));
+    const longest = longestPause(this.failures++) / MILLISECOND;
     return (longest / 2) * (1 + Math.random());
   }
 

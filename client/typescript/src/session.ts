@@ -11,6 +11,7 @@ import { randomBytes } from "node:crypto";
 
 import { status as Status } from "@grpc/grpc-js";
 
+import { longestPause } from "./backoff.js";
 import type { AnsweredRenewal, Effect } from "./effects.js";
 import { ServiceError } from "./errors.js";
 import { fromDuration, Lease, MILLISECOND, NEVER, SECOND, toDuration } from "./lease.js";
@@ -28,8 +29,6 @@ import {
 
 const CALLS_MAX = 64; // under way at a time
 const END_TRIES_MAX = 3;
-const BACKOFF_MIN = 20 * MILLISECOND;
-const BACKOFF_MAX = 500 * MILLISECOND;
 // A place in a queue that an operator removed is noticed so late.
 const CHECK_MIN = 20 * SECOND;
 const CHECK_MAX = 40 * SECOND;
@@ -572,8 +571,7 @@ export class Session {
   }
 
   private backoff(now: number): number {
-    const doublings = Math.min(Math.max(this.failures - 1, 0), 10);
-    const longest = Math.min(BACKOFF_MAX, BACKOFF_MIN * 2 ** doublings);
+    const longest = longestPause(Math.max(this.failures - 1, 0));
     return this.within(this.failures <= 1 ? 0 : longest / 2, longest, now);
   }
 }
