@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <future>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kEndPatience = 1s;
+constexpr auto kLongestPatience = 24h;
 
 template <typename... Cases>
 struct Overloaded : Cases... {
@@ -54,6 +56,11 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
       const Lease::Time now = HolderNow();
       if (input) (*input)(session_, now);
       Step(now);
+      if (MayEndSession(now)) {
+        leave_until_.reset();
+        session_.End(now, give_up_at_);
+        Step(now);
+      }
       if (EndedAt(now)) TellEnd();
     }
     for (const auto& [number, cancel] : calls_) cancel();
@@ -65,6 +72,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   void Abandon(ClientSession& session, Lease::Time now) {
     abandoned_ = true;
     if (EndedAt(now)) return;
+    leave_until_.reset();
     session.End(now);
     give_up_at_ = now + kEndPatience;
   }
@@ -74,14 +82,18 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
              std::shared_ptr<Ending> ending) {
     endings_.push_back(std::move(ending));
     if (EndedAt(now)) return;
+    closing_ = true;
     give_up_at_ = now + patience;
-    session.End(now, give_up_at_);
+    leave_until_ = now + patience / 2;
+    for (const auto& [seat, listener] : listeners_) session.Leave(seat, now);
   }
 
   [[nodiscard]] std::thread::id callbacks_thread() const { return callbacks_.thread(); }
 
-  void Listen(Seat first, const std::vector<SeatOptions>& set,
-              const std::shared_ptr<SeatListener>& listener) {
+  void Add(ClientSession& session, Lease::Time now, Seat first, const std::vector<SeatOptions>& set,
+           const std::shared_ptr<SeatListener>& listener) {
+    session.AddSet(first, set);
+    if (closing_) session.Leave(first, now);
     for (size_t i = 0; i < set.size(); ++i) {
       listeners_.emplace(first + i, Listener{listener, i, {metrics_, set[i].election}});
     }
@@ -101,9 +113,13 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   [[nodiscard]] bool EndedAt(Lease::Time now) const {
     return session_.Ended() || now >= give_up_at_;
   }
+  // Work is asked to end first, and the session is still renewed until it has.
+  [[nodiscard]] bool MayEndSession(Lease::Time now) const {
+    return leave_until_ && (listeners_.empty() || now >= *leave_until_);
+  }
   [[nodiscard]] Lease::Time NextWake() const {
     if (EndedAt(HolderNow())) return Lease::Time::max();
-    return std::min(session_.NextWake(), give_up_at_);
+    return std::min({session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_)});
   }
 
   void TellEnd() {
@@ -220,6 +236,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::map<Seat, Listener> listeners_;
   std::map<uint64_t, std::function<void()>> calls_;  // under way, with what cancels each
   std::shared_ptr<KeepAliveStream> stream_;
+  bool closing_ = false;
+  std::optional<Lease::Time> leave_until_;  // while seats are left before the session is ended
   Lease::Time give_up_at_ = Lease::Time::max();
   bool abandoned_ = false;
   std::vector<std::shared_ptr<Ending>> endings_;  // whoever waits for the session's end
@@ -243,6 +261,7 @@ ClientLoop::~ClientLoop() {
 }
 
 grpc::Status ClientLoop::Close(std::chrono::milliseconds patience) {
+  patience = std::min<std::chrono::milliseconds>(patience, kLongestPatience);
   const auto ending = std::make_shared<Body::Ending>();
   body_->mailbox_->Put(
       [body = body_.get(), patience, ending](ClientSession& session, Lease::Time now) {
@@ -267,9 +286,8 @@ ClientLoop::Seat ClientLoop::Claim(const std::vector<std::string>& elections) {
 void ClientLoop::Add(Seat first, std::vector<SeatOptions> set,
                      std::shared_ptr<SeatListener> listener) {
   body_->mailbox_->Put([body = body_.get(), first, set = std::move(set),
-                        listener = std::move(listener)](ClientSession& session, Lease::Time) {
-    body->Listen(first, set, listener);
-    session.AddSet(first, set);
+                        listener = std::move(listener)](ClientSession& session, Lease::Time now) {
+    body->Add(session, now, first, set, listener);
   });
 }
 

@@ -35,17 +35,6 @@ v1::Cause CauseOf(const grpc::Status& status) {
   return cause;
 }
 
-bool IsRefusedForNow(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-    case grpc::StatusCode::PERMISSION_DENIED:
-    case grpc::StatusCode::UNAUTHENTICATED:
-    case grpc::StatusCode::UNKNOWN:
-    case grpc::StatusCode::INTERNAL: return true;
-    default: return ReasonOf(status) == "CANDIDACY_WITHDRAWN";
-  }
-}
-
 bool IsSilence(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
@@ -314,8 +303,10 @@ void ClientSession::DecideSeat(SeatNumber number, Entry& entry, Time now, Effect
   effects.push_back(SendResign{call, std::move(request), AnswerPatience()});
 }
 
-// While no session is open, one call at a time: it opens the session for all of them.
+// While no session is open, one call at a time: it opens the session for all of them. While it is
+// being ended, nobody campaigns.
 ClientSession::Time ClientSession::CallAt(SeatNumber number, const Entry& entry) const {
+  if (ending_ && entry.seat.need() == Seat::Need::kCampaign) return Time::max();
   const bool may_call = calls_.size() < (session_id_.empty() ? 1 : kCallsMax);
   return may_call ? seats_.CallAt(number, entry) : Time::max();
 }

@@ -841,6 +841,16 @@ TEST_F(ClientSessionTest, WhoeverInsistsResignsTheSeatsBeforeTheSessionEnds) {
   EXPECT_TRUE(session_.end_status().ok());
 }
 
+TEST_F(ClientSessionTest, NobodyCampaignsWhileTheSessionIsEnded) {
+  Lead();
+  session_.End(now_, now_ + 5s);
+  session_.Add(2, {"mail", "", 0, false, std::nullopt});
+  EXPECT_THAT(Decide(), ElementsAre("resign orders"));
+  AnswerResign();
+
+  EXPECT_THAT(Decide(), ElementsAre("resign "));
+}
+
 TEST_F(ClientSessionTest, ASeatThatCannotBeResignedIsFreedWithTheSession) {
   Lead();
   session_.End(now_, now_ + 5s);

@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -112,6 +113,13 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   }
 
  private:
+  // The work of one term. Callbacks before it may take long.
+  struct Term {
+    std::stop_source stop;
+    std::atomic<bool> decided =
+        false;  // it has begun, or it was asked to stop before, and never will
+  };
+
   // All of these on the loop's thread.
 
   void On(size_t, const Standing& standing, SerialExecutor& callbacks) {
@@ -121,17 +129,18 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   }
   void On(size_t index, const Elected& elected, SerialExecutor& callbacks) {
     seats_[index] = elected.leadership;
-    if (index == 0) stop_ = std::stop_source();
+    if (index == 0) term_ = std::make_shared<Term>();
     const bool last = index + 1 == seats_.size();
     callbacks.Run([self = shared_from_this(), seat = elected.leadership, first = seats_.front(),
-                   last, stop = stop_.get_token()] {
+                   last, term = term_] {
       const bool open = self->callbacks_.Pass([&] {
         if (self->options_.on_elected) self->options_.on_elected(seat);
       });
-      if (!last) return;
+      if (!last || term->decided.exchange(true)) return;
       // on_elected may have closed the gate.
-      const bool began = open && self->options_.lead &&
-                         self->callbacks_.Pass([&] { self->BeginWork(first, stop); });
+      const bool began = open && self->options_.lead && self->callbacks_.Pass([&] {
+        self->BeginWork(first, term->stop.get_token());
+      });
       if (!began) self->WorkEnded();
     });
   }
@@ -144,7 +153,10 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   void On(size_t index, const HandoverAsked& asked, SerialExecutor& callbacks) {
     Run(callbacks, options_.on_step_down, seats_[index], asked.successor);
   }
-  void On(size_t, const StopWork&, SerialExecutor&) { stop_.request_stop(); }
+  void On(size_t, const StopWork&, SerialExecutor&) {
+    term_->stop.request_stop();
+    if (!term_->decided.exchange(true)) WorkEnded();
+  }
   void On(size_t index, const Overrun&, SerialExecutor&) {
     if (options_.on_overrun) watchdog_.Pass([&] { options_.on_overrun(seats_[index]); });
   }
@@ -199,7 +211,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 
   // Of the loop's thread.
   std::vector<v1::Leadership> seats_ = std::vector<v1::Leadership>(elections_.size());
-  std::stop_source stop_{std::nostopstate};
+  std::shared_ptr<Term> term_;
 };
 
 Client::Client(ClientOptions options) {

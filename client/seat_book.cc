@@ -31,14 +31,16 @@ std::vector<SeatBook::SeatNumber> SeatBook::TakeGone() {
   });
   for (const SeatNumber number : gone) {
     const Seat& seat = seats_.at(number).seat;
-    uint64_t& closed_term = closed_terms_[seat.options().election];
-    closed_term = std::max(closed_term, seat.closed_term());
+    if (seat.closed_term() > 0) {
+      uint64_t& highest = closed_terms_[seat.options().election];
+      highest = std::max(highest, seat.closed_term());
+    }
     const auto election = by_election_.find(seat.options().election);
     std::erase(election->second, number);
     if (election->second.empty()) {
       by_election_.erase(election);
     } else {
-      seats_.at(election->second.front()).seat.CloseUpTo(closed_term);
+      seats_.at(election->second.front()).seat.CloseUpTo(seat.closed_term());
     }
     seats_.erase(number);
   }

@@ -52,12 +52,12 @@ class Client {
   // Does not connect yet. Throws std::invalid_argument if an option is malformed.
   explicit Client(ClientOptions options);
 
-  // Ends the session, and with it every seat and place that its electors have not given up. Waits
-  // for the service's answer, for at most `patience`: OK, or why it could not be ended; then its
-  // seats are free when the lease has ended. Without it, the session is ended when the client and
-  // all its electors are gone, and nobody is told whether that went well. Destroy the electors
-  // first, so that their work has ended; electors of a closed client never campaign. Not to be
-  // called from `on_overrun` or a std::stop_callback.
+  // Asks the work of its electors to end, gives up their seats and places, and ends the session.
+  // Waits for all that, for at most `patience`: OK, or why it could not be done; then its seats are
+  // free when the lease has ended. Work may take half of the patience; then its seat is given up
+  // while it goes on. Without it, the session is ended when the client and all its electors are
+  // gone, and nobody is told whether that went well. Electors of a closed client never campaign.
+  // Not to be called from `on_overrun` or a std::stop_callback.
   [[nodiscard]] grpc::Status Close(std::chrono::milliseconds patience);
 
  private:

@@ -298,28 +298,50 @@ TEST_P(ElectorTest, AnElectorThatCannotRenewStopsBeforeItsLeaseEnds) {
   diary.WaitFor("works 2");
 }
 
-TEST_P(ElectorTest, WorkThatBeginsAfterItsTermIsAskedToStopAtOnce) {
+TEST_P(ElectorTest, WorkThatIsAskedToStopBeforeItsTurnNeverBegins) {
   Diary diary;
   std::promise<void> may_go_on;
-  auto options = diary.Options("e");
+  auto options = diary.WorkingOptions("e");
   options.on_elected = [&](const v1::Leadership&) {
     diary.Write("elected");
     may_go_on.get_future().wait();
   };
-  options.lead = [&](const v1::Leadership&, const std::stop_token& stop) {
-    diary.Write(stop.stop_requested() ? "asked to stop" : "works");
-  };
   options.one_term = true;
   const Elector elector(NewClient("a", 3s), std::move(options));
   diary.WaitFor("elected");
-  for (auto& server : servers_) server->Kill();
+  Campaign(B(), {"e", "b"});
 
-  diary.WaitFor("overrun");
-  EXPECT_TRUE(Eventually([&] { return !elector.IsLeader(); }));
+  Appoint(B(), {.election = "e", .term = 1, .candidate = "b"});
+
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e") == "b"; }));  // nobody waited for the callback
   may_go_on.set_value();
+  diary.WaitFor("lost 1 RESIGNED");
+  EXPECT_THAT(diary.Lines(), ElementsAre("elected", "lost 1 RESIGNED"));
+}
 
-  diary.WaitFor("lost 1 EXPIRED");
+TEST_P(ElectorTest, AClientIsClosedWhenTheWorkHasEnded) {
+  Diary diary;
+  const Client client = NewClient("a", 3s);
+  std::promise<void> may_end;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token& stop) {
+    Diary::WaitForStop(stop);
+    diary.Write("asked to stop");
+    may_end.get_future().wait();
+  };
+  auto elector = std::make_unique<Elector>(client, std::move(options));
+  diary.WaitFor("elected 1");
+
+  auto closed =
+      std::async(std::launch::async, [client = client]() mutable { return client.Close(60s); });
   diary.WaitFor("asked to stop");
+  WaitForRenewals(B(), "e", 2);
+  EXPECT_EQ(LeaderOf("e"), "a");
+  may_end.set_value();
+
+  EXPECT_TRUE(closed.get().ok());
+  EXPECT_EQ(LeaderOf("e"), "");
+  elector.reset();
 }
 
 // Whatever ends it.
