@@ -120,6 +120,17 @@ bool IsTransient(const grpc::Status& status) {
   }
 }
 
+bool IsRefusedForNow(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::UNKNOWN:
+    case grpc::StatusCode::INTERNAL: return true;
+    default: return ReasonOf(status) == "CANDIDACY_WITHDRAWN";
+  }
+}
+
 bool IsSessionGone(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
   return reason == "SESSION_ENDED" || reason == "SESSION_NOT_FOUND";

@@ -96,6 +96,8 @@ class Connection {
 [[nodiscard]] std::chrono::milliseconds RetryDelayOf(const grpc::Status& status);
 // Whether the same request may go well later or elsewhere.
 [[nodiscard]] bool IsTransient(const grpc::Status& status);
+// Whether an operator, or other candidates, may change what refuses it. It may be transient, too.
+[[nodiscard]] bool IsRefusedForNow(const grpc::Status& status);
 // Whether the session that was used is over or unknown.
 [[nodiscard]] bool IsSessionGone(const grpc::Status& status);
 

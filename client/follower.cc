@@ -1,11 +1,21 @@
 #include "client/follower.h"
 
+#include <algorithm>
+
 #include "client/observe_stream.h"
 
 namespace tenure {
 namespace {
 
-constexpr std::chrono::milliseconds kLimitedPause{1'000};
+// Before another try, when only an operator, or other clients, can change what refuses it.
+constexpr std::chrono::milliseconds kRefusedPause{1'000};
+
+// An observer that may not see these elections, or so many, hears of it instead.
+bool IsFinal(const grpc::Status& status) {
+  if (ReasonOf(status) == "OBSERVE_TOO_WIDE") return true;
+  return !IsTransient(status) &&
+         (!IsRefusedForNow(status) || status.error_code() == grpc::StatusCode::PERMISSION_DENIED);
+}
 
 grpc::Status Silent(std::chrono::milliseconds patience) {
   return {grpc::StatusCode::UNAVAILABLE,
@@ -28,13 +38,12 @@ grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials
   while (true) {
     const grpc::Status status = FollowOneStream(connection);
     if (Stopped()) return grpc::Status::OK;
-    const bool limited = ReasonOf(status) == "LIMIT_REACHED";  // for a moment
-    if (!limited && !IsTransient(status)) return status;
+    if (IsFinal(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
+    const auto pause = IsTransient(status) ? connection.Backoff() : kRefusedPause;
     MutexLock lock(mutex_);
-    const auto until =
-        std::chrono::steady_clock::now() + (limited ? kLimitedPause : connection.Backoff());
+    const auto until = std::chrono::steady_clock::now() + std::max(pause, RetryDelayOf(status));
     while (!stopped_ && stop_.WaitUntil(lock, until)) continue;
     if (stopped_) return grpc::Status::OK;
   }

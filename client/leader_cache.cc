@@ -12,6 +12,8 @@
 namespace tenure {
 namespace {
 
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
+
 CachedSeat ToSeat(const v1::Snapshot& snapshot) {
   CachedSeat seat{.known = true, .term = snapshot.term(), .revision = snapshot.revision()};
   if (snapshot.has_leader()) seat.leader = snapshot.leader();
@@ -57,7 +59,7 @@ class LeaderCache::State {
 
   [[nodiscard]] bool WaitUntilReady(std::chrono::milliseconds timeout) const {
     MutexLock lock(mutex_);
-    const auto until = std::chrono::steady_clock::now() + timeout;
+    const auto until = std::chrono::steady_clock::now() + std::min(timeout, kLongestTimeout);
     while (!ready_ && !failed_ && changed_.WaitUntil(lock, until)) continue;
     return ready_;
   }

@@ -1,6 +1,7 @@
 // The C++ library's observer, against running servers.
 #include "tenure/observer.h"
 
+#include <atomic>
 #include <future>
 #include <stdexcept>
 
@@ -282,6 +283,55 @@ TEST_P(ObserverTest, AnObserverIsDestroyedEvenIfTheServiceHangs) {
   observer.reset();
 
   for (auto& server : servers_) server->process().Signal(SIGCONT);
+}
+
+// Refuses the first streams, one with each of these, as what stands before a service may.
+class Refusing final : public v1::ElectionService::Service {
+ public:
+  explicit Refusing(std::vector<grpc::StatusCode> codes) : codes_(std::move(codes)) {}
+
+  grpc::Status Observe(grpc::ServerContext*, const v1::ObserveRequest*,
+                       grpc::ServerWriter<v1::ObserveResponse>* writer) override {
+    const size_t stream = streams_++;
+    if (stream < codes_.size()) return {codes_[stream], "not now"};
+    v1::ObserveResponse response;
+    response.mutable_snapshot()->set_election("e");
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+
+ private:
+  const std::vector<grpc::StatusCode> codes_;
+  std::atomic<size_t> streams_ = 0;
+};
+
+class RefusedObserverTest : public ::testing::Test {
+ protected:
+  // What an observer tells of a service that refuses its streams, up to this line.
+  std::vector<std::string> TellUntil(const std::string& line,
+                                     std::vector<grpc::StatusCode> refusals) {
+    Refusing service(std::move(refusals));
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&service);
+    const auto server = builder.BuildAndStart();
+    Diary diary;
+    const tenure::Observer observer(Writing(diary, "127.0.0.1:" + std::to_string(port), {"e"}));
+    diary.WaitFor(line);
+    return diary.Lines();
+  }
+};
+
+TEST_F(RefusedObserverTest, WhatMayPassIsTriedAgain) {
+  TellUntil("e 0 SNAPSHOT nobody", {grpc::StatusCode::UNAUTHENTICATED, grpc::StatusCode::UNKNOWN,
+                                    grpc::StatusCode::INTERNAL});
+}
+
+TEST_F(RefusedObserverTest, WhatIsForbiddenIsNotTriedAgain) {
+  const auto told = TellUntil("failed code 7: not now", {grpc::StatusCode::PERMISSION_DENIED});
+
+  EXPECT_THAT(told, ElementsAre("failed code 7: not now"));
 }
 
 TEST(ObserverOptionsTest, MalformedOptionsAreAnErrorAtOnce) {
