@@ -1,13 +1,12 @@
 #include "client/client_metrics.h"
 
 #include <chrono>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 namespace tenure {
 namespace {
-
-constexpr size_t kCausePrefix = sizeof("CAUSE_") - 1;
 
 prometheus::Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const char* name,
                                                   const char* help) {
@@ -20,6 +19,12 @@ prometheus::Histogram& Seconds(prometheus::Registry& registry, const char* name,
       {}, std::move(bounds));
 }
 
+// "EXPIRED" for CAUSE_EXPIRED. One that this library does not know counts as unspecified.
+std::string Word(v1::Cause cause) {
+  const v1::Cause known = v1::Cause_IsValid(cause) ? cause : v1::CAUSE_UNSPECIFIED;
+  return v1::Cause_Name(known).substr(std::string_view("CAUSE_").size());
+}
+
 double InSeconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -27,7 +32,8 @@ double InSeconds(std::chrono::nanoseconds duration) {
 }  // namespace
 
 ClientMetrics::ClientMetrics(std::shared_ptr<prometheus::Registry> registry)
-    : registry_(registry != nullptr ? std::move(registry)
+    : asked_for_(registry != nullptr),
+      registry_(registry != nullptr ? std::move(registry)
                                     : std::make_shared<prometheus::Registry>()),
       master_status_(prometheus::BuildGauge()
                          .Name("leader_election_master_status")
@@ -58,20 +64,19 @@ void ClientMetrics::Count(const ClientSession::Renewal& renewal) {
 }
 
 ClientMetrics::Election::Election(ClientMetrics& metrics, const std::string& election)
-    : master_status_(metrics.master_status_.Add({{"name", election}})),
-      slow_path_(metrics.slow_path_.Add({{"name", election}})),
-      elected_(metrics.elected_.Add({{"name", election}})),
-      overruns_(metrics.overruns_.Add({{"name", election}})),
-      lost_(metrics.lost_),
-      election_(election) {}
+    : election_(metrics.asked_for_ ? election : ""),
+      master_status_(metrics.master_status_.Add({{"name", election_}})),
+      slow_path_(metrics.slow_path_.Add({{"name", election_}})),
+      elected_(metrics.elected_.Add({{"name", election_}})),
+      overruns_(metrics.overruns_.Add({{"name", election_}})),
+      lost_(metrics.lost_) {}
 
 void ClientMetrics::Election::Count(const SeatEvent& event) {
   if (std::holds_alternative<Elected>(event)) {
     elected_.Increment();
     master_status_.Set(1);
   } else if (const auto* lost = std::get_if<Lost>(&event)) {
-    lost_.Add({{"name", election_}, {"cause", v1::Cause_Name(lost->cause).substr(kCausePrefix)}})
-        .Increment();
+    lost_.Add({{"name", election_}, {"cause", Word(lost->cause)}}).Increment();
     master_status_.Set(0);
   } else if (std::holds_alternative<Suspended>(event)) {
     slow_path_.Increment();

@@ -16,10 +16,10 @@
 namespace tenure {
 
 // Thread-safe. Labelled by the elections that the client stands in, so there are as many series as
-// electors were ever made.
+// there were ever elections.
 class ClientMetrics {
  public:
-  // Null: counts for nobody.
+  // Null: counts for nobody, and keeps no series for each election.
   explicit ClientMetrics(std::shared_ptr<prometheus::Registry> registry);
 
   void Count(const ClientSession::Renewal& renewal);
@@ -32,15 +32,16 @@ class ClientMetrics {
     void Count(const SeatEvent& event);
 
    private:
+    const std::string election_;
     prometheus::Gauge& master_status_;
     prometheus::Counter& slow_path_;
     prometheus::Counter& elected_;
     prometheus::Counter& overruns_;
     prometheus::Family<prometheus::Counter>& lost_;
-    const std::string election_;
   };
 
  private:
+  const bool asked_for_;  // by a registry of the application's
   const std::shared_ptr<prometheus::Registry> registry_;
   prometheus::Family<prometheus::Gauge>& master_status_;
   prometheus::Family<prometheus::Counter>& slow_path_;

@@ -50,6 +50,15 @@ TEST_F(ClientMetricsTest, TheyShowWhetherThisProcessLeads) {
               HasSubstr("tenure_client_lost_total{cause=\"DEPOSED\",name=\"orders\"} 1"));
 }
 
+TEST_F(ClientMetricsTest, ACauseOfALaterVersionCountsAsUnspecified) {
+  ClientMetrics::Election election(metrics_, "orders");
+
+  election.Count(Lost{static_cast<v1::Cause>(1000)});
+
+  EXPECT_THAT(Exposed(),
+              HasSubstr("tenure_client_lost_total{cause=\"UNSPECIFIED\",name=\"orders\"} 1"));
+}
+
 TEST_F(ClientMetricsTest, SlowRenewalsOverrunsAndReplicaChangesAreCounted) {
   ClientMetrics::Election election(metrics_, "orders");
 

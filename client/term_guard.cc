@@ -25,7 +25,10 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
   explicit State(TermGuardOptions options) : options_(std::move(options)) {}
 
   Entry Enter(const Fence& fence, Deadline deadline) {
-    deadline = std::min(deadline, std::chrono::system_clock::now() + options_.wait_max);
+    // Not until a time of day, which may be set meanwhile.
+    const auto until = std::chrono::steady_clock::now() +
+                       std::min<Deadline::duration>(deadline - std::chrono::system_clock::now(),
+                                                    options_.wait_max);
     MutexLock lock(mutex_);
     Seat* seat = Find(fence.election);
     if (seat == nullptr) {
@@ -34,7 +37,7 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
                           " elections, which is its elections_max"});
     }
     while (true) {
-      while (MustWait(fence, *seat) && changed_.WaitUntil(lock, deadline)) continue;
+      while (MustWait(fence, *seat) && changed_.WaitUntil(lock, until)) continue;
       if (MustWait(fence, *seat)) {
         return Refused({grpc::StatusCode::UNAVAILABLE, "calls from a lower term of election '" +
                                                            fence.election + "' are still running"});
@@ -45,7 +48,7 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
       if (options_.raise) {
         seat->raising = true;
         lock.Unlock();
-        kept = options_.raise(fence);
+        kept = Keep(fence);
         lock.Lock();
         seat->raising = false;
         changed_.NotifyAll();
@@ -75,6 +78,15 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
     uint64_t within = 0;         // calls of the highest term
     uint64_t within_before = 0;  // calls of lower ones
   };
+
+  // What `raise` throws refuses the call, and ends no other.
+  [[nodiscard]] tl::expected<uint64_t, grpc::Status> Keep(const Fence& fence) const try {
+    return options_.raise(fence);
+  } catch (const std::exception& error) {
+    return tl::unexpected(grpc::Status(grpc::StatusCode::INTERNAL, error.what()));
+  } catch (...) {
+    return tl::unexpected(grpc::Status(grpc::StatusCode::INTERNAL, "the guard's `raise` failed"));
+  }
 
   static Entry Refused(grpc::Status status) { return {std::move(status), nullptr}; }
 

@@ -13,6 +13,7 @@
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
+#include "client/tool/words.h"
 #include "tenure/elector.h"
 
 namespace tenure {
@@ -140,7 +141,7 @@ class CommandRun {
   }
 
   void OnLost(const v1::Leadership& seat, v1::Cause cause) {
-    const std::string name = v1::Cause_Name(cause).substr(sizeof("CAUSE_") - 1);
+    const std::string name = Word(cause);
     Say(options_.candidate + " no longer leads " + seat.election() + " (" + name + ")");
     {
       std::unique_lock lock(mutex_);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/client/elector_fixture.h"
@@ -223,6 +224,21 @@ TEST(TermGuardTest, AWaitingCallIsRefusedWhenAHigherTermComes) {
   guard.Raise({"e", 3});
 
   second.join();
+}
+
+TEST(TermGuardTest, WhatKeepsTheTermMayThrow) {
+  bool broken = true;
+  TermGuard guard({.raise = [&](const Fence& fence) -> tl::expected<uint64_t, grpc::Status> {
+    if (broken) throw std::runtime_error("no connection");
+    return fence.term;
+  }});
+
+  const auto refused = guard.Enter({"e", 1}, kNoDeadline).status();
+  broken = false;
+
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(refused.error_message(), "no connection");
+  EXPECT_TRUE(guard.Enter({"e", 1}, std::chrono::system_clock::now() + kPatience).ok());
 }
 
 TEST(TermGuardTest, ACallWaitsNoLongerThanAllowed) {
