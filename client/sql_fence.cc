@@ -10,6 +10,10 @@ namespace {
 // The numbers are those of MySQL's and MariaDB's manuals; the text is that of the procedure
 // (storage/schema/mysql_migrations.cc). Other programs raise 1644, too.
 constexpr int kSignalled = 1644;
+// Group Replication, when a transaction of another member was faster; by either of two ways.
+constexpr int kNotCertified = 3101;
+constexpr int kErrorDuringCommit = 1180;
+constexpr std::string_view kDeadlockDuringCommit = "error 149 ";
 constexpr std::string_view kRefusal = "tenure_fence: term ";
 
 std::string Identifier(std::string_view name) {
@@ -28,7 +32,11 @@ SqlErrorMeaning MeaningOf(const SqlError& error) {
     case 1020:  // record has changed since last read
     case 1205:  // lock wait timeout
     case 1213:  // deadlock
-      return SqlErrorMeaning::kTryAgain;
+    case kNotCertified: return SqlErrorMeaning::kTryAgain;
+    case kErrorDuringCommit:
+      return error.message.find(kDeadlockDuringCommit) != std::string::npos
+                 ? SqlErrorMeaning::kTryAgain
+                 : SqlErrorMeaning::kOther;
     default: return SqlErrorMeaning::kOther;
   }
 }
