@@ -15,17 +15,19 @@ constexpr auto kAttemptPatience = 2s;  // then the next replica's turn has come
 
 grpc::Status Persist(Connection& connection,
                      const std::function<grpc::Status(grpc::ClientContext*)>& attempt) {
-  const auto give_up_at = std::chrono::system_clock::now() + kPatience;
+  const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
   while (true) {
     grpc::ClientContext context;
-    context.set_deadline(std::min(give_up_at, std::chrono::system_clock::now() + kAttemptPatience));
+    const auto patience = std::min<std::chrono::steady_clock::duration>(
+        give_up_at - std::chrono::steady_clock::now(), kAttemptPatience);
+    context.set_deadline(std::chrono::system_clock::now() + patience);
     const grpc::Status status = connection.Connect() ? attempt(&context) : Unreachable();
     if (status.ok()) {
       connection.Succeeded();
       return status;
     }
     const auto pause = connection.Backoff();
-    if (!IsTransient(status) || std::chrono::system_clock::now() + pause >= give_up_at) {
+    if (!IsTransient(status) || std::chrono::steady_clock::now() + pause >= give_up_at) {
       return status;
     }
     connection.MoveOn();

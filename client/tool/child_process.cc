@@ -149,6 +149,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
   close(failure[1]);
   close(start[0]);
   prepare(pid_);
+  // Before it begins: it would be stopped if it asked the terminal for something first.
+  GiveTerminal(getpgrp(), pid_);
   [[maybe_unused]] const ssize_t told = write(start[1], "", 1);
   close(start[1]);
   int error = 0;
@@ -156,6 +158,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
   close(failure[0]);
   if (failed) {
     waitpid(pid_, nullptr, 0);
+    GiveTerminal(pid_, getpgrp());
     Throw(command.front(), error);
   }
   pidfd_ =
@@ -164,9 +167,9 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
     const int reason = errno;
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
+    GiveTerminal(pid_, getpgrp());
     Throw("pidfd_open", reason);
   }
-  GiveTerminal(getpgrp(), pid_);
 }
 
 ChildProcess::~ChildProcess() {
