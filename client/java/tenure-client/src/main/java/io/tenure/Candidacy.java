@@ -34,7 +34,8 @@ public final class Candidacy implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private Seat won; // the latest one, once the listener knows it
+  private volatile Seat latest; // of the term that was granted last; written by the loop's thread
+  private Seat won; // the same, once the listener knows it
   private final Set<Seat> users = ConcurrentHashMap.newKeySet(); // of work that has not ended
   private long endedTerm; // the last one of which the session knows that its work has ended
   private boolean answered; // the service has said whether this process leads, or could not
@@ -91,12 +92,7 @@ public final class Candidacy implements AutoCloseable {
    * @return empty if it does not lead
    */
   public Optional<Seat> seat() {
-    lock.lock();
-    try {
-      return Optional.ofNullable(won).filter(Seat::isLeader);
-    } finally {
-      lock.unlock();
-    }
+    return Optional.ofNullable(latest).filter(Seat::isLeader);
   }
 
   /**
@@ -315,8 +311,6 @@ public final class Candidacy implements AutoCloseable {
 
   /** Of the loop's thread. */
   private final class Told implements ClientLoop.Listener {
-    private Seat seat; // the latest one
-
     @Override
     public String election() {
       return options.election();
@@ -336,7 +330,7 @@ public final class Candidacy implements AutoCloseable {
     @Override
     public void elected(Leadership leadership) {
       Seat begun = new Seat(Candidacy.this, leadership);
-      seat = begun;
+      latest = begun;
       callBack(() -> listener.elected(begun));
       loop.callBack(() -> seatIsWon(begun));
     }
@@ -356,19 +350,19 @@ public final class Candidacy implements AutoCloseable {
 
     @Override
     public void suspended() {
-      Seat of = seat;
+      Seat of = latest;
       callBack(() -> listener.suspended(of));
     }
 
     @Override
     public void resumed() {
-      Seat of = seat;
+      Seat of = latest;
       callBack(() -> listener.resumed(of));
     }
 
     @Override
     public void handoverAsked(String successor) {
-      Seat of = seat;
+      Seat of = latest;
       callBack(() -> listener.stepDown(of, successor));
     }
 
@@ -380,14 +374,15 @@ public final class Candidacy implements AutoCloseable {
     @Override
     public void overrun() {
       if (users.isEmpty()) return;
-      LOGGER.log(Level.ERROR, "the work of " + seat + " has not ended in time");
+      Seat of = latest;
+      LOGGER.log(Level.ERROR, "the work of " + of + " has not ended in time");
       // Not through the gate: a callback that hangs within it must not keep renewals waiting.
-      Callbacks.call("a callback", () -> listener.overrun(seat));
+      Callbacks.call("a callback", () -> listener.overrun(of));
     }
 
     @Override
     public void lost(Cause cause) {
-      Seat of = seat;
+      Seat of = latest;
       callBack(() -> listener.lost(of, cause));
       stop("the seat is lost: " + cause);
     }
@@ -407,15 +402,15 @@ public final class Candidacy implements AutoCloseable {
     @Override
     public void gone() {
       client.forget(Candidacy.this);
-      if (seat != null) seat.askToStop("the stand has ended");
+      if (latest != null) latest.askToStop("the stand has ended");
       loop.callBack(() -> change(() -> Candidacy.this.gone = true)); // when all has been told
     }
 
     private void stop(String why) {
-      seat.askToStop(why); // no work begins any more
+      latest.askToStop(why); // no work begins any more
       lock.lock();
       try {
-        if (options.hasWork() && users.isEmpty()) tellThatWorkEnded(seat);
+        if (options.hasWork() && users.isEmpty()) tellThatWorkEnded(latest);
       } finally {
         lock.unlock();
       }

@@ -149,6 +149,26 @@ class RecipesTest {
   }
 
   @Test
+  void aLatchHasTheLeadershipWhenItTellsOfIt() throws Exception {
+    BlockingQueue<Boolean> told = new LinkedBlockingQueue<>();
+    LeaderLatch latch = new LeaderLatch(client("a"), "orders");
+    latch.addListener(
+        new LeaderLatchListener() {
+          @Override
+          public void isLeader() {
+            told.add(latch.hasLeadership());
+          }
+
+          @Override
+          public void notLeader() {}
+        });
+
+    latch.start();
+
+    assertTrue(take(told));
+  }
+
+  @Test
   void aLatchIsStartedOnceAndThenClosed() {
     LeaderLatch latch = new LeaderLatch(client("a"), "orders");
     assertThrows(IllegalStateException.class, latch::close);
