@@ -281,11 +281,8 @@ class Session:
             wake = self._resign_until
         elif self._session_id:
             wake = self._stream_wake()
-        may_call = self._may_call
         for number, entry in self._seats.entries.items():
-            wake = min(wake, entry.seat.next_wake(self._lease))
-            if may_call:
-                wake = min(wake, self._seats.call_at(number, entry))
+            wake = min(wake, entry.seat.next_wake(self._lease), self._call_at(number, entry))
         return wake
 
     def take_news(self) -> list[tuple[int, Event]]:
@@ -360,13 +357,16 @@ class Session:
 
     def _decide_seats(self, now: int, effects: list[Effect]) -> None:
         for number, entry in self._seats.entries.items():
-            if now >= self._seats.call_at(number, entry) and self._may_call:
+            if now >= self._call_at(number, entry):
                 self._call_for(number, entry, now, effects)
 
-    @property
-    def _may_call(self) -> bool:
-        """While no session is open, one call at a time: it opens the session for all of them."""
-        return len(self._calls) < (CALLS_MAX if self._session_id else 1)
+    def _call_at(self, number: int, entry: Entry) -> float:
+        """While no session is open, one call at a time: it opens the session for all of them.
+        While it is being ended, nobody campaigns."""
+        if self._ending and entry.seat.need is Need.CAMPAIGN:
+            return FOREVER
+        may_call = len(self._calls) < (CALLS_MAX if self._session_id else 1)
+        return self._seats.call_at(number, entry) if may_call else FOREVER
 
     def _call_for(self, number: int, entry: Entry, now: int, effects: list[Effect]) -> None:
         seat = entry.seat

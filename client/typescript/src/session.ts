@@ -376,8 +376,12 @@ export class Session {
     }
   }
 
-  /** While no session is open, one call at a time: it opens the session for all of them. */
+  /**
+   * While no session is open, one call at a time: it opens the session for all of them. While it is
+   * being ended, nobody campaigns.
+   */
   private callAt(number: number, entry: Entry): number {
+    if (this.ending && entry.seat.need === "campaign") return NEVER;
     const mayCall = this.calls.size < (this.sessionId ? CALLS_MAX : 1);
     return mayCall ? this.seats.callAt(number, entry) : NEVER;
   }

@@ -462,7 +462,11 @@ func (s *Session) decideSeats(now Time, effects []Effect) []Effect {
 }
 
 // callAt : while no session is open, one call at a time, which opens the session for all of them.
+// While it is being ended, nobody campaigns.
 func (s *Session) callAt(e *entry) Time {
+	if s.ending && e.seat.need() == needCampaign {
+		return Never
+	}
 	if len(s.calls) >= callsMax || (s.sessionID == "" && len(s.calls) > 0) {
 		return Never
 	}

@@ -417,8 +417,12 @@ final class Session {
     }
   }
 
-  /** While no session is open, one call at a time: it opens the session for all of them. */
+  /**
+   * While no session is open, one call at a time: it opens the session for all of them. While it is
+   * being ended, nobody campaigns.
+   */
   private long callAt(Seats.Entry entry) {
+    if (ending && entry.seat.need() == SeatMachine.Need.CAMPAIGN) return Lease.NEVER;
     boolean mayCall = calls.size() < (sessionId.isEmpty() ? 1 : CALLS_MAX);
     return mayCall ? seats.callAt(entry) : Lease.NEVER;
   }
