@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 
-import { type Metadata, status as Status } from "@grpc/grpc-js";
+import { Metadata, status as Status } from "@grpc/grpc-js";
 
 import { ErrorInfo, RetryInfo, Status as RichStatus } from "./stubs/tenure/rich_error.js";
 import { fromDuration, MILLISECOND } from "./lease.js";
@@ -87,6 +87,21 @@ export class ServiceError extends TenureError {
   get isRefusedForNow(): boolean {
     return FOR_NOW.includes(this.code) || this.reason === "CANDIDACY_WITHDRAWN";
   }
+}
+
+/** The metadata with which a server says more than a code: an ErrorInfo, as the service's. */
+export function errorMetadata(
+  code: Status,
+  message: string,
+  reason: string,
+  metadata: Record<string, string>,
+): Metadata {
+  const info = ErrorInfo.encode({ reason, domain: "tenure.v1", metadata });
+  const value = Buffer.from(info.finish());
+  const details = [{ typeUrl: ERROR_INFO, value }];
+  const carrier = new Metadata();
+  carrier.set(DETAILS, Buffer.from(RichStatus.encode({ code, message, details }).finish()));
+  return carrier;
 }
 
 function unpack(packed: Buffer): ErrorDetails {

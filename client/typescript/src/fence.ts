@@ -5,8 +5,7 @@ import { Buffer } from "node:buffer";
 
 import { InterceptingCall, type Interceptor, Metadata, status as Status } from "@grpc/grpc-js";
 
-import { TenureError } from "./errors.js";
-import { ErrorInfo, Status as RichStatus } from "./stubs/tenure/rich_error.js";
+import { errorMetadata, TenureError } from "./errors.js";
 import { checkName } from "./validation.js";
 
 /** The metadata keys of a call: the election's name in bytes, and the term in decimal digits. */
@@ -22,7 +21,7 @@ export interface Fence {
  * A call that a guard does not let in, or that is not sent. A handler can pass it to its callback.
  */
 export class TermRefused extends TenureError {
-  readonly metadata = new Metadata();
+  readonly metadata: Metadata;
 
   constructor(
     readonly code: Status,
@@ -31,11 +30,7 @@ export class TermRefused extends TenureError {
     metadata: Record<string, string> = {},
   ) {
     super(`${Status[code]}: ${details}`);
-    if (!reason) return;
-    const value = Buffer.from(ErrorInfo.encode({ reason, domain: "tenure.v1", metadata }).finish());
-    const typeUrl = "type.googleapis.com/google.rpc.ErrorInfo";
-    const rich = RichStatus.encode({ code, message: details, details: [{ typeUrl, value }] });
-    this.metadata.set("grpc-status-details-bin", Buffer.from(rich.finish()));
+    this.metadata = reason ? errorMetadata(code, details, reason, metadata) : new Metadata();
   }
 }
 
