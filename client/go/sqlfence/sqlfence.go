@@ -38,6 +38,9 @@ const (
 	changedSinceRead  = 1020 // record has changed since last read
 	lockWaitTimeout   = 1205
 	deadlock          = 1213
+	notCertified      = 3101 // by Group Replication
+	errorDuringCommit = 1180
+	deadlockInCommit  = "error 149 "
 	defaultDatabase   = "tenure"
 	transactionFailed = "sqlfence: %w"
 )
@@ -69,8 +72,13 @@ func MeaningOf(err error) Meaning {
 			return TermOver
 		}
 		return Other
-	case changedSinceRead, lockWaitTimeout, deadlock:
+	case changedSinceRead, lockWaitTimeout, deadlock, notCertified:
 		return TryAgain
+	case errorDuringCommit:
+		if strings.Contains(failed.Message, deadlockInCommit) {
+			return TryAgain
+		}
+		return Other
 	default:
 		return Other
 	}

@@ -362,7 +362,8 @@ class Session:
 
     def _call_at(self, number: int, entry: Entry) -> float:
         """While no session is open, one call at a time: it opens the session for all of them.
-        While it is being ended, nobody campaigns."""
+        While it is being ended, nobody campaigns.
+        """
         if self._ending and entry.seat.need is Need.CAMPAIGN:
             return FOREVER
         may_call = len(self._calls) < (CALLS_MAX if self._session_id else 1)

@@ -34,7 +34,10 @@ _TRY_AGAIN = (
     1020,  # record has changed since last read
     1205,  # lock wait timeout
     1213,  # deadlock
+    3101,  # not certified by Group Replication
 )
+_ERROR_DURING_COMMIT = 1180
+_DEADLOCK_IN_COMMIT = "error 149 "
 
 
 class TermOver(TenureError):
@@ -83,7 +86,8 @@ def guarded(
             number = _number_of(error)
             if number == _SIGNALLED and _REFUSAL in str(error):
                 raise TermOver(f"term {fence.term} of {fence.election!r} is over") from error
-            if number not in _TRY_AGAIN or left == 0:
+            deadlock = number == _ERROR_DURING_COMMIT and _DEADLOCK_IN_COMMIT in str(error)
+            if not (deadlock or number in _TRY_AGAIN) or left == 0:
                 raise
         except BaseException:
             _roll_back(connection)

@@ -135,14 +135,22 @@ def test_what_the_work_raises_rolls_it_back(elector, connect, sales):
     assert sales() == []
 
 
-def test_a_deadlock_is_tried_again_with_the_fence(elector, connect, sales):
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (1213, "Deadlock found"),
+        (3101, "Plugin instructed"),
+        (1180, "Got error 149 - during COMMIT"),
+    ],
+)
+def test_a_deadlock_is_tried_again_with_the_fence(elector, connect, sales, code, message):
     tries = []
 
     def deadlock_once(cursor):
         tries.append(1)
         sell(seat.term)(cursor)
         if len(tries) == 1:
-            raise pymysql.err.OperationalError(1213, "Deadlock found")
+            raise pymysql.err.OperationalError(code, message)
 
     with elector.lead("shop", wait=PATIENCE) as seat:
         tenure.guarded(connect(), tenure.SqlFence("shop", seat.term), deadlock_once)

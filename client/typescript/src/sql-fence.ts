@@ -17,7 +17,10 @@ const TRY_AGAIN = [
   1020, // record has changed since last read
   1205, // lock wait timeout
   1213, // deadlock
+  3101, // not certified by Group Replication
 ];
+const ERROR_DURING_COMMIT = 1180;
+const DEADLOCK_IN_COMMIT = "error 149 ";
 const TRIES_MAX = 5;
 
 /** The term has ended: stop acting as the leader. `cause` is the driver's error. */
@@ -54,7 +57,8 @@ export function meaningOf(error: unknown): SqlErrorMeaning {
   if (!(error instanceof Error)) return "other";
   const { errno } = error as { errno?: unknown };
   if (errno === SIGNALLED && error.message.includes(REFUSAL)) return "termOver";
-  return TRY_AGAIN.includes(errno as number) ? "tryAgain" : "other";
+  const deadlock = errno === ERROR_DURING_COMMIT && error.message.includes(DEADLOCK_IN_COMMIT);
+  return deadlock || TRY_AGAIN.includes(errno as number) ? "tryAgain" : "other";
 }
 
 /**

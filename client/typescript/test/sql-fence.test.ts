@@ -31,7 +31,10 @@ test("the server's errors mean", () => {
   const refusal = "tenure_fence: term 7 of election 'orders' does not stand";
   assert.equal(meaningOf(new SqlError(1644, refusal)), "termOver");
   assert.equal(meaningOf(new SqlError(1644, "of another program")), "other");
-  for (const code of [1020, 1205, 1213]) assert.equal(meaningOf(new SqlError(code)), "tryAgain");
+  for (const code of [1020, 1205, 1213, 3101])
+    assert.equal(meaningOf(new SqlError(code)), "tryAgain");
+  assert.equal(meaningOf(new SqlError(1180, "Got error 149 - during COMMIT")), "tryAgain");
+  assert.equal(meaningOf(new SqlError(1180, "Got error 28")), "other");
   assert.equal(meaningOf(new SqlError(1062)), "other");
   assert.equal(meaningOf(new Error("of nobody")), "other");
   assert.equal(meaningOf("nothing"), "other");

@@ -60,7 +60,10 @@ public final class SqlFence {
       Set.of(
           1020, // record has changed since last read
           1205, // lock wait timeout
-          1213); // deadlock
+          1213, // deadlock
+          3101); // not certified by Group Replication
+  private static final int ERROR_DURING_COMMIT = 1180;
+  private static final String DEADLOCK_IN_COMMIT = "error 149 ";
   private static final int TRIES_MAX = 5;
 
   private final Fence fence;
@@ -109,7 +112,8 @@ public final class SqlFence {
     int code = failure.getErrorCode();
     String message = String.valueOf(failure.getMessage());
     if (code == SIGNALLED && message.contains(REFUSAL)) return Meaning.TERM_OVER;
-    return TRY_AGAIN.contains(code) ? Meaning.TRY_AGAIN : Meaning.OTHER;
+    boolean deadlock = code == ERROR_DURING_COMMIT && message.contains(DEADLOCK_IN_COMMIT);
+    return deadlock || TRY_AGAIN.contains(code) ? Meaning.TRY_AGAIN : Meaning.OTHER;
   }
 
   /**

@@ -265,6 +265,13 @@ class SqlFenceTest {
         SqlFence.Meaning.OTHER, SqlFence.meaningOf(new SQLException("mine", "45000", 1644)));
     assertEquals(
         SqlFence.Meaning.TRY_AGAIN, SqlFence.meaningOf(new SQLException("", "HY000", 1205)));
+    assertEquals(
+        SqlFence.Meaning.TRY_AGAIN, SqlFence.meaningOf(new SQLException("", "HY000", 3101)));
+    assertEquals(
+        SqlFence.Meaning.TRY_AGAIN,
+        SqlFence.meaningOf(new SQLException("Got error 149 - during COMMIT", "HY000", 1180)));
+    assertEquals(
+        SqlFence.Meaning.OTHER, SqlFence.meaningOf(new SQLException("Got error 28", "HY000", 1180)));
     assertEquals(SqlFence.Meaning.OTHER, SqlFence.meaningOf(new SQLException("", "42000", 1064)));
   }
 }
