@@ -158,8 +158,9 @@ final class ClientLoop {
   }
 
   /**
-   * Ends the session, waiting for at most {@code patience}. Null: the service has ended it. Not to
-   * be called on the loop's own thread.
+   * Ends the session, waiting for {@code patience}, and a little longer if the application keeps
+   * the loop's thread from noticing that it is over. Null: the service has ended it. Not to be
+   * called on that thread.
    */
   ServiceException close(long patience) throws InterruptedException {
     tell(
@@ -168,8 +169,8 @@ final class ClientLoop {
           giveUpAt = now + patience;
           session.end(now, giveUpAt);
         });
-    thread.join();
-    return endError;
+    TimeUnit.NANOSECONDS.timedJoin(thread, patience + WAIT_MAX);
+    return thread.isAlive() ? notAnswered() : endError;
   }
 
   // All of these on the loop's thread.
@@ -194,10 +195,12 @@ final class ClientLoop {
     connection.close();
     callbacks.close();
     endError = session.endError();
-    if (!session.ended() && endError == null) {
-      String details = "the session's end was not answered in time";
-      endError = new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
-    }
+    if (!session.ended() && endError == null) endError = notAnswered();
+  }
+
+  private static ServiceException notAnswered() {
+    String details = "the session's end was not answered in time";
+    return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
   }
 
   private boolean isOverAt(long now) {

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -369,6 +370,51 @@ class ElectorTest {
     assertFalse(candidacy.isLeader());
     mayEnd.countDown();
     assertTrue(candidacy.awaitSeat().term() > seat.term());
+  }
+
+  @Test
+  void closingTheClientDoesNotWaitForAWatchdogThatHangs() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    CountDownLatch hangs = new CountDownLatch(1);
+    CountDownLatch mayReturn = new CountDownLatch(1);
+    ElectionListener watchdog =
+        new ElectionListener() {
+          @Override
+          public void overrun(Seat seat) {
+            hangs.countDown();
+            try {
+              mayReturn.await();
+            } catch (InterruptedException impossible) {
+              throw new AssertionError(impossible);
+            }
+          }
+        };
+    TenureClient client = client("a", BRIEF);
+    Elector.builder(client)
+        .listener(watchdog)
+        .build()
+        .stand(
+            "orders",
+            seat -> {
+              begun.countDown();
+              await(mayEnd);
+            });
+    await(begun);
+    service.pause();
+    await(hangs);
+    mayEnd.countDown();
+
+    CompletableFuture<Void> end =
+        CompletableFuture.runAsync(() -> client.close(Duration.ofSeconds(1)));
+
+    try {
+      ExecutionException error =
+          assertThrows(ExecutionException.class, () -> end.get(Service.PATIENCE, TimeUnit.SECONDS));
+      assertInstanceOf(TenureException.class, error.getCause());
+    } finally {
+      mayReturn.countDown();
+    }
   }
 
   @Test

@@ -271,7 +271,8 @@ class SqlFenceTest {
         SqlFence.Meaning.TRY_AGAIN,
         SqlFence.meaningOf(new SQLException("Got error 149 - during COMMIT", "HY000", 1180)));
     assertEquals(
-        SqlFence.Meaning.OTHER, SqlFence.meaningOf(new SQLException("Got error 28", "HY000", 1180)));
+        SqlFence.Meaning.OTHER,
+        SqlFence.meaningOf(new SQLException("Got error 28", "HY000", 1180)));
     assertEquals(SqlFence.Meaning.OTHER, SqlFence.meaningOf(new SQLException("", "42000", 1064)));
   }
 }
