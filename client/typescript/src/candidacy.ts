@@ -5,16 +5,12 @@ import type { ClientLoop, SeatListener } from "./client-loop.js";
 import type { Elector } from "./elector.js";
 import { NotElected, SeatLost, type ServiceError } from "./errors.js";
 import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
-import type { SeatEvent, SeatOptions } from "./seat.js";
-import type { Cause } from "./stubs/tenure/v1/election.js";
+import { nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
 import { checkNotNegative, checkValue } from "./validation.js";
 import { after, within } from "./within.js";
 
 /** Runs in each term. It must settle soon after `seat.signal` is aborted. */
 export type Work = (seat: Seat) => Promise<void> | void;
-
-/** Why a term ended: "RESIGNED", "EXPIRED", ... */
-export type CauseName = Exclude<keyof typeof Cause, "UNRECOGNIZED">;
 
 export interface WaitOptions {
   /** How long to wait for the seat. Absent: no limit. 0: only until the service has answered. */
@@ -189,7 +185,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
       case "overrun":
         return this.elector.tell("overrun", seat);
       case "lost": {
-        const cause = event.cause.replace("CAUSE_", "") as CauseName;
+        const cause = nameOf(event.cause);
         seat.askToStop(`the seat is lost: ${cause}`);
         return this.elector.tell("lost", seat, cause);
       }

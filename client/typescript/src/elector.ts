@@ -2,18 +2,12 @@
 
 import { once } from "node:events";
 
-import {
-  Candidacy,
-  type CauseName,
-  runUntilEnd,
-  type WaitOptions,
-  type Work,
-} from "./candidacy.js";
+import { Candidacy, runUntilEnd, type WaitOptions, type Work } from "./candidacy.js";
 import { Client, type ClientOptions } from "./client.js";
 import { NotElected, type ServiceError } from "./errors.js";
 import type { Seat } from "./led-seat.js";
 import { MILLISECOND } from "./lease.js";
-import type { SeatOptions } from "./seat.js";
+import type { CauseName, SeatOptions } from "./seat.js";
 import type { Standing } from "./stubs/tenure/v1/election.js";
 import { Teller } from "./teller.js";
 import { checkName, checkNotNegative, checkValue } from "./validation.js";

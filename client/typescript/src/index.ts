@@ -1,6 +1,6 @@
 /** Leader election as a service: the client library of Tenure. */
 
-export { Candidacy, type CauseName, type WaitOptions, type Work } from "./candidacy.js";
+export { Candidacy, type WaitOptions, type Work } from "./candidacy.js";
 export { Client, type ClientOptions } from "./client.js";
 export { Tls, type TlsOptions } from "./credentials.js";
 export { Elector, type ElectorEvents, type ElectorOptions } from "./elector.js";
@@ -18,6 +18,7 @@ export { type CachedSeat, LeaderCache, type LeaderCacheEvents } from "./leader-c
 export { Seat } from "./led-seat.js";
 export type { ClientMetrics } from "./metrics.js";
 export { type Change, Observer, type ObserverEvents, type ObserverOptions } from "./observer.js";
+export type { CauseName } from "./seat.js";
 export {
   fenceStatement,
   guarded,

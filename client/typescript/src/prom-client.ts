@@ -8,7 +8,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { AnsweredRenewal } from "./effects.js";
 import { SECOND } from "./lease.js";
 import type { ClientMetrics } from "./metrics.js";
-import type { SeatEvent } from "./seat.js";
+import { nameOf, type SeatEvent } from "./seat.js";
 
 const RENEWAL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const MARGIN_BUCKETS = [0, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 30, 60];
@@ -87,7 +87,7 @@ export class PromClientMetrics implements ClientMetrics {
         this.elected.inc({ name });
         return this.masterStatus.set({ name }, 1);
       case "lost":
-        this.lost.inc({ name, cause: event.cause.replace("CAUSE_", "") });
+        this.lost.inc({ name, cause: nameOf(event.cause) });
         return this.masterStatus.set({ name }, 0);
       case "suspended":
         return this.slowPath.inc({ name });

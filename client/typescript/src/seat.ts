@@ -20,6 +20,13 @@ import { Cause, Leadership, type Standing } from "./stubs/tenure/v1/election.js"
 
 const GRACE_DIVISOR = 4;
 
+/** Why a term ended: "RESIGNED", "EXPIRED", ... */
+export type CauseName = Exclude<keyof typeof Cause, "UNRECOGNIZED">;
+
+export function nameOf(cause: Cause): CauseName {
+  return cause.replace("CAUSE_", "") as CauseName;
+}
+
 /** What the process learns about its seat. */
 export type SeatEvent =
   | { event: "standing"; place: Standing }
