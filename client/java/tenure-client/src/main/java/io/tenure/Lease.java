@@ -47,6 +47,11 @@ final class Lease {
     return now < believedUntil;
   }
 
+  /** Without the margin for drift. */
+  long endsAt() {
+    return renewedAt + ttl;
+  }
+
   /** When a renewal, and a second try of it, should have been answered. */
   long overdueAt() {
     return renewedAt + ttl / 2;

@@ -153,13 +153,13 @@ public final class TimedLocks implements AutoCloseable {
     private final String holder;
     private final String session;
     private final Fence fence;
-    private final long heldUntil; // by this process's own clock
+    private final Lease lease; // by this process's own clock
 
-    private TimedLock(String holder, String session, Fence fence, long heldUntil) {
+    private TimedLock(String holder, String session, Fence fence, Lease lease) {
       this.holder = holder;
       this.session = session;
       this.fence = fence;
-      this.heldUntil = heldUntil;
+      this.lease = lease;
     }
 
     /**
@@ -172,12 +172,13 @@ public final class TimedLocks implements AutoCloseable {
     }
 
     /**
-     * For how long it is held, by this process's own clock.
+     * For how long the work may go on, by this process's own clock: a tenth of the lock's time less
+     * than it is held, for the drift between this clock and the service's.
      *
-     * @return zero if its time is over
+     * @return zero if it must have ended
      */
     public Duration remaining() {
-      return Duration.ofNanos(Math.max(heldUntil - HolderClock.SYSTEM.now(), 0));
+      return Duration.ofNanos(Math.max(lease.believedUntil() - HolderClock.SYSTEM.now(), 0));
     }
 
     /**
@@ -199,7 +200,7 @@ public final class TimedLocks implements AutoCloseable {
      *     void, and be free when that time is over
      */
     public Optional<TimedLock> extend(Duration time) {
-      if (remaining().isZero()) return Optional.empty();
+      if (HolderClock.SYSTEM.now() >= lease.endsAt()) return Optional.empty();
       CampaignRequest.Builder request =
           CampaignRequest.newBuilder().setElection(fence.election()).setSupersede(true);
       Optional<TimedLock> extended = campaign(request, fence.election(), holder, time);
@@ -254,9 +255,10 @@ public final class TimedLocks implements AutoCloseable {
       end(session); // so that it waits in no queue
       return Optional.empty();
     }
-    long heldUntil = sentAt + Lease.nanoseconds(response.getSession().getLeaseTtl());
+    Lease lease = new Lease();
+    lease.renewed(sentAt, Lease.nanoseconds(response.getSession().getLeaseTtl()));
     Fence fence = new Fence(name, leadership.getTerm());
-    return Optional.of(new TimedLock(holder, session, fence, heldUntil));
+    return Optional.of(new TimedLock(holder, session, fence, lease));
   }
 
   /** Null if it was not elected. */

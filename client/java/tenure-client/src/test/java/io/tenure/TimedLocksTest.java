@@ -87,6 +87,15 @@ class TimedLocksTest {
   }
 
   @Test
+  void theWorkEndsBeforeTheLockDoesEvenIfTheClocksDrift() {
+    TimedLock lock = locks.tryLock("backup", LONG).orElseThrow();
+
+    Duration most = LONG.minus(LONG.dividedBy(10));
+    assertTrue(lock.remaining().compareTo(most) <= 0);
+    assertTrue(lock.extend(LONG).orElseThrow().remaining().compareTo(most) <= 0);
+  }
+
+  @Test
   void anExtendedLockIsHeldForItsNewTime() {
     TimedLock lock = locks.tryLock("backup", LONG).orElseThrow();
 
