@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import threading
@@ -49,8 +50,9 @@ class Replica:
     def drive(self) -> None:
         """Has a thread of gRPC's connect it. Calls that fail at once do not, before gRPC 1.85."""
         if not self._driven:
-            self._driven = self._was_driven = True
-            self.channel.subscribe(_ignore, try_to_connect=True)
+            with contextlib.suppress(RuntimeError):  # no thread can be started
+                self.channel.subscribe(_ignore, try_to_connect=True)
+                self._driven = self._was_driven = True
 
     def leave_to_calls(self) -> None:
         if self._driven:
@@ -64,9 +66,9 @@ class Replica:
             # The thread that connects it looks up every 0.2 s, and complains of closed channels.
             later = threading.Timer(CLOSE_DELAY, self.channel.close)
             later.daemon = True
-            later.start()
-        else:
-            self.channel.close()
+            with contextlib.suppress(RuntimeError):  # no thread can be started
+                return later.start()
+        self.channel.close()
 
 
 def _ignore(_: grpc.ChannelConnectivity) -> None:
@@ -141,6 +143,15 @@ class Connection:
             return False
         self._stamp = stamp
         return True
+
+
+def check_threads() -> None:
+    """Raises RuntimeError if no thread can be started. For the beginning of each call.
+
+    gRPC starts one when nothing else is under way on a channel. If it cannot, no call of that
+    channel is ever answered, and it never closes.
+    """
+    threading.Thread(target=int, name="tenure-probe", daemon=True).start()
 
 
 def endpoints_of(endpoints: str) -> list[str]:

@@ -11,6 +11,7 @@ import os
 import queue
 import socket
 import threading
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Optional, Protocol
@@ -20,7 +21,7 @@ import grpc
 from tenure import _clock, _effects, _fork
 from tenure._belief import Belief
 from tenure._callbacks import SerialExecutor
-from tenure._connection import Connection, Credentials, Replica
+from tenure._connection import Connection, Credentials, Replica, check_threads
 from tenure._lease import FOREVER, SECOND
 from tenure._metrics import Metrics
 from tenure._seat import Event, SeatOptions
@@ -85,7 +86,7 @@ class ClientLoop:
         self._seats_lock = threading.Lock()
         self._wake: float = FOREVER
         self._give_up_at: float = FOREVER
-        self._end_error: Optional[ServiceError] = None
+        self._ended: Future[Optional[ServiceError]] = Future()
         self._do: dict[type, Callable[[Any], None]] = {
             _effects.SendCampaign: self._send_campaign,
             _effects.SendResign: self._send_resign,
@@ -117,8 +118,7 @@ class ClientLoop:
         Not to be called on the loop's own thread.
         """
         self.tell(lambda session, now: self._end(now, patience))
-        self._thread.join()
-        return self._end_error
+        return self._ended.result()
 
     def after_fork(self) -> None:
         """In a process that was forked: the seats are its parent's."""
@@ -140,12 +140,13 @@ class ClientLoop:
             call.cancel()
         if self._stream:
             self._stream.close()
-        self._connection.close()
         self.callbacks.close()
-        self._end_error = self._session.end_error
-        if not self._session.ended and self._end_error is None:
+        error = self._session.end_error
+        if not self._session.ended and error is None:
             details = "the session's end was not answered in time"
-            self._end_error = ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
+            error = ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
+        self._ended.set_result(error)
+        self._connection.close()  # nobody waits for it: see check_threads
 
     def _turn(self) -> None:
         inputs = self._take_inputs(_clock.patience_until(self._wake))
@@ -212,44 +213,61 @@ class ClientLoop:
     # Effects.
 
     def _send_campaign(self, send: _effects.SendCampaign) -> None:
-        replica = self._connection.replica
-        call = replica.stub.Campaign.future(send.request, timeout=send.patience / SECOND)
-        self._await(send.call, call, partial(self._campaign_done, replica, send.call, call))
+        self._send("Campaign", send, partial(self._session.on_campaign_done, send.call))
 
     def _send_resign(self, send: _effects.SendResign) -> None:
+        def done(now: int, _response: Any, error: Optional[ServiceError]) -> None:
+            self._session.on_resign_done(send.call, now, error)
+
+        self._send("Resign", send, done)
+
+    def _send(self, method: str, send: Any, done: Callable[..., None]) -> None:
         replica = self._connection.replica
-        call = replica.stub.Resign.future(send.request, timeout=send.patience / SECOND)
-        self._await(send.call, call, partial(self._resign_done, replica, send.call, call))
+        begin = getattr(replica.stub, method)
+        try:
+            check_threads()
+            call = begin.future(send.request, timeout=send.patience / SECOND)
+        except RuntimeError as refusal:
+            ending = self._give_up_at != FOREVER
+            error = self._wait_for(begin, send) if ending else _unavailable(refusal)
+            return self.tell(lambda _, now: done(now, None, error))
+        self._calls[send.call] = call
+        call.add_done_callback(
+            lambda _: self.tell(lambda _, now: self._answered(replica, send.call, done, now))
+        )
 
-    def _await(self, number: int, call: Any, done: Input) -> None:
-        self._calls[number] = call
-        call.add_done_callback(lambda _: self.tell(done))
+    def _wait_for(self, begin: Any, send: Any) -> Optional[ServiceError]:
+        """Python 3.12 and later start none when they exit. Waits: no lease is renewed any more."""
+        patience = min(send.patience, self._give_up_at - _clock.now())
+        try:
+            begin(send.request, timeout=patience / SECOND)
+            return None
+        except grpc.RpcError as error:
+            return ServiceError.from_rpc(error)
 
-    def _campaign_done(
-        self, replica: Replica, number: int, call: Any, session: Session, now: int
-    ) -> None:
-        error = self._take_call(replica, number)
-        session.on_campaign_done(number, now, None if error else call.result(), error)
-
-    def _resign_done(
-        self, replica: Replica, number: int, _call: Any, session: Session, now: int
-    ) -> None:
-        session.on_resign_done(number, now, self._take_call(replica, number))
-
-    def _take_call(self, replica: Replica, number: int) -> Optional[ServiceError]:
+    def _answered(self, replica: Replica, number: int, done: Callable[..., None], now: int) -> None:
         call = self._calls.pop(number)
         error = None if call.code() is grpc.StatusCode.OK else ServiceError.from_rpc(call)
         if error is None or not error.is_transient:
             self._connection.answered(replica)
-        return error
+        done(now, None if error else call.result(), error)
 
     def _open_stream(self, opened: _effects.OpenStream) -> None:
         number, replica = opened.stream, self._connection.replica
-        self._stream = KeepAliveStream(
-            replica.stub,
-            lambda message: self.tell(partial(self._on_message, replica, number, message)),
-            lambda: self.tell(lambda session, now: session.on_stream_closed(number, now)),
-        )
+
+        def closed() -> None:
+            self.tell(lambda session, now: session.on_stream_closed(number, now))
+
+        def told(message: pb.KeepAliveResponse) -> None:
+            self.tell(partial(self._on_message, replica, number, message))
+
+        self._stream = None
+        try:
+            check_threads()
+            self._stream = KeepAliveStream(replica.stub, told, closed)
+        except RuntimeError as refusal:
+            logger.warning("no stream could be opened: %s", refusal)
+            closed()
 
     def _on_message(
         self,
@@ -274,3 +292,7 @@ class ClientLoop:
     def _use_another_replica(self, move: _effects.UseAnotherReplica) -> None:
         self._connection.move_on(move.silent)
         self._metrics.count_replica_change()
+
+
+def _unavailable(refusal: RuntimeError) -> ServiceError:
+    return ServiceError(grpc.StatusCode.UNAVAILABLE, str(refusal))

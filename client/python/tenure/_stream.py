@@ -14,7 +14,10 @@ from tenure.v1 import election_pb2_grpc as rpc
 
 
 class KeepAliveStream:
-    """Calls back on its own thread: `on_closed` last, and once, however it ends. Thread-safe."""
+    """Calls back on its own thread: `on_closed` last, and once, however it ends. Thread-safe.
+
+    Raises RuntimeError if a thread cannot be started.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,11 @@ class KeepAliveStream:
         self._on_closed = on_closed
         self._requests: queue.SimpleQueue[Optional[pb.KeepAliveRequest]] = queue.SimpleQueue()
         self._call = stub.KeepAlive(iter(self._requests.get, None))
-        threading.Thread(target=self._read, name="tenure-keep-alive", daemon=True).start()
+        try:
+            threading.Thread(target=self._read, name="tenure-keep-alive", daemon=True).start()
+        except RuntimeError:
+            self.close()
+            raise
 
     def send(self, request: pb.KeepAliveRequest) -> None:
         self._requests.put(request)

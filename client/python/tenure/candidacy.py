@@ -391,13 +391,21 @@ class Candidacy:
 
     def _seat_won(self, seat: Seat) -> None:
         if self._work:
-            name = f"tenure-work-{self.election}"
-            threading.Thread(target=self._run_work, args=(seat,), name=name, daemon=True).start()
+            self._start_work(seat)
         with self._lock:
             self._won = seat
             self._answered = True
             promises = self._take_promises()
         _settle(promises, lambda future: future.set_result(seat))
+
+    def _start_work(self, seat: Seat) -> None:
+        name = f"tenure-work-{self.election}"
+        try:
+            threading.Thread(target=self._run_work, args=(seat,), name=name, daemon=True).start()
+        except RuntimeError:  # no thread can be started: another process may fare better
+            logger.exception("no work can begin in %r", seat)
+            with self._lock:
+                self._work_ended(seat)
 
     def _run_work(self, seat: Seat) -> None:
         """Work that fails ends the term: to lead on without it would help nobody."""

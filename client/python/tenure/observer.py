@@ -35,7 +35,7 @@ import grpc
 
 from tenure import _observation
 from tenure._callbacks import Gate, guarded
-from tenure._connection import Connection, Credentials, Replica, endpoints_of
+from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._observation import Observation, Verdict
 from tenure._validation import check_name
 from tenure.errors import ServiceError
@@ -140,10 +140,16 @@ class Observer:
     def _follow_one_stream(self) -> ServiceError:
         """Why it is over."""
         replica = self._connection.replica
-        call = self._call = replica.stub.Observe(self._observation.request())
+        try:
+            check_threads()
+            call = self._call = replica.stub.Observe(self._observation.request())
+            watchdog = _Watchdog(call, self._silence_max)
+        except RuntimeError as error:
+            if self._call:
+                self._call.cancel()
+            return ServiceError(grpc.StatusCode.UNAVAILABLE, str(error))
         if self._stopped.is_set():
             call.cancel()
-        watchdog = _Watchdog(call, self._silence_max)
         try:
             return self._follow(replica, call, watchdog)
         except grpc.RpcError as error:

@@ -1,11 +1,13 @@
 """A real service for the tests: `tenured` of build/bin, on its embedded store."""
 
+import math
 import os
 import pathlib
 import random
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -77,6 +79,26 @@ def new_service(tmp_path):
     yield new
     for service in services:
         service.stop()
+
+
+@pytest.fixture
+def refuse_threads(monkeypatch):
+    """Of the threads for which `whose(thread)` holds, the first `count` cannot be started."""
+    start = threading.Thread.start
+
+    def refuse(whose, count=math.inf):
+        refused = []
+
+        def refusing(thread):
+            if len(refused) < count and whose(thread):
+                refused.append(thread.name)
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", refusing)
+        return refused
+
+    return refuse
 
 
 @pytest.fixture

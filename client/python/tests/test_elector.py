@@ -273,7 +273,7 @@ def test_a_callback_that_calls_sys_exit_ends_no_thread(service, brief):
         sys.exit(1)
 
     elector = tenure.Elector(brief._client, on_elected=lambda _: sys.exit(1), on_overrun=overrun)
-    candidacy = elector.stand("orders", work)
+    elector.stand("orders", work)
     seat = begun.get(timeout=PATIENCE)
     service.pause()
     assert told.next_names(1) == ["on_overrun"]
@@ -281,7 +281,41 @@ def test_a_callback_that_calls_sys_exit_ends_no_thread(service, brief):
     may_end.set()
 
     assert begun.get(timeout=PATIENCE).term > seat.term
-    assert candidacy.is_leader
+
+
+@pytest.mark.parametrize("name", ["tenure-probe", "tenure-keep-alive", "tenure-work-orders"])
+def test_a_thread_that_cannot_be_started_is_tried_again(brief, refuse_threads, name):
+    begun = queue.Queue()
+
+    def work(seat):
+        begun.put(seat)
+        seat.wait(PATIENCE)
+
+    refused = refuse_threads(lambda thread: thread.name.startswith(name), 1)
+    brief.stand("orders", work)
+
+    wait_for_renewal(begun.get(timeout=PATIENCE))
+    assert len(refused) == 1
+
+
+def test_a_client_that_can_start_no_thread_resigns_at_another_replica(new_service, refuse_threads):
+    """As when Python 3.12 or later exits."""
+    replicas = [new_service().start(), new_service().start()]
+    client = tenure.Client(",".join(replica.endpoint for replica in replicas), lease_ttl=600)
+    tenure.Elector(client).stand("orders").wait(PATIENCE)
+    in_use = client._loop._connection.replica.endpoint
+    replicas.sort(key=lambda replica: replica.endpoint != in_use)
+
+    with tenure.Client(replicas[1].endpoint, candidate="b") as rival:
+        successor = tenure.Elector(rival).stand("orders")
+        with pytest.raises(tenure.NotElected):
+            successor.wait(0)
+        loop = client._loop._thread
+        refuse_threads(lambda _: threading.current_thread() is loop)
+        replicas[0].stop()
+        client.close(PATIENCE)
+
+        assert successor.wait(PATIENCE).is_leader
 
 
 def test_a_seat_is_kept_when_its_replica_dies(new_service):

@@ -73,6 +73,16 @@ def test_a_silent_stream_is_given_up(service):
         progress.get(timeout=PATIENCE)
 
 
+@pytest.mark.parametrize("name", ["tenure-probe", "tenure-watchdog"])
+def test_a_thread_that_cannot_be_started_is_tried_again(service, refuse_threads, name):
+    refused = refuse_threads(lambda thread: thread.name.startswith(name), 1)
+    changes = tenure.follow(service.endpoint, "orders")
+
+    assert names_of(changes, 1) == ["snapshot 0"]
+    assert len(refused) == 1
+    changes.close()
+
+
 def test_history_can_be_read_from_its_beginning(service, elector):
     with elector.lead("orders", wait=PATIENCE):
         pass
