@@ -6,6 +6,7 @@ import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,10 @@ public final class ServiceException extends TenureException {
   /** From the exception with which a call of grpc-java has failed. */
   static ServiceException of(Throwable failure) {
     Status status = Status.fromThrowable(failure);
+    // That of a connection that broke when the call had just been sent: a service's has no cause.
+    if (status.getCode() == Status.Code.UNKNOWN && status.getCause() instanceof IOException) {
+      status = Status.UNAVAILABLE.withDescription(status.getDescription());
+    }
     String details = status.getDescription() == null ? "" : status.getDescription();
     if (details.isEmpty() && status.getCause() != null) details = status.getCause().toString();
     String reason = "";
