@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -55,7 +56,6 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class Observer implements AutoCloseable {
   private static final int OBSERVED_MAX = 10_000;
   private static final int PREFIXES_MAX = 64;
-  private static final long LIMITED_PAUSE_MS = 1_000;
   private static final int MESSAGES_MAX = 256; // that have come, and are not told yet
 
   private final List<String> prefixes; // none: it observes names
@@ -253,19 +253,30 @@ public final class Observer implements AutoCloseable {
     try (connection) {
       while (!isClosed()) {
         ServiceException error = followOneStream(connection, listener);
-        boolean limited = error.reason().equals("LIMIT_REACHED"); // for a moment
-        if (!limited && !error.isTransient()) {
+        if (isRefusal(error)) {
           tell(() -> listener.failed(error));
           return;
         }
         tell(() -> listener.broken(error));
         connection.moveOn(error.isSilence());
-        long pause = limited ? LIMITED_PAUSE_MS : connection.backoffMs();
-        if (closed.await(pause, TimeUnit.MILLISECONDS)) return;
+        if (closed.await(pauseAfter(error, connection), TimeUnit.NANOSECONDS)) return;
       }
     } catch (InterruptedException interruption) {
       // A listener has interrupted its own thread: that ends it.
     }
+  }
+
+  /** The same request will not be answered otherwise. */
+  private static boolean isRefusal(ServiceException error) {
+    if (error.code() == Status.Code.PERMISSION_DENIED) return true;
+    if (error.reason().equals("OBSERVE_TOO_WIDE")) return true;
+    return !error.isTransient() && !error.isRefusedForNow();
+  }
+
+  private static long pauseAfter(ServiceException error, Connection connection) {
+    if (error.isTransient()) return connection.backoffMs() * Lease.MILLISECOND;
+    return ThreadLocalRandom.current()
+        .nextLong(Session.REFUSED_FOR_NOW_MIN, Session.REFUSED_FOR_NOW_MAX);
   }
 
   private boolean isClosed() {

@@ -38,8 +38,8 @@ final class Session {
   private static final long CHECK_MIN = 20 * Lease.SECOND;
   private static final long CHECK_MAX = 40 * Lease.SECOND;
   // What only an operator, or other candidates, can change.
-  private static final long REFUSED_FOR_NOW_MIN = 1 * Lease.SECOND;
-  private static final long REFUSED_FOR_NOW_MAX = 5 * Lease.SECOND;
+  static final long REFUSED_FOR_NOW_MIN = 1 * Lease.SECOND;
+  static final long REFUSED_FOR_NOW_MAX = 5 * Lease.SECOND;
   // How long a replica may take to answer before another one is asked.
   private static final long ANSWER_PATIENCE_MIN = 100 * Lease.MILLISECOND;
   private static final long ANSWER_PATIENCE_MAX = 3 * Lease.SECOND;

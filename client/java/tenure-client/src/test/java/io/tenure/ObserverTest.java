@@ -5,15 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import io.tenure.testing.Service;
+import io.tenure.v1.ElectionServiceGrpc;
 import io.tenure.v1.Event;
+import io.tenure.v1.ObserveRequest;
+import io.tenure.v1.ObserveResponse;
 import io.tenure.v1.Progress;
 import io.tenure.v1.Snapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -82,6 +92,11 @@ class ObserverTest {
     public void broken(ServiceException error) {
       words.add("broken");
     }
+
+    @Override
+    public void failed(ServiceException error) {
+      words.add("failed");
+    }
   }
 
   private Observer.Builder builder() {
@@ -147,6 +162,47 @@ class ObserverTest {
       List<String> events =
           told.until("VACATED jobs/2 2").stream().filter(word -> word.contains("jobs/")).toList();
       assertEquals(List.of("ELECTED jobs/1 3", "VACATED jobs/1 4", "ELECTED jobs/2 1"), events);
+    }
+  }
+
+  /** Refuses each election's first stream with the code that is its name. */
+  private static final class Refusing extends ElectionServiceGrpc.ElectionServiceImplBase {
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public void observe(ObserveRequest request, StreamObserver<ObserveResponse> answers) {
+      String code = request.getSelectors(0).getElection();
+      if (refused.add(code)) {
+        answers.onError(Status.Code.valueOf(code).toStatus().asRuntimeException());
+      } else {
+        answers.onNext(
+            ObserveResponse.newBuilder().setProgress(Progress.getDefaultInstance()).build());
+      }
+    }
+  }
+
+  @Test
+  void whatMayChangeIsTriedAgainAndWhatMayNotIsAFailure() throws Exception {
+    Server server =
+        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+            .addService(new Refusing())
+            .build()
+            .start();
+    try {
+      Observer.Builder builder = Observer.builder().endpoints("127.0.0.1:" + server.getPort());
+      List<Told> retrying = new ArrayList<>();
+      for (String code : List.of("UNAUTHENTICATED", "UNKNOWN", "INTERNAL", "RESOURCE_EXHAUSTED")) {
+        retrying.add(observe(builder.names(code)));
+      }
+      for (String code : List.of("PERMISSION_DENIED", "INVALID_ARGUMENT", "UNIMPLEMENTED")) {
+        assertEquals("failed", observe(builder.names(code)).next());
+      }
+      for (Told told : retrying) {
+        assertEquals("broken", told.next());
+        assertEquals("progress", told.next());
+      }
+    } finally {
+      server.shutdownNow();
     }
   }
 
