@@ -25,7 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The I/O of a client: carries out what its session decides, on one thread.
@@ -267,52 +269,54 @@ final class ClientLoop {
   private final class CarryOut implements Effects {
     @Override
     public void campaign(long call, CampaignRequest request, long patience) {
-      Replica replica = connection.replica();
-      stub(replica, patience)
-          .campaign(
-              request,
-              new OneAnswer<CampaignResponse>() {
-                @Override
-                void answered(CampaignResponse response) {
-                  tell(
-                      (session, now) -> {
-                        connection.answered(replica);
-                        session.onCampaignDone(call, now, response);
-                      });
-                }
-
-                @Override
-                void failed(ServiceException error) {
-                  tell((session, now) -> session.onCampaignFailed(call, now, error));
-                }
-              });
+      send(
+          patience,
+          (stub, answer) -> stub.campaign(request, answer),
+          (CampaignResponse response) ->
+              (session, now) -> session.onCampaignDone(call, now, response),
+          error -> (session, now) -> session.onCampaignFailed(call, now, error));
     }
 
     @Override
     public void resign(long call, ResignRequest request, long patience) {
-      Replica replica = connection.replica();
-      stub(replica, patience)
-          .resign(
-              request,
-              new OneAnswer<ResignResponse>() {
-                @Override
-                void answered(ResignResponse response) {
-                  tell(
-                      (session, now) -> {
-                        connection.answered(replica);
-                        session.onResignDone(call, now, null);
-                      });
-                }
-
-                @Override
-                void failed(ServiceException error) {
-                  tell((session, now) -> session.onResignDone(call, now, error));
-                }
-              });
+      send(
+          patience,
+          (stub, answer) -> stub.resign(request, answer),
+          (ResignResponse response) -> (session, now) -> session.onResignDone(call, now, null),
+          error -> (session, now) -> session.onResignDone(call, now, error));
     }
 
-    private ElectionServiceStub stub(Replica replica, long patience) {
-      return replica.stub().withDeadlineAfter(patience, TimeUnit.NANOSECONDS);
+    /** A call with one answer. */
+    private <Response> void send(
+        long patience,
+        BiConsumer<ElectionServiceStub, StreamObserver<Response>> call,
+        Function<Response, Input> answered,
+        Function<ServiceException, Input> failed) {
+      Replica replica = connection.replica();
+      StreamObserver<Response> answer =
+          new StreamObserver<>() {
+            private Response response;
+
+            @Override
+            public void onNext(Response response) {
+              this.response = response;
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+              tell(failed.apply(ServiceException.of(failure)));
+            }
+
+            @Override
+            public void onCompleted() {
+              tell(
+                  (session, now) -> {
+                    connection.answered(replica);
+                    answered.apply(response).tell(session, now);
+                  });
+            }
+          };
+      call.accept(replica.stub().withDeadlineAfter(patience, TimeUnit.NANOSECONDS), answer);
     }
 
     @Override
@@ -357,30 +361,6 @@ final class ClientLoop {
     public void anotherReplica(boolean silent) {
       connection.moveOn(silent);
       count(ClientMetrics::replicaChanged);
-    }
-  }
-
-  /** What comes of a call with one answer. */
-  private abstract static class OneAnswer<Response> implements StreamObserver<Response> {
-    private Response response;
-
-    abstract void answered(Response response);
-
-    abstract void failed(ServiceException error);
-
-    @Override
-    public void onNext(Response response) {
-      this.response = response;
-    }
-
-    @Override
-    public void onError(Throwable failure) {
-      failed(ServiceException.of(failure));
-    }
-
-    @Override
-    public void onCompleted() {
-      answered(response);
     }
   }
 }
