@@ -112,12 +112,19 @@ class ClientLoop:
     def add(self, number: int, options: SeatOptions, listener: Listener) -> None:
         self.tell(lambda session, now: self._add(number, options, listener))
 
-    def close(self, patience: int) -> Optional[ServiceError]:
-        """Ends the session, waiting for at most `patience`. None: the service has ended it.
+    def check_may_wait(self) -> None:
+        """Raises RuntimeError on a thread that would wait for itself."""
+        if threading.current_thread() in (self._thread, self.callbacks.thread):
+            raise RuntimeError(
+                "a callback must not wait for a seat of its own client: "
+                "wait on another thread, or use stand()"
+            )
 
-        Not to be called on the loop's own thread.
-        """
+    def close(self, patience: int) -> Optional[ServiceError]:
+        """Ends the session, waiting for at most `patience`. None: the service has ended it."""
         self.tell(lambda session, now: self._end(now, patience))
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("on_overrun must not wait for the end of its client")
         return self._ended.result()
 
     def after_fork(self) -> None:

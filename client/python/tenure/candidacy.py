@@ -34,7 +34,7 @@ class Callbacks:
     """Each is called once per occurrence, in order, on a thread of the client that does nothing
     else: a slow callback delays other callbacks, but no renewals. An exception is logged, and so is
     sys.exit(), which ends the process only on its main thread: call os._exit() instead, or send the
-    process a signal.
+    process a signal. In a callback, nothing may wait for a seat of the same client.
 
     on_standing(candidacy, place): it waits in the queue; `place` has `position` and `leader`.
     on_elected(seat): this process leads. Called before the work begins.
@@ -189,7 +189,8 @@ class Candidacy:
         """Waits until this process leads.
 
         timeout: in seconds. None: no limit. 0: only until the service has answered.
-        Raises NotElected after that, and ServiceError if it is refused for good.
+        Raises NotElected after that, ServiceError if it is refused for good, and RuntimeError in a
+        callback of this client, which would wait for itself.
         """
         future = self._answer() if timeout == 0 else self._next_seat()
         try:
@@ -255,6 +256,7 @@ class Candidacy:
         return self._promise(self._asking, lambda: self._answered)
 
     def _promise(self, promises: list[Promise], is_known: Callable[[], bool]) -> Promise:
+        self._loop.check_may_wait()
         future: Promise = Future()
         with self._lock:
             if self._refusal:

@@ -283,6 +283,30 @@ def test_a_callback_that_calls_sys_exit_ends_no_thread(service, brief):
     assert begun.get(timeout=PATIENCE).term > seat.term
 
 
+@pytest.mark.parametrize("wait", ["wait", "lead", "job", "async"])
+def test_a_callback_that_waits_for_a_seat_is_an_error(elector, wait):
+    said = queue.Queue()
+
+    def on_elected(_):
+        try:
+            {
+                "wait": lambda: other.wait(PATIENCE),
+                "lead": lambda: elector.lead("third", wait=PATIENCE).__enter__(),
+                "job": elector.leader_only("third")(lambda: None),
+                "async": lambda: run(other.wait_async(PATIENCE)),
+            }[wait]()
+        except Exception as error:
+            said.put(error)
+
+    other = elector.stand("other")
+    other.wait(PATIENCE)
+    candidacy = tenure.Elector(elector._client, on_elected=on_elected).stand("orders")
+
+    with pytest.raises(RuntimeError, match="must not wait"):
+        raise said.get(timeout=2 * PATIENCE)
+    assert candidacy.wait(PATIENCE).is_leader
+
+
 @pytest.mark.parametrize("name", ["tenure-probe", "tenure-keep-alive", "tenure-work-orders"])
 def test_a_thread_that_cannot_be_started_is_tried_again(brief, refuse_threads, name):
     begun = queue.Queue()
