@@ -14,7 +14,7 @@ import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Optional, Protocol
+from typing import Any, Callable, Optional, Protocol
 
 import grpc
 
@@ -30,9 +30,6 @@ from tenure._stream import KeepAliveStream
 from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
 
-if TYPE_CHECKING:
-    import prometheus_client
-
 logger = logging.getLogger("tenure")
 
 Input = Callable[[Session, int], None]
@@ -45,7 +42,7 @@ class LoopOptions:
     lease_ttl: Optional[int]  # in nanoseconds
     supersede: bool
     credentials: Credentials
-    registry: Optional[prometheus_client.CollectorRegistry]
+    metrics: Metrics
 
 
 class Listener(Protocol):
@@ -73,12 +70,12 @@ class ClientLoop:
     """Thread-safe. Begins at once, and ends when it is closed."""
 
     def __init__(self, options: LoopOptions) -> None:
-        self.callbacks = SerialExecutor()
         self._inputs: queue.SimpleQueue[Input] = queue.SimpleQueue()
         candidate = options.candidate or f"{socket.gethostname()}:{os.getpid()}"
         self._session = Session(candidate, options.lease_ttl, options.supersede)
         self._connection = Connection(options.endpoints, options.credentials, health_check=True)
-        self._metrics = Metrics(options.registry)
+        self._metrics = options.metrics
+        self._metrics.begin()
         self._published: dict[int, _Published] = {}
         self._calls: dict[int, Any] = {}  # under way; both a grpc.Call and a grpc.Future
         self._stream: Optional[KeepAliveStream] = None
@@ -95,6 +92,7 @@ class ClientLoop:
             _effects.CloseStream: self._close_stream,
             _effects.UseAnotherReplica: self._use_another_replica,
         }
+        self.callbacks = SerialExecutor()
         self._thread = threading.Thread(target=self._run, name="tenure-client", daemon=True)
         self._thread.start()
         _fork.watch(self)

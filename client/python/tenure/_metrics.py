@@ -25,7 +25,7 @@ def cause_name(cause: int) -> str:
 
 
 class Metrics:
-    """Counts nothing without a registry."""
+    """Counts nothing without a registry. Outlives sessions, and forks."""
 
     def __init__(self, registry: Optional[prometheus_client.CollectorRegistry]) -> None:
         self._on = registry is not None
@@ -82,6 +82,11 @@ class Metrics:
             "Switches to another replica after one failed.",
             registry=registry,
         )
+
+    def begin(self) -> None:
+        """A new session, which leads nothing."""
+        if self._on:
+            self._master_status.clear()
 
     def add_election(self, election: str) -> None:
         """So that its series exist before anything happens."""

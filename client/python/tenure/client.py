@@ -14,6 +14,7 @@ from tenure import _fork
 from tenure._connection import Credentials, endpoints_of
 from tenure._lease import SECOND
 from tenure._loop import ClientLoop, LoopOptions
+from tenure._metrics import Metrics
 from tenure._validation import check_name, check_not_negative
 from tenure.errors import TenureError
 
@@ -71,7 +72,7 @@ class Client:
             None if not lease_ttl else int(lease_ttl),
             supersede,
             credentials,
-            registry,
+            Metrics(registry),
         )
         self._closed = False
         self.after_fork()

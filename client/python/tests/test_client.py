@@ -12,6 +12,7 @@ import pytest
 from conftest import PATIENCE, free_address
 
 import tenure
+from tenure._lease import SECOND
 from tenure.v1 import election_pb2_grpc as rpc
 
 TOKEN = "0123456789abcdef"
@@ -149,6 +150,36 @@ def test_a_client_counts_what_cpp_counts(service):
     assert value("tenure_client_overruns_total") == 0
     for name in ("renewal_seconds_count", "renewal_margin_seconds_count", "replica_changes_total"):
         assert registry.get_sample_value(f"tenure_client_{name}") is not None
+
+
+def test_after_a_fork_a_client_counts_in_the_same_registry(service):
+    registry = prometheus_client.CollectorRegistry()
+    client = tenure.Client(service.endpoint, lease_ttl=10, registry=registry)
+    tenure.Elector(client).stand("orders").wait(PATIENCE)
+    of_parent = client._loop
+
+    client.after_fork()
+    tenure.Elector(client).stand("jobs").wait(PATIENCE)
+
+    def status(name):
+        return registry.get_sample_value("leader_election_master_status", {"name": name})
+
+    assert (status("orders"), status("jobs")) == (None, 1)
+    client.close()
+    of_parent.close(SECOND)
+
+
+def test_a_client_that_cannot_connect_leaves_no_thread_behind(authority, tmp_path):
+    ca = tmp_path / "ca.pem"
+    ca.write_bytes(authority.path("ca.crt").read_bytes())
+    client = tenure.Client(credentials=tenure.Tls(ca))
+    ca.unlink()
+    before = threading.enumerate()
+
+    with pytest.raises(FileNotFoundError):
+        tenure.Elector(client).stand("orders")
+
+    assert set(threading.enumerate()) <= set(before)
 
 
 def test_the_service_may_be_away_when_the_client_begins(new_service):
