@@ -101,7 +101,7 @@ final class ClientLoop {
   }
 
   private final HolderClock clock;
-  private final ClientMetrics metrics; // null: none
+  private final List<ClientMetrics> metrics;
   private final BlockingQueue<Input> inputs = new LinkedBlockingQueue<>();
   private final AtomicInteger lastSeat = new AtomicInteger();
   private final Map<Integer, Published> published = new ConcurrentHashMap<>(); // by seat
@@ -119,7 +119,10 @@ final class ClientLoop {
   private long giveUpAt = Lease.NEVER;
 
   ClientLoop(
-      Session.Options options, Connection connection, HolderClock clock, ClientMetrics metrics) {
+      Session.Options options,
+      Connection connection,
+      HolderClock clock,
+      List<ClientMetrics> metrics) {
     this.session = new Session(options, new SecureRandom());
     this.connection = connection;
     this.clock = clock;
@@ -263,7 +266,7 @@ final class ClientLoop {
   }
 
   private void count(Consumer<ClientMetrics> what) {
-    if (metrics != null) Callbacks.call("a metric", () -> what.accept(metrics));
+    for (ClientMetrics one : metrics) Callbacks.call("a metric", () -> what.accept(one));
   }
 
   private final class CarryOut implements Effects {

@@ -13,14 +13,14 @@ public interface ClientMetrics {
    *
    * @param election its name
    */
-  void stands(String election);
+  default void stands(String election) {}
 
   /**
    * A term of this process has begun.
    *
    * @param election its name
    */
-  void elected(String election);
+  default void elected(String election) {}
 
   /**
    * A term of this process has ended.
@@ -28,21 +28,21 @@ public interface ClientMetrics {
    * @param election its name
    * @param cause why
    */
-  void lost(String election, Cause cause);
+  default void lost(String election, Cause cause) {}
 
   /**
    * Half of a leader's lease has passed without a renewal.
    *
    * @param election its name
    */
-  void suspended(String election);
+  default void suspended(String election) {}
 
   /**
    * A leader's work was still running at its deadline.
    *
    * @param election its name
    */
-  void overrun(String election);
+  default void overrun(String election) {}
 
   /**
    * A renewal was answered.
@@ -50,8 +50,8 @@ public interface ClientMetrics {
    * @param roundTrip from sending it to its answer
    * @param margin what was left until this process's own deadline; negative if that had passed
    */
-  void renewed(Duration roundTrip, Duration margin);
+  default void renewed(Duration roundTrip, Duration margin) {}
 
   /** The client has left a replica because it had failed. */
-  void replicaChanged();
+  default void replicaChanged() {}
 }

@@ -33,7 +33,7 @@ public final class TenureClient implements AutoCloseable {
   private final String endpoints;
   private final Credentials credentials;
   private final Session.Options options;
-  private final ClientMetrics metrics;
+  private final List<ClientMetrics> metrics;
   private final boolean closesOnExit;
   private final Map<String, Candidacy> standing = new HashMap<>(); // under this
   private final Set<Candidacy> unfinished = new HashSet<>(); // and those whose seats are not free
@@ -43,7 +43,7 @@ public final class TenureClient implements AutoCloseable {
   private TenureClient(Builder builder) {
     endpoints = builder.endpoints;
     credentials = builder.credentials;
-    metrics = builder.metrics;
+    metrics = List.copyOf(builder.metrics);
     String candidate = builder.candidate == null ? defaultCandidate() : builder.candidate;
     options = new Session.Options(candidate, builder.leaseTtl, builder.supersede);
     closesOnExit = builder.closeOnExit;
@@ -87,7 +87,7 @@ public final class TenureClient implements AutoCloseable {
     private long leaseTtl;
     private boolean supersede;
     private Credentials credentials = Credentials.NONE;
-    private ClientMetrics metrics;
+    private final List<ClientMetrics> metrics = new ArrayList<>();
     private boolean closeOnExit = true;
 
     private Builder() {}
@@ -167,13 +167,13 @@ public final class TenureClient implements AutoCloseable {
     }
 
     /**
-     * Counts what happens.
+     * Counts what happens. May be called several times.
      *
      * @param metrics those of {@code io.tenure.micrometer}, for example
      * @return this
      */
     public Builder metrics(ClientMetrics metrics) {
-      this.metrics = Objects.requireNonNull(metrics, "metrics");
+      this.metrics.add(Objects.requireNonNull(metrics, "metrics"));
       return this;
     }
 

@@ -521,27 +521,9 @@ class ElectorTest {
 
   private record Renewals(BlockingQueue<Duration> margins) implements ClientMetrics {
     @Override
-    public void stands(String election) {}
-
-    @Override
-    public void elected(String election) {}
-
-    @Override
-    public void lost(String election, Cause cause) {}
-
-    @Override
-    public void suspended(String election) {}
-
-    @Override
-    public void overrun(String election) {}
-
-    @Override
     public void renewed(Duration roundTrip, Duration margin) {
       margins.add(margin);
     }
-
-    @Override
-    public void replicaChanged() {}
   }
 
   @Test

@@ -80,52 +80,13 @@ final class LeadershipMonitor implements ElectionListener {
     if (!isForGood) problem = null;
   }
 
-  /** What a client counts: an answered renewal is good news. {@code metrics} may be null. */
-  ClientMetrics counting(ClientMetrics metrics) {
-    return new Counting(metrics);
-  }
-
-  private final class Counting implements ClientMetrics {
-    private final ClientMetrics metrics; // null: none
-
-    Counting(ClientMetrics metrics) {
-      this.metrics = metrics;
-    }
-
-    @Override
-    public void renewed(Duration roundTrip, Duration margin) {
-      renewalWorks();
-      if (metrics != null) metrics.renewed(roundTrip, margin);
-    }
-
-    @Override
-    public void stands(String election) {
-      if (metrics != null) metrics.stands(election);
-    }
-
-    @Override
-    public void elected(String election) {
-      if (metrics != null) metrics.elected(election);
-    }
-
-    @Override
-    public void lost(String election, Cause cause) {
-      if (metrics != null) metrics.lost(election, cause);
-    }
-
-    @Override
-    public void suspended(String election) {
-      if (metrics != null) metrics.suspended(election);
-    }
-
-    @Override
-    public void overrun(String election) {
-      if (metrics != null) metrics.overrun(election);
-    }
-
-    @Override
-    public void replicaChanged() {
-      if (metrics != null) metrics.replicaChanged();
-    }
+  /** An answered renewal is good news. */
+  ClientMetrics renewals() {
+    return new ClientMetrics() {
+      @Override
+      public void renewed(Duration roundTrip, Duration margin) {
+        renewalWorks();
+      }
+    };
   }
 }

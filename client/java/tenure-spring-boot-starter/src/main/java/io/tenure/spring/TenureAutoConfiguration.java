@@ -59,8 +59,9 @@ public class TenureAutoConfiguration {
             .endpoints(properties.endpoints())
             .leaseTtl(properties.leaseTtl())
             .supersede(properties.supersede())
-            .metrics(monitor.counting(metrics.getIfUnique()))
+            .metrics(monitor.renewals())
             .closeOnExit(false);
+    metrics.ifUnique(client::metrics);
     if (properties.candidate() != null) client.candidate(properties.candidate());
     if (properties.tls() != null) client.credentials(tlsOf(properties.tls()));
     return client.build();
