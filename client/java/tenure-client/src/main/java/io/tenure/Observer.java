@@ -1,6 +1,5 @@
 package io.tenure;
 
-import io.grpc.ChannelCredentials;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
@@ -87,9 +86,7 @@ public final class Observer implements AutoCloseable {
   }
 
   /** Says what to observe, and where. Not thread-safe. */
-  public static final class Builder {
-    private String endpoints = "127.0.0.1:7070";
-    private Credentials credentials = Credentials.NONE;
+  public static final class Builder extends ServiceBuilder<Builder> {
     private List<String> names = List.of();
     private boolean prefix;
     private long fromRevision = Observation.SNAPSHOT;
@@ -97,38 +94,8 @@ public final class Observer implements AutoCloseable {
 
     private Builder() {}
 
-    /**
-     * Sets the replicas of the service. Unset: {@code 127.0.0.1:7070}.
-     *
-     * @param endpoints {@code host:port[,host:port...]}
-     * @return this
-     * @throws IllegalArgumentException if it names no replica
-     */
-    public Builder endpoints(String endpoints) {
-      Validation.checkEndpoints(endpoints);
-      this.endpoints = endpoints;
-      return this;
-    }
-
-    /**
-     * Connects with TLS.
-     *
-     * @param tls which files to use
-     * @return this
-     */
-    public Builder credentials(Tls tls) {
-      this.credentials = Credentials.of(Objects.requireNonNull(tls, "tls"));
-      return this;
-    }
-
-    /**
-     * Connects with any credentials of gRPC.
-     *
-     * @param credentials for each connection
-     * @return this
-     */
-    public Builder credentials(ChannelCredentials credentials) {
-      this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
+    @Override
+    Builder self() {
       return this;
     }
 

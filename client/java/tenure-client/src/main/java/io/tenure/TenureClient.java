@@ -1,6 +1,5 @@
 package io.tenure;
 
-import io.grpc.ChannelCredentials;
 import io.tenure.Connection.Credentials;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -81,28 +80,17 @@ public final class TenureClient implements AutoCloseable {
   }
 
   /** Says who stands, and where the service is. Not thread-safe. */
-  public static final class Builder {
-    private String endpoints = "127.0.0.1:7070";
+  public static final class Builder extends ServiceBuilder<Builder> {
     private String candidate;
     private long leaseTtl;
     private boolean supersede;
-    private Credentials credentials = Credentials.NONE;
     private final List<ClientMetrics> metrics = new ArrayList<>();
     private boolean closeOnExit = true;
 
     private Builder() {}
 
-    /**
-     * Sets the replicas of the service. Unset: {@code 127.0.0.1:7070}.
-     *
-     * @param endpoints {@code host:port[,host:port...]}; a host name may resolve to several
-     *     addresses
-     * @return this
-     * @throws IllegalArgumentException if it names no replica
-     */
-    public Builder endpoints(String endpoints) {
-      Validation.checkEndpoints(endpoints);
-      this.endpoints = endpoints;
+    @Override
+    Builder self() {
       return this;
     }
 
@@ -141,28 +129,6 @@ public final class TenureClient implements AutoCloseable {
      */
     public Builder supersede(boolean supersede) {
       this.supersede = supersede;
-      return this;
-    }
-
-    /**
-     * Connects with TLS.
-     *
-     * @param tls which files to use
-     * @return this
-     */
-    public Builder credentials(Tls tls) {
-      this.credentials = Credentials.of(Objects.requireNonNull(tls, "tls"));
-      return this;
-    }
-
-    /**
-     * Connects with any credentials of gRPC.
-     *
-     * @param credentials for each connection
-     * @return this
-     */
-    public Builder credentials(ChannelCredentials credentials) {
-      this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
       return this;
     }
 

@@ -1,10 +1,8 @@
 package io.tenure;
 
 import com.google.protobuf.ByteString;
-import io.grpc.ChannelCredentials;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.tenure.Connection.Credentials;
 import io.tenure.Connection.Replica;
 import io.tenure.v1.CampaignRequest;
 import io.tenure.v1.CampaignResponse;
@@ -15,7 +13,6 @@ import io.tenure.v1.ResignRequest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -82,23 +79,13 @@ public final class TimedLocks implements AutoCloseable {
   }
 
   /** Says who locks, and where the service is. Not thread-safe. */
-  public static final class Builder {
-    private String endpoints = "127.0.0.1:7070";
+  public static final class Builder extends ServiceBuilder<Builder> {
     private String candidate;
-    private Credentials credentials = Credentials.NONE;
 
     private Builder() {}
 
-    /**
-     * Sets the replicas of the service. Unset: {@code 127.0.0.1:7070}.
-     *
-     * @param endpoints {@code host:port[,host:port...]}
-     * @return this
-     * @throws IllegalArgumentException if it names no replica
-     */
-    public Builder endpoints(String endpoints) {
-      Validation.checkEndpoints(endpoints);
-      this.endpoints = endpoints;
+    @Override
+    Builder self() {
       return this;
     }
 
@@ -113,28 +100,6 @@ public final class TimedLocks implements AutoCloseable {
     public Builder candidate(String candidate) {
       Validation.checkName(candidate + "#" + "0".repeat(2 * SUFFIX_BYTES), "candidate");
       this.candidate = candidate;
-      return this;
-    }
-
-    /**
-     * Connects with TLS.
-     *
-     * @param tls which files to use
-     * @return this
-     */
-    public Builder credentials(Tls tls) {
-      this.credentials = Credentials.of(Objects.requireNonNull(tls, "tls"));
-      return this;
-    }
-
-    /**
-     * Connects with any credentials of gRPC.
-     *
-     * @param credentials for each connection
-     * @return this
-     */
-    public Builder credentials(ChannelCredentials credentials) {
-      this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
       return this;
     }
 

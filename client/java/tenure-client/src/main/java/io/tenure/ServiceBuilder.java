@@ -1,0 +1,52 @@
+package io.tenure;
+
+import io.grpc.ChannelCredentials;
+import io.tenure.Connection.Credentials;
+import java.util.Objects;
+
+/**
+ * Says where the service is, and how to connect to it: what all builders have.
+ *
+ * @param <Self> the builder
+ */
+abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
+  String endpoints = "127.0.0.1:7070";
+  Credentials credentials = Credentials.NONE;
+
+  abstract Self self();
+
+  /**
+   * Sets the replicas of the service. Unset: {@code 127.0.0.1:7070}.
+   *
+   * @param endpoints {@code host:port[,host:port...]}; a host name may resolve to several addresses
+   * @return this
+   * @throws IllegalArgumentException if it names no replica
+   */
+  public Self endpoints(String endpoints) {
+    Validation.checkEndpoints(endpoints);
+    this.endpoints = endpoints;
+    return self();
+  }
+
+  /**
+   * Connects with TLS.
+   *
+   * @param tls which files to use
+   * @return this
+   */
+  public Self credentials(Tls tls) {
+    this.credentials = Credentials.of(Objects.requireNonNull(tls, "tls"));
+    return self();
+  }
+
+  /**
+   * Connects with any credentials of gRPC.
+   *
+   * @param credentials for each connection
+   * @return this
+   */
+  public Self credentials(ChannelCredentials credentials) {
+    this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
+    return self();
+  }
+}
