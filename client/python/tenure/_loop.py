@@ -6,6 +6,7 @@ calls, beliefs, news
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import queue
@@ -24,7 +25,7 @@ from tenure._callbacks import SerialExecutor
 from tenure._connection import Connection, Credentials, Replica, check_threads
 from tenure._lease import FOREVER, SECOND
 from tenure._metrics import Metrics
-from tenure._seat import Event, SeatOptions
+from tenure._seat import Event, Lost, SeatOptions
 from tenure._session import Session
 from tenure._stream import KeepAliveStream
 from tenure.errors import ServiceError
@@ -67,7 +68,7 @@ class _Published:
 
 
 class ClientLoop:
-    """Thread-safe. Begins at once, and ends when it is closed."""
+    """Thread-safe. Begins at once, and ends when it is closed, or `failed`."""
 
     def __init__(self, options: LoopOptions) -> None:
         self._inputs: queue.SimpleQueue[Input] = queue.SimpleQueue()
@@ -77,10 +78,13 @@ class ClientLoop:
         self._metrics = options.metrics
         self._metrics.begin()
         self._published: dict[int, _Published] = {}
+        self._lock = threading.RLock()
+        self._listeners: dict[int, Listener] = {}  # of all that were added
+        self._over = False  # nobody is added any more
+        self.failed = False
         self._calls: dict[int, Any] = {}  # under way; both a grpc.Call and a grpc.Future
         self._stream: Optional[KeepAliveStream] = None
-        self._last_seat = 0
-        self._seats_lock = threading.Lock()
+        self.new_number = itertools.count(1).__next__  # for a seat
         self._wake: float = FOREVER
         self._give_up_at: float = FOREVER
         self._ended: Future[Optional[ServiceError]] = Future()
@@ -101,14 +105,13 @@ class ClientLoop:
         """What the session is to be told; passed over if it has ended."""
         self._inputs.put(what)
 
-    def new_number(self) -> int:
-        """For a seat; never the same twice."""
-        with self._seats_lock:
-            self._last_seat += 1
-            return self._last_seat
-
     def add(self, number: int, options: SeatOptions, listener: Listener) -> None:
-        self.tell(lambda session, now: self._add(number, options, listener))
+        """If it has ended, the listener is told so at once."""
+        with self._lock:
+            if not self._over:
+                self._listeners[number] = listener
+                return self.tell(lambda session, now: self._add(number, options, listener))
+        listener.on_gone()
 
     def check_may_wait(self) -> None:
         """Raises RuntimeError on a thread that would wait for itself."""
@@ -133,14 +136,23 @@ class ClientLoop:
     # All of these on the loop's thread.
 
     def _run(self) -> None:
+        failed = False
         try:
             while not self._over_at(_clock.now()):
                 self._turn()
         except BaseException:
+            failed = True
             logger.exception("the client has failed, and does not lead any more")
+        with self._lock:
+            self._over = True
+        for listener in self._listeners.values():
+            listener.belief.end()
         for published in self._published.values():
-            published.listener.belief.end()
-            published.listener.on_gone()
+            if published.term:
+                self._announce(published, Lost(pb.CAUSE_UNSPECIFIED))
+        for listener in self._listeners.values():
+            listener.on_gone()
+        self.failed = failed
         for call in self._calls.values():
             call.cancel()
         if self._stream:
@@ -182,15 +194,18 @@ class ClientLoop:
         for number, published in self._published.items():
             self._publish(number, published, now)
         for number, event in self._session.take_news():
-            published = self._published[number]
-            self._metrics.count_event(published.election, event)
-            published.listener.on_event(event)
+            self._announce(self._published[number], event)
         for renewal in self._session.take_renewals():
             self._metrics.count_renewal(renewal)
         for effect in effects:
             self._do[type(effect)](effect)
         for number in self._session.take_gone():
-            self._published.pop(number).listener.on_gone()
+            del self._published[number]
+            self._listeners.pop(number).on_gone()
+
+    def _announce(self, published: _Published, event: Event) -> None:
+        self._metrics.count_event(published.election, event)
+        published.listener.on_event(event)
 
     def _publish(self, number: int, published: _Published, now: int) -> None:
         belief = published.listener.belief

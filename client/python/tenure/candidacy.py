@@ -195,6 +195,8 @@ class Candidacy:
         future = self._answer() if timeout == 0 else self._next_seat()
         try:
             return self._seat_of(future.result(timeout or None))
+        except NotElected:  # which is a FutureTimeout, too
+            raise
         except FutureTimeout:
             raise self._not_elected(timeout) from None
         finally:
@@ -205,6 +207,8 @@ class Candidacy:
         future = asyncio.wrap_future(self._answer() if timeout == 0 else self._next_seat())
         try:
             return self._seat_of(await asyncio.wait_for(future, timeout or None))
+        except NotElected:
+            raise
         except asyncio.TimeoutError:
             raise self._not_elected(timeout) from None
 

@@ -134,7 +134,7 @@ class Client:
                 raise TenureError("the client is closed")
             if candidacy.election in self._candidacies:
                 raise ValueError(f"this client already stands in election {candidacy.election!r}")
-            if self._loop is None:
+            if self._loop is None or self._loop.failed:
                 self._loop = ClientLoop(self._options)
             self._candidacies[candidacy.election] = candidacy
             self._unfinished.add(candidacy)

@@ -169,7 +169,7 @@ class Elector:
         """One that keeps standing, from the first call in this process on."""
         with self._lock:
             candidacy = self._standing.get(election)
-            if candidacy is None:
+            if candidacy is None or candidacy._loop.failed:
                 candidacy = self._standing[election] = self._stand(election, has_work=True)
             return candidacy
 

@@ -182,6 +182,44 @@ def test_a_client_that_cannot_connect_leaves_no_thread_behind(authority, tmp_pat
     assert set(threading.enumerate()) <= set(before)
 
 
+def test_a_client_that_fails_says_so_and_stands_anew(service):
+    registry = prometheus_client.CollectorRegistry()
+    client = tenure.Client(service.endpoint, lease_ttl=2, registry=registry)
+    lost = queue.Queue()
+    elector = tenure.Elector(client, on_lost=lambda *what: lost.put(what))
+    job = elector.leader_only("nightly")(lambda: "done")
+    seat = elector._standing_in("nightly").wait(PATIENCE)
+    candidacy = elector.stand("orders")
+    candidacy.wait(PATIENCE)
+
+    def fail(*_):
+        raise SystemExit
+
+    client._loop.tell(fail)
+
+    assert lost.get(timeout=PATIENCE) == (seat, "UNSPECIFIED")
+    lost.get(timeout=PATIENCE)
+    assert seat.wait(PATIENCE)
+    with pytest.raises(tenure.NotElected, match="has ended"):
+        candidacy.wait(PATIENCE)
+    status = registry.get_sample_value("leader_election_master_status", {"name": "orders"})
+    assert status == 0
+    assert client._loop.close(SECOND).code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert elector._standing_in("nightly").wait(PATIENCE).term > seat.term
+    assert job() == "done"
+    client.close()
+
+
+def test_who_stands_while_the_client_ends_is_not_kept_waiting(service):
+    client = tenure.Client(service.endpoint, lease_ttl=10)
+    elector = tenure.Elector(client)
+    elector.stand("orders").wait(PATIENCE)
+    client._loop.close(SECOND)
+
+    with pytest.raises(tenure.NotElected, match="has ended"):
+        elector.stand("jobs").wait(PATIENCE)
+
+
 def test_the_service_may_be_away_when_the_client_begins(new_service):
     service = new_service()
     troubled = threading.Event()
