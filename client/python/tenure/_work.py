@@ -57,18 +57,19 @@ class _Cancellation:
         self._cancelled_before = self._count(0)
         self._requested = False
         self._over = False
-        seat._stop.add_done_callback(self._on_stop)
+        seat._cancel_by(self.request)
 
     def _count(self, otherwise: int) -> int:
         """How often somebody wants the task cancelled; only Python 3.11 and later can tell."""
         return self._task.cancelling() if hasattr(self._task, "cancelling") else otherwise
 
-    def _on_stop(self, _: object) -> None:
+    def request(self) -> None:
+        """Thread-safe."""
         with contextlib.suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:
-        if not self._over:
+        if not self._over and not self._requested:
             self._requested = True
             self._task.cancel()
 
@@ -77,6 +78,7 @@ class _Cancellation:
     ) -> None:
         """Raises SeatLost instead of the cancellation, unless somebody else wanted it too."""
         self._over = True
+        self._seat._cancellations.discard(self.request)
         if not self._requested:
             return
         if kind is None:

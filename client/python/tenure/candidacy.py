@@ -72,6 +72,7 @@ class Seat:
         self.leadership = leadership
         self._candidacy = candidacy
         self._stop: Future[str] = Future()  # done: the work must end, because of this
+        self._cancellations: set[Callable[[], None]] = set()  # called when it is done
         self._released = False  # whoever worked in it has given it up
         self._work_told = False  # that it has ended, to the session
 
@@ -121,6 +122,14 @@ class Seat:
     def _ask_to_stop(self, why: str) -> None:
         with contextlib.suppress(InvalidStateError):  # it has been asked already
             self._stop.set_result(f"term {self.term} of {self.election!r}: {why}")
+            for cancel in list(self._cancellations):
+                cancel()
+
+    def _cancel_by(self, cancel: Callable[[], None]) -> None:
+        """It may be called twice."""
+        self._cancellations.add(cancel)
+        if self._stop.done():
+            cancel()
 
     def __repr__(self) -> str:
         return f"<Seat {self.election!r} term {self.term}>"

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+import weakref
 
 import grpc
 import pytest
@@ -512,6 +514,23 @@ def test_a_job_of_asyncio_runs_only_where_the_leader_is(elector, rival):
         return [await mine(1), await theirs(2)]
 
     assert run(both()) == [1, None]
+
+
+def test_a_job_of_asyncio_that_has_ended_is_forgotten(elector):
+    tasks = []
+
+    @elector.leader_only("nightly")
+    async def job():
+        tasks.append(weakref.ref(asyncio.current_task()))
+
+    async def twice():
+        for _ in range(2):
+            await asyncio.create_task(job())
+
+    run(twice())
+
+    gc.collect()
+    assert [task() for task in tasks] == [None, None]
 
 
 # With asyncio.
