@@ -9,7 +9,7 @@ import threading
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 from tenure import _clock, _seat
 from tenure._belief import Belief
@@ -165,8 +165,8 @@ class Candidacy:
         self._leaving = False
         self._refusal: Optional[ServiceError] = None
         self._gone = False
-        self._waiting: list[Promise] = []  # for a seat
-        self._asking: list[Promise] = []  # for an answer
+        self._waiting: set[Promise] = set()  # for a seat
+        self._asking: set[Promise] = set()  # for an answer
         self._loop = client._claim(self)
         self._number = self._loop.new_number()
         self._loop.add(self._number, options, self)
@@ -201,25 +201,14 @@ class Candidacy:
         Raises NotElected after that, ServiceError if it is refused for good, and RuntimeError in a
         callback of this client, which would wait for itself.
         """
-        future = self._answer() if timeout == 0 else self._next_seat()
-        try:
-            return self._seat_of(future.result(timeout or None))
-        except NotElected:  # which is a FutureTimeout, too
-            raise
-        except FutureTimeout:
-            raise self._not_elected(timeout) from None
-        finally:
-            future.cancel()
+        with self._promise(timeout) as promise:
+            return self._seat_of(promise.result(timeout or None))
 
     async def wait_async(self, timeout: Optional[float] = None) -> Seat:
         """The same for asyncio."""
-        future = asyncio.wrap_future(self._answer() if timeout == 0 else self._next_seat())
-        try:
+        with self._promise(timeout) as promise:
+            future = asyncio.wrap_future(promise)
             return self._seat_of(await asyncio.wait_for(future, timeout or None))
-        except NotElected:
-            raise
-        except asyncio.TimeoutError:
-            raise self._not_elected(timeout) from None
 
     def _seat_of(self, answer: Optional[Seat]) -> Seat:
         if answer is None:
@@ -260,27 +249,32 @@ class Candidacy:
         self.resign()
         self._client._release(self)
 
-    def _next_seat(self) -> Promise:
-        """The current seat, or the next one."""
-        return self._promise(self._waiting, lambda: self._usable() is not None)
-
-    def _answer(self) -> Promise:
-        """The current seat, or None if the service has said that another leads, or nothing."""
-        return self._promise(self._asking, lambda: self._answered)
-
-    def _promise(self, promises: list[Promise], is_known: Callable[[], bool]) -> Promise:
+    @contextlib.contextmanager
+    def _promise(self, timeout: Optional[float]) -> Iterator[Promise]:
+        """The current seat, or the next one. With a timeout of 0: None, if the service has said
+        that another leads, or nothing.
+        """
         self._loop.check_may_wait()
-        future: Promise = Future()
+        promise: Promise = Future()
+        promises = self._asking if timeout == 0 else self._waiting
         with self._lock:
             if self._refusal:
-                future.set_exception(self._refusal)
+                promise.set_exception(self._refusal)
             elif self._gone:
-                future.set_exception(self._ended())
-            elif is_known():
-                future.set_result(self._usable())
+                promise.set_exception(self._ended())
+            elif self._usable() or (timeout == 0 and self._answered):
+                promise.set_result(self._usable())
             else:
-                promises.append(future)
-        return future
+                promises.add(promise)
+        try:
+            yield promise
+        except NotElected:  # which is a FutureTimeout, too
+            raise
+        except (FutureTimeout, asyncio.TimeoutError):
+            raise self._not_elected(timeout) from None
+        finally:
+            with self._lock:
+                promises.discard(promise)
 
     def _usable(self) -> Optional[Seat]:
         """The current seat, if work may begin in it."""
@@ -393,7 +387,7 @@ class Candidacy:
         _settle(asking, lambda future: future.set_result(None))
 
     def _take_promises(self) -> list[Promise]:
-        promises = self._waiting + self._asking
+        promises = [*self._waiting, *self._asking]
         self._waiting.clear()
         self._asking.clear()
         return promises

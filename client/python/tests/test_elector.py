@@ -94,6 +94,20 @@ def test_a_seat_that_is_not_won_in_time_is_an_error(elector, rival):
             run(wait())
 
 
+def test_a_wait_that_is_over_is_forgotten(elector, rival):
+    with elector.lead("orders", wait=PATIENCE):
+        candidacy = rival.stand("orders")
+
+        async def wait():
+            await candidacy.wait_async(0.001)
+
+        for call in (lambda: candidacy.wait(0.001), lambda: run(wait())):
+            with pytest.raises(tenure.NotElected):
+                call()
+
+        assert not candidacy._waiting
+
+
 def test_a_refusal_for_good_is_an_error(service):
     client = tenure.Client(service.endpoint, lease_ttl=7 * 24 * 3600)
 
