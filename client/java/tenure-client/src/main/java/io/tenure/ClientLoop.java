@@ -144,8 +144,7 @@ final class ClientLoop {
   /** What is added is told of its end, even if that has come already. */
   void add(int number, SeatOptions options, Listener listener) {
     published.put(number, new Published(listener));
-    if (over)
-      throw new TenureException("the client has failed, and its log says why; make another");
+    if (over) throw new TenureException("the client has failed: see its log, and make another one");
     tell(
         (session, now) -> {
           count(to -> to.stands(options.election()));
