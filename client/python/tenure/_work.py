@@ -45,6 +45,14 @@ class Working:
             self.__exit__()
 
 
+class Term(Working):
+    """The same, and the seat is given up when the work has ended."""
+
+    def __exit__(self, *exception: object) -> None:
+        self.seat._release()
+        super().__exit__(*exception)
+
+
 class _Cancellation:
     """Cancels the current task when its seat must be given up, unless it has ended before."""
 

@@ -31,7 +31,7 @@ from typing import Any, Awaitable, Callable, Optional, TypeVar, Union
 from tenure import _fork, _seat
 from tenure._lease import SECOND
 from tenure._validation import check_name, check_not_negative, check_value
-from tenure._work import Working
+from tenure._work import Term, Working
 from tenure.candidacy import Callbacks, Candidacy, Seat, Work
 from tenure.client import Client
 from tenure.errors import NotElected, SeatLost
@@ -108,13 +108,17 @@ class Elector:
         return Lead(self, election, wait)
 
     async def run(self, election: str, work: Callable[[Seat], Awaitable[None]]) -> None:
-        """Stands, runs `work(seat)` in each term, and stands again; until it is cancelled, or
-        `work` raises anything but SeatLost.
+        """Stands, runs `work(seat)` in each term, and a heartbeat later stands again; until it is
+        cancelled, or `work` raises anything but SeatLost, which TermOver is, too.
         """
-        while True:
-            with contextlib.suppress(SeatLost):
-                async with self.lead(election) as seat:
-                    await work(seat)
+        candidacy = self._stand(election, has_work=True)
+        try:
+            while True:
+                with contextlib.suppress(SeatLost):
+                    async with Term(candidacy, await candidacy.wait_async()) as seat:
+                        await work(seat)
+        finally:
+            candidacy._leave()
 
     def leader_only(self, election: str) -> Callable[[Function], Function]:
         """A decorator: the function runs only if this process leads, or else returns None.
@@ -182,43 +186,41 @@ class Lead:
         self._election = election
         self._wait = wait
         self._candidacy: Optional[Candidacy] = None
-        self._working: Optional[Working] = None
+        self._term: Optional[Term] = None
 
     def __enter__(self) -> Seat:
         candidacy = self._candidacy = self._elector._stand(self._election, has_work=True)
         try:
             while True:
-                self._working = Working(candidacy, candidacy.wait(self._wait))
+                self._term = Term(candidacy, candidacy.wait(self._wait))
                 with contextlib.suppress(SeatLost):  # before the work began: the next one
-                    return self._working.__enter__()
+                    return self._term.__enter__()
         except BaseException:
             candidacy._leave()
             raise
 
     def __exit__(self, *exception: Any) -> None:
         assert self._candidacy
-        assert self._working
-        self._working.seat._release()
-        self._working.__exit__(*exception)
+        assert self._term
+        self._term.__exit__(*exception)
         self._candidacy._leave()
 
     async def __aenter__(self) -> Seat:
         candidacy = self._candidacy = self._elector._stand(self._election, has_work=True)
         try:
             while True:
-                self._working = Working(candidacy, await candidacy.wait_async(self._wait))
+                self._term = Term(candidacy, await candidacy.wait_async(self._wait))
                 with contextlib.suppress(SeatLost):
-                    return await self._working.__aenter__()
+                    return await self._term.__aenter__()
         except BaseException:
             candidacy._leave()
             raise
 
     async def __aexit__(self, *exception: Any) -> None:
         assert self._candidacy
-        assert self._working
-        self._working.seat._release()
+        assert self._term
         try:
-            await self._working.__aexit__(*exception)
+            await self._term.__aexit__(*exception)
         finally:
             self._candidacy._leave()
 

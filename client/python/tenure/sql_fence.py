@@ -20,7 +20,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import Any, Callable, TypeVar
 
-from tenure.errors import TenureError
+from tenure.errors import SeatLost
 
 Result = TypeVar("Result")
 
@@ -40,7 +40,7 @@ _ERROR_DURING_COMMIT = 1180
 _DEADLOCK_IN_COMMIT = "error 149 "
 
 
-class TermOver(TenureError):
+class TermOver(SeatLost):
     """The term has ended: nothing was changed. Stop acting as the leader."""
 
 

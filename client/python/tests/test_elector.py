@@ -641,3 +641,21 @@ def test_work_of_asyncio_runs_again_after_it_was_lost(service, elector):
         run(elector.run("orders", work))
 
     assert terms[0] < terms[1]
+
+
+def test_work_of_asyncio_that_is_too_late_stands_again_after_the_others(brief):
+    async def work(seat):
+        terms.append(seat.term)
+        if len(terms) == 2:
+            raise ZeroDivisionError
+        raise tenure.TermOver
+
+    terms = []
+    claims = []
+    claim = brief._client._claim
+    brief._client._claim = lambda candidacy: claims.append(candidacy) or claim(candidacy)
+    with contextlib.suppress(ZeroDivisionError):
+        run(brief.run("orders", work))
+
+    assert terms[0] < terms[1]
+    assert len(claims) == 1  # a new one would not let the others go first
