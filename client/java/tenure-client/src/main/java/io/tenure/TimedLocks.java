@@ -56,7 +56,8 @@ import java.util.function.Function;
  */
 public final class TimedLocks implements AutoCloseable {
   private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(3);
-  private static final int TRIES_MAX = 5; // of one request, each on another replica
+  // For so long one request is tried again, each time on another replica.
+  private static final Duration REQUEST_PATIENCE = Duration.ofSeconds(5);
   private static final int REQUEST_ID_BYTES = 16;
   private static final int SUFFIX_BYTES = 8;
 
@@ -246,7 +247,8 @@ public final class TimedLocks implements AutoCloseable {
 
   /** The same request again, to another replica, as long as it may help. */
   private <Response> Response ask(Function<ElectionServiceBlockingStub, Response> call) {
-    for (int tries = 1; ; tries++) {
+    long begun = System.nanoTime();
+    while (true) {
       Replica replica = replica();
       try {
         Response response =
@@ -257,7 +259,8 @@ public final class TimedLocks implements AutoCloseable {
         return response;
       } catch (StatusRuntimeException failure) {
         ServiceException error = ServiceException.of(failure);
-        if (!error.isTransient() || tries >= TRIES_MAX) throw error;
+        boolean late = System.nanoTime() - begun >= REQUEST_PATIENCE.toNanos();
+        if (!error.isTransient() || late) throw error;
         pause(moveOn(replica, error));
       }
     }
