@@ -154,13 +154,12 @@ class Candidacy:
         self._callbacks = callbacks
         self._work = work
         self._has_work = options.has_work
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may resign at any time
         self._gate = Gate()  # of callbacks
         self._seat: Optional[Seat] = None  # the latest one
         self._won: Optional[Seat] = None  # the same, once on_elected has been called
         self._users = 0  # parts of the work that have not ended
-        self._idle = threading.Event()
-        self._idle.set()
+        self._idle = threading.Condition(self._lock)  # there are none
         self._answered = False  # the service has said whether this process leads, or could not
         self._leaving = False
         self._refusal: Optional[ServiceError] = None
@@ -287,19 +286,19 @@ class Candidacy:
             if self._leaving:
                 raise SeatLost(f"the stand in {self.election!r} is ending")
             self._users += 1
-            self._idle.clear()
 
     def _end_work(self, seat: Seat) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._idle.set()
+                self._idle.notify_all()
                 if self._work or seat._stop.done():
                     self._work_ended(seat)
 
     def _wait_for_work(self, timeout: float) -> bool:
         """Whether no work runs."""
-        return self._idle.wait(timeout)
+        with self._idle:
+            return self._idle.wait_for(lambda: self._users == 0, timeout)
 
     def _work_ended(self, seat: Seat) -> None:
         """Under the lock. Tells it once in a term: twice might end the next one."""
@@ -349,7 +348,7 @@ class Candidacy:
         self._stop("the seat must be given up")
 
     def _on_overrun(self, _event: _seat.Overrun) -> None:
-        if self._idle.is_set():
+        if self._users == 0:
             return
         logger.error("the work of %r has not ended in time", self._seat)
         # Not through the gate: a callback that hangs within it must not keep renewals waiting.

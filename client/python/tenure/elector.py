@@ -74,7 +74,7 @@ class Elector:
 
     def after_fork(self) -> None:
         """For tenure itself."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may close it at any time
         self._standing: dict[str, Candidacy] = {}  # those of `leader_only`
 
     def stand(

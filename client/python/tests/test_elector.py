@@ -479,6 +479,22 @@ print(tenure.Elector(client).stand("orders").wait().is_leader)
         pass
 
 
+def test_a_signal_handler_may_resign_while_work_begins(elector, monkeypatch):
+    candidacy = elector.stand("orders")
+    seat = candidacy.wait(PATIENCE)
+    monkeypatch.setattr(seat, "check", candidacy.resign)  # as a handler would, in between
+    ended = threading.Event()
+
+    def begin():
+        with pytest.raises(tenure.SeatLost, match="is ending"):
+            candidacy._begin_work(seat)
+        ended.set()
+
+    threading.Thread(target=begin, daemon=True).start()
+
+    assert ended.wait(PATIENCE)
+
+
 # Only for jobs.
 
 
