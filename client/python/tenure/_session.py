@@ -15,6 +15,7 @@ from typing import Optional
 
 import grpc
 
+from tenure import _pauses
 from tenure._effects import (
     CloseStream,
     Effect,
@@ -33,12 +34,8 @@ from tenure.v1 import election_pb2 as pb
 
 CALLS_MAX = 64  # under way at a time
 END_TRIES_MAX = 3
-BACKOFF_MIN = 20 * MILLISECOND
-BACKOFF_MAX = 500 * MILLISECOND
 # A place in a queue that an operator removed is noticed so late.
 CHECK = (20 * SECOND, 40 * SECOND)
-# What only an operator, or other candidates, can change.
-REFUSED_FOR_NOW = (1 * SECOND, 5 * SECOND)
 # How long a replica may take to answer before another one is asked.
 ANSWER_PATIENCE = (100 * MILLISECOND, 3 * SECOND)
 
@@ -191,7 +188,7 @@ class Session:
             wished = now + int(error.retry_delay * SECOND)
             entry.seat.unanswered(error, max(self._backoff(now), wished))
         elif error.is_refused_for_now:
-            entry.seat.unanswered(error, self._within(REFUSED_FOR_NOW, now))
+            entry.seat.unanswered(error, now + _pauses.refused(self._random))
         else:
             entry.seat.on_refused(error, now)
 
@@ -208,7 +205,7 @@ class Session:
         if call.seat == THE_SESSION:
             self._on_end_answered(error, refused, now)
         elif entry and unanswered:
-            retry_at = self._within(REFUSED_FOR_NOW, now) if refused else self._backoff(now)
+            retry_at = now + _pauses.refused(self._random) if refused else self._backoff(now)
             entry.seat.unanswered(unanswered, retry_at)
         elif entry:
             self._on_resigned(call, entry.seat, error, now)
@@ -545,9 +542,7 @@ class Session:
         return now + self._random.randint(*least_and_most)
 
     def _backoff(self, now: int) -> int:
-        doublings = min(max(self._failures - 1, 0), 10)
-        longest = min(BACKOFF_MAX, BACKOFF_MIN << doublings)
-        return self._within((0 if self._failures <= 1 else longest // 2, longest), now)
+        return now + _pauses.backoff(self._failures, self._random)
 
     def _next_number(self) -> int:
         self._last_number += 1

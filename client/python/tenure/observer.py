@@ -33,9 +33,10 @@ from typing import Any, AsyncIterator, Callable, Iterator, Optional, Sequence, U
 
 import grpc
 
-from tenure import _observation
+from tenure import _observation, _pauses
 from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
+from tenure._lease import SECOND
 from tenure._observation import Observation, Verdict
 from tenure._validation import check_name
 from tenure.errors import ServiceError
@@ -46,8 +47,6 @@ Names = Union[str, Sequence[str]]
 
 OBSERVED_MAX = 10_000
 PREFIXES_MAX = 64
-BACKOFF_MIN, BACKOFF_MAX = 0.02, 0.5  # seconds
-LIMITED_PAUSE = 1.0
 BUFFERED_MAX = 1_000  # changes that an iterator keeps for its reader
 
 
@@ -63,8 +62,10 @@ class Observer:
     on_snapshot(pb.Snapshot), on_event(pb.Event): a change.
     on_progress(pb.Progress): everything that the replica knew at this time has been reported. First
       called when all elections have started, then every few seconds.
-    on_broken(ServiceError): the stream broke, or could not be opened. It tries again, elsewhere.
-    on_failed(ServiceError): the service refuses this observer for good. The last callback.
+    on_broken(ServiceError): the stream broke, or could not be opened. It tries again, elsewhere; if
+      an operator may have to change something first, such as a token, after 1 to 5 s.
+    on_failed(ServiceError): the service refuses this observer for good: the request is malformed,
+      the policy does not allow it, or it selects too many elections. The last callback.
 
     Callbacks are called one after the other. A slow one delays the next, but nothing is lost unless
     it takes longer than the service keeps its history. An exception is logged.
@@ -100,6 +101,7 @@ class Observer:
         self._stopped = threading.Event()
         self._call: Any = None  # while a stream is open
         self._failures = 0
+        self._random = random.SystemRandom()
         thread = threading.Thread(target=self._run, name="tenure-observer", daemon=True)
         thread.start()
 
@@ -128,13 +130,17 @@ class Observer:
     def _run(self) -> None:
         while not self._stopped.is_set():
             error = self._follow_one_stream()
-            limited = error.reason == "LIMIT_REACHED"  # for a moment
-            if not limited and not error.is_transient:
+            if _is_final(error):
                 self._call_back(self._on_failed, error)
                 break
+            if error.is_transient:
+                self._failures += 1
+                pause = _pauses.backoff(self._failures, self._random)
+            else:
+                pause = _pauses.refused(self._random)
             self._call_back(self._on_broken, error)
             self._connection.move_on(silent=error.is_silence)
-            self._stopped.wait(LIMITED_PAUSE if limited else self._backoff())
+            self._stopped.wait(max(pause / SECOND, error.retry_delay))
         self._connection.close()
 
     def _follow_one_stream(self) -> ServiceError:
@@ -181,10 +187,12 @@ class Observer:
         if callback:
             guarded(self._gate.pass_through, callback, argument)
 
-    def _backoff(self) -> float:
-        longest = min(BACKOFF_MAX, BACKOFF_MIN * 2 ** min(self._failures, 10))
-        self._failures += 1
-        return random.uniform(longest / 2, longest)
+
+def _is_final(error: ServiceError) -> bool:
+    """Who may not see these elections, or so many, is told."""
+    if error.code is grpc.StatusCode.PERMISSION_DENIED or error.reason == "OBSERVE_TOO_WIDE":
+        return True
+    return not (error.is_transient or error.is_refused_for_now)
 
 
 class _Watchdog:

@@ -8,11 +8,14 @@ import signal
 import socket
 import subprocess
 import threading
+from concurrent import futures
 
+import grpc
 import pytest
 
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # whatever is forked here does not use gRPC
 import tenure
+from tenure.v1 import election_pb2_grpc as rpc
 
 BIN = pathlib.Path(
     os.environ.get("TENURE_BIN") or pathlib.Path(__file__).parents[3] / "build" / "bin"
@@ -99,6 +102,26 @@ def refuse_threads(monkeypatch):
         return refused
 
     return refuse
+
+
+@pytest.fixture
+def new_proxy():
+    """Makes proxies that answer Campaign and Observe themselves; answers with their endpoints."""
+    servers = []
+
+    def new(answer):
+        answers = type("", (rpc.ElectionServiceServicer,), {})()
+        answers.Campaign = answers.Observe = answer
+        servers.append(grpc.server(futures.ThreadPoolExecutor(2)))
+        rpc.add_ElectionServiceServicer_to_server(answers, servers[-1])
+        endpoint = free_address()
+        servers[-1].add_insecure_port(endpoint)
+        servers[-1].start()
+        return endpoint
+
+    yield new
+    for server in servers:
+        server.stop(None).wait()
 
 
 @pytest.fixture

@@ -4,16 +4,14 @@ import queue
 import resource
 import subprocess
 import threading
-from concurrent import futures
 
 import grpc
 import prometheus_client
 import pytest
-from conftest import PATIENCE, free_address
+from conftest import PATIENCE
 
 import tenure
 from tenure._lease import SECOND
-from tenure.v1 import election_pb2_grpc as rpc
 
 TOKEN = "0123456789abcdef"
 POLICY = """
@@ -95,6 +93,38 @@ def test_so_does_a_token(tls_service, authority):
     tls_service.start()
 
     assert leads_with(tls_service, ca=authority.path("ca.crt"), token=authority.path("token"))
+
+
+def test_a_token_that_is_missing_for_a_moment_is_read_again(tls_service, authority, tmp_path):
+    tls_service.add_options("--tls-client-certs", "optional")
+    tls_service.add_options("--policy", authority.path("policy.yaml"))
+    tls_service.start()
+    token = tmp_path / "mine"
+    token.touch()
+    credentials = tenure.Tls(ca=authority.path("ca.crt"), token=token)
+    troubled, broken, snapshots = queue.Queue(), queue.Queue(), queue.Queue()
+    endpoint = tls_service.endpoint
+
+    with (
+        tenure.Client(endpoint, lease_ttl=10, credentials=credentials) as client,
+        tenure.Observer(
+            endpoint,
+            "orders",
+            credentials=credentials,
+            on_broken=broken.put,
+            on_snapshot=snapshots.put,
+        ),
+    ):
+        elector = tenure.Elector(client, on_trouble=lambda *what: troubled.put(what))
+        candidacy = elector.stand("orders")
+        for told in (troubled, broken):
+            told.get(timeout=PATIENCE)
+        token.unlink()
+        broken.get(timeout=PATIENCE)
+        token.write_text(f"{TOKEN}\n")
+
+        assert candidacy.wait(PATIENCE).is_leader
+        assert snapshots.get(timeout=PATIENCE)
 
 
 def test_a_certificate_that_is_replaced_is_read_again(tls_service, authority, tmp_path):
@@ -238,28 +268,12 @@ def test_the_service_may_be_away_when_the_client_begins(new_service):
     assert [error.code for error in errors] == [grpc.StatusCode.UNAVAILABLE]
 
 
-class Refuses(rpc.ElectionServiceServicer):
-    """A proxy that answers for the service, with details of its own making."""
-
-    def refuse(self, _request, context):
+def test_details_that_cannot_be_read_do_not_hide_the_error(new_proxy):
+    def refuse(_request, context):
         context.set_trailing_metadata((("grpc-status-details-bin", b"\xff"),))
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, "by a proxy")
 
-    Campaign = Observe = refuse
-
-
-@pytest.fixture
-def proxy():
-    server = grpc.server(futures.ThreadPoolExecutor(2))
-    rpc.add_ElectionServiceServicer_to_server(Refuses(), server)
-    endpoint = free_address()
-    server.add_insecure_port(endpoint)
-    server.start()
-    yield endpoint
-    server.stop(None).wait()
-
-
-def test_details_that_cannot_be_read_do_not_hide_the_error(proxy):
+    proxy = new_proxy(refuse)
     with tenure.Client(proxy) as client, pytest.raises(tenure.ServiceError, match="by a proxy"):
         tenure.Elector(client).lead("orders", wait=PATIENCE).__enter__()
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import PATIENCE
 
 import tenure
+from tenure import _pauses
 from tenure.v1 import election_pb2 as pb
 
 
@@ -81,6 +82,32 @@ def test_a_thread_that_cannot_be_started_is_tried_again(service, refuse_threads,
     assert names_of(changes, 1) == ["snapshot 0"]
     assert len(refused) == 1
     changes.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "is_final"),
+    [
+        ("UNAUTHENTICATED", False),
+        ("UNKNOWN", False),
+        ("INTERNAL", False),
+        ("RESOURCE_EXHAUSTED", False),
+        ("PERMISSION_DENIED", True),
+        ("INVALID_ARGUMENT", True),
+        ("UNIMPLEMENTED", True),
+    ],
+)
+def test_a_refusal_that_an_operator_may_end_is_no_end(new_proxy, monkeypatch, code, is_final):
+    monkeypatch.setattr(_pauses, "REFUSED_FOR_NOW", (0, 0))
+    told = queue.Queue()
+    with tenure.Observer(
+        new_proxy(lambda _, context: context.abort(grpc.StatusCode[code], "")),
+        "orders",
+        on_broken=lambda error: told.put(("broken", error.code.name)),
+        on_failed=lambda error: told.put(("failed", error.code.name)),
+    ):
+        first = told.get(timeout=PATIENCE)
+        assert first == ("failed" if is_final else "broken", code)
+        assert is_final or told.get(timeout=PATIENCE) == first
 
 
 def test_history_can_be_read_from_its_beginning(service, elector):
