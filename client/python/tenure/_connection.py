@@ -39,8 +39,11 @@ _OPTIONS: list[tuple[str, Any]] = [
 
 
 class Replica:
-    def __init__(self, endpoint: str, channel: grpc.Channel) -> None:
+    def __init__(
+        self, endpoint: str, channel: grpc.Channel, token: Optional[grpc.CallCredentials]
+    ) -> None:
         self.endpoint = endpoint
+        self.token = token  # for each call
         self.channel = channel
         self.stub = rpc.ElectionServiceStub(channel)
         self.answered = False  # anything, on this connection
@@ -85,7 +88,9 @@ class Connection:
             self._options.append(("grpc.service_config", _HEALTH_CHECKED))
         self._stamp: tuple = ()
         self._channel_credentials: Optional[grpc.ChannelCredentials]
+        self._token: Optional[grpc.CallCredentials] = None
         if isinstance(credentials, Tls):
+            self._token = credentials.call_credentials()
             self._stamp = credentials.stamp()
             self._channel_credentials = credentials.channel_credentials()
         else:
@@ -127,9 +132,10 @@ class Connection:
 
     def _open(self, endpoint: str) -> Replica:
         if self._channel_credentials is None:
-            return Replica(endpoint, grpc.insecure_channel(endpoint, self._options))
-        channel = grpc.secure_channel(endpoint, self._channel_credentials, self._options)
-        return Replica(endpoint, channel)
+            channel = grpc.insecure_channel(endpoint, self._options)
+        else:
+            channel = grpc.secure_channel(endpoint, self._channel_credentials, self._options)
+        return Replica(endpoint, channel, self._token)
 
     def _files_have_changed(self) -> bool:
         if not isinstance(self._credentials, Tls):

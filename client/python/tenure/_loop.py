@@ -246,21 +246,22 @@ class ClientLoop:
         begin = getattr(replica.stub, method)
         try:
             check_threads()
-            call = begin.future(send.request, timeout=send.patience / SECOND)
+            patience = send.patience / SECOND
+            call = begin.future(send.request, timeout=patience, credentials=replica.token)
         except RuntimeError as refusal:
             ending = self._give_up_at != FOREVER
-            error = self._wait_for(begin, send) if ending else _unavailable(refusal)
+            error = self._wait_for(begin, send, replica) if ending else _unavailable(refusal)
             return self.tell(lambda _, now: done(now, None, error))
         self._calls[send.call] = call
         call.add_done_callback(
             lambda _: self.tell(lambda _, now: self._answered(replica, send.call, done, now))
         )
 
-    def _wait_for(self, begin: Any, send: Any) -> Optional[ServiceError]:
+    def _wait_for(self, begin: Any, send: Any, replica: Replica) -> Optional[ServiceError]:
         """Python 3.12 and later start none when they exit. Waits: no lease is renewed any more."""
         patience = min(send.patience, self._give_up_at - _clock.now())
         try:
-            begin(send.request, timeout=patience / SECOND)
+            begin(send.request, timeout=patience / SECOND, credentials=replica.token)
             return None
         except grpc.RpcError as error:
             return ServiceError.from_rpc(error)
@@ -284,7 +285,7 @@ class ClientLoop:
         self._stream = None
         try:
             check_threads()
-            self._stream = KeepAliveStream(replica.stub, told, closed)
+            self._stream = KeepAliveStream(replica, told, closed)
         except RuntimeError as refusal:
             logger.warning("no stream could be opened: %s", refusal)
             closed()

@@ -9,8 +9,8 @@ from typing import Callable, Optional
 
 import grpc
 
+from tenure._connection import Replica
 from tenure.v1 import election_pb2 as pb
-from tenure.v1 import election_pb2_grpc as rpc
 
 
 class KeepAliveStream:
@@ -21,14 +21,16 @@ class KeepAliveStream:
 
     def __init__(
         self,
-        stub: rpc.ElectionServiceStub,
+        replica: Replica,
         on_message: Callable[[pb.KeepAliveResponse], None],
         on_closed: Callable[[], None],
     ) -> None:
         self._on_message = on_message
         self._on_closed = on_closed
         self._requests: queue.SimpleQueue[Optional[pb.KeepAliveRequest]] = queue.SimpleQueue()
-        self._call = stub.KeepAlive(iter(self._requests.get, None))
+        self._call = replica.stub.KeepAlive(
+            iter(self._requests.get, None), credentials=replica.token
+        )
         try:
             threading.Thread(target=self._read, name="tenure-keep-alive", daemon=True).start()
         except RuntimeError:

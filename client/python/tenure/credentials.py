@@ -49,11 +49,15 @@ class Tls:
     def channel_credentials(self) -> grpc.ChannelCredentials:
         """With the files as they are now."""
         read = [pathlib.Path(path).read_bytes() if path else None for path in self._pem_files]
-        credentials = grpc.ssl_channel_credentials(*read)
+        return grpc.ssl_channel_credentials(*read)
+
+    def call_credentials(self) -> Optional[grpc.CallCredentials]:
+        """The token, for each call. Not for the channel: its watch of the replica's health, which
+        needs none, would fail for want of one, and then not be tried again for minutes.
+        """
         if self.token is None:
-            return credentials
-        token = grpc.metadata_call_credentials(_TokenOfFile(self.token), "tenure-token")
-        return grpc.composite_channel_credentials(credentials, token)
+            return None
+        return grpc.metadata_call_credentials(_TokenOfFile(self.token), "tenure-token")
 
 
 class _TokenOfFile(grpc.AuthMetadataPlugin):

@@ -148,7 +148,8 @@ class Observer:
         replica = self._connection.replica
         try:
             check_threads()
-            call = self._call = replica.stub.Observe(self._observation.request())
+            request = self._observation.request()
+            call = self._call = replica.stub.Observe(request, credentials=replica.token)
             watchdog = _Watchdog(call, self._silence_max)
         except RuntimeError as error:
             if self._call:

@@ -115,10 +115,10 @@ def test_a_token_that_is_missing_for_a_moment_is_read_again(tls_service, authori
             on_snapshot=snapshots.put,
         ),
     ):
-        elector = tenure.Elector(client, on_trouble=lambda *what: troubled.put(what))
+        elector = tenure.Elector(client, on_trouble=lambda _, error: troubled.put(error))
         candidacy = elector.stand("orders")
         for told in (troubled, broken):
-            told.get(timeout=PATIENCE)
+            assert "holds no token" in told.get(timeout=PATIENCE).details
         token.unlink()
         broken.get(timeout=PATIENCE)
         token.write_text(f"{TOKEN}\n")
