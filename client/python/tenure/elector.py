@@ -103,6 +103,9 @@ class Elector:
         lease does, when an operator asks this process to make way, and when the seat is lost. The
         block then ends with SeatLost. In `with`, ask `seat.stopping`, or wait in `seat.wait`.
 
+        Before Python 3.11, a task does not know how often it was cancelled: if others cancel it at
+        the same moment, the block ends with SeatLost all the same, and `run` goes on. Cancel again.
+
         Raises NotElected after `wait`, and ServiceError if the service refuses it for good.
         """
         return Lead(self, election, wait)
