@@ -286,8 +286,7 @@ class ClientLoop:
         try:
             check_threads()
             self._stream = KeepAliveStream(replica, told, closed)
-        except RuntimeError as refusal:
-            logger.warning("no stream could be opened: %s", refusal)
+        except RuntimeError:
             closed()
 
     def _on_message(
