@@ -31,11 +31,16 @@ public final class Programs implements AutoCloseable {
   private final List<Thread> readers = new ArrayList<>();
   private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
 
-  /** Starts one more. */
+  /** Starts one more, as a terminal would: a program in the background ignores SIGINT. */
   public void start(List<String> command, Path folder) throws IOException {
     int index = all.size();
+    List<String> inForeground = new ArrayList<>(List.of("env", "--default-signal=INT"));
+    inForeground.addAll(command);
     Process process =
-        new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
+        new ProcessBuilder(inForeground)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .start();
     all.add(process);
     BufferedReader reader = new BufferedReader(new InputStreamReader(process.getInputStream()));
     Thread thread =
