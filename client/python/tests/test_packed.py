@@ -43,7 +43,8 @@ def test_the_readme_elects_one_of_three_processes(service, programs, tmp_path): 
 
     print(f"\nnext leader after kill -9: {after_kill:.3f} s (lease: 2 s), ", end="")
     print(f"after SIGINT: {after_interrupt * 1000:.0f} ms")
-    assert [int(term[1]) for term in (first, second, third)] == [1, 2, 3]
+    # By one at least: a busy machine may take a seat before its program has said a word.
+    assert 0 < int(first[1]) < int(second[1]) < int(third[1])
 
 
 def test_the_source_package_needs_no_protoc(service, tmp_path):

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -147,15 +146,13 @@ class PackedTest {
     System.out.printf(
         "next leader after kill -9: %.0f ms (lease: 2 s), after SIGINT: %.0f ms%n",
         milliseconds(killed, second.at()), milliseconds(interrupted, third.at()));
-    assertEquals(
-        List.of("1", "2", "3"),
-        Stream.of(first, second, third).map(Programs.Said::match).map(PackedTest::term).toList());
+    assertTheTermsRise(first, second, third);
 
     for (int i = 0; i < 2; i++) run(classPath, "Latch", service.endpoint());
     String making = "^making a report in term (\\d+)";
     Programs.Said latched = programs.awaitLine(making);
     programs.end(latched.by(), "TERM");
-    assertEquals("2", term(programs.awaitLine(making, latched.by()).match()));
+    assertTheTermsRise(latched, programs.awaitLine(making, latched.by()));
   }
 
   @Test
@@ -175,14 +172,19 @@ class PackedTest {
     String running = "^running in term (\\d+)";
 
     Programs.Said first = programs.awaitLine(running);
-    assertEquals("1", term(first.match()));
     programs.end(first.by(), "TERM");
 
-    assertEquals("2", term(programs.awaitLine(running, first.by()).match()));
+    assertTheTermsRise(first, programs.awaitLine(running, first.by()));
   }
 
-  private static String term(Matcher match) {
-    return match.group(1);
+  /** By one at least: a busy machine may take a seat before its program has said a word. */
+  private static void assertTheTermsRise(Programs.Said... leaders) {
+    long before = 0;
+    for (Programs.Said leader : leaders) {
+      long term = Long.parseLong(leader.match().group(1));
+      assertTrue(term > before, term + " does not follow " + before);
+      before = term;
+    }
   }
 
   @Test
