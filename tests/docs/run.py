@@ -9,7 +9,7 @@ network and processes, and leaves nothing behind. The language of a block decide
   sh                   runs, with errexit, nounset and pipefail
   sql                  is piped to `mariadb`, as root
   cpp                  is piped to `compile`, a function of session.sh
-  yaml, json, ini      is parsed, and so is python
+  yaml, json, ini      is parsed, and so are python and xml
   promql, mermaid      is ignored (`make test-monitoring` runs the queries)
   none                 If it is a transcript, its lines that start with "$ " run, and must print the lines
                        shown below them. Spaces, and words that contain a digit, may differ
@@ -37,6 +37,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from xml.etree import ElementTree
 
 import yaml
 
@@ -53,6 +54,7 @@ PARSERS = {
     "ini": lambda text: configparser.ConfigParser(interpolation=None).read_string(text),
     "json": lambda text: [json.loads(line) for line in text.splitlines() if line],
     "python": ast.parse,
+    "xml": lambda text: ElementTree.fromstring(f"<all>{text}</all>"),
     "yaml": lambda text: list(yaml.safe_load_all(text)),
 }
 IGNORED = {"promql", "mermaid", "ts"}
@@ -103,7 +105,7 @@ def steps_of_block(line, language, text, verb, argument):
     if language in PARSERS:
         try:
             PARSERS[language](text)
-        except (ValueError, SyntaxError, configparser.Error, yaml.YAMLError) as error:
+        except (ValueError, SyntaxError, configparser.Error, yaml.YAMLError, ElementTree.ParseError) as error:
             raise WrongPage(f"{line}: not {language}: {error}") from error
     elif language not in IGNORED:
         raise WrongPage(f"{line}: unknown language '{language}'")

@@ -63,8 +63,9 @@ class ParseTest(unittest.TestCase):
         self.refuses(block("yaml", "a: [1"), "2: not yaml")
         self.refuses(block("ini", "a=b"), "2: not ini")
         self.refuses(block("python", "if True"), "2: not python")
+        self.refuses(block("xml", "<a>", "<b/>"), "2: not xml")
         self.assertEqual(run.parse(block("json", '{"a":1}', '{"a":2}') + block("yaml", "a: 1") +
-                                   block("ini", "[a]", "b=%c")), [])
+                                   block("ini", "[a]", "b=%c") + block("xml", "<a/>", "<b/>")), [])
 
     def test_what_is_unknown_or_has_no_end_is_refused(self):
         self.refuses("\n" + block("shell", "a"), "3: unknown language 'shell'")
