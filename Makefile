@@ -24,11 +24,11 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 
 .DEFAULT_GOAL := help
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
-	test-hostile test-admin-storm fuzz test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
+	test-hostile test-admin-storm fuzz test-run test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
 	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
 	image package pictures bench \
 	bench-scale \
-	bench-overload bench-figure check check-proto model fix \
+	bench-overload bench-figure check check-style check-proto model fix \
 	clean
 
 ##@ Run
@@ -109,6 +109,9 @@ fuzz: ## Look for bytes that break the law, a parser or a port, for SECONDS=60 e
 test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
 	@scripts/build.sh --with test library_test
 	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/library_test stall_test
+
+test-run: ## A new user's first minutes on this machine: make run, and a campaign
+	@scripts/first-minutes.sh
 
 test-bare: ## A new user's first minutes in a bare Debian, SUITE=bookworm (FIRST=demo: only that target)
 	@scripts/test-bare.sh $(ROOTS) $(or $(SUITE),bookworm) $(FIRST)
@@ -203,12 +206,15 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: ## Check the style of the code, for mistakes that clang finds, its locks, rooms and bounds, links, versions, and that CI runs every target
+check: check-style ## Check everything that is read and not run: the style, and the mistakes and forgotten locks that clang finds
+	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
+	@scripts/check-clang.sh
+
+check-style: ## Check the style of the code, its rooms and bounds, links, versions, and that CI runs every target
+	@scripts/install-deps.sh check
 	@scripts/check-version.sh
 	@scripts/check-targets.sh
-	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
 	@clang-format --dry-run --Werror $(CODE)
-	@scripts/check-clang.sh
 	@scripts/check-house.py
 	@scripts/check-links.sh
 

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 exempt=(
   help  # prints the Makefile's comments
-  run   # serves until it is stopped; test-bare runs it
+  run   # serves until it is stopped; test-run runs it
   fix   # changes the code
   clean # removes what was built
 )
