@@ -89,11 +89,18 @@ func (r *reloadedTLS) Clone() credentials.TransportCredentials {
 	return &reloadedTLS{r.TransportCredentials.Clone(), r.options}
 }
 
+// healthService tells everybody how a replica is. gRPC watches that on each connection, and after a watch that failed,
+// for want of a token, waits for up to minutes before the connection is used.
+const healthService = "/grpc.health.v1.Health/"
+
 // tokenOfFile reads the token for each call. A file that is being replaced may be missing or empty for a
 // moment, so then the call may be made again: it is not the service that refuses it.
 type tokenOfFile string
 
-func (f tokenOfFile) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+func (f tokenOfFile) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
+	if call, known := credentials.RequestInfoFromContext(ctx); known && strings.HasPrefix(call.Method, healthService) {
+		return nil, nil
+	}
 	content, err := os.ReadFile(string(f))
 	if err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())

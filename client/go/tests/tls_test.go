@@ -139,6 +139,37 @@ func TestAServiceThatIsNotTrustedGetsNothing(t *testing.T) {
 	}
 }
 
+// The library also watches how the replica is, on the same connection.
+func TestATokenThatIsMissingForAMomentDoesNotKeepAClientAway(t *testing.T) {
+	authority := newAuthority(t)
+	authority.issue("server", false)
+	token := writeFile(t, "token", "")
+	policy := writeFile(t, "policy.yaml", `identities:
+  - name: orders
+    token_files: [`+writeFile(t, "known", "0123456789abcdef0123\n")+`]
+    rules: [{verbs: [campaign], elections: [orders]}]
+`)
+	service := startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
+	client := newClient(t, tenure.ClientOptions{
+		Endpoints: service.endpoint, TLS: &tenure.TLSOptions{CA: authority.path("ca.crt"), Token: token},
+	})
+	troubles := make(chan error, 100)
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders", OnTrouble: func(err error) { troubles <- err }})
+	led := make(chan struct{}, 1)
+	run(elector, context.Background(), func(ctx context.Context, _ tenure.Seat) error {
+		led <- struct{}{}
+		<-ctx.Done()
+		return nil
+	})
+
+	if err := receive(t, "trouble", troubles); !strings.Contains(err.Error(), "holds no token") {
+		t.Error(err)
+	}
+	must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
+
+	receive(t, "a term", led)
+}
+
 func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
 	authority := newAuthority(t)
 	authority.issue("server", false)
