@@ -226,7 +226,8 @@ public final class Observer implements AutoCloseable {
         }
         tell(() -> listener.broken(error));
         connection.moveOn(error.isSilence());
-        if (closed.await(pauseAfter(error, connection), TimeUnit.NANOSECONDS)) return;
+        long pause = pauseAfter(error, connection.backoffMs() * Lease.MILLISECOND);
+        if (closed.await(pause, TimeUnit.NANOSECONDS)) return;
       }
     } catch (InterruptedException interruption) {
       // A listener has interrupted its own thread: that ends it.
@@ -240,10 +241,12 @@ public final class Observer implements AutoCloseable {
     return !error.isTransient() && !error.isRefusedForNow();
   }
 
-  private static long pauseAfter(ServiceException error, Connection connection) {
-    if (error.isTransient()) return connection.backoffMs() * Lease.MILLISECOND;
-    return ThreadLocalRandom.current()
-        .nextLong(Session.REFUSED_FOR_NOW_MIN, Session.REFUSED_FOR_NOW_MAX);
+  /** In nanoseconds, like the backoff; at least as long as the service wants. */
+  static long pauseAfter(ServiceException error, long backoff) {
+    long refused =
+        ThreadLocalRandom.current()
+            .nextLong(Session.REFUSED_FOR_NOW_MIN, Session.REFUSED_FOR_NOW_MAX);
+    return Math.max(error.isTransient() ? backoff : refused, error.retryDelay().toNanos());
   }
 
   private boolean isClosed() {

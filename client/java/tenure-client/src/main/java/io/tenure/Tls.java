@@ -133,12 +133,18 @@ public final class Tls {
     public void applyRequestMetadata(RequestInfo call, Executor executor, MetadataApplier applier) {
       executor.execute(
           () -> {
+            // Perhaps not yet, while the file is being replaced.
+            String details = "the first line of " + path + " holds no token";
             try (Stream<String> lines = Files.lines(path)) {
+              String token = lines.findFirst().orElse("").strip();
+              if (token.isEmpty()) {
+                applier.fail(Status.UNAVAILABLE.withDescription(details));
+                return;
+              }
               Metadata metadata = new Metadata();
-              metadata.put(AUTHORIZATION, "Bearer " + lines.findFirst().orElse("").strip());
+              metadata.put(AUTHORIZATION, "Bearer " + token);
               applier.apply(metadata);
             } catch (IOException | UncheckedIOException unreadable) {
-              String details = "cannot read the token in " + path;
               applier.fail(Status.UNAVAILABLE.withDescription(details).withCause(unreadable));
             }
           });

@@ -20,6 +20,7 @@ import io.tenure.v1.Snapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -204,6 +205,17 @@ class ObserverTest {
     } finally {
       server.shutdownNow();
     }
+  }
+
+  @Test
+  void itWaitsAsLongAsTheServiceWants() {
+    Duration wanted = Duration.ofHours(1);
+    ServiceException overloaded =
+        new ServiceException(Status.Code.UNAVAILABLE, "", "OVERLOADED", Map.of(), wanted);
+    assertEquals(wanted.toNanos(), Observer.pauseAfter(overloaded, 1));
+    ServiceException refused =
+        new ServiceException(Status.Code.RESOURCE_EXHAUSTED, "", "QUOTA", Map.of(), wanted);
+    assertEquals(wanted.toNanos(), Observer.pauseAfter(refused, 1));
   }
 
   @Test

@@ -191,6 +191,42 @@ class TlsTest {
   }
 
   @Test
+  void aTokenThatIsBeingReplacedIsWaitedFor() throws Exception {
+    Files.writeString(file("mine"), "");
+    Tls tls = trusting("ca.crt").token(file("mine")).build();
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    ObserverListener listener =
+        new ObserverListener() {
+          @Override
+          public void snapshot(Snapshot snapshot) {
+            told.add("snapshot");
+          }
+
+          @Override
+          public void broken(ServiceException error) {
+            told.add("broken: " + error.getMessage());
+          }
+
+          @Override
+          public void failed(ServiceException error) {
+            told.add("failed: " + error.getMessage());
+          }
+        };
+
+    try (Observer observer =
+        Observer.builder().endpoints(service.endpoint()).names("orders").credentials(tls).build()) {
+      observer.start(listener);
+      String first = told.poll(Service.PATIENCE, TimeUnit.SECONDS);
+      assertTrue(first.startsWith("broken: ") && first.contains("holds no token"), first);
+      replace("mine", Files.readString(file("token")));
+
+      String next = first;
+      while (next.startsWith("broken: ")) next = told.poll(Service.PATIENCE, TimeUnit.SECONDS);
+      assertEquals("snapshot", next);
+    }
+  }
+
+  @Test
   void aServiceWithAnotherAuthorityIsNotTalkedToUntilTheFileIsReplaced() throws Exception {
     Files.copy(file("another.crt"), file("trusted.crt"));
     Candidacy candidacy =
