@@ -17,9 +17,6 @@ constexpr auto kBackoffMax = 500ms;
 // A place in a queue that an operator removed is noticed so late.
 constexpr auto kCheckMin = 20s;
 constexpr auto kCheckMax = 40s;
-// What only an operator, or other candidates, can change.
-constexpr auto kRefusedForNowMin = 1s;
-constexpr auto kRefusedForNowMax = 5s;
 // How long a campaign for a set waits for its seats, and how much later than others a replica that
 // hangs is noticed by it.
 constexpr auto kSetWait = 500ms;

@@ -95,6 +95,11 @@ std::chrono::milliseconds Connection::Backoff() {
       std::uniform_int_distribution<int64_t>(longest / 2, longest)(random_));
 }
 
+std::chrono::milliseconds Connection::RefusedPause() {
+  return std::chrono::milliseconds(std::uniform_int_distribution<int64_t>(
+      kRefusedForNowMin.count(), kRefusedForNowMax.count())(random_));
+}
+
 std::string ReasonOf(const grpc::Status& status) { return DetailsOf(status).reason; }
 
 std::string MetadataOf(const grpc::Status& status, const std::string& key) {

@@ -20,6 +20,10 @@ namespace tenure {
 // are used.
 enum class HealthCheck { kOff, kOn };
 
+// Between two tries of what IsRefusedForNow, with jitter.
+inline constexpr std::chrono::milliseconds kRefusedForNowMin{1'000};
+inline constexpr std::chrono::milliseconds kRefusedForNowMax{5'000};
+
 // The replicas of one service, one of them in use. Any will do; a caller that meets a broken one
 // moves on. Not thread-safe.
 class Connection {
@@ -53,6 +57,8 @@ class Connection {
   void Reconnect();
   // How long to wait before the next try: longer with each one in a row, with jitter.
   [[nodiscard]] std::chrono::milliseconds Backoff();
+  // How long instead, if only an operator, or other clients, can change what refuses it.
+  [[nodiscard]] std::chrono::milliseconds RefusedPause();
   // A try went well.
   void Succeeded() { failures_ = 0; }
 

@@ -12,6 +12,9 @@ namespace tenure {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 1;
+// A service tells everybody how it is. gRPC watches that on each connection, and after a watch that
+// failed, for want of a token, waits for up to minutes before the connection is used.
+constexpr char kHealthService[] = "/grpc.health.v1.Health";
 
 void RequireReadable(const std::string& path) {
   if (!path.empty() && !std::ifstream(path)) throw std::invalid_argument("cannot read " + path);
@@ -26,8 +29,9 @@ class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
   // Not the token itself.
   std::string DebugString() override { return "token of " + path_; }
 
-  grpc::Status GetMetadata(grpc::string_ref, grpc::string_ref, const grpc::AuthContext&,
+  grpc::Status GetMetadata(grpc::string_ref service, grpc::string_ref, const grpc::AuthContext&,
                            std::multimap<std::string, std::string>* metadata) override {
+    if (service.ends_with(kHealthService)) return grpc::Status::OK;
     std::ifstream file(path_);
     std::string token;
     std::getline(file, token);

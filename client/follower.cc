@@ -7,9 +7,6 @@
 namespace tenure {
 namespace {
 
-// Before another try, when only an operator, or other clients, can change what refuses it.
-constexpr std::chrono::milliseconds kRefusedPause{1'000};
-
 // An observer that may not see these elections, or so many, hears of it instead.
 bool IsFinal(const grpc::Status& status) {
   if (ReasonOf(status) == "OBSERVE_TOO_WIDE") return true;
@@ -41,7 +38,7 @@ grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials
     if (IsFinal(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
-    const auto pause = IsTransient(status) ? connection.Backoff() : kRefusedPause;
+    const auto pause = IsTransient(status) ? connection.Backoff() : connection.RefusedPause();
     MutexLock lock(mutex_);
     const auto until = std::chrono::steady_clock::now() + std::max(pause, RetryDelayOf(status));
     while (!stopped_ && stop_.WaitUntil(lock, until)) continue;

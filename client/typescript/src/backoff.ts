@@ -1,7 +1,11 @@
-import { MILLISECOND } from "./lease.js";
+import { MILLISECOND, SECOND } from "./lease.js";
 
 const BACKOFF_MIN = 20 * MILLISECOND;
 const BACKOFF_MAX = 500 * MILLISECOND;
+
+// Between two tries, when only an operator, or other clients, can change what refuses them.
+export const REFUSED_FOR_NOW_MIN = 1 * SECOND;
+export const REFUSED_FOR_NOW_MAX = 5 * SECOND;
 
 /** The longest pause before another try: it doubles with each failure in a row. */
 export function longestPause(doublings: number): number {

@@ -2,7 +2,7 @@
 
 import { ChannelCredentials, type ClientOptions as ChannelOptions } from "@grpc/grpc-js";
 
-import { longestPause } from "./backoff.js";
+import { longestPause, REFUSED_FOR_NOW_MAX, REFUSED_FOR_NOW_MIN } from "./backoff.js";
 import { Tls } from "./credentials.js";
 import { MILLISECOND } from "./lease.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
@@ -81,6 +81,12 @@ export class Connection {
   backoff(): number {
     const longest = longestPause(this.failures++) / MILLISECOND;
     return (longest / 2) * (1 + Math.random());
+  }
+
+  /** Milliseconds instead, if only an operator, or other clients, can change what refuses it. */
+  refusedPause(): number {
+    const [least, most] = [REFUSED_FOR_NOW_MIN, REFUSED_FOR_NOW_MAX];
+    return (least + (most - least) * Math.random()) / MILLISECOND;
   }
 
   /** It has said something, so its connection stands. */

@@ -20,7 +20,6 @@ import { after } from "./within.js";
 const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
 const SILENCE_MAX_MS = 30_000;
-const REFUSED_PAUSE_MS = 1_000; // only an operator, or other clients, can change it
 
 export interface ObserverOptions {
   /** Replicas: "host:port[,host:port...]". A host name may resolve to several addresses. */
@@ -190,7 +189,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     if (isFinal(error)) throw error;
     this.tell("broken", error);
     if (!error.isSilence) connection.moveOn(false);
-    const pause = error.isTransient ? connection.backoff() : REFUSED_PAUSE_MS;
+    const pause = error.isTransient ? connection.backoff() : connection.refusedPause();
     await this.pause(Math.max(pause, error.retryDelayMs));
   }
 

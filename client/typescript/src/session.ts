@@ -11,7 +11,7 @@ import { randomBytes } from "node:crypto";
 
 import { status as Status } from "@grpc/grpc-js";
 
-import { longestPause } from "./backoff.js";
+import { longestPause, REFUSED_FOR_NOW_MAX, REFUSED_FOR_NOW_MIN } from "./backoff.js";
 import type { AnsweredRenewal, Effect } from "./effects.js";
 import { ServiceError } from "./errors.js";
 import { fromDuration, Lease, MILLISECOND, NEVER, SECOND, toDuration } from "./lease.js";
@@ -32,9 +32,6 @@ const END_TRIES_MAX = 3;
 // A place in a queue that an operator removed is noticed so late.
 const CHECK_MIN = 20 * SECOND;
 const CHECK_MAX = 40 * SECOND;
-// What only an operator, or other candidates, can change.
-const REFUSED_FOR_NOW_MIN = 1 * SECOND;
-const REFUSED_FOR_NOW_MAX = 5 * SECOND;
 // How long a replica may take to answer before another one is asked.
 const ANSWER_PATIENCE_MIN = 100 * MILLISECOND;
 const ANSWER_PATIENCE_MAX = 3 * SECOND;
