@@ -77,6 +77,9 @@ func NewClient(options ClientOptions) (*Client, error) {
 	if options.Metrics == nil {
 		options.Metrics = noMetrics{}
 	}
+	if err := options.TLS.check(); err != nil {
+		return nil, err
+	}
 	connection, err := newConnection(options.Endpoints, options.TLS, options.DialOptions, true)
 	if err != nil {
 		return nil, err

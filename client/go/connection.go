@@ -47,13 +47,9 @@ type replica struct {
 	client   pb.ElectionServiceClient
 }
 
-// newConnection connects to nothing yet.
+// newConnection connects to nothing yet, and reads no file: TLSOptions.check does, once.
 func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, healthCheck bool) (*connection, error) {
-	security, err := tls.dialOptions()
-	if err != nil {
-		return nil, err
-	}
-	c := &connection{options: append(append(baseOptions(healthCheck), security...), more...)}
+	c := &connection{options: append(append(baseOptions(healthCheck), tls.dialOptions()...), more...)}
 	if endpoints == "" {
 		endpoints = defaultEndpoints
 	}

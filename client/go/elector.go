@@ -284,7 +284,7 @@ func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()
 	if changed == nil {
 		return func() {}
 	}
-	observer, err := NewObserver(ObserverOptions{
+	observer := newObserver(ObserverOptions{
 		Endpoints: client.Endpoints, TLS: client.TLS, DialOptions: client.DialOptions,
 		Names:      []string{s.options.Election},
 		OnSnapshot: func(snapshot *pb.Snapshot) { changed(snapshot.GetLeader()) },
@@ -301,10 +301,7 @@ func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err == nil {
-			err = observer.Run(ctx)
-		}
-		if err != nil {
+		if err := observer.Run(ctx); err != nil {
 			call(s, s.told.OnTrouble, err)
 		}
 	}()

@@ -92,11 +92,24 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 	if options.SilenceMax < 0 {
 		return nil, fmt.Errorf("tenure: SilenceMax is %v; it must be 0 or more", options.SilenceMax)
 	}
+	if err := options.TLS.check(); err != nil {
+		return nil, err
+	}
+	connection, err := newConnection(options.Endpoints, options.TLS, options.DialOptions, false)
+	if err != nil {
+		return nil, err
+	}
+	connection.close()
+	return newObserver(options), nil
+}
+
+// newObserver has options that were checked before.
+func newObserver(options ObserverOptions) *Observer {
 	if options.SilenceMax == 0 {
 		options.SilenceMax = silenceMax
 	}
 	wish := machine.Wish{Names: options.Names, Prefix: options.Prefix, FromRevision: options.FromRevision}
-	return &Observer{options, machine.NewObservation(wish)}, nil
+	return &Observer{options, machine.NewObservation(wish)}
 }
 
 // Run observes until ctx ends (nil), or the service refuses this observer for good: the request is

@@ -51,6 +51,8 @@ func TestMalformedOptionsAreRefusedWithWhatIsWrong(t *testing.T) {
 		{asObserver(ObserverOptions{Names: make([]string, 65), Prefix: true}), "the maximum is 64"},
 		{asObserver(ObserverOptions{Names: []string{""}}), "is empty"},
 		{asObserver(ObserverOptions{Names: []string{"a"}, SilenceMax: -1}), "SilenceMax"},
+		{asObserver(ObserverOptions{Names: []string{"a"}, Endpoints: ","}), "names no replica"},
+		{asObserver(ObserverOptions{Names: []string{"a"}, TLS: &TLSOptions{Token: "/nowhere"}}), "/nowhere"},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
 			t.Errorf("%v does not say: %s", test.err, test.want)

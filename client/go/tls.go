@@ -29,24 +29,34 @@ type TLSOptions struct {
 	Token string
 }
 
-func (o *TLSOptions) dialOptions() ([]grpc.DialOption, error) {
+// check says which option is malformed, or which file cannot be read.
+func (o *TLSOptions) check() error {
 	if o == nil {
-		return nil, nil
+		return nil
 	}
 	if (o.Certificate == "") != (o.Key == "") {
-		return nil, errors.New("tenure: a client certificate and its private key need each other: give both or neither")
+		return errors.New("tenure: a client certificate and its private key need each other: give both or neither")
 	}
 	if _, err := o.config(); err != nil {
-		return nil, err
+		return err
+	}
+	if o.Token != "" {
+		if _, err := os.ReadFile(o.Token); err != nil {
+			return fmt.Errorf("tenure: %w", err)
+		}
+	}
+	return nil
+}
+
+func (o *TLSOptions) dialOptions() []grpc.DialOption {
+	if o == nil {
+		return nil
 	}
 	options := []grpc.DialOption{grpc.WithTransportCredentials(&reloadedTLS{credentials.NewTLS(&tls.Config{}), *o})}
 	if o.Token != "" {
-		if _, err := os.ReadFile(o.Token); err != nil {
-			return nil, fmt.Errorf("tenure: %w", err)
-		}
 		options = append(options, grpc.WithPerRPCCredentials(tokenOfFile(o.Token)))
 	}
-	return options, nil
+	return options
 }
 
 func (o *TLSOptions) config() (*tls.Config, error) {

@@ -24,6 +24,11 @@ func lead(t *testing.T, client *tenure.Client, election string) {
 
 func observe(t *testing.T, said log, options tenure.ObserverOptions) {
 	t.Helper()
+	runObserver(t, newObserver(t, said, options))
+}
+
+func newObserver(t *testing.T, said log, options tenure.ObserverOptions) *tenure.Observer {
+	t.Helper()
 	options.OnSnapshot = func(it *pb.Snapshot) { said.say("%s snapshot %d", it.GetElection(), it.GetRevision()) }
 	options.OnEvent = func(it *pb.Event) {
 		said.say("%s event %d %s %d", it.GetElection(), it.GetRevision(), it.GetType(), it.GetLeadership().GetTerm())
@@ -32,6 +37,12 @@ func observe(t *testing.T, said log, options tenure.ObserverOptions) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return observer
+}
+
+// runObserver observes until the test ends.
+func runObserver(t *testing.T, observer *tenure.Observer) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	returned := make(chan error, 1)
 	go func() { returned <- observer.Run(ctx) }()

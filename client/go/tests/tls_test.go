@@ -181,7 +181,7 @@ func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
 `)
 	service := startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
 	said := newLog()
-	observe(t, said, tenure.ObserverOptions{
+	observer := newObserver(t, said, tenure.ObserverOptions{
 		Endpoints: service.endpoint, Names: []string{"orders"},
 		TLS:        &tenure.TLSOptions{CA: authority.path("ca.crt"), Token: token},
 		OnProgress: func(*pb.Progress) { said.say("progress") },
@@ -191,7 +191,15 @@ func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
 			}
 		},
 	})
-	said.expect(t, "orders snapshot 0", "progress")
+	must(t, os.Remove(token)) // before it runs
+	runObserver(t, observer)
+	for line := ""; line != "no token"; {
+		line = receive(t, "that it has no token", said)
+	}
+	must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
+	for line := ""; line != "progress"; {
+		line = receive(t, "that it observes", said)
+	}
 
 	for _, remove := range []func(){
 		func() { must(t, os.Remove(token)) },
