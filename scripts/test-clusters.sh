@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
 export TENURE_TEST_FAILOVERS=${3:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
+export TENURE_TEST_SYNC=off
 galera=${2:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
 
 if [ "$(id -u)" -ne 0 ]; then
