@@ -974,6 +974,16 @@ TEST_F(SetSessionTest, ItsSeatsAreBelievedInWhenARenewalHasConfirmedThem) {
   EXPECT_TRUE(Believes(1) && Believes(2));
 }
 
+TEST_F(SetSessionTest, OneSetIsConfirmedAtOnceWhenAnotherLeads) {
+  Lead();
+  session_.AddSet(3, {Options("c")});
+  EXPECT_THAT(Decide(), ElementsAre("campaign c"));
+
+  AnswerElected("c");
+
+  EXPECT_THAT(Decide(), ElementsAre("renew"));
+}
+
 TEST_F(SetSessionTest, ARenewalThatWasSentBeforeTheGrantConfirmsNothing) {
   (void)Decide();
   AnswerBlocked("b");

@@ -219,7 +219,6 @@ void Seat::StopBelieving(v1::Cause cause) {
 void Seat::AskToStop(Time now) {
   phase_ = Phase::kStopping;
   stop_asked_at_ = now;
-  overran_ = false;
   options_.has_work ? events_.push_back(StopWork{}) : StopBelieving(v1::CAUSE_RESIGNED);
 }
 

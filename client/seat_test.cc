@@ -393,6 +393,20 @@ TEST_F(SeatTest, AnAnswerThatALeaderIsWaitingEndsItsTerm) {
 
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost UNSPECIFIED", "stop work"));
+  seat_.WorkEnded(now_);
+  Elect(7);  // late news
+  EXPECT_FALSE(Believes());
+  EXPECT_THAT(Events(), IsEmpty());
+}
+
+TEST_F(SeatTest, ATermThatWasLostBeforeItsGrantWasHeardOfIsFollowedByACampaignAtOnce) {
+  seat_.Asked();
+  seat_.OnStanding(Place(3), now_, now_ + 30s);
+
+  seat_.OnLost(7, v1::CAUSE_DEPOSED, now_);
+
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  EXPECT_EQ(seat_.need_at(), now_);
 }
 
 TEST_F(SeatTest, AValueProclaimedDuringACampaignIsSentAfterIt) {
@@ -544,6 +558,15 @@ TEST_F(SeatWithoutWorkTest, TheTermEndsAtTheDeadlineAndIsResigned) {
 
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost EXPIRED"));
+  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+}
+
+TEST_F(SeatWithoutWorkTest, WhoeverMeetsTheDeadlineFirstEndsTheTerm) {
+  Lead();
+
+  seat_.BeliefEnded(now_ + 9s);
+
+  EXPECT_FALSE(Believes());
   EXPECT_EQ(seat_.need(), Seat::Need::kResign);
 }
 
