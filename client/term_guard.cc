@@ -81,7 +81,12 @@ class TermGuard::State : public std::enable_shared_from_this<State> {
 
   // What `raise` throws refuses the call, and ends no other.
   [[nodiscard]] tl::expected<uint64_t, grpc::Status> Keep(const Fence& fence) const try {
-    return options_.raise(fence);
+    const auto kept = options_.raise(fence);
+    if (!kept || *kept >= fence.term) return kept;
+    return tl::unexpected(grpc::Status(grpc::StatusCode::INTERNAL,
+                                       "term " + std::to_string(fence.term) + " of election '" +
+                                           fence.election + "' is not stored: `raise` returned " +
+                                           std::to_string(*kept)));
   } catch (const std::exception& error) {
     return tl::unexpected(grpc::Status(grpc::StatusCode::INTERNAL, error.what()));
   } catch (...) {

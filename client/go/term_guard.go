@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 const (
@@ -27,7 +28,7 @@ type TermGuardOptions struct {
 	// Stores the highest term with the guarded data, so that it outlives the process. Called once before
 	// the first call of each new highest term is let in. It must store the term, unless a higher one is
 	// stored, and return the term that is then stored. An error refuses the call and changes nothing; the
-	// next call tries again. Called for one term of an election at a time. Nil: after a restart, the first
+	// next call tries again; so does a lower term (INTERNAL). Called for one term of an election at a time. Nil: after a restart, the first
 	// call is trusted, whatever its term.
 	Raise func(ctx context.Context, fence Fence) (stored uint64, err error)
 }
@@ -214,6 +215,9 @@ func (g *TermGuard) raise(ctx context.Context, fence Fence, seat *guardedSeat) e
 		var err error
 		if kept, err = g.callRaise(ctx, fence, seat); err != nil {
 			return err
+		}
+		if kept < fence.Term {
+			return status.Errorf(codes.Internal, "term %d of election '%s' is not stored: Raise returned %d", fence.Term, fence.Election, kept)
 		}
 	}
 	seat.kept = max(seat.kept, kept)

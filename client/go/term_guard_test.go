@@ -236,6 +236,24 @@ func TestACallMustCarryOneFenceOfItsElection(t *testing.T) {
 	}
 }
 
+func TestALowerTermThanTheCallsIsNotStored(t *testing.T) {
+	var stored uint64
+	guard := NewTermGuard(TermGuardOptions{Raise: func(_ context.Context, fence Fence) (uint64, error) {
+		before := stored
+		stored = fence.Term
+		return before, nil
+	}})
+
+	if _, err := guard.EnterWith(context.Background(), Fence{"orders", 7}); status.Code(err) != codes.Internal {
+		t.Error(err)
+	}
+	if highest := guard.Highest("orders"); highest != 0 {
+		t.Error(highest)
+	}
+
+	enter(t, guard, 7)()
+}
+
 func TestARaiseThatPanicsHoldsUpNobody(t *testing.T) {
 	fail := true
 	guard := NewTermGuard(TermGuardOptions{Raise: func(_ context.Context, fence Fence) (uint64, error) {

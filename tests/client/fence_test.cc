@@ -303,6 +303,17 @@ TEST(TermGuardTest, ATermThatCannotBeStoredIsNotLetIn) {
   EXPECT_TRUE(guard.Enter({"e", 1}, kNoDeadline).ok());
 }
 
+TEST(TermGuardTest, ALowerTermThanTheCallsIsNotStored) {
+  uint64_t kept = 0;
+  TermGuard guard({.raise = [&](const Fence& fence) { return std::exchange(kept, fence.term); }});
+
+  EXPECT_EQ(guard.Enter({"e", 5}, kNoDeadline).status().error_message(),
+            "term 5 of election 'e' is not stored: `raise` returned 0");
+  EXPECT_EQ(guard.highest("e"), 0);
+
+  EXPECT_TRUE(guard.Enter({"e", 5}, kNoDeadline).ok());
+}
+
 TEST(TermGuardTest, TheEffectsOfTermsNeverMix) {
   TermGuard guard({.raise = [](const Fence& fence) { return fence.term; }});
   std::mutex mutex;

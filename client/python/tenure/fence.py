@@ -185,7 +185,8 @@ class TermGuard:
     wait_max: how long, in seconds, a call waits for those of lower terms to leave.
     keep: called with the fence before the first call of a higher term is let in; stores its term
     with the data, and returns the highest term that is stored, which may be another one. What it
-    raises ends the call. It is not called twice at a time for one election.
+    raises ends the call, and so does a lower term than the call's (INTERNAL). It is not called
+    twice at a time for one election.
     """
 
     def __init__(
@@ -277,6 +278,12 @@ class TermGuard:
                 self._changed.acquire()
                 seat.keeping = False
                 self._changed.notify_all()
+            if kept < fence.term:
+                message = (
+                    f"term {fence.term} of election {fence.election!r} is not stored: "
+                    f"keep returned {kept}"
+                )
+                raise FenceError(grpc.StatusCode.INTERNAL, message)
         seat.kept = max(seat.kept, kept)
         seat.see(kept)
         self._changed.notify_all()

@@ -153,6 +153,22 @@ def test_the_guard_keeps_the_term_with_the_data():
     assert guard.highest("orders") == 8
 
 
+def test_a_lower_term_than_the_calls_is_not_stored():
+    kept = [0]
+
+    def keep(fence):
+        kept.append(fence.term)
+        return kept[-2]
+
+    guard = tenure.TermGuard(keep=keep)
+
+    with pytest.raises(tenure.FenceError, match="term 7 .* is not stored: keep returned 0"):
+        guard.enter(tenure.Fence("orders", 7)).__enter__()
+    assert guard.highest("orders") == 0
+    with guard.enter(tenure.Fence("orders", 7)):
+        pass
+
+
 def test_a_term_that_was_seen_elsewhere_shuts_out_lower_ones(guard):
     guard.see(tenure.Fence("orders", 9))
 

@@ -45,7 +45,8 @@ export interface TermGuardOptions {
    * Stores the highest term with the guarded data, so that it outlives the process. Called once
    * before the first call of each new highest term is let in, for one term of an election at a
    * time. It must store the term, unless a higher one is stored, and answer with the term that is
-   * then stored. If it rejects, the call is refused and nothing changes. Absent: after a restart,
+   * then stored. If it rejects, the call is refused and nothing changes; so it is with a lower
+   * term (INTERNAL). Absent: after a restart,
    * the first call is trusted.
    */
   keep?: (fence: Fence) => Promise<number>;
@@ -125,6 +126,7 @@ export class TermGuard {
           seat.keeping = false;
           notify(seat);
         }
+        if (!(kept >= fence.term)) throw notStored(fence, kept);
       }
       seat.kept = Math.max(seat.kept, kept);
       setHighest(seat, kept);
@@ -258,6 +260,11 @@ function setHighest(seat: GuardedSeat, term: number): void {
 function statusOf(error: Error): Pick<TermRefused, "code" | "details" | "metadata"> {
   if (error instanceof TermRefused) return error;
   return { code: Status.UNKNOWN, details: error.message, metadata: new Metadata() };
+}
+
+function notStored({ election, term }: Fence, kept: number): TermRefused {
+  const details = `term ${term} of election '${election}' is not stored: keep answered ${kept}`;
+  return new TermRefused(Status.INTERNAL, details);
 }
 
 function stale({ election, term }: Fence, highest: number): TermRefused {

@@ -226,6 +226,22 @@ test("a call does not wait beyond its deadline", async () => {
   await assert.rejects(late, { code: Status.UNAVAILABLE });
 });
 
+test("a lower term than the call's is not stored", async () => {
+  const kept = [NaN, 0];
+  const guard = new TermGuard({
+    keep: async ({ term }) => {
+      kept.push(term);
+      return kept.shift()!;
+    },
+  });
+  const enter = () => guard.enterWith({ election: "orders", term: 7 });
+
+  await assert.rejects(enter(), { code: Status.INTERNAL });
+  await assert.rejects(enter(), /term 7 of election 'orders' is not stored: keep answered 0/);
+
+  (await enter()).leave();
+});
+
 test("each newer term is kept once, before it is let in", async () => {
   const kept: number[] = [];
   let fails = true;

@@ -43,7 +43,7 @@ public final class TermGuard {
      * ends the call, and nothing changes.
      *
      * @param fence the election and the term
-     * @return the term that is stored then
+     * @return the term that is stored then; a lower one than the call's ends the call, too
      * @throws Exception if it cannot be stored
      */
     long keep(Fence fence) throws Exception;
@@ -244,6 +244,9 @@ public final class TermGuard {
       lock.lock();
       seat.keeping = false;
       changed.signalAll();
+    }
+    if (kept < fence.term()) {
+      throw new TenureException("term " + fence.term() + " is not stored: `keep` returned " + kept);
     }
     seat.kept = Math.max(seat.kept, kept);
     seat.see(kept);

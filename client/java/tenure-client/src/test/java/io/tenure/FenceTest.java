@@ -312,6 +312,18 @@ class FenceTest {
   }
 
   @Test
+  void aLowerTermThanTheCallsIsNotStored() {
+    AtomicLong stored = new AtomicLong();
+    TermGuard keeping =
+        new TermGuard(fence -> stored.getAndSet(fence.term()), Duration.ofSeconds(1));
+
+    assertThrows(TenureException.class, () -> enter(keeping, 6));
+    assertEquals(0, keeping.highest("orders"));
+
+    enter(keeping, 6);
+  }
+
+  @Test
   void aTermThatCannotBeKeptIsNotLetIn() {
     IOException full = new IOException("the disk is full");
     TermGuard keeping =
