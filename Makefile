@@ -110,7 +110,7 @@ test-stalls: ## Stop leaders past their leases, STALLS=1000 times (SEED=7)
 	@scripts/build.sh --with test library_test
 	@TENURE_TEST_STALLS=$(or $(STALLS),1000) TENURE_TEST_SEED=$(or $(SEED),1) build/bin/library_test stall_test
 
-test-run: ## A new user's first minutes on this machine: make run, and a campaign
+test-run: ## A new user's first minutes on this machine: make run, a campaign, and one suite
 	@scripts/first-minutes.sh
 
 test-bare: ## A new user's first minutes in a bare Debian, SUITE=bookworm (FIRST=demo: only that target)
@@ -206,7 +206,7 @@ bench-figure: ## Crash leaders with 100 to 10,000 candidates waiting, beside etc
 
 ##@ Checks
 
-check: check-style ## Check everything that is read and not run: the style, and the mistakes and forgotten locks that clang finds
+check: check-style ## Check the code without running it: style, clang-tidy, and clang's analysis of locks
 	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
 	@scripts/check-clang.sh
 

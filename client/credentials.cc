@@ -12,8 +12,8 @@ namespace tenure {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 1;
-// A service tells everybody how it is. gRPC watches that on each connection, and after a watch that
-// failed, for want of a token, waits for up to minutes before the connection is used.
+// Open to everyone. gRPC watches it on each connection; after a watch that failed, it may wait for
+// minutes before it uses the connection.
 constexpr char kHealthService[] = "/grpc.health.v1.Health";
 
 void RequireReadable(const std::string& path) {
@@ -31,12 +31,12 @@ class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
 
   grpc::Status GetMetadata(grpc::string_ref service, grpc::string_ref, const grpc::AuthContext&,
                            std::multimap<std::string, std::string>* metadata) override {
-    if (service.ends_with(kHealthService)) return grpc::Status::OK;
     std::ifstream file(path_);
     std::string token;
     std::getline(file, token);
     token.erase(token.find_last_not_of(" \t\r") + 1);
     if (token.empty()) {
+      if (service.ends_with(kHealthService)) return grpc::Status::OK;
       return {grpc::StatusCode::UNAUTHENTICATED, "the first line of " + path_ + " holds no token"};
     }
     metadata->emplace("authorization", "Bearer " + token);

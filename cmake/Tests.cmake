@@ -24,11 +24,10 @@ function(tenure_unit_tests label program)
   add_dependencies(unit_tests ${program})
 endfunction()
 
-# Tests that start servers take longest, so they are started first. Their databases do not wait for the disk: the tests kill
-# servers, and no machine.
+# Tests that start servers take longest, so they are started first.
 function(tenure_server_test label name)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} COST 100 ENVIRONMENT TENURE_TEST_SYNC=off)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} COST 100)
 endfunction()
 
 # tenure_suite(LABEL FILE...): the program LABEL_test, of files whose tests run tenured and tenure. Each file is one

@@ -1,8 +1,18 @@
 #!/usr/bin/env bash
-# Does what a new user does first: runs `make run` until it serves, campaigns, and builds and runs one suite, for which CMake
-# asks for all that tests need. Usage: scripts/first-minutes.sh
+# Does what a new user does first: `make run`, until it serves, and a campaign. Then builds and runs one suite, for which CMake asks for all
+# that tests need. What is missing is installed in the foreground, where sudo can ask for a password. Usage: scripts/first-minutes.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+folder=$(mktemp -d)
+log=$folder/log
+server='' campaign=''
+clean_up() {
+  [ -z "$campaign" ] || kill "$campaign" 2>/dev/null || true
+  [ -z "$server" ] || { kill -- "-$server" && wait "$server"; } 2>/dev/null || true
+  rm -rf "$folder"
+}
+trap clean_up EXIT
 
 # ready PORT: does /readyz say yes?
 ready() (
@@ -19,26 +29,25 @@ fail() {
   exit 1
 }
 
-log=$(mktemp)
+make build
 port=$((20000 + RANDOM % 6000 * 2))
-export TENURE_LISTEN=127.0.0.1:$port TENURE_HTTP_LISTEN=127.0.0.1:$((port + 1))
-setsid make run >"$log" 2>&1 &
-pid=$!
-trap '{ kill -KILL "-$pid" && wait "$pid"; } 2>/dev/null || true; rm -f "$log"' EXIT
+address=127.0.0.1:$port
+TENURE_LISTEN=$address TENURE_HTTP_LISTEN=127.0.0.1:$((port + 1)) TENURE_STORE=sqlite:$folder/tenure.db \
+  setsid make run >"$log" 2>&1 &
+server=$!
 until ready "$((port + 1))" 2>/dev/null; do
-  kill -0 "$pid" 2>/dev/null || fail "'make run' ended before it served"
+  kill -0 "$server" 2>/dev/null || fail "'make run' ended before it served"
   [ "$SECONDS" -lt 7200 ] || fail "'make run' did not serve within two hours"
   sleep 1
 done
 echo "make run serves after $SECONDS s"
 
 line=''
-read -r -t 30 line < <(build/bin/tenure --endpoint "$TENURE_LISTEN" campaign "first-minutes-$$" --candidate alice --try 2>&1) || true
+exec 3< <(exec build/bin/tenure --endpoint "$address" campaign orders --candidate alice --try 2>&1)
 campaign=$!
+read -r -t 30 line <&3 || true
 [[ $line == elected:* ]] || fail "'tenure campaign --try' is not elected, but says: $line"
 echo "tenure campaign --try: $line"
-kill -KILL "$campaign" 2>/dev/null || true
 
-unset TENURE_LISTEN TENURE_HTTP_LISTEN
 scripts/build.sh --with test log_test
 build/bin/log_test

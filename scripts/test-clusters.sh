@@ -5,11 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
 export TENURE_TEST_FAILOVERS=${3:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
-export TENURE_TEST_SYNC=off
+export TENURE_TEST_SYNC=${TENURE_TEST_SYNC:-off}
 galera=${2:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
 
 if [ "$(id -u)" -ne 0 ]; then
-  exec sudo "$0" "$@"
+  exec sudo --preserve-env=TENURE_TEST_SYNC "$0" "$@"
 fi
 export PATH=$galera/usr/bin:$PATH
 

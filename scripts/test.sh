@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs what CTest knows, with one line for each test, all of what a failed one said, and CTest's summary.
-# Usage: scripts/test.sh [OPTION OF ctest]...
+# Runs what CTest knows, with one line for each test, all of what a failed one said, and CTest's summary. The databases do not wait for the disk,
+# unless TENURE_TEST_SYNC=on. Usage: scripts/test.sh [OPTION OF ctest]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export TENURE_TEST_SYNC=${TENURE_TEST_SYNC:-off}
 
 # " 7/1732 Test  #12: Suite.Name ......   Passed    0.01 sec" becomes "   7/1732  Passed    0.01 s  Suite.Name".
 ctest --test-dir "${BUILD:-build}" --output-on-failure --timeout 300 --parallel "$(nproc)" --no-tests=error "$@" |

@@ -99,8 +99,8 @@ func (r *reloadedTLS) Clone() credentials.TransportCredentials {
 	return &reloadedTLS{r.TransportCredentials.Clone(), r.options}
 }
 
-// healthService tells everybody how a replica is. gRPC watches that on each connection, and after a watch that failed,
-// for want of a token, waits for up to minutes before the connection is used.
+// healthService is open to everyone. gRPC watches it on each connection; after a watch that failed, it may wait for minutes
+// before it uses the connection.
 const healthService = "/grpc.health.v1.Health/"
 
 // tokenOfFile reads the token for each call. A file that is being replaced may be missing or empty for a
@@ -108,19 +108,29 @@ const healthService = "/grpc.health.v1.Health/"
 type tokenOfFile string
 
 func (f tokenOfFile) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
-	if call, known := credentials.RequestInfoFromContext(ctx); known && strings.HasPrefix(call.Method, healthService) {
+	token, err := f.read()
+	call, known := credentials.RequestInfoFromContext(ctx)
+	switch {
+	case err == nil:
+		return map[string]string{"authorization": "Bearer " + token}, nil
+	case known && strings.HasPrefix(call.Method, healthService):
 		return nil, nil
+	default:
+		return nil, status.Error(codes.Unavailable, err.Error())
 	}
+}
+
+func (f tokenOfFile) read() (string, error) {
 	content, err := os.ReadFile(string(f))
 	if err != nil {
-		return nil, status.Error(codes.Unavailable, err.Error())
+		return "", err
 	}
 	first, _, _ := strings.Cut(string(content), "\n")
 	token := strings.TrimRight(first, " \t\r")
 	if token == "" {
-		return nil, status.Errorf(codes.Unavailable, "the first line of %s holds no token", string(f))
+		return "", fmt.Errorf("the first line of %s holds no token", string(f))
 	}
-	return map[string]string{"authorization": "Bearer " + token}, nil
+	return token, nil
 }
 
 func (tokenOfFile) RequireTransportSecurity() bool { return true }

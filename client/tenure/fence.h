@@ -97,8 +97,8 @@ struct TermGuardOptions {
   // before the first call of each new highest term is let in. It must store the term, unless a
   // higher one is stored, and return the term that is then stored. An error refuses the call and
   // changes nothing; the next call tries again. Called for one term of an election at a time. It
-  // may block; what it throws, and a lower term, are errors, too (INTERNAL). Empty: after a restart, the first call
-  // is trusted, whatever its term.
+  // may block; what it throws, and a lower term, are errors, too (INTERNAL). Empty: after a
+  // restart, the first call is trusted, whatever its term.
   std::function<tl::expected<uint64_t, grpc::Status>(const Fence&)> raise = {};
 };
 

@@ -1,11 +1,10 @@
 // TLS, client certificates, tokens and the policy: who is let in, and what goes on when
 // certificates and policies change. Scenario 25 is the last of these.
 #include <fstream>
-#include <future>
 #include <thread>
 
+#include "client/connection.h"
 #include "tenure/credentials.h"
-#include "tenure/elector.h"
 #include "tests/rpc/service_fixture.h"
 #include "tests/support/certificates.h"
 
@@ -214,33 +213,17 @@ TEST_F(AccessTest, AnExpiredOrForeignCertificateIsRefused) {
 
 TEST_F(AccessTest, ATokenIsEnough) { EXPECT_EQ(TryLeader(Reports()), "OK"); }
 
-// The library also watches how the replica is, on the same connection.
-TEST_F(AccessTest, ATokenThatIsMissingForAMomentDoesNotKeepAClientAway) {
-  std::string policy(kPolicy);
-  policy.replace(policy.find("verbs: [observe]"), 16, "verbs: [campaign]");
-  PublishPolicy(policy);
-  ASSERT_TRUE(Eventually([&] { return TryLeader(Reports()) == "PERMISSION_DENIED"; }));
+// The library's connections also watch how the replica is.
+TEST_F(AccessTest, ATokenThatIsMissingForAMomentDoesNotKeepAConnectionAway) {
   const auto credentials = Reports();
   std::ofstream(File("token")) << "";
-  std::promise<std::string> trouble;
-  std::promise<void> elected;
-  ElectorOptions options{.election = "reports"};
-  options.on_trouble = [&, first = true](const grpc::Status& status) mutable {
-    if (std::exchange(first, false)) trouble.set_value(status.error_message());
-  };
-  options.on_elected = [&](const v1::Leadership&) { elected.set_value(); };
-  Elector elector(Client({.endpoints = server_->endpoint(),
-                          .candidate = "c",
-                          .lease_ttl = 30s,
-                          .credentials = credentials}),
-                  options);
+  Connection connection(server_->endpoint(), credentials, HealthCheck::kOn);
 
-  auto first_trouble = trouble.get_future();
-  ASSERT_EQ(first_trouble.wait_for(kPatience), std::future_status::ready);
-  EXPECT_THAT(first_trouble.get(), HasSubstr("holds no token"));
+  EXPECT_TRUE(Eventually([&] { return connection.Connect(); }));
+  EXPECT_EQ(TryLeaderOn(*connection.stub()), "UNREACHABLE");
   std::ofstream(File("token")) << kToken << "\n";
 
-  EXPECT_EQ(elected.get_future().wait_for(kPatience), std::future_status::ready);
+  EXPECT_EQ(TryLeaderOn(*connection.stub()), "OK");
 }
 
 TEST_F(AccessTest, AWrongTokenIsRefused) {

@@ -22,8 +22,8 @@ std::string MySqlRoot() {
   return root == nullptr ? "" : root;
 }
 
-// Flags of a server that does not wait until what it writes is on the disk. Whoever kills it, and
-// not the machine, sees no difference but the time.
+// Flags of a server that does not wait until what it writes is on the disk. What it has answered
+// outlives it, but not the machine.
 std::vector<std::string> SyncFlags(bool mysql) {
   const char* const sync = std::getenv("TENURE_TEST_SYNC");
   if (sync == nullptr || std::string(sync) != "off") return {};

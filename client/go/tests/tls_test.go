@@ -150,20 +150,26 @@ func TestATokenThatIsMissingForAMomentDoesNotKeepAClientAway(t *testing.T) {
     rules: [{verbs: [campaign], elections: [orders]}]
 `)
 	service := startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
-	client := newClient(t, tenure.ClientOptions{
-		Endpoints: service.endpoint, TLS: &tenure.TLSOptions{CA: authority.path("ca.crt"), Token: token},
-	})
-	troubles := make(chan error, 100)
-	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders", OnTrouble: func(err error) { troubles <- err }})
 	led := make(chan struct{}, 1)
-	run(elector, context.Background(), func(ctx context.Context, _ tenure.Seat) error {
-		led <- struct{}{}
-		<-ctx.Done()
-		return nil
-	})
+	var trouble error
+	for try := 0; try < 5; try++ { // on a busy machine, the connection may not be there in time for the first campaign
+		client := newClient(t, tenure.ClientOptions{
+			Endpoints: service.endpoint, TLS: &tenure.TLSOptions{CA: authority.path("ca.crt"), Token: token},
+		})
+		troubles := make(chan error, 100)
+		elector := newElector(t, client, tenure.ElectorOptions{Election: "orders", OnTrouble: func(err error) { troubles <- err }})
+		run(elector, context.Background(), func(ctx context.Context, _ tenure.Seat) error {
+			led <- struct{}{}
+			<-ctx.Done()
+			return nil
+		})
+		if trouble = receive(t, "trouble", troubles); status.Code(trouble) != codes.DeadlineExceeded {
+			break
+		}
+	}
 
-	if err := receive(t, "trouble", troubles); !strings.Contains(err.Error(), "holds no token") {
-		t.Error(err)
+	if !strings.Contains(trouble.Error(), "holds no token") {
+		t.Error(trouble)
 	}
 	must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
 

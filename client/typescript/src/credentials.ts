@@ -73,7 +73,7 @@ function tokenOf(path: string): CallCredentials {
   return credentials.createFromMetadataGenerator((_, done) => {
     authorizationOf(path).then(
       (metadata) => done(null, metadata),
-      (error: Error) => done(Object.assign(error, { code: Status.UNAUTHENTICATED })),
+      (error: Error) => done(Object.assign(error, { code: Status.UNAVAILABLE })),
     );
   });
 }

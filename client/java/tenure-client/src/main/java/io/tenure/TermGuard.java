@@ -246,7 +246,7 @@ public final class TermGuard {
       changed.signalAll();
     }
     if (kept < fence.term()) {
-      throw new TenureException("term " + fence.term() + " is not stored: `keep` returned " + kept);
+      throw notStored(fence, kept);
     }
     seat.kept = Math.max(seat.kept, kept);
     seat.see(kept);
@@ -266,6 +266,12 @@ public final class TermGuard {
   private static TermRefusedException stillRunning(Fence fence) {
     String details = "calls from a lower term of election '" + fence.election() + "' still run";
     return TermRefusedException.of(Status.Code.UNAVAILABLE, details);
+  }
+
+  private static TermRefusedException notStored(Fence fence, long kept) {
+    String term = "term " + fence.term() + " of election '" + fence.election() + "'";
+    return TermRefusedException.of(
+        Status.Code.INTERNAL, term + " is not stored: `keep` returned " + kept);
   }
 
   private static TermRefusedException stale(Fence fence, long highest) {

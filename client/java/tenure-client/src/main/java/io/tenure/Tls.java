@@ -133,11 +133,10 @@ public final class Tls {
     public void applyRequestMetadata(RequestInfo call, Executor executor, MetadataApplier applier) {
       executor.execute(
           () -> {
-            // Perhaps not yet, while the file is being replaced.
-            String details = "the first line of " + path + " holds no token";
             try (Stream<String> lines = Files.lines(path)) {
               String token = lines.findFirst().orElse("").strip();
-              if (token.isEmpty()) {
+              if (token.isEmpty()) { // perhaps not yet, while the file is being replaced
+                String details = "the first line of " + path + " holds no token";
                 applier.fail(Status.UNAVAILABLE.withDescription(details));
                 return;
               }
@@ -145,6 +144,7 @@ public final class Tls {
               metadata.put(AUTHORIZATION, "Bearer " + token);
               applier.apply(metadata);
             } catch (IOException | UncheckedIOException unreadable) {
+              String details = "cannot read the token in " + path;
               applier.fail(Status.UNAVAILABLE.withDescription(details).withCause(unreadable));
             }
           });

@@ -317,7 +317,7 @@ class FenceTest {
     TermGuard keeping =
         new TermGuard(fence -> stored.getAndSet(fence.term()), Duration.ofSeconds(1));
 
-    assertThrows(TenureException.class, () -> enter(keeping, 6));
+    assertRefused(Status.Code.INTERNAL, "", () -> enter(keeping, 6));
     assertEquals(0, keeping.highest("orders"));
 
     enter(keeping, 6);

@@ -2,6 +2,7 @@ package io.tenure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -190,6 +191,12 @@ class TlsTest {
     }
   }
 
+  private static String next(BlockingQueue<String> told) throws InterruptedException {
+    String next = told.poll(Service.PATIENCE, TimeUnit.SECONDS);
+    assertNotNull(next, "nothing was told");
+    return next;
+  }
+
   @Test
   void aTokenThatIsBeingReplacedIsWaitedFor() throws Exception {
     Files.writeString(file("mine"), "");
@@ -216,12 +223,11 @@ class TlsTest {
     try (Observer observer =
         Observer.builder().endpoints(service.endpoint()).names("orders").credentials(tls).build()) {
       observer.start(listener);
-      String first = told.poll(Service.PATIENCE, TimeUnit.SECONDS);
-      assertTrue(first.startsWith("broken: ") && first.contains("holds no token"), first);
+      String next = next(told);
+      assertTrue(next.startsWith("broken: ") && next.contains("holds no token"), next);
       replace("mine", Files.readString(file("token")));
 
-      String next = first;
-      while (next.startsWith("broken: ")) next = told.poll(Service.PATIENCE, TimeUnit.SECONDS);
+      while (next.startsWith("broken: ")) next = next(told);
       assertEquals("snapshot", next);
     }
   }
