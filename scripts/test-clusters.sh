@@ -15,7 +15,8 @@ export PATH=$galera/usr/bin:$PATH
 
 # Each program has a network of its own, for the tests that cut hosts off.
 run() {
-  timeout "$1" unshare --net sh -c 'ip link set lo up && exec "$@"' sh "${@:2}"
+  timeout "$1" scripts/in-memory.sh "$TENURE_TEST_MYSQL_ROOT/tmp" \
+    unshare --net sh -c 'ip link set lo up && exec "$@"' sh "${@:2}"
 }
 
 for cluster in galera group; do

@@ -10,4 +10,5 @@ if [ "$(id -u)" -ne 0 ]; then
   exec sudo --preserve-env=TENURE_TEST_MYSQL_ROOT,TENURE_TEST_SYNC "$0" "$@"
 fi
 chroot "$TENURE_TEST_MYSQL_ROOT" mysqld --version
-ctest --test-dir build --output-on-failure --timeout 600 --no-tests=error -R '^(store_contract|admin_contract|login_contract|sql_surface|guarded_transaction)_test$'
+scripts/in-memory.sh "$TENURE_TEST_MYSQL_ROOT/tmp" \
+  ctest --test-dir build --output-on-failure --timeout 600 --no-tests=error -R '^(store_contract|admin_contract|login_contract|sql_surface|guarded_transaction)_test$'

@@ -22,12 +22,11 @@ std::string MySqlRoot() {
   return root == nullptr ? "" : root;
 }
 
-// Flags of a server that does not wait until what it writes is on the disk. What it has answered
-// outlives it, but not the machine.
+// Flags of a MariaDB that does not wait until what it writes is on the disk. What it has answered
+// outlives it, but not the machine. MySQL has none that do as much.
 std::vector<std::string> SyncFlags(bool mysql) {
   const char* const sync = std::getenv("TENURE_TEST_SYNC");
-  if (sync == nullptr || std::string(sync) != "off") return {};
-  if (mysql) return {"--innodb-flush-method=nosync", "--sync-binlog=0"};
+  if (mysql || sync == nullptr || std::string(sync) != "off") return {};
   return {"--debug-no-sync", "--innodb-flush-method=nosync", "--innodb-log-file-buffering=ON"};
 }
 
@@ -47,7 +46,8 @@ DatabaseServer::DatabaseServer(Engine engine, Host host, const std::filesystem::
     : root_(engine == Engine::kMySql ? MySqlRoot() : ""),
       host_(std::move(host)),
       folder_(parent.empty() ? FolderParent(root_) : parent),
-      port_(FreePort()) {
+      port_(FreePort()),
+      sync_flags_(SyncFlags(!root_.empty())) {
   const std::string users = WriteFile("users.sql", kUsers);
   std::vector<std::string> command;
   if (root_.empty()) {
@@ -63,8 +63,7 @@ DatabaseServer::DatabaseServer(Engine engine, Host host, const std::filesystem::
                "--init-file=" + users};
   }
   command.push_back("--datadir=" + Inside("data"));
-  const auto sync_flags = SyncFlags(!root_.empty());
-  command.insert(command.end(), sync_flags.begin(), sync_flags.end());
+  command.insert(command.end(), sync_flags_.begin(), sync_flags_.end());
   const Finished initialised = RunToEnd(command, Environment());
   EXPECT_EQ(initialised.exit_code, 0) << initialised.output << initialised.errors;
 }
@@ -136,8 +135,7 @@ void DatabaseServer::Start() {
   command.insert(command.end(), {port, "--bind-address=" + host_.address, "--skip-name-resolve",
                                  "--max-connections=500"});
   if (getuid() == 0) command.emplace_back("--user=root");
-  const auto sync_flags = SyncFlags(!root_.empty());
-  command.insert(command.end(), sync_flags.begin(), sync_flags.end());
+  command.insert(command.end(), sync_flags_.begin(), sync_flags_.end());
   command.insert(command.end(), flags_.begin(), flags_.end());
   std::map<std::string, std::string> environment = Environment();
   if (settable_clock_) {

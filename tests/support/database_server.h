@@ -1,7 +1,7 @@
 // A private database server, on loopback if nobody asks for another host, in a folder of its own:
 // MariaDB as Debian packages it, or MySQL from the root directory that TENURE_TEST_MYSQL_ROOT names
-// (scripts/install-mysql.sh makes it). With TENURE_TEST_SYNC=off it does not wait for the disk,
-// which is most of the time of a test; benchmarks and chaos do not set that.
+// (scripts/install-mysql.sh makes it). With TENURE_TEST_SYNC=off, MariaDB does not wait for the
+// disk, which is most of the time of a test; benchmarks and chaos do not set that.
 #pragma once
 
 #include <chrono>
@@ -70,6 +70,7 @@ class DatabaseServer {
   const Host host_;
   TempDir folder_;
   int port_;
+  const std::vector<std::string> sync_flags_;
   std::vector<std::string> flags_;
   bool settable_clock_ = false;
   std::unique_ptr<Process> process_;
