@@ -112,6 +112,15 @@ TEST_P(LeaderCacheTest, AChangeMakesTheCacheYoung) {
   EXPECT_LT(cache.age(), old);
 }
 
+TEST_P(LeaderCacheTest, TheNewsThatNothingHasChangedMakesTheCacheYoung) {
+  const LeaderCache cache(Of({"e"}));
+  ASSERT_TRUE(cache.WaitUntilReady(kPatience));
+  EXPECT_TRUE(Eventually([&] { return cache.age() > 1s; }));
+  const auto old = cache.age();
+
+  EXPECT_TRUE(Eventually([&] { return cache.age() < old; }));
+}
+
 TEST_P(LeaderCacheTest, NobodyWaitsForACacheThatHasFailed) {
   const int port = FreePort();
   const std::string endpoint = "127.0.0.1:" + std::to_string(port);
