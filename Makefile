@@ -23,13 +23,10 @@ export GRPC
 BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 
 .DEFAULT_GOAL := help
-.PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters test-guarded-set \
-	test-hostile test-admin-storm fuzz test-run test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
+.PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters cluster-contract \
+	test-guarded-set test-hostile test-admin-storm fuzz test-run test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
 	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
-	image package pictures bench \
-	bench-scale \
-	bench-overload bench-figure check check-style check-proto model fix \
-	clean
+	image package pictures bench bench-scale bench-overload bench-figure check check-style check-proto model fix clean
 
 ##@ Run
 
@@ -83,10 +80,16 @@ test-upgrade: ## Upgrade replicas from the schema before, while both versions se
 	@scripts/test-upgrade.sh
 
 test-clusters: ## Fail the servers of database clusters under load, FAILOVERS=1 of each kind (needs root)
-	@scripts/build.sh --with test --with engines --with clusters clusters_test clusters_contract_test
+	@scripts/build.sh --with test --with engines --with clusters clusters_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/install-galera.sh $(GALERA)
 	@scripts/test-clusters.sh $(MYSQL_ROOT) $(GALERA) $(or $(FAILOVERS),1)
+
+cluster-contract: ## Run the storage tests on a server of each database cluster (needs root)
+	@scripts/build.sh --with test --with engines --with clusters clusters_contract_test
+	@scripts/install-mysql.sh $(MYSQL_ROOT)
+	@scripts/install-galera.sh $(GALERA)
+	@scripts/test-clusters.sh $(MYSQL_ROOT) $(GALERA) contract
 
 test-guarded-set: ## Pause leaders during INSERTS=10000, with the fence and without; count lost writes
 	@scripts/build.sh --with test guarded_set

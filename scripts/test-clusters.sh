@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the contract of the stores on database clusters, and Tenure on clusters that fail, so often in each way.
-# Usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS
+# Runs Tenure on clusters that fail, so often in each way; or else the contract of the stores on a server of each cluster.
+# Usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS|contract
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export TENURE_TEST_MYSQL_ROOT=${1:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
-export TENURE_TEST_FAILOVERS=${3:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
+usage=$(sed -n 3p "$0" | cut -c 3-)
 export TENURE_TEST_SYNC=${TENURE_TEST_SYNC:-off}
-galera=${2:?usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS}
+export TENURE_TEST_MYSQL_ROOT=${1:?$usage}
+galera=${2:?$usage} what=${3:?$usage}
 
 if [ "$(id -u)" -ne 0 ]; then
   exec sudo --preserve-env=TENURE_TEST_SYNC "$0" "$@"
@@ -19,7 +19,10 @@ run() {
     unshare --net sh -c 'ip link set lo up && exec "$@"' sh "${@:2}"
 }
 
+if [ "$what" != contract ]; then
+  TENURE_TEST_FAILOVERS=$what run "$((900 + 300 * what))" build/bin/clusters_test
+  exit
+fi
 for cluster in galera group; do
   TENURE_TEST_CLUSTER=$cluster run 600 build/bin/clusters_contract_test --gtest_brief=1 '--gtest_filter=-*Sqlite*'
 done
-run "$((900 + 300 * TENURE_TEST_FAILOVERS))" build/bin/clusters_test
