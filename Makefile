@@ -79,7 +79,7 @@ test-upgrade: ## Upgrade replicas from the schema before, while both versions se
 	@scripts/build.sh --with test library_test
 	@scripts/test-upgrade.sh
 
-test-clusters: ## Fail the servers of database clusters under load, FAILOVERS=1 of each kind (needs root)
+test-clusters: ## Fail the servers of database clusters, FAILOVERS=1 time in each way under load, or 0 (needs root)
 	@scripts/build.sh --with test --with engines --with clusters clusters_test
 	@scripts/install-mysql.sh $(MYSQL_ROOT)
 	@scripts/install-galera.sh $(GALERA)
