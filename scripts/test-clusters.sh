@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs Tenure on clusters that fail, FAILOVERS times in each way under load, or 0: only the shorter tests; or else the contract of the stores on a
-# server of each cluster.
+# Runs Tenure on clusters that fail, FAILOVERS times in each way; or 0: only the shorter tests, once; or else the contract of the stores on a server of
+# each cluster.
 # Usage: scripts/test-clusters.sh MYSQL_ROOT GALERA FAILOVERS|contract
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ run() {
 if [ "$what" != contract ]; then
   filter=()
   [ "$what" -gt 0 ] || filter=('--gtest_filter=-FailoverTest.*')
-  TENURE_TEST_FAILOVERS=$what run "$((900 + 300 * what))" build/bin/clusters_test "${filter[@]}"
+  TENURE_TEST_FAILOVERS=$((what > 0 ? what : 1)) run "$((900 + 300 * what))" build/bin/clusters_test "${filter[@]}"
   exit
 fi
 for cluster in galera group; do
