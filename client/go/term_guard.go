@@ -28,8 +28,8 @@ type TermGuardOptions struct {
 	// Stores the highest term with the guarded data, so that it outlives the process. Called once before
 	// the first call of each new highest term is let in. It must store the term, unless a higher one is
 	// stored, and return the term that is then stored. An error refuses the call and changes nothing; the
-	// next call tries again; so does a lower term (INTERNAL). Called for one term of an election at a time.
-	// Nil: after a restart, the first call is trusted, whatever its term.
+	// next call tries again. A lower term than the call's is an error, too (INTERNAL). Called for one term
+	// of an election at a time. Nil: after a restart, the first call is trusted, whatever its term.
 	Raise func(ctx context.Context, fence Fence) (stored uint64, err error)
 }
 
