@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <random>
 
-#include "core/law_head.h"
+#include "core/law_head_testing.h"
 #include "core/law_testing.h"
-#include "core/law_witness.h"
+#include "core/law_witness_testing.h"
 
 namespace tenure::testing {
 namespace {
