@@ -9,16 +9,21 @@
 namespace tenure::mysql {
 namespace {
 
+constexpr auto kBackoffMin = std::chrono::microseconds(500);
 constexpr auto kBackoffMax = std::chrono::milliseconds(20);
+constexpr int kDoublingsMax = 6;  // from kBackoffMin to beyond kBackoffMax
 constexpr int kDeadlock = 1213;
 
 }  // namespace
 
+std::chrono::microseconds LongestBackoff(int tries) {
+  return std::min<std::chrono::microseconds>(kBackoffMax,
+                                             kBackoffMin * (1 << std::min(tries, kDoublingsMax)));
+}
+
 void Backoff(int tries) {
   thread_local std::minstd_rand random{std::random_device{}()};
-  const auto longest = std::min<std::chrono::microseconds>(
-      kBackoffMax, std::chrono::microseconds(500) * (1 << tries));
-  std::uniform_int_distribution<int64_t> jitter(0, longest.count());
+  std::uniform_int_distribution<int64_t> jitter(0, LongestBackoff(tries).count());
   std::this_thread::sleep_for(std::chrono::microseconds(jitter(random)));
 }
 

@@ -18,6 +18,8 @@ namespace tenure::mysql {
 
 // Waits before another try: a random time, up to a longest that rises with each.
 void Backoff(int tries);
+// The longest that it waits after so many tries.
+[[nodiscard]] std::chrono::microseconds LongestBackoff(int tries);
 
 // Thread-safe.
 class Runner {

@@ -776,5 +776,23 @@ TEST_F(QueryPlanTest, TheHeadOfAQueueIsReadInTheOrderOfItsIndex) {
   }
 }
 
+// After many tries, none of which takes long.
+TEST_P(StoreContract, AConflictThatDoesNotEndIsAnErrorAfterAWhile) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
+  const SessionId session = NewSessionId();
+  Stand("e", session, "a");
+  const Command resign = Resign{{"e"}, session, {}};
+  Server().Ask(
+      "CREATE TRIGGER tenure.planted BEFORE INSERT ON tenure.events FOR EACH ROW"
+      " SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213");
+
+  const auto refused = store_->Transact(
+      LockSetOf({resign}), {},
+      [&](TransactionState& transaction) { EXPECT_TRUE(Apply(transaction, limits_, resign)); });
+
+  EXPECT_EQ(ReasonOf(refused), Reason::kStoreUnavailable);
+  EXPECT_GT(store_->Activity().retries.at(static_cast<size_t>(RetryReason::kDeadlock)), 31U);
+}
+
 }  // namespace
 }  // namespace tenure::testing
