@@ -11,6 +11,9 @@ namespace {
 
 constexpr int kPingIntervalMs = 5'000;
 constexpr int kPingTimeoutMs = 3'000;
+// Since 1.60, gRPC ignores its timeout of keepalive: it waits for the answer to a ping for as long
+// as this says, or else for a minute (grpc/grpc#39239).
+constexpr char kPingTimeoutOption[] = "grpc.http2.ping_timeout_ms";
 constexpr int kReconnectMs = 200;
 // A connection may take longer than the pause between two: to another continent, or to a busy
 // server.
@@ -28,6 +31,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingIntervalMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
+  arguments.SetInt(kPingTimeoutOption, kPingTimeoutMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);

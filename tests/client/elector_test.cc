@@ -470,6 +470,24 @@ TEST_P(ElectorTest, AnElectorIsDestroyedPromptlyEvenIfTheServiceHangs) {
   for (auto& server : servers_) server->process().Signal(SIGCONT);
 }
 
+TEST_P(ElectorTest, AConnectionOnWhichPingsAreNotAnsweredIsGivenUp) {
+  Connection connection(A().endpoint());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + 30s);
+  v1::ObserveRequest request;
+  request.add_selectors()->set_prefix("");
+  const auto stream = connection.stub()->Observe(&context, request);
+  v1::ObserveResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  A().process().Signal(SIGSTOP);
+
+  while (stream->Read(&response)) continue;
+  const grpc::Status status = stream->Finish();
+  A().process().Signal(SIGCONT);
+
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << "and not that time was over";
+}
+
 TEST_P(ElectorTest, AnUnhealthyReplicaIsNotUsed) {
   Tenured without_store("mysql://nobody@127.0.0.1:" + std::to_string(FreePort()) + "/none", {},
                         false);

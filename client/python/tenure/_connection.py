@@ -26,6 +26,8 @@ _HEALTH_CHECKED = json.dumps(
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.keepalive_time_ms", 5_000),
     ("grpc.keepalive_timeout_ms", 3_000),
+    # Since 1.60, gRPC waits for a minute if only the option above says how long (grpc/grpc#39239).
+    ("grpc.http2.ping_timeout_ms", 3_000),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.initial_reconnect_backoff_ms", 200),
     # A connection may take longer than the pause between two: to another continent, say.

@@ -11,7 +11,9 @@ import pytest
 from conftest import PATIENCE
 
 import tenure
+from tenure._connection import Connection
 from tenure._lease import SECOND
+from tenure.v1 import election_pb2 as pb
 
 TOKEN = "0123456789abcdef"
 POLICY = """
@@ -300,3 +302,17 @@ def test_a_thousand_elections_cost_little(service):
     print(f"\n1,000 elections, lease of 10 s: {(spent() - before) / seconds:.2%} of a core")
     assert all(seat.is_leader for seat in seats)
     client.close(PATIENCE)
+
+
+def test_a_connection_on_which_pings_are_not_answered_is_given_up(service):
+    connection = Connection(service.endpoint, None, health_check=False)
+    request = pb.ObserveRequest(selectors=[pb.Selector(prefix="")])
+    stream = connection.replica.stub.Observe(request, timeout=PATIENCE)
+    next(stream)
+    service.pause()
+
+    with pytest.raises(grpc.RpcError) as failure:
+        list(stream)
+
+    assert failure.value.code() == grpc.StatusCode.UNAVAILABLE  # and not that time was over
+    connection.close()
