@@ -103,9 +103,10 @@ class Describer {
   void DescribeAurora() {
     server_.engine = Engine::kAurora;
     server_.name = "Aurora MySQL " + Variable("aurora_version");
-    server_.history = "aurora";  // one volume
     server_.node = Variable("aurora_server_id");
-    server_.lossless = true;
+    server_.lossless = !MayLoseLastCommits();
+    // One volume. What a commit did not wait for may be missing when another instance takes over.
+    server_.history = server_.lossless ? "aurora" : "aurora " + server_.node;
     if (IsOn(Variable("innodb_read_only"))) {
       server_.refusal = "it is a reader of an Aurora cluster; use the cluster's writer endpoint";
     }
@@ -202,13 +203,20 @@ class Describer {
         !facts_.writes_always && waits && for_ever && after_sync && alone != "OFF" && all_have_it;
   }
 
-  void WarnOfLostWrites() {
-    if (!server_.refusal.empty() || server_.engine == Engine::kAurora) return;
+  // Also on Aurora: with other values a commit does not wait for the volume.
+  [[nodiscard]] bool MayLoseLastCommits() const {
     const std::string flush = Variable("innodb_flush_log_at_trx_commit");
-    if (!flush.empty() && flush != "1") {
-      server_.warnings.emplace_back("innodb_flush_log_at_trx_commit is " + flush +
+    return !flush.empty() && flush != "1";
+  }
+
+  void WarnOfLostWrites() {
+    if (!server_.refusal.empty()) return;
+    if (MayLoseLastCommits()) {
+      server_.warnings.emplace_back("innodb_flush_log_at_trx_commit is " +
+                                    Variable("innodb_flush_log_at_trx_commit") +
                                     ": a crash of the server may lose commits; set it to 1");
     }
+    if (server_.engine == Engine::kAurora) return;  // its volume does not need the next one
     if (IsOn(Variable("log_bin")) && Variable("sync_binlog") != "1") {
       server_.warnings.emplace_back(
           "sync_binlog is " + Variable("sync_binlog") +

@@ -75,8 +75,13 @@ TEST(ServerTest, OneServerIsKnownByItsIdentity) {
   EXPECT_FALSE(mysql.lossless);
   EXPECT_EQ(mysql.refusal, "");
   EXPECT_THAT(mysql.warnings, IsEmpty());
+  EXPECT_EQ(mysql.engine, Engine::kMySql);
+  EXPECT_FALSE(mysql.mariadb);
+  EXPECT_FALSE(mysql.many_writers);
 
   const Server mariadb = Describe(MariaDbFacts());
+  EXPECT_EQ(mariadb.engine, Engine::kMariaDb);
+  EXPECT_TRUE(mariadb.mariadb);
   EXPECT_EQ(mariadb.name, "MariaDB 10.11.19");
   EXPECT_EQ(mariadb.node, "db:3306 7");
   EXPECT_EQ(mariadb.history, "server_id 7");
@@ -84,33 +89,60 @@ TEST(ServerTest, OneServerIsKnownByItsIdentity) {
 }
 
 TEST(ServerTest, WhatCannotBeSafeIsRefused) {
+  for (const std::string name : {"version", "version_comment"}) {
+    ServerFacts facts = MySqlFacts();
+    facts.variables[name] = "8.0.11-TiDB-v7.5.0";
+    EXPECT_EQ(Describe(facts).name, "TiDB");
+    EXPECT_EQ(Describe(facts).engine, Engine::kTiDb);
+    EXPECT_THAT(Describe(facts).refusal, StartsWith("TiDB ignores SKIP LOCKED"));
+
+    facts.variables[name] = "8.0.30-Vitess";
+    EXPECT_EQ(Describe(facts).name, "Vitess");
+    EXPECT_EQ(Describe(facts).engine, Engine::kVitess);
+    EXPECT_THAT(Describe(facts).refusal, StartsWith("Vitess has no stored procedures"));
+  }
+
   ServerFacts facts = MySqlFacts();
-  facts.variables["version"] = "8.0.11-TiDB-v7.5.0";
-  EXPECT_THAT(Describe(facts).refusal, StartsWith("TiDB ignores SKIP LOCKED"));
-
-  facts.variables["version"] = "8.0.30-Vitess";
-  EXPECT_THAT(Describe(facts).refusal, StartsWith("Vitess has no stored procedures"));
-
-  facts = MySqlFacts();
   facts.variables["aurora_version"] = "3.05.2";
   facts.variables["innodb_read_only"] = "ON";
   EXPECT_THAT(Describe(facts).refusal, StartsWith("it is a reader of an Aurora cluster"));
 
-  facts = MySqlFacts();
+  for (const std::string on : {"ON", "1", "YES"}) {
+    facts = MySqlFacts();
+    facts.variables["read_only"] = on;
+    EXPECT_EQ(Describe(facts).refusal, "it is read-only") << on;
+  }
+}
+
+TEST(ServerTest, WhatIsRefusedForAnotherReasonNeedNotBeReadOnly) {
+  ServerFacts facts = GroupFacts();
+  facts.group[0].role = "SECONDARY";
   facts.variables["read_only"] = "ON";
-  EXPECT_EQ(Describe(facts).refusal, "it is read-only");
+
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("not a primary"));
 }
 
 TEST(ServerTest, TheWriterOfAnAuroraClusterIsUsed) {
   ServerFacts facts = MySqlFacts();
   facts.variables["aurora_version"] = "3.05.2";
   facts.variables["aurora_server_id"] = "writer-1";
+  facts.variables["sync_binlog"] = "0";  // its volume does not need it
 
   const Server server = Describe(facts);
 
   EXPECT_EQ(server.name, "Aurora MySQL 3.05.2");
+  EXPECT_EQ(server.engine, Engine::kAurora);
+  EXPECT_EQ(server.history, "aurora");
+  EXPECT_EQ(server.node, "writer-1");
   EXPECT_EQ(server.refusal, "");
   EXPECT_TRUE(server.lossless);
+  EXPECT_THAT(server.warnings, IsEmpty());
+
+  facts.variables["innodb_flush_log_at_trx_commit"] = "0";
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_EQ(Describe(facts).history, "aurora writer-1");
+  EXPECT_THAT(Describe(facts).warnings,
+              ElementsAre(HasSubstr("innodb_flush_log_at_trx_commit is 0")));
 }
 
 TEST(ServerTest, NodesOfAGaleraClusterTellOneHistory) {
@@ -121,8 +153,22 @@ TEST(ServerTest, NodesOfAGaleraClusterTellOneHistory) {
   EXPECT_EQ(server.name, "MariaDB 10.11.19, Galera node n1, Synced, cluster of 3");
   EXPECT_EQ(server.refusal, "");
   EXPECT_TRUE(server.lossless);
+  EXPECT_EQ(server.engine, Engine::kGalera);
+  EXPECT_TRUE(server.many_writers);
+  EXPECT_EQ(server.history, "galera c-1");
   EXPECT_EQ(Describe(other).history, server.history);
   EXPECT_NE(Describe(other).node, server.node);
+}
+
+TEST(ServerTest, AMariaDbWithoutGaleraIsNoNode) {
+  for (const std::string provider : {"none", ""}) {
+    ServerFacts facts = GaleraFacts();
+    facts.variables["wsrep_provider"] = provider;
+    EXPECT_EQ(Describe(facts).engine, Engine::kMariaDb) << provider;
+  }
+  ServerFacts facts = GaleraFacts();
+  facts.variables["wsrep_on"] = "OFF";
+  EXPECT_EQ(Describe(facts).engine, Engine::kMariaDb);
 }
 
 TEST(ServerTest, AGaleraNodeThatIsNotInTheClusterIsRefused) {
@@ -133,10 +179,20 @@ TEST(ServerTest, AGaleraNodeThatIsNotInTheClusterIsRefused) {
   facts = GaleraFacts();
   facts.status["wsrep_local_state_comment"] = "Joining: receiving State Transfer";
   EXPECT_THAT(Describe(facts).refusal, HasSubstr("not synchronised"));
+
+  facts = GaleraFacts();
+  facts.status["wsrep_local_state_comment"] = "Donor/Desynced";
+  EXPECT_EQ(Describe(facts).refusal, "");
+  facts.status["wsrep_ready"] = "OFF";
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("not synchronised"));
 }
 
 TEST(ServerTest, OnlyThePrimaryOfAGroupWithAMajorityIsUsed) {
+  EXPECT_EQ(Describe(GroupFacts()).engine, Engine::kGroupReplication);
+  EXPECT_FALSE(Describe(GroupFacts()).many_writers);
+  EXPECT_TRUE(Describe(GroupFacts()).lossless);
   EXPECT_EQ(Describe(GroupFacts()).refusal, "");
+  EXPECT_THAT(Describe(GroupFacts()).warnings, IsEmpty());
   EXPECT_EQ(Describe(GroupFacts()).history, "group g");
   EXPECT_EQ(Describe(GroupFacts()).name,
             "MySQL 9.7.4, Group Replication, single primary, ONLINE PRIMARY, 3 members, consistency"
@@ -153,9 +209,28 @@ TEST(ServerTest, OnlyThePrimaryOfAGroupWithAMajorityIsUsed) {
   facts = GroupFacts();
   facts.group = {{"", "OFFLINE", ""}};
   EXPECT_THAT(Describe(facts).refusal, HasSubstr("this member is OFFLINE"));
+
+  facts = GroupFacts();
+  facts.group[1].state = "RECOVERING";
+  facts.group[2].state = "UNREACHABLE";
+  EXPECT_EQ(Describe(facts).refusal, "");
+  facts.group.push_back({"u-4", "UNREACHABLE", "SECONDARY"});
+  EXPECT_THAT(Describe(facts).refusal, HasSubstr("majority")) << "a half is none";
+}
+
+TEST(ServerTest, InAGroupOfSeveralPrimariesSeveralServersAreWrittenTo) {
+  ServerFacts facts = GroupFacts();
+  facts.variables["group_replication_single_primary_mode"] = "OFF";
+
+  const Server server = Describe(facts);
+
+  EXPECT_TRUE(server.many_writers);
+  EXPECT_EQ(server.history, "group g, multi-primary");
+  EXPECT_THAT(server.name, HasSubstr("multi-primary"));
 }
 
 TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
+  EXPECT_EQ(Describe(SemiSyncFacts()).name, "MySQL 9.7.4, semi-synchronous");
   EXPECT_TRUE(Describe(SemiSyncFacts()).lossless);
   EXPECT_THAT(Describe(SemiSyncFacts()).warnings, IsEmpty());
 
@@ -168,6 +243,7 @@ TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
   facts.status["rpl_semi_sync_source_status"] = "OFF";
   EXPECT_FALSE(Describe(facts).lossless);
   EXPECT_THAT(Describe(facts).name, HasSubstr("has fallen back"));
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("has fallen back")));
 
   facts = SemiSyncFacts();
   facts.variables["rpl_semi_sync_source_wait_point"] = "AFTER_COMMIT";
@@ -176,11 +252,34 @@ TEST(ServerTest, ASemiSynchronousPrimaryThatNeverWritesAloneLosesNothing) {
   facts = SemiSyncFacts();
   facts.variables["rpl_semi_sync_source_wait_no_replica"] = "OFF";
   EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings,
+              ElementsAre(HasSubstr("set rpl_semi_sync_source_wait_no_replica to ON")));
 
   facts = SemiSyncFacts();
   facts.writes_always = true;
   EXPECT_FALSE(Describe(facts).lossless);
   EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("take SUPER")));
+}
+
+TEST(ServerTest, WhoWaitsForADayWaitsForEver) {
+  ServerFacts facts = SemiSyncFacts();
+  facts.variables["rpl_semi_sync_source_timeout"] = "86400000";
+  EXPECT_TRUE(Describe(facts).lossless);
+
+  facts.variables["rpl_semi_sync_source_timeout"] = "86399999";
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("after 86399999 ms")));
+}
+
+TEST(ServerTest, ACommitHasToWaitForAllReplicas) {
+  ServerFacts facts = SemiSyncFacts();
+  facts.status["rpl_semi_sync_source_clients"] = "3";
+  facts.variables["rpl_semi_sync_source_wait_for_replica_count"] = "2";
+  EXPECT_FALSE(Describe(facts).lossless);
+  EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("waits for 2 of 3 replicas")));
+
+  facts.variables["rpl_semi_sync_source_wait_for_replica_count"] = "3";
+  EXPECT_TRUE(Describe(facts).lossless);
 }
 
 TEST(ServerTest, MariaDbNamesItsSemiSynchronousReplicationDifferently) {
@@ -202,6 +301,12 @@ TEST(ServerTest, MariaDbNamesItsSemiSynchronousReplicationDifferently) {
               ElementsAre(HasSubstr("set rpl_semi_sync_master_timeout"),
                           HasSubstr("rpl_semi_sync_master_wait_point is not AFTER_SYNC")));
 
+  ServerFacts alone = facts;
+  alone.variables["rpl_semi_sync_master_wait_no_slave"] = "OFF";
+  EXPECT_FALSE(Describe(alone).lossless);
+  EXPECT_THAT(Describe(alone).warnings,
+              ElementsAre(HasSubstr("set rpl_semi_sync_master_wait_no_slave to ON")));
+
   // No variable lets MariaDB wait for more than one.
   facts.status["rpl_semi_sync_master_clients"] = "2";
   EXPECT_FALSE(Describe(facts).lossless);
@@ -220,6 +325,14 @@ TEST(ServerTest, WhatMayLoseCommitsIsWarnedOf) {
   facts = GroupFacts();
   facts.variables["group_replication_consistency"] = "EVENTUAL";
   EXPECT_THAT(Describe(facts).warnings, ElementsAre(HasSubstr("EVENTUAL")));
+}
+
+TEST(ServerTest, WhatIsRefusedIsNotWarnedOf) {
+  ServerFacts facts = MySqlFacts();
+  facts.variables["read_only"] = "ON";
+  facts.variables["sync_binlog"] = "0";
+
+  EXPECT_THAT(Describe(facts).warnings, IsEmpty());
 }
 
 }  // namespace
