@@ -27,5 +27,5 @@ if [ "$what" != contract ]; then
   exit
 fi
 for cluster in galera group; do
-  TENURE_TEST_CLUSTER=$cluster run 600 build/bin/clusters_contract_test --gtest_brief=1 '--gtest_filter=-*Sqlite*'
+  TENURE_TEST_CLUSTER=$cluster run 900 build/bin/clusters_contract_test --gtest_brief=1 '--gtest_filter=-*Sqlite*'
 done

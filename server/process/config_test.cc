@@ -384,7 +384,7 @@ TEST_F(ConfigTest, ThePasswordComesFromTheEnvironment) {
 }
 
 TEST_F(ConfigTest, ThePasswordIsTheFirstLineOfItsFile) {
-  for (const char* content : {"s3cret", "s3cret\n", "s3cret\nsomething else\n"}) {
+  for (const char* content : {"s3cret", "s3cret\n", "s3cret\r\n", "s3cret\nsomething else\n"}) {
     const std::string file = WritePasswordFile(content);
     EXPECT_EQ(PasswordOf(Parse({"--store", "mysql://u@h/d", "--store-password-file", file})),
               "s3cret");

@@ -25,9 +25,9 @@ constexpr int kAccessDenied = 1045;
 constexpr int kConnectTries = 4;
 
 std::string RandomBytes(size_t count) {
-  std::random_device random;
+  std::random_device device;
   std::string bytes(count, '\0');
-  std::ranges::generate(bytes, [&] { return static_cast<char>(random()); });
+  std::ranges::generate(bytes, [&] { return static_cast<char>(device()); });
   return bytes;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
@@ -532,6 +533,24 @@ TEST_P(AdminContract, ACoolDownThatEndsDuringATransactionIsNotForgotten) {
 
   const Election election = Load("e").election;
   EXPECT_TRUE(election.leader || election.wake_at);
+}
+
+TEST_P(AdminContract, AnIncumbentIsFoundDeepInTheQueue) {
+  Stand("e", NewSessionId(), "leader");
+  for (int i = 0; i < 5; ++i) Stand("e", NewSessionId(), fmt::format("c{}", i));
+  Stand("e", NewSessionId(), "last");
+  LockSet locks;
+  locks.elections[{"e"}] = {};
+  ASSERT_TRUE(store_->Transact(locks, {}, [](TransactionState& transaction) {
+    Election& election = transaction.elections.at({"e"}).election;
+    election.leader.reset();
+    election.vacancy = Vacancy{Cause::kExpired, transaction.now,
+                               Incumbent{"last", transaction.now + Duration(1h)}};
+  }));
+
+  EXPECT_THAT(Load("e", Needing({}, 1)).queue,
+              ElementsAre(Field(&Candidacy::candidate, "c0"), Field(&Candidacy::candidate, "c1"),
+                          Field(&Candidacy::candidate, "last")));
 }
 
 }  // namespace

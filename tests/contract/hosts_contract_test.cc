@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/law.h"
@@ -86,6 +90,15 @@ class HostsTest : public ::testing::Test {
     const auto sight = store_->AgreeOnHistory(0, [](const HistorySight&) { return std::nullopt; });
     EXPECT_TRUE(sight) << sight.error().message;
     return sight ? sight->server.number : 0;
+  }
+
+  // Whoever logs in to this server is kept waiting for so many seconds.
+  static void SlowDownLogin(size_t number, const std::string& seconds) {
+    Host(number).Ask("SET GLOBAL init_connect = 'DO GET_LOCK(\"login\", 0), SLEEP(" + seconds +
+                     ")'");
+  }
+  static bool SomebodyLogsIn(size_t number) {
+    return Host(number).Ask("SELECT IS_USED_LOCK('login') IS NOT NULL") == "1";
   }
 
   std::unique_ptr<Store> store_;
@@ -273,6 +286,203 @@ TEST_F(HostsTest, IfNoneMayBeUsedTheErrorSaysWhyUntilOneMay) {
   SetReadOnly(1, false);
   EXPECT_TRUE(Eventually([&] { return Stand("e").has_value(); }));
   EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, AnotherServerAtTheSameAddressIsNotUsedBeforeThatIsAgreedOn) {
+  if (Host(0).Ask("SELECT @@version").find("MariaDB") == std::string::npos) {
+    GTEST_SKIP() << "MySQL is known by its server_uuid";
+  }
+  const uint64_t first = AgreedNumber();
+  store_->StayOn(first);
+  ASSERT_TRUE(Stand("old"));
+  Host(0).RestartWith({"--server-id=7"});
+
+  EXPECT_FALSE(Stand("e"));
+  EXPECT_GT(AgreedNumber(), first);
+
+  Host(0).RestartWith({});
+}
+
+TEST_F(HostsTest, OneThatBecomesReadOnlyIsNotAgreedOn) {
+  const uint64_t first = AgreedNumber();
+  SetReadOnly(0, true);
+
+  EXPECT_GT(AgreedNumber(), first);
+}
+
+TEST_F(HostsTest, OneThatIsReadOnlyWhenItIsConnectedToAgainIsLeft) {
+  ASSERT_TRUE(Stand("old"));
+  SetReadOnly(0, true);
+  Host(0).EndConnections("tenure");
+
+  EXPECT_THAT(store_->ReadEvents({"old"}, {1}, 10).value(),
+              IsEmpty());  // looks at no variable itself
+}
+
+TEST_F(HostsTest, OneThatRefusesALoginIsNotLeft) {
+  ASSERT_TRUE(Stand("old"));
+  Host(0).Ask("ALTER USER replica IDENTIFIED BY 'another'");
+  during_ = [&] {  // has the connection that there is
+    during_ = nullptr;
+    const auto refused = store_->ListElections("", "", 10);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("1045"));
+  };
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(0), "e,old");
+  EXPECT_THAT(ElectionsOn(1), IsEmpty());
+}
+
+TEST_F(HostsTest, WhoLeavesAServerLateDoesNotMoveTheOthers) {
+  ASSERT_TRUE(Stand("old"));
+  SessionId session;
+  session.bytes.fill(static_cast<uint8_t>(sessions_));
+  bool first = true;
+
+  const auto renewed =
+      store_->Transact({{}, {session}}, {.repeatable = true}, [&](TransactionState& transaction) {
+        (void)Renew(transaction, session);
+        if (!std::exchange(first, false)) return;
+        ASSERT_EQ(ElectionsShown(), "old");  // by another connection
+        SetReadOnly(0, true);
+        ASSERT_TRUE(store_->Ping());  // moves
+        // From now on it takes writes again as soon as somebody connects to it.
+        Host(0).Ask(
+            "CREATE PROCEDURE tenure.recover() SQL SECURITY DEFINER SET GLOBAL read_only = OFF;"
+            "SET GLOBAL init_connect = 'CALL tenure.recover()'");
+      });
+
+  ASSERT_TRUE(renewed) << renewed.error().message;
+  EXPECT_THAT(ElectionsShown(), IsEmpty());
+}
+
+TEST_F(HostsTest, OneThatSaysThatItIsUnfitIsLeft) {
+  for (const int code : {1047, 1290, 1836, 3100, 3168}) {
+    const std::string name = "e" + std::to_string(code);
+    SetReadOnly(0, true);
+    store_ = OpenStore(ParseStoreUrl(UrlOf({0, 1})).value()).value();
+    ASSERT_TRUE(Stand("before-" + name));
+    SetReadOnly(0, false);
+    // A server that is only away would be connected to again.
+    Host(1).Ask(
+        "CREATE TRIGGER tenure.planted BEFORE INSERT ON tenure.writers FOR EACH ROW"
+        " SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = " +
+        std::to_string(code));
+    ASSERT_TRUE(store_->Ping());  // on a connection that is not new: an error on a new one is final
+
+    EXPECT_TRUE(Stand(name)) << code;
+
+    Host(1).Ask("DROP TRIGGER tenure.planted");
+    EXPECT_THAT(ElectionsOn(0), HasSubstr(name)) << code;
+  }
+}
+
+TEST_F(HostsTest, OneThatStandsStillIsLeft) {
+  ASSERT_TRUE(Stand("old"));
+  Host(0).process().Signal(SIGSTOP);
+
+  const bool stood = Stand("e").has_value();
+  Host(0).process().Signal(SIGCONT);
+
+  EXPECT_TRUE(stood);
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, WhoFindsAllConnectionsInUseWaitsForABoundedTime) {
+  auto config = std::get<mysql::Config>(ParseStoreUrl(UrlOf({0})).value());
+  config.connections_max = 1;
+  store_ = OpenStore(config).value();
+  std::future<Result<void>> waiting;
+  int tries = 0;
+
+  ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState&) {
+    waiting = std::async(std::launch::async, [&] { return store_->Ping(); });
+    EXPECT_EQ(waiting.wait_for(200ms), std::future_status::timeout);
+  }));
+  ASSERT_EQ(waiting.wait_for(2s), std::future_status::ready);
+  EXPECT_TRUE(waiting.get());
+
+  // The server ends the connection for its silence meanwhile, so this is decided a second time.
+  ASSERT_TRUE(store_->Transact({}, {}, [&](TransactionState&) {
+    if (++tries > 1) return;
+    const auto refused = store_->Ping();
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("all 1 database connections are in use"));
+  }));
+}
+
+TEST_F(HostsTest, WhileOneLooksForAServerTheOthersWait) {
+  SlowDownLogin(1, "0.5");
+  store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
+  auto first = std::async(std::launch::async, [&] { return store_->Ping().has_value(); });
+  ASSERT_TRUE(Eventually([] { return SomebodyLogsIn(1); }));
+
+  EXPECT_TRUE(store_->Ping());
+  EXPECT_TRUE(first.get());
+}
+
+TEST_F(HostsTest, WhoWaitsTooLongForAServerIsTold) {
+  SlowDownLogin(1, "6");
+  store_ = OpenStore(ParseStoreUrl(UrlOf({1})).value()).value();
+  auto first = std::async(std::launch::async, [&] { return store_->Ping().has_value(); });
+  ASSERT_TRUE(Eventually([] { return SomebodyLogsIn(1); }));
+
+  const auto refused = store_->Ping();
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no database server has answered yet"));
+  EXPECT_TRUE(first.get());
+}
+
+TEST_F(HostsTest, WhileNoneMayBeUsedTheyAreNotAskedEachTime) {
+  ASSERT_TRUE(Stand("old"));
+  SetReadOnly(0, true);
+  SetReadOnly(1, true);
+  Host(0).EndConnections("tenure");
+  const auto connections = [] {
+    const std::string line = Host(0).Ask("SHOW GLOBAL STATUS LIKE 'Connections'");
+    return std::stoi(line.substr(line.find('\t') + 1));
+  };
+  const int before = connections();
+
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(store_->Ping());
+
+  EXPECT_LT(connections() - before, 30);
+}
+
+TEST_F(HostsTest, EveryConnectionIsToTheServerToStayOn) {
+  store_->StayOn(AgreedNumber());
+  during_ = [&] { EXPECT_EQ(ElectionsShown(), ""); };  // by a second connection
+
+  EXPECT_TRUE(Stand("e"));
+}
+
+TEST_F(HostsTest, OneThatComesBackAfterItWasDownIsTheSame) {
+  store_->StayOn(AgreedNumber());
+  SetReadOnly(1, true);
+  Host(0).Kill();
+  EXPECT_FALSE(store_->Ping());
+  Host(0).Start();
+
+  EXPECT_TRUE(Eventually([&] { return store_->Ping().has_value(); }));
+}
+
+TEST_F(HostsTest, ACommitInDoubtIsNotLookedUpOnAnotherServer) {
+  store_->StayOn(AgreedNumber());
+  ASSERT_TRUE(Stand("old"));
+  int tries = 0;
+  during_ = [&] {
+    if (++tries == 1) Host(0).Kill();
+  };
+
+  const auto in_doubt = Stand("e");
+
+  ASSERT_FALSE(in_doubt);
+  EXPECT_THAT(in_doubt.error().message, HasSubstr("the reply to a commit was lost"));
+  EXPECT_EQ(tries, 1);
+  EXPECT_THAT(ElectionsOn(1), IsEmpty());
 }
 
 TEST_F(HostsTest, ACheckShowsEachServer) {

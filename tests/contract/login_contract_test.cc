@@ -106,7 +106,8 @@ TEST_F(LoginTest, AnExpiredCertificateIsRefused) {
   Serve(authority_.Issue("database", kOurName, -1min));
 
   for (const char* mode : {"verify-ca", "verify-identity"}) {
-    EXPECT_THAT(Refusal(url_ + "?tls=" + mode + Ca()), HasSubstr("certificate has expired"));
+    EXPECT_THAT(Refusal(url_ + "?tls=" + mode + Ca()),
+                HasSubstr("the server's certificate has expired"));
   }
   EXPECT_EQ(Refusal(url_ + "?tls=required"), "");
 }
@@ -180,6 +181,13 @@ TEST_F(LoginTest, ANewPasswordIsReadForTheNextConnection) {
   ASSERT_FALSE(old_password);
   EXPECT_THAT(old_password.error().message, HasSubstr("1045"));
   EXPECT_TRUE(Eventually([&] { return store->ReadPartitions().has_value(); }));
+}
+
+TEST_F(LoginTest, APasswordFileThatHasGoneIsNamed) {
+  mysql::Config config = ConfigOf(url_);
+  config.password_file = "/nowhere";
+
+  EXPECT_THAT(Refusal(config), HasSubstr("cannot read '/nowhere'"));
 }
 
 }  // namespace

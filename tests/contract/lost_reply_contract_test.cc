@@ -167,6 +167,16 @@ TEST_P(LostReplyTest, ACommitThatHappenedIsFoundAndNotRepeated) {
   ExpectFound({"e"});
 }
 
+// As all commits of a replica are.
+TEST_P(LostReplyTest, ACommitInAKnownHistoryIsFoundAndNotRepeated) {
+  const Partitions partitions = store_->ReadPartitions().value();
+  relay_->LoseReplyTo("COMMIT");
+
+  Transact(resign_, {.point = HistoryPoint{partitions.epoch, partitions.offsets}});
+
+  ExpectFound({"e"});
+}
+
 TEST_P(LostReplyTest, ALookUpWhoseConnectionBreaksIsMadeAgain) {
   relay_->BreakAt("COMMIT", [&](const Held& held) {
     held.Deliver();
@@ -412,14 +422,14 @@ class LostCallTest : public LostReplyContract {
     LostReplyContract::SetUp();
   }
 
-  // The shipped procedure, which sleeps after its COMMIT.
-  void SleepAfterCommit() {
+  // The shipped procedure, which does more after its COMMIT.
+  void AfterCommit(const std::string& more) {
     mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
     for (const Migration& migration : MySqlMigrations()) {
       for (std::string sql : migration.statements) {
         if (!sql.starts_with("CREATE PROCEDURE tenure_commit_1(")) continue;
         constexpr std::string_view kCommit = "COMMIT;";
-        sql.insert(sql.rfind(kCommit) + kCommit.size(), " SELECT SLEEP(60) INTO held;");
+        sql.insert(sql.rfind(kCommit) + kCommit.size(), more);
         connection.Run({"DROP PROCEDURE tenure_commit_1"});
         connection.Run({sql});
         return;
@@ -429,12 +439,17 @@ class LostCallTest : public LostReplyContract {
   }
 
   void ExpectFoundAfter(const std::string& kill);
+  void ExpectFoundAfterError(int code) {
+    AfterCommit(" SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = " + std::to_string(code) + ";");
+    ASSERT_TRUE(IsDecidedFromMemory(resign_, [] {}));
+    ExpectFound({"e"});
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, LostCallTest, ::testing::Values(Kind::kServer), KindName);
 
 void LostCallTest::ExpectFoundAfter(const std::string& kill) {
-  SleepAfterCommit();
+  AfterCommit(" SELECT SLEEP(60) INTO held;");
   std::jthread killer;
 
   ASSERT_TRUE(IsDecidedFromMemory(resign_, [&] {
@@ -457,6 +472,10 @@ TEST_P(LostCallTest, AConnectionThatIsKilledAfterItsCommitHasCommitted) {
 TEST_P(LostCallTest, ACallThatIsInterruptedAfterItsCommitHasCommitted) {
   ExpectFoundAfter("KILL QUERY");
 }
+
+TEST_P(LostCallTest, ACallThatIsTooSlowForMariaDbMayHaveCommitted) { ExpectFoundAfterError(1969); }
+
+TEST_P(LostCallTest, ACallThatIsTooSlowForMySqlMayHaveCommitted) { ExpectFoundAfterError(3024); }
 
 }  // namespace
 }  // namespace tenure::testing

@@ -20,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -251,7 +252,8 @@ TEST_P(MemoryContract, ADecisionInAnotherHistoryIsNotSaved) {
       store_->Transact(LockSetOf({resign}), {.point = another, .remembered = &state},
                        [&](TransactionState& it) { EXPECT_TRUE(Apply(it, limits_, resign)); });
 
-  EXPECT_FALSE(committed);
+  ASSERT_FALSE(committed);
+  EXPECT_THAT(committed.error().message, HasSubstr("history is not the one"));
   EXPECT_THAT(History("e"), SizeIs(1));
 }
 
@@ -662,6 +664,32 @@ TEST_P(MemoryCallTest, ACallThatIsInterruptedIsLookedUp) {
   EXPECT_EQ(memory, Memory::kUnused) << "it was not committed, and then decided from rows";
   EXPECT_THAT(store_->Activity().retries, Contains(1u));
   EXPECT_TRUE(NoTransactionIsOpen());
+}
+
+TEST_P(MemoryContract, TwoEventsOfOneElectionAreBothCommitted) {
+  const std::vector<Command> commands = {Proclaim{{"e"}, a_, {1}, "first"},
+                                         Proclaim{{"e"}, a_, {1}, "second"}};
+  const LockSet locks = LockSetOf(commands);
+
+  Memory memory = Memory::kUnused;
+  for (int tries = 0; tries < kTries && memory != Memory::kHeld; ++tries) {
+    TransactionState state;
+    EXPECT_TRUE(store_->Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
+    bool decided = false;
+    const auto committed =
+        store_->Transact(locks, {.remembered = &state}, [&](TransactionState& transaction) {
+          if (std::exchange(decided, true)) return;
+          for (const Command& command : commands) {
+            EXPECT_TRUE(Apply(transaction, limits_, command));
+          }
+        });
+    ASSERT_TRUE(committed) << committed.error().message;
+    memory = committed->memory;
+  }
+
+  EXPECT_EQ(memory, Memory::kHeld);
+  EXPECT_THAT(History("e"),
+              ElementsAre("1 ELECTED a 1 ", "2 PROCLAIMED a 1 ", "3 PROCLAIMED a 1 "));
 }
 
 }  // namespace

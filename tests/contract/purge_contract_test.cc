@@ -378,5 +378,28 @@ INSTANTIATE_TEST_SUITE_P(Stores, PurgeContract,
                                            Kind::kServerByMessage),
                          KindName);
 
+// Nor is its state from before the wait trusted afterwards.
+TEST_P(PurgeContract, NoSessionIsLockedWhileAnElectionIsMade) {
+  if (GetParam() != Kind::kServer) GTEST_SKIP() << "SQLite runs one transaction at a time";
+  const SessionId session = NewSessionId();
+  Stand("f", session, "a");
+  Gate gate("BEFORE INSERT ON tenure.elections");
+  const auto other = Open();
+  std::optional<Result<Answer>> answer;
+  std::thread slow([&] { answer = Run(Campaign{{"e"}, session, {}, {}, "v", 0, {7}}); });
+  gate.WaitUntilOneWaits();
+
+  const auto ended = other->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+    EXPECT_THAT(transaction.busy_sessions, IsEmpty());
+    EXPECT_TRUE(EndSession(transaction, session, Cause::kSessionClosed));
+  });
+  gate.Open();
+  slow.join();
+
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(ReasonOf(*answer), Reason::kSessionEnded);
+  EXPECT_FALSE(IsThere("e"));
+}
+
 }  // namespace
 }  // namespace tenure::testing

@@ -226,5 +226,19 @@ TEST_P(RenewalOnServerTest, OnMariaDbItIsOneStatement) {
   FAIL() << "not decided from memory";
 }
 
+TEST_P(RenewalContract, ALeaseThatIsNotRenewedInTheBatchIsNotExtended) {
+  TransactionState state = Load();
+  const TransactionState before = state;
+  state.now = store_->FindDueWork(1).value().now;
+
+  ASSERT_TRUE(store_->Transact(
+      renewed_together_, {.repeatable = true, .remembered = &state},
+      [&](TransactionState& transaction) { EXPECT_TRUE(tenure::Renew(transaction, a_)); }));
+
+  const TransactionState after = Load();
+  EXPECT_GT(after.sessions.at(a_).expires_at, before.sessions.at(a_).expires_at);
+  EXPECT_EQ(after.sessions.at(b_).expires_at, before.sessions.at(b_).expires_at);
+}
+
 }  // namespace
 }  // namespace tenure::testing
