@@ -7,7 +7,7 @@ import time
 
 import tenure
 
-BETWEEN_QUESTIONS = 0.005
+BETWEEN_QUESTIONS = 0.020
 BETWEEN_LINES_NS = 50_000_000
 
 

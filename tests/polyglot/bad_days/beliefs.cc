@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBetweenQuestions = 5ms;
+constexpr auto kBetweenQuestions = 20ms;
 constexpr int64_t kBetweenLinesNs = 50'000'000;
 
 // Of less than a pipe takes at once, so that lines of several processes do not mix.

@@ -1,5 +1,6 @@
 #include "tests/polyglot/bad_days/cast.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,14 +26,20 @@ Cast::Cast(Stage& stage, const Language& language, int number, uint64_t seed)
 
 std::unique_ptr<Player> Cast::NewPlayer(const std::string& name, bool supersede) {
   const int number = ++processes_;
-  return std::make_unique<Player>(
+  const std::string process = fmt::format("{} {}{}", election_, name, number);
+  // GCC 12's acquire() may sleep on while there is a permit.
+  while (!stage_.may_start().try_acquire_for(std::chrono::seconds(1))) continue;
+  const absl::Cleanup started = [this] { stage_.may_start().release(); };
+  auto player = std::make_unique<Player>(
       language_, witness_,
       Stand{.election = election_,
             .name = name,
-            .process = fmt::format("{} {}{}", election_, name, number),
+            .process = process,
             .lease = kLease,
             .supersede = supersede},
       stage_.Ports(static_cast<size_t>(number) % stage_.replicas().size()));
+  (void)witness_.WaitForRequests(process, 1);  // if it never stands, whoever waits for it says so
+  return player;
 }
 
 void Cast::Settle() {

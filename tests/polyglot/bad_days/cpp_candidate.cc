@@ -18,7 +18,7 @@ using tenure::testing::Beliefs;
 using tenure::testing::Say;
 using namespace std::chrono_literals;
 
-constexpr auto kBetweenLooks = 5ms;
+constexpr auto kBetweenLooks = 20ms;
 
 class Candidate {
  public:

@@ -26,9 +26,12 @@ void ExpectOver(Cast& cast) {
 
 // --- What befalls one candidate ---
 
-// From now on no answer comes. Waits until the service has been sent a renewal.
+// From now on no answer comes. Waits until the service has been sent a renewal. None is under way
+// before: a client that misses the answer to that may never send another one.
 void HoldTheAnswer(Cast& cast) {
   const std::string& process = cast.leader().stand().process;
+  const size_t answers = cast.witness().answers(process);
+  Cast::Expect(cast.witness().WaitForAnswers(process, answers + 1), "its renewal is answered");
   const size_t before = cast.witness().requests(process);
   cast.leader().wire().Become(State::kHeld);
   Cast::Expect(cast.witness().WaitForRequests(process, before + 1), "it renews");

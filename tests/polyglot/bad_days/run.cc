@@ -87,10 +87,10 @@ class Troupe {
         const size_t noted = tally_.violations.size();
         TryPlay(day);
         if (tally_.violations.size() == noted) return TryEnd();
+        tally_.repeated.push_back(tally_.violations[noted]);
         tally_.violations.resize(noted);
         Try([this] { cast_->Recover(); });
         missed_ = false;
-        ++tally_.repeated;
       }
       TryBegin(day);
       TryPlay(day);
@@ -154,8 +154,8 @@ class Troupe {
 
 void Add(Tally& sum, Tally tally) {
   sum.times += tally.times;
-  sum.repeated += tally.repeated;
   sum.seats_kept += tally.seats_kept;
+  std::ranges::move(tally.repeated, std::back_inserter(sum.repeated));
   std::ranges::move(tally.violations, std::back_inserter(sum.violations));
 }
 
@@ -210,9 +210,13 @@ class Run {
   void Gather(const std::string& day) {
     for (const auto& troupe : troupes_) {
       Tally tally = troupe->TakeTally();
-      for (const std::string& violation : tally.violations) {
-        out_ << fmt::format("{:>7.1f} s  {}: {}\n", Seconds(), day, violation) << std::flush;
+      for (const std::string& missed : tally.repeated) {
+        out_ << fmt::format("{:>7.1f} s  {}, repeated: {}\n", Seconds(), day, missed);
       }
+      for (const std::string& violation : tally.violations) {
+        out_ << fmt::format("{:>7.1f} s  {}: {}\n", Seconds(), day, violation);
+      }
+      out_ << std::flush;
       Add(outcome_[troupe->language()][day], std::move(tally));
     }
   }
@@ -255,8 +259,8 @@ std::string Describe(const Outcome& outcome, const Plan& plan) {
   std::string repeated = fmt::format("\n{:<36}", "days that were repeated");
   std::string violations = fmt::format("\n{:<36}", "violations");
   for (const auto& [language, days] : outcome) {
-    int count = 0;
-    for (const auto& [day, tally] : days) count += tally.repeated;
+    size_t count = 0;
+    for (const auto& [day, tally] : days) count += tally.repeated.size();
     repeated += fmt::format("{:>14}", count);
     violations += fmt::format("{:>14}", CountViolations({{language, days}}));
   }

@@ -23,8 +23,8 @@ struct Plan {
 // Of one day, in one language.
 struct Tally {
   int times = 0;
-  int repeated = 0;  // because something was missed
   int seats_kept = 0;
+  std::vector<std::string> repeated = {};  // for each time, what was missed
   std::vector<std::string> violations = {};
 };
 // By the language's and the day's name.

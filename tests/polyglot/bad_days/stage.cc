@@ -2,6 +2,9 @@
 
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
+#include <thread>
+
 namespace tenure::testing {
 namespace {
 
@@ -18,7 +21,7 @@ Moment MomentOf(const google::protobuf::Timestamp& time) {
 
 }  // namespace
 
-Stage::Stage() {
+Stage::Stage() : may_start_(std::max(1U, std::thread::hardware_concurrency())) {
   const std::string url = database_.FreshDatabase("tenure");
   // Leases that grow with each bad day would make the days ever longer.
   for (size_t i = 0; i < kReplicas; ++i) {

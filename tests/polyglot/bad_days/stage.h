@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,14 @@ class Stage {
   // Tells a witness of all terms of an election, from now on and for as long as both live.
   [[nodiscard]] std::unique_ptr<tenure::Observer> Observe(const std::string& election,
                                                           Witness& witness) const;
+  // Held by whoever starts a process, until it stands. If they all started at once, those that lead
+  // already would wait for a processor until their leases are over.
+  [[nodiscard]] std::counting_semaphore<>& may_start() { return may_start_; }
 
  private:
   DatabaseServer database_;
   std::vector<std::unique_ptr<Tenured>> replicas_;
+  std::counting_semaphore<> may_start_;  // as many as there are processors
 };
 
 }  // namespace tenure::testing

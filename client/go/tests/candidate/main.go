@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	betweenQuestions = 5 * time.Millisecond
+	betweenQuestions = 20 * time.Millisecond
 	betweenLines     = 50 * time.Millisecond
 )
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Candidacy, Client, Elector, type Seat } from "../../src/index.js";
 
-const BETWEEN_QUESTIONS_MS = 5;
+const BETWEEN_QUESTIONS_MS = 20;
 const BETWEEN_LINES_NS = 50_000_000;
 
 interface Stand {

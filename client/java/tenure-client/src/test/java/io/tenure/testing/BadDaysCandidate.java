@@ -18,7 +18,7 @@ import java.util.concurrent.Semaphore;
 
 /** A candidate that lives through bad days: it speaks the protocol of tests/polyglot/bad_days. */
 public final class BadDaysCandidate implements ElectionListener {
-  private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(5);
+  private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(20);
   private static final long BETWEEN_LINES_NS = 50_000_000;
 
   private final TenureClient client;
