@@ -186,12 +186,13 @@ public final class Observer implements AutoCloseable {
    *
    * @param listener who learns what happens
    * @throws IllegalStateException if it was started before
+   * @throws java.io.UncheckedIOException if a file for TLS cannot be read; it may be started again
    */
   public synchronized void start(ObserverListener listener) {
     Objects.requireNonNull(listener, "listener");
     if (started) throw new IllegalStateException("the observer was started before");
-    started = true;
     Connection connection = new Connection(endpoints, credentials);
+    started = true;
     Thread thread = new Thread(() -> observe(connection, listener), "tenure-observer");
     thread.setDaemon(true);
     thread.start();

@@ -12,6 +12,7 @@ import io.grpc.ManagedChannel;
 import io.tenure.testing.Service;
 import io.tenure.v1.Snapshot;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -223,6 +224,23 @@ class TlsTest {
       assertTrue(first.startsWith("broken: ") && first.contains("holds no token"), first);
       replace("mine", Files.readString(file("token")));
 
+      assertEquals("snapshot", nextButBroken(told));
+    }
+  }
+
+  @Test
+  void anObserverWhoseFilesWereGoneMayBeStartedAgain() throws Exception {
+    Files.copy(file("ca.crt"), file("trusted.crt"));
+    Tls tls = trusting("trusted.crt").token(file("token")).build();
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+
+    try (Observer observer =
+        Observer.builder().endpoints(service.endpoint()).names("orders").credentials(tls).build()) {
+      Files.delete(file("trusted.crt"));
+      assertThrows(UncheckedIOException.class, () -> observer.start(telling(told)));
+      Files.copy(file("ca.crt"), file("trusted.crt"));
+
+      observer.start(telling(told));
       assertEquals("snapshot", nextButBroken(told));
     }
   }
