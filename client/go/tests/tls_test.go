@@ -139,17 +139,24 @@ func TestAServiceThatIsNotTrustedGetsNothing(t *testing.T) {
 	}
 }
 
+const secret = "0123456789abcdef0123\n"
+
+// startServiceWithToken starts a service where whoever has the secret may stand in "orders", and observe it.
+func startServiceWithToken(t *testing.T, authority *authority) *service {
+	authority.issue("server", false)
+	policy := writeFile(t, "policy.yaml", `identities:
+  - name: orders
+    token_files: [`+writeFile(t, "known", secret)+`]
+    rules: [{verbs: [campaign, observe], elections: [orders]}]
+`)
+	return startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
+}
+
 // The library also watches how the replica is, on the same connection.
 func TestATokenThatIsMissingForAMomentDoesNotKeepAClientAway(t *testing.T) {
 	authority := newAuthority(t)
-	authority.issue("server", false)
 	token := writeFile(t, "token", "")
-	policy := writeFile(t, "policy.yaml", `identities:
-  - name: orders
-    token_files: [`+writeFile(t, "known", "0123456789abcdef0123\n")+`]
-    rules: [{verbs: [campaign], elections: [orders]}]
-`)
-	service := startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
+	service := startServiceWithToken(t, authority)
 	led := make(chan struct{}, 1)
 	var trouble error
 	for try := 0; try < 5; try++ { // on a busy machine, the connection may not be there in time for the first campaign
@@ -171,21 +178,15 @@ func TestATokenThatIsMissingForAMomentDoesNotKeepAClientAway(t *testing.T) {
 	if !strings.Contains(trouble.Error(), "holds no token") {
 		t.Error(trouble)
 	}
-	must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
+	must(t, os.WriteFile(token, []byte(secret), 0o600))
 
 	receive(t, "a term", led)
 }
 
 func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
 	authority := newAuthority(t)
-	authority.issue("server", false)
-	token := writeFile(t, "token", "0123456789abcdef0123\n")
-	policy := writeFile(t, "policy.yaml", `identities:
-  - name: orders
-    token_files: [`+writeFile(t, "known", "0123456789abcdef0123\n")+`]
-    rules: [{verbs: [observe], elections: [orders]}]
-`)
-	service := startService(t, "--tls-cert", authority.path("server.crt"), "--tls-key", authority.path("server.key"), "--policy", policy)
+	token := writeFile(t, "token", secret)
+	service := startServiceWithToken(t, authority)
 	said := newLog()
 	observer := newObserver(t, said, tenure.ObserverOptions{
 		Endpoints: service.endpoint, Names: []string{"orders"},
@@ -202,7 +203,7 @@ func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
 	for line := ""; line != "no token"; {
 		line = receive(t, "that it has no token", said)
 	}
-	must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
+	must(t, os.WriteFile(token, []byte(secret), 0o600))
 	for line := ""; line != "progress"; {
 		line = receive(t, "that it observes", said)
 	}
@@ -217,7 +218,7 @@ func TestAnObserverSurvivesATokenThatIsMissingForAMoment(t *testing.T) {
 		for line := ""; line != "no token"; {
 			line = receive(t, "that it has no token", said)
 		}
-		must(t, os.WriteFile(token, []byte("0123456789abcdef0123\n"), 0o600))
+		must(t, os.WriteFile(token, []byte(secret), 0o600))
 		for line := ""; line != "progress"; {
 			line = receive(t, "that it observes again", said)
 		}
