@@ -117,13 +117,32 @@ app.conf.beat_schedule = {"tick": {"task": "tasks.tick", "schedule": 0.2}}
     assert list((tmp_path / "queue").iterdir())
 
 
-def test_one_of_several_workers_does_the_work(service, programs, tmp_path):
+APPS = {
+    "flask": """
+import flask
+
+app = flask.Flask(__name__)
+app.route("/")(lambda: "hello")
+""",
+    "django": """
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpResponse
+from django.urls import path
+
+settings.configure(ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__, SECRET_KEY="any")
+urlpatterns = [path("", lambda _request: HttpResponse("hello"))]
+app = get_wsgi_application()
+""",
+}
+
+
+@pytest.mark.parametrize("app", APPS.values(), ids=APPS.keys())
+def test_one_of_several_workers_does_the_work(app, service, programs, tmp_path):
     (tmp_path / "gunicorn.conf.py").write_text(
         blocks(service.endpoint)[3].replace("in term", 'in", __import__("os").getpid(), "term')
     )
-    (tmp_path / "app.py").write_text(
-        'import flask\n\napp = flask.Flask(__name__)\napp.route("/")(lambda: "hello")\n'
-    )
+    (tmp_path / "app.py").write_text(app)
     address = free_address()
     command = [sys.executable, "-m", "gunicorn", "--workers", "3", "--preload"]
     programs.start([*command, "--bind", address, "app:app"], tmp_path)
