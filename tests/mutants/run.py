@@ -39,12 +39,14 @@ def room_of(file):
     return max(inside, key=lambda room: len(room["folder"]))
 
 
-def passes(program, tests, patience):
+def failure(program, tests, patience):
+    """What it says if it fails; nothing if it passes."""
     command = [BUILD / "bin" / program, f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
     try:
-        return subprocess.run(command, cwd=SOURCES, capture_output=True, timeout=patience).returncode == 0
+        run = subprocess.run(command, cwd=SOURCES, capture_output=True, timeout=patience, text=True, errors="replace")
     except subprocess.TimeoutExpired:
-        return False
+        return f"it does not end within {patience:.0f} s"
+    return None if run.returncode == 0 else f"exit code {run.returncode}: {run.stdout}{run.stderr}"
 
 
 def mutants_of(file):
@@ -77,8 +79,9 @@ class File:
         self.patience = {}
         for program, tests in self.room["tests"]:
             begun = time.monotonic()
-            if not passes(program, tests, 1200):
-                sys.exit(f"{program} --gtest_filter='{tests}' fails without any mistake")
+            failed = failure(program, tests, 1200)
+            if failed:
+                sys.exit(f"{program} --gtest_filter='{tests}' fails without any mistake: {failed[-3000:]}")
             self.patience[program, tests] = 30 + 5 * (time.monotonic() - begun)
 
     def judge(self, mutant):
@@ -90,7 +93,7 @@ class File:
                     return INVALID
                 if digest(program) == self.digests[program]:
                     continue
-                if not passes(program, tests, self.patience[program, tests]):
+                if failure(program, tests, self.patience[program, tests]):
                     return KILLED
             same = all(digest(program) == self.digests[program] for program in self.programs)
             return SAME if same else SURVIVED
