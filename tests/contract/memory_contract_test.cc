@@ -66,6 +66,27 @@ class MemoryContract : public StoreContract {
     return false;
   }
 
+  // The same of several commands in one transaction, from what they need each time.
+  [[nodiscard]] bool TogetherHold(const std::vector<Command>& commands) {
+    const LockSet locks = LockSetOf(commands);
+    for (int tries = 0; tries < kTries; ++tries) {
+      TransactionState state;
+      EXPECT_TRUE(store_->Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
+      bool decided = false;
+      const auto committed =
+          store_->Transact(locks, {.remembered = &state}, [&](TransactionState& transaction) {
+            if (std::exchange(decided, true)) return;
+            for (const Command& command : commands) {
+              EXPECT_TRUE(Apply(transaction, limits_, command));
+            }
+          });
+      EXPECT_TRUE(committed) << committed.error().message;
+      if (!committed) return false;
+      if (committed->memory == Memory::kHeld) return true;
+    }
+    return false;
+  }
+
   // Of the election "e", and of session `a_`, which leads it.
   Memory Resigning(const TransactionState& state) { return Try(state, Resign{{"e"}, a_, {}}); }
 
@@ -160,25 +181,9 @@ TEST_P(MemoryContract, WhoComesWhileAnotherLeadsWaitsIfOthersMakeAnEvent) {
   ASSERT_TRUE(Stand("f", c, "c").elected);
   const std::vector<Command> commands = {
       Campaign{{"e"}, b_, Campaign::Opening{"b", 30s}, {}, "v", 0, {7}}, Resign{{"f"}, c, {}}};
-  const LockSet locks = LockSetOf(commands);
 
-  Memory memory = Memory::kUnused;
-  for (int tries = 0; tries < kTries && memory != Memory::kHeld; ++tries) {
-    TransactionState state;
-    EXPECT_TRUE(store_->Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
-    bool decided = false;
-    const auto committed =
-        store_->Transact(locks, {.remembered = &state}, [&](TransactionState& transaction) {
-          if (std::exchange(decided, true)) return;
-          for (const Command& command : commands) {
-            EXPECT_TRUE(Apply(transaction, limits_, command));
-          }
-        });
-    ASSERT_TRUE(committed) << committed.error().message;
-    memory = committed->memory;
-  }
+  ASSERT_TRUE(TogetherHold(commands));
 
-  EXPECT_EQ(memory, Memory::kHeld);
   EXPECT_EQ(View("e").election.waiting, 1u);
   EXPECT_THAT(store_->FilterWaiting({{{"e"}, b_}}).value(), SizeIs(1));
 }
@@ -669,25 +674,9 @@ TEST_P(MemoryCallTest, ACallThatIsInterruptedIsLookedUp) {
 TEST_P(MemoryContract, TwoEventsOfOneElectionAreBothCommitted) {
   const std::vector<Command> commands = {Proclaim{{"e"}, a_, {1}, "first"},
                                          Proclaim{{"e"}, a_, {1}, "second"}};
-  const LockSet locks = LockSetOf(commands);
 
-  Memory memory = Memory::kUnused;
-  for (int tries = 0; tries < kTries && memory != Memory::kHeld; ++tries) {
-    TransactionState state;
-    EXPECT_TRUE(store_->Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
-    bool decided = false;
-    const auto committed =
-        store_->Transact(locks, {.remembered = &state}, [&](TransactionState& transaction) {
-          if (std::exchange(decided, true)) return;
-          for (const Command& command : commands) {
-            EXPECT_TRUE(Apply(transaction, limits_, command));
-          }
-        });
-    ASSERT_TRUE(committed) << committed.error().message;
-    memory = committed->memory;
-  }
+  ASSERT_TRUE(TogetherHold(commands));
 
-  EXPECT_EQ(memory, Memory::kHeld);
   EXPECT_THAT(History("e"),
               ElementsAre("1 ELECTED a 1 ", "2 PROCLAIMED a 1 ", "3 PROCLAIMED a 1 "));
 }
