@@ -143,20 +143,23 @@ TEST(OutageTest, TheSeatIsKeptForWhoStoppedBelievingAndResigns) {
   EXPECT_EQ(ElectionIn(transaction).term, Term{8});
 }
 
-// It gives up its terms one by one, and renews in between.
+// It gives up its terms one by one, and renews in between. The last one had begun after the last
+// answer to this replica, and before the database went away.
 TEST(OutageTest, TheSeatIsKeptForWhoHasRenewedWhenItResigns) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
-  transaction.elections.begin()->second.election.leader->elected_at = transaction.outage->began;
+  transaction.elections.begin()->second.election.leader->elected_at =
+      transaction.outage->began + kLease / 2;
 
   (void)Do(transaction, ResignBy("a"));
 
   EXPECT_EQ(IncumbentIn(transaction), (Incumbent{"a", kNow + 2s}));
 }
 
-TEST(OutageTest, WhoResignsATermFromAfterTheOutageIsNotWaitedFor) {
+// Another replica granted it while the database was away from this one.
+TEST(OutageTest, WhoResignsATermFromWithinTheOutageIsNotWaitedFor) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
   transaction.elections.begin()->second.election.leader->elected_at =
-      transaction.outage->began + kInstant;
+      transaction.outage->began + kLease / 2 + kInstant;
 
   (void)Do(transaction, ResignBy("a"));
 
