@@ -148,7 +148,9 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
 
     @Override
     protected void doUnlock() {
-      Duration left = Duration.between(ClockProvider.now(), lockConfiguration.getUnlockTime());
+      // Its getUnlockTime looks at the clock, too, and so may be later than this.
+      Duration left =
+          Duration.between(ClockProvider.now(), lockConfiguration.getLockAtLeastUntil());
       if (left.isNegative() || left.isZero()) {
         lock.unlock();
       } else {

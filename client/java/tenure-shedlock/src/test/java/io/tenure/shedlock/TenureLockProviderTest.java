@@ -8,8 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tenure.ServiceException;
 import io.tenure.TimedLocks;
 import io.tenure.testing.Service;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -109,6 +112,40 @@ class TenureLockProviderTest {
       SimpleLock lock = lock(LONG, Duration.ZERO);
       assertEquals(Optional.empty(), provider.lock(configuration()));
       lock.unlock();
+    }
+  }
+
+  @Test
+  void aLockIsReleasedWhenUnlockReturns() {
+    SimpleLock lock = lock(LONG, Duration.ZERO);
+    ClockProvider.setClock(new HastyClock());
+    try {
+      lock.unlock();
+    } finally {
+      ClockProvider.setClock(Clock.systemUTC());
+    }
+
+    assertFalse(isLocked());
+  }
+
+  /** An hour later whenever somebody looks at it. */
+  private static final class HastyClock extends Clock {
+    private Instant now = Instant.now();
+
+    @Override
+    public Instant instant() {
+      now = now.plus(Duration.ofHours(1));
+      return now;
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
     }
   }
 
