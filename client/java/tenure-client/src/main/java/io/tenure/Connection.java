@@ -88,6 +88,14 @@ final class Connection implements AutoCloseable {
     inUse = ThreadLocalRandom.current().nextInt(replicas.size());
   }
 
+  /** To one replica, on this channel. */
+  Connection(ManagedChannel channel) {
+    endpoints = List.of(channel.authority());
+    credentials = Credentials.NONE;
+    replicas = List.of(new Replica(channel));
+    stamp = List.of();
+  }
+
   /** The one in use. */
   Replica replica() {
     return replicas.get(inUse);

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A client is one candidate. All its electors, for however many elections, share one session and
@@ -29,8 +30,7 @@ public final class TenureClient implements AutoCloseable {
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
   private static final Duration EXIT_PATIENCE = Duration.ofSeconds(1);
 
-  private final String endpoints;
-  private final Credentials credentials;
+  private final Supplier<Connection> connection;
   private final Session.Options options;
   private final List<ClientMetrics> metrics;
   private final boolean closesOnExit;
@@ -40,13 +40,22 @@ public final class TenureClient implements AutoCloseable {
   private boolean closed;
 
   private TenureClient(Builder builder) {
-    endpoints = builder.endpoints;
-    credentials = builder.credentials;
+    String endpoints = builder.endpoints;
+    Credentials credentials = builder.credentials;
+    connection = () -> new Connection(endpoints, credentials);
     metrics = List.copyOf(builder.metrics);
     String candidate = builder.candidate == null ? defaultCandidate() : builder.candidate;
     options = new Session.Options(candidate, builder.leaseTtl, builder.supersede);
     closesOnExit = builder.closeOnExit;
     if (closesOnExit) OpenClients.add(this);
+  }
+
+  /** One that is not closed when the program ends. */
+  TenureClient(Session.Options options, Supplier<Connection> connection) {
+    this.options = options;
+    this.connection = connection;
+    metrics = List.of();
+    closesOnExit = false;
   }
 
   static String defaultCandidate() {
@@ -221,8 +230,8 @@ public final class TenureClient implements AutoCloseable {
       throw new IllegalStateException("this client already stands in election " + election);
     }
     if (loop == null) {
-      Connection connection = new Connection(endpoints, credentials);
-      loop = new ClientLoop(options, connection, HolderClock.SYSTEM, metrics);
+      loop = new ClientLoop(options, connection.get(), HolderClock.SYSTEM, metrics);
+      Rehearsal.begin();
     }
     Candidacy candidacy = onLoop.apply(loop);
     standing.put(election, candidacy);

@@ -11,6 +11,10 @@ import java.io.InputStreamReader;
 import java.io.Writer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,19 +46,19 @@ class ProcessTest {
   }
 
   private void startLeading(int leaseSeconds) throws IOException {
-    process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Candidate.class.getName(),
-                service.endpoint(),
-                "orders",
-                String.valueOf(leaseSeconds))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
-    said = new BufferedReader(new InputStreamReader(process.getInputStream()));
+    start(leaseSeconds, List.of());
     assertEquals("leading", said.readLine());
+  }
+
+  private void start(int leaseSeconds, List<String> jvmOptions) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(jvmOptions);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(Candidate.class.getName(), service.endpoint(), "orders"));
+    command.add(String.valueOf(leaseSeconds));
+    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    said = new BufferedReader(new InputStreamReader(process.getInputStream()));
   }
 
   @Test
@@ -89,5 +93,18 @@ class ProcessTest {
     Service.signal(process, "TERM");
 
     rival.tryLead("orders", PATIENCE).orElseThrow().close();
+  }
+
+  @Test
+  void whatAChangeOfLeaderNeedsIsLoadedBefore() throws Exception {
+    start(600, List.of("-Xlog:class+load:stdout:none"));
+
+    Set<String> missing = new HashSet<>(List.of("SeatNotice", "ResignRequest", "ResignResponse"));
+    while (!missing.isEmpty()) {
+      String line = said.readLine(); // such as "io.tenure.v1.SeatNotice source: ..."
+      missing.removeIf(name -> line.startsWith("io.tenure.v1." + name + " "));
+    }
+
+    assertTrue(process.isAlive());
   }
 }

@@ -1,0 +1,178 @@
+package io.tenure;
+
+import com.google.protobuf.MessageLite;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.tenure.v1.CampaignResponse;
+import io.tenure.v1.Cause;
+import io.tenure.v1.KeepAliveRequest;
+import io.tenure.v1.KeepAliveResponse;
+import io.tenure.v1.Leadership;
+import io.tenure.v1.Renewal;
+import io.tenure.v1.ResignRequest;
+import io.tenure.v1.ResignResponse;
+import io.tenure.v1.SeatLost;
+import io.tenure.v1.SeatNotice;
+import io.tenure.v1.SessionRenewal;
+import io.tenure.v1.Standing;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A term that begins and ends within this process.
+ *
+ * <p>A JVM loads and links code when it first runs, and so it would in the middle of the first
+ * change of leader, for longer than all the rest of it takes. A rehearsal is a client of a service
+ * that exists only here: it waits, is elected, works, resigns, and is closed. What a change of
+ * leader needs has run then.
+ */
+final class Rehearsal {
+  private static final String NAME = "rehearsal";
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final AtomicBoolean BEGUN = new AtomicBoolean();
+
+  private Rehearsal() {}
+
+  /** In the background, once in this process. */
+  static void begin() {
+    if (BEGUN.getAndSet(true)) return;
+    Thread thread = new Thread(Rehearsal::run, "tenure-rehearsal");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static void run() {
+    Session.Options options = new Session.Options(NAME, 0, false);
+    TenureClient client = new TenureClient(options, () -> new Connection(new Service()));
+    try {
+      new Elector(client).stand(NAME, seat -> seat.awaitStop(PATIENCE)).awaitSeat(PATIENCE);
+      client.close(PATIENCE);
+    } catch (InterruptedException | TenureException theFirstChangeIsSlower) {
+      // It will be right all the same.
+    }
+  }
+
+  /** Elects whoever waits. Each message is written and read, as if it were sent. */
+  private static final class Service extends ManagedChannel {
+    private volatile Call<?, ?> stream;
+
+    @Override
+    public <Request, Response> ClientCall<Request, Response> newCall(
+        MethodDescriptor<Request, Response> method, CallOptions options) {
+      return new Call<>(method);
+    }
+
+    private final class Call<Request, Response> extends ClientCall<Request, Response> {
+      private final MethodDescriptor<Request, Response> method;
+      private Listener<Response> client;
+
+      Call(MethodDescriptor<Request, Response> method) {
+        this.method = method;
+      }
+
+      @Override
+      public void start(Listener<Response> client, Metadata headers) {
+        this.client = client;
+      }
+
+      @Override
+      public void sendMessage(Request message) {
+        Request request = method.parseRequest(method.streamRequest(message));
+        if (request instanceof KeepAliveRequest renewal) {
+          stream = this;
+          answer(renewed(renewal));
+          answer(elected());
+        } else if (request instanceof ResignRequest resignation) {
+          answer(ResignResponse.newBuilder().setTerm(resignation.getTerm()));
+          stream.answer(lost());
+        } else {
+          answer(waits());
+        }
+      }
+
+      private void answer(MessageLite.Builder response) {
+        client.onMessage(method.parseResponse(response.build().toByteString().newInput()));
+      }
+
+      @Override
+      public void halfClose() {
+        client.onClose(Status.OK, new Metadata());
+      }
+
+      @Override
+      public void request(int messages) {}
+
+      @Override
+      public void cancel(String message, Throwable cause) {}
+    }
+
+    private static CampaignResponse.Builder waits() {
+      return CampaignResponse.newBuilder()
+          .setSession(
+              io.tenure.v1.Session.newBuilder()
+                  .setSessionId(NAME)
+                  .setLeaseTtl(Lease.duration(PATIENCE.toNanos())))
+          .setStanding(Standing.newBuilder().setPosition(1));
+    }
+
+    private static KeepAliveResponse.Builder renewed(KeepAliveRequest renewal) {
+      return KeepAliveResponse.newBuilder()
+          .setRenewal(
+              Renewal.newBuilder()
+                  .setSequence(renewal.getSequence())
+                  .addSessions(
+                      SessionRenewal.newBuilder()
+                          .setSessionId(NAME)
+                          .setLeaseTtl(Lease.duration(PATIENCE.toNanos()))));
+    }
+
+    private static KeepAliveResponse.Builder elected() {
+      Leadership seat = Leadership.newBuilder().setElection(NAME).setTerm(1).build();
+      return notice(SeatNotice.newBuilder().setElected(seat));
+    }
+
+    private static KeepAliveResponse.Builder lost() {
+      SeatLost lost = SeatLost.newBuilder().setTerm(1).setCause(Cause.CAUSE_RESIGNED).build();
+      return notice(SeatNotice.newBuilder().setLost(lost));
+    }
+
+    private static KeepAliveResponse.Builder notice(SeatNotice.Builder change) {
+      return KeepAliveResponse.newBuilder().setNotice(change.setSessionId(NAME).setElection(NAME));
+    }
+
+    @Override
+    public String authority() {
+      return NAME;
+    }
+
+    @Override
+    public ManagedChannel shutdown() {
+      return this;
+    }
+
+    @Override
+    public ManagedChannel shutdownNow() {
+      return this;
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return true;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return true;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return true;
+    }
+  }
+}
