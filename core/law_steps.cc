@@ -65,14 +65,14 @@ bool LostToOutage(const Outage& outage, const Session& session) {
          believed_until <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 
-// Whether a term that ends with a resignation, so soon after the outage, began before it, or so
-// soon after the last answer to this replica that the database may still have been there. The
-// holder's session may have been renewed since it stopped believing in this term.
+// Whether a term that ends with a resignation, so soon after the outage, may have begun before it.
+// The holder's session may have been renewed since it stopped believing in this term.
 bool ResignedAfterOutage(const TransactionState& transaction, const Leader& leader,
                          const Session& session) {
   const Outage& outage = *transaction.outage;
   const Duration missable = session.lease_ttl / 2;
-  return leader.elected_at <= outage.began + missable && outage.ended - outage.began >= missable &&
+  return leader.elected_at <= outage.began + kOutageMin &&
+         outage.ended - outage.began >= missable &&
          transaction.now <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 

@@ -148,7 +148,7 @@ TEST(OutageTest, TheSeatIsKeptForWhoStoppedBelievingAndResigns) {
 TEST(OutageTest, TheSeatIsKeptForWhoHasRenewedWhenItResigns) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
   transaction.elections.begin()->second.election.leader->elected_at =
-      transaction.outage->began + kLease / 2;
+      transaction.outage->began + kOutageMin;
 
   (void)Do(transaction, ResignBy("a"));
 
@@ -159,7 +159,7 @@ TEST(OutageTest, TheSeatIsKeptForWhoHasRenewedWhenItResigns) {
 TEST(OutageTest, WhoResignsATermFromWithinTheOutageIsNotWaitedFor) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
   transaction.elections.begin()->second.election.leader->elected_at =
-      transaction.outage->began + kLease / 2 + kInstant;
+      transaction.outage->began + kOutageMin + kInstant;
 
   (void)Do(transaction, ResignBy("a"));
 

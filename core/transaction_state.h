@@ -54,7 +54,12 @@ struct Succession {
   bool operator==(const Succession&) const = default;
 };
 
-// The last time that nobody could renew a lease: the database was away from a replica.
+// A replica hears from its database more often than that; so this is how much later an outage may
+// have begun than it seems, and no shorter silence is one.
+inline constexpr Duration kOutageMin = std::chrono::milliseconds(750);
+
+// The last time that nobody could renew a lease: the database was away from a replica, from its
+// last answer until the next.
 struct Outage {
   DbTime began;
   DbTime ended;  // now, while it lasts

@@ -7,7 +7,7 @@ namespace tenure::engine {
 void Outages::Answered(SteadyTime now) {
   const MutexLock lock(mutex_);
   if (write_fault_) return;
-  if (now - last_answer_ >= kShortest) last_ = SilentUntil(now);
+  if (now - last_answer_ >= kOutageMin) last_ = SilentUntil(now);
   last_answer_ = now;
 }
 
@@ -35,7 +35,7 @@ SteadyTime Outages::last_answer() const {
 
 std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
   const MutexLock lock(mutex_);
-  return now - last_answer_ >= kShortest ? SilentUntil(now) : last_;
+  return now - last_answer_ >= kOutageMin ? SilentUntil(now) : last_;
 }
 
 Outages::Outage Outages::SilentUntil(SteadyTime now) const {

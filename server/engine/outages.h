@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/mutex.h"
+#include "core/transaction_state.h"
 #include "server/engine/scheduler.h"
 
 namespace tenure::engine {
@@ -34,8 +35,6 @@ class Outages {
   // The last one that was long enough; until now, if it lasts.
   [[nodiscard]] std::optional<Outage> LastUntil(SteadyTime now) const;
 
-  // Longer than between two searches for due work, and shorter than a lease.
-  static constexpr auto kShortest = std::chrono::milliseconds(750);
   // Two with less between them are one: nobody has recovered.
   static constexpr auto kRecovery = std::chrono::seconds(2);
 
