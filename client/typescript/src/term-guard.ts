@@ -111,7 +111,7 @@ export class TermGuard {
   /** The same, with a fence from elsewhere. */
   async enterWith(fence: Fence, deadline: Date | number = Infinity): Promise<Entry> {
     const { waitMaxMs = WAIT_MAX_MS, keep } = this.options;
-    const until = Math.min(Number(deadline), Date.now() + waitMaxMs);
+    const until = performance.now() + Math.min(Number(deadline) - Date.now(), waitMaxMs);
     const seat = this.seatOf(fence.election);
     for (;;) {
       while (mustWait(fence, seat)) await changed(seat, until, fence);
@@ -228,7 +228,7 @@ function mustWait({ term }: Fence, seat: GuardedSeat): boolean {
 }
 
 async function changed(seat: GuardedSeat, until: number, fence: Fence): Promise<void> {
-  const left = until - Date.now();
+  const left = until - performance.now();
   if (left <= 0) {
     const details = `calls from a lower term of election '${fence.election}' are still running`;
     throw new TermRefused(Status.UNAVAILABLE, details);
