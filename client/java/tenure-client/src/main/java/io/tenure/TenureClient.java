@@ -30,9 +30,7 @@ public final class TenureClient implements AutoCloseable {
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
   private static final Duration EXIT_PATIENCE = Duration.ofSeconds(1);
 
-  private final Supplier<Connection> connection;
-  private final Session.Options options;
-  private final List<ClientMetrics> metrics;
+  private final Supplier<ClientLoop> newLoop;
   private final boolean closesOnExit;
   private final Map<String, Candidacy> standing = new HashMap<>(); // under this
   private final Set<Candidacy> unfinished = new HashSet<>(); // and those whose seats are not free
@@ -42,19 +40,21 @@ public final class TenureClient implements AutoCloseable {
   private TenureClient(Builder builder) {
     String endpoints = builder.endpoints;
     Credentials credentials = builder.credentials;
-    connection = () -> new Connection(endpoints, credentials);
-    metrics = List.copyOf(builder.metrics);
+    List<ClientMetrics> metrics = List.copyOf(builder.metrics);
     String candidate = builder.candidate == null ? defaultCandidate() : builder.candidate;
-    options = new Session.Options(candidate, builder.leaseTtl, builder.supersede);
+    Session.Options options = new Session.Options(candidate, builder.leaseTtl, builder.supersede);
+    newLoop =
+        () -> {
+          Connection connection = new Connection(endpoints, credentials);
+          return new ClientLoop(options, connection, HolderClock.SYSTEM, metrics);
+        };
     closesOnExit = builder.closeOnExit;
     if (closesOnExit) OpenClients.add(this);
   }
 
   /** One that is not closed when the program ends. */
-  TenureClient(Session.Options options, Supplier<Connection> connection) {
-    this.options = options;
-    this.connection = connection;
-    metrics = List.of();
+  TenureClient(Supplier<ClientLoop> newLoop) {
+    this.newLoop = newLoop;
     closesOnExit = false;
   }
 
@@ -230,7 +230,7 @@ public final class TenureClient implements AutoCloseable {
       throw new IllegalStateException("this client already stands in election " + election);
     }
     if (loop == null) {
-      loop = new ClientLoop(options, connection.get(), HolderClock.SYSTEM, metrics);
+      loop = newLoop.get();
       Rehearsal.begin();
     }
     Candidacy candidacy = onLoop.apply(loop);

@@ -148,9 +148,10 @@ public final class TenureLockProvider implements ExtensibleLockProvider, AutoClo
 
     @Override
     protected void doUnlock() {
-      // Its getUnlockTime looks at the clock, too, and so may be later than this.
       Duration left =
           Duration.between(ClockProvider.now(), lockConfiguration.getLockAtLeastUntil());
+      Duration atLeast = lockConfiguration.getLockAtLeastFor();
+      if (left.compareTo(atLeast) > 0) left = atLeast; // the clock was set back, or is a coarse one
       if (left.isNegative() || left.isZero()) {
         lock.unlock();
       } else {

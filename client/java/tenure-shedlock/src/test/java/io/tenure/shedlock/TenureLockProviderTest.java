@@ -117,15 +117,27 @@ class TenureLockProviderTest {
 
   @Test
   void aLockIsReleasedWhenUnlockReturns() {
-    SimpleLock lock = lock(LONG, Duration.ZERO);
-    ClockProvider.setClock(new HastyClock());
+    unlockBy(new HastyClock(), lock(LONG, Duration.ZERO));
+
+    assertFalse(isLocked());
+  }
+
+  @Test
+  void aClockThatIsSetBackDoesNotKeepALock() {
+    Clock anHourAgo = Clock.offset(Clock.systemUTC(), Duration.ofHours(-1));
+
+    unlockBy(anHourAgo, lock(LONG, Duration.ZERO));
+
+    assertFalse(isLocked());
+  }
+
+  private static void unlockBy(Clock clock, SimpleLock lock) {
+    ClockProvider.setClock(clock);
     try {
       lock.unlock();
     } finally {
       ClockProvider.setClock(Clock.systemUTC());
     }
-
-    assertFalse(isLocked());
   }
 
   /** An hour later whenever somebody looks at it. */
