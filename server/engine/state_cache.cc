@@ -50,8 +50,8 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
       sessions_.erase(id);
       continue;
     }
-    if (sessions_.size() >= kSessionsMax && !sessions_.contains(id)) sessions_.clear();
     sessions_.insert_or_assign(id, session);
+    if (sessions_.size() > sessions_until_next_look_) ForgetSessionsOverAt(transaction.now);
   }
   for (const auto& [name, state] : transaction.elections) {
     if (!state.exists) {
@@ -67,6 +67,13 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
     if (known.since < now_.told[static_cast<size_t>(partition)]) known.since.reset();
     Put(name, std::move(known));
   }
+}
+
+// At least a quarter of them were added since it looked last: it costs little for each.
+void StateCache::ForgetSessionsOverAt(DbTime now) {
+  std::erase_if(sessions_, [&](const auto& it) { return !it.second.AliveAt(now); });
+  if (sessions_.size() > kSessionsMax / 4 * 3) sessions_.clear();
+  sessions_until_next_look_ = std::clamp(2 * sessions_.size(), kSessionsMin, kSessionsMax);
 }
 
 void StateCache::Remember(const std::map<ElectionName, ElectionView>& views, const Moment& begun) {

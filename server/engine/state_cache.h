@@ -23,6 +23,7 @@ class StateCache {
  public:
   static constexpr size_t kElectionsMax = 10'000;
   static constexpr size_t kSessionsMax = 200'000;
+  static constexpr size_t kSessionsMin = 1'000;  // among fewer it is not worth looking for old ones
 
   // Taken before the database is asked for what is then remembered: what was forgotten meanwhile
   // stays so, and what was told meanwhile may not be in it.
@@ -71,10 +72,14 @@ class StateCache {
   };
 
   void Put(const ElectionName& name, Known known) TENURE_REQUIRES(mutex_);
+  // Of sessions that others have renewed, or ended, nothing is told: once their leases are over as
+  // they are known here, they are of no use.
+  void ForgetSessionsOverAt(DbTime now) TENURE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::unordered_map<ElectionName, Known> elections_ TENURE_GUARDED_BY(mutex_);
   std::unordered_map<SessionId, Session> sessions_ TENURE_GUARDED_BY(mutex_);
+  size_t sessions_until_next_look_ TENURE_GUARDED_BY(mutex_) = kSessionsMin;
   Moment now_ TENURE_GUARDED_BY(mutex_);
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -75,6 +77,20 @@ TEST_F(StateCacheTest, FindsTheElectionItsLeaderAndTheCaller) {
             AsCommitted().transaction.elections.at({"e"}).election);
   EXPECT_TRUE(found->elections.at({"e"}).exists);
   EXPECT_EQ(found->sessions, AsCommitted().transaction.sessions);
+}
+
+// Other replicas have ended them, or renewed them last.
+TEST_F(StateCacheTest, SessionsThatAreOverMakeRoomForOthers) {
+  cache_.Remember(AsCommitted(), cache_.Now());
+  for (uint32_t i = 0; i < StateCache::kSessionsMax; ++i) {
+    Session over = Alive(1, kNow + -1s);
+    std::memcpy(over.id.bytes.data(), &i, sizeof i);
+    Committed committed = WithSession(over);
+    committed.transaction.now = kNow;
+    cache_.Remember(committed, cache_.Now());
+  }
+
+  EXPECT_TRUE(Finds(LocksOf(Numbered(2))));
 }
 
 TEST_F(StateCacheTest, AllElectionsMustBeKnown) {
