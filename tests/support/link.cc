@@ -73,11 +73,11 @@ void Link::Accept() {
 }
 
 void Link::Pass(Wire& wire, int from, int to, bool from_server) {
+  bool passes = true;
   for (std::string bytes; !(bytes = loopback::Receive(from)).empty();) {
     if (from_server) state_.wait(State::kHeld);
     const State state = state_;
-    const bool passes =
-        state != State::kDark && state != (from_server ? State::kMute : State::kDeaf);
+    passes &= state != State::kDark && state != (from_server ? State::kMute : State::kDeaf);
     if (passes && state == State::kSlow && from_server) std::this_thread::sleep_for(delay_.load());
     if (tap_ && (passes || !from_server)) tap_(wire.number, from_server, bytes);
     if (passes) loopback::SendAll(to, bytes);

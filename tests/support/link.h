@@ -54,7 +54,8 @@ class Link {
   };
 
   void Accept();
-  // Passes on what comes from one side, until there is no more.
+  // Passes on what comes from one side, until there is no more, or something of it was lost: what
+  // comes after a gap never arrives on a real connection.
   void Pass(Wire& wire, int from, int to, bool from_server);
   static void Break(Wire& wire);
   // REQUIRES: it breaks, or is broken.

@@ -77,6 +77,19 @@ TEST_F(LinkTest, ADeafOneTellsTheServerNothingAndIsBrokenAfterwards) {
   EXPECT_EQ(Received(server_, 1), "");
 }
 
+TEST_F(LinkTest, NothingComesAfterWhatWasLost) {
+  link_.Become(Link::State::kDeaf);
+  loopback::SendAll(client_, "lost");
+  EXPECT_TRUE(Eventually([this] { return Seen().find(">lost") != std::string::npos; }));
+
+  link_.Become(Link::State::kMute);  // which the server would hear through
+  loopback::SendAll(client_, "later");
+  EXPECT_TRUE(Eventually([this] { return Seen().find(">later") != std::string::npos; }));
+  link_.Become(Link::State::kWhole);
+
+  EXPECT_EQ(Received(server_, 5), "");
+}
+
 TEST_F(LinkTest, WhatIsHeldComesWhenThatIsOver) {
   link_.Become(Link::State::kHeld);
   loopback::SendAll(server_, "held");
