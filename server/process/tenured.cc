@@ -2,6 +2,7 @@
 #include <absl/synchronization/mutex.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <csignal>
@@ -35,6 +36,7 @@ using namespace std::chrono_literals;
 constexpr auto kBringUpPause = 500ms;
 constexpr auto kWatchPause = 200ms;
 constexpr auto kDrainPause = 5ms;
+constexpr auto kMemoryPause = 10s;
 
 int Complain(const std::string& what) {
   std::cerr << "tenured: " << what << std::endl;
@@ -155,6 +157,14 @@ std::string NewReplicaId() {
   return id;
 }
 
+// Again and again, what a burst of calls has left free goes back to the system: the allocator keeps
+// all but the end of its heaps otherwise.
+void ReturnFreeMemory(engine::Scheduler& scheduler) {
+  malloc_trim(0);
+  scheduler.PostAt(engine::Work::kBackground, scheduler.Now() + kMemoryPause,
+                   [&] { ReturnFreeMemory(scheduler); });
+}
+
 // Until a signal comes: brings the engine up, tells the health service how the store is, and has
 // the files read again that may change. The exit code, if it has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
@@ -265,6 +275,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
         "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
         "at all");
   }
+  ReturnFreeMemory(scheduler);
   const auto exit_code = Serve(**store, scheduler, engine, membership, refresh_files, config,
                                health, service_manager, signals);
 

@@ -1,0 +1,46 @@
+// What a burst of calls takes, a replica gives back.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "tests/support/tenured.h"
+
+namespace tenure::testing {
+namespace {
+
+constexpr int kObservers = 3'000;
+
+// A call that nobody reads.
+struct Unread {
+  explicit Unread(Tenured& server) {
+    v1::ObserveRequest request;
+    request.add_selectors()->set_election("e");
+    reader = server.stub().Observe(&context, request);
+    reader->WaitForInitialMetadata();
+  }
+  ~Unread() {
+    context.TryCancel();
+    (void)reader->Finish();
+  }
+
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReader<v1::ObserveResponse>> reader;
+};
+
+TEST(MemoryTest, WhatABurstOfCallsTookIsGivenBack) {
+  Tenured server("sqlite::memory:");
+  { const Unread first(server); }
+  const double before = server.process().ResidentBytes();
+
+  std::vector<std::unique_ptr<Unread>> observers;
+  for (int i = 0; i < kObservers; ++i) observers.push_back(std::make_unique<Unread>(server));
+  const double taken = server.process().ResidentBytes() - before;
+  observers.clear();
+
+  const auto kept = [&] { return server.process().ResidentBytes() - before; };
+  EXPECT_TRUE(Eventually([&] { return kept() < taken / 2; })) << kept() << " of " << taken;
+}
+
+}  // namespace
+}  // namespace tenure::testing
