@@ -29,12 +29,12 @@ class LoginTest : public ::testing::Test {
 
   LoginTest() { Serve(authority_.Issue("database", kOurName)); }
 
-  // Restarts the server with this certificate. It refuses connections without TLS.
-  void Serve(const KeyPair& pair) {
+  // Restarts the server with this certificate. It refuses connections without TLS, if it insists.
+  void Serve(const KeyPair& pair, bool insists = true) {
     Server().RestartWith({"--ssl-ca=" + Server().WriteFile("ca.pem", authority_.certificate()),
                           "--ssl-cert=" + Server().WriteFile("cert.pem", pair.certificate),
                           "--ssl-key=" + Server().WriteFile("key.pem", pair.key),
-                          "--require-secure-transport=ON"});
+                          std::string("--require-secure-transport=") + (insists ? "ON" : "OFF")});
     url_ = Server().FreshDatabase("tenure");
   }
 
@@ -142,9 +142,15 @@ TEST_F(LoginTest, AUserMayNeedACertificate) {
             "");
 }
 
+TEST_F(LoginTest, TlsCanBeSwitchedOff) {
+  Serve(authority_.Issue("database", kOurName), false);
+
+  EXPECT_THAT(CipherOf(url_ + "?tls=disabled"), IsEmpty());
+  EXPECT_THAT(CipherOf(url_), Not(IsEmpty()));
+}
+
 TEST_F(LoginTest, AUserMayNeedTls) {
-  Server().RestartWith({});
-  url_ = Server().FreshDatabase("tenure");
+  Serve(authority_.Issue("database", kOurName), false);
   MakeUser("encrypted", "REQUIRE SSL");
 
   EXPECT_THAT(Refusal(UrlOf("encrypted") + "?tls=disabled"),
