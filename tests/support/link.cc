@@ -27,15 +27,17 @@ int Link::port() const { return loopback::PortOf(listener_); }
 
 void Link::Become(State state, std::chrono::milliseconds delay) {
   delay_ = delay;
-  const State before = state_.exchange(state);
+  state_ = state;
   state_.notify_all();
   if (state == State::kHalfClosed) {
     const std::lock_guard lock(mutex_);
     for (const auto& wire : wires_) shutdown(wire->near, SHUT_WR);
   }
-  const bool lost = before == State::kMute || before == State::kDeaf || before == State::kDark ||
-                    before == State::kHalfClosed;
-  if (lost && state == State::kWhole) Cut();
+  if (state == State::kMute || state == State::kDeaf || state == State::kDark ||
+      state == State::kHalfClosed) {
+    may_have_lost_ = true;
+  }
+  if (state == State::kWhole && may_have_lost_.exchange(false)) Cut();
 }
 
 void Link::Cut() {

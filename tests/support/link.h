@@ -38,7 +38,7 @@ class Link {
   Link& operator=(const Link&) = delete;
 
   [[nodiscard]] int port() const;
-  // When a state ends in which something may have been lost, all connections break off.
+  // When it is whole again, and something may have been lost meanwhile, all connections break off.
   void Become(State state, std::chrono::milliseconds delay = {});
   // All connections break off. Others may be made at once.
   void Cut();
@@ -66,6 +66,7 @@ class Link {
   const int listener_;
   std::atomic<State> state_ = State::kWhole;
   std::atomic<std::chrono::milliseconds> delay_{};
+  std::atomic<bool> may_have_lost_ = false;  // since it was whole
   std::mutex mutex_;
   std::vector<std::unique_ptr<Wire>> wires_;  // guarded by mutex_
   std::thread accepting_;

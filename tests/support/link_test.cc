@@ -90,6 +90,17 @@ TEST_F(LinkTest, NothingComesAfterWhatWasLost) {
   EXPECT_EQ(Received(server_, 5), "");
 }
 
+TEST_F(LinkTest, ItBreaksOffWhenItIsWholeAgainWhateverCameBetween) {
+  loopback::SendAll(client_, "ask");
+  EXPECT_EQ(Received(server_, 3), "ask");
+
+  link_.Become(Link::State::kDeaf);
+  link_.Become(Link::State::kHeld);
+  link_.Become(Link::State::kWhole);
+
+  EXPECT_EQ(Received(client_, 1), "");
+}
+
 TEST_F(LinkTest, WhatIsHeldComesWhenThatIsOver) {
   link_.Become(Link::State::kHeld);
   loopback::SendAll(server_, "held");
