@@ -264,7 +264,6 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
       {[&] { return engine.ExposeMetrics(); }, [&] { return (*server)->Healthy(); },
        [&] { return engine.Ready(); }});
   grpc::HealthCheckServiceInterface& health = (*server)->health();
-  health.SetServingStatus(false);
   LogInfo("listening", {{"version", kVersion},
                         {"grpc_version", grpc::Version()},
                         {"grpc", config.listen},
