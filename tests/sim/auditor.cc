@@ -250,7 +250,7 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       walked.leader.reset();
       ended = &event;
       incumbents_.erase(event.election);
-      if (event.cause == Cause::kExpired && LostToBlackout(event.leader.session)) {
+      if (LostToBlackout(event)) {
         incumbents_[event.election] = {event.leader.candidate,
                                        event.at + world_.plan.incumbent_wait};
       }
@@ -342,16 +342,19 @@ void Auditor::CheckKept(const Election& before, const Event& event) {
                  candidate, incumbent.candidate);
 }
 
-bool Auditor::LostToBlackout(const SessionId& id) const {
-  const Session* session = Find(id);
+bool Auditor::LostToBlackout(const Event& vacated) const {
+  const Session* session = Find(vacated.leader.session);
   const auto& blackout = world_.blackout;
   const bool clear = world_.plan.BlackoutsAreClear() && blackout && blackout->ended &&
                      world_.plan.incumbent_wait > Duration(0);
   if (!clear || session == nullptr) return false;
   const Duration missable = session->lease_ttl / 2;
-  return *blackout->ended - blackout->began >=
-             std::max(missable, Duration(std::chrono::milliseconds(500))) &&
-         session->expires_at - blackout->began >= missable &&
+  if (*blackout->ended - blackout->began < std::max(missable, kOutageMin)) return false;
+  if (vacated.cause == Cause::kResigned) {
+    return vacated.leader.elected_at <= blackout->began &&
+           vacated.at <= *blackout->ended + std::min(world_.plan.incumbent_wait, missable);
+  }
+  return vacated.cause == Cause::kExpired && session->expires_at - blackout->began >= missable &&
          session->expires_at <= *blackout->ended;
 }
 

@@ -101,9 +101,9 @@ class Auditor {
                                  const Event& event) const;
   // By the auditor's own reckoning.
   void CheckKept(const Election& before, const Event& event);
-  // Whether every replica must know that the database was away, and that this session could not
-  // be renewed.
-  [[nodiscard]] bool LostToBlackout(const SessionId& id) const;
+  // Whether every replica must know that the database was away, and that this term has ended for
+  // that: its session could not be renewed, or its holder resigned as soon as it could.
+  [[nodiscard]] bool LostToBlackout(const Event& vacated) const;
   void AuditQueue(const Known& before, const ElectionState& after, const std::vector<Event>& events,
                   const TransactionState& now, bool campaigned);
   // Whoever asked for a set has all of it, once it has any of it.

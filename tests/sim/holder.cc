@@ -121,7 +121,9 @@ void Holder::Hold(const Leadership& leadership) {
 void Holder::Tick() {
   if (!holding_) return;
   const Time now = Now();
-  if (!Believes(lease_)) return Lose("its lease is over");
+  if (!Believes(lease_)) {
+    return world_.random.OneIn(2) ? GiveUpSeat() : Lose("its lease is over");
+  }
   if (now >= resign_at_ && confirmed_) return Leave();
   if (now >= reopen_at_) OpenStream();
   if (now >= next_renewal_) Renew();
@@ -241,6 +243,22 @@ void Holder::Lose(const std::string& why) {
   holding_ = false;
   CloseStream();
   Rest();
+}
+
+// As the libraries do: the session lives on, and the seat is resigned as soon as a replica answers.
+void Holder::GiveUpSeat() {
+  world_.Say("{} resigns {}, in which it does not believe any more", NameOf(session_),
+             election_.bytes);
+  holding_ = false;
+  OpenStream();  // and renews the session
+  Submit(Resign{election_, session_, term_}, [this](const Result<Answer>& resigned) {
+    CloseStream();
+    MoveOn();
+    if (!resigned && resigned.error().reason == Reason::kStoreUnavailable) {
+      return After(world_.random.Between(50ms, 300ms), [this] { GiveUpSeat(); });
+    }
+    Rest();
+  });
 }
 
 void Holder::Leave() {

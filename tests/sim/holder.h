@@ -35,6 +35,7 @@ class Holder final : public Client {
   void OnNotice(const Event& notice);
   void MakeWay(const std::string& successor);
   void Lose(const std::string& why);
+  void GiveUpSeat();
   void Leave();
   void ResignSeat();
 

@@ -303,11 +303,12 @@ void SettleNothing(const TransactionState& before, TransactionState& transaction
   transaction = before;
 }
 
-// Ready for anybody at once.
+// Those whose terms ended so. The seat is ready for anybody at once.
+template <Cause kEnded>
 void ForgetIncumbents(const TransactionState&, TransactionState& transaction, const World&) {
   for (auto& [name, state] : transaction.elections) {
     auto& vacancy = state.election.vacancy;
-    if (!vacancy || !vacancy->incumbent) continue;
+    if (!vacancy || !vacancy->incumbent || vacancy->cause != kEnded) continue;
     vacancy->incumbent.reset();
     if (state.election.waiting > 0) state.election.wake_at = transaction.now;
   }
@@ -392,7 +393,10 @@ std::vector<Mutation> MakeMutations() {
   add("leases-stay", "is too long", "leases do not follow a clock that is set back").after_unended =
       leave_unmoved;
   add("no-incumbents", "held it before the outage", "no seat is kept for who lost it to an outage")
-      .after_law = ForgetIncumbents;
+      .after_law = ForgetIncumbents<Cause::kExpired>;
+  add("no-resigned-incumbents", "held it before the outage",
+      "no seat is kept for who resigned it after an outage")
+      .after_law = ForgetIncumbents<Cause::kResigned>;
   add("tell-uncommitted", "told its observer", "a change is told that was rolled back")
       .answers_before_commit = true;
   add("feed-skips", "told its observer", "the feed loses the last change of a read").after_feed =

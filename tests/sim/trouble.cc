@@ -105,10 +105,13 @@ void Trouble::BlackOut() {
   world_.Say("the database is away");
   world_.blackout = Blackout{world_.DbNow()};
   for (const auto& replica : replicas_) replica->CutOff();
-  world_.After(world_.random.Between(world_.plan.lease_ttl / 2, 4 * world_.plan.lease_ttl),
-               [this, round = round_] {
-                 if (round == round_) EndBlackout();
-               });
+  // Often it is back when holders have just stopped believing, before their leases are over.
+  const Duration lease = world_.plan.lease_ttl;
+  const Duration away = world_.random.OneIn(2) ? world_.random.Between(lease / 2, lease)
+                                               : world_.random.Between(lease, 4 * lease);
+  world_.After(away, [this, round = round_] {
+    if (round == round_) EndBlackout();
+  });
 }
 
 void Trouble::EndBlackout() {
