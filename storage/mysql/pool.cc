@@ -102,7 +102,7 @@ void Pool::Connect(Slot& slot) {
   if (ConnectToChosen(slot)) return;
   const SearchTurn turn(*this);
   if (ConnectToChosen(slot)) return;  // somebody has found one meanwhile
-  if (failure_ && Clock::now() < failure_->until) throw failure_->error;
+  if (failure_ && Clock::now() < failure_->until) throw failure_->Error();
   Choose(slot);
 }
 
@@ -155,10 +155,10 @@ void Pool::Choose(Slot& slot) {
       error = failed;
     }
   }
+  if (!error) error.emplace(MySqlError::Kind::kOther, 0, "no address is given");
   const auto pause = failure_ ? std::min(2 * failure_->pause, kSearchPauseMax) : kSearchPauseMin;
-  failure_ = Failure{error.value_or(MySqlError(MySqlError::Kind::kOther, 0, "no address is given")),
-                     pause, Clock::now() + pause};
-  throw failure_->error;
+  failure_ = Failure{error->kind, error->code, error->what(), pause, Clock::now() + pause};
+  throw failure_->Error();
 }
 
 void Pool::Leave(uint64_t choice) {

@@ -78,7 +78,12 @@ class Pool {
   };
   // What the last search found, and until when that holds.
   struct Failure {
-    MySqlError error;
+    // A copy of its own, for the caller's thread: copies of an exception share their text.
+    [[nodiscard]] MySqlError Error() const { return {kind, code, message}; }
+
+    MySqlError::Kind kind;
+    int code;
+    std::string message;
     std::chrono::milliseconds pause;
     std::chrono::steady_clock::time_point until;
   };
