@@ -149,8 +149,10 @@ class LawPropertyTest : public ::testing::TestWithParam<uint64_t> {
     if (dice_.OneIn(100)) transaction.now = transaction.now + -1s;
     if (dice_.OneIn(10)) transaction.outage.reset();
     if (!dice_.OneIn(10)) return;
-    const Duration length = 1s * (1 + dice_.Below(6));
-    transaction.outage = Outage{transaction.now + -length, transaction.now, 100ms * dice_.Below(8)};
+    const int length = 1 + dice_.Below(6);
+    transaction.outage =
+        Outage{transaction.now + -1s * length, transaction.now + -1s * (1 + dice_.Below(length)),
+               transaction.now, 100ms * dice_.Below(8)};
   }
 
   Dice dice_{GetParam()};

@@ -71,8 +71,9 @@ bool ResignedAfterOutage(const TransactionState& transaction, const Leader& lead
                          const Session& session) {
   const Outage& outage = *transaction.outage;
   const Duration missable = session.lease_ttl / 2;
-  return leader.elected_at <= outage.began + kOutageMin &&
-         outage.ended - outage.began >= missable &&
+  const bool held_before_all = leader.elected_at <= outage.began + kOutageMin;
+  const DbTime began = held_before_all ? outage.began : outage.last_began;
+  return leader.elected_at <= began + kOutageMin && outage.ended - began >= missable &&
          transaction.now <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 

@@ -66,7 +66,8 @@ TEST(VacancyTest, AVacancyShowsWhetherAnOperatorChoseTheSuccessor) {
 // The database was away from so long before now until now.
 Fact Away(Duration length, Duration incumbent_wait = 2s) {
   return [=](TransactionState& transaction) {
-    transaction.outage = Outage{transaction.now + -length, transaction.now, incumbent_wait};
+    const DbTime began = transaction.now + -length;
+    transaction.outage = Outage{began, began, transaction.now, incumbent_wait};
   };
 }
 
@@ -164,6 +165,23 @@ TEST(OutageTest, WhoResignsATermFromWithinTheOutageIsNotWaitedFor) {
   (void)Do(transaction, ResignBy("a"));
 
   EXPECT_EQ(ElectionIn(transaction).leader->candidate, "b");
+}
+
+// It was elected while the database was back for a moment. The second outage may have been too
+// short to cost it anything.
+TEST(OutageTest, WhoWasElectedBetweenTwoOutagesHasOnlyTheLastBehindIt) {
+  for (const bool missed : {true, false}) {
+    auto transaction =
+        Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(20s));
+    transaction.outage->last_began = kNow + -kLease / 2 + (missed ? Duration(0) : kInstant);
+    transaction.elections.begin()->second.election.leader->elected_at =
+        transaction.outage->last_began + kOutageMin;
+
+    (void)Do(transaction, ResignBy("a"));
+
+    EXPECT_EQ(IncumbentIn(transaction),
+              missed ? std::optional(Incumbent{"a", kNow + 2s}) : std::nullopt);
+  }
 }
 
 TEST(OutageTest, WhoResignsLongAfterTheOutageIsNotWaitedFor) {

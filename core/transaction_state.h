@@ -59,10 +59,11 @@ struct Succession {
 inline constexpr Duration kOutageMin = std::chrono::milliseconds(750);
 
 // The last time that nobody could renew a lease: the database was away from a replica, from its
-// last answer until the next.
+// last answer until the next. Several with little time between them are one.
 struct Outage {
   DbTime began;
-  DbTime ended;  // now, while it lasts
+  DbTime last_began;  // later, if they are several
+  DbTime ended;       // now, while it lasts
   // How long the seats that it has cost are kept for their last holders.
   Duration incumbent_wait{0};
 };

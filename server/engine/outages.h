@@ -16,6 +16,7 @@ class Outages {
  public:
   struct Outage {
     SteadyTime began;
+    SteadyTime last_began;  // of those that are one, the last
     SteadyTime ended;
   };
 

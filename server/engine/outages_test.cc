@@ -63,6 +63,7 @@ TEST_F(OutagesTest, ADatabaseThatIsBackForAMomentIsStillAway) {
   now_ = kStart + 21s + 200ms;
   AnswerUntil(22s);
   EXPECT_EQ(LastUntil(22s), Span(10s, 21s + 200ms));
+  EXPECT_EQ(outages_.LastUntil(kStart + 22s)->last_began, kStart + 20s + 300ms);
 }
 
 TEST_F(OutagesTest, ADatabaseThatCannotBeWrittenIsAwayAlthoughItAnswers) {

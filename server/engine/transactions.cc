@@ -86,7 +86,8 @@ Transactions::Decide Transactions::Informed(const Decide& decide) const {
       const auto at = [&](SteadyTime when) {
         return transaction.now + -std::chrono::duration_cast<Duration>(now - when);
       };
-      transaction.outage = Outage{at(outage->began), at(outage->ended), incumbent_wait_};
+      transaction.outage =
+          Outage{at(outage->began), at(outage->last_began), at(outage->ended), incumbent_wait_};
     }
     decide(transaction);
   };

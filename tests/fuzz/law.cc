@@ -206,7 +206,8 @@ class Script {
 
  private:
   [[nodiscard]] Outage OutageIn(const Line& line) const {
-    return {state_.now + -1s * line.Digit(1), state_.now, 100ms * line.Digit(2)};
+    const DbTime began = state_.now + -1s * line.Digit(1);
+    return {began, began, state_.now, 100ms * line.Digit(2)};
   }
 
   void DoCommand(const Command& command) {
