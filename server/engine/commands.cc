@@ -22,6 +22,12 @@ constexpr auto kDelayMax = 1s;
 // So often an election is passed by before somebody queues for it at the database.
 constexpr int kTriesBeforePatience = 12;
 
+bool IsBusy(const TransactionState& transaction, const Command& command) {
+  return std::ranges::any_of(ElectionsOf(command), [&](const ElectionName& name) {
+    return transaction.busy.contains(name);
+  });
+}
+
 }  // namespace
 
 Commands::Commands(Scheduler& scheduler, Metrics& metrics, const Limits& limits,
@@ -59,13 +65,14 @@ void Commands::Enqueue(Pending pending) {
 }
 
 std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
-  std::erase_if(batch, [](const Pending& it) { return it.wanted && !it.wanted(); });
+  std::erase_if(batch, [](const Pending& it) { return !it.IsWanted(); });
   if (batch.empty()) return nullptr;
   std::vector<const Command*> commands;
   for (const Pending& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
 
-  // Nothing for those whose election is busy.
+  // Nothing for those whose election is busy, or that nobody wants any more: it may have taken long
+  // to lock.
   std::vector<std::optional<Result<Answer>>> answers;
   std::vector<std::string> traces;  // of the transaction's events
   LockSet locks = LockSetOf(commands);
@@ -74,11 +81,9 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
     answers.clear();
     traces.clear();
     for (const Pending& pending : batch) {
-      const bool busy = std::ranges::any_of(
-          ElectionsOf(pending.command),
-          [&](const ElectionName& name) { return transaction.busy.contains(name); });
-      answers.push_back(busy ? std::nullopt
-                             : std::optional(Apply(transaction, limits_, pending.command)));
+      const bool left_out = IsBusy(transaction, pending.command) || !pending.IsWanted();
+      answers.push_back(left_out ? std::nullopt
+                                 : std::optional(Apply(transaction, limits_, pending.command)));
       traces.resize(transaction.events.size(), pending.trace);
     }
   });

@@ -27,7 +27,7 @@ class Commands {
   // Whether a new command would be answered too late.
   [[nodiscard]] bool Late() const;
   // Errors: those of the law, kOverloaded, kStoreUnavailable. A command that is no longer wanted
-  // when its turn comes is dropped, and its `done` with it.
+  // when it is decided, or tried again, is dropped, and its `done` with it.
   void Submit(Command command, AnswerTo<Answer> done, Wanted wanted = nullptr,
               std::string trace = {});
 
@@ -35,6 +35,8 @@ class Commands {
 
  private:
   struct Pending {
+    [[nodiscard]] bool IsWanted() const { return !wanted || wanted(); }
+
     Command command;
     AnswerTo<Answer> done;
     Wanted wanted;

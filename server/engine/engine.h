@@ -81,7 +81,7 @@ class Engine {
   // All of these answer with kOverloaded or kStoreUnavailable if they cannot be done.
 
   // Applies a command to its election. Errors: those of the law, too.
-  // A command that is no longer wanted when its turn comes is dropped, and its `done` with it.
+  // A command that is no longer wanted when it is decided is dropped, and its `done` with it.
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
   // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.

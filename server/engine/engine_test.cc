@@ -399,6 +399,18 @@ TEST_F(EngineTest, ACommandNobodyWaitsForIsDroppedWhenItsTurnComes) {
   EXPECT_EQ(a_.metrics.transactions.Value(), transactions);
 }
 
+// Its transaction may have waited for a lock since its turn came.
+TEST_F(EngineTest, ACommandNobodyWaitsForWhenItIsDecidedIsDropped) {
+  int asked = 0;
+  const Reply<Answer> reply;
+  a_.engine.Submit(Stand("orders", "a"), reply, [&] { return asked++ == 0; });
+
+  world_.Advance(1s);
+
+  EXPECT_FALSE(reply.arrived());
+  EXPECT_THAT(History("orders"), IsEmpty());
+}
+
 // --- Telling ---
 
 TEST_F(EngineTest, LocalChangesAreReportedAtOnce) {

@@ -98,7 +98,8 @@ TEST_P(FencingTest, ADelayedResignationIsNotMadeAfterItsCallHasEnded) {
   application.Run("START TRANSACTION");
   ASSERT_EQ(application.Guard("'e'", "1"), "");
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + 300ms);
+  // Long enough for the replica to wait for the lock in a transaction.
+  context.set_deadline(std::chrono::system_clock::now() + 2s);
   v1::ResignRequest request;
   request.set_session_id(leader.session().session_id());
   request.set_election("e");
