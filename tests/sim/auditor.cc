@@ -250,7 +250,7 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       walked.leader.reset();
       ended = &event;
       incumbents_.erase(event.election);
-      if (LostToBlackout(event)) {
+      if (LostToBlackout(event) && !WasWithdrawn(before, event)) {
         incumbents_[event.election] = {event.leader.candidate,
                                        event.at + world_.plan.incumbent_wait};
       }
@@ -358,14 +358,18 @@ bool Auditor::LostToBlackout(const Event& vacated) const {
          session->expires_at <= *blackout->ended;
 }
 
+bool Auditor::WasWithdrawn(const Known& before, const Event& vacated) const {
+  // Who was elected in this very transaction has a call id that is not known.
+  const bool led_before = before.election.leader && before.election.term == vacated.term;
+  const CallId call_id = led_before ? before.election.leader->call_id : CallId{};
+  return vacated.cause == Cause::kResigned && (!led_before || call_id != CallId{}) &&
+         AskedToWithdraw({vacated.election, vacated.leader.session}, call_id);
+}
+
 void Auditor::AuditVacancy(const Known& before, const Event& event, const TransactionState& now) {
   const std::string& name = event.election.bytes;
   const SessionId& session = event.leader.session;
-  // Who was elected in this very transaction has a call id that is not known.
-  const bool led_before = before.election.leader && before.election.term == event.term;
-  const CallId call_id = led_before ? before.election.leader->call_id : CallId{};
-  const bool withdrawn = event.cause == Cause::kResigned && (!led_before || call_id != CallId{}) &&
-                         AskedToWithdraw({event.election, session}, call_id);
+  const bool withdrawn = WasWithdrawn(before, event);
   // Who lost its seat to an outage and then resigns: the seat is kept for it.
   const Incumbent* incumbent = IncumbentOf(now.elections.at(event.election).election);
   const bool lost = event.cause == Cause::kResigned && incumbent != nullptr &&

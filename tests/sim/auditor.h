@@ -101,8 +101,10 @@ class Auditor {
                                  const Event& event) const;
   // By the auditor's own reckoning.
   void CheckKept(const Election& before, const Event& event);
-  // Whether every replica must know that the database was away, and that this term has ended for
-  // that: its session could not be renewed, or its holder resigned as soon as it could.
+  // Whether the call that was granted this term may have been cancelled before its holder was told.
+  [[nodiscard]] bool WasWithdrawn(const Known& before, const Event& vacated) const;
+  // Whether every replica must know that the database was away, and that this term has ended
+  // because of it: its session could not be renewed, or its holder resigned as soon as it could.
   [[nodiscard]] bool LostToBlackout(const Event& vacated) const;
   void AuditQueue(const Known& before, const ElectionState& after, const std::vector<Event>& events,
                   const TransactionState& now, bool campaigned);

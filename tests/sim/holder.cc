@@ -249,7 +249,9 @@ void Holder::Lose(const std::string& why) {
 void Holder::GiveUpSeat() {
   world_.Say("{} resigns {}, in which it does not believe any more", NameOf(session_),
              election_.bytes);
+  had_its_turn_ |= world_.ending && confirmed_;
   holding_ = false;
+  CloseStream();
   OpenStream();  // and renews the session
   Submit(Resign{election_, session_, term_}, [this](const Result<Answer>& resigned) {
     CloseStream();

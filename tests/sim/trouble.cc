@@ -102,6 +102,9 @@ void Trouble::StepClock() {
 
 void Trouble::BlackOut() {
   if (world_.InBlackout()) return;
+  // All replicas have noticed that it was back.
+  const auto& last = world_.blackout;
+  if (last && world_.DbNow() - *last->ended < kOutageMin) return;
   world_.Say("the database is away");
   world_.blackout = Blackout{world_.DbNow()};
   for (const auto& replica : replicas_) replica->CutOff();
