@@ -171,6 +171,7 @@ TEST(OutageTest, WhoResignsATermFromWithinTheOutageIsNotWaitedFor) {
 // short to cost it anything.
 TEST(OutageTest, WhoWasElectedBetweenTwoOutagesHasOnlyTheLastBehindIt) {
   for (const bool missed : {true, false}) {
+    SCOPED_TRACE(missed ? "long enough" : "too short");
     auto transaction =
         Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(20s));
     transaction.outage->last_began = kNow + -kLease / 2 + (missed ? Duration(0) : kInstant);

@@ -78,6 +78,19 @@ TEST_F(OutageUseTest, ACommandInTheFirstMomentAfterAnOutageKnowsOfIt) {
   EXPECT_EQ(Leader(), std::nullopt);
 }
 
+TEST_F(OutageUseTest, WhoWasElectedBetweenTwoOutagesHasTheLastBehindIt) {
+  TakeDatabaseAway(kLong);
+  world_.Advance(1s);
+  Campaign again = Stand("orders", "a/2");
+  again.opening->candidate = "a";
+  ASSERT_THAT(a_.Do(again), AnswersElected());
+  TakeDatabaseAway(kLease * 3 / 4);
+
+  EXPECT_TRUE(a_.Do(Leave("orders", "a/2")));
+
+  EXPECT_EQ(Leader(), std::nullopt);
+}
+
 TEST_F(OutageUseTest, AnIncumbentThatDoesNotComeBackIsWaitedForForAShortTime) {
   TakeDatabaseAway(kLong);
 

@@ -40,7 +40,7 @@ std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
 
 Outages::Outage Outages::SilentUntil(SteadyTime now) const {
   const bool again = last_ && last_answer_ - last_->ended < kRecovery;
-  return {again ? last_->began : last_answer_, last_answer_, now};
+  return {.began = again ? last_->began : last_answer_, .last_began = last_answer_, .ended = now};
 }
 
 }  // namespace tenure::engine

@@ -86,8 +86,10 @@ Transactions::Decide Transactions::Informed(const Decide& decide) const {
       const auto at = [&](SteadyTime when) {
         return transaction.now + -std::chrono::duration_cast<Duration>(now - when);
       };
-      transaction.outage =
-          Outage{at(outage->began), at(outage->last_began), at(outage->ended), incumbent_wait_};
+      transaction.outage = Outage{.began = at(outage->began),
+                                  .last_began = at(outage->last_began),
+                                  .ended = at(outage->ended),
+                                  .incumbent_wait = incumbent_wait_};
     }
     decide(transaction);
   };

@@ -206,8 +206,9 @@ class Script {
 
  private:
   [[nodiscard]] Outage OutageIn(const Line& line) const {
-    const DbTime began = state_.now + -1s * line.Digit(1);
-    return {began, began, state_.now, 100ms * line.Digit(2)};
+    const int length = line.Digit(1);
+    return {state_.now + -1s * length, state_.now + -1s * std::max(length - line.Digit(3), 0),
+            state_.now, 100ms * line.Digit(2)};
   }
 
   void DoCommand(const Command& command) {
