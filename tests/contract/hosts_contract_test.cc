@@ -23,8 +23,11 @@
 namespace tenure::testing {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 // The servers have nothing to do with each other: what is in one of them shows which was used.
 class HostsTest : public ::testing::Test {
@@ -36,6 +39,7 @@ class HostsTest : public ::testing::Test {
       if (!Host(i).process().Running()) Host(i).Start();
       SetReadOnly(i, false);
       Host(i).Ask("SET GLOBAL init_connect = ''");
+      Host(i).Ask("SET GLOBAL innodb_flush_log_at_trx_commit = DEFAULT");
       Host(i).FreshDatabase("tenure");
       // Root may write to a server that is read-only.
       Host(i).Ask(
@@ -56,6 +60,9 @@ class HostsTest : public ::testing::Test {
     std::string addresses;
     for (const size_t i : numbers) addresses += (addresses.empty() ? "" : ",") + Host(i).address();
     return "mysql://replica@" + addresses + "/tenure";
+  }
+  static mysql::Config Servers() {
+    return std::get<mysql::Config>(ParseStoreUrl(UrlOf({0, 1})).value());
   }
 
   // Of a new candidate.
@@ -485,18 +492,28 @@ TEST_F(HostsTest, ACommitInDoubtIsNotLookedUpOnAnotherServer) {
   EXPECT_THAT(ElectionsOn(1), IsEmpty());
 }
 
-TEST_F(HostsTest, ACheckShowsEachServer) {
+TEST_F(HostsTest, ACheckShowsWhyAServerIsNotUsed) {
   Host(0).Stop();
   SetReadOnly(1, true);
 
-  const auto reports =
-      mysql::CheckMySqlServers(std::get<mysql::Config>(ParseStoreUrl(UrlOf({0, 1})).value()));
+  const auto reports = mysql::CheckMySqlServers(Servers());
 
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(reports[0].address, Host(0).address());
   EXPECT_THAT(reports[0].refusal, HasSubstr("MySQL error 200"));
   EXPECT_EQ(reports[1].address, Host(1).address());
   EXPECT_EQ(reports[1].refusal, "it is read-only");
+}
+
+TEST_F(HostsTest, ACheckShowsWhatEachServerIsAndWhatToMindAboutIt) {
+  Host(1).Ask("SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+
+  const auto reports = mysql::CheckMySqlServers(Servers());
+
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_THAT(reports[1].name, AnyOf(StartsWith("MariaDB "), StartsWith("MySQL ")));
+  EXPECT_EQ(reports[1].refusal, "");
+  EXPECT_THAT(reports[1].warnings, Contains(HasSubstr("innodb_flush_log_at_trx_commit is 0")));
 }
 
 }  // namespace

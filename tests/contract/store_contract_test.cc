@@ -420,6 +420,18 @@ TEST_P(StoreContract, AttendanceIsWhoIsAliveAndWhereThePartitionsStand) {
   EXPECT_EQ(store_->ReadAttendance({}).value().partitions.offsets, partitions.offsets);
 }
 
+TEST_P(StoreContract, WhoAsksForNothingGetsNothing) {
+  Stand("e", NewSessionId(), "a");
+
+  EXPECT_THAT(store_->ReadElections({}).value(), IsEmpty());
+  EXPECT_THAT(store_->ReadPositions({}).value(), IsEmpty());
+  EXPECT_THAT(store_->FilterWaiting({}).value(), IsEmpty());
+  EXPECT_THAT(store_->ReadSeats(SeatPage{}).value(), IsEmpty());
+  EXPECT_THAT(store_->ReadAttendance({}).value().alive, IsEmpty());
+  EXPECT_THAT(store_->FindPlaces({}).value(), IsEmpty());
+  EXPECT_TRUE(store_->MarkSettled({}));
+}
+
 TEST_P(StoreContract, TheFeedHasEveryCommitOfAPartitionInOrder) {
   const int partition = PartitionOf({"e"});
   const SessionId session = NewSessionId();
