@@ -2,11 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include "client/connection.h"
 #include "tests/support/process.h"
 
 namespace tenure::process {
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr char kWithHealthChecks[] =
+    R"({"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}})";
+
+bool Connects(const std::string& address, const char* service_config = "{}") {
+  grpc::ChannelArguments arguments;
+  arguments.SetServiceConfigJSON(service_config);
+  const auto channel =
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return channel->WaitForConnected(std::chrono::system_clock::now() + 500ms);
+}
 
 TEST(GrpcServerTest, ANewServerSaysThatItDoesNotServe) {
   const std::string address = "127.0.0.1:" + std::to_string(testing::FreePort());
@@ -14,15 +26,12 @@ TEST(GrpcServerTest, ANewServerSaysThatItDoesNotServe) {
   const auto server =
       GrpcServer::Start({address, grpc::InsecureServerCredentials(), {10, 10}}, {}, metrics);
   ASSERT_TRUE(server) << server.error();
-  const auto connects = [&](HealthCheck health_check) {
-    return Connection(address, nullptr, health_check).Connect();
-  };
-  ASSERT_TRUE(testing::Eventually([&] { return connects(HealthCheck::kOff); }));
+  ASSERT_TRUE(testing::Eventually([&] { return Connects(address); }));
 
-  EXPECT_FALSE(connects(HealthCheck::kOn));
+  EXPECT_FALSE(Connects(address, kWithHealthChecks));
 
   (*server)->health().SetServingStatus(true);
-  EXPECT_TRUE(testing::Eventually([&] { return connects(HealthCheck::kOn); }));
+  EXPECT_TRUE(testing::Eventually([&] { return Connects(address, kWithHealthChecks); }));
   (*server)->Shutdown(std::chrono::system_clock::now());
 }
 

@@ -107,8 +107,9 @@ TEST_P(FencingTest, ADelayedResignationIsNotMadeAfterItsCallHasEnded) {
   EXPECT_FALSE(A().stub().Resign(&context, request, &response).ok());
   // The client may have given up before the replica.
   ASSERT_TRUE(Eventually([&] {
-    return A().Metric("grpc_server_handled_total{grpc_code=\"Unavailable\",grpc_method=\"Resign\","
-                      "grpc_service=\"tenure.v1.ElectionService\",grpc_type=\"unary\"}") == 1;
+    return A().Metric(
+               "grpc_server_handled_total{grpc_code=\"Unavailable\",grpc_method=\"Resign\","
+               "grpc_service=\"tenure.v1.ElectionService\",grpc_type=\"unary\"}") == 1;
   }));
 
   application.Run("COMMIT");
