@@ -112,7 +112,8 @@ void PromoteIncumbent(TransactionState& transaction, ElectionState& state,
     if (CoolsDown(transaction, state, place->candidate)) continue;
     if (HasLiveSession(transaction, *place)) return Grant(transaction, state, place);
   }
-  state.election.wake_at = incumbent.until;
+  const bool undecided = transaction.undecided.contains(state.election.name);
+  state.election.wake_at = undecided ? transaction.now : incumbent.until;
 }
 
 // The first in the queue whose session is alive, who is not kept out, and who wants to lead.
