@@ -537,6 +537,27 @@ TEST_P(HistoryContract, SessionsAreReadInPagesWithTheirElections) {
   EXPECT_THAT(Replica().ReadSessions("x", {}, 10).value(), IsEmpty());
 }
 
+TEST_P(HistoryContract, WhatWasAgreedOnIsShownToTheNext) {
+  Stand("e", NewSessionId(), "a", 61s);
+  const Epoch first{.number = 100, .token = 1, .server = "s", .state = Epoch::State::kRepaired};
+  const Epoch second{.number = 101, .token = 2, .server = "t", .lossless = true};
+  for (const Epoch& epoch : {first, second}) {
+    ASSERT_TRUE(
+        store_->AgreeOnHistory(0, [&](const HistorySight&) { return std::optional(epoch); }));
+  }
+
+  const auto sight =
+      Replica().AgreeOnHistory(100, [](const HistorySight&) { return std::nullopt; }).value();
+
+  EXPECT_EQ(sight.latest, second);
+  EXPECT_EQ(sight.remembered, first);
+  EXPECT_EQ(sight.repaired, 100u);
+  EXPECT_EQ(sight.longest_lease, 61s);
+  const Partitions partitions = Replica().ReadPartitions().value();
+  EXPECT_EQ(partitions.epoch, 101u);
+  EXPECT_EQ(sight.offsets, partitions.offsets);
+}
+
 TEST_P(HistoryContract, ALiveOrEndedSessionIsFoundByItsHandle) {
   const SessionId alive = NewSessionId();
   const SessionId ended = NewSessionId();
