@@ -15,8 +15,8 @@ for sanitizer in "$@"; do
   # A test loads a library into the programs that stands before the sanitizer's own.
   export ASAN_OPTIONS=verify_asan_link_order=0:log_path=$reports/report
   export UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/report
-  # The thread sanitizer compares each address with all whose reports were suppressed, which made an answer of 5 MB take a minute; and it cannot suppress what it has
-  # forgotten the stack of.
+  # The thread sanitizer compares each address with all whose reports were suppressed, which made an answer of 5 MB take a minute; and it cannot
+  # suppress what it has forgotten the stack of.
   export TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp:log_path=$reports/report:suppress_equal_addresses=0:history_size=7
   GRPC=/usr scripts/build.sh --preset "$sanitizer" --with test \
     unit_tests store_contract_test admin_contract_test login_contract_test sql_surface_test rpc_test library_test

@@ -377,21 +377,23 @@ TEST_F(LonelyTest, ASlowReadAtTheEndOfAWaitKeepsThePlace) {
 }
 
 TEST_F(LonelyTest, AHangingDatabaseIsAnErrorWithinTheDeadline) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the first answer of this kind takes longer than a replica keeps for it";
+#endif
   DatabaseServer database;
   Tenured server(database.FreshDatabase("tenure"));
   Campaign(server, {"e", "c"});
   database.process().Signal(SIGSTOP);
 
-  // On a busy machine the answer may be too late once.
-  EXPECT_TRUE(Eventually([&] {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + 3s);
-    v1::LeaderRequest request;
-    request.set_election("e");
-    v1::LeaderResponse response;
-    const auto status = server.stub().Leader(&context, request, &response);
-    return ReasonOf(status) == "STORE_UNAVAILABLE";
-  }));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + 3s);
+  v1::LeaderRequest request;
+  request.set_election("e");
+  v1::LeaderResponse response;
+  const auto status = server.stub().Leader(&context, request, &response);
+
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "STORE_UNAVAILABLE");
   EXPECT_TRUE(Eventually([&] { return server.Get("/readyz").first == 503; }));
   database.process().Signal(SIGCONT);
   server.WaitUntilReady();
