@@ -349,7 +349,7 @@ bool Auditor::LostToBlackout(const Event& vacated) const {
                      world_.plan.incumbent_wait > Duration(0);
   if (!clear || session == nullptr) return false;
   const Duration missable = session->lease_ttl / 2;
-  const Duration shortest = vacated.cause == Cause::kResigned ? kOutageMin : Duration(500'000);
+  const Duration shortest = std::chrono::milliseconds(500);
   if (*blackout->ended - blackout->began < std::max(missable, shortest)) return false;
   if (vacated.cause == Cause::kResigned) {
     return vacated.leader.elected_at <= blackout->began &&
