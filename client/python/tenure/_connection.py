@@ -6,11 +6,11 @@ import contextlib
 import json
 import random
 import threading
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 import grpc
 
-from tenure.credentials import Tls
+from tenure.credentials import Metadata, Tls
 from tenure.v1 import election_pb2_grpc as rpc
 
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
@@ -42,10 +42,10 @@ _OPTIONS: list[tuple[str, Any]] = [
 
 class Replica:
     def __init__(
-        self, endpoint: str, channel: grpc.Channel, token: Optional[grpc.CallCredentials]
+        self, endpoint: str, channel: grpc.Channel, call_metadata: Callable[[], Metadata]
     ) -> None:
         self.endpoint = endpoint
-        self.token = token  # for each call
+        self.call_metadata = call_metadata  # for each call; raises RuntimeError
         self.channel = channel
         self.stub = rpc.ElectionServiceStub(channel)
         self.answered = False  # anything, on this connection
@@ -90,9 +90,9 @@ class Connection:
             self._options.append(("grpc.service_config", _HEALTH_CHECKED))
         self._stamp: tuple = ()
         self._channel_credentials: Optional[grpc.ChannelCredentials]
-        self._token: Optional[grpc.CallCredentials] = None
+        self._call_metadata: Callable[[], Metadata] = tuple  # none
         if isinstance(credentials, Tls):
-            self._token = credentials.call_credentials()
+            self._call_metadata = credentials.call_metadata
             self._stamp = credentials.stamp()
             self._channel_credentials = credentials.channel_credentials()
         else:
@@ -137,7 +137,7 @@ class Connection:
             channel = grpc.insecure_channel(endpoint, self._options)
         else:
             channel = grpc.secure_channel(endpoint, self._channel_credentials, self._options)
-        return Replica(endpoint, channel, self._token)
+        return Replica(endpoint, channel, self._call_metadata)
 
     def _files_have_changed(self) -> bool:
         if not isinstance(self._credentials, Tls):

@@ -247,7 +247,7 @@ class ClientLoop:
         try:
             check_threads()
             patience = send.patience / SECOND
-            call = begin.future(send.request, timeout=patience, credentials=replica.token)
+            call = begin.future(send.request, timeout=patience, metadata=replica.call_metadata())
         except RuntimeError as refusal:
             ending = self._give_up_at != FOREVER
             error = self._wait_for(begin, send, replica) if ending else _unavailable(refusal)
@@ -261,10 +261,12 @@ class ClientLoop:
         """Python 3.12 and later start none when they exit. Waits: no lease is renewed any more."""
         patience = min(send.patience, self._give_up_at - _clock.now())
         try:
-            begin(send.request, timeout=patience / SECOND, credentials=replica.token)
+            begin(send.request, timeout=patience / SECOND, metadata=replica.call_metadata())
             return None
         except grpc.RpcError as error:
             return ServiceError.from_rpc(error)
+        except RuntimeError as refusal:
+            return _unavailable(refusal)
 
     def _answered(self, replica: Replica, number: int, done: Callable[..., None], now: int) -> None:
         call = self._calls.pop(number)

@@ -16,7 +16,7 @@ from tenure.v1 import election_pb2 as pb
 class KeepAliveStream:
     """Calls back on its own thread: `on_closed` last, and once, however it ends. Thread-safe.
 
-    Raises RuntimeError if a thread cannot be started.
+    Raises RuntimeError if a thread cannot be started, or the token cannot be read.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class KeepAliveStream:
         self._on_closed = on_closed
         self._requests: queue.SimpleQueue[Optional[pb.KeepAliveRequest]] = queue.SimpleQueue()
         self._call = replica.stub.KeepAlive(
-            iter(self._requests.get, None), credentials=replica.token
+            iter(self._requests.get, None), metadata=replica.call_metadata()
         )
         try:
             threading.Thread(target=self._read, name="tenure-keep-alive", daemon=True).start()

@@ -40,7 +40,9 @@ class Client:
     supersede: ends older sessions of the same candidate in the elections of this client, and takes
       over their seats and places, so that a restarted process need not wait for its own old lease.
       Only if no two processes share a candidate name.
-    credentials: a Tls, or any grpc.ChannelCredentials. None: a connection without TLS.
+    credentials: a Tls, or any grpc.ChannelCredentials. None: a connection without TLS. Send tokens
+      by a Tls: call credentials of gRPC's may freeze the process that closes the client
+      (grpc/grpc#42247).
     registry: of prometheus_client, for the metrics that docs/clients.md lists. Each client needs
       one of its own. None: no metrics.
 

@@ -10,6 +10,7 @@ from typing import Optional, Union
 import grpc
 
 PathLike = Union[str, "os.PathLike[str]"]
+Metadata = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -51,27 +52,18 @@ class Tls:
         read = [pathlib.Path(path).read_bytes() if path else None for path in self._pem_files]
         return grpc.ssl_channel_credentials(*read)
 
-    def call_credentials(self) -> Optional[grpc.CallCredentials]:
-        """The token, for each call. Not for the channel: its watch of the replica's health, which
-        needs none, would fail for want of one, and then not be tried again for minutes.
+    def call_metadata(self) -> Metadata:
+        """What is sent with each call: the token, as it is now. Raises RuntimeError without one.
+
+        Credentials of gRPC's would ask for it too. But a channel that is closed while gRPC lets go
+        of those stops every thread of the process, for ever (grpc/grpc#42247).
         """
         if self.token is None:
-            return None
-        return grpc.metadata_call_credentials(_TokenOfFile(self.token), "tenure-token")
-
-
-class _TokenOfFile(grpc.AuthMetadataPlugin):
-    def __init__(self, path: PathLike) -> None:
-        self._path = pathlib.Path(path)
-
-    def __call__(
-        self, context: grpc.AuthMetadataContext, callback: grpc.AuthMetadataPluginCallback
-    ) -> None:
+            return ()
         try:
-            token = self._path.read_text().partition("\n")[0].rstrip()
-            if not token:
-                raise ValueError(f"the first line of {self._path} holds no token")
+            token = pathlib.Path(self.token).read_text().partition("\n")[0].rstrip()
         except (OSError, ValueError) as error:
-            callback((), error)
-        else:
-            callback((("authorization", f"Bearer {token}"),), None)
+            raise RuntimeError(f"cannot read the token: {error}") from error
+        if not (token and token.isascii() and token.isprintable()):
+            raise RuntimeError(f"the first line of {os.fspath(self.token)} holds no token")
+        return (("authorization", f"Bearer {token}"),)

@@ -149,7 +149,7 @@ class Observer:
         try:
             check_threads()
             request = self._observation.request()
-            call = self._call = replica.stub.Observe(request, credentials=replica.token)
+            call = self._call = replica.stub.Observe(request, metadata=replica.call_metadata())
             watchdog = _Watchdog(call, self._silence_max)
         except RuntimeError as error:
             if self._call:

@@ -97,6 +97,47 @@ def test_so_does_a_token(tls_service, authority):
     assert leads_with(tls_service, ca=authority.path("ca.crt"), token=authority.path("token"))
 
 
+def test_grpc_is_not_asked_to_call_back_for_a_token(tls_service, authority, monkeypatch):
+    """A channel that is closed meanwhile would freeze the process, about once in thousands."""
+    tls_service.add_options("--tls-client-certs", "optional")
+    tls_service.add_options("--policy", authority.path("policy.yaml"))
+    tls_service.start()
+    monkeypatch.delattr(grpc, "metadata_call_credentials")
+
+    assert leads_with(tls_service, ca=authority.path("ca.crt"), token=authority.path("token"))
+
+
+def test_a_token_that_cannot_be_sent_is_told_of_and_not_shown(tls_service, authority, tmp_path):
+    tls_service.start()
+    token = tmp_path / "mine"
+    token.write_text("secr\x01t\n")
+    troubled = queue.Queue()
+    credentials = tenure.Tls(ca=authority.path("ca.crt"), token=token)
+
+    client = tenure.Client(tls_service.endpoint, lease_ttl=10, credentials=credentials)
+    tenure.Elector(client, on_trouble=lambda _, error: troubled.put(error)).stand("orders")
+    error = troubled.get(timeout=PATIENCE)
+    client.close()
+
+    assert error.details == f"the first line of {token} holds no token"
+
+
+def test_a_client_that_ends_without_its_token_says_so(tls_service, authority):
+    tls_service.add_options("--tls-client-certs", "optional")
+    tls_service.add_options("--policy", authority.path("policy.yaml"))
+    tls_service.start()
+    token = authority.path("token")
+    credentials = tenure.Tls(ca=authority.path("ca.crt"), token=token)
+    client = tenure.Client(tls_service.endpoint, lease_ttl=10, credentials=credentials)
+    tenure.Elector(client).stand("orders").wait(PATIENCE)
+    token.write_text("")
+
+    with pytest.raises(tenure.ServiceError, match="holds no token"):
+        client.close(0.5)
+
+    assert not client._loop.failed
+
+
 def test_a_token_that_is_missing_for_a_moment_is_read_again(tls_service, authority, tmp_path):
     tls_service.add_options("--tls-client-certs", "optional")
     tls_service.add_options("--policy", authority.path("policy.yaml"))
