@@ -799,12 +799,19 @@ TEST_P(StoreContract, AConflictThatDoesNotEndIsAnErrorAfterAWhile) {
       "CREATE TRIGGER tenure.planted BEFORE INSERT ON tenure.events FOR EACH ROW"
       " SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213");
 
+  const auto connections_made = [] {
+    const auto status = Server().Query("SHOW GLOBAL STATUS LIKE 'Connections'").output;
+    return std::stoi(status.substr(status.rfind('\t') + 1));
+  };
+  const int before = connections_made();
+
   const auto refused = store_->Transact(
       LockSetOf({resign}), {},
       [&](TransactionState& transaction) { EXPECT_TRUE(Apply(transaction, limits_, resign)); });
 
   EXPECT_EQ(ReasonOf(refused), Reason::kStoreUnavailable);
   EXPECT_GE(store_->Activity().retries.at(static_cast<size_t>(RetryReason::kDeadlock)), 5U);
+  EXPECT_EQ(connections_made(), before + 1) << "each try needs no connection of its own";
 }
 
 TEST_P(StoreContract, APatientTransactionWaitsForALockedElectionForABoundedTime) {
