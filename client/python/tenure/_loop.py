@@ -12,7 +12,7 @@ import os
 import queue
 import socket
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable, Optional, Protocol
@@ -32,6 +32,8 @@ from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
 
 logger = logging.getLogger("tenure")
+
+THREAD_PATIENCE = 5.0  # seconds, beyond what the session may take to end
 
 Input = Callable[[Session, int], None]
 
@@ -126,7 +128,10 @@ class ClientLoop:
         self.tell(lambda session, now: self._end(now, patience))
         if threading.current_thread() is self._thread:
             raise RuntimeError("on_overrun must not wait for the end of its client")
-        return self._ended.result()
+        try:
+            return self._ended.result(patience / SECOND + THREAD_PATIENCE)
+        except TimeoutError:
+            return _out_of_time("the client's thread is held up, by on_overrun or a file")
 
     def after_fork(self) -> None:
         """In a process that was forked: the seats are its parent's."""
@@ -160,8 +165,7 @@ class ClientLoop:
         self.callbacks.close()
         error = self._session.end_error
         if not self._session.ended and error is None:
-            details = "the session's end was not answered in time"
-            error = ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
+            error = _out_of_time("the session's end was not answered in time")
         self._ended.set_result(error)
         self._connection.close()  # nobody waits for it: see check_threads
 
@@ -314,6 +318,10 @@ class ClientLoop:
     def _use_another_replica(self, move: _effects.UseAnotherReplica) -> None:
         self._connection.move_on(move.silent)
         self._metrics.count_replica_change()
+
+
+def _out_of_time(details: str) -> ServiceError:
+    return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
 
 
 def _unavailable(refusal: RuntimeError) -> ServiceError:

@@ -41,7 +41,7 @@ class Client:
       over their seats and places, so that a restarted process need not wait for its own old lease.
       Only if no two processes share a candidate name.
     credentials: a Tls, or any grpc.ChannelCredentials. None: a connection without TLS. Send tokens
-      by a Tls: call credentials of gRPC's may freeze the process that closes the client
+      by a Tls: gRPC's own call credentials can freeze the process when the client is closed
       (grpc/grpc#42247).
     registry: of prometheus_client, for the metrics that docs/clients.md lists. Each client needs
       one of its own. None: no metrics.

@@ -64,6 +64,11 @@ class Tls:
             token = pathlib.Path(self.token).read_text().partition("\n")[0].rstrip()
         except (OSError, ValueError) as error:
             raise RuntimeError(f"cannot read the token: {error}") from error
-        if not (token and token.isascii() and token.isprintable()):
+        if not token:
             raise RuntimeError(f"the first line of {os.fspath(self.token)} holds no token")
+        if not (token.isascii() and token.isprintable()):
+            raise RuntimeError(
+                f"the first line of {os.fspath(self.token)} is no token: it has characters other "
+                "than printable ASCII"
+            )
         return (("authorization", f"Bearer {token}"),)

@@ -11,6 +11,7 @@ import pytest
 from conftest import PATIENCE
 
 import tenure
+from tenure import _loop
 from tenure._connection import Connection
 from tenure._lease import SECOND
 from tenure.v1 import election_pb2 as pb
@@ -119,7 +120,7 @@ def test_a_token_that_cannot_be_sent_is_told_of_and_not_shown(tls_service, autho
     error = troubled.get(timeout=PATIENCE)
     client.close()
 
-    assert error.details == f"the first line of {token} holds no token"
+    assert error.details.startswith(f"the first line of {token} is no token: ")
 
 
 def test_a_client_that_ends_without_its_token_says_so(tls_service, authority):
@@ -281,6 +282,20 @@ def test_a_client_that_fails_says_so_and_stands_anew(service):
     assert elector._standing_in("nightly").wait(PATIENCE).term > seat.term
     assert job() == "done"
     client.close()
+
+
+def test_closing_does_not_wait_for_ever_for_a_client_that_is_held_up(service, monkeypatch):
+    monkeypatch.setattr(_loop, "THREAD_PATIENCE", 0)
+    client = tenure.Client(service.endpoint, lease_ttl=10)
+    tenure.Elector(client).stand("orders").wait(PATIENCE)
+    held_up, may_go_on = threading.Event(), threading.Event()
+    client._loop.tell(lambda *_: (held_up.set(), may_go_on.wait(PATIENCE)))
+    assert held_up.wait(PATIENCE)
+
+    with pytest.raises(tenure.ServiceError, match="is held up"):
+        client.close(0.1)
+
+    may_go_on.set()
 
 
 def test_who_stands_while_the_client_ends_is_not_kept_waiting(service):
