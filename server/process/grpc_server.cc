@@ -99,7 +99,7 @@ tl::expected<std::unique_ptr<GrpcServer>, std::string> GrpcServer::Start(
   for (grpc::Service* service : services) builder.RegisterService(service);
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) return tl::unexpected(std::string("gRPC does not start"));
-  server->health().SetServingStatus(false);  // and not what gRPC begins with
+  server->health().SetServingStatus(false);  // gRPC begins with SERVING
 
   const network::ConnectionLimits limits = Fit(options.limits, network::RaiseDescriptorLimit());
   if (limits.max < options.limits.max) {

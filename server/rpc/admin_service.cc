@@ -61,7 +61,7 @@ grpc::ServerUnaryReactor* AdminService::Change(grpc::CallbackServerContext* cont
         if (!answer) return call->Fail(answer.error());
         call->Answer([&](Response& it) { fill(std::get<AdminAnswer>(*answer), request, it); });
       },
-      nullptr, access::TraceIdOf(*context));
+      [call] { return call->open(); }, access::TraceIdOf(*context));
   return reactor;
 }
 

@@ -138,6 +138,7 @@ grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext*
     call->Fail(command.error());
     return reactor;
   }
+  // What has failed is not done afterwards: the caller may have gone on by then.
   engine_.Submit(
       *std::move(command),
       [call](Result<Answer> answer) {
@@ -146,7 +147,7 @@ grpc::ServerUnaryReactor* ElectionService::Proclaim(grpc::CallbackServerContext*
           *it.mutable_leadership() = ToProto(std::get<ProclaimAnswer>(*answer).leadership);
         });
       },
-      nullptr, access::TraceIdOf(*context));
+      [call] { return call->open(); }, access::TraceIdOf(*context));
   return reactor;
 }
 
@@ -184,7 +185,7 @@ grpc::ServerUnaryReactor* ElectionService::Resign(grpc::CallbackServerContext* c
       it.set_term(resigned.term.value);
     });
   };
-  // A resignation that was answered for is not made afterwards: the session may lead again by then.
+  // As for Proclaim: the session may lead again by then.
   engine_.Submit(
       resign, answer, [call] { return call->open(); }, access::TraceIdOf(*context));
   return reactor;

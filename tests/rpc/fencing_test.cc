@@ -91,32 +91,55 @@ TEST_P(FencingTest, ALongGuardedTransactionCostsNeitherTheSeatNorOtherElections)
 }
 
 // 13
-TEST_P(FencingTest, ADelayedResignationIsNotMadeAfterItsCallHasEnded) {
+TEST_P(FencingTest, WhatWasDelayedIsNotDoneAfterItsCallHasEnded) {
   const auto leader = Campaign(A(), {"e", "leader"});
   const auto waiter = Campaign(B(), {"e", "waiter"});
   SqlApplication application(url_);
   application.Run("START TRANSACTION");
   ASSERT_EQ(application.Guard("'e'", "1"), "");
-  grpc::ClientContext context;
-  // Long enough for the replica to wait for the lock in a transaction.
-  context.set_deadline(std::chrono::system_clock::now() + 2s);
-  v1::ResignRequest request;
-  request.set_session_id(leader.session().session_id());
-  request.set_election("e");
-  v1::ResignResponse response;
-  EXPECT_FALSE(A().stub().Resign(&context, request, &response).ok());
-  // The client may have given up before the replica.
-  ASSERT_TRUE(Eventually([&] {
-    return A().Metric(
-               "grpc_server_handled_total{grpc_code=\"Unavailable\",grpc_method=\"Resign\","
-               "grpc_service=\"tenure.v1.ElectionService\",grpc_type=\"unary\"}") == 1;
-  }));
+  const auto is_given_up = [&](const std::string& method, auto call) {
+    grpc::ClientContext context;
+    // Long enough for the replica to wait for the lock in a transaction.
+    context.set_deadline(std::chrono::system_clock::now() + 2s);
+    EXPECT_FALSE(call(context).ok());
+    // The client may have given up before the replica.
+    return Eventually([&] {
+      return A().Metric("grpc_server_handled_total{grpc_code=\"Unavailable\",grpc_method=\"" +
+                        method + "\",grpc_service=\"tenure.v1." +
+                        (method == "Pause" ? "AdminService" : "ElectionService") +
+                        "\",grpc_type=\"unary\"}") == 1;
+    });
+  };
 
+  EXPECT_TRUE(is_given_up("Resign", [&](grpc::ClientContext& context) {
+    v1::ResignRequest request;
+    request.set_session_id(leader.session().session_id());
+    request.set_election("e");
+    v1::ResignResponse response;
+    return A().stub().Resign(&context, request, &response);
+  }));
+  EXPECT_TRUE(is_given_up("Proclaim", [&](grpc::ClientContext& context) {
+    v1::ProclaimRequest request;
+    request.set_session_id(leader.session().session_id());
+    request.set_election("e");
+    request.set_term(1);
+    request.set_value("late");
+    v1::ProclaimResponse response;
+    return A().stub().Proclaim(&context, request, &response);
+  }));
+  EXPECT_TRUE(is_given_up("Pause", [&](grpc::ClientContext& context) {
+    v1::PauseRequest request;
+    request.set_election("e");
+    v1::PauseResponse response;
+    return A().admin().Pause(&context, request, &response);
+  }));
   application.Run("COMMIT");
 
   const auto later =
       Campaign(B(), {.election = "e", .session_id = waiter.session().session_id(), .wait = 500ms});
   EXPECT_EQ(later.standing().leader().candidate(), "leader");
+  EXPECT_EQ(later.standing().leader().value(), "");
+  EXPECT_FALSE(Describe(B(), "e").election().paused());
 }
 
 TEST_P(FencingTest, AWorkerPausedPastItsLeaseWritesNothingAndReportsTheLoss) {
