@@ -56,12 +56,19 @@ bool PromoteAppointed(TransactionState& transaction, ElectionState& state) {
   return false;
 }
 
+// Since when the database was away, for a term: one that was granted between two outages has only
+// the last one behind it.
+DbTime Began(const Outage& outage, const Leader& leader) {
+  return leader.elected_at <= outage.began + kOutageMin ? outage.began : outage.last_began;
+}
+
 // Whether a holder renewed its lease until the database went away, and had stopped believing in it
 // when the database was back, or so soon afterwards that it had hardly a chance.
-bool LostToOutage(const Outage& outage, const Session& session) {
+bool LostToOutage(const Outage& outage, const Leader& leader, const Session& session) {
   const Duration missable = session.lease_ttl / 2;  // a holder has renewed it by then
+  const DbTime began = Began(outage, leader);
   const DbTime believed_until = session.expires_at + -session.lease_ttl / kBeliefDivisor;
-  return outage.ended - outage.began >= missable && session.expires_at - outage.began >= missable &&
+  return outage.ended - began >= missable && session.expires_at - began >= missable &&
          believed_until <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
 
@@ -71,8 +78,7 @@ bool ResignedAfterOutage(const TransactionState& transaction, const Leader& lead
                          const Session& session) {
   const Outage& outage = *transaction.outage;
   const Duration missable = session.lease_ttl / 2;
-  const bool held_before_all = leader.elected_at <= outage.began + kOutageMin;
-  const DbTime began = held_before_all ? outage.began : outage.last_began;
+  const DbTime began = Began(outage, leader);
   return leader.elected_at <= began + kOutageMin && outage.ended - began >= missable &&
          transaction.now <= outage.ended + std::min(outage.incumbent_wait, missable);
 }
@@ -85,7 +91,7 @@ bool IsLostToOutage(TransactionState& transaction, const ElectionState& state, C
   const bool may_be_lost = cause == Cause::kExpired || cause == Cause::kResigned;
   if (!may_be_lost || session == nullptr || !transaction.outage) return false;
   if (transaction.outage->incumbent_wait == Duration(0)) return false;
-  return LostToOutage(*transaction.outage, *session) ||
+  return LostToOutage(*transaction.outage, leader, *session) ||
          (cause == Cause::kResigned && ResignedAfterOutage(transaction, leader, *session));
 }
 
@@ -305,8 +311,9 @@ void Vacate(TransactionState& transaction, ElectionState& state, Cause cause) {
   state.election.vacancy->incumbent = std::move(incumbent);
   Promote(transaction, state);
   // A place that the incumbent has already was not asked for when the queue was read.
-  const bool may_wait = state.horizon && KeptFor(transaction, state.election) != nullptr;
-  if (may_wait) LeaveUndecided(transaction, state);
+  const Incumbent* kept = KeptFor(transaction, state.election);
+  const bool is_waited_for = kept != nullptr && state.election.wake_at == kept->until;
+  if (state.horizon && is_waited_for) LeaveUndecided(transaction, state);
 }
 
 void ReconcileElection(TransactionState& transaction, ElectionState& state) {

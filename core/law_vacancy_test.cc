@@ -185,6 +185,20 @@ TEST(OutageTest, WhoWasElectedBetweenTwoOutagesHasOnlyTheLastBehindIt) {
   }
 }
 
+TEST(OutageTest, ALeaseFromBetweenTwoOutagesIsLostToTheLastOneOnly) {
+  for (const bool missed : {true, false}) {
+    SCOPED_TRACE(missed ? "long enough" : "too short");
+    auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(20s));
+    transaction.outage->last_began = kNow + -kLease / 2 + (missed ? Duration(0) : kInstant);
+    transaction.elections.begin()->second.election.leader->elected_at =
+        transaction.outage->last_began;
+
+    (void)Do(transaction, Reconciliation());
+
+    EXPECT_EQ(ElectionIn(transaction).leader.has_value(), !missed);
+  }
+}
+
 TEST(OutageTest, WhoResignsLongAfterTheOutageIsNotWaitedFor) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + kLease), Away(7s));
   transaction.outage->began = kNow + -10s;
@@ -203,6 +217,29 @@ TEST(OutageTest, TheIncumbentGetsTheNextTerm) {
 
   EXPECT_EQ(ElectionIn(transaction).term, Term{8});
   EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
+}
+
+// However many commands follow in its transaction.
+TEST(OutageTest, ASeatThatIsLeftUndecidedIsDueAtOnce) {
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s), HorizonAt("b"));
+
+  for (int i = 0; i < 2; ++i) {
+    (void)Do(transaction, Reconciliation());
+
+    EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
+    EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow));
+  }
+}
+
+TEST(OutageTest, ASeatThatIsNotOpenYetIsDecidedLater) {
+  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s),
+                           HorizonAt("b"), WithSettings({.lock_delay = 5s}));
+
+  (void)Do(transaction, Reconciliation());
+
+  EXPECT_THAT(transaction.undecided, IsEmpty());
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow + 5s));
 }
 
 TEST(OutageTest, AnIncumbentThatWaitsAlreadyIsLookedForOnce) {
