@@ -110,6 +110,34 @@ TEST_P(StoreContract, EveryFieldOfALeadershipIsStored) {
   EXPECT_EQ(events[0].at, answer.election.leader->elected_at);
 }
 
+TEST_P(StoreContract, EveryFieldOfAPlaceIsStored) {
+  const std::string value("\0'\"\\\xff%", 6);
+  for (const bool again : {false, true}) {
+    const ElectionName election{again ? "again" : "once"};
+    Stand(election.bytes, NewSessionId(), "leader");
+    Campaign campaign{election, NewSessionId(), Campaign::Opening{"c'ändidate\\", 5s}, {}, value,
+                      -3,       {~0ULL}};
+    const auto queue_after = [&](const Command& command, auto decide) {
+      decltype(ElectionState::queue) queue;
+      EXPECT_TRUE(store_->Transact(LockSetOf({command}), {}, [&](TransactionState& it) {
+        decide(it);
+        queue = it.elections.at(election).queue;
+      }));
+      return queue;
+    };
+
+    auto decided = queue_after(campaign, [&](TransactionState& it) {
+      EXPECT_TRUE(Apply(it, limits_, campaign));
+      if (again) campaign.call_id = {1};
+      EXPECT_TRUE(Apply(it, limits_, campaign));
+    });
+
+    ASSERT_THAT(decided, SizeIs(1));
+    EXPECT_EQ(decided[0].asked_again, again);
+    EXPECT_EQ(queue_after(campaign, [](TransactionState&) {}), decided);
+  }
+}
+
 TEST_P(StoreContract, NamesAreBytes) {
   const std::vector<std::string> names = {"test", "testa", "test/", "TEST", "test ", "%", "tést"};
   for (const std::string& name : names) Stand(name, NewSessionId(), "leader of " + name);
