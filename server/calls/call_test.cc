@@ -112,7 +112,7 @@ TEST_F(CallTest, WhoCancelsWhileItWaitsLosesItsPlace) {
 
 TEST_F(CallTest, WhatIsGrantedToWhoCancelsInTheMiddleOfItsTransactionIsTakenBack) {
   std::shared_ptr<CampaignCall> a;
-  replica_.store.Before([&](const std::string& call) {
+  replica_.store.After([&](const std::string& call) {
     if (call == "Transact" && a != nullptr) std::exchange(a, nullptr)->Happened(Cancelled{});
   });
   a = Start("a");
@@ -126,6 +126,18 @@ TEST_F(CallTest, WhatIsGrantedToWhoCancelsInTheMiddleOfItsTransactionIsTakenBack
 TEST_F(CallTest, WhoCancelsBeforeItsTransactionIsNotInIt) {
   const auto a = Start("a");
   a->Happened(Cancelled{});
+  replica_.Run();
+
+  EXPECT_THAT(told_, ElementsAre("a hangs up"));
+  EXPECT_EQ(*replica_.Read({"orders"}), std::nullopt);
+}
+
+TEST_F(CallTest, WhoCancelsBeforeItIsDecidedGetsNothing) {
+  std::shared_ptr<CampaignCall> a;
+  replica_.store.Before([&](const std::string& call) {
+    if (call == "Transact" && a != nullptr) std::exchange(a, nullptr)->Happened(Cancelled{});
+  });
+  a = Start("a");
   replica_.Run();
 
   EXPECT_THAT(told_, ElementsAre("a hangs up"));

@@ -71,17 +71,19 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   for (const Pending& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
 
-  // Nothing for those whose election is busy, or that nobody wants any more: it may have taken long
-  // to lock.
+  // Nothing for those whose election is busy.
   std::vector<std::optional<Result<Answer>>> answers;
   std::vector<std::string> traces;  // of the transaction's events
+  std::vector<bool> unwanted;       // it may have taken long to lock
   LockSet locks = LockSetOf(commands);
   locks.patient = patient;
   const auto committed = transactions_.Run(locks, [&](TransactionState& transaction) {
     answers.clear();
     traces.clear();
+    unwanted.clear();
     for (const Pending& pending : batch) {
-      const bool left_out = IsBusy(transaction, pending.command) || !pending.IsWanted();
+      unwanted.push_back(!pending.IsWanted());
+      const bool left_out = unwanted.back() || IsBusy(transaction, pending.command);
       answers.push_back(left_out ? std::nullopt
                                  : std::optional(Apply(transaction, limits_, pending.command)));
       traces.resize(transaction.events.size(), pending.trace);
@@ -89,6 +91,11 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   });
   if (!committed) return FailAll(std::move(batch), committed.error());
   publisher_.Publish(*committed, traces);
+  for (auto i = static_cast<ptrdiff_t>(batch.size()) - 1; i >= 0; --i) {
+    if (!unwanted[i]) continue;
+    batch.erase(batch.begin() + i);
+    answers.erase(answers.begin() + i);
+  }
   return busy_.AnswerAll(std::move(batch), std::move(answers), committed->transaction.put_off);
 }
 

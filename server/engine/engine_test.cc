@@ -409,6 +409,24 @@ TEST_F(EngineTest, ACommandNobodyWaitsForWhenItIsDecidedIsDropped) {
 
   EXPECT_FALSE(reply.arrived());
   EXPECT_THAT(History("orders"), IsEmpty());
+  EXPECT_EQ(a_.metrics.commands_busy.Value(), 0);  // it is not tried again
+}
+
+TEST_F(EngineTest, TheOthersOfItsBatchAreAnswered) {
+  int asked = 0;
+  const std::vector<Reply<Answer>> replies(4);
+  for (size_t i = 0; i < replies.size(); ++i) {
+    const auto wanted = [&, i] { return i % 2 == 0 || asked++ < 2; };
+    a_.engine.Submit(Stand("e" + std::to_string(i), "a"), replies[i], wanted);
+  }
+
+  world_.Advance(1s);
+
+  for (size_t i = 0; i < replies.size(); ++i) EXPECT_EQ(replies[i].arrived(), i % 2 == 0) << i;
+  for (size_t i = 0; i < replies.size(); i += 2) {
+    EXPECT_EQ(std::get<CampaignAnswer>(*replies[i].get()).election.name.bytes,
+              "e" + std::to_string(i));
+  }
 }
 
 // --- Telling ---
