@@ -177,8 +177,8 @@ void DatabaseServer::EndConnections(const std::string& name) const {
           name + "'"));
 }
 
-Finished DatabaseServer::Query(const std::string& sql) const {
-  return Run("mariadb", {"--batch", "--skip-column-names", "--execute=" + sql});
+Finished DatabaseServer::Query(const std::string& sql, std::chrono::milliseconds patience) const {
+  return Run("mariadb", {"--batch", "--skip-column-names", "--execute=" + sql}, patience);
 }
 
 std::string DatabaseServer::Ask(const std::string& sql) const {
@@ -187,13 +187,13 @@ std::string DatabaseServer::Ask(const std::string& sql) const {
   return answered.output.substr(0, answered.output.find_last_not_of('\n') + 1);
 }
 
-Finished DatabaseServer::Run(const std::string& program,
-                             const std::vector<std::string>& arguments) const {
+Finished DatabaseServer::Run(const std::string& program, const std::vector<std::string>& arguments,
+                             std::chrono::milliseconds patience) const {
   std::vector<std::string> command = {
       program,       "--no-defaults",           "--ssl",
       "--user=root", "--host=" + host_.address, "--port=" + std::to_string(port_)};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  return RunToEnd(std::move(command));
+  return RunToEnd(std::move(command), {}, patience);
 }
 
 }  // namespace tenure::testing

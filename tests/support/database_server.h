@@ -50,7 +50,7 @@ class DatabaseServer {
   // Ends every connection to a database, as a network does that forgets them.
   void EndConnections(const std::string& name) const;
   // Runs SQL as root.
-  Finished Query(const std::string& sql) const;
+  Finished Query(const std::string& sql, std::chrono::milliseconds patience = kPatience) const;
   // The same, which has to succeed. Answers with the only cell of its last result, if it has one.
   std::string Ask(const std::string& sql) const;
   [[nodiscard]] int port() const { return port_; }
@@ -64,7 +64,8 @@ class DatabaseServer {
   [[nodiscard]] std::string Inside(const std::string& name) const;
   [[nodiscard]] std::map<std::string, std::string> Environment() const;
   // A client program of MariaDB's, as root.
-  Finished Run(const std::string& program, const std::vector<std::string>& arguments) const;
+  Finished Run(const std::string& program, const std::vector<std::string>& arguments,
+               std::chrono::milliseconds patience = kPatience) const;
 
   std::string root_;  // of the MySQL installation; empty for MariaDB
   const Host host_;

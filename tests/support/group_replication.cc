@@ -94,7 +94,15 @@ size_t GroupReplication::WaitForPrimary(std::optional<size_t> no_more) {
 void GroupReplication::StartAlone(size_t number) { server(number).Start(); }
 
 void GroupReplication::Join(size_t number) {
-  server(number).Ask("START GROUP_REPLICATION");
+  // It is refused, or waits for up to a minute, while the group still knows who was killed.
+  Finished started;
+  EXPECT_TRUE(Eventually(
+      [&] {
+        started = server(number).Query("START GROUP_REPLICATION", 4 * kPatience);
+        return started.exit_code == 0;
+      },
+      4 * kPatience))
+      << started.errors;
   // It catches up first.
   EXPECT_TRUE(Eventually(
       [&] {

@@ -220,10 +220,10 @@ std::string Process::Line(size_t number) {
   return Lines()[number - 1];
 }
 
-Finished RunToEnd(std::vector<std::string> command,
-                  std::map<std::string, std::string> environment) {
+Finished RunToEnd(std::vector<std::string> command, std::map<std::string, std::string> environment,
+                  std::chrono::milliseconds patience) {
   Process process(std::move(command), std::move(environment));
-  const int exit_code = process.Wait();
+  const int exit_code = process.Wait(patience);
   return {exit_code, process.Output(), process.Errors()};
 }
 

@@ -96,6 +96,7 @@ struct Finished {
   std::string errors;
 };
 Finished RunToEnd(std::vector<std::string> command,
-                  std::map<std::string, std::string> environment = {});
+                  std::map<std::string, std::string> environment = {},
+                  std::chrono::milliseconds patience = kPatience);
 
 }  // namespace tenure::testing
