@@ -46,6 +46,7 @@ class SessionOwnerTest : public ::testing::Test {
   static void ActAs(grpc::ClientContext& context, const std::string& name) {
     context.AddMetadata("authorization", "Bearer " + TokenOf(name));
     context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_wait_for_ready(true);  // a slow machine may not connect at once
   }
   static std::string Outcome(const grpc::Status& status) {
     return status.ok() ? "OK" : ReasonOf(status);
