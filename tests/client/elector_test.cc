@@ -200,9 +200,7 @@ TEST_P(ElectorTest, TheElectorStandsAgainInADeletedElection) {
   v1::DeleteElectionRequest request;
   request.set_election("e");
   request.set_term(1);
-  v1::DeleteElectionResponse response;
-  grpc::ClientContext context;
-  ASSERT_TRUE(B().admin().DeleteElection(&context, request, &response).ok());
+  ASSERT_TRUE(TryCall(B(), &AdminStub::DeleteElection, request).ok());
 
   diary.WaitFor("lost 1 DELETED");
   diary.WaitFor("elected 2");

@@ -34,21 +34,36 @@ class PartitionContract : public StoreContract {
     }
   }
 
+  // Decides about what nobody has locked, as the engine does.
+  static Result<Committed> Transact(Store& store, const LockSet& locks, const CommitRules& rules,
+                                    const std::function<void(TransactionState&)>& decide) {
+    Result<Committed> committed;
+    EXPECT_TRUE(Eventually([&] {
+      bool busy = false;
+      committed = store.Transact(locks, rules, [&](TransactionState& transaction) {
+        busy = !transaction.busy.empty() || !transaction.busy_sessions.empty();
+        if (!busy) decide(transaction);
+      });
+      return !busy;
+    }));
+    return committed;
+  }
+
   // One transaction: its offset in partition 0.
   std::optional<uint64_t> Commit(Store& store, const std::vector<Command>& commands,
                                  bool from_memory) {
     const LockSet locks = LockSetOf(commands);
     TransactionState state;
     if (from_memory) {
-      EXPECT_TRUE(store.Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
+      EXPECT_TRUE(Transact(store, locks, {}, [&](TransactionState& loaded) { state = loaded; }));
       state.now = store.FindDueWork(1).value().now;
     }
-    const auto committed = store.Transact(locks, {.remembered = from_memory ? &state : nullptr},
-                                          [&](TransactionState& transaction) {
-                                            for (const Command& command : commands) {
-                                              EXPECT_TRUE(Apply(transaction, limits_, command));
-                                            }
-                                          });
+    const auto committed = Transact(store, locks, {.remembered = from_memory ? &state : nullptr},
+                                    [&](TransactionState& transaction) {
+                                      for (const Command& command : commands) {
+                                        EXPECT_TRUE(Apply(transaction, limits_, command));
+                                      }
+                                    });
     EXPECT_TRUE(committed) << committed.error().message;
     if (!committed) return std::nullopt;
     for (const PartitionOffset& it : committed->offsets) {
