@@ -349,8 +349,7 @@ bool Auditor::LostToBlackout(const Event& vacated) const {
                      world_.plan.incumbent_wait > Duration(0);
   if (!clear || session == nullptr) return false;
   const Duration missable = session->lease_ttl / 2;
-  const Duration shortest = std::chrono::milliseconds(500);
-  if (*blackout->ended - blackout->began < std::max(missable, shortest)) return false;
+  if (*blackout->ended - blackout->began < std::max(missable, kOutageMin)) return false;
   if (vacated.cause == Cause::kResigned) {
     return vacated.leader.elected_at <= blackout->began &&
            vacated.at <= *blackout->ended + std::min(world_.plan.incumbent_wait, missable);
