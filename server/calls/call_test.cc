@@ -49,6 +49,13 @@ class CallTest : public ::testing::Test {
     }
     return call;
   }
+  // A hook of the store that cancels the call, once it is there, at the next transaction.
+  static FaultyStore::Hook CancelAtTransaction(std::shared_ptr<CampaignCall>& running) {
+    return [&running](const std::string& call) {
+      if (call != "Transact" || running == nullptr) return;
+      std::exchange(running, nullptr)->Happened(Cancelled{});
+    };
+  }
   static std::string Text(const OpenCampaign::Outward& outward) {
     const auto* reply = std::get_if<Reply<CampaignReply>>(&outward);
     if (reply == nullptr) return " hangs up";
@@ -112,9 +119,7 @@ TEST_F(CallTest, WhoCancelsWhileItWaitsLosesItsPlace) {
 
 TEST_F(CallTest, WhatIsGrantedToWhoCancelsInTheMiddleOfItsTransactionIsTakenBack) {
   std::shared_ptr<CampaignCall> a;
-  replica_.store.After([&](const std::string& call) {
-    if (call == "Transact" && a != nullptr) std::exchange(a, nullptr)->Happened(Cancelled{});
-  });
+  replica_.store.After(CancelAtTransaction(a));
   a = Start("a");
   replica_.Run();
 
@@ -134,9 +139,7 @@ TEST_F(CallTest, WhoCancelsBeforeItsTransactionIsNotInIt) {
 
 TEST_F(CallTest, WhoCancelsBeforeItIsDecidedGetsNothing) {
   std::shared_ptr<CampaignCall> a;
-  replica_.store.Before([&](const std::string& call) {
-    if (call == "Transact" && a != nullptr) std::exchange(a, nullptr)->Happened(Cancelled{});
-  });
+  replica_.store.Before(CancelAtTransaction(a));
   a = Start("a");
   replica_.Run();
 
