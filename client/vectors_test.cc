@@ -14,7 +14,9 @@
 
 #include "client/client_session.h"
 #include "client/client_testing.h"
+#include "client/connection.h"
 #include "client/observation.h"
+#include "client/service_choice.h"
 #include "proto/rich_status.h"
 
 namespace tenure {
@@ -285,6 +287,32 @@ void PlayObservation(const Json& scenario) {
   }
 }
 
+// One scenario is one question.
+void PlayService(const Json& scenario) {
+  const KnownService known{scenario.value("known", ""), scenario.value("pinned", false)};
+  std::vector<EndpointAnswer> answers;
+  for (const Json& answer : scenario.at("answers")) {
+    answers.push_back({answer.at("endpoint"), std::nullopt});
+    if (answer.contains("service_id")) answers.back().service_id = answer.at("service_id");
+  }
+  const auto chosen = ChooseService(known, answers);
+  if (!chosen) {
+    const Json error = scenario.value("error", Json::object());
+    EXPECT_EQ(CodeOf(chosen.error()), error.value("code", ""));
+    EXPECT_EQ(ReasonOf(chosen.error()), error.value("reason", ""));
+    if (error.contains("message")) {
+      EXPECT_EQ(chosen.error().error_message(), error.at("message"));
+    }
+    return;
+  }
+  EXPECT_EQ(*chosen, scenario.value("chosen", ""));
+  Json not_used = Json::array();
+  for (const EndpointAnswer& answer : answers) {
+    if (answer.service_id.value_or(*chosen) != *chosen) not_used.push_back(answer.endpoint);
+  }
+  EXPECT_EQ(not_used, scenario.value("not_used", Json::array()));
+}
+
 // Before its own steps come those of its opening.
 void Open(Json& scenario, const Json& vectors) {
   Json steps = vectors.at("openings").at(scenario.at("opening").get<std::string>());
@@ -323,6 +351,31 @@ TEST(VectorsTest, TheObservationDoesWhatTheySay) {
     SCOPED_TRACE(scenario.at("name").get<std::string>());
     ASSERT_NO_FATAL_FAILURE(PlayObservation(scenario));
   }
+}
+
+TEST(VectorsTest, TheServiceIsChosenAsTheySay) {
+  for (const Json& scenario : Scenarios("service")) {
+    SCOPED_TRACE(scenario.at("name").get<std::string>());
+    PlayService(scenario);
+  }
+}
+
+TEST(ServiceChoiceTest, AMajorityThatAgreesNeedNotWaitForTheRest) {
+  const auto answers = [](const std::vector<std::string>& ids) {
+    std::vector<EndpointAnswer> all;
+    for (const std::string& id : ids) {
+      all.push_back({"e", id.empty() ? std::nullopt : std::optional(id)});
+    }
+    return all;
+  };
+
+  EXPECT_TRUE(MostAgree({}, answers({"1", "1", ""})));
+  EXPECT_TRUE(MostAgree({}, answers({"2", "1", "1"})));
+  EXPECT_TRUE(MostAgree({"1"}, answers({"1", "1", ""})));
+  EXPECT_FALSE(MostAgree({}, answers({"1", "", ""})));
+  EXPECT_FALSE(MostAgree({}, answers({"1", "2", ""})));
+  EXPECT_FALSE(MostAgree({}, answers({"1", "1", "", ""}))) << "half is not enough";
+  EXPECT_FALSE(MostAgree({"1"}, answers({"2", "2", ""}))) << "the third may belong to 1";
 }
 
 }  // namespace

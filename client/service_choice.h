@@ -1,0 +1,42 @@
+// Which service a client belongs to, after it has asked its endpoints. Pure.
+//
+// Each database is one service. An endpoint that works on another database must not be used: its
+// replica would elect a second leader.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace tenure {
+
+// What one endpoint answered to Identify.
+struct EndpointAnswer {
+  std::string endpoint;
+  std::optional<std::string> service_id;  // nothing: it did not answer
+};
+
+// What the client knew before it asked.
+struct KnownService {
+  std::string id;       // empty: nothing
+  bool pinned = false;  // by an option
+};
+
+// The id of the service to use. Endpoints that answered with another id are not to be used.
+//
+// A known service is kept, unless all endpoints answer and agree on another one, and it is not
+// pinned. If none is known, the id that more endpoints answered with than with any other. Errors:
+// - FAILED_PRECONDITION with WRONG_SERVICE: the endpoints disagree, or none belongs to the service.
+// - UNAVAILABLE: none is known, and nobody answered.
+// REQUIRES: no session of the known service is alive.
+[[nodiscard]] tl::expected<std::string, grpc::Status> ChooseService(
+    const KnownService& known, const std::vector<EndpointAnswer>& answers);
+
+// Whether more than half of the endpoints agree on one service, and on the known one if there is
+// one: the other answers need not be waited for.
+[[nodiscard]] bool MostAgree(const KnownService& known, const std::vector<EndpointAnswer>& answers);
+
+}  // namespace tenure
