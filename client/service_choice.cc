@@ -71,8 +71,8 @@ tl::expected<std::string, grpc::Status> ChooseService(const KnownService& known,
     }
     if (groups.size() == 1) return groups.front().id;
   } else if (groups.empty()) {
-    return tl::unexpected(grpc::Status(grpc::StatusCode::UNAVAILABLE,
-                                       "no replica of the service can be reached"));
+    return tl::unexpected(
+        grpc::Status(grpc::StatusCode::UNAVAILABLE, "no replica of the service can be reached"));
   } else if (const Group* largest = LargestOf(groups)) {
     return largest->id;
   }
