@@ -1,9 +1,9 @@
 // The packed library in an empty project, and the README's recipes in it.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { before, type TestContext, test } from "node:test";
@@ -11,37 +11,19 @@ import { before, type TestContext, test } from "node:test";
 import mysql from "mysql2/promise";
 
 import { database } from "./support/database.js";
+import { Project } from "./support/project.js";
 import { Service } from "./support/service.js";
 
-const folder = path.resolve("build/project");
+let project: Project;
 const recipes = new Map(
   [...readFileSync("README.md", "utf8").matchAll(/<!-- test: (\S+) -->\n```ts\n(.*?)```\n/gs)].map(
     ([, name, code]) => [name!, code!],
   ),
 );
 
-function run(command: string, ...options: string[]): string {
-  return execFileSync(command, options, { cwd: folder, encoding: "utf8" });
-}
-
 before(() => {
-  execFileSync("rm", ["-rf", folder]);
-  mkdirSync(folder, { recursive: true });
-  const dist = process.env["TENURE_DIST"];
-  assert.ok(dist, "TENURE_DIST names the folder that pack.sh has packed into");
-  const packed = readdirSync(dist).filter((name) => /^tenure-[0-9].*\.tgz$/.test(name));
-  assert.equal(packed.length, 1);
-  writeFileSync(path.join(folder, "package.json"), '{"type": "module"}');
-  const quiet = ["--silent", "--no-package-lock"];
-  run(
-    "npm",
-    "install",
-    ...quiet,
-    path.join(dist, packed[0]!),
-    "mysql2@3.15.3",
-    "@types/node@18.19.130",
-    "typescript@7.0.2",
-  );
+  const packages = ["mysql2@3.15.3", "@types/node@18.19.130", "typescript@7.0.2"];
+  project = new Project("project", { type: "module" }, ...packages);
 });
 
 /** The recipe with what the reader brings, for this service. */
@@ -52,7 +34,7 @@ function write(name: string, service: string, ours: string, where = ""): string 
     .replace(/"tenure-0:7070,tenure-1:7070"|"tenure:7070"/, JSON.stringify(service))
     .replace('host: "mysql", user: "shop"', where);
   const { base } = path.parse(name);
-  writeFileSync(path.join(folder, base), code + ours);
+  project.write(base, code + ours);
   const strict = [
     "--ignoreConfig",
     "--strict",
@@ -64,7 +46,7 @@ function write(name: string, service: string, ours: string, where = ""): string 
     "node",
   ];
   const library = ["--lib", "es2022,esnext.disposable"];
-  run("npx", "tsc", ...strict, ...library, base);
+  project.runInstalled("tsc", ...strict, ...library, base);
   return base.replace(".ts", ".js");
 }
 
@@ -78,7 +60,7 @@ test("a block leads", async (context) => {
      }`,
   );
 
-  assert.equal(run("node", script), "reindex 1 false\n");
+  assert.equal(project.run("node", script), "reindex 1 false\n");
 });
 
 test("a scheduled job runs where this process leads", async (context) => {
@@ -94,7 +76,7 @@ test("a scheduled job runs where this process leads", async (context) => {
      }`,
   );
 
-  assert.equal(run("node", script), "back up false\n");
+  assert.equal(project.run("node", script), "back up false\n");
 });
 
 test("a guarded write is made in its term", async (context) => {
@@ -119,7 +101,7 @@ test("a guarded write is made in its term", async (context) => {
     `host: "127.0.0.1", port: ${port}, user: "root"`,
   );
 
-  run("node", script);
+  project.run("node", script);
 
   const [rows] = await connection.query("SELECT pieces FROM shop.stock");
   assert.deepEqual(rows, [{ pieces: 9 }, { pieces: 9 }]);
@@ -127,8 +109,7 @@ test("a guarded write is made in its term", async (context) => {
 
 test("of three processes one leads, and the next one when it is gone", async (context) => {
   const service = await Service.start(context, { options: () => ["--lease-ttl-default", "2s"] });
-  const script = path.join(folder, "worker.mjs");
-  writeFileSync(script, recipes.get("worker.mjs")!);
+  const script = project.write("worker.mjs", recipes.get("worker.mjs")!);
   const terms = new Terms(context);
   for (let i = 0; i < 3; i++) terms.start(script, service.endpoint);
   const first = await terms.begun(1);
@@ -170,7 +151,11 @@ class Terms {
   start(script: string, endpoints: string): void {
     const env = { ...process.env, TENURE_ENDPOINTS: endpoints };
     const stdio = ["ignore", "pipe", "inherit"] as const;
-    const child = spawn(process.execPath, [script], { cwd: folder, env, stdio: [...stdio] });
+    const child = spawn(process.execPath, [script], {
+      cwd: project.folder,
+      env,
+      stdio: [...stdio],
+    });
     this.context.after(() => child.kill("SIGKILL"));
     createInterface(child.stdout!).on("line", (line) => {
       const term = Number(/in term (\d+)$/.exec(line)![1]);

@@ -98,14 +98,18 @@ class StandingCandidate {
   }
 }
 
-let candidate: StandingCandidate | undefined;
-for await (const line of createInterface(process.stdin)) {
-  const { do: what, ...stand } = JSON.parse(line);
-  if (what === "stand") candidate = new StandingCandidate(stand);
-  if (what === "linger" || what === "heed") candidate!.lingers = what === "linger";
-  if (what === "resign") candidate!.giveUp();
-  if (what === "anew") await candidate!.standAnew();
-  if (what === "quit") break;
+async function main(): Promise<void> {
+  let candidate: StandingCandidate | undefined;
+  for await (const line of createInterface(process.stdin)) {
+    const { do: what, ...stand } = JSON.parse(line);
+    if (what === "stand") candidate = new StandingCandidate(stand);
+    if (what === "linger" || what === "heed") candidate!.lingers = what === "linger";
+    if (what === "resign") candidate!.giveUp();
+    if (what === "anew") await candidate!.standAnew();
+    if (what === "quit") break;
+  }
+  await candidate?.close();
+  process.exit();
 }
-await candidate?.close();
-process.exit();
+
+void main();
