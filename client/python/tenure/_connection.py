@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import threading
+import time
 from typing import Any, Callable, Optional, Union
 
 import grpc
@@ -16,6 +17,9 @@ from tenure.v1 import election_pb2_grpc as rpc
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
 
 CLOSE_DELAY = 1.0  # seconds
+# A channel that has not answered for so many seconds is replaced when it fails again: gRPC waits
+# for up to two minutes before it looks up a name that it could not find.
+REPLACED_AFTER = 5.0
 
 _HEALTH_CHECKED = json.dumps(
     {
@@ -33,6 +37,8 @@ _OPTIONS: list[tuple[str, Any]] = [
     # A connection may take longer than the pause between two: to another continent, say.
     ("grpc.min_reconnect_backoff_ms", 3_000),
     ("grpc.max_reconnect_backoff_ms", 200),
+    # Or else a replica that has moved is looked for after half a minute only.
+    ("grpc.dns_min_time_between_resolutions_ms", 1_000),
     # A full page of elections with long values is larger than gRPC's own limit.
     ("grpc.max_receive_message_length", -1),
     # Each replica has a connection of its own: none waits for another's.
@@ -49,6 +55,7 @@ class Replica:
         self.channel = channel
         self.stub = rpc.ElectionServiceStub(channel)
         self.answered = False  # anything, on this connection
+        self.answered_at = time.monotonic()  # or opened
         self._driven = False
         self._was_driven = False
 
@@ -108,6 +115,7 @@ class Connection:
     def answered(self, replica: Replica) -> None:
         """It has said something, so its connection stands."""
         replica.answered = True
+        replica.answered_at = time.monotonic()
         for one in self._replicas:
             one.leave_to_calls()
 
@@ -115,12 +123,15 @@ class Connection:
         """Uses the next replica from now on.
 
         If nothing came back from the one in use and its connection stood, that is made anew. One
-        that is only being made is waited for, however long that takes.
+        that is only being made is waited for.
         """
-        changed = self._files_have_changed()
-        for replica in list(self._replicas):
-            if changed or (silent and replica is self.replica and replica.answered):
+        failed = self.replica
+        overdue = time.monotonic() - failed.answered_at >= REPLACED_AFTER
+        if self._files_have_changed():
+            for replica in list(self._replicas):
                 self._reopen(replica)
+        elif overdue or (silent and failed.answered):
+            self._reopen(failed)
         self._in_use = (self._in_use + 1) % len(self._replicas)
         self.replica.drive()
 

@@ -23,17 +23,17 @@ BIN = pathlib.Path(
 PATIENCE = 20  # for what must happen; no test waits that long unless it fails
 
 
-def free_address():
+def free_address(port=0):
     """On a loopback address of its own, so that nobody else takes the port meanwhile."""
     host = f"127.{random.randint(1, 254)}.{random.randint(1, 254)}.{random.randint(1, 254)}"
     with socket.socket() as one:
-        one.bind((host, 0))
+        one.bind((host, port))
         return f"{host}:{one.getsockname()[1]}"
 
 
 class Service:
-    def __init__(self, store, *options):
-        self.endpoint = free_address()
+    def __init__(self, store, *options, port=0):
+        self.endpoint = free_address(port)
         self._http = free_address()
         self._command = [BIN / "tenured", "--store", store, "--listen", self.endpoint]
         self._command += ["--http-listen", self._http, *options]
@@ -75,8 +75,8 @@ def new_service(tmp_path):
     """Makes replicas of one service, which are not started yet; they are ended with the test."""
     services = []
 
-    def new():
-        services.append(Service(f"sqlite:{tmp_path}/tenure.db"))
+    def new(port=0):
+        services.append(Service(f"sqlite:{tmp_path}/tenure.db", port=port))
         return services[-1]
 
     yield new

@@ -12,7 +12,7 @@ from conftest import PATIENCE
 
 import tenure
 from tenure import _loop
-from tenure._connection import Connection
+from tenure._connection import REPLACED_AFTER, Connection
 from tenure._lease import SECOND
 from tenure.v1 import election_pb2 as pb
 
@@ -371,4 +371,18 @@ def test_a_connection_on_which_pings_are_not_answered_is_given_up(service):
         list(stream)
 
     assert failure.value.code() == grpc.StatusCode.UNAVAILABLE  # and not that time was over
+    connection.close()
+
+
+def test_a_channel_that_has_not_answered_for_a_while_is_replaced_when_it_fails():
+    """gRPC may not look up a name again for two minutes, if it could not be found."""
+    connection = Connection("tenure.test:7070", None, health_check=False)
+    first = connection.replica
+
+    connection.move_on()
+    assert connection.replica is first
+    first.answered_at -= REPLACED_AFTER
+    connection.move_on()
+
+    assert connection.replica is not first
     connection.close()

@@ -1,0 +1,149 @@
+"""What happens around a client: names move, replicas freeze, processes fork and end."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+
+import pytest
+from conftest import PATIENCE
+
+
+class Child:
+    """A Python program that answers each line with a line."""
+
+    def __init__(self, program, prefix=()):
+        self._process = subprocess.Popen(
+            [*prefix, sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._lines = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self._process.stdout:
+            self._lines.put(line.rstrip("\n"))
+
+    def ask(self, line=""):
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        return self.next()
+
+    def next(self):
+        return self._lines.get(timeout=PATIENCE)
+
+    def end(self):
+        """Lets the interpreter exit, and answers with its exit code."""
+        self._process.stdin.close()
+        try:
+            return self._process.wait(PATIENCE)
+        finally:
+            self.kill()
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture
+def new_child():
+    children = []
+
+    def new(program, prefix=()):
+        children.append(Child(program, prefix))
+        return children[-1]
+
+    yield new
+    for child in children:
+        child.kill()
+
+
+class Name:
+    """A host name for processes started with `prefix`, which have their own /etc/hosts."""
+
+    def __init__(self, folder):
+        self._hosts = folder / "hosts"
+        namespace = ["--mount"] if os.geteuid() == 0 else ["--user", "--map-root-user", "--mount"]
+        mount = f'mount --bind "{self._hosts}" /etc/hosts && exec "$@"'
+        self.prefix = ["unshare", *namespace, "--", "sh", "-c", mount, "sh"]
+
+    def move(self, *services):
+        hosts = [service.endpoint.split(":")[0] for service in services]
+        self._hosts.write_text("".join(f"{host} tenure.test\n" for host in hosts))
+
+
+@pytest.fixture
+def name(tmp_path):
+    return Name(tmp_path)
+
+
+LEADS = """
+import sys, tenure
+client = tenure.Client({endpoint!r}, lease_ttl=6)
+seat = tenure.Elector(client).stand("orders").wait()
+print("leading", flush=True)
+for line in sys.stdin:
+    for _ in range(2):  # the first answer may be to a renewal of before
+        left = seat.remaining
+        while seat.is_leader and seat.remaining <= left:
+            left = seat.remaining
+            seat.wait(0.01)
+    print("leading" if seat.is_leader else "lost", flush=True)
+"""
+
+OBSERVES = """
+import queue, sys, tenure
+broken, progress = queue.Queue(), queue.Queue()
+observer = tenure.Observer(
+    {endpoint!r}, "orders", on_broken=broken.put, on_progress=progress.put
+)
+progress.get()
+print("observing", flush=True)
+for line in sys.stdin:
+    broken.get()
+    while not progress.empty():
+        progress.get()
+    progress.get()
+    print("observing", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "goes_on"),
+    [(LEADS, "leading"), (OBSERVES, "observing")],
+    ids=["client", "observer"],
+)
+def test_a_replica_is_found_at_the_address_that_its_name_has_moved_to(
+    new_service, name, new_child, program, goes_on
+):
+    replica = new_service().start()
+    port = int(replica.endpoint.split(":")[1])
+    name.move(replica)
+    child = new_child(program.format(endpoint=f"tenure.test:{port}"), name.prefix)
+    assert child.next() == goes_on
+
+    for _ in range(2):
+        moved = new_service(port).start()
+        name.move(moved)
+        replica.stop()
+
+        assert child.ask() == goes_on
+        replica = moved
+
+
+def test_a_seat_is_kept_while_one_of_the_addresses_of_a_name_works(new_service, name, new_child):
+    replicas = [new_service().start()]
+    port = int(replicas[0].endpoint.split(":")[1])
+    replicas.append(new_service(port).start())
+    name.move(*replicas)
+    child = new_child(LEADS.format(endpoint=f"tenure.test:{port}"), name.prefix)
+    assert child.next() == "leading"
+
+    for _ in range(2):
+        replicas.pop(0).stop()
+        assert child.ask() == "leading"
+        replicas.append(new_service(port).start())
+        name.move(*replicas)
