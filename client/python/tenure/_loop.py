@@ -34,6 +34,7 @@ from tenure.v1 import election_pb2 as pb
 logger = logging.getLogger("tenure")
 
 THREAD_PATIENCE = 5.0  # seconds, beyond what the session may take to end
+ENDING_TRIES_MIN = 4  # replicas that can be asked, one after the other, while the session is ended
 
 Input = Callable[[Session, int], None]
 
@@ -89,6 +90,8 @@ class ClientLoop:
         self.new_number = itertools.count(1).__next__  # for a seat
         self._wake: float = FOREVER
         self._give_up_at: float = FOREVER
+        self._call_patience: float = FOREVER
+        self._cancel_at: float = FOREVER  # what was under way when the end began
         self._ended: Future[Optional[ServiceError]] = Future()
         self._do: dict[type, Callable[[Any], None]] = {
             _effects.SendCampaign: self._send_campaign,
@@ -158,8 +161,7 @@ class ClientLoop:
         for listener in self._listeners.values():
             listener.on_gone()
         self.failed = failed
-        for call in self._calls.values():
-            call.cancel()
+        self._cancel_calls()
         if self._stream:
             self._stream.close()
         self.callbacks.close()
@@ -176,8 +178,11 @@ class ClientLoop:
             return
         for tell in inputs:
             tell(self._session, now)
+        if now >= self._cancel_at:
+            self._cancel_at = FOREVER
+            self._cancel_calls()
         self._step(now)
-        self._wake = min(self._session.next_wake(), self._give_up_at)
+        self._wake = min(self._session.next_wake(), self._give_up_at, self._cancel_at)
 
     def _take_inputs(self, patience: float) -> list[Input]:
         """All that there are, so that many answers cost one decision."""
@@ -232,7 +237,13 @@ class ClientLoop:
     def _end(self, now: int, patience: int) -> None:
         if self._give_up_at == FOREVER:
             self._give_up_at = now + patience
+            self._call_patience = patience // ENDING_TRIES_MIN  # a replica may be frozen
+            self._cancel_at = now + self._call_patience if self._calls else FOREVER
             self._session.end(now, now + patience)
+
+    def _cancel_calls(self) -> None:
+        for call in list(self._calls.values()):
+            call.cancel()
 
     # Effects.
 
@@ -250,7 +261,7 @@ class ClientLoop:
         begin = getattr(replica.stub, method)
         try:
             check_threads()
-            patience = send.patience / SECOND
+            patience = min(send.patience, self._call_patience) / SECOND
             call = begin.future(send.request, timeout=patience, metadata=replica.call_metadata())
         except RuntimeError as refusal:
             ending = self._give_up_at != FOREVER
@@ -263,7 +274,7 @@ class ClientLoop:
 
     def _wait_for(self, begin: Any, send: Any, replica: Replica) -> Optional[ServiceError]:
         """Python 3.12 and later start none when they exit. Waits: no lease is renewed any more."""
-        patience = min(send.patience, self._give_up_at - _clock.now())
+        patience = min(send.patience, self._call_patience, self._give_up_at - _clock.now())
         try:
             begin(send.request, timeout=patience / SECOND, metadata=replica.call_metadata())
             return None

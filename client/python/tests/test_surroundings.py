@@ -9,6 +9,8 @@ import threading
 import pytest
 from conftest import PATIENCE
 
+import tenure
+
 
 class Child:
     """A Python program that answers each line with a line."""
@@ -147,3 +149,55 @@ def test_a_seat_is_kept_while_one_of_the_addresses_of_a_name_works(new_service, 
         assert child.ask() == "leading"
         replicas.append(new_service(port).start())
         name.move(*replicas)
+
+
+def freeze_the_one_in_use(client, replicas):
+    in_use = client._loop._connection.replica.endpoint
+    [frozen] = [replica for replica in replicas if replica.endpoint == in_use]
+    frozen.pause()
+
+
+@pytest.mark.parametrize("campaigns", [False, True])
+def test_a_client_that_ends_while_its_replica_is_frozen_uses_another_one(new_service, campaigns):
+    replicas = [new_service().start() for _ in range(3)]
+    endpoints = ",".join(replica.endpoint for replica in replicas)
+    client = tenure.Client(endpoints, lease_ttl=600)
+    elector = tenure.Elector(client)
+    elector.stand("orders").wait(PATIENCE)
+    freeze_the_one_in_use(client, replicas)
+    if campaigns:
+        elector.stand("jobs")
+
+    client.close(1)
+
+    rival_of(endpoints)
+
+
+def test_a_process_that_ends_while_its_replica_is_frozen_uses_another_one(new_service, new_child):
+    replicas = [new_service().start() for _ in range(3)]
+    endpoints = ",".join(replica.endpoint for replica in replicas)
+    child = new_child(
+        f"""
+import sys, tenure
+client = tenure.Client({endpoints!r}, lease_ttl=600)
+tenure.Elector(client).stand("orders").wait()
+for line in sys.stdin:
+    print(client._loop._connection.replica.endpoint, flush=True)
+"""
+    )
+    in_use = child.ask()
+    for replica in replicas:
+        if replica.endpoint == in_use:
+            replica.pause()
+
+    assert child.end() == 0
+
+    rival_of(endpoints)
+
+
+def rival_of(endpoints):
+    with (
+        tenure.Client(endpoints, candidate="rival", lease_ttl=10) as rival,
+        tenure.Elector(rival).lead("orders", wait=PATIENCE) as seat,
+    ):
+        assert seat.is_leader
