@@ -4,6 +4,7 @@
 
 import {
   type ClientDuplexStream,
+  type ClientUnaryCall,
   Metadata,
   type ServiceError as RpcError,
   status as Status,
@@ -19,7 +20,10 @@ import type { ClientMetrics } from "./metrics.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { KeepAliveRequest, KeepAliveResponse } from "./stubs/tenure/v1/election.js";
+import { after } from "./within.js";
 
+// While it is being closed, no replica may take more of the time than this part to answer.
+const CLOSE_TRIES = 5;
 // The timers' clock stands still while the machine sleeps, and the holder's runs on.
 const WAIT_MAX = 1 * SECOND;
 
@@ -51,6 +55,8 @@ export class ClientLoop {
   private timer: NodeJS.Timeout | undefined;
   private wakeAt = NEVER;
   private stream: Stream | undefined;
+  private readonly calls = new Map<number, ClientUnaryCall>(); // under way
+  private patienceMax = NEVER; // of a call
   private giveUpAt = NEVER;
   private over = false;
   private endings: ((error: ServiceError | undefined) => void)[] = [];
@@ -109,7 +115,16 @@ export class ClientLoop {
         this.giveUpAt = now + patience;
         session.end(now, this.giveUpAt);
       });
+      this.hurry(Math.floor(patience / CLOSE_TRIES));
     });
+  }
+
+  /** A replica that hangs must not use up the time in which another one can end the session. */
+  private hurry(patience: number): void {
+    this.patienceMax = patience;
+    const slow = [...this.calls.values()];
+    const timer = after(patience / MILLISECOND, () => slow.forEach((call) => call.cancel()));
+    this.endings.push(() => clearTimeout(timer));
   }
 
   private take(input: Input): void {
@@ -143,6 +158,7 @@ export class ClientLoop {
   private end(): void {
     this.over = true;
     this.stream?.cancel();
+    for (const call of this.calls.values()) call.cancel();
     this.connection.close();
     for (const number of this.listeners.keys()) this.forget(number);
     let error = this.session.endError;
@@ -172,26 +188,21 @@ export class ClientLoop {
   private carryOut(effect: Effect): void {
     switch (effect.do) {
       case "campaign": {
-        const { stub, options, answered } = this.startCall(effect.patience);
-        stub.campaign(
-          effect.request,
-          new Metadata(),
-          options,
-          (error: RpcError | null, response) => {
-            if (!error) answered();
-            const answer = error ? ServiceError.fromRpc(error) : response;
-            this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
-          },
-        );
+        const { stub, options, ended } = this.startCall(effect);
+        const call = stub.campaign(effect.request, new Metadata(), options, (error, response) => {
+          const answer = ended(error) ?? response;
+          this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
+        });
+        this.calls.set(effect.call, call);
         break;
       }
       case "resign": {
-        const { stub, options, answered } = this.startCall(effect.patience);
-        stub.resign(effect.request, new Metadata(), options, (error: RpcError | null) => {
-          if (!error) answered();
-          const failure = error ? ServiceError.fromRpc(error) : undefined;
+        const { stub, options, ended } = this.startCall(effect);
+        const call = stub.resign(effect.request, new Metadata(), options, (error) => {
+          const failure = ended(error);
           this.tell((session, now) => session.onResignDone(effect.call, now, failure));
         });
+        this.calls.set(effect.call, call);
         break;
       }
       case "open":
@@ -210,10 +221,20 @@ export class ClientLoop {
     }
   }
 
-  private startCall(patience: number) {
+  private startCall({ call, patience }: { call: number; patience: number }) {
     const { replica } = this.connection;
-    const options = { deadline: Date.now() + patience / MILLISECOND };
-    return { stub: replica.stub, options, answered: () => this.connection.succeeded(replica) };
+    const options = { deadline: Date.now() + Math.min(patience, this.patienceMax) / MILLISECOND };
+    /** Answers with the error, if it is one. */
+    const ended = (error: RpcError | null): ServiceError | undefined => {
+      this.calls.delete(call);
+      if (!error) {
+        this.connection.succeeded(replica);
+        return undefined;
+      }
+      if (error.code !== Status.CANCELLED) return ServiceError.fromRpc(error);
+      return new ServiceError(Status.DEADLINE_EXCEEDED, "not answered in time");
+    };
+    return { stub: replica.stub, options, ended };
   }
 
   private openStream(number: number): Stream {

@@ -71,7 +71,8 @@ export class Client implements AsyncDisposable {
   /**
    * Gives up every seat and place, and ends the session. Work is asked to end, and waited for; then
    * the service's answer; for at most `patienceMs` in all. Rejects with a TenureError if that was
-   * not enough: then the seats are free when the lease has ended.
+   * not enough. If work still runs then, its seat is kept for as long as the process lives, or until
+   * the client is closed again; if the service has not answered, until the lease has ended.
    */
   async close(patienceMs = CLOSE_PATIENCE_MS): Promise<void> {
     this.closed = true;
@@ -81,7 +82,7 @@ export class Client implements AsyncDisposable {
     for (const candidacy of candidacies) candidacy.resign();
     const ended = Promise.all(candidacies.map(({ over }) => over));
     if (!(await within(patienceMs, ended))) {
-      throw new TenureError("work is still running; its seat is free when the lease ends");
+      throw new TenureError("work is still running, so its seat is kept; close the client again");
     }
     const left = Math.max(deadline - performance.now(), 0);
     const error = await this.loop.close(Math.round(left * MILLISECOND));

@@ -572,7 +572,7 @@ test("a client is not closed while work runs", async (context) => {
 
   await assert.rejects(client.close(1), /still running/);
 
-  assert.ok(seat.isLeader);
+  assert.ok(seat.isLeader, "it is kept");
   await seat.release();
   await client.close();
 });

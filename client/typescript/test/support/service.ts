@@ -43,9 +43,12 @@ export class Service {
     private readonly options: readonly string[],
   ) {}
 
-  static async start(test: TestContext, { store, options = () => [] }: ServiceOptions = {}) {
+  static async start(
+    test: TestContext,
+    { store, endpoint, options = () => [] }: ServiceOptions = {},
+  ): Promise<Service> {
     store ??= `sqlite:${path.join(temporaryFolder(test), "tenure.db")}`;
-    const endpoint = await freeAddress();
+    endpoint ??= await freeAddress();
     const service = new Service(endpoint, await freeAddress(), store, options(endpoint));
     test.after(() => service.stop());
     await service.start();
@@ -93,5 +96,7 @@ export class Service {
 
 interface ServiceOptions {
   store?: string;
+  /** Absent: one that is free. */
+  endpoint?: string;
   options?: (endpoint: string) => readonly string[];
 }

@@ -1,0 +1,33 @@
+// How a client ends while replicas hang.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Elector } from "../src/index.js";
+import { clientOf, electorOf } from "./support/clients.js";
+import { Service } from "./support/service.js";
+
+const LEASE_MS = 30_000; // nobody waits for its end
+
+test("a client that is closed while its replica hangs frees the seat by another one", async (context) => {
+  const first = await Service.start(context);
+  const { store } = first;
+  const replicas = [first, await Service.start(context, { store })];
+  replicas.push(await Service.start(context, { store }));
+  const endpoints = replicas.map(({ endpoint }) => endpoint).join();
+  const client = clientOf(context, { endpoints, leaseTtlMs: LEASE_MS });
+  await new Elector(client).stand("orders").wait();
+
+  // The one in use, and the next one.
+  const inUse = replicas.findIndex(
+    ({ endpoint }) => endpoint === client["loop"]!["connection"].replica.endpoint,
+  );
+  replicas[inUse]!.pause();
+  replicas[(inUse + 1) % 3]!.pause();
+  await client.close();
+
+  const other = electorOf(context, replicas[(inUse + 2) % 3]!, "b");
+  const seat = await other.lead("orders");
+  assert.equal(seat.term, 2);
+  await seat.release();
+});
