@@ -21,7 +21,8 @@ const (
 // ClientOptions are those of one candidate. The zero value stands at a service on this machine.
 type ClientOptions struct {
 	// Replicas: "host:port[,host:port...]", "127.0.0.1:7070" if empty. A host name may resolve to several
-	// addresses.
+	// addresses. It is looked up again when a connection fails, at most once a second. Proxies that the
+	// environment names (https_proxy) are not used.
 	Endpoints string
 	// The candidate's name, for people: "host-7:4242". 1 to 255 bytes of UTF-8 without control
 	// characters. Empty: the host's name and the process's id.

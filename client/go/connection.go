@@ -1,10 +1,8 @@
 package tenure
 
 import (
-	"errors"
 	"math"
 	"math/rand"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -20,10 +18,9 @@ import (
 )
 
 const (
-	defaultEndpoints = "127.0.0.1:7070"
-	pingInterval     = 10 * time.Second // gRPC allows no shorter one
-	pingTimeout      = 3 * time.Second
-	reconnectDelay   = 200 * time.Millisecond
+	pingInterval   = 10 * time.Second // gRPC allows no shorter one
+	pingTimeout    = 3 * time.Second
+	reconnectDelay = 200 * time.Millisecond
 	// A connection may take longer than the pause between two: to another continent, or to a busy
 	// server.
 	connectTimeout = 3 * time.Second
@@ -49,23 +46,18 @@ type replica struct {
 
 // newConnection connects to nothing yet, and reads no file: TLSOptions.check does, once.
 func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, healthCheck bool) (*connection, error) {
-	c := &connection{options: append(append(baseOptions(healthCheck), tls.dialOptions()...), more...)}
-	if endpoints == "" {
-		endpoints = defaultEndpoints
+	parsed, err := parseEndpoints(endpoints)
+	if err != nil {
+		return nil, err
 	}
-	for _, endpoint := range strings.Split(endpoints, ",") {
-		if endpoint == "" {
-			continue
-		}
+	c := &connection{options: append(append(baseOptions(healthCheck), tls.dialOptions()...), more...)}
+	for _, endpoint := range parsed {
 		opened, err := c.open(endpoint)
 		if err != nil {
 			c.close()
 			return nil, err
 		}
 		c.replicas = append(c.replicas, opened)
-	}
-	if len(c.replicas) == 0 {
-		return nil, errors.New("tenure: Endpoints names no replica; write host:port[,host:port...]")
 	}
 	c.inUse = rand.Intn(len(c.replicas))
 	return c, nil
@@ -81,6 +73,8 @@ func baseOptions(healthCheck bool) []grpc.DialOption {
 		// A full page of elections with long values is larger than gRPC's own limit.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
 		grpc.WithDisableServiceConfig(),
+		grpc.WithResolvers(newNames()),
+		grpc.WithNoProxy(),
 	}
 	if healthCheck {
 		options = append(options, grpc.WithDefaultServiceConfig(healthChecked))

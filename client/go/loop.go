@@ -21,6 +21,9 @@ import (
 // this often.
 const waitMax = time.Second
 
+// Of the last calls before it gives up.
+const lastPatience = 100 * time.Millisecond
+
 // loop is the I/O of a client: it carries out what its session decides, on one goroutine.
 //
 //	calls' answers, stream's messages, electors' wishes --mailbox--> [loop: session] -->
@@ -74,6 +77,9 @@ func (l *loop) tell(what func(session *machine.Session, now machine.Time)) bool 
 func (l *loop) end(patience time.Duration, insist bool) error {
 	l.mailbox.put(func(now machine.Time) {
 		l.giveUpAt = now.Add(patience)
+		for _, cancel := range l.calls { // its replica may be frozen
+			time.AfterFunc(patience/4, cancel)
+		}
 		if insist {
 			l.session.End(now, l.giveUpAt)
 		} else {
@@ -135,7 +141,7 @@ func (l *loop) step(now machine.Time) {
 		l.metrics.Renewed(renewal.RoundTrip, renewal.Margin)
 	}
 	for _, effect := range effects {
-		l.do(effect)
+		l.do(effect, now)
 	}
 	for _, number := range l.session.TakeGone() {
 		close(l.stands[number].gone)
@@ -162,15 +168,15 @@ func (l *loop) publish(number uint64, s *stand, now machine.Time) {
 	s.publishedTerm, s.publishedUntil = term, until
 }
 
-func (l *loop) do(effect machine.Effect) {
+func (l *loop) do(effect machine.Effect, now machine.Time) {
 	switch what := effect.(type) {
 	case machine.SendCampaign:
-		send(l, what.Call, what.Patience, pb.ElectionServiceClient.Campaign, what.Request,
+		send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Campaign, what.Request,
 			func(answer *status.Status, response *pb.CampaignResponse, now machine.Time) {
 				l.session.OnCampaignDone(what.Call, answer, response, now)
 			})
 	case machine.SendResign:
-		send(l, what.Call, what.Patience, pb.ElectionServiceClient.Resign, what.Request,
+		send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Resign, what.Request,
 			func(answer *status.Status, _ *pb.ResignResponse, now machine.Time) {
 				l.session.OnResignDone(what.Call, answer, now)
 			})
@@ -191,6 +197,14 @@ func (l *loop) do(effect machine.Effect) {
 		l.connection.moveOn()
 		l.metrics.ReplicaChanged()
 	}
+}
+
+// patience of a call: while the session is being ended, time is left to ask another replica.
+func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
+	if l.giveUpAt == machine.Never {
+		return wished
+	}
+	return min(wished, max(l.giveUpAt.Sub(now)/2, lastPatience))
 }
 
 // send makes a call, whose answer is told in its turn.

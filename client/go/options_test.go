@@ -35,6 +35,14 @@ func TestMalformedOptionsAreRefusedWithWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{asClient(ClientOptions{Endpoints: ","}), "names no replica"},
+		{asClient(ClientOptions{Endpoints: "tenure-0"}), `"tenure-0" has no port; write host:port, such as "tenure-0:7070"`},
+		{asClient(ClientOptions{Endpoints: "a:7070,http://b:7071/x"}), `"http://b:7071/x" is a URL; write host:port, such as "b:7071"`},
+		{asClient(ClientOptions{Endpoints: "https://b"}), `write host:port, such as "b:7070"`},
+		{asClient(ClientOptions{Endpoints: "a:seven"}), `has the port "seven"; a port is a number from 1 to 65535`},
+		{asClient(ClientOptions{Endpoints: "a:70707"}), `has the port "70707"`},
+		{asClient(ClientOptions{Endpoints: "a:"}), `has the port ""`},
+		{asClient(ClientOptions{Endpoints: "::1:7070"}), `"::1:7070" is malformed`},
+		{asClient(ClientOptions{Endpoints: "a b:7070"}), `"a b:7070" is malformed`},
 		{asClient(ClientOptions{Candidate: strings.Repeat("x", 256)}), "is 256 bytes long; the maximum is 255"},
 		{asClient(ClientOptions{Candidate: "a\nb"}), "control character"},
 		{asClient(ClientOptions{LeaseTTL: -time.Second}), "LeaseTTL is -1s"},
@@ -56,6 +64,22 @@ func TestMalformedOptionsAreRefusedWithWhatIsWrong(t *testing.T) {
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
 			t.Errorf("%v does not say: %s", test.err, test.want)
+		}
+	}
+}
+
+func TestBlanksAroundEndpointsDoNotMatter(t *testing.T) {
+	for list, want := range map[string]string{
+		"":                          "127.0.0.1:7070",
+		" ":                         "127.0.0.1:7070",
+		"a:7070, b:7070":            "a:7070 b:7070",
+		"\ta:7070 ,\n b:7070 , ":    "a:7070 b:7070",
+		"[::1]:7070,:7070":          "[::1]:7070 :7070",
+		"dns:///a:7070,unix:/run/t": "dns:///a:7070 unix:/run/t",
+	} {
+		endpoints, err := parseEndpoints(list)
+		if got := strings.Join(endpoints, " "); err != nil || got != want {
+			t.Errorf("%q: %q, %v", list, got, err)
 		}
 	}
 }

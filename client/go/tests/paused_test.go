@@ -22,8 +22,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// spokenRenewals says when a renewal is answered.
+type spokenRenewals struct{ renewals }
+
+func (spokenRenewals) Renewed(_, _ time.Duration) { fmt.Println("renewed") }
+
 func beCandidate(endpoint string) {
-	client, err := tenure.NewClient(tenure.ClientOptions{Endpoints: endpoint, LeaseTTL: time.Second})
+	lease := time.Second
+	if set := os.Getenv("TENURE_TEST_LEASE"); set != "" {
+		var err error
+		if lease, err = time.ParseDuration(set); err != nil {
+			panic(err)
+		}
+	}
+	client, err := tenure.NewClient(tenure.ClientOptions{Endpoints: endpoint, LeaseTTL: lease, Metrics: spokenRenewals{}})
 	if err != nil {
 		panic(err)
 	}

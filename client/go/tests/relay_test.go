@@ -4,12 +4,14 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
 // relay stands between a client and a replica, and can hang: then nothing passes, and nothing breaks.
 type relay struct {
 	endpoint string
+	used     atomic.Bool // somebody has connected
 
 	mutex   sync.Mutex
 	flowing chan struct{} // closed while it does not hang
@@ -31,6 +33,7 @@ func startRelay(t testing.TB, to string) *relay {
 			if err != nil {
 				return
 			}
+			r.used.Store(true)
 			go r.pass(from, to)
 		}
 	}()

@@ -64,7 +64,12 @@ func startService(t testing.TB, flags ...string) *service {
 
 func startReplica(t testing.TB, store string, flags ...string) *service {
 	t.Helper()
-	s := &service{t: t, endpoint: freeAddress(t), store: store, flags: flags}
+	return startReplicaAt(t, freeAddress(t), store, flags...)
+}
+
+func startReplicaAt(t testing.TB, endpoint, store string, flags ...string) *service {
+	t.Helper()
+	s := &service{t: t, endpoint: endpoint, store: store, flags: flags}
 	s.start()
 	t.Cleanup(s.kill)
 	return s

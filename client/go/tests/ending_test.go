@@ -1,0 +1,90 @@
+package tests
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"tenure"
+)
+
+// freezing is a client with two replicas of one service, the second of which is used once the first one
+// is frozen.
+func freezing(t *testing.T, service *service, lease time.Duration) (client *tenure.Client, freeze func()) {
+	t.Helper()
+	relays := []*relay{startRelay(t, service.endpoint), startRelay(t, service.endpoint)}
+	client = newClient(t, tenure.ClientOptions{Endpoints: relays[0].endpoint + "," + relays[1].endpoint, LeaseTTL: lease})
+	return client, func() {
+		for _, relay := range relays {
+			if relay.used.Load() {
+				relay.hang()
+			}
+		}
+	}
+}
+
+func expectFree(t *testing.T, service *service, election string) {
+	t.Helper()
+	other := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint}), tenure.ElectorOptions{Election: election})
+	must(t, other.Stand())
+	eventually(t, "the seat is free", other.IsLeader)
+}
+
+// A lease is longer than a test waits.
+const longLease = 10 * time.Minute
+
+func TestASessionIsEndedByAnotherReplicaThanTheFrozenOne(t *testing.T) {
+	service := startService(t)
+	client, freeze := freezing(t, service, longLease)
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders"})
+	must(t, elector.Stand())
+	eventually(t, "it leads", elector.IsLeader)
+
+	freeze()
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+
+	expectFree(t, service, "orders")
+}
+
+func TestASessionWithWorkIsEndedByAnotherReplicaThanTheFrozenOne(t *testing.T) {
+	service := startService(t)
+	client, freeze := freezing(t, service, longLease)
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders"})
+	working := make(chan struct{})
+	run(elector, context.Background(), func(ctx context.Context, _ tenure.Seat) error {
+		close(working)
+		<-ctx.Done()
+		return nil
+	})
+	receive(t, "the work", working)
+
+	freeze()
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+
+	expectFree(t, service, "orders")
+}
+
+// The patience of a call is as long as this.
+func TestAShutdownOfThreeSecondsEndsTheSessionByAnotherReplicaThanTheFrozenOne(t *testing.T) {
+	service := startService(t)
+	client, freeze := freezing(t, service, longLease)
+	for _, election := range []string{"orders", "mail"} {
+		elector := newElector(t, client, tenure.ElectorOptions{Election: election})
+		must(t, elector.Stand())
+		eventually(t, "it leads", elector.IsLeader)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+
+	freeze()
+	if err := client.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+
+	expectFree(t, service, "orders")
+	expectFree(t, service, "mail")
+}
