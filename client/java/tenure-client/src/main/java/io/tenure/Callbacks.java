@@ -1,20 +1,24 @@
 package io.tenure;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
-
-/** Calls the application's code on the library's threads. */
+/** Calls the application's code. */
 final class Callbacks {
-  private static final Logger LOGGER = System.getLogger("io.tenure");
-
   private Callbacks() {}
 
-  /** Whatever it throws is logged, also what it does not declare, and costs nothing else. */
+  /** Logs whatever it throws, also what it does not declare. */
   static void call(String what, Runnable callback) {
     try {
       callback.run();
     } catch (Throwable failure) {
-      LOGGER.log(Level.ERROR, what + " has failed", failure);
+      Log.error(what + " has failed", failure);
+    }
+  }
+
+  /** The same on a thread of the library, which the callback cannot leave interrupted. */
+  static void callOnOwnThread(String what, Runnable callback) {
+    try {
+      call(what, callback);
+    } finally {
+      Thread.interrupted();
     }
   }
 }

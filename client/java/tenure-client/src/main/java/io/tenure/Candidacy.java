@@ -4,8 +4,6 @@ import com.google.protobuf.ByteString;
 import io.tenure.v1.Cause;
 import io.tenure.v1.Leadership;
 import io.tenure.v1.Standing;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -20,8 +18,6 @@ import java.util.function.BooleanSupplier;
  * in one term after the other, until it is closed. Thread-safe.
  */
 public final class Candidacy implements AutoCloseable {
-  private static final Logger LOGGER = System.getLogger("io.tenure");
-
   private final TenureClient client;
   private final ClientLoop loop;
   private final SeatOptions options;
@@ -298,13 +294,32 @@ public final class Candidacy implements AutoCloseable {
     loop.tell((session, now) -> session.workEnded(number, now));
   }
 
+  /** If it cannot be started, as when there are too many threads, that ends the term, too. */
+  private boolean startWork(Seat seat) {
+    try {
+      Thread thread = new Thread(() -> runWork(seat), "tenure-work-" + election());
+      thread.setDaemon(true);
+      thread.start();
+      return true;
+    } catch (RuntimeException | Error failure) {
+      Log.error("cannot start the work of " + seat + ": the seat is given up", failure);
+      lock.lock();
+      try {
+        tellThatWorkEnded(seat);
+      } finally {
+        lock.unlock();
+      }
+      return false;
+    }
+  }
+
   private void runWork(Seat seat) {
     try {
       work(seat, work);
     } catch (Exception | Error failure) {
       // It ends the term: to lead on without its work would help nobody.
       if (!isEndOf(seat, failure)) {
-        LOGGER.log(Level.ERROR, "the work of " + seat + " has failed", failure);
+        Log.error("the work of " + seat + " has failed", failure);
       }
     }
   }
@@ -336,10 +351,9 @@ public final class Candidacy implements AutoCloseable {
     }
 
     private void seatIsWon(Seat begun) {
-      if (work != null) {
-        Thread thread = new Thread(() -> runWork(begun), "tenure-work-" + election());
-        thread.setDaemon(true);
-        thread.start();
+      if (work != null && !startWork(begun)) {
+        noSeat();
+        return;
       }
       change(
           () -> {
@@ -375,9 +389,9 @@ public final class Candidacy implements AutoCloseable {
     public void overrun() {
       if (users.isEmpty()) return;
       Seat of = latest;
-      LOGGER.log(Level.ERROR, "the work of " + of + " has not ended in time");
+      Log.error("the work of " + of + " has not ended in time");
       // Not through the gate: a callback that hangs within it must not keep renewals waiting.
-      Callbacks.call("a callback", () -> listener.overrun(of));
+      Callbacks.callOnOwnThread("a callback", () -> listener.overrun(of));
     }
 
     @Override

@@ -13,8 +13,6 @@ import io.tenure.v1.KeepAliveResponse;
 import io.tenure.v1.Leadership;
 import io.tenure.v1.ResignRequest;
 import io.tenure.v1.ResignResponse;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,8 +38,6 @@ import java.util.function.Function;
  * <p>Thread-safe. The queue has no limit of its own: each sender has a few messages under way.
  */
 final class ClientLoop {
-  private static final Logger LOGGER = System.getLogger("io.tenure");
-
   // A waiting thread's clock stands still while the machine sleeps, and the holder's runs on.
   private static final long WAIT_MAX = 1 * Lease.SECOND;
 
@@ -128,7 +124,14 @@ final class ClientLoop {
     this.clock = clock;
     this.metrics = metrics;
     thread.setDaemon(true);
-    thread.start();
+    try {
+      callbacks.start();
+      thread.start();
+    } catch (RuntimeException | Error noThread) {
+      callbacks.close();
+      connection.close();
+      throw noThread;
+    }
   }
 
   /** Passed over if the session has ended. */
@@ -183,7 +186,7 @@ final class ClientLoop {
     try {
       while (!isOverAt(clock.now())) turn();
     } catch (RuntimeException | Error failure) {
-      LOGGER.log(Level.ERROR, "the client has failed, and does not lead any more", failure);
+      Log.error("the client has failed, and does not lead any more", failure);
     } finally {
       finish();
     }
@@ -265,7 +268,9 @@ final class ClientLoop {
   }
 
   private void count(Consumer<ClientMetrics> what) {
-    for (ClientMetrics one : metrics) Callbacks.call("a metric", () -> what.accept(one));
+    for (ClientMetrics one : metrics) {
+      Callbacks.callOnOwnThread("a metric", () -> what.accept(one));
+    }
   }
 
   private final class CarryOut implements Effects {
@@ -318,7 +323,11 @@ final class ClientLoop {
                   });
             }
           };
-      call.accept(replica.stub().withDeadlineAfter(patience, TimeUnit.NANOSECONDS), answer);
+      try {
+        call.accept(replica.stub().withDeadlineAfter(patience, TimeUnit.NANOSECONDS), answer);
+      } catch (RuntimeException | Error notSent) {
+        answer.onError(notSent);
+      }
     }
 
     @Override
@@ -345,17 +354,25 @@ final class ClientLoop {
               tell((session, now) -> session.onStreamClosed(number, now));
             }
           };
-      stream = (ClientCallStreamObserver<KeepAliveRequest>) replica.stub().keepAlive(responses);
+      try {
+        stream = (ClientCallStreamObserver<KeepAliveRequest>) replica.stub().keepAlive(responses);
+      } catch (RuntimeException | Error notOpened) {
+        responses.onError(notOpened);
+      }
     }
 
     @Override
     public void renew(long number, KeepAliveRequest request) {
-      stream.onNext(request);
+      try {
+        if (stream != null) stream.onNext(request);
+      } catch (RuntimeException | Error notSent) {
+        tell((session, now) -> session.onStreamClosed(number, now));
+      }
     }
 
     @Override
     public void close(long number) {
-      stream.cancel("another stream is used", null);
+      if (stream != null) stream.cancel("another stream is used", null);
       stream = null;
     }
 

@@ -146,7 +146,8 @@ final class Connection implements AutoCloseable {
 
   private static Replica open(String endpoint, ChannelCredentials credentials) {
     ManagedChannel channel =
-        NettyChannelBuilder.forTarget(endpoint, credentials)
+        Transport.shared()
+            .use(NettyChannelBuilder.forTarget(endpoint, credentials))
             .defaultServiceConfig(SERVICE_CONFIG)
             .disableServiceConfigLookUp()
             .keepAliveTime(PING_INTERVAL_S, TimeUnit.SECONDS)

@@ -192,10 +192,15 @@ public final class Observer implements AutoCloseable {
     Objects.requireNonNull(listener, "listener");
     if (started) throw new IllegalStateException("the observer was started before");
     Connection connection = new Connection(endpoints, credentials);
+    try {
+      Thread thread = new Thread(() -> observe(connection, listener), "tenure-observer");
+      thread.setDaemon(true);
+      thread.start();
+    } catch (RuntimeException | Error noThread) {
+      connection.close();
+      throw noThread;
+    }
     started = true;
-    Thread thread = new Thread(() -> observe(connection, listener), "tenure-observer");
-    thread.setDaemon(true);
-    thread.start();
   }
 
   /**
@@ -228,10 +233,25 @@ public final class Observer implements AutoCloseable {
         tell(() -> listener.broken(error));
         connection.moveOn(error.isSilence());
         long pause = pauseAfter(error, connection.backoffMs() * Lease.MILLISECOND);
-        if (closed.await(pause, TimeUnit.NANOSECONDS)) return;
+        awaitFor(pause, left -> closed.await(left, TimeUnit.NANOSECONDS));
       }
-    } catch (InterruptedException interruption) {
-      // A listener has interrupted its own thread: that ends it.
+    }
+  }
+
+  /** Something to wait for, for some nanoseconds. */
+  private interface Wait<Result> {
+    Result awaitFor(long patience) throws InterruptedException;
+  }
+
+  /** This thread is the observer's own: nobody else's interrupt ends it. */
+  private static <Result> Result awaitFor(long patience, Wait<Result> what) {
+    long began = System.nanoTime();
+    while (true) {
+      try {
+        return what.awaitFor(Math.max(patience - (System.nanoTime() - began), 0));
+      } catch (InterruptedException fromOutside) {
+        // It waits for the rest.
+      }
     }
   }
 
@@ -255,16 +275,16 @@ public final class Observer implements AutoCloseable {
   }
 
   /** Answers with its end. */
-  private ServiceException followOneStream(Connection connection, ObserverListener listener)
-      throws InterruptedException {
+  private ServiceException followOneStream(Connection connection, ObserverListener listener) {
     Replica replica = connection.replica();
     Stream opened = new Stream();
     stream = opened;
     if (isClosed()) return unavailable("the observer is closed");
-    replica.stub().observe(observation.request(), opened);
     try {
+      replica.stub().observe(observation.request(), opened);
       while (true) {
-        Message message = opened.messages.poll(silenceMax, TimeUnit.NANOSECONDS);
+        Message message =
+            awaitFor(silenceMax, left -> opened.messages.poll(left, TimeUnit.NANOSECONDS));
         if (message == null) {
           String details = "the stream was silent for " + Duration.ofNanos(silenceMax);
           return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
@@ -276,6 +296,8 @@ public final class Observer implements AutoCloseable {
         if (verdict == Observation.Verdict.NEWS) tellChange(listener, message.response);
         opened.taken();
       }
+    } catch (RuntimeException | Error failure) {
+      return ServiceException.of(failure);
     } finally {
       opened.cancel();
     }
@@ -297,7 +319,7 @@ public final class Observer implements AutoCloseable {
   private void tell(Runnable call) {
     gate.lock();
     try {
-      if (!isClosed()) Callbacks.call("an observer's listener", call);
+      if (!isClosed()) Callbacks.callOnOwnThread("an observer's listener", call);
     } finally {
       gate.unlock();
     }

@@ -42,9 +42,13 @@ final class Rehearsal {
   /** In the background, once in this process. */
   static void begin() {
     if (BEGUN.getAndSet(true)) return;
-    Thread thread = new Thread(Rehearsal::run, "tenure-rehearsal");
-    thread.setDaemon(true);
-    thread.start();
+    try {
+      Thread thread = new Thread(Rehearsal::run, "tenure-rehearsal");
+      thread.setDaemon(true);
+      thread.start();
+    } catch (RuntimeException | Error theFirstChangeIsSlower) {
+      // It will be right all the same.
+    }
   }
 
   private static void run() {

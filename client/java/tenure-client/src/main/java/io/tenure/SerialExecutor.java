@@ -8,10 +8,14 @@ final class SerialExecutor {
   private static final Runnable LAST = () -> {};
 
   private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+  private final Thread thread;
 
   SerialExecutor(String name) {
-    Thread thread = new Thread(this::work, name);
+    thread = new Thread(this::work, name);
     thread.setDaemon(true);
+  }
+
+  void start() {
     thread.start();
   }
 
@@ -29,9 +33,9 @@ final class SerialExecutor {
       try {
         Runnable task = tasks.take();
         if (task == LAST) return;
-        Callbacks.call("a callback", task);
-      } catch (InterruptedException nobodysConcern) {
-        // A callback has interrupted its own thread; the next one runs all the same.
+        Callbacks.callOnOwnThread("a callback", task);
+      } catch (InterruptedException fromOutside) {
+        // Nobody else's interrupt ends this thread.
       }
     }
   }

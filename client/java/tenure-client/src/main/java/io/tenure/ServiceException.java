@@ -57,9 +57,11 @@ public final class ServiceException extends TenureException {
   /** From the exception with which a call of grpc-java has failed. */
   static ServiceException of(Throwable failure) {
     Status status = Status.fromThrowable(failure);
-    // That of a connection that broke when the call had just been sent: a service's has no cause.
-    if (status.getCode() == Status.Code.UNKNOWN && status.getCause() instanceof IOException) {
-      status = Status.UNAVAILABLE.withDescription(status.getDescription());
+    // Of a connection that broke when the call had just been sent, or of a call that could not even
+    // be sent: a service's has no cause.
+    if (status.getCode() == Status.Code.UNKNOWN && isOfThisProcess(status.getCause())) {
+      status =
+          Status.UNAVAILABLE.withDescription(status.getDescription()).withCause(status.getCause());
     }
     String details = status.getDescription() == null ? "" : status.getDescription();
     if (details.isEmpty() && status.getCause() != null) details = status.getCause().toString();
@@ -82,6 +84,10 @@ public final class ServiceException extends TenureException {
       // The code and the text remain.
     }
     return new ServiceException(status.getCode(), details, reason, metadata, retryDelay);
+  }
+
+  private static boolean isOfThisProcess(Throwable cause) {
+    return cause instanceof IOException || cause instanceof Error;
   }
 
   /**

@@ -282,8 +282,8 @@ public final class TenureClient implements AutoCloseable {
       for (TenureClient client : open) {
         try {
           client.close(EXIT_PATIENCE);
-        } catch (TenureException seatsAreFreeWhenTheLeaseHasEnded) {
-          // Nobody is left to be told.
+        } catch (RuntimeException | Error seatsAreFreeWhenTheLeaseHasEnded) {
+          Thread.interrupted(); // the other clients are closed all the same
         }
       }
     }

@@ -559,6 +559,40 @@ class ElectorTest {
   }
 
   @Test
+  void interruptsOfItsThreadsCostNothing() throws Exception {
+    ThreadGroup threads = new ThreadGroup("of one client");
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    ElectionListener listener =
+        new ElectionListener() {
+          @Override
+          public void elected(Seat seat) {
+            told.add("elected " + seat.term() + " " + Thread.currentThread().isInterrupted());
+            threads.interrupt();
+          }
+
+          @Override
+          public void lost(Seat seat, Cause cause) {
+            told.add("lost " + seat.term() + " " + Thread.currentThread().isInterrupted());
+            threads.interrupt();
+          }
+        };
+    TenureClient client = client("a", BRIEF);
+    Elector elector = Elector.builder(client).listener(listener).build();
+    CompletableFuture<Candidacy> stand = new CompletableFuture<>();
+    new Thread(threads, () -> stand.complete(elector.stand("orders"))).start();
+    Candidacy candidacy = stand.get(Service.PATIENCE, TimeUnit.SECONDS);
+
+    for (int term = 1; term <= 2; term++) {
+      candidacy.awaitSeat().onStop(() -> Thread.currentThread().interrupt());
+      assertEquals("elected " + term + " false", take(told));
+      service.tool("depose", "orders");
+      assertEquals("lost " + term + " false", take(told));
+    }
+
+    client.close();
+  }
+
+  @Test
   void aClientThatFailsTellsOfItAndIsOfNoUse() throws InterruptedException {
     Told told = new Told("lost");
     MeterRegistry registry = new SimpleMeterRegistry();

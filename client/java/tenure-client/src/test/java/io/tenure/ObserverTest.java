@@ -295,7 +295,98 @@ class ObserverTest {
     assertEquals("progress", told.next());
   }
 
+  @Test
+  void aListenerThatInterruptsItsThreadMissesNothing() throws InterruptedException {
+    Told told =
+        new Told() {
+          @Override
+          public void snapshot(Snapshot snapshot) {
+            super.snapshot(snapshot);
+            Thread.currentThread().interrupt();
+          }
+
+          @Override
+          public void event(Event event) {
+            words.add("interrupted " + Thread.currentThread().isInterrupted());
+            super.event(event);
+            Thread.currentThread().interrupt();
+          }
+
+          @Override
+          public void progress(Progress progress) {
+            super.progress(progress);
+            Thread.currentThread().interrupt();
+          }
+
+          @Override
+          public void broken(ServiceException error) {
+            super.broken(error);
+            Thread.currentThread().interrupt();
+          }
+        };
+    Observer observer = builder().names("orders").build();
+    observers.add(observer);
+    observer.start(told);
+    told.until("progress");
+
+    leadOnce("orders");
+
+    String event = "interrupted false";
+    assertEquals(List.of(event), told.until("ELECTED orders 1"));
+    assertEquals(List.of(event), told.until("VACATED orders 2"));
+    service.stop();
+    told.until("broken");
+    service.restart();
+    leadOnce("orders");
+    told.until("VACATED orders 4");
+  }
+
+  @Test
+  void anInterruptFromOutsideEndsNoObserver() throws InterruptedException {
+    BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+    Told told =
+        new Told() {
+          @Override
+          public void progress(Progress progress) {
+            super.progress(progress);
+            threads.add(Thread.currentThread());
+          }
+        };
+    Observer observer = builder().names("orders").build();
+    observers.add(observer);
+    observer.start(told);
+    Thread thread = threads.poll(Service.PATIENCE, TimeUnit.SECONDS);
+
+    thread.interrupt(); // while it waits for the next message, as ThreadGroup.interrupt does
+    leadOnce("orders");
+
+    told.until("VACATED orders 2");
+    observer.close();
+    thread.join(Duration.ofSeconds(Service.PATIENCE).toMillis());
+    assertFalse(thread.isAlive());
+  }
+
   // The cache.
+
+  @Test
+  void aCacheGoesOnWhenItsListenerInterruptsItsThread() throws InterruptedException {
+    BlockingQueue<String> changes = new LinkedBlockingQueue<>();
+    LeaderCache.Listener listener =
+        (election, seat) -> {
+          changes.add(election + " " + seat.revision());
+          Thread.currentThread().interrupt();
+          throw new StackOverflowError("on purpose");
+        };
+    try (LeaderCache leaders = new LeaderCache(builder().names("orders"), listener)) {
+      assertTrue(leaders.awaitReady(Duration.ofSeconds(Service.PATIENCE)));
+      leadOnce("orders");
+
+      for (int revision = 0; revision <= 2; revision++) {
+        assertEquals("orders " + revision, changes.poll(Service.PATIENCE, TimeUnit.SECONDS));
+      }
+      assertEquals(Optional.empty(), leaders.leader("orders"));
+    }
+  }
 
   @Test
   void aCacheTellsWhoLeads() throws InterruptedException {

@@ -8,12 +8,15 @@ import io.tenure.TenureClient;
 import io.tenure.TenureException;
 import io.tenure.v1.Cause;
 import java.io.EOFException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * What Curator's class of this name does: of all processes that have started a latch, one has the
@@ -43,6 +46,8 @@ public final class LeaderLatch implements AutoCloseable {
     /** It stands no more. */
     CLOSED
   }
+
+  private static final Logger LOGGER = System.getLogger("io.tenure");
 
   private final String election;
   private final Elector elector;
@@ -180,12 +185,26 @@ public final class LeaderLatch implements AutoCloseable {
   private final class Told implements ElectionListener {
     @Override
     public void elected(Seat seat) {
-      listeners.forEach(LeaderLatchListener::isLeader);
+      tellAll(LeaderLatchListener::isLeader);
     }
 
     @Override
     public void lost(Seat seat, Cause cause) {
-      listeners.forEach(LeaderLatchListener::notLeader);
+      tellAll(LeaderLatchListener::notLeader);
+    }
+
+    /** One that fails, or interrupts this thread, keeps nothing from the others. */
+    private void tellAll(Consumer<LeaderLatchListener> what) {
+      for (LeaderLatchListener listener : listeners) {
+        try {
+          what.accept(listener);
+        } catch (Throwable failure) {
+          LOGGER.log(
+              Level.ERROR, "a listener of the latch of " + election + " has failed", failure);
+        } finally {
+          Thread.interrupted();
+        }
+      }
     }
   }
 }

@@ -79,6 +79,46 @@ class RecipesTest {
   // The latch.
 
   @Test
+  void aLatchListenerThatFailsOrInterruptsKeepsNothingFromTheOthers() throws Exception {
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    LeaderLatch latch = new LeaderLatch(client("a"), "orders");
+    LeaderLatchListener failing =
+        new LeaderLatchListener() {
+          @Override
+          public void isLeader() {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("on purpose");
+          }
+
+          @Override
+          public void notLeader() {
+            isLeader();
+          }
+        };
+    LeaderLatchListener other =
+        new LeaderLatchListener() {
+          @Override
+          public void isLeader() {
+            told.add("isLeader " + Thread.currentThread().isInterrupted());
+          }
+
+          @Override
+          public void notLeader() {
+            told.add("notLeader " + Thread.currentThread().isInterrupted());
+          }
+        };
+    latch.addListener(failing);
+    latch.addListener(other);
+
+    latch.start();
+    assertEquals("isLeader false", take(told));
+    service.tool("depose", "orders");
+
+    assertEquals("notLeader false", take(told));
+    latch.close();
+  }
+
+  @Test
   void oneLatchHasTheLeadershipUntilItIsClosed() throws Exception {
     LeaderLatch first = new LeaderLatch(client("a"), "orders");
     LeaderLatch second = new LeaderLatch(client("b"), "orders");

@@ -1,0 +1,27 @@
+package io.tenure;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** What the library says, through the application's logger {@code io.tenure}. Never throws. */
+final class Log {
+  private static final Logger LOGGER = System.getLogger("io.tenure");
+
+  private Log() {}
+
+  static void error(String what, Throwable failure) {
+    log(Level.ERROR, what, failure);
+  }
+
+  static void error(String what) {
+    log(Level.ERROR, what, null);
+  }
+
+  private static void log(Level level, String what, Throwable failure) {
+    try {
+      LOGGER.log(level, what, failure);
+    } catch (RuntimeException | Error brokenLogger) {
+      // A seat matters more than a line.
+    }
+  }
+}

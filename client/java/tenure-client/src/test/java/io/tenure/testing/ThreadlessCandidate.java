@@ -1,0 +1,67 @@
+package io.tenure.testing;
+
+import io.tenure.Candidacy;
+import io.tenure.ClientMetrics;
+import io.tenure.ElectionListener;
+import io.tenure.Elector;
+import io.tenure.Seat;
+import io.tenure.TenureClient;
+import io.tenure.v1.Cause;
+import io.tenure.v1.Standing;
+import java.time.Duration;
+
+/**
+ * A process of its own that says what happens to it; its test takes all further threads from it.
+ */
+public final class ThreadlessCandidate {
+  private static final Duration LONG = Duration.ofHours(1);
+
+  private ThreadlessCandidate() {}
+
+  private static synchronized void say(String line) {
+    System.out.println(line);
+  }
+
+  private static final class Says implements ElectionListener {
+    @Override
+    public void standing(Candidacy candidacy, Standing place) {
+      say("standing");
+    }
+
+    @Override
+    public void elected(Seat seat) {
+      say("elected");
+    }
+
+    @Override
+    public void lost(Seat seat, Cause cause) {
+      say("lost " + cause);
+    }
+  }
+
+  private static final class Renewals implements ClientMetrics {
+    @Override
+    public void renewed(Duration roundTrip, Duration margin) {
+      say("renewed");
+    }
+  }
+
+  /** With the endpoint, and the lease in seconds. */
+  public static void main(String[] arguments) throws Exception {
+    Duration leaseTtl = Duration.ofSeconds(Long.parseLong(arguments[1]));
+    TenureClient client =
+        TenureClient.builder()
+            .endpoints(arguments[0])
+            .leaseTtl(leaseTtl)
+            .metrics(new Renewals())
+            .build();
+    Elector elector = Elector.builder(client).listener(new Says()).build();
+    elector.stand(
+        "orders",
+        seat -> {
+          say("working");
+          seat.awaitStop(LONG);
+        });
+    System.in.read();
+  }
+}
