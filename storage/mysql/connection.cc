@@ -6,6 +6,7 @@
 #include <cppconn/resultset.h>
 #include <cppconn/resultset_metadata.h>
 #include <cppconn/statement.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,6 +15,7 @@
 #include <new>
 #include <utility>
 
+#include "storage/mysql/session.h"
 #include "storage/mysql/sql.h"
 
 namespace tenure::mysql {
@@ -156,6 +158,7 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
   options["OPT_WRITE_TIMEOUT"] = kReadTimeoutSeconds;
   options["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
   options["CLIENT_MULTI_STATEMENTS"] = true;
+  options["preInit"] = kFirstOfSession;
   SetTls(options, config.tls);
   try {
     return std::unique_ptr<sql::Connection>(driver->connect(options));
@@ -213,7 +216,23 @@ Connection::Connection(const Config& config, const Address& address) {
   }
   const ServerFacts facts = AskForFacts();
   server_ = Describe(facts);
-  if (server_.refusal.empty()) Run(query::SetUpSession(server_));
+  if (server_.refusal.empty()) SetUp(facts);
+}
+
+void Connection::SetUp(const ServerFacts& facts) {
+  const SessionSetup setup = SetUpSession(facts.session, server_);
+  Run(setup.statements);
+  for (const PrivilegedSetting& setting : setup.privileged) {
+    try {
+      Run({setting.statement});
+    } catch (const MySqlError& error) {
+      throw MySqlError(MySqlError::Kind::kAway, error.code,
+                       fmt::format("{} is {}, and cannot be changed for Tenure's sessions: {}; "
+                                   "change it for the whole server, or give Tenure's user the "
+                                   "privilege",
+                                   setting.name, setting.value, error.what()));
+    }
+  }
 }
 
 void Connection::AskAgain() {
@@ -223,8 +242,10 @@ void Connection::AskAgain() {
 }
 
 ServerFacts Connection::AskForFacts() {
-  const std::vector<Rows> answers = Run({query::kServerVariables, query::kServerStatus});
+  const std::vector<Rows> answers =
+      Run({query::kServerVariables, query::kServerStatus, SessionVariables()});
   ServerFacts facts{ToMap(answers[0]), ToMap(answers[1])};
+  facts.session = ToMap(answers[2]);
   if (IsSemiSynchronous(facts)) facts.writes_always = Run({query::kWritesAlways})[0][0][0] != "0";
   if (!InGroupReplication(facts)) return facts;
   const Rows members = Run({query::kGroupMembers})[0];

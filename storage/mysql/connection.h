@@ -74,9 +74,8 @@ auto ConvertAll(const Rows& rows, Convert convert) {
 
 class Connection {
  public:
-  // Connects, protected as `config.tls` asks, sets the session up (UTC, READ COMMITTED, strict
-  // mode, bounded lock waits, current reads on clusters), and finds out what it is connected to.
-  // Throws MySqlError.
+  // Connects, protected as `config.tls` asks, finds out what it is connected to, and sets the
+  // session up (storage/mysql/session.h). Throws MySqlError.
   Connection(const Config& config, const Address& address);
   explicit Connection(const Config& config) : Connection(config, config.addresses.at(0)) {}
   ~Connection();
@@ -115,6 +114,7 @@ class Connection {
   std::vector<Rows> Send(const std::string& message, size_t results_count);
   bool Encrypted();
   [[nodiscard]] ServerFacts AskForFacts();
+  void SetUp(const ServerFacts& facts);
 
   std::unique_ptr<sql::Connection> connection_;
   Server server_;

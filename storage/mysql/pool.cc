@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "storage/mysql/sql.h"
+#include "storage/mysql/session.h"
 
 namespace tenure::mysql {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBorrowTimeout = std::chrono::seconds(5);
-constexpr auto kIdleMax = query::kSilenceMax - std::chrono::seconds(1);
+constexpr auto kIdleMax = kSilenceMax - std::chrono::seconds(1);
 // Between two searches for a server.
 constexpr std::chrono::milliseconds kSearchPauseMin{50};
 constexpr std::chrono::milliseconds kSearchPauseMax{1000};

@@ -65,15 +65,19 @@ class Describer {
       DescribeVitess();
     } else if (facts_.variables.contains("aurora_version")) {
       DescribeAurora();
-    } else if (IsOn(Variable("wsrep_on")) && !Variable("wsrep_provider").empty() &&
-               Variable("wsrep_provider") != "none") {
+    } else if (HasGaleraProvider() && IsOn(Variable("wsrep_on"))) {
       DescribeGalera();
+    } else if (HasGaleraProvider() && Status("wsrep_cluster_status") == "Primary") {
+      server_.refusal =
+          "wsrep_on is OFF on this node of a Galera cluster: what it commits reaches "
+          "no other node; set it to ON";
     } else if (InGroupReplication(facts_)) {
       DescribeGroup();
     } else {
       DescribeSemiSync();
     }
     if (server_.refusal.empty() && IsOn(Variable("read_only"))) server_.refusal = "it is read-only";
+    server_.has_binlog = IsOn(Variable("log_bin")) || server_.engine == Engine::kGalera;
     WarnOfLostWrites();
     return std::move(server_);
   }
@@ -84,6 +88,10 @@ class Describer {
   }
   [[nodiscard]] std::string Status(const std::string& name) const {
     return Find(facts_.status, name);
+  }
+
+  [[nodiscard]] bool HasGaleraProvider() const {
+    return !Variable("wsrep_provider").empty() && Variable("wsrep_provider") != "none";
   }
 
   void DescribeTiDb() {

@@ -34,6 +34,8 @@ struct ServerFacts {
   std::vector<GroupMember> group = {};
   // The same. Whether `read_only` does not stop the user that asks.
   bool writes_always = false;
+  // The variables of the session that asks: storage/mysql/session.h. Describe needs none of them.
+  std::map<std::string, std::string> session = {};
 };
 
 struct Server {
@@ -50,6 +52,7 @@ struct Server {
   // Other servers of the cluster take writes too: row locks of one are not known to the others, and
   // a guard of the fence has to write.
   bool many_writers = false;
+  bool has_binlog = false;            // what is committed is logged for other servers
   std::string refusal;                // why it must not be used; empty: it may
   std::vector<std::string> warnings;  // what puts commits at risk
 };

@@ -145,6 +145,16 @@ TEST(ServerTest, TheWriterOfAnAuroraClusterIsUsed) {
               ElementsAre(HasSubstr("innodb_flush_log_at_trx_commit is 0")));
 }
 
+TEST(ServerTest, ANodeOfGaleraThatReplicatesNothingIsRefused) {
+  ServerFacts facts = GaleraFacts();
+  facts.variables["wsrep_on"] = "OFF";
+
+  EXPECT_THAT(Describe(facts).refusal, StartsWith("wsrep_on is OFF"));
+
+  facts.status["wsrep_cluster_status"] = "Disconnected";  // a server that has never joined one
+  EXPECT_EQ(Describe(facts).refusal, "");
+}
+
 TEST(ServerTest, NodesOfAGaleraClusterTellOneHistory) {
   const Server server = Describe(GaleraFacts());
   ServerFacts other = GaleraFacts();

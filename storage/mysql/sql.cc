@@ -175,23 +175,6 @@ std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
 
 }  // namespace
 
-std::vector<std::string> SetUpSession(const Server& server) {
-  std::vector<std::string> statements = {
-      "SET SESSION time_zone = '+00:00'",
-      "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-      "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-      "SET SESSION innodb_lock_wait_timeout = 1",
-      "SET SESSION lock_wait_timeout = 3",
-      fmt::format("SET SESSION wait_timeout = {}", kSilenceMax.count())};
-  // Reads wait for what other nodes have committed before.
-  if (server.engine == Engine::kGalera) statements.emplace_back("SET SESSION wsrep_sync_wait = 1");
-  // The same; and an old primary that was cut off, and does not know it yet, shows nothing.
-  if (server.engine == Engine::kGroupReplication) {
-    statements.emplace_back("SET SESSION group_replication_consistency = 'BEFORE'");
-  }
-  return statements;
-}
-
 std::string LockElections(const std::vector<ElectionName>& names, Patience patience) {
   return fmt::format("SELECT {} FROM elections e WHERE e.name IN ({}) ORDER BY e.name FOR UPDATE{}",
                      kElectionColumns, Literals(names),

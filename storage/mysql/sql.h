@@ -23,10 +23,7 @@
 
 namespace tenure::mysql::query {
 
-// Sessions of the server.
-// After so long without a statement the server ends one, and frees its locks: those of a replica
-// that froze in the middle of a transaction.
-inline constexpr std::chrono::seconds kSilenceMax{5};
+// Servers. What sets up a session of one is in storage/mysql/session.h.
 inline constexpr char kTlsCipher[] = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
 // What storage/mysql/server.cc knows a server by. What an engine does not have is not in the
@@ -52,7 +49,6 @@ inline constexpr char kWritesAlways[] =
     " CONCAT(QUOTE(LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - 1"
     " - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@',"
     " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
-[[nodiscard]] std::vector<std::string> SetUpSession(const Server& server);
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
 // partition.
