@@ -45,8 +45,6 @@ constexpr Setting kSettings[] = {
     {"idle_readonly_transaction_timeout", "0", "0"},
     {"idle_transaction_timeout", "0", "0"},
     {"idle_write_transaction_timeout", "0", "0"},
-    {"innodb_lock_wait_timeout", "1", "1"},
-    {"lock_wait_timeout", "3", "3"},
     {"max_execution_time", "0", "0"},
     {"max_statement_time", "0.000000", "0"},
     // How it is answered. The store reads the texts of some errors.
@@ -72,7 +70,8 @@ const char kFirstOfSession[] =
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1,"
     " completion_type = 0, sql_select_limit = 18446744073709551615,"
     " max_join_size = 18446744073709551615, sql_big_selects = 1,"
-    " lc_messages = 'en_US'"
+    " lc_messages = 'en_US', innodb_lock_wait_timeout = 1"
+    ", lock_wait_timeout = 3"
     "/*M! , max_statement_time = 0, max_session_mem_used = 9223372036854775807 */"
     "/*!80000 , max_execution_time = 0 */";
 
