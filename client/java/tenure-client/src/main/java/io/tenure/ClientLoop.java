@@ -2,6 +2,7 @@ package io.tenure;
 
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.tenure.Connection.Replica;
 import io.tenure.v1.CampaignRequest;
@@ -16,6 +17,7 @@ import io.tenure.v1.ResignResponse;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -40,6 +42,9 @@ import java.util.function.Function;
 final class ClientLoop {
   // A waiting thread's clock stands still while the machine sleeps, and the holder's runs on.
   private static final long WAIT_MAX = 1 * Lease.SECOND;
+
+  // The part of the time for the end that is given to calls which were under way before.
+  private static final int CUT_OFF_DIVISOR = 4;
 
   /** One elector's stand, as the loop sees it. Called on its thread: it must not wait. */
   interface Listener extends SeatListener {
@@ -113,6 +118,8 @@ final class ClientLoop {
   private ClientCallStreamObserver<KeepAliveRequest> stream; // null: none is open
   private long wake = Lease.NEVER;
   private long giveUpAt = Lease.NEVER;
+  private long cutOffAt = Lease.NEVER; // ends the calls that are under way when the end begins
+  private final Map<Long, Answer<?, ?>> underWay = new HashMap<>(); // by call
 
   ClientLoop(
       Session.Options options,
@@ -174,6 +181,7 @@ final class ClientLoop {
         (session, now) -> {
           if (giveUpAt != Lease.NEVER) return;
           giveUpAt = now + patience;
+          cutOffAt = now + patience / CUT_OFF_DIVISOR;
           session.end(now, giveUpAt);
         });
     TimeUnit.NANOSECONDS.timedJoin(thread, patience + WAIT_MAX);
@@ -219,8 +227,21 @@ final class ClientLoop {
     long now = clock.now();
     if (taken.isEmpty() && now < wake) return;
     for (Input input : taken) input.tell(session, now);
+    if (now >= cutOffAt) cutOff();
     step(now);
-    wake = Math.min(session.nextWake(), giveUpAt);
+    wake = Math.min(session.nextWake(), Math.min(giveUpAt, cutOffAt));
+  }
+
+  /** The replica in use may hang: the rest of the time is for another one. */
+  private void cutOff() {
+    cutOffAt = Lease.NEVER;
+    underWay.values().forEach(Answer::cutOff);
+  }
+
+  /** At the end, each call leaves time for another one. */
+  private long bounded(long patience) {
+    if (giveUpAt == Lease.NEVER) return patience;
+    return Math.min(patience, Math.max((giveUpAt - clock.now()) / 2, 1));
   }
 
   /** All that there are, so that many answers cost one decision. */
@@ -273,10 +294,76 @@ final class ClientLoop {
     }
   }
 
+  /** Of one call. Its methods are called on gRPC's thread, unless they say otherwise. */
+  private final class Answer<Request, Response>
+      implements ClientResponseObserver<Request, Response> {
+    private final long call;
+    private final Replica replica;
+    private final Function<Response, Input> answered;
+    private final Function<ServiceException, Input> failed;
+    private ClientCallStreamObserver<Request> stream; // of the loop's thread
+    private volatile boolean isCutOff;
+    private Response response;
+
+    Answer(
+        long call,
+        Replica replica,
+        Function<Response, Input> answered,
+        Function<ServiceException, Input> failed) {
+      this.call = call;
+      this.replica = replica;
+      this.answered = answered;
+      this.failed = failed;
+    }
+
+    /** On the loop's thread, before the call is sent. */
+    @Override
+    public void beforeStart(ClientCallStreamObserver<Request> stream) {
+      this.stream = stream;
+    }
+
+    /** On the loop's thread. */
+    void cutOff() {
+      isCutOff = true;
+      stream.cancel("the client is being closed", null);
+    }
+
+    @Override
+    public void onNext(Response response) {
+      this.response = response;
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      ServiceException error = isCutOff ? notAnsweredInTime() : ServiceException.of(failure);
+      tell(
+          (session, now) -> {
+            underWay.remove(call);
+            failed.apply(error).tell(session, now);
+          });
+    }
+
+    @Override
+    public void onCompleted() {
+      tell(
+          (session, now) -> {
+            underWay.remove(call);
+            connection.answered(replica);
+            answered.apply(response).tell(session, now);
+          });
+    }
+
+    private static ServiceException notAnsweredInTime() {
+      String details = "not answered within a quarter of the time to close the client";
+      return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
+    }
+  }
+
   private final class CarryOut implements Effects {
     @Override
     public void campaign(long call, CampaignRequest request, long patience) {
       send(
+          call,
           patience,
           (stub, answer) -> stub.campaign(request, answer),
           (CampaignResponse response) ->
@@ -287,6 +374,7 @@ final class ClientLoop {
     @Override
     public void resign(long call, ResignRequest request, long patience) {
       send(
+          call,
           patience,
           (stub, answer) -> stub.resign(request, answer),
           (ResignResponse response) -> (session, now) -> session.onResignDone(call, now, null),
@@ -294,37 +382,18 @@ final class ClientLoop {
     }
 
     /** A call with one answer. */
-    private <Response> void send(
+    private <Request, Response> void send(
+        long call,
         long patience,
-        BiConsumer<ElectionServiceStub, StreamObserver<Response>> call,
+        BiConsumer<ElectionServiceStub, StreamObserver<Response>> start,
         Function<Response, Input> answered,
         Function<ServiceException, Input> failed) {
       Replica replica = connection.replica();
-      StreamObserver<Response> answer =
-          new StreamObserver<>() {
-            private Response response;
-
-            @Override
-            public void onNext(Response response) {
-              this.response = response;
-            }
-
-            @Override
-            public void onError(Throwable failure) {
-              tell(failed.apply(ServiceException.of(failure)));
-            }
-
-            @Override
-            public void onCompleted() {
-              tell(
-                  (session, now) -> {
-                    connection.answered(replica);
-                    answered.apply(response).tell(session, now);
-                  });
-            }
-          };
+      Answer<Request, Response> answer = new Answer<>(call, replica, answered, failed);
+      underWay.put(call, answer);
       try {
-        call.accept(replica.stub().withDeadlineAfter(patience, TimeUnit.NANOSECONDS), answer);
+        start.accept(
+            replica.stub().withDeadlineAfter(bounded(patience), TimeUnit.NANOSECONDS), answer);
       } catch (RuntimeException | Error notSent) {
         answer.onError(notSent);
       }

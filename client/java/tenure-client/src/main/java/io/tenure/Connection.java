@@ -22,6 +22,7 @@ final class Connection implements AutoCloseable {
   private static final long PING_INTERVAL_S = 10; // gRPC allows no shorter one
   private static final long PING_TIMEOUT_S = 3;
   private static final int CONNECT_TIMEOUT_MS = 3_000;
+  private static final long LOOKUP_INTERVAL_NS = 1_000_000_000; // at least, of one name
 
   /** Of several addresses behind one name, the next call uses the next one that is connected. */
   private static final Map<String, ?> SERVICE_CONFIG =
@@ -56,6 +57,7 @@ final class Connection implements AutoCloseable {
   static final class Replica {
     private final ManagedChannel channel;
     private final ElectionServiceStub stub;
+    private final long openedAt = System.nanoTime();
     private boolean answered; // anything came back on this connection
 
     private Replica(ManagedChannel channel) {
@@ -71,6 +73,7 @@ final class Connection implements AutoCloseable {
   private final List<String> endpoints;
   private final Credentials credentials;
   private List<Replica> replicas = List.of(); // one for each endpoint
+  private final List<ManagedChannel> replaced = new ArrayList<>(); // with calls under way
   private List<Object> stamp;
   private ChannelCredentials current;
   private int inUse;
@@ -92,7 +95,7 @@ final class Connection implements AutoCloseable {
   Connection(ManagedChannel channel) {
     endpoints = List.of(channel.authority());
     credentials = Credentials.NONE;
-    replicas = List.of(new Replica(channel));
+    replicas = new ArrayList<>(List.of(new Replica(channel)));
     stamp = List.of();
   }
 
@@ -102,17 +105,33 @@ final class Connection implements AutoCloseable {
   }
 
   /**
-   * Uses the next replica from now on. If the one in use was silent although its connection stood,
-   * that is made anew. One that is only being made is waited for, however long that takes.
+   * Uses the next replica from now on. The connection to the one in use is made again, which looks
+   * its name up again, unless it is being made: that is waited for, however long it takes.
    */
   void moveOn(boolean silent) {
-    if (!takesChangedFiles() && silent && replica().answered) {
-      Replica old = replicas.set(inUse, open(endpoints.get(inUse), current));
-      old.channel.shutdownNow();
-    }
+    if (!takesChangedFiles()) connectAgain(silent);
     inUse = (inUse + 1) % replicas.size();
     // gRPC's own pauses between two attempts grow to minutes.
     replica().channel.resetConnectBackoff();
+  }
+
+  private void connectAgain(boolean silent) {
+    replaced.removeIf(ManagedChannel::isTerminated);
+    Replica old = replica();
+    boolean mayBeMade = silent && !old.answered;
+    boolean isNew = System.nanoTime() - old.openedAt < LOOKUP_INTERVAL_NS;
+    if (mayBeMade || (isNew && !silent)) return;
+    try {
+      replicas.set(inUse, open(endpoints.get(inUse), current));
+    } catch (RuntimeException | Error noResources) {
+      return; // the old one tries again by itself
+    }
+    if (silent) {
+      old.channel.shutdownNow();
+    } else {
+      old.channel.shutdown(); // calls to another address of this name continue
+      replaced.add(old.channel);
+    }
   }
 
   /** How long to wait before the next try: longer with each one in a row. */
@@ -131,6 +150,8 @@ final class Connection implements AutoCloseable {
   @Override
   public void close() {
     for (Replica replica : replicas) replica.channel.shutdownNow();
+    replaced.forEach(ManagedChannel::shutdownNow);
+    replaced.clear();
   }
 
   /** What is open is shut down only when this has gone well. */
@@ -145,9 +166,12 @@ final class Connection implements AutoCloseable {
   }
 
   private static Replica open(String endpoint, ChannelCredentials credentials) {
-    ManagedChannel channel =
+    String target = Spelling.next(endpoint);
+    NettyChannelBuilder channel = NettyChannelBuilder.forTarget(target, credentials);
+    if (!target.equals(endpoint)) channel.overrideAuthority(endpoint);
+    ManagedChannel built =
         Transport.shared()
-            .use(NettyChannelBuilder.forTarget(endpoint, credentials))
+            .use(channel)
             .defaultServiceConfig(SERVICE_CONFIG)
             .disableServiceConfigLookUp()
             .keepAliveTime(PING_INTERVAL_S, TimeUnit.SECONDS)
@@ -157,7 +181,7 @@ final class Connection implements AutoCloseable {
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .userAgent("tenure-java")
             .build();
-    return new Replica(channel);
+    return new Replica(built);
   }
 
   private boolean takesChangedFiles() {

@@ -519,6 +519,25 @@ class ElectorTest {
     }
   }
 
+  @Test
+  void closingTheClientFreesTheSeatThoughItsReplicaHangs() throws InterruptedException {
+    try (Service other = service.startReplica()) {
+      other.stop();
+      String both = service.endpoint() + "," + other.endpoint();
+      TenureClient client =
+          client(TenureClient.builder().endpoints(both).leaseTtl(Duration.ofMinutes(10)));
+      new Elector(client).stand("orders").awaitSeat();
+      other.restart();
+
+      service.pause();
+      client.close(Duration.ofMillis(2_900)); // a call may take 3 s
+
+      TenureClient rival = client(TenureClient.builder().endpoints(other.endpoint()));
+      new Elector(rival).tryLead("orders", Duration.ZERO).orElseThrow().close();
+      rival.close();
+    }
+  }
+
   private record Renewals(BlockingQueue<Duration> margins) implements ClientMetrics {
     @Override
     public void renewed(Duration roundTrip, Duration margin) {
@@ -921,7 +940,14 @@ class ElectorTest {
 
   @Test
   void whatIsMalformedIsRefusedAtOnce() {
-    assertThrows(IllegalArgumentException.class, () -> TenureClient.create(","));
+    for (String endpoints :
+        List.of(",", "a", "a:", "a:0", "a:70000", "a:b", ":7070", "http://a:7070", "a b:7070")) {
+      assertThrows(IllegalArgumentException.class, () -> TenureClient.create(endpoints), endpoints);
+    }
+    for (String endpoints :
+        List.of(" a:7070 , b:7070 ", "[::1]:7070", "dns:///a:7070", "a_b.c-d:1")) {
+      TenureClient.create(endpoints).close();
+    }
     assertThrows(IllegalArgumentException.class, () -> builder().candidate(""));
     assertThrows(IllegalArgumentException.class, () -> builder().candidate("a\n"));
     Duration negative = Duration.ofSeconds(-1);

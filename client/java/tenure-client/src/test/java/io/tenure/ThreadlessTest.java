@@ -3,19 +3,15 @@ package io.tenure;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tenure.testing.ReportingCandidate;
+import io.tenure.testing.Reports;
 import io.tenure.testing.Service;
-import io.tenure.testing.ThreadlessCandidate;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,8 +25,7 @@ class ThreadlessTest {
   private Service service;
   private TenureClient client;
   private Elector rival;
-  private Process process;
-  private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+  private Reports candidate;
 
   @BeforeEach
   void start() {
@@ -41,22 +36,15 @@ class ThreadlessTest {
 
   @AfterEach
   void stop() {
-    if (process != null) Service.end(process);
+    if (candidate != null) candidate.close();
     client.close();
     service.close();
   }
 
   private void startCandidate(String endpoints, int leaseSeconds) throws IOException {
     List<String> command = asOneWithALimit();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add(ThreadlessCandidate.class.getName());
-    command.addAll(List.of(endpoints, String.valueOf(leaseSeconds)));
-    process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    BufferedReader reader = new BufferedReader(new InputStreamReader(process.getInputStream()));
-    Thread thread = new Thread(() -> reader.lines().forEach(said::add), "reader");
-    thread.setDaemon(true);
-    thread.start();
+    command.addAll(ReportingCandidate.command(endpoints, leaseSeconds));
+    candidate = new Reports(command);
   }
 
   /** Root has no limit on its threads. */
@@ -69,25 +57,15 @@ class ThreadlessTest {
     return command;
   }
 
-  /** Answers with what was said before. */
-  private List<String> until(String wanted) throws InterruptedException {
-    List<String> before = new ArrayList<>();
-    while (true) {
-      String line = said.poll(Service.PATIENCE, TimeUnit.SECONDS);
-      if (line == null) throw new AssertionError("no " + wanted + ", but " + before);
-      if (line.contains(wanted)) return before;
-      before.add(line);
-    }
-  }
-
   private void limitThreads(String limit) {
     List<String> command = asOneWithALimit();
-    command.addAll(List.of("prlimit", "--pid=" + process.pid(), "--nproc=" + limit + ":"));
+    command.addAll(
+        List.of("prlimit", "--pid=" + candidate.process().pid(), "--nproc=" + limit + ":"));
     Service.output(command);
   }
 
   private void liftTheLimit() throws IOException {
-    Path limits = Path.of("/proc", String.valueOf(process.pid()), "limits");
+    Path limits = Path.of("/proc", String.valueOf(candidate.process().pid()), "limits");
     String line =
         Files.readAllLines(limits).stream()
             .filter(one -> one.startsWith("Max processes"))
@@ -100,31 +78,31 @@ class ThreadlessTest {
   void aSeatWhoseWorkCannotStartIsGivenUp() throws Exception {
     Seat seat = rival.lead("orders");
     startCandidate(service.endpoint(), 2);
-    until("standing");
+    candidate.until("standing");
     limitThreads("1");
 
     seat.close();
-    until("elected");
+    candidate.until("elected");
 
-    until("cannot start the work of term 2 of election orders");
-    until("lost CAUSE_RESIGNED");
+    candidate.until("cannot start the work of term 2 of election orders");
+    candidate.until("lost CAUSE_RESIGNED");
     rival.tryLead("orders", PATIENCE).orElseThrow().close();
     liftTheLimit();
-    until("working");
+    candidate.until("working");
   }
 
   @Test
   void aLeaderKeepsItsSeatWhenItsReplicasRestart() throws Exception {
     try (Service other = service.startReplica()) {
       startCandidate(service.endpoint() + "," + other.endpoint(), 6);
-      until("working");
+      candidate.until("working");
       limitThreads("1");
 
       for (Service replica : List.of(service, other)) {
         replica.stop();
-        said.clear();
-        List<String> before = until("renewed"); // may have been answered before
-        before.addAll(until("renewed"));
+        candidate.forget();
+        List<String> before = candidate.until("renewed"); // may have been answered before
+        before.addAll(candidate.until("renewed"));
         assertFalse(before.stream().anyMatch(line -> line.startsWith("lost")), before.toString());
         replica.restart();
       }

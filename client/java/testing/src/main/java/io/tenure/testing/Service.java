@@ -61,6 +61,11 @@ public final class Service implements AutoCloseable {
     return startOn(store);
   }
 
+  /** Starts another replica of the same service at this address. */
+  public Service startReplicaAt(String endpoint) {
+    return new Service(null, store, endpoint).restart();
+  }
+
   public String endpoint() {
     return endpoint;
   }

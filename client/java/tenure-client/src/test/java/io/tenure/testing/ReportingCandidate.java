@@ -5,18 +5,22 @@ import io.tenure.ClientMetrics;
 import io.tenure.ElectionListener;
 import io.tenure.Elector;
 import io.tenure.Seat;
+import io.tenure.ServiceException;
 import io.tenure.TenureClient;
 import io.tenure.v1.Cause;
 import io.tenure.v1.Standing;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A process of its own that says what happens to it; its test takes all further threads from it.
  */
-public final class ThreadlessCandidate {
+public final class ReportingCandidate {
   private static final Duration LONG = Duration.ofHours(1);
 
-  private ThreadlessCandidate() {}
+  private ReportingCandidate() {}
 
   private static synchronized void say(String line) {
     System.out.println(line);
@@ -34,6 +38,11 @@ public final class ThreadlessCandidate {
     }
 
     @Override
+    public void trouble(Candidacy candidacy, ServiceException error) {
+      say("trouble " + error.getMessage());
+    }
+
+    @Override
     public void lost(Seat seat, Cause cause) {
       say("lost " + cause);
     }
@@ -44,6 +53,16 @@ public final class ThreadlessCandidate {
     public void renewed(Duration roundTrip, Duration margin) {
       say("renewed");
     }
+  }
+
+  /** What starts it. */
+  public static List<String> command(String endpoints, int leaseSeconds) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.add(ReportingCandidate.class.getName());
+    command.addAll(List.of(endpoints, String.valueOf(leaseSeconds)));
+    return command;
   }
 
   /** With the endpoint, and the lease in seconds. */
