@@ -26,7 +26,7 @@ BUILD_LIBRARY = @GRPC=/usr scripts/build.sh --preset library
 .PHONY: help build grpc install run demo demo-fencing test test-unit sim test-engines test-upgrade test-clusters cluster-contract \
 	test-guarded-set test-hostile test-admin-storm fuzz test-run test-bare test-stubs test-clients dist-clients test-helm test-image test-package \
 	test-compose test-docs test-monitoring test-stalls bad-days bad-days-mistakes chaos chaos-mistakes soak mutants test-sanitizers \
-	image package pictures bench bench-scale bench-overload bench-figure check check-style check-proto model fix clean
+	image package pictures bench bench-scale bench-overload bench-figure check check-locks check-style check-proto model fix clean
 
 ##@ Run
 
@@ -56,10 +56,10 @@ clean: ## Remove the build folder
 
 ##@ Test
 
-test: ## Build and run every test, including those on a private MariaDB
+test: ## Build and run every test, including those on a private MariaDB (WITHOUT=unit: without that label)
 	@scripts/build.sh --with test all
 	$(BUILD_LIBRARY) tenure_package
-	@scripts/test.sh
+	@scripts/test.sh $(if $(WITHOUT),--label-exclude '^($(WITHOUT))$$')
 
 test-unit: ## Build and run the tests that need no server, 200 simulated seeds among them
 	@scripts/build.sh --with test unit_tests
@@ -213,10 +213,15 @@ check: check-style ## Check the code without running it: style, clang-tidy, and 
 	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
 	@scripts/check-clang.sh
 
+check-locks: ## Check with clang that what a mutex guards is used under its lock only
+	@scripts/build.sh --with check tenure_proto tenure_proto_replicas tenure_rich_error
+	@scripts/check-clang.sh --locks
+
 check-style: ## Check the style of the code, its rooms and bounds, links, versions, and that CI runs every target
 	@scripts/install-deps.sh check
 	@scripts/check-version.sh
 	@scripts/check-targets.sh
+	@tests/ci/parts_test.py
 	@clang-format --dry-run --Werror $(CODE)
 	@scripts/check-house.py
 	@scripts/check-links.sh

@@ -13,6 +13,13 @@ if [ "${1:-}" = --preset ]; then
   preset=${2:?--preset needs a preset of CMakePresets.json} folder=build/$2
   shift 2
 fi
+# With the system's gRPC, the library is a part of the release build already.
+if [ "$preset" = library ] && grep -qsx 'CMAKE_PREFIX_PATH:[A-Z]*=/usr' build/CMakeCache.txt && [ ! -d build/library/CMakeFiles ]; then
+  preset=release folder=build
+  ln -sfn . build/library
+elif [ -L build/library ]; then
+  rm build/library
+fi
 groups=(build)
 while [ "${1:-}" = --with ]; do
   groups+=("${2:?--with needs a group of scripts/install-deps.sh}")
