@@ -37,6 +37,15 @@ func TestTheCertificateCanBeMadeByCertManager(t *testing.T) {
 	expect(t, volume(server(t, in).Spec, "tls").Secret.SecretName, certificate.SecretName)
 }
 
+// With an authority for clients, replicas that follow each other show it, too.
+func TestTheCertificateIsFitForServersAndClients(t *testing.T) {
+	in := render(t, `tls={"certManager":{"enabled":true,"issuerRef":{"name":"internal"}},"clientCa":{"existingSecret":"ca"}}`)
+	usages := only[*certmanager.Certificate](t, in).Spec.Usages
+
+	expect(t, slices.Contains(usages, certmanager.UsageServerAuth), true)
+	expect(t, slices.Contains(usages, certmanager.UsageClientAuth), true)
+}
+
 func TestTheCertificateIsGoodForEveryNameOfBothServices(t *testing.T) {
 	in := renderSet(t, "everything")
 	names := only[*certmanager.Certificate](t, in).Spec.DNSNames
