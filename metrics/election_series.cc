@@ -7,10 +7,12 @@ namespace tenure {
 
 ElectionSeries::ElectionSeries(prometheus::Family<prometheus::Gauge>& terms,
                                prometheus::Family<prometheus::Gauge>& has_leader,
+                               prometheus::Family<prometheus::Gauge>& leader_info,
                                prometheus::Family<prometheus::Counter>& changes,
                                size_t elections_max, std::vector<std::string> prefixes)
     : terms_(terms),
       has_leader_(has_leader),
+      leader_info_(leader_info),
       changes_(changes),
       elections_max_(elections_max),
       prefixes_(std::move(prefixes)) {}
@@ -20,7 +22,8 @@ void ElectionSeries::Heard(const Event& event) {
   const MutexLock lock(mutex_);
   Series* series = FindOrAdd(event.election);
   if (series == nullptr) return;
-  Show(*series, event.revision, event.term, event.type != EventType::kVacated);
+  const bool led = event.type != EventType::kVacated;
+  Show(event.election, *series, event.revision, event.term, led ? event.leader.candidate : "");
 }
 
 void ElectionSeries::Read(const Election& election) {
@@ -33,7 +36,8 @@ void ElectionSeries::Read(const Election& election) {
   }
   Series* series = FindOrAdd(election.name);
   if (series == nullptr) return;
-  Show(*series, election.revision, election.term, election.leader.has_value());
+  Show(election.name, *series, election.revision, election.term,
+       election.leader ? election.leader->candidate : "");
 }
 
 void ElectionSeries::Forget(const ElectionName& name) {
@@ -68,23 +72,34 @@ ElectionSeries::Series* ElectionSeries::FindOrAdd(const ElectionName& name) {
       });
   if (!wanted || listed_.size() >= elections_max_) return nullptr;
   const prometheus::Labels labels = {{"election", name.bytes}};
-  const Series series{&terms_.Add(labels), &has_leader_.Add(labels), &changes_.Add(labels), {}};
+  const Series series{.term = &terms_.Add(labels),
+                      .has_leader = &has_leader_.Add(labels),
+                      .changes = &changes_.Add(labels)};
   return &listed_.emplace(name, series).first->second;
 }
 
 void ElectionSeries::Remove(std::unordered_map<ElectionName, Series>::iterator listed) {
   terms_.Remove(listed->second.term);
   has_leader_.Remove(listed->second.has_leader);
+  if (listed->second.leader_info != nullptr) leader_info_.Remove(listed->second.leader_info);
   changes_.Remove(listed->second.changes);
   listed_.erase(listed);
 }
 
-void ElectionSeries::Show(Series& series, Revision revision, Term term, bool has_leader) {
+void ElectionSeries::Show(const ElectionName& name, Series& series, Revision revision, Term term,
+                          const std::string& leader) {
   if (revision < series.revision) return;
   series.changes->Increment(static_cast<double>(revision.value - series.revision.value));
   series.revision = revision;
   series.term->Set(static_cast<double>(term.value));
-  series.has_leader->Set(has_leader ? 1 : 0);
+  series.has_leader->Set(leader.empty() ? 0 : 1);
+  if (leader == series.leader) return;
+  if (series.leader_info != nullptr) leader_info_.Remove(series.leader_info);
+  series.leader = leader;
+  series.leader_info = nullptr;
+  if (leader.empty()) return;
+  series.leader_info = &leader_info_.Add({{"election", name.bytes}, {"candidate", leader}});
+  series.leader_info->Set(1);
 }
 
 }  // namespace tenure

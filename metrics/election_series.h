@@ -24,6 +24,7 @@ class ElectionSeries {
   // it.
   ElectionSeries(prometheus::Family<prometheus::Gauge>& terms,
                  prometheus::Family<prometheus::Gauge>& has_leader,
+                 prometheus::Family<prometheus::Gauge>& leader_info,
                  prometheus::Family<prometheus::Counter>& changes, size_t elections_max,
                  std::vector<std::string> prefixes);
 
@@ -44,17 +45,22 @@ class ElectionSeries {
   struct Series {
     prometheus::Gauge* term;
     prometheus::Gauge* has_leader;
+    prometheus::Gauge* leader_info = nullptr;  // labelled with the leader's name; null: no leader
+    std::string leader = {};
     prometheus::Counter* changes;
-    Revision revision;
+    Revision revision = {};
   };
 
   // Null if there is no room for it, or its name has none of the prefixes.
   Series* FindOrAdd(const ElectionName& name) TENURE_REQUIRES(mutex_);
   void Remove(std::unordered_map<ElectionName, Series>::iterator listed) TENURE_REQUIRES(mutex_);
-  static void Show(Series& series, Revision revision, Term term, bool has_leader);
+  // `leader` is a candidate's name; empty: there is none.
+  void Show(const ElectionName& name, Series& series, Revision revision, Term term,
+            const std::string& leader) TENURE_REQUIRES(mutex_);
 
   prometheus::Family<prometheus::Gauge>& terms_;
   prometheus::Family<prometheus::Gauge>& has_leader_;
+  prometheus::Family<prometheus::Gauge>& leader_info_;
   prometheus::Family<prometheus::Counter>& changes_;
   const size_t elections_max_;
   const std::vector<std::string> prefixes_;

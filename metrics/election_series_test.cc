@@ -16,6 +16,7 @@ Event ElectedIn(const std::string& election, uint64_t revision, uint64_t term) {
   event.election = {election};
   event.revision = {revision};
   event.term = {term};
+  event.leader.candidate = "alice";
   return event;
 }
 
@@ -47,6 +48,12 @@ MATCHER_P3(ShowsOf, election, what, value, "") {
   return arg.Expose().find(line) != std::string::npos;
 }
 
+MATCHER_P2(ShowsLeader, election, candidate, "") {
+  const std::string line = std::string("tenure_election_leader_info{candidate=\"") + candidate +
+                           "\",election=\"" + election + "\"} 1\n";
+  return arg.Expose().find(line) != std::string::npos;
+}
+
 MATCHER_P(Lists, election, "") {
   return arg.Expose().find(std::string("{election=\"") + election + "\"}") != std::string::npos;
 }
@@ -63,6 +70,23 @@ TEST(ElectionSeriesTest, AnElectionIsShownAsOfItsLatestChange) {
   EXPECT_THAT(metrics, ShowsOf("orders", "has_leader", "1"));
   EXPECT_THAT(metrics, ShowsOf("orders", "term", "2"));
   EXPECT_THAT(metrics, ShowsOf("orders", "changes_total", "3"));
+}
+
+TEST(ElectionSeriesTest, TheLeaderIsNamedWhileItLeads) {
+  Metrics metrics({.elections_max = 10});
+  Event bob = ElectedIn("orders", 3, 2);
+  bob.leader.candidate = "bob";
+
+  metrics.election_series.Heard(ElectedIn("orders", 1, 1));
+  EXPECT_THAT(metrics, ShowsLeader("orders", "alice"));
+  metrics.election_series.Heard(VacatedIn("orders", 2, 1));
+  EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_leader_info{")));
+  metrics.election_series.Heard(bob);
+  EXPECT_THAT(metrics, ShowsLeader("orders", "bob"));
+  EXPECT_THAT(metrics, Not(ShowsLeader("orders", "alice")));
+  metrics.election_series.Heard(VacatedIn("orders", 4, 2, Cause::kDeleted));
+
+  EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_leader_info{")));
 }
 
 TEST(ElectionSeriesTest, TheFirstElectionsAreKeptWhenThereIsNoMoreRoom) {

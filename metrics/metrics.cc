@@ -2,12 +2,18 @@
 
 #include <prometheus/text_serializer.h>
 
+#include <utility>
+
+#include "metrics/process_metrics.h"
+
 namespace tenure {
 
 Metrics::Metrics(const MetricsOptions& options)
     : election_series(
           NewGauges("tenure_election_term", "Latest term of an election."),
           NewGauges("tenure_election_has_leader", "1 if an election has a leader, otherwise 0."),
+          NewGauges("tenure_election_leader_info",
+                    "1, with the candidate name of an election's leader. No series: no leader."),
           NewCounters("tenure_election_changes_total", "Revision of an election."),
           options.elections_max, options.election_prefixes) {
   NewGauges("tenure_build_info", "Version of this program, and the kind of its store.")
@@ -16,7 +22,9 @@ Metrics::Metrics(const MetricsOptions& options)
 }
 
 std::string Metrics::Expose() const {
-  return prometheus::TextSerializer().Serialize(registry_.Collect());
+  auto families = registry_.Collect();
+  for (auto& family : CollectProcessMetrics()) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 Metrics::Buckets Metrics::CallSeconds() {

@@ -8,6 +8,7 @@ from grafana import (
     quantile,
     stat,
     states,
+    table,
     text,
     time_series,
     variable,
@@ -63,10 +64,15 @@ TIMELINE = [
         ("$election", latest("tenure_election_has_leader")),
         STATES,
     ),
+    table(
+        "Leader by name",
+        "Who leads now.",
+        ("Leads", f"max by (candidate) (tenure_election_leader_info{{{ONE}}})"),
+    ),
     text(
-        "Leader and queue",
-        "Candidate names are not labels, because their number is unbounded.",
-        "Names and single queues are not in the metrics:\n\n"
+        "Queue and history",
+        "Those who wait are not in the metrics, because their number is unbounded.",
+        "In the command line and in SQL:\n\n"
         "```sh\ntenure describe $election   # the leader and the queue\n"
         "tenure history $election    # past leaders, and how each term ended\n"
         "tenure observe $election    # every change, live\n```\n\n"

@@ -7,7 +7,8 @@ dashboard selects its series. All functions return plain values, as they appear 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 INSTALLATION = 'namespace="$namespace", job="$job"'
 ALL = ".*"
-STATES = {"0": ("red", "no leader"), "1": ("green", "led")}
+# An empty seat may be right: nobody wants it. Those that candidates want are counted apart.
+STATES = {"0": ("semi-dark-orange", "no leader"), "1": ("green", "led")}
 
 
 # --- PromQL ---

@@ -8,7 +8,6 @@ from grafana import (
     stat,
     states,
     table,
-    text,
     time_series,
     total,
 )
@@ -63,12 +62,10 @@ WHO_LEADS = [
         ("Term", "max by (election) (tenure_election_term{@})"),
         ("Changes", "max by (election) (tenure_election_changes_total{@})"),
     ),
-    text(
-        "Leaders by name",
-        "Candidate names are not labels, because their number is unbounded.",
-        "Names are not in the metrics. `tenure top` shows them live, and `tenure list` once. "
-        "In SQL:\n\n"
-        "```sql\nSELECT election, term, candidate, lease_left_ms FROM leaders;\n```",
+    table(
+        "Leaders",
+        "The leaders of the same elections by name. `tenure top` shows those of all elections, live.",
+        ("Leads", "max by (election, candidate) (tenure_election_leader_info{@})"),
     ),
 ]
 

@@ -189,6 +189,33 @@ REPLICAS = [
         "What is running.",
         ("Replicas", "count by (version, store) (tenure_build_info{@})"),
     ),
+    table(
+        "Services",
+        "One row: all replicas work on one database. Two rows: one of them works on a wrong one.",
+        ("Replicas", "count by (service_id) (tenure_service_info{@})"),
+    ),
+]
+
+PROCESSES = [
+    time_series(
+        "Processor",
+        "Processors in use.",
+        "none",
+        ("{{instance}}", "rate(process_cpu_seconds_total{@}[$__rate_interval])"),
+    ),
+    time_series(
+        "Memory",
+        "Resident.",
+        "bytes",
+        ("{{instance}}", "process_resident_memory_bytes{@}"),
+    ),
+    time_series(
+        "File descriptors",
+        "The open ones, as a share of the maximum.",
+        "percentunit",
+        ("{{instance}}", "process_open_fds{@} / process_max_fds{@}"),
+        top=1,
+    ),
 ]
 
 INSTANCE = variable(
@@ -209,6 +236,7 @@ DASHBOARD = dashboard(
         ("Database", DATABASE),
         ("Observers", FEED),
         ("Replicas", REPLICAS),
+        ("Processes", PROCESSES),
     ],
     variables=[INSTANCE],
     scope=f'{INSTALLATION}, instance=~"$instance"',

@@ -1,0 +1,64 @@
+#include "metrics/process_metrics.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+
+namespace tenure {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::Le;
+
+std::map<std::string, double> Collect() {
+  std::map<std::string, double> values;
+  for (const auto& family : CollectProcessMetrics()) {
+    const auto& metric = family.metric.at(0);
+    const bool counter = family.type == prometheus::MetricType::Counter;
+    values[family.name] = counter ? metric.counter.value : metric.gauge.value;
+  }
+  return values;
+}
+
+TEST(ProcessMetricsTest, EachDescriptorCounts) {
+  const double before = Collect()["process_open_fds"];
+
+  const int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+  EXPECT_EQ(Collect()["process_open_fds"], before + 1);
+  close(descriptor);
+  EXPECT_EQ(Collect()["process_open_fds"], before);
+  EXPECT_EQ(Collect()["process_max_fds"], static_cast<double>(sysconf(_SC_OPEN_MAX)));
+}
+
+TEST(ProcessMetricsTest, TimeThatIsSpentCounts) {
+  const double before = Collect()["process_cpu_seconds_total"];
+
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (Collect()["process_cpu_seconds_total"] == before &&
+         std::chrono::steady_clock::now() < until) {
+  }
+
+  EXPECT_GT(Collect()["process_cpu_seconds_total"], before);
+}
+
+TEST(ProcessMetricsTest, MemoryAndTheStartArePlausible) {
+  auto values = Collect();
+
+  EXPECT_THAT(values["process_resident_memory_bytes"],
+              AllOf(Gt(100'000), Le(values["process_virtual_memory_bytes"])));
+  const auto now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch());
+  EXPECT_THAT(values["process_start_time_seconds"],
+              AllOf(Ge(now.count() - 3600), Le(now.count() + 2)));
+}
+
+}  // namespace
+}  // namespace tenure
