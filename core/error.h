@@ -43,6 +43,7 @@ enum class Reason {
   kPermissionDenied,
   kLimitReached,
   kMalformedRequest,
+  kWrongService,
 };
 
 // `message` is one sentence for people, without secrets; `metadata` is for programs.

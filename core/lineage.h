@@ -49,8 +49,9 @@ struct Epoch {
 
 // The server that answers.
 struct ServerIdentity {
-  uint64_t number = 0;    // rises whenever this process goes on with another server
-  std::string name = {};  // for people
+  uint64_t number = 0;       // rises whenever this process goes on with another server
+  std::string name = {};     // for people
+  std::string address = {};  // HOST:PORT, or the path of a file
   std::string history = {};
   bool lossless = false;
   bool guards_write = false;

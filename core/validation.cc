@@ -78,6 +78,8 @@ Result<SessionId> ParseSessionId(std::string_view hex) {
   return *id;
 }
 
+bool IsServiceId(std::string_view text) { return SessionId::FromHex(text).has_value(); }
+
 Result<std::string> ParseHandle(std::string_view handle) {
   const std::string digits(handle);
   if (!SessionId::FromHex(digits + digits)) {

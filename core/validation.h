@@ -22,6 +22,8 @@ namespace tenure {
 [[nodiscard]] Result<SessionId> ParseSessionId(std::string_view hex);
 // 16 of them. kInvalidSessionId.
 [[nodiscard]] Result<std::string> ParseHandle(std::string_view handle);
+// 32 lower-case hexadecimal digits: the id of a service.
+[[nodiscard]] bool IsServiceId(std::string_view text);
 // What a caller gives as the reason for an operator's call: at most 255 bytes without control
 // characters; may be empty. kInvalidReason.
 [[nodiscard]] Result<std::string> ParseReason(std::string_view reason);

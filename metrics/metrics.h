@@ -164,6 +164,10 @@ class Metrics {
       "Snapshots sent to observers because the events they had missed were no longer available.");
   Counter& feed_polls = NewCounter("tenure_feed_polls_total",
                                    "Queries to the store for changes made by other replicas.");
+  Family<Gauge>& service_info =
+      NewGauges("tenure_service_info",
+                "1, with the id of the service that the database in use is. All replicas of a "
+                "service have the same.");
   Gauge& replicas =
       NewGauge("tenure_replicas", "Other replicas that have said lately that they serve.");
   Gauge& replicas_followed = NewGauge("tenure_replicas_followed",

@@ -69,6 +69,8 @@ Row RowOf(Reason reason) {
       return {v1::ERROR_REASON_LIMIT_REACHED, StatusCode::RESOURCE_EXHAUSTED};
     case Reason::kMalformedRequest:
       return {v1::ERROR_REASON_MALFORMED_REQUEST, StatusCode::INVALID_ARGUMENT};
+    case Reason::kWrongService:
+      return {v1::ERROR_REASON_WRONG_SERVICE, StatusCode::FAILED_PRECONDITION};
   }
   return {v1::ERROR_REASON_UNSPECIFIED, StatusCode::UNKNOWN};
 }

@@ -19,7 +19,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 constexpr auto kFirst = Reason::kInvalidElectionName;
-constexpr auto kLast = Reason::kMalformedRequest;
+constexpr auto kLast = Reason::kWrongService;
 
 std::vector<Reason> AllReasons() {
   std::vector<Reason> all;

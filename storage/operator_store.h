@@ -48,6 +48,7 @@ struct SessionView {
 // How much there is.
 struct Statistics {
   uint64_t elections = 0;
+  uint64_t led = 0;  // have a leader
   // Not paused, and either without a leader although an eligible candidate waits, or with a leader
   // whose lease has ended.
   uint64_t leaderless = 0;

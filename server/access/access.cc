@@ -17,6 +17,7 @@ namespace tenure::access {
 namespace {
 
 constexpr char kTokenMetadata[] = "authorization";
+constexpr char kServiceMetadata[] = "tenure-service-id";
 constexpr std::string_view kTokenScheme = "bearer ";  // in any case
 constexpr size_t kRecordedNameBytesMax = 255;
 constexpr uint64_t kRefusalsLoggedPerSecond = 100;
@@ -101,8 +102,25 @@ tl::unexpected<Error> Access::Refuse(const grpc::CallbackServerContext& context,
   return Fail(reason, std::move(message));
 }
 
-Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context, Verb verb,
-                                     const Target& target) const {
+Result<void> Access::CheckService(const grpc::CallbackServerContext& context) const {
+  const auto named = context.client_metadata().find(kServiceMetadata);
+  if (named == context.client_metadata().end()) return {};
+  const std::string wanted = TextOf(named->second);
+  if (!IsServiceId(wanted)) {
+    return Refuse(context, Reason::kMalformedRequest,
+                  std::string("the metadata ") + kServiceMetadata +
+                      " is not a service id; it must be 32 lower-case hexadecimal digits");
+  }
+  const std::string own = service_id_();
+  if (own.empty() || own == wanted) return {};
+  auto refusal = Refuse(context, Reason::kWrongService,
+                        "this replica belongs to service " + own + ", not to " + wanted +
+                            ": it works on another database");
+  refusal.value().metadata = {{"service_id", own}};
+  return refusal;
+}
+
+Result<Access::Caller> Access::Identify(const grpc::CallbackServerContext& context) const {
   if (policy_path_.empty()) return Caller();
   const auto policy = [this] {
     const MutexLock lock(mutex_);
@@ -113,6 +131,15 @@ Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context,
     return Refuse(context, Reason::kPermissionDenied,
                   "this call has no token or client certificate that the policy knows");
   }
+  return identity;
+}
+
+Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context, Verb verb,
+                                     const Target& target) const {
+  if (const auto meant = CheckService(context); !meant) return tl::unexpected(meant.error());
+  auto caller = Identify(context);
+  if (!caller || *caller == nullptr) return caller;
+  const Caller& identity = *caller;
   const auto forbidden = Forbidden(*identity, verb, target);
   if (!forbidden) return identity;
   return Refuse(context, Reason::kPermissionDenied,

@@ -1,4 +1,5 @@
-// Access control: identifies the caller, and checks its call against the policy.
+// Access control: identifies the caller, and checks its call against the policy; and refuses calls
+// that are meant for another service.
 //
 // A call is checked once, when it begins: an admitted call continues even if the policy changes or
 // its certificate expires. Every refusal is logged.
@@ -37,9 +38,17 @@ class Access {
   [[nodiscard]] static tl::expected<std::unique_ptr<Access>, std::string> Open(
       const std::string& policy_path, Now now);
 
-  // Whether a call may do this. Errors: kPermissionDenied.
+  // From now on, calls that name another service than this one (metadata "tenure-service-id") are
+  // refused. While it answers with nothing, none are. Before the server starts.
+  void Serve(std::function<std::string()> service_id) { service_id_ = std::move(service_id); }
+
   // Null if there is no policy.
   using Caller = std::shared_ptr<const Identity>;
+  // Who calls, whichever service it names. Error: kPermissionDenied, for somebody whom the policy
+  // does not know.
+  [[nodiscard]] Result<Caller> Identify(const grpc::CallbackServerContext& context) const;
+  // Whether a call may do this. Errors: kPermissionDenied, kWrongService; kMalformedRequest, if it
+  // names no service that could be one.
   [[nodiscard]] Result<Caller> Allow(const grpc::CallbackServerContext& context, Verb verb,
                                      const Target& target) const;
   // The same for a call that asks for something new, and counts as `requests`: kLimitReached, too.
@@ -64,11 +73,14 @@ class Access {
   [[nodiscard]] tl::expected<Loaded, std::string> Load() const;
   [[nodiscard]] bool Unchanged(const Sources& sources) const;
   [[nodiscard]] bool TakeRequests(const Identity& identity, size_t requests);
+  // Whether the call is meant for this service. Errors: kWrongService, kMalformedRequest.
+  [[nodiscard]] Result<void> CheckService(const grpc::CallbackServerContext& context) const;
   [[nodiscard]] tl::unexpected<Error> Refuse(const grpc::CallbackServerContext& context,
                                              Reason reason, std::string message) const;
 
   const std::string policy_path_;  // empty: there is no policy
   const Now now_;
+  std::function<std::string()> service_id_ = [] { return std::string(); };
 
   mutable Mutex mutex_;
   std::shared_ptr<const Policy> policy_ TENURE_GUARDED_BY(mutex_);

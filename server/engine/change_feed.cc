@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "server/engine/service_id.h"
 #include "server/log/log.h"
 
 namespace tenure::engine {
@@ -24,7 +25,8 @@ constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
                        Lineage& lineage, StateCache& cache, Outages& outages,
-                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
+                       const DatabaseClock& database_clock, std::chrono::milliseconds interval,
+                       std::string wanted_service_id)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
@@ -33,12 +35,12 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
       cache_(cache),
       outages_(outages),
       database_clock_(database_clock),
-      interval_(interval) {}
+      interval_(interval),
+      wanted_service_id_(std::move(wanted_service_id)) {}
 
 Result<void> ChangeFeed::Start() {
   const auto partitions = store_.ReadPartitions();
   if (!partitions) return tl::unexpected(partitions.error());
-  if (const auto read = ReadSessionKey(); !read) return read;
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     partitions_[i].offset = partitions->offsets[i];
@@ -239,14 +241,43 @@ bool ChangeFeed::StartAnew() {
 Result<void> ChangeFeed::ReadSessionKey() {
   auto key = store_.SessionKey();
   if (!key) return tl::unexpected(key.error());
-  const MutexLock lock(session_key_mutex_);
+  const std::string id = ServiceIdOf(*key);
+  const MutexLock lock(service_mutex_);
+  if (!wanted_service_id_.empty() && id != wanted_service_id_) {
+    wrong_service_ = Error{Reason::kStoreUnavailable,
+                           "the database belongs to service " + id + ", and --service-id is " +
+                               wanted_service_id_ + "; correct --store or --service-id"};
+    return tl::unexpected(*wrong_service_);
+  }
+  wrong_service_.reset();
   session_key_ = *std::move(key);
+  const std::string before = std::exchange(service_id_, id);
+  if (before == id) return {};
+  if (before.empty()) {
+    LogInfo("service", {{"service_id", id}});
+  } else {
+    LogError("the database was replaced by that of another service",
+             {{"service_id", id}, {"before", before}});
+    metrics_.service_info.Remove(service_series_);
+  }
+  service_series_ = &metrics_.service_info.Add({{"service_id", id}});
+  service_series_->Set(1);
   return {};
 }
 
 std::string ChangeFeed::session_key() const {
-  const MutexLock lock(session_key_mutex_);
+  const MutexLock lock(service_mutex_);
   return session_key_;
+}
+
+std::string ChangeFeed::service_id() const {
+  const MutexLock lock(service_mutex_);
+  return service_id_;
+}
+
+std::optional<Error> ChangeFeed::wrong_service() const {
+  const MutexLock lock(service_mutex_);
+  return wrong_service_;
 }
 
 }  // namespace tenure::engine

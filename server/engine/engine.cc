@@ -19,7 +19,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed),
       outages_(scheduler.Now()),
       feed_(store, scheduler, hub_, metrics, lineage_, cache_, outages_, clock_,
-            options_.feed_interval),
+            options_.feed_interval, options_.service_id),
       transactions_(store, scheduler, metrics, clock_, lineage_, outages_, cache_,
                     options_.incumbent_wait, [this] { transaction_failed_(); }),
       publisher_(
@@ -41,6 +41,9 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       exposition_(store, scheduler, metrics, clock_, Queues()) {}
 
 Result<void> Engine::Start() {
+  // First of all: the database may be that of another service, whose history is not ours to join.
+  const auto key = feed_.ReadSessionKey();
+  if (!key) return key;
   const auto joined = lineage_.Join();
   if (!joined) return joined;
   const auto started = feed_.Start();
@@ -121,7 +124,7 @@ void Engine::ReadNames(std::string prefix, std::string after, size_t limit,
 }
 
 bool Engine::StoreAnswers() const {
-  return started_ && lineage_.open() &&
+  return started_ && lineage_.open() && !feed_.wrong_service() &&
          scheduler_.Now() - outages_.last_answer() < kStoreSilenceMax;
 }
 
@@ -142,7 +145,27 @@ std::vector<QueueView> Engine::Queues() const {
   return all;
 }
 
+Engine::Status Engine::status() const {
+  Status status;
+  status.store_answers = StoreAnswers();
+  status.ready = Ready();
+  status.server = lineage_.server();
+  if (status.store_answers) status.statistics = housekeeping_.statistics();
+  if (status.ready) return status;
+  if (const auto closed = WhyClosed()) {
+    status.why_not = closed->message;
+  } else if (const auto fault = write_fault()) {
+    status.why_not = "reads work, but writes fail: " + fault->message;
+  } else if (!status.store_answers) {
+    status.why_not = "the database does not answer";
+  } else {
+    status.why_not = "this replica is shutting down";
+  }
+  return status;
+}
+
 std::optional<Error> Engine::WhyClosed() const {
+  if (auto wrong = feed_.wrong_service()) return wrong;
   if (started_ && lineage_.open()) return std::nullopt;
   return Error{Reason::kStoreUnavailable,
                started_ ? "the database lost commits; nothing is served until all terms were raised"

@@ -53,6 +53,8 @@ struct EngineOptions {
   size_t watchers_max = 100'000;
   Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
   OnLostCommits on_lost_commits = OnLostCommits::kRecover;
+  // The id of the only service whose database may be used. Empty: any.
+  std::string service_id;
   // How long a seat that an outage of the database has cost is kept for its last holder.
   std::chrono::milliseconds incumbent_wait{2'000};
   // Of what replicas must not do alike: they look for expired sessions a little apart from each
@@ -140,6 +142,17 @@ class Engine {
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   // From which session ids are derived; empty until Start has succeeded.
   [[nodiscard]] std::string session_key() const { return feed_.session_key(); }
+  // Which service the database is; empty until Start has succeeded.
+  [[nodiscard]] std::string service_id() const { return feed_.service_id(); }
+  // How this replica is, for operators. Does not ask the database.
+  struct Status {
+    bool ready = false;
+    std::string why_not;  // one sentence; empty if it is ready
+    bool store_answers = false;
+    std::optional<ServerIdentity> server;  // nothing before the first one answered
+    std::optional<Statistics> statistics;  // at most some seconds old
+  };
+  [[nodiscard]] Status status() const;
   // Whether the store answered lately, and can be written to as far as is known.
   [[nodiscard]] bool StoreAnswers() const;
   // Whether new calls are taken.

@@ -23,6 +23,9 @@ class Housekeeping {
   // Once.
   void Start();
 
+  // What was counted last. Thread-safe.
+  [[nodiscard]] std::optional<Statistics> statistics() const { return statistics_.latest(); }
+
  private:
   void ForgetSessions();
   // In the elections after `after`.

@@ -85,13 +85,22 @@ void Lineage::Lose(const Judgement& judgement, const Epoch& epoch) {
 }
 
 void Lineage::Greet(const ServerIdentity& server) {
-  if (server_ == server.number) return;
-  server_ = server.number;
+  {
+    const MutexLock lock(mutex_);
+    const bool known = server_ && server_->number == server.number;
+    server_ = server;
+    if (known) return;
+  }
   LogInfo("database server", {{"name", server.name}, {"history", server.history}});
   metrics_.database_warnings.Set(static_cast<double>(server.warnings.size()));
   for (const std::string& warning : server.warnings) {
     LogWarning("the database may lose commits", {{"why", warning}});
   }
+}
+
+std::optional<ServerIdentity> Lineage::server() const {
+  const MutexLock lock(mutex_);
+  return server_;
 }
 
 Result<std::optional<Duration>> Lineage::TakeTurn() {

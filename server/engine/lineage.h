@@ -42,6 +42,8 @@ class Lineage {
   [[nodiscard]] std::optional<HistoryPoint> point() const;
   // Whether partitions that were read after `point` was taken can be what it knows.
   [[nodiscard]] static bool Fits(const HistoryPoint& point, const Partitions& partitions);
+  // The server that answered last; nothing before the first did.
+  [[nodiscard]] std::optional<ServerIdentity> server() const;
   // How often terms were raised, so that all that was told before is void.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
@@ -64,7 +66,6 @@ class Lineage {
   const OnLostCommits on_lost_;
   std::mt19937_64 random_;
   const uint64_t me_;
-  uint64_t server_ = 0;   // the last that was greeted
   SteadyTime lost_at_{};  // when this replica learned of the last loss
 
   std::atomic<bool> open_ = false;
@@ -72,6 +73,7 @@ class Lineage {
   mutable Mutex mutex_;
   HistoryMemory memory_ TENURE_GUARDED_BY(mutex_);
   Duration longest_lease_ TENURE_GUARDED_BY(mutex_){0};
+  std::optional<ServerIdentity> server_ TENURE_GUARDED_BY(mutex_);
 };
 
 // Begins an epoch in which all terms are higher than before, if the history is still the one that

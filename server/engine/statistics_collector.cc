@@ -15,6 +15,10 @@ void StatisticsCollector::Take() {
   for (size_t i = 0; i < prefixes; ++i) ReadMore();
   const auto statistics = store_.ReadStatistics();
   if (!statistics) return;
+  {
+    const MutexLock lock(mutex_);
+    latest_ = *statistics;
+  }
   metrics_.elections.Set(static_cast<double>(statistics->elections));
   metrics_.elections_leaderless.Set(static_cast<double>(statistics->leaderless));
   metrics_.elections_vacant.Set(static_cast<double>(statistics->vacant));
@@ -23,6 +27,11 @@ void StatisticsCollector::Take() {
   const size_t listed = metrics_.election_series.Listed().size();
   metrics_.elections_unlisted.Set(
       statistics->elections > listed ? static_cast<double>(statistics->elections - listed) : 0);
+}
+
+std::optional<Statistics> StatisticsCollector::latest() const {
+  const MutexLock lock(mutex_);
+  return latest_;
 }
 
 void StatisticsCollector::ReadListed() {

@@ -1,7 +1,11 @@
 // Updates the metrics of the store's contents: the counts, and the series of single elections,
-// which events keep up to date in between. For one thread at a time.
+// which events keep up to date in between. Take is for one thread at a time.
 #pragma once
 
+#include <optional>
+#include <string>
+
+#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "storage/operator_store.h"
 
@@ -14,6 +18,8 @@ class StatisticsCollector {
   // A constant number of reads, each of a bounded part of what there is, but for the statistics
   // themselves. What cannot be read is left as it was shown.
   void Take();
+  // As they were counted last; nothing before the first time. Thread-safe.
+  [[nodiscard]] std::optional<Statistics> latest() const;
 
  private:
   // Corrects the elections that are listed, should one have been deleted.
@@ -25,6 +31,8 @@ class StatisticsCollector {
   Metrics& metrics_;
   size_t prefix_ = 0;  // where the last part ended
   std::string after_;
+  mutable Mutex mutex_;
+  std::optional<Statistics> latest_ TENURE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenure::engine

@@ -11,6 +11,7 @@
 
 #include "command_line/command_line.h"
 #include "core/duration_text.h"
+#include "core/validation.h"
 #include "core/version.h"
 #include "server/engine/scheduler.h"
 
@@ -144,6 +145,11 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
          "environment variable TENURE_STORE_PASSWORD)")
       ->type_name("FILE")
       ->envname("TENURE_STORE_PASSWORD_FILE");
+  app.add_option("--service-id", config.service_id,
+                 "Serve only if the database belongs to this service: the service_id that tenure "
+                 "status shows (default: any)")
+      ->type_name("ID")
+      ->envname("TENURE_SERVICE_ID");
   app.add_flag("--no-migrate", no_migrate, "Do not update the schema at startup")
       ->envname("TENURE_NO_MIGRATE");
   AddDuration(app, "--lease-ttl-min", "TENURE_LEASE_TTL_MIN", config.limits.lease_ttl_min,
@@ -259,6 +265,11 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   }
   if (config.tls.client_ca.empty() && client_certs->count() > 0) {
     return tl::unexpected(WrongUsage("--tls-client-certs needs --tls-client-ca"));
+  }
+  if (!config.service_id.empty() && !IsServiceId(config.service_id)) {
+    return tl::unexpected(
+        WrongUsage("--service-id must be 32 lower-case hexadecimal digits; it is '" +
+                   config.service_id + "'"));
   }
   config.advertise =
       config.advertise.empty() ? AddressToAdvertise(config.listen) : WithBrackets(config.advertise);

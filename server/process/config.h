@@ -25,7 +25,8 @@ struct ServerConfig {
   network::ConnectionLimits connections{10'000, 5'000};
   std::string advertise;  // where other replicas reach `listen`
   access::TlsFiles tls;
-  std::string policy;  // a path; empty: every client may do everything
+  std::string policy;      // a path; empty: every client may do everything
+  std::string service_id;  // the only one to serve; empty: any
   std::string store_url = "sqlite:tenure.db";
   StoreLocation store;
   Limits limits;

@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "core/mutex.h"
 #include "core/version.h"
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine.h"
@@ -101,14 +102,29 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
 class StoreComplaints {
  public:
   void Away(const std::string& why) {
+    {
+      const MutexLock lock(mutex_);
+      why_ = why;
+    }
     if (silent_++ % kSilence == 0)
       LogWarning("the store cannot be used yet, retrying", {{"error", why}});
   }
-  void Back() { silent_ = 0; }
+  void Back() {
+    const MutexLock lock(mutex_);
+    why_.clear();
+    silent_ = 0;
+  }
+  // What is wrong; empty if nothing is. Thread-safe.
+  [[nodiscard]] std::string why() const {
+    const MutexLock lock(mutex_);
+    return why_;
+  }
 
  private:
   static constexpr int kSilence = 20;  // tries
   int silent_ = 0;
+  mutable Mutex mutex_;
+  std::string why_ TENURE_GUARDED_BY(mutex_);
 };
 
 int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
@@ -174,9 +190,8 @@ void ReturnFreeMemory(engine::Scheduler& scheduler) {
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
                          engine::Engine& engine, engine::Membership& membership,
                          const std::function<void()>& refresh_files, const ServerConfig& config,
-                         grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
-                         Signals& signals) {
-  StoreComplaints complaints;
+                         grpc::HealthCheckServiceInterface& health, StoreComplaints& complaints,
+                         ServiceManager& service_manager, Signals& signals) {
   while (true) {
     const auto prepared = PrepareSchema(store, config, service_manager);
     if (!prepared && prepared.error().fatal) return Complain(prepared.error().message);
@@ -188,6 +203,7 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     if (signals.Arrived(kBringUpPause)) return std::nullopt;
     refresh_files();
   }
+  complaints.Back();
   membership.Start();
   service_manager.Ready();
   bool answers = false;
@@ -240,10 +256,14 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.seed = std::random_device()();
   options.on_lost_commits = config.on_lost_commits;
   options.incumbent_wait = config.incumbent_wait;
+  options.service_id = config.service_id;
   rpc::ReplicaService replicas(metrics, NewReplicaId());
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
   engine::Engine engine(**store, scheduler, metrics, options);
-  rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(),
+  const auto service_id = [&] { return engine.service_id(); };
+  (*access)->Serve(service_id);
+  replicas.Serve(service_id);
+  rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(), service_id,
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
                                 [&](const Result<std::vector<Peer>>& found) {
@@ -253,7 +273,9 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   replicas.WhenFollowed([&] { membership.LookSoon(); });
   engine.WhenATransactionFails([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
-  rpc::AdminService administration(engine, **access);
+  StoreComplaints complaints;
+  rpc::AdminService administration(engine, **access, config.store_url,
+                                   [&] { return complaints.why(); });
   const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},
                                         {&elections, &administration, &replicas}, metrics);
   if (!server) return Complain(server.error());
@@ -280,7 +302,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   }
   ReturnFreeMemory(scheduler);
   const auto exit_code = Serve(**store, scheduler, engine, membership, refresh_files, config,
-                               health, service_manager, signals);
+                               health, complaints, service_manager, signals);
 
   LogInfo("draining");
   service_manager.Stopping();

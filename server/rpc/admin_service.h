@@ -4,7 +4,9 @@
 #include <grpcpp/grpcpp.h>
 
 #include <functional>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 #include "server/access/access.h"
 #include "server/engine/engine.h"
@@ -14,8 +16,20 @@ namespace tenure::rpc {
 
 class AdminService final : public v1::AdminService::CallbackService {
  public:
-  AdminService(engine::Engine& engine, access::Access& access) : engine_(engine), access_(access) {}
+  // Why the store cannot be used, as it was logged last; empty if it can. Thread-safe.
+  using StoreFault = std::function<std::string()>;
 
+  // `store` is the database as operators name it, before one of its servers has answered.
+  AdminService(engine::Engine& engine, access::Access& access, std::string store,
+               StoreFault store_fault)
+      : engine_(engine),
+        access_(access),
+        store_(std::move(store)),
+        store_fault_(std::move(store_fault)) {}
+
+  grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context,
+                                   const v1::StatusRequest* request,
+                                   v1::StatusResponse* response) override;
   grpc::ServerUnaryReactor* ListElections(grpc::CallbackServerContext* context,
                                           const v1::ListElectionsRequest* request,
                                           v1::ListElectionsResponse* response) override;
@@ -71,6 +85,8 @@ class AdminService final : public v1::AdminService::CallbackService {
 
   engine::Engine& engine_;
   access::Access& access_;
+  const std::string store_;
+  const StoreFault store_fault_;
 };
 
 }  // namespace tenure::rpc

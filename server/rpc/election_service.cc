@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/validation.h"
+#include "core/version.h"
 #include "server/access/trace.h"
 #include "server/calls/campaign.h"
 #include "server/calls/keep_alive.h"
@@ -236,6 +237,21 @@ grpc::ServerWriteReactor<v1::ObserveResponse>* ElectionService::Observe(
   using Reactor = rpc::WriteReactor<calls::Observe, v1::ObserveResponse>;
   auto* reactor = new Reactor(engine_, std::move(machine), engine_.metrics().observers);
   return reactor->Begin(watches);
+}
+
+grpc::ServerUnaryReactor* ElectionService::Identify(grpc::CallbackServerContext* context,
+                                                    const v1::IdentifyRequest* /*request*/,
+                                                    v1::IdentifyResponse* response) {
+  const auto caller = access_.Identify(*context);
+  if (!caller) return Refused(*context, caller.error());
+  response->set_service_id(engine_.service_id());
+  if (response->service_id().empty()) {
+    return Refused(*context, {Reason::kStoreUnavailable, engine_.status().why_not});
+  }
+  response->set_version(kVersion);
+  auto* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
 }
 
 }  // namespace tenure::rpc

@@ -17,7 +17,8 @@ using ElectionMethods = v1::ElectionService::WithCallbackMethod_Campaign<
             v1::ElectionService::WithCallbackMethod_Resign<
                 v1::ElectionService::WithCallbackMethod_Leader<
                     v1::ElectionService::WithCallbackMethod_Observe<
-                        v1::ElectionService::Service>>>>>>;
+                        v1::ElectionService::WithCallbackMethod_Identify<
+                            v1::ElectionService::Service>>>>>>>;
 
 class ElectionService final : public ElectionMethods {
  public:
@@ -40,6 +41,9 @@ class ElectionService final : public ElectionMethods {
                                    v1::LeaderResponse* response) override;
   grpc::ServerWriteReactor<v1::ObserveResponse>* Observe(
       grpc::CallbackServerContext* context, const v1::ObserveRequest* request) override;
+  grpc::ServerUnaryReactor* Identify(grpc::CallbackServerContext* context,
+                                     const v1::IdentifyRequest* request,
+                                     v1::IdentifyResponse* response) override;
 
  private:
   engine::Engine& engine_;

@@ -37,6 +37,7 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
         peer_(std::move(peer)),
         stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {
     request_.set_replica_id(peer_.id);
+    request_.set_service_id(peers.service_id_());
     context_.set_wait_for_ready(true);
   }
 
@@ -72,10 +73,12 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
 };
 
 Peers::Peers(engine::Scheduler& scheduler, Metrics& metrics,
-             std::shared_ptr<grpc::ChannelCredentials> credentials, Heard heard)
+             std::shared_ptr<grpc::ChannelCredentials> credentials,
+             std::function<std::string()> service_id, Heard heard)
     : scheduler_(scheduler),
       metrics_(metrics),
       credentials_(std::move(credentials)),
+      service_id_(std::move(service_id)),
       heard_(std::move(heard)) {}
 
 Peers::~Peers() {

@@ -26,7 +26,8 @@ class Peers {
   using Heard = std::function<void(const PartitionOffsets&)>;
 
   Peers(engine::Scheduler& scheduler, Metrics& metrics,
-        std::shared_ptr<grpc::ChannelCredentials> credentials, Heard heard);
+        std::shared_ptr<grpc::ChannelCredentials> credentials,
+        std::function<std::string()> service_id, Heard heard);
   // Waits for the ends of all streams. REQUIRES: the scheduler was stopped.
   ~Peers();
 
@@ -45,6 +46,7 @@ class Peers {
   engine::Scheduler& scheduler_;
   Metrics& metrics_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const std::function<std::string()> service_id_;  // of this replica
   const Heard heard_;
 
   Mutex mutex_;

@@ -26,7 +26,8 @@ class Reactor : public Shape {
   using Call = calls::Call<Machine>;
 
   Reactor(engine::Engine& engine, Machine machine, std::string trace)
-      : call_(std::make_shared<Call>(
+      : engine_(engine),
+        call_(std::make_shared<Call>(
             engine, std::move(machine),
             [this](typename Machine::Outward outward) {
               std::visit([this](auto& it) { static_cast<Derived*>(this)->Do(it); }, outward);
@@ -52,7 +53,17 @@ class Reactor : public Shape {
   void End(const calls::BreakOff& it) { this->Finish(ToStatus(it.error)); }
   void End(calls::HangUp) { this->Finish(grpc::Status::CANCELLED); }
 
+  // The first message of a stream names the service.
+  template <typename Response>
+  void Sign(Response& response) {
+    if (!std::exchange(signed_, true)) response.set_service_id(engine_.service_id());
+  }
+
+  engine::Engine& engine_;
   const std::shared_ptr<Call> call_;
+
+ private:
+  bool signed_ = false;  // one message is written at a time
 };
 
 // `response` is valid until the call is finished.
@@ -67,6 +78,7 @@ class UnaryReactor final
   void Do(calls::Reply<T>& it) {
     if (!it.reply) return this->Finish(ToStatus(it.reply.error()));
     Fill(*it.reply, *response_);
+    response_->mutable_session()->set_service_id(this->engine_.service_id());
     this->Finish(grpc::Status::OK);
   }
   void Do(calls::HangUp it) { this->End(it); }
@@ -92,6 +104,7 @@ class WriteReactor final
   void Do(calls::Write<T>& it) {
     in_flight_.Clear();
     Fill(it.message, in_flight_);
+    this->Sign(in_flight_);
     this->StartWrite(&in_flight_);
   }
   template <typename T>
@@ -136,6 +149,7 @@ class BidiReactor final
   void Do(calls::Write<T>& it) {
     Response response;
     Fill(it.message, response);
+    this->Sign(response);
     bool owned = true;
     (void)grpc::SerializationTraits<Response>::Serialize(response, &in_flight_, &owned);
     this->StartWrite(&in_flight_);

@@ -67,6 +67,11 @@ class ReplicaService::Follower final : public grpc::ServerWriteReactor<replicas:
 
 grpc::ServerWriteReactor<replicas::FollowResponse>* ReplicaService::Follow(
     grpc::CallbackServerContext* /*context*/, const replicas::FollowRequest* request) {
+  if (const std::string own = service_id_(); !own.empty() && own != request->service_id()) {
+    return new Refusal(
+        {grpc::StatusCode::FAILED_PRECONDITION,
+         "this replica belongs to service " + own + ": it works on another database"});
+  }
   if (request->replica_id() != id_) {
     return new Refusal({grpc::StatusCode::NOT_FOUND, "this is another replica"});
   }

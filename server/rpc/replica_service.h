@@ -24,6 +24,9 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   // `id` is this replica's in the table `replicas`.
   ReplicaService(Metrics& metrics, std::string id) : metrics_(metrics), id_(std::move(id)) {}
 
+  // Followers of another service than this one are refused. Before the server starts.
+  void Serve(std::function<std::string()> service_id) { service_id_ = std::move(service_id); }
+
   [[nodiscard]] const std::string& id() const { return id_; }
   // Calls this when another replica begins to follow. Before the server starts.
   void WhenFollowed(std::function<void()> followed) { followed_ = std::move(followed); }
@@ -44,6 +47,7 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   Metrics& metrics_;
   const std::string id_;
   std::function<void()> followed_ = [] {};
+  std::function<std::string()> service_id_ = [] { return std::string(); };
 
   Mutex mutex_;
   bool draining_ TENURE_GUARDED_BY(mutex_) = false;

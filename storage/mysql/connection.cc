@@ -209,7 +209,7 @@ tl::expected<std::string, std::string> ReadPassword(const std::string& file) {
   return password;
 }
 
-Connection::Connection(const Config& config, const Address& address) {
+Connection::Connection(const Config& config, const Address& address) : address_(address) {
   connection_ = Connect(config, address);
   if (config.tls.mode >= Tls::Mode::kRequired && !Encrypted()) {
     throw MySqlError(MySqlError::Kind::kAway, kTlsError, address.host + " does not offer TLS");

@@ -99,6 +99,7 @@ class Connection {
   // procedure, as in the middle of a message.
   [[nodiscard]] bool MayCall() const { return callable_ && !server_.many_writers; }
 
+  [[nodiscard]] const Address& address() const { return address_; }
   // As it was when the connection was made, or asked last. It may be one that must not be used.
   [[nodiscard]] const Server& server() const { return server_; }
   // Asks again what it is. Throws kUnfit if it must not be used now.
@@ -116,6 +117,7 @@ class Connection {
   [[nodiscard]] ServerFacts AskForFacts();
   void SetUp(const ServerFacts& facts);
 
+  const Address address_;
   std::unique_ptr<sql::Connection> connection_;
   Server server_;
   bool callable_ = true;

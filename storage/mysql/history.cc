@@ -16,8 +16,13 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(
          query::kLastRepaired, query::kLongestLease, query::kClock});
     const Server& server = connection.server();
     HistorySight sight;
-    sight.server = {loan.slot().choice, server.name,         server.history,
-                    server.lossless,    server.many_writers, server.warnings};
+    sight.server = {loan.slot().choice,
+                    server.name,
+                    connection.address().host + ":" + std::to_string(connection.address().port),
+                    server.history,
+                    server.lossless,
+                    server.many_writers,
+                    server.warnings};
     for (const Row& row : results[1]) sight.offsets.at(row.Unsigned(0)) = row.Unsigned(1);
     sight.latest = First(ConvertAll(results[2], ToEpoch));
     sight.remembered = First(ConvertAll(results[3], ToEpoch));

@@ -17,7 +17,8 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
     Transaction transaction(connection, query::kBegin);
     Partitions partitions;
     HistorySight sight;
-    sight.server = {.number = 1, .name = "SQLite " SQLITE_VERSION, .history = "SQLite"};
+    sight.server = {
+        .number = 1, .name = "SQLite " SQLITE_VERSION, .address = path_, .history = "SQLite"};
     connection.ForEach(query::kPartitions, {},
                        [&](const Row& row) { AddPartition(row, partitions); });
     sight.offsets = partitions.offsets;

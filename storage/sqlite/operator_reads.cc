@@ -70,7 +70,8 @@ Result<Statistics> SqliteStore::ReadStatistics() {
       statistics = {
           .elections = row.Unsigned(0), .leaderless = row.Unsigned(2), .vacant = row.Unsigned(1)};
     });
-    statistics.elections += connection.Number(query::kCountLed);
+    statistics.led = connection.Number(query::kCountLed);
+    statistics.elections += statistics.led;
     statistics.leaderless += connection.Number(query::kCountLapsed, {now});
     statistics.candidates = connection.Number(query::kCountCandidates);
     statistics.sessions = connection.Number(query::kCountSessions, {now});

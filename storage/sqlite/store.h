@@ -22,7 +22,8 @@ inline constexpr char kInMemory[] = ":memory:";
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(const std::string& path, DbClock clock) : clock_(std::move(clock)), writer_(path) {
+  SqliteStore(const std::string& path, DbClock clock)
+      : path_(path), clock_(std::move(clock)), writer_(path) {
     if (path != kInMemory) reader_.emplace(path);
   }
 
@@ -87,6 +88,7 @@ class SqliteStore final : public Store {
     });
   }
 
+  const std::string path_;
   const DbClock clock_;
   SharedConnection writer_;
   std::optional<SharedConnection> reader_;  // a database in memory has only one connection

@@ -168,9 +168,10 @@ TEST_F(AccessTest, EveryRefusalIsLoggedButNeverAToken) {
 }
 
 TEST_F(AccessTest, AnIdentityWithoutRulesIsRefusedEveryCall) {
-  const auto outcomes = OutcomesOfAllCalls(With("nobody", "DNS:nobody.prod.svc"));
+  auto outcomes = OutcomesOfAllCalls(With("nobody", "DNS:nobody.prod.svc"));
 
-  EXPECT_THAT(outcomes, SizeIs(19));
+  EXPECT_THAT(outcomes, SizeIs(21));
+  EXPECT_EQ(outcomes.extract("Identify").mapped(), "OK");  // any identity may
   for (const auto& [method, outcome] : outcomes) EXPECT_EQ(outcome, "PERMISSION_DENIED") << method;
 }
 
@@ -182,6 +183,9 @@ TEST_F(AccessTest, AnIdentityOfOtherElectionsIsRefusedEveryCallHere) {
     EXPECT_EQ(outcomes.extract(about_a_session).mapped(), "INVALID_SESSION_ID");
   }
   EXPECT_EQ(outcomes.extract("Observe").mapped(), "INVALID_SELECTOR");
+  for (const std::string about_the_replica : {"Identify", "Status"}) {
+    EXPECT_EQ(outcomes.extract(about_the_replica).mapped(), "OK");
+  }
   for (const auto& [method, outcome] : outcomes) EXPECT_EQ(outcome, "PERMISSION_DENIED") << method;
 }
 

@@ -173,7 +173,8 @@ TEST_P(BadInputTest, MalformedRequestsAreRefused) {
   for (const auto* method : AllMethods()) {
     EXPECT_EQ(ToRefusal(SendBytes(A().channel(), *method, endless_tag)), refused) << method->name();
     EXPECT_EQ(ToRefusal(SendBytes(A().channel(), *method, cut_off)), refused) << method->name();
-    if (method->name() == "KeepAlive") continue;  // whose first field is a number
+    if (method->name() == "KeepAlive") continue;             // whose first field is a number
+    if (method->input_type()->field_count() == 0) continue;  // no field is a string
     EXPECT_EQ(ToRefusal(SendBytes(A().channel(), *method, not_utf8)), refused) << method->name();
   }
 }

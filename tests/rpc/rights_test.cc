@@ -25,7 +25,7 @@ enum class Scope {
 struct Call {
   std::string name;
   std::string method;  // of one of the services
-  std::string verb;    // that it needs
+  std::string verb;    // that it needs; empty: any identity may make it
   std::function<std::string(const std::string& election)> request;
   std::string allowed = "OK";  // how it ends for those who may make it
   Scope scope = Scope::kElection;
@@ -108,6 +108,11 @@ const std::vector<Call>& AllCalls() {
        About<v1::ObserveRequest>([](auto& it, const auto&) { it.add_selectors()->set_prefix(""); }),
        "OK", Scope::kAll},
 
+      {"Identify", "Identify", "", About<v1::IdentifyRequest>([](auto&, const auto&) {}), "OK",
+       Scope::kSomewhere},
+
+      {"Status", "Status", "inspect", About<v1::StatusRequest>([](auto&, const auto&) {}), "OK",
+       Scope::kSomewhere},
       {"ListElections", "ListElections", "inspect",
        About<v1::ListElectionsRequest>([](auto& it, const auto& name) { it.set_prefix(name); })},
       {"ListElections, all", "ListElections", "inspect",
@@ -284,8 +289,9 @@ TEST_F(RightsTest, TheTableHasEveryCallOfTheContract) {
 TEST_F(RightsTest, EachCallNeedsItsVerbAndNoOther) {
   for (const Call& call : AllCalls()) {
     for (const std::string& verb : kVerbs) {
+      const bool any = call.verb.empty();
       const bool needed = verb == call.verb;
-      EXPECT_EQ(Outcome(verb, call, "own/e"), needed ? call.allowed : kRefused)
+      EXPECT_EQ(Outcome(verb, call, "own/e"), any || needed ? call.allowed : kRefused)
           << call.name << " with only " << verb;
       EXPECT_EQ(Outcome("all-but-" + verb, call, "own/e"), needed ? kRefused : call.allowed)
           << call.name << " with all but " << verb;
@@ -295,6 +301,7 @@ TEST_F(RightsTest, EachCallNeedsItsVerbAndNoOther) {
 
 TEST_F(RightsTest, EachCallIsConfinedToTheElectionsOfItsRule) {
   for (const Call& call : AllCalls()) {
+    if (call.verb.empty()) continue;
     const bool here = call.scope != Scope::kAll;
     const bool elsewhere = call.scope == Scope::kSomewhere;
     EXPECT_EQ(Outcome("own-" + call.verb, call, "own/e"), here ? call.allowed : kRefused)

@@ -1,0 +1,27 @@
+#include "server/engine/service_id.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <array>
+
+namespace tenure::engine {
+namespace {
+
+constexpr std::string_view kPurpose = "tenure.v1 service";
+constexpr size_t kServiceIdBytes = 16;
+
+}  // namespace
+
+std::string ServiceIdOf(std::string_view session_key) {
+  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  HMAC(EVP_sha256(), session_key.data(), static_cast<int>(session_key.size()),
+       reinterpret_cast<const uint8_t*>(kPurpose.data()), kPurpose.size(), digest.data(), &size);
+  std::string id;
+  for (size_t i = 0; i < kServiceIdBytes; ++i) id += fmt::format("{:02x}", digest[i]);
+  return id;
+}
+
+}  // namespace tenure::engine
