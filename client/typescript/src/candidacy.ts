@@ -6,6 +6,7 @@ import type { Elector } from "./elector.js";
 import { NotElected, SeatLost, type ServiceError } from "./errors.js";
 import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
 import { nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
+import { isOfTheEndpoint } from "./trouble.js";
 import { checkNotNegative, checkValue } from "./validation.js";
 import { after, within } from "./within.js";
 
@@ -41,6 +42,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   private answered = false; // the service has said whether this process leads, or could not
   private left: boolean; // it does not stand again
   private refusal: ServiceError | undefined;
+  private trouble: ServiceError | undefined; // with the last try, since the service has answered
   private readonly waiters = new Set<Waiter>();
   private isOver = false; // it will lead no more
   private nowOver!: () => void;
@@ -174,6 +176,10 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     const seat = this.latest!; // of all but the first and the last three
     switch (event.event) {
       case "elected":
+        this.trouble = undefined;
+        this.loop.log.info(
+          `${this.loop.candidate} leads ${this.election} in term ${event.leadership.term}`,
+        );
         return this.onElected(new Seat(this, event.leadership));
       case "suspended":
       case "resumed":
@@ -181,22 +187,31 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
       case "handoverAsked":
         return this.elector.tell("stepDown", seat, event.successor);
       case "stopWork":
-        return seat.askToStop("the seat must be given up");
+        return seat.askToStop("the seat must be given up", this.loop.log.lastError);
       case "overrun":
         return this.elector.tell("overrun", seat);
       case "lost": {
         const cause = nameOf(event.cause);
-        seat.askToStop(`the seat is lost: ${cause}`);
+        const why = cause === "UNSPECIFIED" ? "for an unknown cause" : `(${cause})`;
+        this.loop.log.info(
+          `${this.loop.candidate} no longer leads ${this.election}: term ${seat.term} ended ${why}`,
+        );
+        seat.askToStop(`the seat is lost: ${cause}`, this.loop.log.lastError);
         return this.elector.tell("lost", seat, cause);
       }
       case "standing":
+        this.trouble = undefined;
         this.elector.tell("standing", this, event.place);
         return this.onNoSeat();
       case "troubled":
+        this.trouble = event.error;
+        // What concerns an endpoint has been said already.
+        if (!isOfTheEndpoint(event.error)) this.warn(event.error, "still trying");
         this.elector.tell("trouble", this, event.error);
         return this.onNoSeat();
       case "refused":
         this.refusal = event.error;
+        this.warn(event.error, "not trying again");
         this.elector.tell("refused", this, event.error);
         return this.rejectWaiters(event.error);
     }
@@ -255,8 +270,15 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     for (const { reject } of this.waiters) reject(error);
   }
 
+  private warn({ details, reason }: ServiceError, next: string): void {
+    const why = reason ? `${details} (${reason})` : details;
+    this.loop.log.warn(`cannot stand for ${this.election}: ${why}; ${next}`);
+  }
+
   private notElected(waitMs: number): NotElected {
-    return new NotElected(`not elected in ${JSON.stringify(this.election)} within ${waitMs} ms`);
+    const what = `not elected in ${JSON.stringify(this.election)} within ${waitMs} ms`;
+    const cause = this.trouble ?? this.loop.log.lastError;
+    return cause ? new NotElected(`${what}: ${cause.details}`, { cause }) : new NotElected(what);
   }
 
   private notStanding(): NotElected {

@@ -15,6 +15,7 @@ import type { HolderClock } from "./clock.js";
 import { Connection, type Credentials, type Replica } from "./connection.js";
 import type { Effect } from "./effects.js";
 import { ServiceError } from "./errors.js";
+import type { ClientLog, LoggerOption } from "./logger.js";
 import { MILLISECOND, NEVER, SECOND } from "./lease.js";
 import type { ClientMetrics } from "./metrics.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
@@ -35,7 +36,7 @@ export interface SeatListener {
   onGone(): void;
 }
 
-export interface LoopOptions extends SessionOptions {
+export interface LoopOptions extends SessionOptions, LoggerOption {
   endpoints: string;
   credentials?: Credentials;
   metrics?: ClientMetrics | undefined;
@@ -45,6 +46,7 @@ type Input = (session: Session, now: number) => void;
 type Stream = ClientDuplexStream<KeepAliveRequest, KeepAliveResponse>;
 
 export class ClientLoop {
+  readonly candidate: string;
   private readonly session: Session;
   private readonly connection: Connection;
   private readonly metrics: ClientMetrics | undefined;
@@ -66,8 +68,13 @@ export class ClientLoop {
     private readonly clock: HolderClock,
   ) {
     this.session = new Session(options);
-    this.connection = new Connection(options.endpoints, options.credentials);
+    this.candidate = options.candidate;
+    this.connection = new Connection(options.endpoints, options.credentials, options.logger);
     this.metrics = options.metrics;
+  }
+
+  get log(): ClientLog {
+    return this.connection.log;
   }
 
   /** Answers with the number of its seat. */
@@ -164,7 +171,8 @@ export class ClientLoop {
     let error = this.session.endError;
     if (!this.session.ended && !error) {
       const details = "the session's end was not answered in time";
-      error = new ServiceError(Status.DEADLINE_EXCEEDED, details);
+      const { lastError: cause } = this.log;
+      error = new ServiceError(Status.DEADLINE_EXCEEDED, details, {}, { cause });
     }
     for (const resolve of this.endings) resolve(error);
   }
@@ -231,8 +239,9 @@ export class ClientLoop {
         this.connection.succeeded(replica);
         return undefined;
       }
-      if (error.code !== Status.CANCELLED) return ServiceError.fromRpc(error);
-      return new ServiceError(Status.DEADLINE_EXCEEDED, "not answered in time");
+      const late = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
+      const failure = error.code === Status.CANCELLED ? late : ServiceError.fromRpc(error);
+      return this.connection.failed(replica, failure);
     };
     return { stub: replica.stub, options, ended };
   }
@@ -245,7 +254,10 @@ export class ClientLoop {
       this.tell((session, now) => session.onStreamMessage(number, response, now));
     });
     const closed = () => this.tell((session, now) => session.onStreamClosed(number, now));
-    stream.on("error", closed);
+    stream.on("error", (error: RpcError) => {
+      this.connection.failed(replica, ServiceError.fromRpc(error));
+      closed();
+    });
     stream.on("end", closed);
     return stream;
   }

@@ -9,6 +9,7 @@ import { ClientLoop, type LoopOptions } from "./client-loop.js";
 import { holderClock } from "./clock.js";
 import type { Tls } from "./credentials.js";
 import { TenureError } from "./errors.js";
+import type { LoggerOption } from "./logger.js";
 import { MILLISECOND } from "./lease.js";
 import type { ClientMetrics } from "./metrics.js";
 import { within } from "./within.js";
@@ -16,7 +17,7 @@ import { checkEndpoints, checkName, checkNotNegative } from "./validation.js";
 
 const CLOSE_PATIENCE_MS = 5_000;
 
-export interface ClientOptions {
+export interface ClientOptions extends LoggerOption {
   /** Replicas: "host:port[,host:port...]". A host name may resolve to several addresses. */
   endpoints?: string;
   /** The candidate's name, for people; 1 to 255 bytes. Absent: "hostname:process". */
@@ -60,12 +61,13 @@ export class Client implements AsyncDisposable {
     supersede,
     credentials,
     metrics,
+    logger,
   }: ClientOptions = {}) {
     checkEndpoints(endpoints);
     checkName(candidate, "candidate");
     checkNotNegative(leaseTtlMs, "leaseTtlMs");
     const leaseTtl = leaseTtlMs === 0 ? undefined : Math.round(leaseTtlMs * MILLISECOND);
-    this.options = { endpoints, candidate, leaseTtl, supersede, credentials, metrics };
+    this.options = { endpoints, candidate, leaseTtl, supersede, credentials, metrics, logger };
   }
 
   /**

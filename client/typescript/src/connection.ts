@@ -1,10 +1,16 @@
 // Which replica to talk to.
 
-import { ChannelCredentials, type ClientOptions as ChannelOptions } from "@grpc/grpc-js";
+import {
+  ChannelCredentials,
+  type ClientOptions as ChannelOptions,
+  status as Status,
+} from "@grpc/grpc-js";
 
 import { longestPause, REFUSED_FOR_NOW_MAX, REFUSED_FOR_NOW_MIN } from "./backoff.js";
 import { Tls } from "./credentials.js";
+import { ServiceError } from "./errors.js";
 import { MILLISECOND } from "./lease.js";
+import { ClientLog, type LoggerOption } from "./logger.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
 import { checkEndpoints } from "./validation.js";
 
@@ -23,7 +29,11 @@ const OPTIONS: ChannelOptions = {
   "grpc.max_receive_message_length": -1,
   // Each replica has a connection of its own: none waits for another's.
   "grpc.use_local_subchannel_pool": 1,
+  // `http_proxy` is meant for the web.
+  "grpc.enable_http_proxy": 0,
 };
+
+const NO_ANSWER = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
 
 /** Absent: a connection without TLS. */
 export type Credentials = Tls | ChannelCredentials | undefined;
@@ -37,6 +47,7 @@ export interface Replica {
 
 /** The replicas of one service, one of them in use. Any will do. */
 export class Connection {
+  readonly log: ClientLog;
   private readonly replicas: Replica[];
   private channelCredentials: ChannelCredentials;
   private stamp = "";
@@ -46,7 +57,9 @@ export class Connection {
   constructor(
     endpoints: string,
     private readonly credentials: Credentials,
+    logger: LoggerOption["logger"],
   ) {
+    this.log = new ClientLog(logger, usesTls(credentials));
     if (credentials instanceof Tls) {
       this.stamp = credentials.stamp();
       this.channelCredentials = credentials.channelCredentials();
@@ -67,6 +80,7 @@ export class Connection {
    * that is made anew. One that is only being made is waited for, however long that takes.
    */
   moveOn(silent: boolean): void {
+    if (silent) this.log.failed(this.replica.endpoint, NO_ANSWER);
     const changed = this.filesHaveChanged();
     for (const [index, replica] of this.replicas.entries()) {
       if (changed || (silent && index === this.inUse && replica.answered)) {
@@ -93,6 +107,13 @@ export class Connection {
   succeeded(replica: Replica): void {
     replica.answered = true;
     this.failures = 0;
+    this.log.answered(replica.endpoint);
+  }
+
+  /** A call or stream has failed. Answers with the error, explained. */
+  failed(replica: Replica, error: ServiceError): ServiceError {
+    if (error.code === Status.CANCELLED) return error; // by this process
+    return this.log.failed(replica.endpoint, error);
   }
 
   close(): void {
@@ -116,4 +137,8 @@ export class Connection {
       return false; // they are being replaced; the next failure looks again
     }
   }
+}
+
+function usesTls(credentials: Credentials): boolean {
+  return credentials instanceof Tls || (credentials?._isSecure() ?? false);
 }

@@ -21,16 +21,22 @@ const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 
 /** The base of all errors of this package. */
 export class TenureError extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = new.target.name;
   }
 }
 
-/** The seat was not won within the time to wait, or the stand has ended. */
+/**
+ * The seat was not won within the time to wait, or the stand has ended. Its `cause` is the
+ * ServiceError of the last try, if the service did not answer it.
+ */
 export class NotElected extends TenureError {}
 
-/** The term is over, or the work had to end before it is. The message says why. */
+/**
+ * The term is over, or the work had to end before it is. The message says why. Its `cause` is the
+ * ServiceError because of which the lease could not be renewed, if there is one.
+ */
 export class SeatLost extends TenureError {}
 
 export interface ErrorDetails {
@@ -53,8 +59,9 @@ export class ServiceError extends TenureError {
     readonly code: Status,
     readonly details = "",
     { reason = "", metadata = {}, retryDelayMs = 0 }: ErrorDetails = {},
+    options?: ErrorOptions,
   ) {
-    super(`${Status[code]}: ${details}${reason && ` (${reason})`}`);
+    super(`${Status[code]}: ${details}${reason && ` (${reason})`}`, options);
     this.reason = reason;
     this.metadata = metadata;
     this.retryDelayMs = retryDelayMs;

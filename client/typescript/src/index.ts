@@ -16,6 +16,7 @@ export {
 } from "./fence.js";
 export { type CachedSeat, LeaderCache, type LeaderCacheEvents } from "./leader-cache.js";
 export { Seat } from "./led-seat.js";
+export type { Logger } from "./logger.js";
 export type { ClientMetrics } from "./metrics.js";
 export { type Change, Observer, type ObserverEvents, type ObserverOptions } from "./observer.js";
 export type { CauseName } from "./seat.js";

@@ -93,9 +93,10 @@ export class Seat implements AsyncDisposable {
   }
 
   /** @internal */
-  askToStop(why: string): void {
+  askToStop(why: string, cause?: unknown): void {
     if (nativeAborted.call(this.signal)) return;
-    this.stop.abort(new SeatLost(`term ${this.term} of ${JSON.stringify(this.election)}: ${why}`));
+    const message = `term ${this.term} of ${JSON.stringify(this.election)}: ${why}`;
+    this.stop.abort(new SeatLost(message, cause === undefined ? {} : { cause }));
   }
 
   private get remaining(): number {
@@ -104,7 +105,9 @@ export class Seat implements AsyncDisposable {
   }
 
   private get stopping(): boolean {
-    if (!nativeAborted.call(this.signal) && !this.isLeader) this.askToStop("the lease has run out");
+    if (!nativeAborted.call(this.signal) && !this.isLeader) {
+      this.askToStop("the lease has run out", this.owner.loop.log.lastError);
+    }
     return nativeAborted.call(this.signal);
   }
 }

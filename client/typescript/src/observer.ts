@@ -11,9 +11,11 @@ import {
 import { Connection } from "./connection.js";
 import type { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
+import type { LoggerOption } from "./logger.js";
 import { Observation } from "./observation.js";
 import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
 import { Teller } from "./teller.js";
+import { isOfTheEndpoint } from "./trouble.js";
 import { checkEndpoints, checkName } from "./validation.js";
 import { after } from "./within.js";
 
@@ -21,7 +23,7 @@ const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
 const SILENCE_MAX_MS = 30_000;
 
-export interface ObserverOptions {
+export interface ObserverOptions extends LoggerOption {
   /** Replicas: "host:port[,host:port...]". A host name may resolve to several addresses. */
   endpoints?: string;
   /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
@@ -90,6 +92,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   private readonly observation: Observation;
   private readonly closing = new AbortController();
   private iterating = false;
+  private warned = ""; // since the last message
 
   /** Throws a RangeError if an option is malformed. */
   constructor(options: ObserverOptions) {
@@ -115,8 +118,8 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   /** One at a time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     if (this.iterating) throw new Error("the observer is being iterated already");
-    const { endpoints = "127.0.0.1:7070", credentials } = this.options;
-    const connection = new Connection(endpoints, credentials);
+    const { endpoints = "127.0.0.1:7070", credentials, logger } = this.options;
+    const connection = new Connection(endpoints, credentials, logger);
     this.iterating = true;
     try {
       while (!this.closing.signal.aborted) {
@@ -146,6 +149,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
         const { value: message, done } = await this.next(messages, stream);
         if (done) throw unavailable("the server ended the stream");
         connection.succeeded(replica);
+        this.warned = "";
         const verdict = this.observation.note(message);
         if (verdict === "gap") throw unavailable("the stream skipped changes");
         const change = verdict === "news" ? changeOf(message) : undefined;
@@ -153,7 +157,8 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
       }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      failure.error = error;
+      if (this.closing.signal.aborted) return;
+      failure.error = connection.failed(replica, error);
       if (error.isSilence) connection.moveOn(true);
     } finally {
       this.closing.signal.removeEventListener("abort", cancel);
@@ -186,11 +191,27 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
 
   /** Throws the error if it is for good. */
   private async recover(connection: Connection, error: ServiceError): Promise<void> {
-    if (isFinal(error)) throw error;
+    const final = isFinal(error);
+    this.warn(connection, error, final ? "not trying again" : "still trying");
+    if (final) throw error;
     this.tell("broken", error);
     if (!error.isSilence) connection.moveOn(false);
     const pause = error.isTransient ? connection.backoff() : connection.refusedPause();
     await this.pause(Math.max(pause, error.retryDelayMs));
+  }
+
+  /** What concerns an endpoint has been said already. */
+  private warn({ log }: Connection, error: ServiceError, next: string): void {
+    const why = error.reason ? `${error.details} (${error.reason})` : error.details;
+    if (isOfTheEndpoint(error) || why === this.warned) return;
+    this.warned = why;
+    log.warn(`cannot observe ${this.text}: ${why}; ${next}`);
+  }
+
+  private get text(): string {
+    const [first, ...others] = this.options.names;
+    const name = first || "all elections";
+    return others.length > 0 ? `${name} and ${others.length} more` : name;
   }
 
   private async pause(milliseconds: number): Promise<void> {

@@ -34,6 +34,21 @@ export function checkNotNegative(duration: number, what: string): number {
 export function checkEndpoints(endpoints: string): string[] {
   const named = endpoints.split(",").map((endpoint) => endpoint.trim());
   const present = named.filter((endpoint) => endpoint !== "");
-  if (present.length > 0) return present;
-  throw new RangeError("endpoints names no replica; write host:port[,host:port...]");
+  const [wrong] = present.filter((endpoint) => mistakeIn(endpoint) !== "");
+  const what = wrong === undefined ? "names no replica" : mistakeIn(wrong);
+  if (wrong === undefined && present.length > 0) return present;
+  throw new RangeError(
+    `endpoints: '${wrong ?? endpoints}' ${what}; write HOST:PORT[,HOST:PORT...]`,
+  );
+}
+
+function mistakeIn(endpoint: string): string {
+  if (endpoint.includes("://")) return "is a URL";
+  if (/[/\s]/.test(endpoint)) return "is not an address";
+  const [, host, port] = /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(endpoint) ?? [];
+  if (host === undefined) return "is ambiguous; an IPv6 address is written [ADDRESS]:PORT";
+  if (host === "" || host === "[]") return "has no host";
+  if (!port) return "has no port";
+  const valid = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
+  return valid ? "" : "has no port from 1 to 65535";
 }

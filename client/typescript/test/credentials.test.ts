@@ -1,14 +1,13 @@
 // TLS, client certificates and tokens, against a real service with a policy.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { copyFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { type TestContext, test } from "node:test";
 
 import { Elector, Observer, ServiceError, Tls, type TlsOptions } from "../src/index.js";
+import { folderOf, makeAuthority, makeCertificate } from "./support/certificates.js";
 import { clientOf } from "./support/clients.js";
-import { Service, temporaryFolder } from "./support/service.js";
+import { Service } from "./support/service.js";
 
 const POLICY = `
 identities:
@@ -19,31 +18,6 @@ identities:
     token_files: [token]
     rules: [{verbs: [campaign, observe], prefixes: [""]}]
 `;
-
-/** Answers with the path of a file in a folder in which certificates can be made. */
-function folderOf(context: TestContext) {
-  const folder = temporaryFolder(context);
-  return (name: string) => path.join(folder, name);
-}
-
-function openssl(...options: string[]): void {
-  execFileSync("openssl", options, { stdio: "ignore" });
-}
-
-function makeAuthority(file: (name: string) => string, name: string): void {
-  const key = ["-newkey", "rsa:2048", "-nodes", "-keyout", file(`${name}.key`)];
-  openssl("req", "-x509", ...key, "-out", file(`${name}.crt`), "-subj", `/CN=${name}`);
-}
-
-function makeCertificate(file: (name: string) => string, name: string, alternative: string): void {
-  const request = file(`${name}.csr`);
-  const key = ["-newkey", "rsa:2048", "-nodes", "-keyout", file(`${name}.key`)];
-  openssl("req", ...key, "-out", request, "-subj", `/CN=${name}`);
-  writeFileSync(file("extensions"), `subjectAltName=${alternative}`);
-  const authority = ["-CA", file("ca.crt"), "-CAkey", file("ca.key"), "-CAcreateserial"];
-  const extensions = ["-extfile", file("extensions")];
-  openssl("x509", "-req", "-in", request, ...authority, "-out", file(`${name}.crt`), ...extensions);
-}
 
 async function secured(context: TestContext) {
   const file = folderOf(context);

@@ -8,6 +8,15 @@ import { freeAddress, temporaryFolder } from "./service.js";
 
 /** Starts a MariaDB of its own; answers with its port on 127.0.0.1. */
 export async function database(context: TestContext): Promise<number> {
+  return (await startDatabase(context)).port;
+}
+
+export interface Database {
+  port: number;
+  stop(): Promise<void>;
+}
+
+export async function startDatabase(context: TestContext): Promise<Database> {
   const folder = temporaryFolder(context);
   const data = path.join(folder, "data");
   const login = "--auth-root-authentication-method=normal";
@@ -29,13 +38,15 @@ export async function database(context: TestContext): Promise<number> {
     ],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
-  context.after(async () => {
+  const stop = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
     server.kill("SIGKILL");
     await once(server, "exit");
-  });
+  };
+  context.after(stop);
   for await (const line of createInterface(server.stderr!)) {
     if (line.includes("ready for connections")) break;
   }
   server.stderr!.resume();
-  return Number(port);
+  return { port: Number(port), stop };
 }

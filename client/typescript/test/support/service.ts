@@ -38,7 +38,7 @@ export class Service {
 
   private constructor(
     readonly endpoint: string,
-    private readonly http: string,
+    readonly http: string,
     readonly store: string,
     private readonly options: readonly string[],
   ) {}
