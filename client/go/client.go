@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -40,6 +41,10 @@ type ClientOptions struct {
 	DialOptions []grpc.DialOption
 	// Nil: no metrics. Each client needs its own.
 	Metrics Metrics
+	// Gets one warning when the service cannot be used, with the endpoint and the reason, and one line when
+	// it can be used again; one line for each term that begins or ends; and what the service refuses. Nil:
+	// slog.Default(). It may block: then lines are dropped, but no renewal is late.
+	Logger *slog.Logger
 }
 
 // Client is a candidate's connection to a Tenure service: its endpoints, its session, one KeepAlive
@@ -88,11 +93,15 @@ func NewClient(options ClientOptions) (*Client, error) {
 	session := machine.SessionOptions{
 		Candidate: options.Candidate, LeaseTTL: options.LeaseTTL, Supersede: options.Supersede,
 	}
-	return &Client{options, newLoop(session, connection, options.Metrics)}, nil
+	return &Client{options, newLoop(session, connection, options.Metrics, options.Logger)}, nil
 }
 
 // Candidate is the name under which this client's electors stand.
 func (c *Client) Candidate() string { return c.options.Candidate }
+
+// Trouble is why the last try to use the service failed, with the endpoint and the reason; nil if it went
+// well.
+func (c *Client) Trouble() error { return c.loop.trouble.last() }
 
 // Close asks the work of all electors to stop, waits until it has, gives up their seats and ends the
 // session, without waiting for the service much longer than a second. The error says why the session

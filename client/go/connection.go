@@ -3,14 +3,16 @@ package tenure
 import (
 	"math"
 	"math/rand"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
-	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/health" // asks replicas how they are
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	"tenure/internal/machine"
 	"tenure/internal/version"
@@ -32,7 +34,9 @@ const (
 // connection has the replicas of one service, one of them in use. Any will do; a caller that meets a
 // broken one moves on. Not safe for concurrent use.
 type connection struct {
-	options  []grpc.DialOption
+	security credentials.TransportCredentials
+	base     []grpc.DialOption
+	more     []grpc.DialOption // they win
 	replicas []replica
 	inUse    int
 	failures int
@@ -42,6 +46,12 @@ type replica struct {
 	endpoint string
 	channel  *grpc.ClientConn
 	client   pb.ElectionServiceClient
+	noted    *atomic.Pointer[reason] // what came instead of gRPC
+}
+
+// asSeen : see there.
+func (r replica) asSeen(err error) (*status.Status, *reason) {
+	return asSeen(r.endpoint, err, r.noted.Load())
 }
 
 // newConnection connects to nothing yet, and reads no file: TLSOptions.check does, once.
@@ -50,7 +60,7 @@ func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, he
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{options: append(append(baseOptions(healthCheck), tls.dialOptions()...), more...)}
+	c := &connection{security: tls.credentials(), base: append(baseOptions(healthCheck), tls.dialOptions()...), more: more}
 	for _, endpoint := range parsed {
 		opened, err := c.open(endpoint)
 		if err != nil {
@@ -66,7 +76,6 @@ func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, he
 func baseOptions(healthCheck bool) []grpc.DialOption {
 	delays := backoff.Config{BaseDelay: reconnectDelay, Multiplier: 1, Jitter: 0.2, MaxDelay: reconnectDelay}
 	options := []grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithUserAgent("tenure-go/" + version.Version),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: connectTimeout}),
@@ -83,15 +92,17 @@ func baseOptions(healthCheck bool) []grpc.DialOption {
 }
 
 func (c *connection) open(endpoint string) (replica, error) {
-	channel, err := grpc.NewClient(endpoint, c.options...)
+	noted := &atomic.Pointer[reason]{}
+	security := grpc.WithTransportCredentials(&noticing{c.security.Clone(), noted})
+	channel, err := grpc.NewClient(endpoint, append(append(append([]grpc.DialOption{}, c.base...), security), c.more...)...)
 	if err != nil {
 		return replica{}, err
 	}
-	return replica{endpoint, channel, pb.NewElectionServiceClient(channel)}, nil
+	return replica{endpoint, channel, pb.NewElectionServiceClient(channel), noted}, nil
 }
 
-// client is for the replica in use.
-func (c *connection) client() pb.ElectionServiceClient { return c.replicas[c.inUse].client }
+// replica is the one in use.
+func (c *connection) replica() replica { return c.replicas[c.inUse] }
 
 // moveOn uses the next replica from now on.
 func (c *connection) moveOn() { c.inUse = (c.inUse + 1) % len(c.replicas) }

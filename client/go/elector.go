@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,7 +96,7 @@ type ElectorOptions struct {
 	OnRefused func(error)
 	// The watchdog: the work has not stopped in time, and another process may soon lead. End the work or
 	// the process by force. Called on the goroutine that renews the lease, so it must return at once. Nil:
-	// an error is logged with slog.
+	// the client's logger gets an error.
 	OnOverrun func(Seat)
 }
 
@@ -239,6 +240,17 @@ func (e *Elector) Term() uint64 {
 	return 0
 }
 
+// Trouble is why this process can neither lead nor wait in the queue: what the service refused, or why it
+// cannot be used, with the endpoint. Nil if there is no trouble.
+func (e *Elector) Trouble() error {
+	if s := e.current.Load(); s != nil {
+		if err := s.trouble(); err != nil {
+			return err
+		}
+	}
+	return e.client.Trouble()
+}
+
 // Remaining is how long this process may still act as the leader if no further renewal is answered; 0 or
 // less if it does not lead. Each renewal raises it to nine tenths of the lease again.
 func (e *Elector) Remaining() time.Duration {
@@ -287,6 +299,7 @@ func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()
 	observer := newObserver(ObserverOptions{
 		Endpoints: client.Endpoints, TLS: client.TLS, DialOptions: client.DialOptions,
 		Names:      []string{s.options.Election},
+		Logger:     slog.New(silence{}), // the client says it
 		OnSnapshot: func(snapshot *pb.Snapshot) { changed(snapshot.GetLeader()) },
 		OnEvent: func(event *pb.Event) {
 			switch event.GetType() { // not of the values and the wishes that change meanwhile

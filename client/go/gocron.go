@@ -12,10 +12,11 @@ func (e *Elector) Gocron() GocronElector { return GocronElector{e} }
 // GocronElector implements the one method of gocron's Elector.
 type GocronElector struct{ elector *Elector }
 
-// IsLeader is nil while this process leads, and ErrNotLeader while it does not.
+// IsLeader is nil while this process leads, and ErrNotLeader while it does not, with the cause if there is
+// trouble.
 func (g GocronElector) IsLeader(context.Context) error {
 	if !g.elector.IsLeader() {
-		return ErrNotLeader
+		return withCause(ErrNotLeader, g.elector.Trouble())
 	}
 	return nil
 }

@@ -2,12 +2,19 @@ package tenure
 
 import (
 	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	pb "tenure/v1"
 )
 
 // One renewal is under way at a time, so more than this never waits to be sent.
 const renewalsMax = 4
+
+var errStreamEnded = status.Error(codes.Unavailable, "the server ended the stream")
 
 // keepAliveStream is one KeepAlive stream, as a source of messages.
 type keepAliveStream struct {
@@ -16,26 +23,34 @@ type keepAliveStream struct {
 }
 
 // openKeepAlive does not wait. The functions are called one at a time; none is after `closed`.
-func openKeepAlive(client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse), closed func()) *keepAliveStream {
+func openKeepAlive(client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse), closed func(error)) *keepAliveStream {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &keepAliveStream{requests: make(chan *pb.KeepAliveRequest, renewalsMax), close: cancel}
 	go func() {
-		defer closed()
-		defer cancel()
-		stream, err := client.KeepAlive(ctx)
-		if err != nil {
-			return
-		}
-		go s.send(ctx, stream)
-		for {
-			response, err := stream.Recv()
-			if err != nil {
-				return
-			}
-			message(response)
-		}
+		err := s.receive(ctx, client, message)
+		cancel()
+		closed(err)
 	}()
 	return s
+}
+
+// receive says why the stream is over.
+func (s *keepAliveStream) receive(ctx context.Context, client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse)) error {
+	stream, err := client.KeepAlive(ctx)
+	if err != nil {
+		return err
+	}
+	go s.send(ctx, stream)
+	for {
+		response, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return errStreamEnded
+		}
+		if err != nil {
+			return err
+		}
+		message(response)
+	}
 }
 
 func (s *keepAliveStream) send(ctx context.Context, stream pb.ElectionService_KeepAliveClient) {

@@ -3,11 +3,13 @@ package tenure
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	"tenure/internal/clock"
 	"tenure/internal/machine"
@@ -32,6 +34,7 @@ type LeaderCacheOptions struct {
 	Names       []string
 	Prefix      bool
 	SilenceMax  time.Duration
+	Logger      *slog.Logger
 
 	// The state of an election has changed. Get already returns this state or a later one. Called on the
 	// cache's own goroutine, one after the other.
@@ -49,11 +52,12 @@ type LeaderCacheOptions struct {
 //
 // Safe for concurrent use.
 type LeaderCache struct {
-	options LeaderCacheOptions
-	cancel  context.CancelFunc
-	done    chan struct{}
-	ready   chan struct{}
-	ended   chan struct{} // closed when it observes no more
+	options  LeaderCacheOptions
+	observer *Observer
+	cancel   context.CancelFunc
+	done     chan struct{}
+	ready    chan struct{}
+	ended    chan struct{} // closed when it observes no more
 
 	mutex   sync.Mutex
 	seats   map[string]CachedSeat
@@ -71,6 +75,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 	observer, err := NewObserver(ObserverOptions{
 		Endpoints: options.Endpoints, TLS: options.TLS, DialOptions: options.DialOptions,
 		Names: options.Names, Prefix: options.Prefix, SilenceMax: options.SilenceMax,
+		Logger: options.Logger,
 		OnSnapshot: func(it *pb.Snapshot) {
 			c.keep(it.GetElection(), CachedSeat{true, it.GetLeader(), it.GetTerm(), it.GetRevision()})
 		},
@@ -87,6 +92,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 		cancel()
 		return nil, err
 	}
+	c.observer = observer
 	go func() {
 		defer close(c.done)
 		c.end(observer.Run(ctx))
@@ -120,7 +126,8 @@ func (c *LeaderCache) Get(election string) CachedSeat {
 }
 
 // WaitUntilReady waits until the state of every requested election has arrived; from then on the cache
-// stays ready. The error is the context's, or says why the service refuses this cache for good.
+// stays ready. The error is the context's, with what keeps the service from being used; or says why the
+// service refuses this cache for good.
 func (c *LeaderCache) WaitUntilReady(ctx context.Context) error {
 	select {
 	case <-c.ready:
@@ -133,7 +140,7 @@ func (c *LeaderCache) WaitUntilReady(ctx context.Context) error {
 	case isClosed(c.ended):
 		return c.failure
 	default:
-		return ctx.Err()
+		return withCause(ctx.Err(), c.observer.trouble.last())
 	}
 }
 
@@ -174,6 +181,7 @@ func (c *LeaderCache) end(err error) {
 	}
 	close(c.ended)
 	if err != nil {
+		c.observer.lines.log(slog.LevelError, "tenure: the service refuses a leader cache; not trying again", slog.String("reason", status.Convert(err).Message()))
 		tell(c.options.OnFailed, err)
 	}
 }

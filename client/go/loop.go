@@ -4,7 +4,10 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/binary"
+	"fmt"
+	"log/slog"
 	"math/rand"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +35,8 @@ type loop struct {
 	mailbox   *mailbox[func(now machine.Time)]
 	callbacks executor
 	metrics   Metrics
+	lines     *lines
+	trouble   *trouble
 	done      chan struct{} // closed when it has ended
 	endError  error         // of who has seen `done`
 
@@ -49,12 +54,17 @@ type loop struct {
 	giveUpAt   machine.Time
 }
 
-func newLoop(options machine.SessionOptions, connection *connection, metrics Metrics) *loop {
+func newLoop(options machine.SessionOptions, connection *connection, metrics Metrics, logger *slog.Logger) *loop {
+	lines := newLines(logger)
 	l := &loop{
+		lines: lines, trouble: &trouble{log: lines.log},
 		mailbox: newMailbox[func(machine.Time)](), metrics: metrics, done: make(chan struct{}),
 		elections: map[string]*stand{}, stands: map[uint64]*stand{}, calls: map[uint64]context.CancelFunc{},
 		session: machine.NewSession(options, rand.New(rand.NewSource(newSeed()))), connection: connection,
 		giveUpAt: machine.Never,
+	}
+	l.callbacks.slow = func() {
+		lines.log(slog.LevelWarn, fmt.Sprintf("tenure: a callback has not returned for %s: others wait for it, and so does work that is to begin", inWords(callPatience)))
 	}
 	go l.run()
 	return l
@@ -121,8 +131,10 @@ func (l *loop) finish() {
 	}
 	l.endError = l.session.EndStatus().Err()
 	if !l.session.Ended() && l.endError == nil {
-		l.endError = status.Error(codes.DeadlineExceeded, "the session's end was not answered in time")
+		late := status.Error(codes.DeadlineExceeded, "the session's end was not answered in time")
+		l.endError = withCause(late, l.trouble.last())
 	}
+	l.lines.flush()
 	close(l.done)
 }
 
@@ -135,6 +147,7 @@ func (l *loop) step(now machine.Time) {
 	for _, news := range l.session.TakeNews() {
 		stand := l.stands[news.Seat]
 		count(l.metrics, stand.options.Election, news.Event)
+		l.logNews(stand, news.Event)
 		stand.onNews(news.Event)
 	}
 	for _, renewal := range l.session.TakeRenewals() {
@@ -181,17 +194,14 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 				l.session.OnResignDone(what.Call, answer, now)
 			})
 	case machine.OpenStream:
-		l.stream = openKeepAlive(l.connection.client(), func(message *pb.KeepAliveResponse) {
-			l.mailbox.put(func(now machine.Time) { l.session.OnStreamMessage(what.Stream, message, now) })
-		}, func() {
-			l.mailbox.put(func(now machine.Time) { l.session.OnStreamClosed(what.Stream, now) })
-		})
+		l.openStream(what.Stream)
 	case machine.SendRenewal:
 		l.stream.requests <- what.Request
 	case machine.CloseStream:
 		l.closeStream()
 	case machine.UseAnotherReplica:
 		if what.Silent {
+			l.silent(l.connection.replica(), now)
 			l.connection.reconnect()
 		}
 		l.connection.moveOn()
@@ -215,16 +225,66 @@ func send[Request, Response any](
 ) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	l.calls[call] = cancel
-	client := l.connection.client()
+	replica := l.connection.replica()
 	go func() {
-		response, err := method(client, ctx, request)
+		response, err := method(replica.client, ctx, request)
 		l.mailbox.put(func(now machine.Time) {
 			cancel()
 			delete(l.calls, call)
-			told(status.Convert(err), response, now)
+			told(l.hear(replica, err, now), response, now)
 		})
 	}()
 }
+
+func (l *loop) openStream(stream uint64) {
+	replica := l.connection.replica()
+	l.stream = openKeepAlive(replica.client, func(message *pb.KeepAliveResponse) {
+		l.mailbox.put(func(now machine.Time) {
+			l.hear(replica, nil, now)
+			l.session.OnStreamMessage(stream, message, now)
+		})
+	}, func(err error) {
+		l.mailbox.put(func(now machine.Time) {
+			l.hear(replica, err, now)
+			l.session.OnStreamClosed(stream, now)
+		})
+	})
+}
+
+// hear : this is what a replica has answered. It answers with what the session is to be told.
+func (l *loop) hear(replica replica, err error, now machine.Time) *status.Status {
+	answer, why := replica.asSeen(err)
+	switch {
+	case why != nil:
+		l.trouble.failed(replica.endpoint, *why, answer.Err(), now)
+	case answer.Code() != codes.Canceled:
+		l.trouble.worked(replica.endpoint, now)
+	}
+	return answer
+}
+
+// silent : nothing has come from a replica for too long.
+func (l *loop) silent(replica replica, now machine.Time) {
+	l.hear(replica, status.Error(codes.DeadlineExceeded, "nothing came"), now)
+}
+
+func (l *loop) logNews(s *stand, event machine.Event) {
+	election := slog.String("election", s.options.Election)
+	switch what := event.(type) {
+	case machine.Elected:
+		l.lines.log(slog.LevelInfo, "tenure: leads", election, slog.Uint64("term", what.Leadership.GetTerm()))
+	case machine.Lost:
+		l.lines.log(slog.LevelInfo, "tenure: leads no more", election, slog.Uint64("term", s.seat.Term), slog.String("cause", causeText(what.Cause)))
+	case machine.Troubled:
+		if answer := status.Convert(what.Err); !machine.IsTransient(answer) {
+			l.lines.log(slog.LevelWarn, "tenure: the service does not let this process stand for now; still trying", election, slog.String("reason", answer.Message()))
+		}
+	case machine.Refused:
+		l.lines.log(slog.LevelError, "tenure: the service does not let this process stand; not trying again", election, slog.String("reason", status.Convert(what.Err).Message()))
+	}
+}
+
+func causeText(cause pb.Cause) string { return strings.TrimPrefix(cause.String(), "CAUSE_") }
 
 func (l *loop) closeStream() {
 	if l.stream != nil {

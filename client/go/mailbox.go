@@ -1,6 +1,7 @@
 package tenure
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -57,17 +58,28 @@ func (m *mailbox[Message]) close() []Message {
 	return m.messages
 }
 
+// How long a call may take before that is said.
+const callPatience = 10 * time.Second
+
 // executor calls functions one after the other, on a goroutine that is there only while there are
 // any. Safe for concurrent use.
 type executor struct {
+	slow func() // called when a call has taken longer than callPatience; nil: nobody cares
+
 	mutex   sync.Mutex
 	queue   []func()
 	running bool
 }
 
-func (e *executor) run(call func()) {
+func (e *executor) run(call func()) { e.runIfRoom(math.MaxInt, call) }
+
+// runIfRoom does nothing if so many calls wait already.
+func (e *executor) runIfRoom(waitingMax int, call func()) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
+	if len(e.queue) >= waitingMax {
+		return
+	}
 	e.queue = append(e.queue, call)
 	if !e.running {
 		e.running = true
@@ -76,16 +88,30 @@ func (e *executor) run(call func()) {
 }
 
 func (e *executor) work() {
+	finished := false
+	defer func() {
+		if !finished { // a call has ended its goroutine, as t.FailNow does: the others go on
+			go e.work()
+		}
+	}()
 	for {
 		e.mutex.Lock()
 		if len(e.queue) == 0 {
 			e.queue, e.running = nil, false
 			e.mutex.Unlock()
+			finished = true
 			return
 		}
 		call := e.queue[0]
 		e.queue = e.queue[1:]
 		e.mutex.Unlock()
-		call()
+		e.do(call)
 	}
+}
+
+func (e *executor) do(call func()) {
+	if e.slow != nil {
+		defer time.AfterFunc(callPatience, e.slow).Stop()
+	}
+	call()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math/rand"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"tenure/internal/clock"
 	"tenure/internal/machine"
 	pb "tenure/v1"
 )
@@ -29,6 +32,7 @@ type ObserverOptions struct {
 	Endpoints   string
 	TLS         *TLSOptions
 	DialOptions []grpc.DialOption
+	Logger      *slog.Logger
 
 	// Elections, whether or not they exist yet; at most 10,000. With Prefix: name prefixes, at most 64; an
 	// empty one selects all elections.
@@ -67,6 +71,8 @@ type ObserverOptions struct {
 type Observer struct {
 	options     ObserverOptions
 	observation *machine.Observation
+	lines       *lines
+	trouble     *trouble
 }
 
 // NewObserver does not connect yet. The error says which option is malformed.
@@ -109,7 +115,8 @@ func newObserver(options ObserverOptions) *Observer {
 		options.SilenceMax = silenceMax
 	}
 	wish := machine.Wish{Names: options.Names, Prefix: options.Prefix, FromRevision: options.FromRevision}
-	return &Observer{options, machine.NewObservation(wish)}
+	lines := newLines(options.Logger)
+	return &Observer{options, machine.NewObservation(wish), lines, &trouble{log: lines.log}}
 }
 
 // Run observes until ctx ends (nil), or the service refuses this observer for good: the request is
@@ -122,15 +129,19 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	defer connection.close()
 	for {
-		err := o.followOneStream(ctx, connection)
+		replica := connection.replica()
+		answer, why := replica.asSeen(o.followOneStream(ctx, connection))
 		if ctx.Err() != nil {
 			return nil
 		}
-		answer := status.Convert(err)
 		if isFinal(answer) {
-			return err
+			return answer.Err()
 		}
-		tell(o.options.OnBroken, err)
+		if why == nil {
+			why = &reason{refusedForNow, answer.Message()}
+		}
+		o.trouble.failed(replica.endpoint, *why, answer.Err(), clock.Now())
+		tell(o.options.OnBroken, answer.Err())
 		connection.moveOn()
 		timer := time.NewTimer(pauseAfter(answer, connection.backoff()))
 		select {
@@ -166,7 +177,8 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 	silence := time.AfterFunc(o.options.SilenceMax, func() { cancel(silent) })
 	defer silence.Stop()
 
-	stream, err := connection.client().Observe(ctx, o.observation.Request())
+	endpoint := connection.replica().endpoint
+	stream, err := connection.replica().client.Observe(ctx, o.observation.Request())
 	for err == nil {
 		var response *pb.ObserveResponse
 		response, err = stream.Recv()
@@ -175,6 +187,7 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 		}
 		silence.Stop() // whoever is told may take his time
 		connection.succeeded()
+		o.trouble.worked(endpoint, clock.Now())
 		switch o.observation.Note(response) {
 		case machine.News:
 			o.tell(response)
@@ -188,8 +201,8 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 		connection.reconnect()
 		return silent
 	}
-	if _, ok := status.FromError(err); !ok { // io.EOF
-		return status.Error(codes.Unavailable, "the server ended the stream")
+	if errors.Is(err, io.EOF) {
+		return errStreamEnded
 	}
 	return err
 }

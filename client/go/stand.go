@@ -32,8 +32,9 @@ type stand struct {
 	silenced chan struct{}         // closed among the callbacks: none is called any more
 	released chan struct{}         // closed when another elector may stand in the election
 
-	mutex   sync.Mutex
-	refusal error
+	mutex    sync.Mutex
+	refusal  error
+	troubled error // why it neither leads nor waits, as far as the service said
 
 	// Of the loop's goroutine.
 	publishedTerm  uint64 // 0: no belief stands
@@ -176,6 +177,7 @@ func isClosed(channel <-chan struct{}) bool {
 // Of the loop's goroutine. The belief is up to date.
 func (s *stand) onNews(event machine.Event) {
 	told := s.told
+	s.noteTrouble(event)
 	switch what := event.(type) {
 	case machine.Standing:
 		call(s, told.OnStanding, QueuePlace{what.Place.GetPosition(), what.Place.GetLeader()})
@@ -205,6 +207,25 @@ func (s *stand) onNews(event machine.Event) {
 		s.mutex.Unlock()
 		call(s, told.OnRefused, what.Err)
 	}
+}
+
+func (s *stand) noteTrouble(event machine.Event) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch what := event.(type) {
+	case machine.Standing, machine.Elected:
+		s.troubled = nil
+	case machine.Troubled:
+		s.troubled = what.Err
+	case machine.Refused:
+		s.troubled = what.Err
+	}
+}
+
+func (s *stand) trouble() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.troubled
 }
 
 func (s *stand) onElected(leadership *pb.Leadership) {
@@ -252,8 +273,8 @@ func (s *stand) onOverrun() {
 		s.told.OnOverrun(s.seat)
 		return
 	}
-	slog.Error("tenure: the leader's work has not stopped in time, and another process may soon lead",
-		"election", s.seat.Election, "term", s.seat.Term)
+	s.loop.lines.log(slog.LevelError, "tenure: the leader's work has not stopped in time, and another process may soon lead",
+		slog.String("election", s.seat.Election), slog.Uint64("term", s.seat.Term))
 }
 
 // call calls a callback in its turn, if there is one.

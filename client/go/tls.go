@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 )
 
@@ -49,14 +50,17 @@ func (o *TLSOptions) check() error {
 }
 
 func (o *TLSOptions) dialOptions() []grpc.DialOption {
-	if o == nil {
+	if o == nil || o.Token == "" {
 		return nil
 	}
-	options := []grpc.DialOption{grpc.WithTransportCredentials(&reloadedTLS{credentials.NewTLS(&tls.Config{}), *o})}
-	if o.Token != "" {
-		options = append(options, grpc.WithPerRPCCredentials(tokenOfFile(o.Token)))
+	return []grpc.DialOption{grpc.WithPerRPCCredentials(tokenOfFile(o.Token))}
+}
+
+func (o *TLSOptions) credentials() credentials.TransportCredentials {
+	if o == nil {
+		return insecure.NewCredentials()
 	}
-	return options
+	return &reloadedTLS{credentials.NewTLS(&tls.Config{}), *o}
 }
 
 func (o *TLSOptions) config() (*tls.Config, error) {

@@ -53,6 +53,7 @@ func freeAddress(t testing.TB) string {
 type service struct {
 	t        testing.TB
 	endpoint string
+	http     string
 	store    string
 	flags    []string
 	process  *exec.Cmd
@@ -69,25 +70,16 @@ func startReplica(t testing.TB, store string, flags ...string) *service {
 
 func startReplicaAt(t testing.TB, endpoint, store string, flags ...string) *service {
 	t.Helper()
-	s := &service{t: t, endpoint: endpoint, store: store, flags: flags}
+	s := &service{t: t, endpoint: endpoint, http: freeAddress(t), store: store, flags: flags}
 	s.start()
 	t.Cleanup(s.kill)
 	return s
 }
 
+// start returns when it is ready.
 func (s *service) start() {
 	s.t.Helper()
-	arguments := []string{"--listen", s.endpoint, "--http-listen", freeAddress(s.t)}
-	s.process = exec.Command(program(s.t, "tenured"), append(arguments, s.flags...)...)
-	s.process.Env = append(os.Environ(), "TENURE_STORE=sqlite:"+s.store) // a flag wins
-	errors, err := s.process.StderrPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.process.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	lines := bufio.NewScanner(errors)
+	lines := s.launch()
 	var said []string
 	for lines.Scan() {
 		said = append(said, lines.Text())
@@ -100,6 +92,22 @@ func (s *service) start() {
 		}
 	}
 	s.t.Fatal("tenured is not ready: ", strings.Join(said, "\n"))
+}
+
+// launch returns what it says.
+func (s *service) launch() *bufio.Scanner {
+	s.t.Helper()
+	arguments := []string{"--listen", s.endpoint, "--http-listen", s.http}
+	s.process = exec.Command(program(s.t, "tenured"), append(arguments, s.flags...)...)
+	s.process.Env = append(os.Environ(), "TENURE_STORE=sqlite:"+s.store) // a flag wins
+	errors, err := s.process.StderrPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.process.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	return bufio.NewScanner(errors)
 }
 
 func (s *service) signal(what syscall.Signal) {

@@ -29,10 +29,12 @@ type authority struct {
 	folder      string
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
+	validUntil  time.Time
+	addresses   []net.IP
 }
 
 func newAuthority(t *testing.T) *authority {
-	a := &authority{t: t, folder: t.TempDir()}
+	a := &authority{t: t, folder: t.TempDir(), validUntil: time.Now().Add(time.Hour), addresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	a.certificate, a.key = a.issue("ca", true)
 	return a
 }
@@ -45,8 +47,8 @@ func (a *authority) issue(name string, isCA bool) (*x509.Certificate, *ecdsa.Pri
 	must(a.t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: a.validUntil,
+		DNSNames: []string{name}, IPAddresses: a.addresses,
 		BasicConstraintsValid: true, IsCA: isCA,
 	}
 	parent, signer := a.certificate, a.key

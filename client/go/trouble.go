@@ -1,0 +1,123 @@
+package tenure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tenure/internal/machine"
+)
+
+const (
+	changeInterval  = time.Minute      // at least, between two warnings about one trouble
+	warningInterval = 10 * time.Second // at least, between two warnings
+	linesMax        = 100              // that wait for the logger
+	flushPatience   = time.Second
+)
+
+// trouble says once why a service cannot be used, and once that it can be used again. It is not repeated
+// while it lasts, unless the reason changes. Safe for concurrent use.
+type trouble struct {
+	log func(level slog.Level, line string, attributes ...any)
+
+	mutex    sync.Mutex
+	since    machine.Time // 0: there is none
+	kind     string       // that was said of this one; empty: nothing yet
+	warnedAt machine.Time
+	err      error
+}
+
+// failed : a try has failed on this endpoint.
+func (t *trouble) failed(endpoint string, why reason, err error, now machine.Time) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.err = err
+	if t.since == 0 {
+		t.since, t.kind = now, ""
+	}
+	interval := warningInterval
+	if t.kind != "" {
+		interval = changeInterval
+	}
+	if why.kind == t.kind || (t.warnedAt != 0 && now < t.warnedAt.Add(interval)) {
+		return
+	}
+	t.kind, t.warnedAt = why.kind, now
+	t.log(slog.LevelWarn, fmt.Sprintf("tenure: cannot use %s: %s; still trying", endpoint, why))
+}
+
+// worked : a try went well on this endpoint.
+func (t *trouble) worked(endpoint string, now machine.Time) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.kind != "" {
+		t.log(slog.LevelInfo, fmt.Sprintf("tenure: %s answers after %s", endpoint, inWords(now.Sub(t.since))))
+	}
+	t.since, t.kind, t.err = 0, "", nil
+}
+
+// last is why the last try failed; nil if it went well.
+func (t *trouble) last() error {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.err
+}
+
+func inWords(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// withCause is err with why it is so, if that is known: both are found by errors.Is, errors.As and
+// status.Code.
+func withCause(err, cause error) error {
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// lines has a logger that may block: its caller never waits. Safe for concurrent use.
+type lines struct {
+	logger   *slog.Logger
+	executor executor
+}
+
+func newLines(logger *slog.Logger) *lines {
+	if logger == nil {
+		logger = slog.Default()
+	}
+	return &lines{logger: logger}
+}
+
+// log drops the line if too many wait.
+func (l *lines) log(level slog.Level, line string, attributes ...any) {
+	l.executor.runIfRoom(linesMax, func() { l.logger.Log(context.Background(), level, line, attributes...) })
+}
+
+// flush waits until all lines are with the logger, or for a bounded time.
+func (l *lines) flush() {
+	done := make(chan struct{})
+	l.executor.run(func() { close(done) })
+	select {
+	case <-done:
+	case <-time.After(flushPatience):
+	}
+}
+
+// silence is a handler for lines that another logger gets.
+type silence struct{}
+
+func (silence) Enabled(context.Context, slog.Level) bool  { return false }
+func (silence) Handle(context.Context, slog.Record) error { return nil }
+func (s silence) WithAttrs([]slog.Attr) slog.Handler      { return s }
+func (s silence) WithGroup(string) slog.Handler           { return s }
