@@ -5,20 +5,20 @@
 import {
   type ClientDuplexStream,
   type ClientUnaryCall,
-  Metadata,
   type ServiceError as RpcError,
   status as Status,
 } from "@grpc/grpc-js";
 
 import { aside } from "./aside.js";
 import type { HolderClock } from "./clock.js";
-import { Connection, type Credentials, type Replica } from "./connection.js";
+import { Connection, type ConnectionOptions } from "./connection.js";
 import type { Effect } from "./effects.js";
 import { ServiceError } from "./errors.js";
-import type { ClientLog, LoggerOption } from "./logger.js";
+import type { ClientLog } from "./logger.js";
 import { MILLISECOND, NEVER, SECOND } from "./lease.js";
 import type { ClientMetrics } from "./metrics.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
+import { wrongService } from "./service-choice.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { KeepAliveRequest, KeepAliveResponse } from "./stubs/tenure/v1/election.js";
 import { after } from "./within.js";
@@ -36,9 +36,7 @@ export interface SeatListener {
   onGone(): void;
 }
 
-export interface LoopOptions extends SessionOptions, LoggerOption {
-  endpoints: string;
-  credentials?: Credentials;
+export interface LoopOptions extends SessionOptions, ConnectionOptions {
   metrics?: ClientMetrics | undefined;
 }
 
@@ -57,7 +55,7 @@ export class ClientLoop {
   private timer: NodeJS.Timeout | undefined;
   private wakeAt = NEVER;
   private stream: Stream | undefined;
-  private readonly calls = new Map<number, ClientUnaryCall>(); // under way
+  private readonly calls = new Map<number, Pick<ClientUnaryCall, "cancel">>(); // under way
   private patienceMax = NEVER; // of a call
   private giveUpAt = NEVER;
   private over = false;
@@ -69,7 +67,7 @@ export class ClientLoop {
   ) {
     this.session = new Session(options);
     this.candidate = options.candidate;
-    this.connection = new Connection(options.endpoints, options.credentials, options.logger);
+    this.connection = new Connection(options);
     this.metrics = options.metrics;
   }
 
@@ -195,18 +193,12 @@ export class ClientLoop {
 
   private carryOut(effect: Effect): void {
     switch (effect.do) {
-      case "campaign": {
-        const { stub, options, ended } = this.startCall(effect);
-        const call = stub.campaign(effect.request, new Metadata(), options, (error, response) => {
-          const answer = ended(error) ?? response;
-          this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
-        });
-        this.calls.set(effect.call, call);
-        break;
-      }
+      case "campaign":
+        if (effect.request.sessionId) return this.campaign(effect);
+        return void this.open(effect);
       case "resign": {
-        const { stub, options, ended } = this.startCall(effect);
-        const call = stub.resign(effect.request, new Metadata(), options, (error) => {
+        const { stub, metadata, options, ended } = this.startCall(effect);
+        const call = stub.resign(effect.request, metadata, options, (error) => {
           const failure = ended(error);
           this.tell((session, now) => session.onResignDone(effect.call, now, failure));
         });
@@ -229,36 +221,60 @@ export class ClientLoop {
     }
   }
 
+  /** The campaign that opens the session: of the service to which the endpoints belong. */
+  private async open(effect: Effect & { do: "campaign" }): Promise<void> {
+    const stop = new AbortController();
+    this.calls.set(effect.call, { cancel: () => stop.abort() });
+    const error = await this.connection.choose(effect.patience / MILLISECOND, stop.signal);
+    this.calls.delete(effect.call);
+    if (this.over) return;
+    if (!error && !stop.signal.aborted) return this.campaign(effect);
+    const answer = error ?? new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
+    this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
+  }
+
+  private campaign(effect: Effect & { do: "campaign" }): void {
+    const { stub, metadata, options, ended } = this.startCall(effect);
+    const call = stub.campaign(effect.request, metadata, options, (error, response) => {
+      const answer = ended(error, response?.session?.serviceId) ?? response;
+      this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
+    });
+    this.calls.set(effect.call, call);
+  }
+
   private startCall({ call, patience }: { call: number; patience: number }) {
-    const { replica } = this.connection;
+    const { replica, metadata } = this.connection;
     const options = { deadline: Date.now() + Math.min(patience, this.patienceMax) / MILLISECOND };
     /** Answers with the error, if it is one. */
-    const ended = (error: RpcError | null): ServiceError | undefined => {
+    const ended = (error: RpcError | null, serviceId = ""): ServiceError | undefined => {
       this.calls.delete(call);
-      if (!error) {
-        this.connection.succeeded(replica);
-        return undefined;
+      if (error?.code === Status.CANCELLED) {
+        return new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
       }
-      const late = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
-      const failure = error.code === Status.CANCELLED ? late : ServiceError.fromRpc(error);
-      return this.connection.failed(replica, failure);
+      if (error) return this.connection.failed(replica, ServiceError.fromRpc(error));
+      this.connection.succeeded(replica);
+      return this.connection.belongs(replica, serviceId) ? undefined : wrongService(serviceId);
     };
-    return { stub: replica.stub, options, ended };
+    return { stub: replica.stub, metadata, options, ended };
   }
 
   private openStream(number: number): Stream {
-    const replica: Replica = this.connection.replica;
-    const stream = replica.stub.keepAlive();
+    const { replica, metadata } = this.connection;
+    const stream = replica.stub.keepAlive(metadata);
+    const closed = (error?: ServiceError) =>
+      this.tell((session, now) => session.onStreamClosed(number, now, error));
     stream.on("data", (response: KeepAliveResponse) => {
       this.connection.succeeded(replica);
+      if (!this.connection.belongs(replica, response.serviceId)) {
+        stream.cancel();
+        return closed(wrongService(response.serviceId));
+      }
       this.tell((session, now) => session.onStreamMessage(number, response, now));
     });
-    const closed = () => this.tell((session, now) => session.onStreamClosed(number, now));
-    stream.on("error", (error: RpcError) => {
-      this.connection.failed(replica, ServiceError.fromRpc(error));
-      closed();
-    });
-    stream.on("end", closed);
+    stream.on("error", (error: RpcError) =>
+      closed(this.connection.failed(replica, ServiceError.fromRpc(error))),
+    );
+    stream.on("end", () => closed());
     return stream;
   }
 }

@@ -13,7 +13,7 @@ import type { LoggerOption } from "./logger.js";
 import { MILLISECOND } from "./lease.js";
 import type { ClientMetrics } from "./metrics.js";
 import { within } from "./within.js";
-import { checkEndpoints, checkName, checkNotNegative } from "./validation.js";
+import { checkEndpoints, checkName, checkNotNegative, checkServiceId } from "./validation.js";
 
 const CLOSE_PATIENCE_MS = 5_000;
 
@@ -33,6 +33,11 @@ export interface ClientOptions extends LoggerOption {
    * two processes share a candidate name.
    */
   supersede?: boolean;
+  /**
+   * The service that the endpoints belong to, as `tenure status` shows it: endpoints of another one
+   * are never used. Absent: that of most endpoints.
+   */
+  serviceId?: string;
   /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
   credentials?: Tls | ChannelCredentials;
   /** Those of tenure/prom-client. */
@@ -59,6 +64,7 @@ export class Client implements AsyncDisposable {
     candidate = `${hostname()}:${process.pid}`,
     leaseTtlMs = 0,
     supersede,
+    serviceId,
     credentials,
     metrics,
     logger,
@@ -66,8 +72,18 @@ export class Client implements AsyncDisposable {
     checkEndpoints(endpoints);
     checkName(candidate, "candidate");
     checkNotNegative(leaseTtlMs, "leaseTtlMs");
+    if (serviceId !== undefined) checkServiceId(serviceId);
     const leaseTtl = leaseTtlMs === 0 ? undefined : Math.round(leaseTtlMs * MILLISECOND);
-    this.options = { endpoints, candidate, leaseTtl, supersede, credentials, metrics, logger };
+    this.options = {
+      endpoints,
+      candidate,
+      leaseTtl,
+      supersede,
+      serviceId,
+      credentials,
+      metrics,
+      logger,
+    };
   }
 
   /**

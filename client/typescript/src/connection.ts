@@ -3,6 +3,7 @@
 import {
   ChannelCredentials,
   type ClientOptions as ChannelOptions,
+  Metadata,
   status as Status,
 } from "@grpc/grpc-js";
 
@@ -11,7 +12,9 @@ import { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
 import { MILLISECOND } from "./lease.js";
 import { ClientLog, type LoggerOption } from "./logger.js";
+import { chooseService, isWrongService } from "./service-choice.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
+import { survey } from "./survey.js";
 import { checkEndpoints } from "./validation.js";
 
 // Of several addresses behind one name, the next call uses the next one that is connected.
@@ -33,6 +36,7 @@ const OPTIONS: ChannelOptions = {
   "grpc.enable_http_proxy": 0,
 };
 
+const SERVICE_METADATA = "tenure-service-id";
 const NO_ANSWER = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
 
 /** Absent: a connection without TLS. */
@@ -43,6 +47,15 @@ export interface Replica {
   stub: ElectionServiceClient;
   /** Anything came back on this connection. */
   answered: boolean;
+  /** It has said that it is of this service, which is not the one that is used. */
+  otherService: string;
+}
+
+export interface ConnectionOptions extends LoggerOption {
+  endpoints: string;
+  credentials?: Credentials;
+  /** Absent: that of most endpoints. */
+  serviceId?: string | undefined;
 }
 
 /** The replicas of one service, one of them in use. Any will do. */
@@ -53,12 +66,16 @@ export class Connection {
   private stamp = "";
   private inUse: number;
   private failures = 0;
+  private serviceId: string; // empty: unknown
+  private readonly pinned: boolean;
+  private readonly credentials: Credentials;
+  private excluded = new Set<string>(); // endpoints, until the next survey
 
-  constructor(
-    endpoints: string,
-    private readonly credentials: Credentials,
-    logger: LoggerOption["logger"],
-  ) {
+  /** `known`: the service that was used before, if none is set. */
+  constructor({ endpoints, credentials, logger, serviceId = "" }: ConnectionOptions, known = "") {
+    this.credentials = credentials;
+    this.serviceId = serviceId || known;
+    this.pinned = serviceId !== "";
     this.log = new ClientLog(logger, usesTls(credentials));
     if (credentials instanceof Tls) {
       this.stamp = credentials.stamp();
@@ -85,10 +102,78 @@ export class Connection {
     for (const [index, replica] of this.replicas.entries()) {
       if (changed || (silent && index === this.inUse && replica.answered)) {
         replica.stub.close();
-        this.replicas[index] = this.open(replica.endpoint);
+        this.replicas[index] = {
+          ...this.open(replica.endpoint),
+          otherService: replica.otherService,
+        };
       }
     }
-    this.inUse = (this.inUse + 1) % this.replicas.length;
+    this.useNext(() => true);
+  }
+
+  /** Its id; empty: unknown. */
+  get service(): string {
+    return this.serviceId;
+  }
+
+  /** To be sent with each call. */
+  get metadata(): Metadata {
+    const metadata = new Metadata();
+    if (this.serviceId) metadata.set(SERVICE_METADATA, this.serviceId);
+    return metadata;
+  }
+
+  /**
+   * Before a session or a stream begins: asks all endpoints which service they belong to, and uses
+   * one of them that is of the right one. `replaced` is called if that is another one than before.
+   * Answers with an error if no service can be chosen.
+   */
+  async choose(
+    patienceMs: number,
+    signal: AbortSignal,
+    replaced: () => void = () => {},
+  ): Promise<ServiceError | undefined> {
+    const { replicas, serviceId: known, pinned } = this;
+    if (replicas.length === 1 && !known) return undefined; // it will say so itself
+    const { answers, error, tooOld } = await survey(this, [...replicas], known, patienceMs, signal);
+    const chosen = chooseService({ id: known, pinned }, answers);
+    if (chosen instanceof ServiceError) {
+      if (!isWrongService(chosen)) return tooOld ? undefined : (error ?? chosen);
+      this.log.disagree(chosen);
+      const { code, details, reason } = chosen;
+      return new ServiceError(code, details, { reason, retryDelayMs: this.refusedPause() });
+    }
+    this.log.agree();
+    if (known && chosen !== known) {
+      this.log.warn(`the endpoints belong to service ${chosen} now, not to ${known} any more`);
+    }
+    this.serviceId = chosen;
+    this.excluded = new Set();
+    const right = new Set<string>();
+    for (const [index, { endpoint, serviceId }] of answers.entries()) {
+      if (serviceId) this.belongs(this.replicas[index]!, serviceId);
+      if (serviceId && serviceId !== chosen) this.excluded.add(endpoint);
+      if (serviceId === chosen) right.add(endpoint);
+    }
+    if (!right.has(this.replica.endpoint) && (right.size > 0 || this.isExcluded)) {
+      this.useNext(({ endpoint }) => right.size === 0 || right.has(endpoint));
+    }
+    if (known && chosen !== known) replaced();
+    return undefined;
+  }
+
+  /** Whether a message with this service id, which may be empty, is of the service that is used. */
+  belongs(replica: Replica, serviceId: string): boolean {
+    if (!serviceId) return true;
+    this.serviceId ||= serviceId;
+    const ours = serviceId === this.serviceId;
+    if (!ours && replica.otherService !== serviceId) {
+      const text = `belongs to service ${serviceId}, not to ${this.serviceId}`;
+      const why = "its replica works on another database; it is not used";
+      this.log.warn(`${replica.endpoint} ${text}: ${why}`);
+    }
+    replica.otherService = ours ? "" : serviceId;
+    return ours;
   }
 
   /** How long to wait before the next try, in milliseconds: longer with each one in a row. */
@@ -113,6 +198,10 @@ export class Connection {
   /** A call or stream has failed. Answers with the error, explained. */
   failed(replica: Replica, error: ServiceError): ServiceError {
     if (error.code === Status.CANCELLED) return error; // by this process
+    if (isWrongService(error)) {
+      this.belongs(replica, error.metadata["service_id"] ?? "");
+      return error;
+    }
     return this.log.failed(replica.endpoint, error);
   }
 
@@ -122,7 +211,24 @@ export class Connection {
 
   private open(endpoint: string): Replica {
     const stub = new ElectionServiceClient(endpoint, this.channelCredentials, OPTIONS);
-    return { endpoint, stub, answered: false };
+    return { endpoint, stub, answered: false, otherService: "" };
+  }
+
+  private get isExcluded(): boolean {
+    return this.excluded.has(this.replica.endpoint);
+  }
+
+  /** The next one that is not excluded, and that is wanted; if there is none, any. */
+  private useNext(wanted: (replica: Replica) => boolean): void {
+    const { length } = this.replicas;
+    for (let step = 1; step <= length; step++) {
+      const index = (this.inUse + step) % length;
+      const replica = this.replicas[index]!;
+      if (this.excluded.has(replica.endpoint) || !wanted(replica)) continue;
+      this.inUse = index;
+      return;
+    }
+    this.inUse = (this.inUse + 1) % length;
   }
 
   private filesHaveChanged(): boolean {

@@ -76,6 +76,7 @@ export class ServiceError extends TenureError {
 
   /** The same request may go well later or elsewhere. */
   get isTransient(): boolean {
+    if (this.reason === "WRONG_SERVICE") return true;
     if (this.code === Status.RESOURCE_EXHAUSTED) return ["", "OVERLOADED"].includes(this.reason);
     return TRANSIENT.includes(this.code);
   }

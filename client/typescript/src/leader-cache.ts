@@ -54,6 +54,10 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
     super();
     this.observer = new Observer(options);
     this.observer.on("broken", (error) => this.tell("broken", error));
+    this.observer.on("replaced", () => {
+      this.seats.clear();
+      this.isReady = false;
+    });
     this.prefixes = options.prefix ? options.names : [];
     this.complete = new Promise((resolve, reject) => {
       this.nowComplete = resolve;
@@ -76,7 +80,7 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
 
   /**
    * Waits until the state of every requested election has arrived; from then on the cache stays
-   * ready. False if that takes longer than `timeoutMs`. Rejects if the service refuses it for good,
+   * ready. If all endpoints belong to another service one day, it forgets what it knew of the first. False if that takes longer than `timeoutMs`. Rejects if the service refuses it for good,
    * or the cache is closed.
    */
   async ready(timeoutMs?: number): Promise<boolean> {

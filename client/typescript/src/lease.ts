@@ -39,6 +39,11 @@ export class Lease {
     return this.renewedAt + Math.floor(this.ttl / 2);
   }
 
+  /** For the service: later than for the holder. */
+  get endsAt(): number {
+    return this.renewedAt + this.ttl;
+  }
+
   get renewalInterval(): number {
     return Math.floor(this.ttl / RENEWALS_PER_LEASE);
   }

@@ -63,6 +63,15 @@ export class ClientLog {
     return this.lastError;
   }
 
+  /** The endpoints belong to different services. */
+  disagree({ details }: ServiceError): void {
+    if (this.troubles.failed("", details, performance.now())) this.warn(`${details}; still trying`);
+  }
+
+  agree(): void {
+    this.troubles.answered("", 0);
+  }
+
   answered(endpoint: string): void {
     this.lastError = undefined;
     const failedMs = this.troubles.answered(endpoint, performance.now());

@@ -13,14 +13,16 @@ import type { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
 import type { LoggerOption } from "./logger.js";
 import { Observation } from "./observation.js";
+import { wrongService } from "./service-choice.js";
 import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
 import { Teller } from "./teller.js";
 import { isOfTheEndpoint } from "./trouble.js";
-import { checkEndpoints, checkName } from "./validation.js";
+import { checkEndpoints, checkName, checkServiceId } from "./validation.js";
 import { after } from "./within.js";
 
 const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
+const SURVEY_MS = 3_000;
 const SILENCE_MAX_MS = 30_000;
 
 export interface ObserverOptions extends LoggerOption {
@@ -28,6 +30,8 @@ export interface ObserverOptions extends LoggerOption {
   endpoints?: string;
   /** A Tls, or any ChannelCredentials of grpc-js. Absent: a connection without TLS. */
   credentials?: Tls | ChannelCredentials;
+  /** As in ClientOptions. */
+  serviceId?: string;
   /**
    * Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most
    * 64; an empty one selects all elections.
@@ -60,6 +64,11 @@ export type Change =
  */
 export interface ObserverEvents {
   broken: [error: ServiceError];
+  /**
+   * All endpoints belong to another service now. Everything that was reported is void, and each
+   * election begins again with a snapshot. Never, with `serviceId`.
+   */
+  replaced: [];
 }
 
 type Stream = AsyncIterable<ObserveResponse> & { cancel(): void };
@@ -89,7 +98,8 @@ type Stream = AsyncIterable<ObserveResponse> & { cancel(): void };
  */
 export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Change>, Disposable {
   private readonly options: ObserverOptions;
-  private readonly observation: Observation;
+  private observation: Observation;
+  private knownService = ""; // empty: unknown
   private readonly closing = new AbortController();
   private iterating = false;
   private warned = ""; // since the last message
@@ -118,17 +128,21 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   /** One at a time. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     if (this.iterating) throw new Error("the observer is being iterated already");
-    const { endpoints = "127.0.0.1:7070", credentials, logger } = this.options;
-    const connection = new Connection(endpoints, credentials, logger);
+    const { endpoints = "127.0.0.1:7070" } = this.options;
+    const connection = new Connection({ ...this.options, endpoints }, this.knownService);
     this.iterating = true;
     try {
       while (!this.closing.signal.aborted) {
         const failure: { error?: ServiceError } = {};
-        yield* this.followOneStream(connection, failure);
+        const { signal } = this.closing;
+        const error = await connection.choose(SURVEY_MS, signal, this.replaced);
+        if (error) failure.error = error;
+        else yield* this.followOneStream(connection, failure);
         if (this.closing.signal.aborted) return;
         await this.recover(connection, failure.error!);
       }
     } finally {
+      this.knownService = connection.service;
       connection.close();
       this.iterating = false;
     }
@@ -139,8 +153,8 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     connection: Connection,
     failure: { error?: ServiceError },
   ): AsyncGenerator<Change, void, undefined> {
-    const { replica } = connection;
-    const stream: Stream = replica.stub.observe(this.observation.request());
+    const { replica, metadata } = connection;
+    const stream: Stream = replica.stub.observe(this.observation.request(), metadata);
     const cancel = () => stream.cancel();
     this.closing.signal.addEventListener("abort", cancel);
     const messages = stream[Symbol.asyncIterator]();
@@ -150,6 +164,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
         if (done) throw unavailable("the server ended the stream");
         connection.succeeded(replica);
         this.warned = "";
+        if (!connection.belongs(replica, message.serviceId)) throw wrongService(message.serviceId);
         const verdict = this.observation.note(message);
         if (verdict === "gap") throw unavailable("the stream skipped changes");
         const change = verdict === "news" ? changeOf(message) : undefined;
@@ -200,6 +215,12 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     await this.pause(Math.max(pause, error.retryDelayMs));
   }
 
+  private readonly replaced = () => {
+    const { names, prefix } = this.options;
+    this.observation = new Observation({ names, prefix }); // revisions are the other service's
+    this.tell("replaced");
+  };
+
   /** What concerns an endpoint has been said already. */
   private warn({ log }: Connection, error: ServiceError, next: string): void {
     const why = error.reason ? `${error.details} (${error.reason})` : error.details;
@@ -246,7 +267,9 @@ function unavailable(details: string): ServiceError {
   return new ServiceError(Status.UNAVAILABLE, details);
 }
 
-function check({ endpoints, names, prefix, fromRevision, silenceMaxMs }: ObserverOptions): void {
+function check(options: ObserverOptions): void {
+  const { endpoints, serviceId, names, prefix, fromRevision, silenceMaxMs } = options;
+  if (serviceId !== undefined) checkServiceId(serviceId);
   if (endpoints !== undefined) checkEndpoints(endpoints);
   const namesMax = prefix ? PREFIXES_MAX : OBSERVED_MAX;
   if (names.length < 1 || names.length > namesMax) {

@@ -147,6 +147,7 @@ export class Session {
     const call = this.takeCall(number);
     if (call?.sessionId !== this.sessionId) return; // of a session that is over
     if (answer instanceof ServiceError) {
+      if (this.isOverElsewhere(answer, now)) return this.sessionOver(Cause.EXPIRED, now);
       this.onCampaignFailed(call, answer, now);
     } else {
       this.onCampaignAnswered(call, answer, now);
@@ -251,9 +252,10 @@ export class Session {
     }
   }
 
-  onStreamClosed(stream: number, now: number): void {
+  onStreamClosed(stream: number, now: number, error?: ServiceError): void {
     this.pass(now);
     if (stream !== this.stream) return;
+    if (error && this.isOverElsewhere(error, now)) this.sessionOver(Cause.EXPIRED, now);
     this.replicaFailed(this.streamReplica, false);
     this.stream = 0;
     this.renewalSent = undefined;
@@ -461,6 +463,14 @@ export class Session {
       // Whoever took over would be thrown out by another session.
       if (cause === Cause.SUPERSEDED) seat.onRefused(this.superseded(), now);
     }
+  }
+
+  /**
+   * The replica belongs to another service, and the lease has passed since it was renewed: so
+   * nothing is left of this session, and a new one may be opened wherever the endpoints belong to.
+   */
+  private isOverElsewhere({ reason }: ServiceError, now: number): boolean {
+    return reason === "WRONG_SERVICE" && this.sessionId !== "" && now >= this.lease.endsAt;
   }
 
   private superseded(): ServiceError {

@@ -31,6 +31,13 @@ export function checkNotNegative(duration: number, what: string): number {
   return duration;
 }
 
+export function checkServiceId(id: string): string {
+  if (/^[0-9a-f]{32}$/.test(id)) return id;
+  throw new RangeError(
+    `serviceId is ${JSON.stringify(id)}; it must have 32 lower-case hexadecimal digits, as "tenure status" shows it`,
+  );
+}
+
 export function checkEndpoints(endpoints: string): string[] {
   const named = endpoints.split(",").map((endpoint) => endpoint.trim());
   const present = named.filter((endpoint) => endpoint !== "");

@@ -20,7 +20,10 @@ import { observedService } from "./support/observed.js";
 import { freeAddress, Service } from "./support/service.js";
 import { uncaught } from "./support/uncaught.js";
 
-const PROGRESS = { message: { $case: "progress" as const, value: Progress.create() } };
+const PROGRESS = {
+  message: { $case: "progress" as const, value: Progress.create() },
+  serviceId: "",
+};
 
 function cacheOf(context: TestContext, options: ObserverOptions): LeaderCache {
   const leaders = new LeaderCache(options);

@@ -13,6 +13,7 @@ import { ServiceError } from "../src/errors.js";
 import { MILLISECOND, NEVER, SECOND } from "../src/lease.js";
 import { Observation, type Wish } from "../src/observation.js";
 import type { SeatEvent } from "../src/seat.js";
+import { chooseService } from "../src/service-choice.js";
 import { Session } from "../src/session.js";
 import {
   CampaignRequest,
@@ -36,7 +37,8 @@ function* scenarios(machine: string): Generator<Json> {
     if (file.machine !== machine) continue;
     for (const scenario of file.scenarios) {
       const opening = scenario.opening ? file.openings[scenario.opening] : [];
-      yield { options: file.options, ...scenario, steps: [...opening, ...scenario.steps] };
+      const steps = [...opening, ...(scenario.steps ?? [])];
+      yield { options: file.options, ...scenario, steps };
     }
   }
 }
@@ -280,6 +282,30 @@ for (const scenario of scenarios("observation")) {
       const expected = step.selectors.map((one: Json) => expectedMessage(Selector, one));
       const sorted = (list: Selector[]) => list.map((one) => JSON.stringify(one)).sort();
       assert.deepEqual(sorted(asked), sorted(expected), text);
+    }
+  });
+}
+
+for (const { name, known = "", pinned = false, answers, ...expected } of scenarios("service")) {
+  test(`service: ${name}`, () => {
+    const asked = answers.map(({ endpoint, service_id: serviceId }: Json) => ({
+      endpoint,
+      serviceId,
+    }));
+
+    const chosen = chooseService({ id: known, pinned }, asked);
+
+    if (typeof chosen === "string") {
+      const others = asked.filter(({ serviceId }: Json) => serviceId && serviceId !== chosen);
+      const notUsed = others.map(({ endpoint }: Json) => endpoint);
+      assert.equal(chosen, expected.chosen);
+      assert.deepEqual(notUsed, expected.not_used ?? []);
+    } else {
+      const { code, reason = "", message = chosen.details } = expected.error;
+      assert.deepEqual(
+        [Status[chosen.code], chosen.reason, chosen.details],
+        [code, reason, message],
+      );
     }
   });
 }

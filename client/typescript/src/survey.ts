@@ -1,0 +1,73 @@
+// Asks all endpoints which service they belong to.
+
+import {
+  type ClientUnaryCall,
+  Metadata,
+  type ServiceError as RpcError,
+  status,
+} from "@grpc/grpc-js";
+
+import type { Connection, Replica } from "./connection.js";
+import { ServiceError } from "./errors.js";
+import type { EndpointAnswer } from "./service-choice.js";
+
+export interface Survey {
+  /** In the order of the endpoints. */
+  answers: EndpointAnswer[];
+  /** Of one that did not answer. */
+  error: ServiceError | undefined;
+  /** Nobody answered, but a replica that is too old to be asked. */
+  tooOld: boolean;
+}
+
+/**
+ * Answers when all have, or more than half agree, on the known id if there is one; after
+ * `patienceMs` at the latest.
+ */
+export function survey(
+  connection: Connection,
+  replicas: readonly Replica[],
+  known: string,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<Survey> {
+  const answers: EndpointAnswer[] = replicas.map(({ endpoint }) => ({ endpoint }));
+  const calls: ClientUnaryCall[] = [];
+  const deadline = Date.now() + patienceMs;
+  const agreed = new Map<string, number>();
+  let pending = replicas.length;
+  let error: ServiceError | undefined;
+  let tooOld = false;
+  return new Promise((resolve) => {
+    const finish = () => {
+      signal.removeEventListener("abort", finish);
+      for (const call of calls) call.cancel();
+      resolve({ answers, error, tooOld: tooOld && agreed.size === 0 });
+    };
+    signal.addEventListener("abort", finish);
+    const count = (id: string) => {
+      const agreeing = (agreed.get(id) ?? 0) + 1;
+      agreed.set(id, agreeing);
+      return agreeing > replicas.length / 2 && (known === "" || id === known);
+    };
+    for (const [index, replica] of replicas.entries()) {
+      const done = (failure: RpcError | null, id = "") => {
+        pending--;
+        if (!failure) {
+          connection.succeeded(replica);
+          answers[index]!.serviceId = id;
+          if (count(id) || pending === 0) finish();
+          return;
+        }
+        const rpcError = ServiceError.fromRpc(failure);
+        if (failure.code === status.UNIMPLEMENTED) tooOld = true;
+        else error = connection.failed(replica, rpcError);
+        if (pending === 0) finish();
+      };
+      const call = replica.stub.identify({}, new Metadata(), { deadline }, (failure, response) =>
+        done(failure, response?.serviceId),
+      );
+      calls.push(call);
+    }
+  });
+}

@@ -1,0 +1,175 @@
+// Endpoints of which some belong to another service: they work on another database.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import path from "node:path";
+import { type TestContext, test } from "node:test";
+
+import { Client, Elector, LeaderCache, NotElected, Observer, ServiceError } from "../src/index.js";
+import { clientOf, electorOf } from "./support/clients.js";
+import { Lines } from "./support/lines.js";
+import { Service, temporaryFolder } from "./support/service.js";
+
+function storeIn(folder: string, name: string): string {
+  return `sqlite:${path.join(folder, name)}`;
+}
+
+/** Replicas on the databases of these names. */
+async function replicasOn(context: TestContext, ...names: string[]): Promise<Service[]> {
+  const folder = temporaryFolder(context);
+  const services: Service[] = [];
+  for (const name of names) {
+    services.push(await Service.start(context, { store: storeIn(folder, name) }));
+  }
+  return services;
+}
+
+const endpointsOf = (services: Service[]) => services.map(({ endpoint }) => endpoint).join();
+
+async function idOf(context: TestContext, service: Service): Promise<string> {
+  const client = clientOf(context, { endpoints: service.endpoint, logger: null });
+  const seat = await new Elector(client).lead("id");
+  const id = client["loop"]!["connection"].service;
+  await seat.release();
+  await client.close();
+  return id;
+}
+
+test("one endpoint of another service elects no second leader, and is named once", async (context) => {
+  const services = await replicasOn(context, "a", "a", "b");
+  const endpoints = endpointsOf(services);
+  const [ours, other] = [await idOf(context, services[0]!), await idOf(context, services[2]!)];
+  const leaders: number[] = [];
+  const lines: Lines[] = [];
+  for (let i = 0; i < 6; i++) {
+    const logger = new Lines();
+    lines.push(logger);
+    const client = clientOf(context, { endpoints, candidate: `${i}`, logger });
+    const elector = new Elector(client);
+    await elector.lead("orders", { waitMs: 0 }).then(
+      () => leaders.push(i),
+      (error) => assert.ok(error instanceof NotElected),
+    );
+  }
+
+  assert.deepEqual(leaders, [0]);
+  const { endpoint } = services[2]!;
+  const warning = `warn: ${endpoint} belongs to service ${other}, not to ${ours}: its replica works on another database; it is not used`;
+  for (const { all } of lines) {
+    // More than half may have agreed before it answered.
+    const warnings = all.filter((line) => line.startsWith("warn"));
+    assert.ok(
+      warnings.length === 0 || (warnings.length === 1 && warnings[0] === warning),
+      `${all}`,
+    );
+  }
+});
+
+test("without a majority nobody is elected, until the service is named", async (context) => {
+  const services = await replicasOn(context, "a", "b");
+  const endpoints = endpointsOf(services);
+  const logger = new Lines();
+  const elector = new Elector(clientOf(context, { endpoints, logger }));
+
+  await assert.rejects(elector.lead("orders", { waitMs: 0 }), ({ cause }: NotElected) => {
+    assert.ok(cause instanceof ServiceError);
+    assert.equal(cause.reason, "WRONG_SERVICE");
+    return true;
+  });
+
+  const different =
+    /^warn: the endpoints belong to different services: .*; set service_id to the right one; still trying$/;
+  logger.assertAre(different);
+  const serviceId = await idOf(context, services[1]!);
+  const named = new Elector(clientOf(context, { endpoints, serviceId, logger: null }));
+  const seat = await named.lead("orders");
+  assert.equal(services[1]!.tool("--json", "leader", "orders").includes('"term"'), true);
+  await seat.release();
+});
+
+test("a service that is named and that no endpoint belongs to is not replaced", async (context) => {
+  const [service] = await replicasOn(context, "a");
+  const logger = new Lines();
+  const serviceId = "0".repeat(32);
+  const options = { endpoints: service!.endpoint, serviceId, logger };
+  const elector = new Elector(clientOf(context, options));
+
+  await assert.rejects(elector.lead("orders", { waitMs: 0 }), NotElected);
+
+  logger.assertAre(
+    /^warn: no endpoint belongs to service 0{32}: .*; correct the endpoints or service_id; still trying$/,
+  );
+});
+
+test("a service that is replaced under a leader ends its belief, and then elects again", async (context) => {
+  const folder = temporaryFolder(context);
+  const first = await Service.start(context, { store: storeIn(folder, "a") });
+  const { endpoint } = first;
+  const logger = new Lines();
+  const elector = new Elector(clientOf(context, { endpoints: endpoint, logger }));
+  const seats: number[] = [];
+  elector.on("elected", (seat) => seats.push(seat.term));
+  const candidacy = elector.stand("orders");
+  const seat = await candidacy.wait();
+  const lost = once(elector, "lost");
+
+  await first.stop();
+  await Service.start(context, { store: storeIn(folder, "b"), endpoint });
+
+  const [, cause] = await lost;
+  assert.equal(cause, "EXPIRED");
+  assert.ok(!seat.isLeader);
+  while (seats.length < 2) await once(elector, "elected");
+  await logger.until(
+    /^warn: 127\S+ belongs to service \S+, not to \S+: its replica works on another database/,
+  );
+  await logger.until(/^warn: the endpoints belong to service \S+ now, not to \S+ any more$/);
+});
+
+test("an observer and a cache do not mix two services", async (context) => {
+  const folder = temporaryFolder(context);
+  const first = await Service.start(context, { store: storeIn(folder, "a") });
+  const { endpoint } = first;
+  const seat = await electorOf(context, first, "a").lead("orders/1");
+  assert.equal(seat.term, 1);
+  const logger = new Lines();
+  const cache = new LeaderCache({ endpoints: endpoint, names: ["orders/"], prefix: true, logger });
+  context.after(() => cache.close());
+  await cache.ready();
+  assert.equal(cache.get("orders/1")?.leader?.candidate, "a");
+
+  await first.stop();
+  const second = await Service.start(context, { store: storeIn(folder, "b"), endpoint });
+  await logger.until(/^warn: the endpoints belong to service .* now/);
+  await electorOf(context, second, "b").lead("orders/2");
+
+  for (;;) {
+    if (cache.get("orders/2")?.leader) break;
+    await once(cache, "change");
+  }
+  assert.equal(cache.get("orders/1")?.leader, undefined);
+  assert.equal(cache.get("orders/2")?.leader?.candidate, "b");
+});
+
+test("an observer leaves out endpoints of another service", async (context) => {
+  const services = await replicasOn(context, "a", "b", "a");
+  await electorOf(context, services[1]!, "other").lead("orders");
+  await electorOf(context, services[0]!, "ours").lead("orders");
+
+  for (let i = 0; i < 4; i++) {
+    const endpoints = endpointsOf(services);
+    for await (const change of new Observer({ endpoints, names: ["orders"], logger: null })) {
+      assert.equal(change.kind, "snapshot");
+      if (change.kind === "snapshot") assert.equal(change.snapshot.leader?.candidate, "ours");
+      break;
+    }
+  }
+});
+
+test("a service id that is none is refused at once", () => {
+  for (const serviceId of ["", "x", "A".repeat(32), "0".repeat(31), "0".repeat(33)]) {
+    assert.throws(() => new Client({ serviceId }), { name: "RangeError", message: /serviceId/ });
+    const observer = () => new Observer({ names: ["orders"], serviceId });
+    assert.throws(observer, RangeError);
+  }
+});
