@@ -4,6 +4,8 @@ import { NEVER } from "./lease.js";
 import { SeatMachine, type SeatOptions } from "./seat.js";
 import { Cause, type Leadership } from "./stubs/tenure/v1/election.js";
 
+const CLOSED_TERMS_MAX = 10_000;
+
 export interface Entry {
   readonly seat: SeatMachine;
   /** That was held when the stream asked for the list of seats. */
@@ -59,7 +61,7 @@ export class Seats {
     const { election, closedTerm: ownClosedTerm } = this.entries.get(number)!.seat;
     const closedTerm = Math.max(this.closedTerms.get(election) ?? 0, ownClosedTerm);
     this.entries.delete(number);
-    this.closedTerms.set(election, closedTerm);
+    this.remember(election, closedTerm);
     const others = this.byElection.get(election)!.filter((other) => other !== number);
     if (others.length > 0) {
       this.byElection.set(election, others);
@@ -68,6 +70,16 @@ export class Seats {
     } else {
       this.byElection.delete(election);
     }
+  }
+
+  /** The latest ones: news of a term comes late by seconds, not by thousands of elections. */
+  private remember(election: string, closedTerm: number): void {
+    if (closedTerm === 0) return;
+    this.closedTerms.delete(election); // it is the latest one now
+    this.closedTerms.set(election, closedTerm);
+    if (this.closedTerms.size <= CLOSED_TERMS_MAX) return;
+    const [oldest] = this.closedTerms.keys();
+    this.closedTerms.delete(oldest!);
   }
 
   /** When its next call is due; never, while it has none. */
