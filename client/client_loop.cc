@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/async_call.h"
+#include "client/client_log.h"
 #include "client/client_metrics.h"
 #include "client/connection.h"
 #include "client/holder_clock.h"
@@ -23,6 +24,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kEndPatience = 1s;
 constexpr auto kLongestPatience = 24h;
+// Tries that fit into the time that the end may take, if each replica that is asked hangs.
+constexpr int kEndTries = 5;
 
 template <typename... Cases>
 struct Overloaded : Cases... {
@@ -48,13 +51,17 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   explicit Body(const ClientOptions& options)
       : metrics_(options.registry),
         session_(SessionOptions(options), NewSeed()),
-        connection_(options.endpoints, options.credentials, HealthCheck::kOn) {}
+        connection_(options.endpoints, options.credentials, HealthCheck::kOn),
+        candidate_(options.candidate),
+        log_(options.log, options.credentials,
+             [this](std::function<void()> task) { log_thread_.Run(std::move(task)); }) {}
 
   void Run() {
     while (!abandoned_ || !EndedAt(HolderNow())) {
       auto input = mailbox_->Take(WaitUntil(NextWake()));
       const Lease::Time now = HolderNow();
       if (input) (*input)(session_, now);
+      if (now >= cancel_at_) CancelOverdue();
       Step(now);
       if (MayEndSession(now)) {
         leave_until_.reset();
@@ -73,6 +80,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     abandoned_ = true;
     if (EndedAt(now)) return;
     leave_until_.reset();
+    Hurry(now, kEndPatience);
     session.End(now);
     give_up_at_ = now + kEndPatience;
   }
@@ -83,6 +91,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     endings_.push_back(std::move(ending));
     if (EndedAt(now)) return;
     closing_ = true;
+    Hurry(now, patience);
     give_up_at_ = now + patience;
     leave_until_ = now + patience / 2;
     for (const auto& [seat, listener] : listeners_) session.Leave(seat, now);
@@ -95,7 +104,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     session.AddSet(first, set);
     if (closing_) session.Leave(first, now);
     for (size_t i = 0; i < set.size(); ++i) {
-      listeners_.emplace(first + i, Listener{listener, i, {metrics_, set[i].election}});
+      listeners_.emplace(first + i,
+                         Listener{listener, i, {metrics_, set[i].election}, set[i].election});
     }
   }
 
@@ -106,6 +116,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     std::shared_ptr<SeatListener> listener;
     size_t index;  // in its set
     ClientMetrics::Election metrics;
+    std::string election;
+    uint64_t led_term = 0;        // the last one that it was told of
     uint64_t published_term = 0;  // 0: no belief stands
     Lease::Time published_until{};
   };
@@ -119,7 +131,29 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   }
   [[nodiscard]] Lease::Time NextWake() const {
     if (EndedAt(HolderNow())) return Lease::Time::max();
-    return std::min({session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_)});
+    return std::min(
+        {session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_), cancel_at_});
+  }
+
+  // From now on a replica that hangs costs only a part of the time that is left: calls are short,
+  // and what was under way before is cancelled.
+  void Hurry(Lease::Time now, Duration left) {
+    call_patience_ = left / kEndTries;
+    cancel_at_ = now + call_patience_;
+    for (const auto& [number, cancel] : calls_) overdue_.insert(number);
+  }
+  void CancelOverdue() {
+    cancel_at_ = Lease::Time::max();
+    for (const uint64_t number : overdue_) {
+      if (const auto call = calls_.find(number); call != calls_.end()) call->second();
+    }
+  }
+  // What is cancelled because it took too long is silence.
+  grpc::Status Ended(uint64_t number, const grpc::Status& status) {
+    calls_.erase(number);
+    const bool cut_off =
+        overdue_.erase(number) > 0 && status.error_code() == grpc::StatusCode::CANCELLED;
+    return cut_off ? grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer") : status;
   }
 
   void TellEnd() {
@@ -139,6 +173,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     for (const auto& [seat, event] : session_.TakeNews()) {
       Listener& listener = listeners_.at(seat);
       listener.metrics.Count(event);
+      std::visit([&](const auto& what) { Say(listener, what); }, event);
       listener.listener->OnNews(listener.index, event, callbacks_);
     }
     for (const auto& renewal : session_.TakeRenewals()) metrics_.Count(renewal);
@@ -146,6 +181,36 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
       std::visit([this](const auto& what) { Do(what); }, effect);
     }
     for (const Seat seat : session_.TakeGone()) listeners_.erase(seat);
+  }
+
+  void Say(Listener& listener, const Elected& elected) {
+    listener.led_term = elected.leadership.term();
+    log_.Say({LogEvent::kElected, candidate_ + " leads " + listener.election + " in term " +
+                                      std::to_string(listener.led_term)});
+  }
+  void Say(Listener& listener, const Lost& lost) {
+    const std::string cause = lost.cause == v1::CAUSE_UNSPECIFIED
+                                  ? "for an unknown cause"
+                                  : "(" + v1::Cause_Name(lost.cause).substr(sizeof "CAUSE") + ")";
+    log_.Say({LogEvent::kLost, candidate_ + " no longer leads " + listener.election + ": term " +
+                                   std::to_string(listener.led_term) + " ended " + cause});
+  }
+  // What concerns an endpoint has been said already.
+  void Say(Listener& listener, const Troubled& troubled) {
+    if (IsTransient(troubled.status)) return;
+    SayRefused(listener, troubled.status, "still trying");
+  }
+  void Say(Listener& listener, const Refused& refused) {
+    SayRefused(listener, refused.status, "not trying again");
+  }
+  template <typename Event>
+  void Say(Listener&, const Event&) {}
+  void SayRefused(const Listener& listener, const grpc::Status& status, const std::string& next) {
+    if (listener.index != 0) return;
+    const std::string cause = log_.Text(status);
+    log_.Say({.event = LogEvent::kTrouble,
+              .message = "cannot stand for " + listener.election + ": " + cause + "; " + next,
+              .cause = cause});
   }
 
   void Publish(Seat seat, Listener& listener, Lease::Time now) {
@@ -169,11 +234,12 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     auto call = Prepare<Call>(send.call, send.request, send.patience);
     call->stub->async()->Campaign(
         &call->context, &call->request, &call->response,
-        [this, call, number = send.call, mailbox = mailbox_](const grpc::Status& status) {
-          mailbox->Put([this, number, status, response = call->response](ClientSession& session,
-                                                                         Lease::Time now) {
-            calls_.erase(number);
-            session.OnCampaignDone(number, status, response, now);
+        [this, call, number = send.call, endpoint = connection_.endpoint(),
+         mailbox = mailbox_](const grpc::Status& status) {
+          mailbox->Put([this, number, endpoint, status, response = call->response](
+                           ClientSession& session, Lease::Time now) {
+            session.OnCampaignDone(number, Heard(endpoint, Ended(number, status), now), response,
+                                   now);
           });
         });
   }
@@ -183,10 +249,10 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     auto call = Prepare<Call>(send.call, send.request, send.patience);
     call->stub->async()->Resign(
         &call->context, &call->request, &call->response,
-        [this, call, number = send.call, mailbox = mailbox_](const grpc::Status& status) {
-          mailbox->Put([this, number, status](ClientSession& session, Lease::Time now) {
-            calls_.erase(number);
-            session.OnResignDone(number, status, now);
+        [this, call, number = send.call, endpoint = connection_.endpoint(),
+         mailbox = mailbox_](const grpc::Status& status) {
+          mailbox->Put([this, number, endpoint, status](ClientSession& session, Lease::Time now) {
+            session.OnResignDone(number, Heard(endpoint, Ended(number, status), now), now);
           });
         });
   }
@@ -195,7 +261,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::shared_ptr<Call> Prepare(uint64_t number, const Request& request, Duration patience) {
     auto call = std::make_shared<Call>(connection_, connection_.stub());
     call->request = request;
-    call->context.set_deadline(std::chrono::system_clock::now() + patience);
+    call->context.set_deadline(std::chrono::system_clock::now() +
+                               std::min(patience, call_patience_));
     calls_[number] = [weak = std::weak_ptr(call)] {
       if (const auto alive = weak.lock()) alive->context.TryCancel();
     };
@@ -206,18 +273,26 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
 
   void Do(const OpenStream& open) {
     const uint64_t number = open.stream;
+    const std::string endpoint = connection_.endpoint();
     stream_ = KeepAliveStream::Open(
         connection_,
-        [number, mailbox = mailbox_](const v1::KeepAliveResponse& response) {
-          mailbox->Put([number, response](ClientSession& session, Lease::Time now) {
+        [this, number, endpoint, mailbox = mailbox_](const v1::KeepAliveResponse& response) {
+          mailbox->Put([this, number, endpoint, response](ClientSession& session, Lease::Time now) {
+            (void)Heard(endpoint, grpc::Status::OK, now);
             session.OnStreamMessage(number, response, now);
           });
         },
-        [number, mailbox = mailbox_](const grpc::Status&) {
-          mailbox->Put([number](ClientSession& session, Lease::Time now) {
+        [this, number, endpoint, mailbox = mailbox_](const grpc::Status& status) {
+          mailbox->Put([this, number, endpoint, status](ClientSession& session, Lease::Time now) {
+            if (!status.ok()) (void)Heard(endpoint, status, now);
             session.OnStreamClosed(number, now);
           });
         });
+  }
+  // Says what is wrong with the endpoint, or that nothing is any more. The same error, explained.
+  grpc::Status Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
+    log_.Heard(endpoint, status, now);
+    return connection_.Explained(status, endpoint);
   }
   void Do(const SendRenewal& renewal) { stream_->Send(renewal.request); }
   void Do(const CloseStream&) {
@@ -233,14 +308,20 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   ClientMetrics metrics_;
   ClientSession session_;
   Connection connection_;
+  const std::string candidate_;
+  ClientLog log_;
   std::map<Seat, Listener> listeners_;
   std::map<uint64_t, std::function<void()>> calls_;  // under way, with what cancels each
+  std::set<uint64_t> overdue_;                       // calls that were under way when the end began
+  Duration call_patience_ = Duration::max();
+  Lease::Time cancel_at_ = Lease::Time::max();
   std::shared_ptr<KeepAliveStream> stream_;
   bool closing_ = false;
   std::optional<Lease::Time> leave_until_;  // while seats are left before the session is ended
   Lease::Time give_up_at_ = Lease::Time::max();
   bool abandoned_ = false;
   std::vector<std::shared_ptr<Ending>> endings_;  // whoever waits for the session's end
+  SerialExecutor log_thread_;
   SerialExecutor callbacks_;  // the first to end: callbacks may use everything else
 };
 

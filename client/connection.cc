@@ -1,9 +1,14 @@
 #include "client/connection.h"
 
+#include <grpc/support/log.h>
+
 #include <algorithm>
-#include <sstream>
+#include <cstdlib>
+#include <mutex>
+#include <stdexcept>
 #include <utility>
 
+#include "client/endpoints.h"
 #include "proto/rich_status.h"
 
 namespace tenure {
@@ -15,6 +20,9 @@ constexpr int kPingTimeoutMs = 3'000;
 // as this says, or else for a minute (grpc/grpc#39239).
 constexpr char kPingTimeoutOption[] = "grpc.http2.ping_timeout_ms";
 constexpr int kReconnectMs = 200;
+// gRPC's own minimum of 30 s would keep a replica that has moved out of reach for longer than most
+// leases.
+constexpr int kDnsIntervalMs = 1'000;
 // A connection may take longer than the pause between two: to another continent, or to a busy
 // server.
 constexpr int kConnectTimeoutMs = 3'000;
@@ -22,6 +30,8 @@ constexpr auto kConnectPatience = std::chrono::milliseconds(500);
 // The health of the server as a whole.
 constexpr char kHealthChecked[] =
     R"({"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}})";
+constexpr char kWrongService[] = "WRONG_SERVICE";
+constexpr char kServiceIdOfError[] = "service_id";
 constexpr int64_t kBackoffMinMs = 20;
 constexpr int64_t kBackoffMaxMs = 500;
 
@@ -36,6 +46,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kDnsIntervalMs);
+  // `http_proxy` is meant for the web, and no proxy of it would pass gRPC on.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (health_check == HealthCheck::kOn) arguments.SetServiceConfigJSON(kHealthChecked);
   // A full page of elections with long values is larger than gRPC's own limit.
   arguments.SetMaxReceiveMessageSize(-1);
@@ -44,20 +57,28 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   return grpc::CreateCustomChannel(endpoint, credentials, arguments);
 }
 
+// Whoever wants gRPC's own lines asks for them by its variables. What they say, we say once, with
+// the endpoint.
+void SilenceGrpc() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (std::getenv("GRPC_VERBOSITY") == nullptr && std::getenv("GRPC_TRACE") == nullptr) {
+      gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1));
+    }
+  });
+}
+
 }  // namespace
 
 Connection::Connection(const std::string& endpoints,
                        std::shared_ptr<grpc::ChannelCredentials> credentials,
                        HealthCheck health_check)
-    : credentials_(credentials != nullptr ? std::move(credentials)
-                                          : grpc::InsecureChannelCredentials()),
-      health_check_(health_check) {
-  std::istringstream list(endpoints);
-  for (std::string endpoint; std::getline(list, endpoint, ',');) {
-    if (!endpoint.empty()) replicas_.push_back(Open(endpoint));
-  }
-  in_use_ =
-      std::uniform_int_distribution<size_t>(0, std::max<size_t>(replicas_.size(), 1) - 1)(random_);
+    : credentials_(std::move(credentials)), health_check_(health_check) {
+  SilenceGrpc();
+  const auto parsed = ParseEndpoints(endpoints);
+  if (!parsed) throw std::invalid_argument("endpoints: " + parsed.error());
+  for (const std::string& endpoint : *parsed) replicas_.push_back(Open(endpoint));
+  in_use_ = std::uniform_int_distribution<size_t>(0, replicas_.size() - 1)(random_);
 }
 
 Connection::~Connection() {
@@ -80,7 +101,9 @@ bool Connection::Connect() {
 }
 
 Connection::Replica Connection::Open(const std::string& endpoint) const {
-  const auto channel = OpenChannel(endpoint, credentials_, health_check_);
+  const auto channel = OpenChannel(
+      endpoint, credentials_ != nullptr ? credentials_ : grpc::InsecureChannelCredentials(),
+      health_check_);
   return {endpoint, channel, v1::ElectionService::NewStub(channel),
           v1::AdminService::NewStub(channel)};
 }
@@ -91,6 +114,35 @@ void Connection::Reconnect() {
     return replica.stub.use_count() == 1 && replica.admin.use_count() == 1;
   });
   retired_.push_back(std::exchange(replicas_[in_use_], Open(std::string(endpoint()))));
+}
+
+void Connection::MoveOn() {
+  for (size_t tries = 0; tries < replicas_.size(); ++tries) {
+    in_use_ = (in_use_ + 1) % replicas_.size();
+    if (!of_other_services_.contains(endpoint())) return;
+  }
+  in_use_ = (in_use_ + 1) % replicas_.size();  // none is left
+}
+
+void Connection::Pin(const std::string& service_id) {
+  if (!service_id.empty()) service_ = {.id = service_id, .pinned = true};
+}
+
+bool Connection::Belongs(const std::string& endpoint, const std::string& service_id) {
+  if (service_id.empty()) return true;  // it is too old to say
+  if (service_.id.empty()) service_.id = service_id;
+  if (service_id == service_.id) return true;
+  of_other_services_.insert(endpoint);
+  return false;
+}
+
+void Connection::Use(const std::string& service_id, const std::vector<EndpointAnswer>& answers) {
+  if (!service_id.empty()) service_.id = service_id;
+  of_other_services_.clear();
+  for (const EndpointAnswer& answer : answers) {
+    if (answer.service_id) (void)Belongs(answer.endpoint, *answer.service_id);
+  }
+  if (of_other_services_.contains(endpoint())) MoveOn();
 }
 
 std::chrono::milliseconds Connection::Backoff() {
@@ -118,6 +170,7 @@ std::chrono::milliseconds RetryDelayOf(const grpc::Status& status) {
 
 bool IsTransient(const grpc::Status& status) {
   switch (status.error_code()) {
+    case grpc::StatusCode::FAILED_PRECONDITION: return IsWrongService(status);
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED:
     case grpc::StatusCode::CANCELLED: return true;
@@ -138,6 +191,14 @@ bool IsRefusedForNow(const grpc::Status& status) {
     case grpc::StatusCode::INTERNAL: return true;
     default: return ReasonOf(status) == "CANDIDACY_WITHDRAWN";
   }
+}
+
+bool IsWrongService(const grpc::Status& status) { return ReasonOf(status) == kWrongService; }
+
+grpc::Status WrongService(const std::string& service_id) {
+  return RichStatus(grpc::StatusCode::FAILED_PRECONDITION,
+                    "this replica belongs to service " + service_id,
+                    {.reason = kWrongService, .metadata = {{kServiceIdOfError, service_id}}});
 }
 
 bool IsSessionGone(const grpc::Status& status) {

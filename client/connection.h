@@ -6,9 +6,12 @@
 #include <chrono>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "client/service_choice.h"
+#include "client/trouble.h"
 #include "core/mutex.h"
 #include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
@@ -23,12 +26,15 @@ enum class HealthCheck { kOff, kOn };
 // Between two tries of what IsRefusedForNow, with jitter.
 inline constexpr std::chrono::milliseconds kRefusedForNowMin{1'000};
 inline constexpr std::chrono::milliseconds kRefusedForNowMax{5'000};
+// Names the service that a call is meant for.
+inline constexpr char kServiceIdKey[] = "tenure-service-id";
 
 // The replicas of one service, one of them in use. Any will do; a caller that meets a broken one
 // moves on. Not thread-safe.
 class Connection {
  public:
-  // "host:port[,host:port...]". Nothing is connected to yet. Null credentials: without TLS.
+  // "host:port[,host:port...]". Nothing is connected to yet. Null credentials: without TLS. Throws
+  // std::invalid_argument if the endpoints are malformed.
   explicit Connection(const std::string& endpoints,
                       std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr,
                       HealthCheck health_check = HealthCheck::kOff);
@@ -44,14 +50,45 @@ class Connection {
   [[nodiscard]] std::shared_ptr<v1::AdminService::Stub> admin() { return replicas_[in_use_].admin; }
   // Its "host:port".
   [[nodiscard]] const std::string& endpoint() const { return replicas_[in_use_].endpoint; }
+  // All endpoints, by their index.
+  [[nodiscard]] size_t size() const { return replicas_.size(); }
+  [[nodiscard]] const std::string& endpoint(size_t index) const {
+    return replicas_[index].endpoint;
+  }
+  [[nodiscard]] std::shared_ptr<v1::ElectionService::Stub> stub(size_t index) {
+    return replicas_[index].stub;
+  }
+  // Null: without TLS.
+  [[nodiscard]] const std::shared_ptr<grpc::ChannelCredentials>& credentials() const {
+    return credentials_;
+  }
+  // An error of a call to this endpoint, explained.
+  [[nodiscard]] grpc::Status Explained(const grpc::Status& status,
+                                       const std::string& endpoint) const {
+    return tenure::Explained(status, endpoint, credentials_ != nullptr);
+  }
   // To be held by each call that ends on one of gRPC's threads, and let go of last. Whoever lets go
   // of a channel last ends those threads, so it must not be one of them.
   [[nodiscard]] std::shared_ptr<void> Mark();
   // Waits a bounded time for the replica in use to take connections. Calls that block the thread
   // need this first: between their tries nothing else drives the connection.
   [[nodiscard]] bool Connect();
-  // Uses the next replica from now on.
-  void MoveOn() { in_use_ = (in_use_ + 1) % replicas_.size(); }
+  // Uses the next replica from now on, but none of another service unless there is no other.
+  void MoveOn();
+
+  // The service that the endpoints belong to, as far as it is known.
+  [[nodiscard]] const KnownService& service() const { return service_; }
+  // Pins it. Before any call.
+  void Pin(const std::string& service_id);
+  // A replica says that it belongs to this service. False if that is another one than the known:
+  // then its endpoint is not used any more.
+  [[nodiscard]] bool Belongs(const std::string& endpoint, const std::string& service_id);
+  // From now on this is the service, and the endpoints that answered with another id are not used.
+  void Use(const std::string& service_id, const std::vector<EndpointAnswer>& answers);
+  // To be called for each call: a replica of another service refuses it.
+  void NameService(grpc::ClientContext& context) const {
+    if (!service_.id.empty()) context.AddMetadata(kServiceIdKey, service_.id);
+  }
   // Nothing came back from the replica in use: if its connection stands, it is made anew. One that
   // is only being made is waited for, however long that takes.
   void Reconnect();
@@ -85,14 +122,12 @@ class Connection {
   std::vector<Replica> replicas_;
   std::vector<Replica> retired_;  // until the last of their calls has let go of its stub
   size_t in_use_ = 0;
+  KnownService service_;
+  std::set<std::string> of_other_services_;  // endpoints
   int failures_ = 0;
   std::minstd_rand random_{std::random_device{}()};
 };
 
-// What a call would end with if it were made without a connection.
-[[nodiscard]] inline grpc::Status Unreachable() {
-  return {grpc::StatusCode::UNAVAILABLE, "no replica of the service can be reached"};
-}
 // The ErrorInfo reason of a status; empty if it has none.
 [[nodiscard]] std::string ReasonOf(const grpc::Status& status);
 // An entry of its metadata; empty if there is none.
@@ -100,10 +135,15 @@ class Connection {
 // How long the service wants its caller to wait before the same request comes again; zero if it
 // does not say.
 [[nodiscard]] std::chrono::milliseconds RetryDelayOf(const grpc::Status& status);
-// Whether the same request may go well later or elsewhere.
+// Whether the same request may go well later or elsewhere. So may one that a replica of another
+// service refused.
 [[nodiscard]] bool IsTransient(const grpc::Status& status);
 // Whether an operator, or other candidates, may change what refuses it. It may be transient, too.
 [[nodiscard]] bool IsRefusedForNow(const grpc::Status& status);
+// Whether the replica works on another database than the one of the service.
+[[nodiscard]] bool IsWrongService(const grpc::Status& status);
+// Such an error of a replica that belongs to this service, for a client of another one.
+[[nodiscard]] grpc::Status WrongService(const std::string& service_id);
 // Whether the session that was used is over or unknown.
 [[nodiscard]] bool IsSessionGone(const grpc::Status& status);
 

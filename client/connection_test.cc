@@ -47,9 +47,13 @@ TEST_P(ServerErrorTest, RefusalsInTheCurrentStateHaveTheirOwnExitCode) {
                                     Reason::kCandidacyWithdrawn, Reason::kCandidateNotStanding,
                                     Reason::kQueueFull,          Reason::kTooManyCoolDowns};
 
-  EXPECT_EQ(ExitCodeOf(status_), not_found.contains(GetParam()) ? kExitNotFound
-                                 : refused.contains(GetParam()) ? kExitRefused
-                                                                : kExitError);
+  const std::set<Reason> unavailable = {Reason::kOverloaded, Reason::kStoreUnavailable,
+                                        Reason::kDraining};
+
+  EXPECT_EQ(ExitCodeOf(status_), not_found.contains(GetParam())     ? kExitNotFound
+                                 : refused.contains(GetParam())     ? kExitRefused
+                                 : unavailable.contains(GetParam()) ? kExitUnavailable
+                                                                    : kExitError);
 }
 
 TEST(MetadataTest, MetadataBelongsToItsError) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/client_loop.h"
+#include "client/endpoints.h"
 #include "client/gate.h"
 #include "client/holder_clock.h"
 #include "core/limits.h"
@@ -216,8 +217,8 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
 
 Client::Client(ClientOptions options) {
   Check(ParseCandidate(options.candidate));
-  if (options.endpoints.find_first_not_of(',') == std::string::npos) {
-    throw std::invalid_argument("endpoints names no replica; write host:port[,host:port...]");
+  if (const auto parsed = ParseEndpoints(options.endpoints); !parsed) {
+    throw std::invalid_argument("endpoints: " + parsed.error());
   }
   if (options.lease_ttl < 0ms)
     throw std::invalid_argument("lease_ttl is negative; it must be 0 or more");
@@ -233,7 +234,9 @@ std::unique_ptr<Observer> ObserveLeaders(
     const ClientOptions& client, const std::string& election,
     std::function<void(const std::optional<v1::Leadership>&)> told,
     std::function<void(const grpc::Status&)> failed) {
-  ObserverOptions options{.endpoints = client.endpoints, .credentials = client.credentials};
+  ObserverOptions options{.endpoints = client.endpoints,
+                          .credentials = client.credentials,
+                          .log = nullptr};  // the client says the same of its endpoints
   options.names = {election};
   options.on_snapshot = [told](const v1::Snapshot& snapshot) {
     told(snapshot.has_leader() ? std::optional(snapshot.leader()) : std::nullopt);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/holder_clock.h"
 #include "client/observe_stream.h"
 
 namespace tenure {
@@ -31,10 +32,14 @@ grpc::Status Gap(const v1::ObserveResponse& response) {
 }  // namespace
 
 grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials) {
-  Connection connection(options_.endpoints, std::move(credentials));
+  Connection connection(options_.endpoints, credentials);
+  ClientLog log(options_.log, std::move(credentials), [](const auto& task) { task(); });
   while (true) {
-    const grpc::Status status = FollowOneStream(connection);
+    const std::string endpoint = connection.endpoint();
+    const grpc::Status met = FollowOneStream(connection, log);
     if (Stopped()) return grpc::Status::OK;
+    log.Heard(endpoint, met, HolderNow());
+    const grpc::Status status = connection.Explained(met, endpoint);
     if (IsFinal(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
@@ -58,14 +63,14 @@ bool Follower::Stopped() {
   return stopped_;
 }
 
-grpc::Status Follower::FollowOneStream(Connection& connection) {
+grpc::Status Follower::FollowOneStream(Connection& connection, ClientLog& log) {
   const auto stream = ObserveStream::Open(connection, observation_.Request());
   {
     const MutexLock lock(mutex_);
     stream_ = stream;
     if (stopped_) stream->Cancel();
   }
-  const grpc::Status met = Follow(*stream, connection);
+  const grpc::Status met = Follow(*stream, connection, log);
   {
     const MutexLock lock(mutex_);
     stream_.reset();
@@ -77,7 +82,7 @@ grpc::Status Follower::FollowOneStream(Connection& connection) {
 }
 
 // OK: the stream ended by itself, and knows why.
-grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection) {
+grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection, ClientLog& log) {
   while (true) {
     const auto read = stream.Read(options_.silence_max);
     if (read.outcome == ObserveStream::Outcome::kSilent) {
@@ -86,6 +91,7 @@ grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection) {
     }
     if (read.outcome == ObserveStream::Outcome::kEnded || Stopped()) return grpc::Status::OK;
     connection.Succeeded();
+    log.Heard(connection.endpoint(), grpc::Status::OK, HolderNow());
     switch (observation_.Note(read.response)) {
       case Observation::Verdict::kNews: listener_.told(read.response); break;
       case Observation::Verdict::kKnown: break;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "client/client_log.h"
 #include "client/connection.h"
 #include "client/observation.h"
 #include "core/mutex.h"
@@ -26,6 +27,7 @@ class Follower {
     std::string endpoints;
     Observation::Wish wish;
     std::chrono::milliseconds silence_max = kSilenceMax;
+    Log log = nullptr;
   };
   // Called on the thread that runs.
   struct Listener {
@@ -47,8 +49,8 @@ class Follower {
  private:
   [[nodiscard]] bool Stopped();
   // Why the stream in use is over, which is never OK.
-  [[nodiscard]] grpc::Status FollowOneStream(Connection& connection);
-  [[nodiscard]] grpc::Status Follow(ObserveStream& stream, Connection& connection);
+  [[nodiscard]] grpc::Status FollowOneStream(Connection& connection, ClientLog& log);
+  [[nodiscard]] grpc::Status Follow(ObserveStream& stream, Connection& connection, ClientLog& log);
 
   const Options options_;
   const Listener listener_;

@@ -37,6 +37,7 @@ class LeaderCache::State {
     const LeaderCacheOptions& options = state->options_;
     return {.endpoints = options.endpoints,
             .credentials = options.credentials,
+            .log = options.log,
             .names = options.names,
             .prefix = options.prefix,
             .silence_max = options.silence_max,

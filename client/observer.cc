@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "client/endpoints.h"
 #include "client/follower.h"
 #include "client/gate.h"
 #include "core/validation.h"
@@ -20,8 +21,8 @@ void Check(bool fulfilled, const std::string& what_is_wrong) {
 }
 
 Follower::Options ToFollowerOptions(const ObserverOptions& options) {
-  Check(options.endpoints.find_first_not_of(',') != std::string::npos,
-        "endpoints names no replica; write host:port[,host:port...]");
+  const auto endpoints = ParseEndpoints(options.endpoints);
+  Check(endpoints.has_value(), endpoints ? "" : "endpoints: " + endpoints.error());
   Check(!options.names.empty(), "names is empty; it must have at least one name");
   const size_t names_max = options.prefix ? kPrefixesMax : kObservedMax;
   Check(options.names.size() <= names_max, "names has " + std::to_string(options.names.size()) +
@@ -36,7 +37,8 @@ Follower::Options ToFollowerOptions(const ObserverOptions& options) {
   Check(options.silence_max > 0ms, "silence_max is not positive; it must be more than 0");
   return {.endpoints = options.endpoints,
           .wish = {options.names, options.prefix, options.from_revision},
-          .silence_max = options.silence_max};
+          .silence_max = options.silence_max,
+          .log = options.log};
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ set_target_properties(tenure_package PROPERTIES
 target_compile_features(tenure_package INTERFACE cxx_std_20)
 target_include_directories(tenure_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(tenure_package
-  INTERFACE gRPC::grpc++ protobuf::libprotobuf prometheus-cpp::core tl::expected Threads::Threads)
+  INTERFACE gRPC::grpc++ protobuf::libprotobuf prometheus-cpp::core tl::expected OpenSSL::SSL
+    Threads::Threads)
 
 # Each component is a Debian package, too: see packaging/CMakeLists.txt.
 install(TARGETS tenured COMPONENT server)

@@ -1,5 +1,6 @@
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
+find_dependency(OpenSSL COMPONENTS SSL)
 find_dependency(Protobuf)
 find_dependency(gRPC CONFIG)
 find_dependency(prometheus-cpp CONFIG COMPONENTS core)

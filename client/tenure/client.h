@@ -14,6 +14,8 @@
 #include <memory>
 #include <string>
 
+#include "tenure/log.h"
+
 namespace grpc {
 class ChannelCredentials;
 class Status;
@@ -39,6 +41,9 @@ struct ClientOptions {
   // seats and places, so that a restarted process need not wait for its own old lease. Use it only
   // if no two processes share a candidate name.
   bool supersede = false;
+  // What the client says by itself. Empty: nothing. gRPC's own log stays silent, unless
+  // GRPC_VERBOSITY or GRPC_TRACE is set.
+  Log log = LogToStandardError;
   // Null: a connection without TLS.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
   // Registry for the metrics listed in docs/clients.md; null: no metrics. Each client needs its
@@ -46,7 +51,7 @@ struct ClientOptions {
   std::shared_ptr<prometheus::Registry> registry = nullptr;
 };
 
-// Thread-safe. Copies share one client. It runs two threads of its own, besides gRPC's.
+// Thread-safe. Copies share one client. It runs three threads of its own, besides gRPC's.
 class Client {
  public:
   // Does not connect yet. Throws std::invalid_argument if an option is malformed.

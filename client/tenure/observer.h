@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "tenure/log.h"
 #include "tenure/v1/election.pb.h"
 
 namespace grpc {
@@ -49,6 +50,8 @@ struct ObserverOptions {
   std::string endpoints = "127.0.0.1:7070";
   // Null: a connection without TLS.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
+  // As in ClientOptions. Called on the observer's own thread.
+  Log log = LogToStandardError;
 
   // Elections, whether or not they exist yet; at most 10,000. With `prefix`: name prefixes, at most
   // 64; an empty one selects all elections.

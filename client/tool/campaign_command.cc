@@ -35,7 +35,8 @@ class CampaignRun {
       : output_(common.json),
         options_(options),
         signals_([this](int) { OnSignal(); }),
-        client_options_(ClientOptionsOf(common, options)) {}
+        troubles_(ShowsTroubles(options), [this] { changed_.notify_all(); }),
+        client_options_(ClientOptionsOf(common, options, troubles_)) {}
 
   int Run() {
     try {
@@ -50,9 +51,7 @@ class CampaignRun {
     if (!ending.resigns) return ending.exit_code;
     const grpc::Status status = client_->Close(kResignPatience);
     if (status.ok()) return ending.exit_code;
-    const bool unreachable =
-        status.error_code() == grpc::StatusCode::UNAVAILABLE && ReasonOf(status).empty();
-    return Output::Complain(unreachable ? Unreachable() : status);
+    return Output::Complain(status);
   }
 
  private:
@@ -92,9 +91,14 @@ class CampaignRun {
     std::unique_lock lock(mutex_);
     if (options_.wait) {
       const Duration patience = once() ? kTryPatience : *options_.wait;
-      changed_.wait_for(lock, patience, [this] { return elected_ || ending_; });
-      if (!elected_ && !ending_ && once() && !trouble_.ok()) {
-        End(Output::Complain(trouble_), false);
+      const auto decided = [this] { return elected_ || ending_; };
+      changed_.wait_for(lock, patience, decided);
+      // The first answer may come later than that.
+      changed_.wait_for(lock, kTryPatience,
+                        [&] { return decided() || standing_shown_ || troubles_.any(); });
+      if (!elected_ && !ending_ && !standing_shown_) {
+        Output::Complain(troubles_.Text());
+        End(kExitUnavailable, false);
       } else if (!elected_) {
         End(kExitNotElected, true);
       }
@@ -112,11 +116,13 @@ class CampaignRun {
 
   void OnStanding(const QueuePlace& place) {
     if (!std::exchange(standing_shown_, true)) ShowStanding(place);
+    changed_.notify_all();
     if (once()) End(kExitNotElected, true);
   }
 
   void OnBlocked(const std::vector<std::string>& elections) {
     if (!std::exchange(standing_shown_, true)) ShowBlocked(elections);
+    changed_.notify_all();
     if (once()) End(kExitNotElected, true);
   }
 
@@ -148,7 +154,6 @@ class CampaignRun {
   }
 
   void OnTrouble(const grpc::Status& status) {
-    trouble_ = status;
     if (!IsTransient(status)) End(Output::Complain(status), false);
   }
 
@@ -205,9 +210,9 @@ class CampaignRun {
   bool elected_ = false;          // guarded by mutex_
   bool expired_ = false;          // guarded by mutex_
   size_t lost_ = 0;               // guarded by mutex_; seats
-  grpc::Status trouble_;          // guarded by mutex_; the last one
   std::optional<Ending> ending_;  // guarded by mutex_
   const Signals signals_;         // before gRPC starts its threads
+  Troubles troubles_;
   const ClientOptions client_options_;
   std::optional<Client> client_;
   std::optional<Elector> elector_;

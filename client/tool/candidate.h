@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "client/tool/commands.h"
+#include "client/tool/troubles.h"
 #include "tenure/client.h"
 
 namespace tenure {
@@ -14,13 +15,21 @@ namespace tenure {
   return std::chrono::ceil<std::chrono::milliseconds>(duration.value_or(Duration(0)));
 }
 
-// REQUIRES: signals are blocked already.
+// A short wait ends with one line about what is wrong, if anything is; a long one says it at once.
 template <typename Options>
-[[nodiscard]] ClientOptions ClientOptionsOf(const CommonOptions& common, const Options& options) {
+[[nodiscard]] bool ShowsTroubles(const Options& options) {
+  return !options.wait || *options.wait > Duration(kTryPatience);
+}
+
+// REQUIRES: signals are blocked already; `troubles` outlives the client.
+template <typename Options>
+[[nodiscard]] ClientOptions ClientOptionsOf(const CommonOptions& common, const Options& options,
+                                            Troubles& troubles) {
   return {.endpoints = common.endpoints,
           .candidate = options.candidate,
           .lease_ttl = MillisOf(options.lease_ttl),
           .supersede = options.supersede,
+          .log = [&troubles](const LogEntry& entry) { troubles.Hear(entry); },
           .credentials = common.Credentials()};
 }
 

@@ -66,8 +66,9 @@ void AddCampaign(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
       "--supersede ends older sessions of the same candidate in this election, and takes over\n"
       "their seat or place in the queue. Use it only if no two processes share a candidate "
       "name.\n\n"
-      "Exit codes: 0 led, and resigned; 3 not elected; 4 the seat was lost. For others, see\n"
-      "`tenure --help`.");
+      "Exit codes: 0 led, and resigned; 3 not elected; 4 the seat was lost; 7 no replica can "
+      "serve.\n"
+      "For others, see `tenure --help`.");
   auto* elections = command
                         ->add_option("ELECTION", options->elections,
                                      "Election, or several elections to win together")
@@ -103,7 +104,8 @@ void AddRun(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
       "soon\n"
       "as COMMAND has ended.\n\n"
       "Exit codes: that of COMMAND; 128 + N if signal N ended it; 126 if it cannot be run, 127 if\n"
-      "it does not exist; 3 not elected; 4 the seat was lost. For others, see `tenure --help`.");
+      "it does not exist; 3 not elected; 4 the seat was lost; 7 no replica can serve. For others,\n"
+      "see `tenure --help`.");
   command->add_option("ELECTION", options->election, "Election")->required()->default_str("");
   AddStanding(*command, *options);
   AddDuration(

@@ -10,7 +10,8 @@ inline constexpr int kExitError = 1;
 inline constexpr int kExitNotElected = 3;
 inline constexpr int kExitLost = 4;
 inline constexpr int kExitNotFound = 5;
-inline constexpr int kExitRefused = 6;  // in the current state; look again
+inline constexpr int kExitRefused = 6;      // in the current state; look again
+inline constexpr int kExitUnavailable = 7;  // no replica can serve
 // `tenure run`: the command cannot be run. The same codes as a shell's.
 inline constexpr int kExitCannotRun = 126;
 inline constexpr int kExitNoCommand = 127;

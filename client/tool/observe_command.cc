@@ -16,7 +16,8 @@ class ObserveRun {
         output_(common.json),
         options_(options),
         follower_({.endpoints = common.endpoints,
-                   .wish = {options.elections, options.prefix, options.from_revision}},
+                   .wish = {options.elections, options.prefix, options.from_revision},
+                   .log = [](const LogEntry& entry) { Output::Complain(entry.message); }},
                   {.told = [this](const v1::ObserveResponse& response) { Show(response); }}),
         signals_([this](int) { follower_.Stop(); }) {}
 

@@ -14,15 +14,6 @@ std::string Dump(const Json& object) {
   return PrintableJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// gRPC's own errors say little.
-std::string Sentence(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::DEADLINE_EXCEEDED: return "no replica of the service answered in time";
-    case grpc::StatusCode::UNIMPLEMENTED: return "the server is too old for this command";
-    default: return status.error_message();
-  }
-}
-
 }  // namespace
 
 void Output::Line(const Json& object, const std::string& text) const {
@@ -43,7 +34,7 @@ void Output::Complain(const std::string& what) {
 
 int Output::Complain(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
-  Complain(Sentence(status) + (reason.empty() ? "" : " (" + reason + ")"));
+  Complain(status.error_message() + (reason.empty() ? "" : " (" + reason + ")"));
   return ExitCodeOf(status);
 }
 

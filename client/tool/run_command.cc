@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "client/connection.h"
 #include "client/tool/candidate.h"
 #include "client/tool/child_process.h"
 #include "client/tool/commands.h"
@@ -37,15 +38,23 @@ class CommandRun {
       : options_(options),
         signals_([this](int number) { OnSignal(number); },
                  {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT}),
-        elector_(Client(ClientOptionsOf(common, options)), Callbacks()) {}
+        troubles_(ShowsTroubles(options), [this] { changed_.notify_all(); }),
+        elector_(Client(ClientOptionsOf(common, options, troubles_)), Callbacks()) {}
 
   int Run() {
     std::unique_lock lock(mutex_);
     if (options_.wait) {
       const auto patience = std::max<Duration>(
           *options_.wait, options_.wait == Duration(0) ? kTryPatience : Duration(0));
-      changed_.wait_for(lock, patience, [this] { return elected_ || exit_code_; });
-      if (!elected_ && !exit_code_) exit_code_ = kExitNotElected;
+      const auto decided = [this] { return elected_ || exit_code_; };
+      changed_.wait_for(lock, patience, decided);
+      // The first answer may come later than that.
+      changed_.wait_for(lock, kTryPatience, [&] { return decided() || stood_ || troubles_.any(); });
+      if (!elected_ && !exit_code_ && stood_) exit_code_ = kExitNotElected;
+      if (!elected_ && !exit_code_) {
+        Output::Complain(troubles_.Text());
+        exit_code_ = kExitUnavailable;
+      }
     }
     changed_.wait(lock, [this] { return exit_code_ && !at_work_; });
     return *exit_code_;
@@ -67,7 +76,9 @@ class CommandRun {
     };
     elector.on_standing = [this](uint64_t position) { OnStanding(position); };
     elector.on_lost = [this](const v1::Leadership& seat, v1::Cause cause) { OnLost(seat, cause); };
-    elector.on_trouble = [](const grpc::Status& status) { (void)Output::Complain(status); };
+    elector.on_trouble = [](const grpc::Status& status) {
+      if (!IsTransient(status)) (void)Output::Complain(status);
+    };
     elector.on_refused = [this](const grpc::Status& status) { Exit(Output::Complain(status)); };
     elector.on_overrun = [this](const v1::Leadership&) { SignalChild(SIGKILL); };
     return elector;
@@ -137,6 +148,11 @@ class CommandRun {
 
   void OnStanding(uint64_t position) {
     Say("waiting for " + options_.election + " at position " + std::to_string(position));
+    {
+      const std::lock_guard lock(mutex_);
+      stood_ = true;
+      changed_.notify_all();
+    }
     if (options_.wait == Duration(0)) Exit(kExitNotElected);
   }
 
@@ -200,12 +216,14 @@ class CommandRun {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool elected_ = false;           // guarded by mutex_; once
+  bool stood_ = false;             // guarded by mutex_; once
   bool at_work_ = false;           // guarded by mutex_
   std::optional<int> ending_;      // guarded by mutex_; the signal that wants it
   std::optional<int> ends_with_;   // guarded by mutex_; when the term has ended
   std::optional<int> exit_code_;   // guarded by mutex_
   ChildProcess* child_ = nullptr;  // guarded by mutex_
   const Signals signals_;          // before gRPC starts its threads
+  Troubles troubles_;
   Elector elector_;
 };
 

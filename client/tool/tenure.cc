@@ -1,6 +1,7 @@
 // The command line tool: parses the command line, and runs the command.
 #include <stdexcept>
 
+#include "client/endpoints.h"
 #include "client/tool/arguments.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
@@ -22,7 +23,8 @@ Exit codes:
   4  campaign, run: the seat was lost
   5  no such election or session
   6  refused in the current state (STALE_TERM, CANDIDATE_NOT_STANDING, ELECTION_PAUSED, ...):
-     look at the election again before you retry)";
+     look at the election again before you retry
+  7  unavailable: no replica can serve)";
 
 void AddFile(CLI::App& app, const std::string& flag, const std::string& variable,
              CommonOptions& common, std::string& target, const std::string& help) {
@@ -49,8 +51,8 @@ int Run(int argc, char** argv) {
       ->type_name("HOST:PORT[,...]")
       ->envname("TENURE_ENDPOINTS")
       ->check([](const std::string& text) {
-        const bool any = text.find_first_not_of(',') != std::string::npos;
-        return any ? "" : "'" + text + "' names no replica; write HOST:PORT[,HOST:PORT...]";
+        const auto parsed = ParseEndpoints(text);
+        return parsed ? "" : parsed.error();
       });
   app.add_flag("--tls", common.tls, "Use TLS (implied by the other TLS options)")
       ->envname("TENURE_CLIENT_TLS");

@@ -189,7 +189,7 @@ TEST_P(ObserverTest, ASilentStreamIsGivenUp) {
   relay_->LoseAnswers();
   const tenure::Observer observer(options);
 
-  diary.WaitFor("the stream was silent for 500 ms", 2);
+  diary.WaitFor(relay_->endpoint() + ": the stream was silent for 500 ms", 2);
   Mend();
 
   diary.WaitFor("e 0 SNAPSHOT nobody");
@@ -230,9 +230,12 @@ TEST_P(ObserverTest, AServerThatIsNotTenureFails) {
   const auto server = builder.BuildAndStart();
   Diary diary;
 
-  const tenure::Observer observer(Writing(diary, "127.0.0.1:" + std::to_string(port), {"e"}));
+  const std::string endpoint = "127.0.0.1:" + std::to_string(port);
 
-  diary.WaitFor("failed code 12: ");
+  const tenure::Observer observer(Writing(diary, endpoint, {"e"}));
+
+  diary.WaitFor("failed code 12: " + endpoint +
+                ": it speaks gRPC, but does not know this call; is it Tenure, and new enough?");
 }
 
 TEST_P(ObserverTest, AnObserverMayBeDestroyedFromAnyOfItsCallbacks) {

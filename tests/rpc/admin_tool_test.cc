@@ -517,11 +517,11 @@ TEST_P(AdminToolTest, AnyReplicaThatAnswersIsUsed) {
   EXPECT_THAT(Objects({"list", "--endpoint", "127.0.0.1:1," + A().endpoint()}), SizeIs(1));
 }
 
-TEST_P(AdminToolTest, WithoutAReplicaTheExitCodeIs1) {
+TEST_P(AdminToolTest, WithoutAReplicaTheExitCodeIs7) {
   const auto finished = Run({"list", "--endpoint", "127.0.0.1:1"});
 
-  EXPECT_EQ(finished.exit_code, 1);
-  EXPECT_EQ(finished.errors, "tenure: no replica of the service can be reached\n");
+  EXPECT_EQ(finished.exit_code, 7);
+  EXPECT_EQ(finished.errors, "tenure: cannot use 127.0.0.1:1: connection refused\n");
 }
 
 }  // namespace

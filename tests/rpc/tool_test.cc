@@ -69,7 +69,7 @@ TEST_F(ToolTest, OptionsAreAcceptedBeforeAndAfterTheSubcommand) {
   EXPECT_EQ(Run({"leader", "e", "--endpoint", server_.endpoint()}).exit_code, 0);
   EXPECT_EQ(Run({"--endpoint", server_.endpoint(), "leader", "e"}).exit_code, 0);
   EXPECT_EQ(Run({"leader", "e", "--endpoint", nowhere + "," + server_.endpoint()}).exit_code, 0);
-  EXPECT_EQ(Run({"leader", "e", "--endpoint", nowhere}).exit_code, 1);
+  EXPECT_EQ(Run({"leader", "e", "--endpoint", nowhere}).exit_code, 7);
 }
 
 TEST_F(ToolTest, ADistantServerIsReached) {
@@ -108,6 +108,10 @@ TEST_F(ToolTest, WrongUsageIsOneLineAndExitCode2) {
            {{"leader", "e", "--endpoint", ""}, "--endpoint" + empty + "leader --help"},
            {{"leader", "e", "--endpoint", ","},
             "--endpoint: ',' names no replica; write HOST:PORT[,HOST:PORT...]"},
+           {{"leader", "e", "--endpoint", "a:1, localhost"},
+            "--endpoint: 'localhost' has no port; write HOST:PORT[,HOST:PORT...]"},
+           {{"leader", "e", "--endpoint", "http://a:7070"},
+            "--endpoint: 'http://a:7070' is a URL; write HOST:PORT[,HOST:PORT...]"},
            {{"campaign", "e", "--ttl", "soon"},
             "--ttl: 'soon' is not a duration; write it like 500ms, 10s or 2m"},
            {{"campaign", "e", "--wait", "-1s"}, "--wait: '-1s' is too short; the minimum is 0ms"},

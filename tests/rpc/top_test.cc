@@ -127,9 +127,9 @@ TEST_F(TopTest, AnErrorIsReadableAfterTheTerminalIsRestored) {
 
   PseudoTerminal terminal = Start({"--endpoint", endpoint});
 
-  EXPECT_EQ(terminal.process().Wait(), 1);
+  EXPECT_EQ(terminal.process().Wait(), 7);
   ExpectGivenBack(terminal);
-  EXPECT_TRUE(terminal.Shows("tenure: the server is too old for this command"));
+  EXPECT_TRUE(terminal.Shows("tenure: " + endpoint + ": it speaks gRPC, but does not know"));
 }
 
 TEST_F(TopTest, TheScreenSurvivesARestartOfTheServer) {

@@ -35,6 +35,8 @@ class Tenured {
 
   // From the next start on, it is this program.
   void Replace(std::string program) { program_ = std::move(program); }
+  // The same, and it runs there, on the same ports.
+  void MoveTo(Host host) { host_ = std::move(host); }
 
   void Kill();      // kill -9
   int Terminate();  // SIGTERM; the exit code
@@ -43,6 +45,7 @@ class Tenured {
   void WaitUntilReady();
 
   [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] std::string http_endpoint() const;
   [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   [[nodiscard]] v1::ElectionService::Stub& stub() { return *stub_; }
@@ -59,7 +62,7 @@ class Tenured {
   const std::vector<std::string> flags_;
   const int port_;
   const int http_port_;
-  const Host host_;
+  Host host_;
   std::string program_;
   std::unique_ptr<Process> process_;
   std::shared_ptr<grpc::Channel> channel_;

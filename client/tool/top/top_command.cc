@@ -131,7 +131,9 @@ class TopRun {
       if (const auto* key = std::get_if<Key>(&*message)) {
         if (!Press(view_, *key, elections_shown_, terminal_.size())) break;
       } else if (const auto* read = std::get_if<PageRead>(&*message)) {
-        if (!read->status.ok() && !IsTransient(read->status)) return read->status;
+        if (!read->status.ok() && !IsTransient(read->status)) {
+          return connection_.Explained(read->status, connection_.endpoint());
+        }
         TakeIn(*read, Now());
       }
       next_frame_ = std::min(next_frame_, drawn_at_ + kFrameInterval);
@@ -164,7 +166,8 @@ class TopRun {
   void TakeIn(const PageRead& read, Time now) {
     if (!read.status.ok()) {
       if (!disconnected_since_) disconnected_since_ = now;
-      disconnected_why_ = read.status.error_message();
+      disconnected_why_ =
+          connection_.Explained(read.status, connection_.endpoint()).error_message();
       connection_.MoveOn();
       next_list_ = now + connection_.Backoff();
       return;

@@ -1,0 +1,52 @@
+#include "client/client_log.h"
+
+#include <iostream>
+#include <set>
+#include <utility>
+
+#include "client/connection.h"
+#include "client/diagnosis.h"
+
+namespace tenure {
+namespace {
+
+// Another endpoint, or the same later, may do better. What concerns the request is none.
+bool IsOfTheEndpoint(const grpc::Status& status) {
+  const std::string reason = ReasonOf(status);
+  static const std::set<std::string> kReasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED",
+                                                 "WRONG_SERVICE"};
+  return kReasons.contains(reason);
+}
+
+}  // namespace
+
+void ClientLog::Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
+  if (log_ == nullptr || status.error_code() == grpc::StatusCode::CANCELLED) return;
+  if (status.ok() || !IsOfTheEndpoint(status)) {
+    const auto failed_for = troubles_.Answered(endpoint, now);
+    if (!failed_for) return;
+    return Say({.event = LogEvent::kRecovered,
+                .message = endpoint + " answers after " + DurationText(*failed_for),
+                .endpoint = endpoint});
+  }
+  Trouble trouble = Explain(status, credentials_ != nullptr);
+  if (!troubles_.Failed(endpoint, trouble.kind, now)) return;
+  run_([log = log_, credentials = credentials_, endpoint, trouble = std::move(trouble)] {
+    const std::string cause = Diagnose(endpoint, credentials, trouble);
+    log({.event = LogEvent::kTrouble,
+         .message = "cannot use " + endpoint + ": " + cause + "; still trying",
+         .endpoint = endpoint,
+         .cause = cause});
+  });
+}
+
+void ClientLog::Say(LogEntry entry) {
+  if (log_ == nullptr) return;
+  run_([log = log_, entry = std::move(entry)] { log(entry); });
+}
+
+void LogToStandardError(const LogEntry& entry) {
+  std::cerr << "tenure: " + entry.message + "\n" << std::flush;
+}
+
+}  // namespace tenure

@@ -1,0 +1,42 @@
+// Says what a client meets: each trouble of an endpoint once, and once that it is over.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "client/trouble.h"
+#include "tenure/log.h"
+
+namespace tenure {
+
+// Not thread-safe.
+class ClientLog {
+ public:
+  // Runs what may take seconds; where it runs, the log is called.
+  using Run = std::function<void(std::function<void()>)>;
+
+  // An empty log: nothing is said. Null credentials: without TLS.
+  ClientLog(Log log, std::shared_ptr<grpc::ChannelCredentials> credentials, Run run)
+      : log_(std::move(log)), credentials_(std::move(credentials)), run_(std::move(run)) {}
+
+  // How a call or stream ended that used this endpoint; OK while it goes well.
+  void Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now);
+  // "TEXT"
+  void Say(LogEntry entry);
+  // Why the service refuses what it was asked for: the text of an error that does not concern one
+  // endpoint.
+  [[nodiscard]] std::string Text(const grpc::Status& status) const {
+    return Explain(status, credentials_ != nullptr).text;
+  }
+
+ private:
+  const Log log_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  const Run run_;
+  TroubleLog troubles_;
+};
+
+}  // namespace tenure

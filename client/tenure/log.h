@@ -1,0 +1,39 @@
+// What a client says by itself, for the log of its process.
+//
+// Nothing goes wrong in silence: the first failed try of an endpoint is said, with the reason, and
+// once more when it answers again. So is the beginning and the end of each term.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace tenure {
+
+enum class LogEvent {
+  kTrouble,    // an endpoint cannot be used: a warning
+  kRecovered,  // it answers again
+  kRefused,    // the service refuses what this process asks for: a warning
+  kElected,    // a term has begun
+  kLost,       // a term has ended
+};
+
+struct LogEntry {
+  LogEvent event;
+  std::string message;  // one line: "cannot use 127.0.0.1:7070: connection refused; still trying"
+  // Of trouble: of which endpoint, if it is that of one, and its cause.
+  std::string endpoint = {};
+  std::string cause = {};
+
+  [[nodiscard]] bool IsWarning() const {
+    return event == LogEvent::kTrouble || event == LogEvent::kRefused;
+  }
+};
+
+// Called in order, on a thread of the client that does nothing else. It must not throw. Not called
+// any more when the client is gone.
+using Log = std::function<void(const LogEntry&)>;
+
+// One line on standard error: "tenure: cannot use ...".
+void LogToStandardError(const LogEntry& entry);
+
+}  // namespace tenure

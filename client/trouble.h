@@ -1,0 +1,69 @@
+// Why an endpoint cannot be used, in plain words. Pure.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/lease.h"
+
+namespace tenure {
+
+struct Trouble {
+  // Two troubles of one kind are the same to a user.
+  enum class Kind {
+    kRefused,  // nobody listens
+    kNoSuchHost,
+    kNoAnswer,
+    kBroken,  // the connection was there, and is gone
+    kNotGrpc,
+    kWantsTls,  // or something else that we do not speak
+    kNoTls,
+    kCertificate,  // of the service
+    kRefusesTls,   // the service does not want our certificate, or wants one
+    kNotTenure,
+    kNotReady,
+    kDatabase,
+    kBusy,
+    kDenied,
+    kWrongService,
+    kOther,
+  };
+  Kind kind;
+  std::string text;  // without the endpoint: "connection refused"
+};
+
+// REQUIRES: an error. `tls`: the connection uses TLS.
+[[nodiscard]] Trouble Explain(const grpc::Status& status, bool tls);
+// The same error, with a message that names the endpoint and explains what gRPC says. What the
+// service says is kept.
+[[nodiscard]] grpc::Status Explained(const grpc::Status& status, const std::string& endpoint,
+                                     bool tls);
+
+// What is said of the endpoints of a client: once what is wrong, and once when it is over. Not
+// thread-safe.
+class TroubleLog {
+ public:
+  using Time = Lease::Time;
+
+  // Whether this is to be said: it is new, or of another kind than what was said a while ago.
+  [[nodiscard]] bool Failed(const std::string& endpoint, Trouble::Kind kind, Time now);
+  // For how long it had failed; nothing if it had not.
+  [[nodiscard]] std::optional<Time::duration> Answered(const std::string& endpoint, Time now);
+
+ private:
+  struct State {
+    Time since;
+    Time said_at;
+    Trouble::Kind said;
+  };
+  std::map<std::string, State> failing_;  // at most one for each endpoint
+};
+
+// "12 s", "300 ms"
+[[nodiscard]] std::string DurationText(Lease::Time::duration duration);
+
+}  // namespace tenure
