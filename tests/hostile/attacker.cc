@@ -10,6 +10,8 @@
 #include <functional>
 #include <thread>
 
+#include "tests/support/process.h"
+
 namespace tenure::testing {
 namespace {
 
@@ -72,18 +74,19 @@ bool Send(const Descriptor& connection, const std::string& bytes) {
   return true;
 }
 
-std::string Receive(const Descriptor& connection, std::chrono::milliseconds patience) {
-  const auto end = Clock::now() + patience;
+std::string ReceiveUntil(const Descriptor& connection, const std::string& text) {
+  const auto end = Clock::now() + kPatience;
   std::string received;
   char buffer[65'536];
-  while (true) {
+  while (received.find(text) == std::string::npos) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     pollfd waits{connection.number(), POLLIN, 0};
-    if (left <= 0 || poll(&waits, 1, static_cast<int>(left)) != 1) return received;
+    if (left <= 0 || poll(&waits, 1, static_cast<int>(left)) != 1) break;
     const ssize_t size = recv(connection.number(), buffer, sizeof buffer, 0);
-    if (size <= 0) return received;
+    if (size <= 0) break;
     received.append(buffer, static_cast<size_t>(size));
   }
+  return received;
 }
 
 namespace http2 {

@@ -20,8 +20,8 @@ using network::Descriptor;
 
 // Sends all of it. False if the other side has gone, or takes nothing for some time.
 bool Send(const Descriptor& connection, const std::string& bytes);
-// What comes, until the end or for so long.
-[[nodiscard]] std::string Receive(const Descriptor& connection, std::chrono::milliseconds patience);
+// What comes, until it contains this, or the end, or for kPatience.
+[[nodiscard]] std::string ReceiveUntil(const Descriptor& connection, const std::string& text);
 
 // HTTP/2 as a client writes it (RFC 9113).
 namespace http2 {
