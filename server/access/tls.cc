@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/access/peer_certificates.h"
 #include "server/access/read_file.h"
 #include "server/log/log.h"
 
@@ -95,6 +96,7 @@ grpc_ssl_client_certificate_request_type RequestOf(const TlsFiles& files) {
 
 tl::expected<std::unique_ptr<Tls>, std::string> Tls::Open(const TlsFiles& files) {
   std::unique_ptr<Tls> tls(new Tls(files));
+  RefuseFaultyCertificates();
   if (files.certificate.empty()) return tls;
   auto content = tls->Read();
   if (!content) return tl::unexpected(content.error());
@@ -125,6 +127,9 @@ tl::expected<void, std::string> Tls::Publish(const Content& content) {
   if (X509_check_private_key(chain->front().get(), key.get()) != 1) {
     ERR_clear_error();
     return tl::unexpected(files_.key + " is not the private key of " + files_.certificate);
+  }
+  if (const auto fault = FaultOf(chain->front().get())) {
+    return tl::unexpected(files_.certificate + " cannot be used: it has " + *fault);
   }
   if (const auto refusal = RefusalOf(chain->front().get(), key.get()); !refusal.empty()) {
     return tl::unexpected(files_.certificate + " cannot be used: " + refusal);

@@ -154,6 +154,25 @@ TEST_F(AccessTest, TheRightClientCampaignsAndTheWrongOneIsRefused) {
   EXPECT_EQ(Try(TlsCredentials({.ca = Tls("ca.crt")}), "orders/eu"), "PERMISSION_DENIED");
 }
 
+// gRPC itself would end the process at some of these, though their authority is trusted.
+TEST_F(AccessTest, FaultyNamesInACertificateAreRefusedInTheHandshake) {
+  std::string many = "URI:spiffe://prod/orders";
+  for (int i = 0; i < 256; ++i) many += ",DNS:" + std::to_string(i);
+  for (const std::string& names :
+       {std::string("DER:30:02:87:00"),                 // no IP address
+        std::string("DER:30:07:87:05:01:02:03:04:05"),  // of 5 bytes
+        "DER:30:13:87:11" + std::string(":00:00:00:00:00:00:00:00") + ":00:00:00:00:00:00:00:00:01",
+        std::string("DER:30:05:82:03:61:00:62"),  // "a\0b"
+        std::string("DER:30:02:86:00"),           // ""
+        std::string("DER:30:05:82"),              // cut off
+        many}) {
+    EXPECT_EQ(Try(With("worker", names), "orders/eu"), "UNREACHABLE") << names;
+    ASSERT_TRUE(server_->process().Running()) << names << server_->process().Errors();
+  }
+
+  EXPECT_EQ(Try(Orders(), "orders/eu"), "OK");
+}
+
 TEST_F(AccessTest, EveryRefusalIsLoggedButNeverAToken) {
   (void)Try(Orders(), "billing");
   (void)Try(Reports(), "orders/eu");

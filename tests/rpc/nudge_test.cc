@@ -126,13 +126,20 @@ TEST_F(NudgeTest, ReplicasThatAreCutOffFromEachOtherPoll) {
 class TlsNudgeTest : public NudgeTest {
  protected:
   // With files of its own, of this name.
-  [[nodiscard]] Tenured Start(const std::string& name) const {
-    const KeyPair pair = authority_.Issue("tenured", "DNS:another.name");
+  [[nodiscard]] Tenured Start(const std::string& name,
+                              const std::vector<std::string>& more_flags = {}) const {
+    Write(name, "DNS:another.name");
+    std::vector<std::string> flags = {"--poll-interval",   kRarely,           "--tls-cert",
+                                      File(name + ".crt"), "--tls-key",       File(name + ".key"),
+                                      "--tls-client-ca",   File(name + ".ca")};
+    flags.insert(flags.end(), more_flags.begin(), more_flags.end());
+    return Tenured(url_, flags);
+  }
+  void Write(const std::string& name, const std::string& alternative_names) const {
+    const KeyPair pair = authority_.Issue("tenured", alternative_names);
     std::ofstream(File(name + ".ca")) << authority_.certificate();
     std::ofstream(File(name + ".crt")) << pair.certificate;
     std::ofstream(File(name + ".key")) << pair.key;
-    return Tenured(url_, {"--poll-interval", kRarely, "--tls-cert", File(name + ".crt"),
-                          "--tls-key", File(name + ".key"), "--tls-client-ca", File(name + ".ca")});
   }
   [[nodiscard]] std::string File(const std::string& name) const { return folder_.path() / name; }
 
@@ -145,6 +152,27 @@ TEST_F(TlsNudgeTest, ReplicasReachEachOther) {
   const Tenured b = Start("b");
 
   EXPECT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+}
+
+// An impostor at the address of a replica. gRPC itself would end the process.
+TEST_F(TlsNudgeTest, AReplicaSurvivesAPeerWhoseCertificateIsFaulty) {
+  Write("impostor", "DER:30:07:87:05:01:02:03:04:05");  // an IP address of 5 bytes
+  const std::string port = std::to_string(FreePort());
+  Process impostor({"openssl", "s_server", "-www", "-accept", port, "-alpn", "h2", "-cert",
+                    File("impostor.crt"), "-key", File("impostor.key")});
+  Tenured a = Start("a");
+
+  const Tenured b = Start("b", {"--advertise", "127.0.0.1:" + port});
+
+  // One that has failed, and the next.
+  const auto handshakes_fail_twice = [&] {
+    const std::string errors = impostor.Errors();
+    const size_t first = errors.find(":error:");
+    return first != errors.npos && errors.find(":error:", first + 1) != errors.npos;
+  };
+  EXPECT_TRUE(Eventually(handshakes_fail_twice)) << impostor.Errors();
+  EXPECT_TRUE(a.process().Running()) << a.process().Errors();
+  EXPECT_EQ(Metric(a, "tenure_replicas_followed"), 0);
 }
 
 TEST_F(TlsNudgeTest, AReplicaShowsItsLastGoodCertificate) {

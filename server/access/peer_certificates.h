@@ -1,0 +1,26 @@
+// Which certificates of peers are refused in the handshake, even if their authority is trusted.
+//
+// gRPC copies the names of a peer's certificate once its chain is verified, and ends the process if
+// it cannot (1.51 and 1.56 do): an IP address of 5 bytes is enough. So the names are checked before
+// that, as part of OpenSSL's own verification.
+#pragma once
+
+#include <openssl/x509.h>
+
+#include <optional>
+#include <string>
+
+namespace tenure::access {
+
+// A certificate has at most this many subject alternative names. Each is copied for each
+// connection, and compared for each call.
+inline constexpr int kAlternativeNamesMax = 256;
+
+// Why the certificate is refused; nothing if its names may be used.
+[[nodiscard]] std::optional<std::string> FaultOf(X509* certificate);
+
+// From now on, every TLS handshake of this process refuses such certificates, as server and as
+// client. Only contexts that are made later are affected. Further calls do nothing. Thread-safe.
+void RefuseFaultyCertificates();
+
+}  // namespace tenure::access
