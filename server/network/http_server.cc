@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -24,6 +25,9 @@ constexpr size_t kRequestBytesMax = 8'192;  // its line and its headers; a body 
 constexpr size_t kThrownAwayMax = 65'536;   // of what comes after that
 constexpr auto kHealthzPatience = 2s;
 constexpr std::string_view kEndOfHeaders = "\r\n\r\n";
+constexpr std::string_view kAllow = "Allow: GET, HEAD, OPTIONS\r\n";
+constexpr std::string_view kMethods[] = {"GET",   "HEAD",    "POST",    "PUT",  "DELETE",
+                                         "PATCH", "CONNECT", "OPTIONS", "TRACE"};
 constexpr char kText[] = "text/plain; charset=utf-8";
 
 std::string Answer(std::string_view status, std::string_view type, std::string_view body,
@@ -37,6 +41,40 @@ std::string Answer(std::string_view status, std::string_view type, std::string_v
 
 std::string Refuse(std::string_view status, std::string_view header = "") {
   return Answer(status, kText, std::string(status) + "\n", header);
+}
+
+// What is allowed here, for OPTIONS.
+std::string Allowed() {
+  return "HTTP/1.1 204 No Content\r\nConnection: close\r\n" + std::string(kAllow) + "\r\n";
+}
+
+// As the answer to HEAD: without its body.
+std::string HeadOf(std::string answer) {
+  answer.resize(answer.find(kEndOfHeaders) + kEndOfHeaders.size());
+  return answer;
+}
+
+// What is wrong with the version at the end of a request's line; nothing if it is served.
+std::optional<std::string_view> RefusalOf(std::string_view version) {
+  const bool http = version.size() == 8 && version.starts_with("HTTP/") && version[6] == '.' &&
+                    std::isdigit(version[5]) != 0 && std::isdigit(version[7]) != 0;
+  if (!http) return "400 Bad Request";
+  if (version[5] != '1') return "505 HTTP Version Not Supported";
+  return std::nullopt;
+}
+
+// The path of a target: of "/path?query", of "http://host/path?query", or "*".
+std::string_view PathOf(std::string_view target) {
+  target = target.substr(0, target.find('?'));
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    const bool absolute = std::ranges::equal(target.substr(0, scheme.size()), scheme,
+                                             [](char a, char b) { return std::tolower(a) == b; });
+    if (!absolute) continue;
+    target.remove_prefix(scheme.size());
+    const size_t path = target.find('/');
+    return path == std::string_view::npos ? "/" : target.substr(path);
+  }
+  return target;
 }
 
 std::shared_ptr<const std::string> Share(std::string answer) {
@@ -172,40 +210,44 @@ void HttpServer::AnswerTo(Exchange& exchange) const {
   std::string_view line = exchange.request;
   line = line.substr(0, line.find("\r\n"));
   const std::string_view method = TakeWord(line);
-  const std::string_view target = TakeWord(line);
-  const std::string_view path = target.substr(0, target.find('?'));
-  if (!line.starts_with("HTTP/1.")) {
-    exchange.answer = Share(Refuse("400 Bad Request"));
-  } else if (method != "GET") {
-    exchange.answer = Share(Refuse("405 Method Not Allowed", "Allow: GET\r\n"));
-  } else if (path == "/metrics") {
+  const std::string_view path = PathOf(TakeWord(line));
+  exchange.head = method == "HEAD";
+  if (const auto refusal = RefusalOf(line)) {
+    exchange.answer = Share(Refuse(*refusal));
+  } else if (std::ranges::find(kMethods, method) == std::end(kMethods)) {
+    exchange.answer = Share(Refuse("501 Not Implemented"));
+  } else if (path == "/metrics" && (method == "GET" || exchange.head)) {
     exchange.wants_metrics = true;
   } else {
-    exchange.answer = Share(PageAt(path));
+    const std::string answer = AnswerAt(path, method);
+    exchange.answer = Share(exchange.head ? HeadOf(answer) : answer);
   }
+}
+
+std::string HttpServer::AnswerAt(std::string_view path, std::string_view method) const {
+  const bool pages = path == "/metrics" || path == "/healthz" || path == "/readyz";
+  if (method == "OPTIONS" && (pages || path == "*")) return Allowed();
+  if (!path.starts_with('/')) return Refuse("400 Bad Request");
+  if (!pages) return Refuse("404 Not Found");
+  if (method != "GET" && method != "HEAD") return Refuse("405 Method Not Allowed", kAllow);
+  if (path == "/healthz") {
+    if (pages_.healthy()) return Answer("200 OK", kText, "ok\n");
+    return Answer("503 Service Unavailable", kText, "gRPC does not answer\n");
+  }
+  if (pages_.ready()) return Answer("200 OK", kText, "ready\n");
+  return Answer("503 Service Unavailable", kText, "not ready\n");
 }
 
 void HttpServer::AnswerWithMetrics() {
   if (std::ranges::none_of(exchanges_, &Exchange::wants_metrics)) return;
   const auto page =
       Share(Answer("200 OK", "text/plain; version=0.0.4; charset=utf-8", pages_.metrics()));
+  const auto head = Share(HeadOf(*page));
   std::erase_if(exchanges_, [&](Exchange& exchange) {
     if (!std::exchange(exchange.wants_metrics, false)) return false;
-    exchange.answer = page;
+    exchange.answer = exchange.head ? head : page;
     return !Send(exchange);
   });
-}
-
-std::string HttpServer::PageAt(std::string_view path) const {
-  if (path == "/healthz") {
-    if (pages_.healthy()) return Answer("200 OK", kText, "ok\n");
-    return Answer("503 Service Unavailable", kText, "gRPC does not answer\n");
-  }
-  if (path == "/readyz") {
-    if (pages_.ready()) return Answer("200 OK", kText, "ready\n");
-    return Answer("503 Service Unavailable", kText, "not ready\n");
-  }
-  return Refuse("404 Not Found");
 }
 
 }  // namespace tenure::network

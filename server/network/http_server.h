@@ -1,10 +1,10 @@
 // The small HTTP face: /metrics, /healthz and /readyz, for who may not be trusted with more.
 //
-// HTTP/1.1, GET only, one request for each connection. One thread serves all. A slow client delays
-// no other: a request has a deadline as a whole, and when there are too many connections, the one
-// that has taken longest makes room. Many clients delay others by one exposition of the metrics:
-// all who have asked for it by then share it. See docs/adr/0041-connections.md for why no library
-// does this.
+// HTTP/1.1 with GET, HEAD and OPTIONS, one request for each connection. No `Host` is asked for. One
+// thread serves all. A slow client delays no other: a request has a deadline as a whole, and when
+// there are too many connections, the one that has taken longest makes room. Many clients delay
+// others by one exposition of the metrics: all who have asked for it by then share it. See
+// docs/adr/0041-connections.md for why no library does this.
 #pragma once
 
 #include <chrono>
@@ -44,6 +44,7 @@ class HttpServer {
     Descriptor connection;
     std::chrono::steady_clock::time_point deadline;
     std::string request = {};
+    bool head = false;           // wants no body
     bool wants_metrics = false;  // gets them when the others have had their turn
     std::shared_ptr<const std::string> answer = {};  // once there is one, requests are not read
     size_t sent = 0;                                 // of the answer
@@ -62,7 +63,8 @@ class HttpServer {
   // away from its reader.
   static bool Drain(Exchange& exchange);
   void AnswerTo(Exchange& exchange) const;
-  [[nodiscard]] std::string PageAt(std::string_view path) const;
+  // Of all pages but the metrics, and with all methods.
+  [[nodiscard]] std::string AnswerAt(std::string_view path, std::string_view method) const;
   void AnswerWithMetrics();
 
   const std::vector<Descriptor> listeners_;

@@ -80,15 +80,105 @@ TEST_F(HttpServerTest, WhatDoesNotServeIsNotHealthy) {
   EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
 }
 
-TEST_F(HttpServerTest, OnlyGetIsAllowed) {
-  EXPECT_THAT(Ask("POST /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"),
-              AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("\r\nAllow: GET\r\n")));
+// As wget --spider and HAProxy ask.
+TEST_F(HttpServerTest, HeadIsGetWithoutTheBody) {
+  for (const std::string path :
+       {"/metrics", "/healthz", "/readyz", "/readyz?verbose", "/nowhere", "/"}) {
+    const std::string page = Ask("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    const std::string head = page.substr(0, page.find("\r\n\r\n") + 4);
+
+    EXPECT_EQ(Ask("HEAD " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"), head);
+    EXPECT_EQ(Ask("HEAD " + path + " HTTP/1.0\r\n\r\n"), head);
+  }
+}
+
+TEST_F(HttpServerTest, AHeadAndAGetOfTheMetricsShareAnExposition) {
+  Descriptor head, get;
+  {
+    const std::lock_guard lock(exposing_);
+    const Descriptor first = ConnectToPort(port_);
+    SendAll(first, "GET /metrics HTTP/1.1\r\n\r\n");
+    while (expositions_ == 0) std::this_thread::yield();
+    head = ConnectToPort(port_);
+    SendAll(head, "HEAD /metrics HTTP/1.1\r\n\r\n");
+    get = ConnectToPort(port_);
+    SendAll(get, "GET /metrics HTTP/1.1\r\n\r\n");
+  }
+
+  EXPECT_THAT(ReadToEnd(get), EndsWith(metrics_));
+  EXPECT_THAT(ReadToEnd(head), EndsWith("\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, OtherMethodsAreNotAllowed) {
+  const auto refused = AllOf(StartsWith("HTTP/1.1 405 Method Not Allowed\r\n"),
+                             HasSubstr("\r\nAllow: GET, HEAD, OPTIONS\r\n"));
+  for (const std::string path : {"/metrics", "/healthz", "/readyz", "/readyz?x=y"}) {
+    for (const std::string method : {"POST", "PUT", "DELETE", "PATCH", "TRACE"}) {
+      EXPECT_THAT(Ask(method + " " + path + " HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"), refused)
+          << method << path;
+    }
+  }
+}
+
+TEST_F(HttpServerTest, NoMethodFindsWhatIsNotThere) {
+  for (const std::string method : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"}) {
+    for (const std::string path : {"/nowhere", "/", "/healthz/", "//healthz", "/Healthz", "/?x"}) {
+      EXPECT_THAT(Ask(method + " " + path + " HTTP/1.1\r\n\r\n"),
+                  StartsWith("HTTP/1.1 404 Not Found\r\n"))
+          << method << path;
+    }
+  }
+}
+
+TEST_F(HttpServerTest, OptionsSaysWhatIsAllowed) {
+  for (const std::string target : {"/metrics", "/healthz", "/readyz", "/readyz?x", "*"}) {
+    EXPECT_EQ(Ask("OPTIONS " + target + " HTTP/1.1\r\n\r\n"),
+              "HTTP/1.1 204 No Content\r\nConnection: close\r\n"
+              "Allow: GET, HEAD, OPTIONS\r\n\r\n")
+        << target;
+  }
+}
+
+TEST_F(HttpServerTest, MethodsAreComparedExactly) {
+  for (const std::string method : {"get", "Head", "FETCH", "PROPFIND"}) {
+    EXPECT_THAT(Ask(method + " /healthz HTTP/1.1\r\n\r\n"),
+                StartsWith("HTTP/1.1 501 Not Implemented\r\n"))
+        << method;
+  }
+}
+
+// As a client sends it to a proxy, which servers must take, too.
+TEST_F(HttpServerTest, ATargetMayBeAbsolute) {
+  for (const std::string target :
+       {"http://host:7071/healthz", "HTTP://host/healthz?x", "https://[::1]:7071/healthz"}) {
+    EXPECT_THAT(Ask("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"),
+                StartsWith("HTTP/1.1 200 OK\r\n"))
+        << target;
+  }
+  EXPECT_THAT(Ask("GET http://host HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Ask("GET http://host?x=/healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(HttpServerTest, AClientThatWantsToGoOnIsToldThatTheConnectionCloses) {
+  for (const std::string request :
+       {"GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"}) {
+    const std::string answer = Ask(request);
+
+    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), EndsWith("\r\n\r\nok\n"),
+                              HasSubstr("\r\nConnection: close\r\n")));
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << "there is one answer";
+  }
 }
 
 TEST_F(HttpServerTest, WhatIsNoRequestIsRefused) {
-  EXPECT_THAT(Ask("PRI * HTTP/2.0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
-  EXPECT_THAT(Ask("GET\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
-  EXPECT_THAT(Ask("GET /nowhere HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Ask("PRI * HTTP/2.0\r\n\r\n"), StartsWith("HTTP/1.1 505 "));
+  for (const std::string line :
+       {"GET", "GET /healthz", "GET  /healthz HTTP/1.1", "GET /healthz HTTP/1.1 ",
+        "GET /healthz HTTP/1", "GET /healthz http/1.1", "GET * HTTP/1.1", "GET healthz HTTP/1.1",
+        "CONNECT host:7071 HTTP/1.1", "GET ftp://host/healthz HTTP/1.1", ""}) {
+    EXPECT_THAT(Ask(line + "\r\n\r\n"), StartsWith("HTTP/1.1 400 ")) << line;
+  }
 }
 
 TEST_F(HttpServerTest, HeadersAreBounded) {

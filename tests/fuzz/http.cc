@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -30,21 +31,38 @@ Page PageAt(std::string_view path) {
   return Refusal("404 Not Found");
 }
 
-// To the request's line: GET, a path with or without a query, HTTP/1.x.
+const std::regex kVersion("HTTP/[0-9]\\.[0-9]");
+const std::regex kMethod("GET|HEAD|POST|PUT|DELETE|PATCH|CONNECT|OPTIONS|TRACE");
+const std::regex kScheme("^https?://", std::regex::icase);
+
+// To the request's line: a method, a path with or without a query, HTTP/1.x.
 Page PageFor(std::string_view line) {
-  const std::string_view method = TakeUntil(line, ' ');
+  const std::string method(TakeUntil(line, ' '));
   std::string_view target = TakeUntil(line, ' ');
-  if (!line.starts_with("HTTP/1.")) return Refusal("400 Bad Request");
-  if (method != "GET") return Refusal("405 Method Not Allowed");
-  return PageAt(TakeUntil(target, '?'));
+  const std::string version(line);
+  if (!std::regex_match(version, kVersion)) return Refusal("400 Bad Request");
+  if (version[5] != '1') return Refusal("505 HTTP Version Not Supported");
+  if (!std::regex_match(method, kMethod)) return Refusal("501 Not Implemented");
+  std::string path(TakeUntil(target, '?'));
+  std::smatch scheme;
+  if (std::regex_search(path, scheme, kScheme, std::regex_constants::match_continuous))
+    path = path.substr(std::min(path.find('/', scheme.length()), path.size()));
+  if (path.empty() && scheme.ready() && !scheme.empty()) path = "/";
+  if (method == "OPTIONS" && path == "*") return {"204 No Content", ""};
+  if (!path.starts_with('/')) return Refusal("400 Bad Request");
+  const Page page = PageAt(path);
+  if (method == "GET" || method == "HEAD" || page.status == "404 Not Found") return page;
+  if (method == "OPTIONS") return {"204 No Content", ""};
+  return Refusal("405 Method Not Allowed");
 }
 
-void CheckAnswer(const std::string& answer, const Page& page) {
+void CheckAnswer(const std::string& answer, const Page& page, bool head = false) {
   Require(answer.starts_with("HTTP/1.1 " + page.status + "\r\n"), "the status is right");
   const size_t body = answer.find("\r\n\r\n");
-  Require(body != std::string::npos && answer.substr(body + 4) == page.body, "the page is right");
+  const std::string expected = head ? "" : page.body;
+  Require(body != std::string::npos && answer.substr(body + 4) == expected, "the page is right");
   const std::string length = "\r\nContent-Length: " + std::to_string(page.body.size()) + "\r\n";
-  Require(answer.find(length) < body, "its length is right");
+  Require(page.status == "204 No Content" || answer.find(length) < body, "its length is right");
   Require(answer.find("\r\nConnection: close\r\n") < body, "it is the only one");
 }
 
@@ -67,7 +85,8 @@ void TryRequest(int port, std::string_view input) {
   if (headers > kRequestBytesMax)
     return CheckAnswer(answer, Refusal("431 Request Header Fields Too Large"));
   if (end == std::string::npos) return Require(answer.empty(), "half a request has no answer");
-  CheckAnswer(answer, PageFor(std::string_view(request).substr(0, request.find("\r\n"))));
+  CheckAnswer(answer, PageFor(std::string_view(request).substr(0, request.find("\r\n"))),
+              request.starts_with("HEAD "));
 }
 
 struct Serving {
