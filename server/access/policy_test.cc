@@ -26,6 +26,8 @@ identities:
 
 tl::expected<std::string, std::string> ReadTokens(const std::string& path) {
   if (path == "orders.token") return "the-old-token-of-orders\r\n\nthe-new-token-of-orders\n";
+  if (path == "15.token") return "123456789012345\n";
+  if (path == "16.token") return "1234567890123456\n";
   if (path == "short.token") return "too-short\n";
   return tl::unexpected("cannot read " + path);
 }
@@ -83,6 +85,22 @@ TEST_F(PolicyTest, ARuleAppliesToItsElectionsAndPrefixesOnly) {
   EXPECT_FALSE(operators().May(Verb::kCampaign, "billing"));
 }
 
+// As the database compares them.
+TEST_F(PolicyTest, NamesAreComparedAsBytes) {
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "Billing"));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "BILLING"));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "billing "));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, std::string_view("billing\0", 8)));
+  EXPECT_FALSE(orders().May(Verb::kCampaign, "ORDERS/eu"));
+  EXPECT_FALSE(orders().MayInAll(Verb::kCampaign, "Orders/eu"));
+  EXPECT_EQ(NameBy({.san = {"Orders.prod.svc"}}), "");
+  EXPECT_EQ(NameBy({.san = {"SPIFFE://prod/orders"}}), "");
+  EXPECT_EQ(NameBy({.san = {"orders.prod.svc."}}), "");
+  EXPECT_EQ(NameBy({.san = {std::string("orders.prod.svc\0", 16)}}), "");
+  EXPECT_EQ(NameBy({.subject = "cn=admin,o=example"}), "");
+  EXPECT_EQ(NameBy({.token = "The-Old-Token-Of-Orders"}), "");
+}
+
 TEST_F(PolicyTest, AVerbDoesNotIncludeAnother) {
   EXPECT_TRUE(orders().May(Verb::kObserve, "anything"));
   EXPECT_FALSE(orders().May(Verb::kInspect, "orders/eu"));
@@ -120,6 +138,15 @@ TEST_F(PolicyTest, OnlyElectionsAreLimitedIfThePolicyDoesNotSayHowMany) {
 TEST(EmptyPolicyTest, AnEmptyPolicyKnowsNobody) {
   EXPECT_THAT(Parsed("identities: []").value().identities(), SizeIs(0));
   EXPECT_THAT(Parsed("---\nidentities: []\n...\n").value().identities(), SizeIs(0));
+}
+
+TEST(PolicyLimitsTest, TheLargestAndSmallestValuesAreAllowed) {
+  const auto policy = Parsed("identities: [{name: " + std::string(64, 'n') +
+                             ", token_files: [16.token], limits: {sessions: 999999999}}]");
+
+  ASSERT_TRUE(policy) << policy.error();
+  EXPECT_EQ(policy->identities()[0]->limits.quota.sessions, 999'999'999u);
+  EXPECT_NE(policy->Find({.token = "1234567890123456"}), nullptr);
 }
 
 // --- What is refused ---
@@ -175,6 +202,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "a rule needs 'elections' or 'prefixes'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [lead], prefixes: ['']}]",
                   "'lead' is not a verb; use campaign, observe, inspect or administer"},
+        BadPolicy{"identities:\n- name: a\n  rules: [{verbs: [Observe], prefixes: ['']}]",
+                  "'Observe' is not a verb"},
+        BadPolicy{"Identities: []", "unknown key 'Identities'"},
+        BadPolicy{"identities:\n- name: " + std::string(65, 'n'), "1 to 64 bytes"},
+        BadPolicy{"identities:\n- name: a\n  limits: {sessions: 1000000000}",
+                  "'sessions' must be a whole number from 0 to 999999999"},
+        BadPolicy{"identities:\n- name: a\n  token_files: [15.token]", "it must have at least 16"},
         BadPolicy{"identities:\n- name: a\n  limits: {sessions: -1}",
                   "'sessions' must be a whole number from 0 to 999999999"},
         BadPolicy{"identities:\n- name: a\n  limits: {elections: none}",

@@ -12,6 +12,7 @@ using namespace tenure::testing;
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::Lt;
@@ -28,6 +29,26 @@ class EngineMetricsTest : public ::testing::Test {
   }
   void Appoint(const std::string& candidate) {
     (void)a_.Do(tenure::Appoint{{"orders"}, {1}, candidate, false, {}, kOperator});
+  }
+
+  // How often the database was asked for each operation, by the name that operators see.
+  [[nodiscard]] std::map<std::string, int> TimedOperations() {
+    const std::string page = a_.engine.ExposeMetrics();
+    std::map<std::string, int> counts;
+    for (const std::string operation : {"transaction", "read", "poll", "search"}) {
+      const std::string sample = "tenure_database_seconds_count{operation=\"" + operation + "\"} ";
+      const size_t at = page.find(sample);
+      EXPECT_NE(at, page.npos) << operation;
+      if (at != page.npos) counts[operation] = std::stoi(page.substr(at + sample.size()));
+    }
+    return counts;
+  }
+  [[nodiscard]] std::vector<std::string> MovedSince(const std::map<std::string, int>& before) {
+    std::vector<std::string> moved;
+    for (const auto& [operation, count] : TimedOperations()) {
+      if (count != before.at(operation)) moved.push_back(operation);
+    }
+    return moved;
   }
 
   World world_;
@@ -171,6 +192,32 @@ TEST_F(EngineMetricsTest, WhatTheDatabaseIsAskedIsTimed) {
        {Operation::kTransaction, Operation::kPoll, Operation::kSearch}) {
     EXPECT_GT(Of(a_.metrics.database_seconds[operation]).sample_count, 0);
   }
+}
+
+TEST_F(EngineMetricsTest, APollAloneMovesOnlyPoll) {
+  a_.scheduler.Hold(Work::kBackground);
+  const auto before = TimedOperations();
+
+  world_.Advance(1s);
+
+  EXPECT_THAT(MovedSince(before), ElementsAre("poll"));
+}
+
+TEST_F(EngineMetricsTest, ASearchAloneMovesOnlySearch) {
+  a_.scheduler.Hold(Work::kFeed);
+  const auto before = TimedOperations();
+
+  world_.Advance(1s);
+
+  EXPECT_THAT(MovedSince(before), ElementsAre("search"));
+}
+
+TEST_F(EngineMetricsTest, ATransactionAloneMovesOnlyTransaction) {
+  const auto before = TimedOperations();
+
+  (void)a_.Do(Stand("orders", "a"));
+
+  EXPECT_THAT(MovedSince(before), ElementsAre("transaction"));
 }
 
 TEST_F(EngineMetricsTest, AnIdleReplicaMakesNoTransactions) {

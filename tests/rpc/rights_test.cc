@@ -104,6 +104,16 @@ const std::vector<Call>& AllCalls() {
          it.add_selectors()->set_prefix("own/first");
          it.add_selectors()->set_prefix(name);
        })},
+      {"Observe by name, beside a prefix", "Observe", "observe",
+       About<v1::ObserveRequest>([](auto& it, const auto& name) {
+         it.add_selectors()->set_prefix("own/first");
+         it.add_selectors()->set_election(name);
+       })},
+      {"Observe by prefix, beside a name", "Observe", "observe",
+       About<v1::ObserveRequest>([](auto& it, const auto& name) {
+         it.add_selectors()->set_election("own/first");
+         it.add_selectors()->set_prefix(name);
+       })},
       {"Observe of everything", "Observe", "observe",
        About<v1::ObserveRequest>([](auto& it, const auto&) { it.add_selectors()->set_prefix(""); }),
        "OK", Scope::kAll},
@@ -125,6 +135,10 @@ const std::vector<Call>& AllCalls() {
        About<v1::ListChangesRequest>([](auto&, const auto&) {}), "OK", Scope::kAll},
       {"ListSessions", "ListSessions", "inspect",
        About<v1::ListSessionsRequest>([](auto&, const auto&) {}), "OK", Scope::kAll},
+      {"ListSessions of some candidates", "ListSessions", "inspect",
+       About<v1::ListSessionsRequest>(
+           [](auto& it, const auto& name) { it.set_candidate_prefix(name); }),
+       "OK", Scope::kAll},
 
       {"Appoint", "Appoint", "administer",
        About<v1::AppointRequest>([](auto& it, const auto& name) {
@@ -168,6 +182,63 @@ const std::vector<Call>& AllCalls() {
   return calls;
 }
 
+// The fields that say what a method is about, whatever its other fields hold. None: it is about a
+// session, or about all elections.
+const std::map<std::string, std::set<std::string>>& FieldsThatCount() {
+  static const std::map<std::string, std::set<std::string>> fields = {
+      {"Campaign", {"election"}},
+      {"KeepAlive", {}},
+      {"Proclaim", {"election"}},
+      {"Resign", {"election"}},
+      {"Leader", {"election"}},
+      {"Observe", {"election", "prefix"}},
+      {"ListElections", {"prefix"}},
+      {"DescribeElection", {"election"}},
+      {"ListTerms", {"election"}},
+      {"ListChanges", {"election"}},
+      {"ListSessions", {}},
+      {"Appoint", {"election"}},
+      {"Depose", {"election"}},
+      {"Pause", {"election"}},
+      {"Resume", {"election"}},
+      {"UpdateElection", {"election"}},
+      {"DeleteElection", {"election"}},
+      {"PurgeElections", {"prefix"}},
+      {"EndSession", {}},
+      {"Identify", {}},
+      {"Status", {}},
+  };
+  return fields;
+}
+
+// A request with every text that it has room for: `counts` in the fields that count, and `other` in
+// all others. A set of elections stays empty, since the table has it.
+std::string WithEveryText(const google::protobuf::MethodDescriptor& method,
+                          const std::string& counts, const std::string& other) {
+  using google::protobuf::FieldDescriptor;
+  const std::set<std::string>& fields = FieldsThatCount().at(method.name());
+  const std::function<void(google::protobuf::Message&)> fill = [&](auto& message) {
+    const auto* reflection = message.GetReflection();
+    for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+      const FieldDescriptor* field = message.GetDescriptor()->field(i);
+      const bool text = field->cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+      const std::string value = fields.contains(field->name()) ? counts : other;
+      if (text && field->is_repeated()) {
+        if (field->name() != "elections") reflection->AddString(&message, field, value);
+      } else if (text) {
+        reflection->SetString(&message, field, value);
+      } else if (field->name() == "selectors") {
+        fill(*reflection->AddMessage(&message, field));
+      }
+    }
+  };
+  auto* factory = google::protobuf::MessageFactory::generated_factory();
+  const std::unique_ptr<google::protobuf::Message> request(
+      factory->GetPrototype(method.input_type())->New());
+  fill(*request);
+  return request->SerializeAsString();
+}
+
 class RightsTest : public ::testing::Test {
  protected:
   RightsTest() {
@@ -179,6 +250,8 @@ class RightsTest : public ::testing::Test {
       std::erase(others, verb);
       policy += IdentityOf("all-but-" + verb, others, "");
     }
+    policy += IdentityOf("own", kVerbs, "own/");
+    policy += IdentityOf("no-requests", kVerbs, "", "    limits: {requests_per_second: 0}\n");
     policy += IdentityOf("few-candidacies", {"campaign", "observe"}, "quota/",
                          "    limits: {candidacies: 3}\n");
     policy += IdentityOf("few-sessions", {"campaign"}, "quota/", "    limits: {sessions: 1}\n");
@@ -307,6 +380,44 @@ TEST_F(RightsTest, EachCallIsConfinedToTheElectionsOfItsRule) {
     EXPECT_EQ(Outcome("own-" + call.verb, call, "own/e"), here ? call.allowed : kRefused)
         << call.name;
     EXPECT_EQ(Outcome("own-" + call.verb, call, "other/e"), elsewhere ? call.allowed : kRefused)
+        << call.name;
+  }
+}
+
+// A text that happens to be the name of an election permits nothing, and refuses nothing.
+TEST_F(RightsTest, NoOtherFieldOfARequestCounts) {
+  const std::set<std::string> anywhere_is_enough = {"KeepAlive", "Identify", "Status"};
+  for (const auto* method : AllMethods()) {
+    const auto outcome = [&](const std::string& counts, const std::string& other) {
+      const std::string bytes = WithEveryText(*method, counts, other);
+      return Outcome("own", {"", method->name(), "", [&](const auto&) { return bytes; }}, "");
+    };
+    const bool somewhere = anywhere_is_enough.contains(method->name());
+    const bool about_all = FieldsThatCount().at(method->name()).empty() && !somewhere;
+    if (!about_all) {
+      EXPECT_NE(outcome("own/e", "other/e"), kRefused) << method->name();
+    }
+    if (!somewhere) {
+      EXPECT_EQ(outcome("other/e", "own/e"), kRefused) << method->name();
+    }
+  }
+}
+
+TEST_F(RightsTest, NamesAreComparedExactly) {
+  for (const Call& call : AllCalls()) {
+    if (call.scope != Scope::kElection) continue;
+    for (const std::string election : {"Own/e", "OWN/E", "own", " own/e", "\u00f6wn/e"}) {
+      EXPECT_EQ(Outcome("own-" + call.verb, call, election), kRefused) << call.name << election;
+    }
+  }
+}
+
+// These keep or release what the caller has, or tell it only which service this is.
+TEST_F(RightsTest, OnlyKeepAliveResignAndIdentifyAreNotLimitedInRate) {
+  const std::set<std::string> unlimited = {"KeepAlive", "Resign", "Identify"};
+  for (const Call& call : AllCalls()) {
+    EXPECT_EQ(Outcome("no-requests", call, "own/e"),
+              unlimited.contains(call.method) ? call.allowed : "LIMIT_REACHED")
         << call.name;
   }
 }
