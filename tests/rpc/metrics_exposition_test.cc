@@ -92,6 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, MetricsExpositionTest,
 TEST_P(MetricsExpositionTest, TheMetricsAreExactlyTheCatalogue) {
   const auto elected = Campaign(A(), {.election = "orders", .candidate = "a"});
   Resign(A(), elected.session().session_id());
+  Campaign(A(), {.election = "billing", .candidate = "b"});
 
   EXPECT_EQ(CatalogueOf(Page(A())), ReadSource("metrics/catalogue.txt"));
 }
