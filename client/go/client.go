@@ -25,6 +25,10 @@ type ClientOptions struct {
 	// addresses. It is looked up again when a connection fails, at most once a second. Proxies that the
 	// environment names (https_proxy) are not used.
 	Endpoints string
+	// The service to use: 32 lower-case hexadecimal digits, as `tenure status` shows them. Each database is
+	// a service. Empty: that of most of the endpoints, when the first session is opened. Endpoints of
+	// another service are not used, and the logger gets a warning for each.
+	ServiceID string
 	// The candidate's name, for people: "host-7:4242". 1 to 255 bytes of UTF-8 without control
 	// characters. Empty: the host's name and the process's id.
 	Candidate string
@@ -77,6 +81,9 @@ func NewClient(options ClientOptions) (*Client, error) {
 	if err := checkName("Candidate", options.Candidate); err != nil {
 		return nil, err
 	}
+	if err := checkServiceID(options.ServiceID); err != nil {
+		return nil, err
+	}
 	if options.LeaseTTL < 0 {
 		return nil, fmt.Errorf("tenure: LeaseTTL is %v; it must be 0 or more", options.LeaseTTL)
 	}
@@ -93,7 +100,7 @@ func NewClient(options ClientOptions) (*Client, error) {
 	session := machine.SessionOptions{
 		Candidate: options.Candidate, LeaseTTL: options.LeaseTTL, Supersede: options.Supersede,
 	}
-	return &Client{options, newLoop(session, connection, options.Metrics, options.Logger)}, nil
+	return &Client{options, newLoop(session, connection, options.ServiceID, options.Metrics, options.Logger)}, nil
 }
 
 // Candidate is the name under which this client's electors stand.

@@ -1,6 +1,7 @@
 package tenure
 
 import (
+	"context"
 	"math"
 	"math/rand"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/health" // asks replicas how they are
@@ -34,12 +36,13 @@ const (
 // connection has the replicas of one service, one of them in use. Any will do; a caller that meets a
 // broken one moves on. Not safe for concurrent use.
 type connection struct {
-	security credentials.TransportCredentials
-	base     []grpc.DialOption
-	more     []grpc.DialOption // they win
-	replicas []replica
-	inUse    int
-	failures int
+	security    credentials.TransportCredentials
+	tokens      []grpc.DialOption
+	more        []grpc.DialOption // they win
+	healthCheck bool
+	replicas    []replica
+	inUse       int
+	failures    int
 }
 
 type replica struct {
@@ -47,6 +50,7 @@ type replica struct {
 	channel  *grpc.ClientConn
 	client   pb.ElectionServiceClient
 	noted    *atomic.Pointer[reason] // what came instead of gRPC
+	foreign  bool                    // it belongs to another service
 }
 
 // asSeen : see there.
@@ -60,9 +64,9 @@ func newConnection(endpoints string, tls *TLSOptions, more []grpc.DialOption, he
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{security: tls.credentials(), base: append(baseOptions(healthCheck), tls.dialOptions()...), more: more}
+	c := &connection{security: tls.credentials(), tokens: tls.dialOptions(), more: more, healthCheck: healthCheck}
 	for _, endpoint := range parsed {
-		opened, err := c.open(endpoint)
+		opened, err := c.open(endpoint, healthCheck)
 		if err != nil {
 			c.close()
 			return nil, err
@@ -91,32 +95,65 @@ func baseOptions(healthCheck bool) []grpc.DialOption {
 	return options
 }
 
-func (c *connection) open(endpoint string) (replica, error) {
+func (c *connection) open(endpoint string, healthCheck bool) (replica, error) {
 	noted := &atomic.Pointer[reason]{}
 	security := grpc.WithTransportCredentials(&noticing{c.security.Clone(), noted})
-	channel, err := grpc.NewClient(endpoint, append(append(append([]grpc.DialOption{}, c.base...), security), c.more...)...)
+	options := append(append(append(baseOptions(healthCheck), c.tokens...), security), c.more...)
+	channel, err := grpc.NewClient(endpoint, options...)
 	if err != nil {
 		return replica{}, err
 	}
-	return replica{endpoint, channel, pb.NewElectionServiceClient(channel), noted}, nil
+	return replica{endpoint, channel, pb.NewElectionServiceClient(channel), noted, false}, nil
 }
 
 // replica is the one in use.
 func (c *connection) replica() replica { return c.replicas[c.inUse] }
 
-// moveOn uses the next replica from now on.
-func (c *connection) moveOn() { c.inUse = (c.inUse + 1) % len(c.replicas) }
+// moveOn uses the next replica of this service from now on.
+func (c *connection) moveOn() {
+	for range c.replicas {
+		c.inUse = (c.inUse + 1) % len(c.replicas)
+		if !c.replicas[c.inUse].foreign {
+			return
+		}
+	}
+}
 
 // reconnect : nothing came back from the replica in use. If its connection stands, it is made anew,
 // and whatever is under way on it fails. One that is only being made is waited for.
 func (c *connection) reconnect() {
-	old := &c.replicas[c.inUse]
-	if old.channel.GetState() != connectivity.Ready {
-		return
+	if c.replica().channel.GetState() == connectivity.Ready {
+		c.reopen(c.inUse)
 	}
-	if opened, err := c.open(old.endpoint); err == nil { // as it was the first time
+}
+
+func (c *connection) reopen(i int) {
+	old := &c.replicas[i]
+	if opened, err := c.open(old.endpoint, c.healthCheck); err == nil { // as it was the first time
 		_ = old.channel.Close()
+		opened.foreign = old.foreign
 		*old = opened
+	}
+}
+
+// askWhy finds out why a replica does not serve, by a call that it refuses, which gRPC does not make while
+// the health of the replica is bad.
+func (c *connection) askWhy(endpoint string) func() (error, reason) {
+	return func() (error, reason) {
+		unknown := reason{kind: notServing}
+		asked, err := c.open(endpoint, false)
+		if err != nil {
+			return err, unknown
+		}
+		defer asked.channel.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+		defer cancel()
+		_, err = asked.client.Leader(ctx, &pb.LeaderRequest{Election: "tenure"})
+		answer, why := asked.asSeen(err)
+		if why == nil {
+			return status.Errorf(codes.Unavailable, "cannot use %s: %s", endpoint, unknown), unknown
+		}
+		return answer.Err(), *why
 	}
 }
 

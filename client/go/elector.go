@@ -22,21 +22,24 @@ type Seat struct {
 	ElectedAt time.Time // by the service's clock
 	LeaseTTL  time.Duration
 
-	stand *stand
+	stand   *stand
+	service uint64
 }
 
 func newSeat(leadership *pb.Leadership, stand *stand) Seat {
 	return Seat{
 		Election: leadership.GetElection(), Term: leadership.GetTerm(), Candidate: leadership.GetCandidate(),
 		Value: leadership.GetValue(), ElectedAt: leadership.GetElectedTime().AsTime(),
-		LeaseTTL: leadership.GetLeaseTtl().AsDuration(), stand: stand,
+		LeaseTTL: leadership.GetLeaseTtl().AsDuration(), stand: stand, service: stand.loop.services.Load(),
 	}
 }
 
 // Holds says whether this process may act in this term now. It looks at the clock, and never waits. Ask
 // it before each step that matters: it is exact where a context may end late, as after a pause of the
 // process.
-func (s Seat) Holds() bool { return s.stand != nil && s.stand.term() == s.Term }
+func (s Seat) Holds() bool {
+	return s.stand != nil && s.stand.term() == s.Term && s.stand.loop.services.Load() == s.service
+}
 
 // TermIfHeld is the term while this process may act in it, and 0 afterwards: for [FenceUnaryCalls].
 func (s Seat) TermIfHeld() uint64 {
@@ -297,7 +300,7 @@ func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()
 		return func() {}
 	}
 	observer := newObserver(ObserverOptions{
-		Endpoints: client.Endpoints, TLS: client.TLS, DialOptions: client.DialOptions,
+		Endpoints: client.Endpoints, ServiceID: client.ServiceID, TLS: client.TLS, DialOptions: client.DialOptions,
 		Names:      []string{s.options.Election},
 		Logger:     slog.New(silence{}), // the client says it
 		OnSnapshot: func(snapshot *pb.Snapshot) { changed(snapshot.GetLeader()) },

@@ -23,8 +23,8 @@ type keepAliveStream struct {
 }
 
 // openKeepAlive does not wait. The functions are called one at a time; none is after `closed`.
-func openKeepAlive(client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse), closed func(error)) *keepAliveStream {
-	ctx, cancel := context.WithCancel(context.Background())
+func openKeepAlive(ctx context.Context, client pb.ElectionServiceClient, message func(*pb.KeepAliveResponse), closed func(error)) *keepAliveStream {
+	ctx, cancel := context.WithCancel(ctx)
 	s := &keepAliveStream{requests: make(chan *pb.KeepAliveRequest, renewalsMax), close: cancel}
 	go func() {
 		err := s.receive(ctx, client, message)

@@ -29,6 +29,7 @@ type CachedSeat struct {
 // LeaderCacheOptions say which leaders to know. All but the callbacks are as in ObserverOptions.
 type LeaderCacheOptions struct {
 	Endpoints   string
+	ServiceID   string
 	TLS         *TLSOptions
 	DialOptions []grpc.DialOption
 	Names       []string
@@ -73,7 +74,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 		ended: make(chan struct{}), seats: map[string]CachedSeat{}, toldAt: clock.Now(),
 	}
 	observer, err := NewObserver(ObserverOptions{
-		Endpoints: options.Endpoints, TLS: options.TLS, DialOptions: options.DialOptions,
+		Endpoints: options.Endpoints, ServiceID: options.ServiceID, TLS: options.TLS, DialOptions: options.DialOptions,
 		Names: options.Names, Prefix: options.Prefix, SilenceMax: options.SilenceMax,
 		Logger: options.Logger,
 		OnSnapshot: func(it *pb.Snapshot) {
@@ -93,6 +94,7 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 		return nil, err
 	}
 	c.observer = observer
+	observer.replaced = c.forget
 	go func() {
 		defer close(c.done)
 		c.end(observer.Run(ctx))
@@ -162,6 +164,19 @@ func (c *LeaderCache) keep(election string, seat CachedSeat) {
 	c.mutex.Unlock()
 	if c.options.OnChange != nil {
 		c.options.OnChange(election, seat)
+	}
+}
+
+// forget : all of it was of another service.
+func (c *LeaderCache) forget() {
+	c.mutex.Lock()
+	forgotten := c.seats
+	c.seats = map[string]CachedSeat{}
+	c.mutex.Unlock()
+	if c.options.OnChange != nil {
+		for election := range forgotten {
+			c.options.OnChange(election, CachedSeat{})
+		}
 	}
 }
 

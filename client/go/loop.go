@@ -9,6 +9,7 @@ import (
 	"math/rand"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -39,6 +40,7 @@ type loop struct {
 	trouble   *trouble
 	done      chan struct{} // closed when it has ended
 	endError  error         // of who has seen `done`
+	services  atomic.Uint64 // that were replaced: terms of one are not those of the next
 
 	mutex      sync.Mutex
 	lastNumber uint64            // of stands
@@ -48,20 +50,22 @@ type loop struct {
 	// Of its goroutine.
 	session    *machine.Session
 	connection *connection
+	membership *membership
 	stands     map[uint64]*stand
 	calls      map[uint64]context.CancelFunc // that are under way
 	stream     *keepAliveStream
 	giveUpAt   machine.Time
+	askAgainAt machine.Time // why a replica does not serve
 }
 
-func newLoop(options machine.SessionOptions, connection *connection, metrics Metrics, logger *slog.Logger) *loop {
+func newLoop(options machine.SessionOptions, connection *connection, serviceID string, metrics Metrics, logger *slog.Logger) *loop {
 	lines := newLines(logger)
 	l := &loop{
 		lines: lines, trouble: &trouble{log: lines.log},
 		mailbox: newMailbox[func(machine.Time)](), metrics: metrics, done: make(chan struct{}),
 		elections: map[string]*stand{}, stands: map[uint64]*stand{}, calls: map[uint64]context.CancelFunc{},
 		session: machine.NewSession(options, rand.New(rand.NewSource(newSeed()))), connection: connection,
-		giveUpAt: machine.Never,
+		membership: newMembership(serviceID, lines.log), giveUpAt: machine.Never,
 	}
 	l.callbacks.slow = func() {
 		lines.log(slog.LevelWarn, fmt.Sprintf("tenure: a callback has not returned for %s: others wait for it, and so does work that is to begin", inWords(callPatience)))
@@ -184,12 +188,14 @@ func (l *loop) publish(number uint64, s *stand, now machine.Time) {
 func (l *loop) do(effect machine.Effect, now machine.Time) {
 	switch what := effect.(type) {
 	case machine.SendCampaign:
-		send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Campaign, what.Request,
-			func(answer *status.Status, response *pb.CampaignResponse, now machine.Time) {
-				l.session.OnCampaignDone(what.Call, answer, response, now)
-			})
+		if what.Request.GetSessionId() == "" && l.connection.needsSurvey(l.membership) {
+			l.survey(what, l.patience(what.Patience, now))
+			return
+		}
+		l.campaign(what, now)
 	case machine.SendResign:
 		send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Resign, what.Request,
+			func(*pb.ResignResponse) string { return "" },
 			func(answer *status.Status, _ *pb.ResignResponse, now machine.Time) {
 				l.session.OnResignDone(what.Call, answer, now)
 			})
@@ -209,6 +215,54 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 	}
 }
 
+// survey asks all endpoints for their service before a session is opened with a campaign.
+func (l *loop) survey(what machine.SendCampaign, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	l.calls[what.Call] = cancel
+	replicas, known := append([]replica{}, l.connection.replicas...), l.membership.id
+	go func() {
+		found := identify(ctx, replicas, known)
+		l.mailbox.put(func(now machine.Time) {
+			cancel()
+			delete(l.calls, what.Call)
+			if l.giveUpAt != machine.Never {
+				l.session.OnCampaignDone(what.Call, status.New(codes.Canceled, "the client is being closed"), nil, now)
+				return
+			}
+			replaced, err := l.membership.choose(found)
+			if err != nil {
+				l.session.OnCampaignDone(what.Call, l.unchosen(err, now), nil, now)
+				return
+			}
+			if replaced {
+				l.services.Add(1)
+				l.session.OnServiceReplaced()
+				what.Request.PreviousSessionId = ""
+			}
+			l.connection.use(l.membership, found)
+			l.campaign(what, now)
+		})
+	}()
+}
+
+// unchosen : it is not known which service to use.
+func (l *loop) unchosen(err error, now machine.Time) *status.Status {
+	if silent, ok := err.(*unanswered); ok {
+		return l.hear(silent.replica, silent.err, now)
+	}
+	answer := status.Convert(err)
+	l.trouble.failed("the service", reason{kind: answer.Message()}, err, now)
+	return answer
+}
+
+func (l *loop) campaign(what machine.SendCampaign, now machine.Time) {
+	send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Campaign, what.Request,
+		func(response *pb.CampaignResponse) string { return response.GetSession().GetServiceId() },
+		func(answer *status.Status, response *pb.CampaignResponse, now machine.Time) {
+			l.session.OnCampaignDone(what.Call, answer, response, now)
+		})
+}
+
 // patience of a call: while the session is being ended, time is left to ask another replica.
 func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
 	if l.giveUpAt == machine.Never {
@@ -221,16 +275,21 @@ func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
 func send[Request, Response any](
 	l *loop, call uint64, patience time.Duration,
 	method func(pb.ElectionServiceClient, context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
+	serviceID func(response Response) string,
 	told func(answer *status.Status, response Response, now machine.Time),
 ) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	l.calls[call] = cancel
 	replica := l.connection.replica()
+	marked := l.membership.mark(ctx)
 	go func() {
-		response, err := method(replica.client, ctx, request)
+		response, err := method(replica.client, marked, request)
 		l.mailbox.put(func(now machine.Time) {
 			cancel()
 			delete(l.calls, call)
+			if err == nil {
+				err = l.membership.check(replica.endpoint, serviceID(response))
+			}
 			told(l.hear(replica, err, now), response, now)
 		})
 	}()
@@ -238,8 +297,14 @@ func send[Request, Response any](
 
 func (l *loop) openStream(stream uint64) {
 	replica := l.connection.replica()
-	l.stream = openKeepAlive(replica.client, func(message *pb.KeepAliveResponse) {
+	l.stream = openKeepAlive(l.membership.mark(context.Background()), replica.client, func(message *pb.KeepAliveResponse) {
 		l.mailbox.put(func(now machine.Time) {
+			if err := l.membership.check(replica.endpoint, message.GetServiceId()); err != nil {
+				l.hear(replica, err, now)
+				l.session.OnStreamClosed(stream, now)
+				l.closeStream()
+				return
+			}
 			l.hear(replica, nil, now)
 			l.session.OnStreamMessage(stream, message, now)
 		})
@@ -254,13 +319,33 @@ func (l *loop) openStream(stream uint64) {
 // hear : this is what a replica has answered. It answers with what the session is to be told.
 func (l *loop) hear(replica replica, err error, now machine.Time) *status.Status {
 	answer, why := replica.asSeen(err)
+	if id, wrong := serviceOf(answer); wrong {
+		l.membership.warn(replica.endpoint, id)
+		l.connection.leave(replica.endpoint)
+		l.session.OnWrongService(now)
+	}
 	switch {
+	case why != nil && why.kind == notServing:
+		l.askWhy(replica.endpoint, now)
 	case why != nil:
 		l.trouble.failed(replica.endpoint, *why, answer.Err(), now)
 	case answer.Code() != codes.Canceled:
 		l.trouble.worked(replica.endpoint, now)
 	}
 	return answer
+}
+
+// askWhy : a replica does not serve. The reason follows.
+func (l *loop) askWhy(endpoint string, now machine.Time) {
+	if now < l.askAgainAt {
+		return
+	}
+	l.askAgainAt = now.Add(warningInterval)
+	ask := l.connection.askWhy(endpoint)
+	go func() {
+		err, why := ask()
+		l.mailbox.put(func(now machine.Time) { l.trouble.failed(endpoint, why, err, now) })
+	}()
 }
 
 // silent : nothing has come from a replica for too long.
@@ -276,7 +361,8 @@ func (l *loop) logNews(s *stand, event machine.Event) {
 	case machine.Lost:
 		l.lines.log(slog.LevelInfo, "tenure: leads no more", election, slog.Uint64("term", s.seat.Term), slog.String("cause", causeText(what.Cause)))
 	case machine.Troubled:
-		if answer := status.Convert(what.Err); !machine.IsTransient(answer) {
+		answer := status.Convert(what.Err)
+		if _, wrong := serviceOf(answer); !machine.IsTransient(answer) && !wrong { // said where it was found out
 			l.lines.log(slog.LevelWarn, "tenure: the service does not let this process stand for now; still trying", election, slog.String("reason", answer.Message()))
 		}
 	case machine.Refused:

@@ -30,6 +30,7 @@ const (
 type ObserverOptions struct {
 	// As in ClientOptions.
 	Endpoints   string
+	ServiceID   string
 	TLS         *TLSOptions
 	DialOptions []grpc.DialOption
 	Logger      *slog.Logger
@@ -70,7 +71,10 @@ type ObserverOptions struct {
 // What it reports is already past, if only by milliseconds: to act as a leader use an Elector.
 type Observer struct {
 	options     ObserverOptions
+	wish        machine.Wish
 	observation *machine.Observation
+	membership  *membership
+	replaced    func() // what was observed is of another service; nil: nobody cares
 	lines       *lines
 	trouble     *trouble
 }
@@ -95,6 +99,9 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 			return nil, err
 		}
 	}
+	if err := checkServiceID(options.ServiceID); err != nil {
+		return nil, err
+	}
 	if options.SilenceMax < 0 {
 		return nil, fmt.Errorf("tenure: SilenceMax is %v; it must be 0 or more", options.SilenceMax)
 	}
@@ -116,7 +123,10 @@ func newObserver(options ObserverOptions) *Observer {
 	}
 	wish := machine.Wish{Names: options.Names, Prefix: options.Prefix, FromRevision: options.FromRevision}
 	lines := newLines(options.Logger)
-	return &Observer{options, machine.NewObservation(wish), lines, &trouble{log: lines.log}}
+	return &Observer{
+		options: options, wish: wish, observation: machine.NewObservation(wish),
+		membership: newMembership(options.ServiceID, lines.log), lines: lines, trouble: &trouble{log: lines.log},
+	}
 }
 
 // Run observes until ctx ends (nil), or the service refuses this observer for good: the request is
@@ -129,18 +139,14 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	defer connection.close()
 	for {
-		replica := connection.replica()
-		answer, why := replica.asSeen(o.followOneStream(ctx, connection))
+		answer, why, replica := o.followOneStream(ctx, connection)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if isFinal(answer) {
 			return answer.Err()
 		}
-		if why == nil {
-			why = &reason{refusedForNow, answer.Message()}
-		}
-		o.trouble.failed(replica.endpoint, *why, answer.Err(), clock.Now())
+		o.trouble.failed(replica, why, answer.Err(), clock.Now())
 		tell(o.options.OnBroken, answer.Err())
 		connection.moveOn()
 		timer := time.NewTimer(pauseAfter(answer, connection.backoff()))
@@ -151,6 +157,51 @@ func (o *Observer) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// followOneStream says why the stream is over, which is never OK, and of which endpoint.
+func (o *Observer) followOneStream(ctx context.Context, connection *connection) (*status.Status, reason, string) {
+	err := o.survey(ctx, connection)
+	replica := connection.replica()
+	if err == nil {
+		err = o.readOneStream(ctx, connection)
+	} else if silent, ok := err.(*unanswered); ok {
+		replica, err = silent.replica, silent.err
+	} else {
+		answer := status.Convert(err)
+		return answer, reason{kind: answer.Message()}, "the service"
+	}
+	answer, why := replica.asSeen(err)
+	if id, wrong := serviceOf(answer); wrong {
+		o.membership.warn(replica.endpoint, id)
+		connection.leave(replica.endpoint)
+	}
+	if why == nil {
+		why = &reason{refusedForNow, answer.Message()}
+	}
+	return answer, *why, replica.endpoint
+}
+
+// survey asks all endpoints for their service before a stream is opened.
+func (o *Observer) survey(ctx context.Context, connection *connection) error {
+	if !connection.needsSurvey(o.membership) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, surveyPatience)
+	defer cancel()
+	found := identify(ctx, append([]replica{}, connection.replicas...), o.membership.id)
+	replaced, err := o.membership.choose(found)
+	if err != nil {
+		return err
+	}
+	connection.use(o.membership, found)
+	if replaced { // positions in the other service mean nothing in this one
+		o.observation = machine.NewObservation(o.wish)
+		if o.replaced != nil {
+			o.replaced()
+		}
+	}
+	return nil
 }
 
 // isFinal : it is refused again, unless somebody changes the policy or the elections; so its user is told.
@@ -169,8 +220,8 @@ func pauseAfter(answer *status.Status, backoff time.Duration) time.Duration {
 	return max(pause, machine.RetryDelayOf(answer))
 }
 
-// followOneStream says why the stream is over, which is never nil.
-func (o *Observer) followOneStream(ctx context.Context, connection *connection) error {
+// readOneStream says why the stream is over, which is never nil.
+func (o *Observer) readOneStream(ctx context.Context, connection *connection) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silent := status.Errorf(codes.Unavailable, "the stream was silent for %v", o.options.SilenceMax)
@@ -178,11 +229,14 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 	defer silence.Stop()
 
 	endpoint := connection.replica().endpoint
-	stream, err := connection.replica().client.Observe(ctx, o.observation.Request())
+	stream, err := connection.replica().client.Observe(o.membership.mark(ctx), o.observation.Request())
 	for err == nil {
 		var response *pb.ObserveResponse
 		response, err = stream.Recv()
 		if err != nil {
+			break
+		}
+		if err = o.membership.check(endpoint, response.GetServiceId()); err != nil {
 			break
 		}
 		silence.Stop() // whoever is told may take his time

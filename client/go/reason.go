@@ -54,6 +54,7 @@ const (
 	draining          = "it is shutting down"
 	overloaded        = "it is overloaded"
 	refusedForNow     = "the service refuses for now"
+	otherService      = "it belongs to another service"
 	otherReason       = "the call failed"
 )
 
@@ -93,6 +94,8 @@ func reasonOf(answer *status.Status, noted *reason) reason {
 		return reason{kind: draining}
 	case "OVERLOADED":
 		return reason{overloaded, answer.Message()}
+	case machine.WrongService:
+		return reason{otherService, answer.Message()}
 	}
 	switch answer.Code() {
 	case codes.Unimplemented:
@@ -125,7 +128,7 @@ func asSeen(endpoint string, err error, noted *reason) (*status.Status, *reason)
 	why := reasonOf(answer, noted)
 	code := answer.Code()
 	switch {
-	case why.kind == notTenure || why.kind == notGRPC:
+	case why.kind == notTenure || why.kind == notGRPC || why.kind == otherService:
 		code = codes.Unavailable
 	case !machine.IsTransient(answer):
 		return answer, nil

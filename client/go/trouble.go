@@ -35,6 +35,9 @@ func (t *trouble) failed(endpoint string, why reason, err error, now machine.Tim
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.err = err
+	if why.kind == otherService { // that is said once for each endpoint
+		return
+	}
 	if t.since == 0 {
 		t.since, t.kind = now, ""
 	}

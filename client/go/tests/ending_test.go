@@ -15,11 +15,8 @@ func freezing(t *testing.T, service *service, lease time.Duration) (client *tenu
 	relays := []*relay{startRelay(t, service.endpoint), startRelay(t, service.endpoint)}
 	client = newClient(t, tenure.ClientOptions{Endpoints: relays[0].endpoint + "," + relays[1].endpoint, LeaseTTL: lease})
 	return client, func() {
-		for _, relay := range relays {
-			if relay.used.Load() {
-				relay.hang()
-			}
-		}
+		eventually(t, "one of them is used", func() bool { return relays[0].open.Load()+relays[1].open.Load() == 1 })
+		relays[relays[1].open.Load()].hang()
 	}
 }
 

@@ -75,8 +75,13 @@ func TestAnObserverOfAPrefixTellsOfElectionsThatComeIntoBeing(t *testing.T) {
 	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
 	lead(t, client, "shard/1")
 	said := newLog()
-	observe(t, said, tenure.ObserverOptions{Endpoints: service.endpoint, Names: []string{"shard/"}, Prefix: true})
+	all := make(chan struct{}, 100)
+	observe(t, said, tenure.ObserverOptions{
+		Endpoints: service.endpoint, Names: []string{"shard/"}, Prefix: true,
+		OnProgress: func(*pb.Progress) { all <- struct{}{} },
+	})
 	said.expect(t, "shard/1 snapshot 2")
+	receive(t, "that this was all", all)
 
 	service.kill()
 	service.start()

@@ -11,7 +11,7 @@ import (
 // relay stands between a client and a replica, and can hang: then nothing passes, and nothing breaks.
 type relay struct {
 	endpoint string
-	used     atomic.Bool // somebody has connected
+	open     atomic.Int32 // connections
 
 	mutex   sync.Mutex
 	flowing chan struct{} // closed while it does not hang
@@ -33,7 +33,7 @@ func startRelay(t testing.TB, to string) *relay {
 			if err != nil {
 				return
 			}
-			r.used.Store(true)
+			r.open.Add(1)
 			go r.pass(from, to)
 		}
 	}()
@@ -65,6 +65,7 @@ func (r *relay) wait() {
 
 func (r *relay) pass(from net.Conn, to string) {
 	defer from.Close()
+	defer r.open.Add(-1)
 	r.wait()
 	onward, err := net.Dial("tcp", to)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
 	"tenure"
 	pb "tenure/v1"
 )
@@ -246,4 +249,21 @@ func writeFile(t testing.TB, name, content string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// idOf is which service a replica belongs to.
+func idOf(t testing.TB, s *service) string {
+	t.Helper()
+	channel, err := grpc.NewClient(s.endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer channel.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	response, err := pb.NewElectionServiceClient(channel).Identify(ctx, &pb.IdentifyRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.GetServiceId()
 }

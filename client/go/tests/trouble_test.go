@@ -175,7 +175,7 @@ func TestAServiceWithoutItsDatabaseSaysSo(t *testing.T) {
 	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, Logger: logger}), tenure.ElectorOptions{Election: "orders"})
 	must(t, elector.Stand())
 
-	if line := receive(t, "a warning", said); !strings.Contains(line, "cannot use "+service.endpoint+": the service runs, but") {
+	if line := receive(t, "a warning", said); !strings.Contains(line, "cannot use "+service.endpoint+": the service runs, but cannot reach its database: ") {
 		t.Error(line)
 	} else {
 		t.Log(line)

@@ -58,7 +58,8 @@ func IsRefusedForNow(answer *status.Status) bool {
 	case codes.ResourceExhausted, codes.PermissionDenied, codes.Unauthenticated, codes.Unknown, codes.Internal:
 		return true
 	default:
-		return InfoOf(answer).GetReason() == "CANDIDACY_WITHDRAWN"
+		reason := InfoOf(answer).GetReason()
+		return reason == "CANDIDACY_WITHDRAWN" || reason == WrongService
 	}
 }
 

@@ -41,6 +41,17 @@ type vectors struct {
 			FromRevision uint64 `json:"from_revision"`
 		}
 		Steps []json.RawMessage
+
+		// Of a service.
+		Known   string
+		Pinned  bool
+		Answers []struct {
+			Endpoint  string
+			ServiceID string `json:"service_id"`
+		}
+		Chosen  string
+		NotUsed []string `json:"not_used"`
+		Error   *struct{ Code, Reason, Message string }
 	}
 }
 
@@ -449,4 +460,51 @@ func inOrder(values []any) []string {
 	}
 	sort.Strings(texts)
 	return texts
+}
+
+func TestServiceVectors(t *testing.T) {
+	files := readVectors(t, "service")
+	if len(files) == 0 {
+		t.Fatal("no vectors")
+	}
+	for _, file := range files {
+		for _, scenario := range file.Scenarios {
+			var answers []Answer
+			for _, answer := range scenario.Answers {
+				answers = append(answers, Answer(answer))
+			}
+
+			choice, err := Choose(scenario.Known, scenario.Pinned, answers)
+
+			switch want := scenario.Error; {
+			case want == nil:
+				if err != nil || choice.ServiceID != scenario.Chosen || !reflect.DeepEqual(choice.NotUsed, scenario.NotUsed) {
+					t.Errorf("%s: %+v, %v", scenario.Name, choice, err)
+				}
+			case err == nil || codeOf(want.Code) != err.Code() || InfoOf(err).GetReason() != want.Reason,
+				want.Message != "" && err.Message() != want.Message:
+				t.Errorf("%s: %+v, %v", scenario.Name, choice, err)
+			}
+		}
+	}
+}
+
+func TestTheRestNeedNotAnswerOnceMoreThanHalfAgree(t *testing.T) {
+	for _, test := range []struct {
+		known   string
+		answers []Answer
+		want    bool
+	}{
+		{"", []Answer{{"a", "1"}, {"b", ""}, {"c", ""}}, false},
+		{"", []Answer{{"a", "1"}, {"b", ""}, {"c", "1"}}, true},
+		{"", []Answer{{"a", "1"}, {"b", "2"}, {"c", ""}}, false},
+		{"2", []Answer{{"a", "1"}, {"b", "1"}, {"c", ""}}, false},
+		{"1", []Answer{{"a", "1"}, {"b", "1"}, {"c", ""}}, true},
+		{"", []Answer{{"a", "1"}}, true},
+		{"", []Answer{{"a", "1"}, {"b", ""}}, false},
+	} {
+		if got := Agreed(test.known, test.answers); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
+	}
 }

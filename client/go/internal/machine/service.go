@@ -1,0 +1,143 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "tenure/v1"
+)
+
+// WrongService is the reason of who belongs to another service.
+const WrongService = "WRONG_SERVICE"
+
+// Answer is to which service an endpoint belongs, by its own word; empty if it did not say.
+type Answer struct {
+	Endpoint  string
+	ServiceID string
+}
+
+// Choice is a service.
+type Choice struct {
+	ServiceID string
+	NotUsed   []string // endpoints of other services
+}
+
+// Choose says to which service a client belongs, after it has asked all of its endpoints. `known` is the
+// one to which it belonged before, which its user has pinned or not; empty: none. The error, if any, is
+// to be tried again.
+func Choose(known string, pinned bool, answers []Answer) (Choice, *status.Status) {
+	if known != "" && (anyOf(answers, known) || anyOf(answers, "")) {
+		return chosen(known, answers), nil
+	}
+	if pinned {
+		return Choice{}, wrongService(fmt.Sprintf("no endpoint belongs to service %s: %s; correct the endpoints or service_id", known, inGroups(answers)))
+	}
+	counts := map[string]int{}
+	for _, answer := range answers {
+		if answer.ServiceID != "" {
+			counts[answer.ServiceID]++
+		}
+	}
+	largest, tied := "", false
+	for id, count := range counts {
+		switch {
+		case largest == "" || count > counts[largest]:
+			largest, tied = id, false
+		case count == counts[largest]:
+			tied = true
+		}
+	}
+	switch {
+	case largest == "":
+		return Choice{}, status.New(codes.Unavailable, "no endpoint answers")
+	case tied, known != "" && len(counts) > 1: // a known service is replaced only if all agree
+		return Choice{}, wrongService("the endpoints belong to different services: " + inGroups(answers) + "; set service_id to the right one")
+	default:
+		return chosen(largest, answers), nil
+	}
+}
+
+// Agreed says that more than half of the endpoints are of one service, the known one if there is one, so
+// that the others need not be waited for.
+func Agreed(known string, answers []Answer) bool {
+	counts := map[string]int{}
+	for _, answer := range answers {
+		if answer.ServiceID != "" && (known == "" || answer.ServiceID == known) {
+			counts[answer.ServiceID]++
+			if counts[answer.ServiceID] > len(answers)/2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func anyOf(answers []Answer, id string) bool {
+	for _, answer := range answers {
+		if answer.ServiceID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func chosen(id string, answers []Answer) Choice {
+	choice := Choice{ServiceID: id}
+	for _, answer := range answers {
+		if answer.ServiceID != "" && answer.ServiceID != id {
+			choice.NotUsed = append(choice.NotUsed, answer.Endpoint)
+		}
+	}
+	return choice
+}
+
+// inGroups is "a:7070, b:7070 to 1f..., c:7070 to 9e...", in the order of the endpoints.
+func inGroups(answers []Answer) string {
+	var order []string
+	groups := map[string][]string{}
+	for _, answer := range answers {
+		if answer.ServiceID == "" {
+			continue
+		}
+		if groups[answer.ServiceID] == nil {
+			order = append(order, answer.ServiceID)
+		}
+		groups[answer.ServiceID] = append(groups[answer.ServiceID], answer.Endpoint)
+	}
+	var parts []string
+	for _, id := range order {
+		parts = append(parts, strings.Join(groups[id], ", ")+" to "+id)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func wrongService(message string) *status.Status {
+	answer := status.New(codes.FailedPrecondition, message)
+	if detailed, err := answer.WithDetails(&errdetails.ErrorInfo{Reason: WrongService, Domain: "tenure.v1"}); err == nil {
+		answer = detailed
+	}
+	return answer
+}
+
+// OnWrongService : a replica has refused this session's service. If the whole lease has passed since the
+// last renewal that was answered, the session is over.
+func (s *Session) OnWrongService(now Time) {
+	s.pass(now)
+	if s.sessionID != "" && now >= s.lease.renewedAt.Add(s.lease.ttl) {
+		s.sessionOver(pb.Cause_CAUSE_EXPIRED, now)
+	}
+}
+
+// OnServiceReplaced : the next session will be one of another service, in which terms begin again. No
+// session is open.
+func (s *Session) OnServiceReplaced() {
+	s.previousSessionID = ""
+	s.seats.forgetTerms()
+	for _, e := range s.seats.all {
+		e.seat.closedTerm = 0
+	}
+}

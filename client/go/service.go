@@ -1,0 +1,200 @@
+package tenure
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"tenure/internal/machine"
+	pb "tenure/v1"
+)
+
+// serviceHeader names the service that a call is meant for.
+const serviceHeader = "tenure-service-id"
+
+var serviceIDs = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+func checkServiceID(id string) error {
+	if id != "" && !serviceIDs.MatchString(id) {
+		return fmt.Errorf("tenure: ServiceID is %q; it must be 32 lower-case hexadecimal digits, as `tenure status` shows them", id)
+	}
+	return nil
+}
+
+// membership is to which service a client belongs: each database is one. Not safe for concurrent use.
+type membership struct {
+	log    func(level slog.Level, line string, attributes ...any)
+	id     string // empty: it is not known yet
+	pinned bool
+	warned map[string]string // of which other service an endpoint was said to be
+}
+
+func newMembership(id string, log func(slog.Level, string, ...any)) *membership {
+	return &membership{log: log, id: id, pinned: id != "", warned: map[string]string{}}
+}
+
+// mark is the context of a call that is meant for this service.
+func (m *membership) mark(ctx context.Context) context.Context {
+	if m.id == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, serviceHeader, m.id)
+}
+
+// check : an endpoint says that it belongs to this service, or nothing. The error is that of an endpoint
+// of another one, which did not compare.
+func (m *membership) check(endpoint, id string) error {
+	switch {
+	case id == "" || id == m.id:
+		return nil
+	case m.id == "":
+		m.id = id
+		return nil
+	default:
+		return richError(codes.Unavailable, fmt.Sprintf("%s belongs to service %s, not to %s", endpoint, id, m.id),
+			machine.WrongService, map[string]string{"service_id": id})
+	}
+}
+
+// warn says, once for each endpoint, that it belongs to another service.
+func (m *membership) warn(endpoint, id string) {
+	if m.warned[endpoint] == id {
+		return
+	}
+	m.warned[endpoint] = id
+	m.log(slog.LevelWarn, fmt.Sprintf("tenure: %s belongs to service %s, not to %s: its replica works on another database; it is not used", endpoint, id, m.id))
+}
+
+// choose belongs to a service, after all endpoints were asked. Answers with true if it belonged to another
+// one before. The error is that of a replica, *unanswered, if none has answered.
+func (m *membership) choose(found survey) (replaced bool, err error) {
+	choice, refusal := machine.Choose(m.id, m.pinned, found.answers)
+	if refusal != nil {
+		switch {
+		case refusal.Code() != codes.Unavailable:
+			return false, refusal.Err()
+		case found.withoutID: // an older service, or one that does not answer this caller: its next answer says more
+			return false, nil
+		default:
+			return false, &found.failure
+		}
+	}
+	replaced = m.id != "" && choice.ServiceID != m.id
+	if replaced {
+		m.log(slog.LevelWarn, fmt.Sprintf("tenure: all endpoints belong to service %s now; it was %s: the database was replaced", choice.ServiceID, m.id))
+	}
+	m.id = choice.ServiceID
+	for _, answer := range found.answers {
+		if answer.ServiceID != "" && answer.ServiceID != m.id {
+			m.warn(answer.Endpoint, answer.ServiceID)
+		}
+	}
+	return replaced, nil
+}
+
+// survey is what the endpoints said about their services.
+type survey struct {
+	answers   []machine.Answer
+	withoutID bool // one of them answered, but did not say
+	failure   unanswered
+}
+
+// unanswered is the error of a replica that did not say to which service it belongs.
+type unanswered struct {
+	replica replica
+	err     error
+}
+
+func (u *unanswered) Error() string { return u.err.Error() }
+
+// identify asks replicas at once, until more than half of them agree, or the context ends.
+func identify(ctx context.Context, replicas []replica, known string) survey {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type said struct {
+		which    int
+		response *pb.IdentifyResponse
+		err      error
+	}
+	heard := make(chan said, len(replicas))
+	found := survey{answers: make([]machine.Answer, len(replicas))}
+	for i, replica := range replicas {
+		i, replica := i, replica
+		found.answers[i].Endpoint = replica.endpoint
+		go func() {
+			response, err := replica.client.Identify(ctx, &pb.IdentifyRequest{})
+			heard <- said{i, response, err}
+		}()
+	}
+	for range replicas {
+		one := <-heard // soon after the context has ended
+		switch code := status.Code(one.err); {
+		case one.err == nil && one.response.GetServiceId() != "":
+			found.answers[one.which].ServiceID = one.response.GetServiceId()
+		case one.err == nil, code == codes.Unimplemented, code == codes.PermissionDenied, code == codes.Unauthenticated:
+			found.withoutID = true
+		default:
+			found.failure = unanswered{replicas[one.which], one.err}
+		}
+		if machine.Agreed(known, found.answers) {
+			break
+		}
+	}
+	return found
+}
+
+// needsSurvey : before a session or a stream is opened.
+func (c *connection) needsSurvey(m *membership) bool { return len(c.replicas) > 1 || m.id != "" }
+
+// use leaves out the endpoints of other services, until the next survey, and prefers those that answered.
+func (c *connection) use(m *membership, found survey) {
+	for i := range c.replicas {
+		id := found.answers[i].ServiceID
+		c.replicas[i].foreign = id != "" && id != m.id
+	}
+	if m.id != "" && found.answers[c.inUse].ServiceID != m.id {
+		for i := range c.replicas {
+			if next := (c.inUse + i) % len(c.replicas); found.answers[next].ServiceID == m.id {
+				c.inUse = next
+				break
+			}
+		}
+	}
+	for i := range c.replicas { // a client has one connection
+		if i != c.inUse {
+			c.reopen(i)
+		}
+	}
+}
+
+// leave : an endpoint belongs to another service, and is not used until the next survey. If none is left,
+// all are.
+func (c *connection) leave(endpoint string) {
+	left := false
+	for i := range c.replicas {
+		if c.replicas[i].endpoint == endpoint {
+			c.replicas[i].foreign = true
+		}
+		left = left || !c.replicas[i].foreign
+	}
+	if !left {
+		for i := range c.replicas {
+			c.replicas[i].foreign = false
+		}
+	}
+}
+
+// serviceOf is the other service that has refused a call; empty if none has.
+func serviceOf(answer *status.Status) (id string, wrong bool) {
+	info := machine.InfoOf(answer)
+	return info.GetMetadata()["service_id"], info.GetReason() == machine.WrongService
+}
+
+// surveyPatience is for observers, which have no lease.
+const surveyPatience = 3 * time.Second
