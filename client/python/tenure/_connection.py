@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional, Union
 
 import grpc
 
+from tenure import _fork
 from tenure.credentials import Metadata, Tls
 from tenure.v1 import election_pb2_grpc as rpc
 
@@ -76,11 +77,15 @@ class Replica:
         self.leave_to_calls()
         if self._was_driven:
             # The thread that connects it looks up every 0.2 s, and complains of closed channels.
-            later = threading.Timer(CLOSE_DELAY, self.channel.close)
+            later = threading.Timer(CLOSE_DELAY, self._close_channel)
             later.daemon = True
             with contextlib.suppress(RuntimeError):  # no thread can be started
                 return later.start()
-        self.channel.close()
+        self._close_channel()
+
+    def _close_channel(self) -> None:
+        with _fork.calling:
+            self.channel.close()
 
 
 def _ignore(_: grpc.ChannelConnectivity) -> None:

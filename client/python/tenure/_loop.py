@@ -161,9 +161,10 @@ class ClientLoop:
         for listener in self._listeners.values():
             listener.on_gone()
         self.failed = failed
-        self._cancel_calls()
-        if self._stream:
-            self._stream.close()
+        with _fork.calling:
+            self._cancel_calls()
+            if self._stream:
+                self._stream.close()
         self.callbacks.close()
         error = self._session.end_error
         if not self._session.ended and error is None:
@@ -180,7 +181,8 @@ class ClientLoop:
             tell(self._session, now)
         if now >= self._cancel_at:
             self._cancel_at = FOREVER
-            self._cancel_calls()
+            with _fork.calling:
+                self._cancel_calls()
         self._step(now)
         self._wake = min(self._session.next_wake(), self._give_up_at, self._cancel_at)
 
@@ -207,7 +209,8 @@ class ClientLoop:
         for renewal in self._session.take_renewals():
             self._metrics.count_renewal(renewal)
         for effect in effects:
-            self._do[type(effect)](effect)
+            with _fork.calling:
+                self._do[type(effect)](effect)
         for number in self._session.take_gone():
             del self._published[number]
             self._listeners.pop(number).on_gone()

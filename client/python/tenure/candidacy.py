@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Optional, Union
 
-from tenure import _clock, _seat
+from tenure import _clock, _fork, _seat
 from tenure._belief import Belief
 from tenure._callbacks import Gate, guarded
 from tenure._lease import SECOND
@@ -125,6 +125,12 @@ class Seat:
             for cancel in list(self._cancellations):
                 cancel()
 
+    def _leave_to_parent(self) -> None:
+        """In a process that was forked."""
+        self._stop = Future()
+        self._stop.set_result(f"term {self.term} of {self.election!r} is its parent's")
+        self._work_told = True
+
     def _cancel_by(self, cancel: Callable[[], None]) -> None:
         """It may be called twice."""
         self._cancellations.add(cancel)
@@ -169,6 +175,20 @@ class Candidacy:
         self._loop = client._claim(self)
         self._number = self._loop.new_number()
         self._loop.add(self._number, options, self)
+        _fork.watch(self)
+
+    def after_fork(self) -> None:
+        """For tenure itself: it is its parent that stands."""
+        self._lock = threading.RLock()
+        self._idle = threading.Condition(self._lock)
+        self._gate = Gate()
+        self._gate.open = False
+        self._gone = True
+        self._users = 0
+        self._waiting, self._asking = set(), set()
+        for seat in (self._seat, self._won):
+            if seat:
+                seat._leave_to_parent()
 
     @property
     def is_leader(self) -> bool:

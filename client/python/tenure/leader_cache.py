@@ -20,7 +20,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from tenure import _clock
+from tenure import _clock, _fork
 from tenure._lease import SECOND
 from tenure.errors import ServiceError
 from tenure.observer import Names, Observer
@@ -45,6 +45,9 @@ class LeaderCache:
       state or a later one. Called on the observer's thread.
     on_failed(error): the service refuses it for good. The cache keeps its contents.
 
+    After a fork, the child's cache goes on with a connection of its own: at once if it has
+    callbacks, or else with its first use there.
+
     Thread-safe.
     """
 
@@ -66,7 +69,8 @@ class LeaderCache:
         self._told_at = _clock.now()
         self._ready = False
         self._failed = False
-        self._observer = Observer(
+        self._closed = False
+        self._new_observer = lambda: Observer(
             endpoints,
             names,
             prefix=prefix,
@@ -76,11 +80,27 @@ class LeaderCache:
             on_failed=self._fail,
             **options,
         )
+        self._observer: Optional[Observer] = self._new_observer()
+        _fork.watch(self)
+
+    def after_fork(self) -> None:
+        """For tenure itself: the parent's observer is not in the child."""
+        self._changed = threading.Condition()
+        self._observer = None
+        if self._on_change or self._on_failed:
+            self._observe()
+
+    def _observe(self) -> None:
+        """Goes on in this process, if it was forked since."""
+        if self._observer is None and not self._closed:
+            with self._changed:
+                self._observer = self._observer or self._new_observer()
 
     def get(self, election: str) -> CachedSeat:
         """Never waits. With `prefix`, once the cache is ready, an unreported election with that
         prefix counts as known: nobody has campaigned in it.
         """
+        self._observe()
         with self._changed:
             if election in self._seats:
                 return self._seats[election]
@@ -95,6 +115,7 @@ class LeaderCache:
         stays ready. False if that takes longer than `timeout` seconds, or has failed. Not to be
         called from a callback.
         """
+        self._observe()
         with self._changed:
             self._changed.wait_for(lambda: self._ready or self._failed, timeout)
             return self._ready
@@ -105,12 +126,15 @@ class LeaderCache:
         service can be reached, a message comes at least every ten seconds. Also counts the time
         that the machine sleeps.
         """
+        self._observe()
         with self._changed:
             return (_clock.now() - self._told_at) / SECOND
 
     def close(self) -> None:
         """As of Observer."""
-        self._observer.close()
+        self._closed = True
+        if self._observer:
+            self._observer.close()
 
     def __enter__(self) -> LeaderCache:
         return self
@@ -133,8 +157,9 @@ class LeaderCache:
     def _keep(self, election: str, seat: CachedSeat) -> None:
         with self._changed:
             self._told_at = _clock.now()
+            known = self._seats.get(election)
             self._seats[election] = seat
-        if self._on_change:
+        if self._on_change and seat != known:
             self._on_change(election, seat)
 
     def _on_progress(self, _progress: pb.Progress) -> None:

@@ -33,7 +33,7 @@ from typing import Any, AsyncIterator, Callable, Iterator, Optional, Sequence, U
 
 import grpc
 
-from tenure import _observation, _pauses
+from tenure import _fork, _observation, _pauses
 from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._lease import SECOND
@@ -66,6 +66,8 @@ class Observer:
       an operator may have to change something first, such as a token, after 1 to 5 s.
     on_failed(ServiceError): the service refuses this observer for good: the request is malformed,
       the policy does not allow it, or it selects too many elections. The last callback.
+
+    An observer belongs to the process that made it: after a fork, the child hears nothing of it.
 
     Callbacks are called one after the other. A slow one delays the next, but nothing is lost unless
     it takes longer than the service keeps its history. An exception is logged.
@@ -104,6 +106,7 @@ class Observer:
         self._random = random.SystemRandom()
         thread = threading.Thread(target=self._run, name="tenure-observer", daemon=True)
         thread.start()
+        _fork.watch(self)
 
     def close(self) -> None:
         """No callback is called after it has returned. Waits for one that runs, unless called from
@@ -123,7 +126,15 @@ class Observer:
         self._stopped.set()
         call = self._call
         if call:
-            call.cancel()
+            with _fork.calling:
+                call.cancel()
+
+    def after_fork(self) -> None:
+        """For tenure itself: the thread and its connection are the parent's."""
+        self._gate = Gate()
+        self._gate.open = False
+        self._stopped = threading.Event()
+        self._call = None
 
     # Of its thread.
 
@@ -139,7 +150,8 @@ class Observer:
             else:
                 pause = _pauses.refused(self._random)
             self._call_back(self._on_broken, error)
-            self._connection.move_on(silent=error.is_silence)
+            with _fork.calling:
+                self._connection.move_on(silent=error.is_silence)
             self._stopped.wait(max(pause / SECOND, error.retry_delay))
         self._connection.close()
 
@@ -149,7 +161,9 @@ class Observer:
         try:
             check_threads()
             request = self._observation.request()
-            call = self._call = replica.stub.Observe(request, metadata=replica.call_metadata())
+            with _fork.calling:
+                call = replica.stub.Observe(request, metadata=replica.call_metadata())
+            self._call = call
             watchdog = _Watchdog(call, self._silence_max)
         except RuntimeError as error:
             if self._call:
@@ -164,7 +178,8 @@ class Observer:
         finally:
             self._call = None
             watchdog.close()
-            call.cancel()
+            with _fork.calling:
+                call.cancel()
 
     def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> ServiceError:
         for response in call:
@@ -222,7 +237,8 @@ class _Watchdog:
             left = self._deadline - time.monotonic()
             if left <= 0:
                 self.barked = True
-                self._call.cancel()
+                with _fork.calling:
+                    self._call.cancel()
                 return
 
 

@@ -201,3 +201,103 @@ def rival_of(endpoints):
         tenure.Elector(rival).lead("orders", wait=PATIENCE) as seat,
     ):
         assert seat.is_leader
+
+
+FORKS = """
+import grpc, os, sys, tenure  # in this order: gRPC is there before
+client = tenure.Client({endpoint!r}, lease_ttl=10)
+elector = tenure.Elector(client)
+seat = elector.stand("orders").wait()
+
+def use_tenure(number):
+    assert not seat.is_leader and seat.stopping
+    with elector.lead(f"jobs/{{number}}") as own:
+        assert own.is_leader
+    client.close()
+
+for round in range(2):
+    children = []
+    for number in range(3):
+        child = os.fork()
+        if child == 0:
+            try:
+                use_tenure(number)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        children.append(child)
+    print([os.waitpid(child, 0)[1] for child in children], seat.is_leader, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_leader_may_fork_children_that_use_tenure(service, new_child, monkeypatch):
+    monkeypatch.delenv("GRPC_ENABLE_FORK_SUPPORT")
+    child = new_child(FORKS.format(endpoint=service.endpoint))
+
+    for _ in range(2):
+        assert child.next() == "[0, 0, 0] True"
+    assert child.end() == 0
+
+
+CACHES = """
+import os, sys, tenure
+told = []
+cache = tenure.LeaderCache({endpoint!r}, "orders", {options})
+cache.wait_until_ready()
+if os.fork() == 0:
+    for line in sys.stdin:
+        while not ({condition}):
+            pass
+        print(line, end="", flush=True)
+os.wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "condition"),
+    [
+        ("", "cache.get('orders').leader"),
+        ("on_change=lambda *change: told.append(change)", "told and told[-1][1].leader"),
+    ],
+    ids=["asked", "called back"],
+)
+def test_a_cache_goes_on_in_a_forked_child(
+    service, elector, new_child, monkeypatch, options, condition
+):
+    monkeypatch.delenv("GRPC_ENABLE_FORK_SUPPORT")
+    program = CACHES.format(endpoint=service.endpoint, options=options, condition=condition)
+    child = new_child(program)
+
+    elector.stand("orders").wait(PATIENCE)
+
+    assert child.ask("knows") == "knows"
+
+
+def test_what_stands_in_the_parent_has_ended_in_the_child(elector):
+    candidacy = elector.stand("orders")
+    seat = candidacy.wait(PATIENCE)
+    held, may_go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with candidacy._lock, candidacy._gate._lock, seat._stop._condition:
+            held.set()
+            may_go_on.wait(PATIENCE)
+
+    threading.Thread(target=hold, daemon=True).start()
+    assert held.wait(PATIENCE)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            assert seat.wait(0)
+            with pytest.raises(tenure.NotElected, match="has ended"):
+                candidacy.wait(1)
+            candidacy.close()
+            os._exit(0)
+        finally:
+            os._exit(1)
+
+    assert os.waitpid(child, 0)[1] == 0
+    may_go_on.set()
+    assert seat.is_leader
