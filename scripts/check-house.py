@@ -90,7 +90,7 @@ def check_length(path, text, wrong):
 def says(path, code):
     """As the whole of a declaration, or of a statement in a string; in Python, of a line."""
     text = re.sub(r"\s+", " ", pathlib.Path(path).read_text())
-    return any(code + end in text for end in ((" ",) if path.endswith(".py") else (";", '"')))
+    return any(code + end in text for end in ((" ",) if path.endswith((".py", ".go")) else (";", '"')))
 
 
 def check_bounds(wrong):

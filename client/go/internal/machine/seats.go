@@ -23,19 +23,19 @@ type seats struct {
 	all         []*entry // in the order in which they came
 	byNumber    map[uint64]*entry
 	byElection  map[string][]*entry // the first one acts
-	closedTerms map[string]uint64   // of seats that are gone, in this session
+	closedTerms *closedTerms        // of seats that are gone, in this session
 }
 
 func newSeats() seats {
 	return seats{
 		byNumber:    map[uint64]*entry{},
 		byElection:  map[string][]*entry{},
-		closedTerms: map[string]uint64{},
+		closedTerms: newClosedTerms(),
 	}
 }
 
 func (s *seats) add(number uint64, options SeatOptions) *entry {
-	e := &entry{number: number, seat: newSeat(options, s.closedTerms[options.Election])}
+	e := &entry{number: number, seat: newSeat(options, s.closedTerms.of(options.Election))}
 	s.all = append(s.all, e)
 	s.byNumber[number] = e
 	s.byElection[options.Election] = append(s.byElection[options.Election], e)
@@ -73,7 +73,7 @@ func (s *seats) takeGone() []uint64 {
 func (s *seats) forget(gone *entry) {
 	delete(s.byNumber, gone.number)
 	election := gone.seat.options.Election
-	s.closedTerms[election] = max(s.closedTerms[election], gone.seat.closedTerm)
+	closedTerm := s.closedTerms.raise(election, gone.seat.closedTerm)
 	var others []*entry
 	for _, e := range s.byElection[election] {
 		if e != gone {
@@ -84,7 +84,7 @@ func (s *seats) forget(gone *entry) {
 		delete(s.byElection, election)
 	} else {
 		s.byElection[election] = others
-		others[0].seat.closedTerm = max(others[0].seat.closedTerm, s.closedTerms[election])
+		others[0].seat.closedTerm = max(others[0].seat.closedTerm, closedTerm)
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *seats) callAt(e *entry) Time {
 }
 
 // forgetTerms : the session is over, and nothing that was said in it counts any more.
-func (s *seats) forgetTerms() { clear(s.closedTerms) }
+func (s *seats) forgetTerms() { s.closedTerms.clear() }
 
 // A new stream's first answer lists the seats that are held. The stream tells what happens from
 // before the list was read. So a seat that is not listed, and that was held when the list was asked
