@@ -186,6 +186,11 @@ public final class Candidacy implements AutoCloseable {
 
   // For those who work, or wait.
 
+  /** Why the service cannot be used; empty if its last answer was a good one. */
+  Optional<ServiceException> trouble() {
+    return Optional.ofNullable(loop.trouble());
+  }
+
   Duration remaining(long term) {
     return Duration.ofNanos(Math.max(belief.remainingAt(loop.now(), term), 0));
   }

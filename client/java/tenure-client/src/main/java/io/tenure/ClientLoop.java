@@ -18,7 +18,9 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,7 +69,7 @@ final class ClientLoop {
     final Listener listener;
     long term; // 0: no belief stands
     long until;
-    boolean leads; // as it was told
+    long ledTerm; // 0: it does not lead, as it was told
 
     Published(Listener listener) {
       this.listener = listener;
@@ -80,7 +82,8 @@ final class ClientLoop {
 
     @Override
     public void elected(Leadership leadership) {
-      leads = true;
+      ledTerm = leadership.getTerm();
+      say("elected in " + listener.election() + ": term " + ledTerm);
       count(to -> to.elected(listener.election()));
     }
 
@@ -96,8 +99,21 @@ final class ClientLoop {
 
     @Override
     public void lost(Cause cause) {
-      leads = false;
+      String why = cause.name().replaceFirst("^CAUSE_", "").toLowerCase(Locale.ROOT);
+      say("term " + ledTerm + " of " + listener.election() + " has ended: " + why);
+      ledTerm = 0;
       count(to -> to.lost(listener.election(), cause));
+    }
+
+    @Override
+    public void troubled(ServiceException error) {
+      if (error.isTransient() || error.isOfAnotherService()) return; // the connection has said it
+      warn("cannot campaign in " + listener.election() + " for now: " + reasonOf(error));
+    }
+
+    @Override
+    public void refused(ServiceException error) {
+      warn("cannot campaign in " + listener.election() + ": " + reasonOf(error));
     }
   }
 
@@ -116,10 +132,13 @@ final class ClientLoop {
   private final Connection connection;
   private final Effects effects = new CarryOut();
   private ClientCallStreamObserver<KeepAliveRequest> stream; // null: none is open
+  private long openStream; // its number
   private long wake = Lease.NEVER;
   private long giveUpAt = Lease.NEVER;
   private long cutOffAt = Lease.NEVER; // ends the calls that are under way when the end begins
   private final Map<Long, Answer<?, ?>> underWay = new HashMap<>(); // by call
+  private final Map<Long, Runnable> waiting = new LinkedHashMap<>(); // campaigns, for the survey
+  private long surveys;
 
   ClientLoop(
       Session.Options options,
@@ -204,7 +223,7 @@ final class ClientLoop {
     over = true;
     for (Published one : published.values()) one.listener.belief().end();
     for (Published one : published.values()) {
-      if (one.leads) one.tell(told -> told.lost(Cause.CAUSE_UNSPECIFIED));
+      if (one.ledTerm != 0) one.tell(told -> told.lost(Cause.CAUSE_UNSPECIFIED));
       one.listener.gone();
     }
     connection.close();
@@ -213,9 +232,11 @@ final class ClientLoop {
     if (!session.ended() && endError == null) endError = notAnswered();
   }
 
-  private static ServiceException notAnswered() {
+  private ServiceException notAnswered() {
     String details = "the session's end was not answered in time";
-    return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
+    ServiceException error = new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
+    if (trouble() != null) error.initCause(trouble());
+    return error;
   }
 
   private boolean isOverAt(long now) {
@@ -236,6 +257,36 @@ final class ClientLoop {
   private void cutOff() {
     cutOffAt = Lease.NEVER;
     underWay.values().forEach(Answer::cutOff);
+    List<Long> surveyed = List.copyOf(waiting.keySet());
+    waiting.clear();
+    for (long call : surveyed)
+      session.onCampaignFailed(call, clock.now(), Answer.notAnsweredInTime());
+  }
+
+  /** The endpoints have said which service they belong to: campaigns that wait go on, or fail. */
+  private void surveyed(long number, List<ServiceChoice.Answer> answers) {
+    if (number != surveys || waiting.isEmpty()) return; // nobody waits any more
+    Map<Long, Runnable> waited = new LinkedHashMap<>(waiting);
+    waiting.clear();
+    ServiceException error = connection.takeIn(answers);
+    waited.forEach(
+        (call, send) -> {
+          if (error == null) {
+            send.run();
+          } else {
+            session.onCampaignFailed(call, clock.now(), error);
+          }
+        });
+  }
+
+  /** An error that means only that another replica is to be used, if it is of another service. */
+  private ServiceException ofAnotherService(
+      Replica replica, ServiceException error, Session session, long now) {
+    if (!error.isOfAnotherService()) return error;
+    String id = error.metadata().getOrDefault("service_id", "");
+    connection.isOfThisService(replica, id);
+    session.onWrongService(now);
+    return ServiceException.anotherService(id);
   }
 
   /** At the end, each call leaves time for another one. */
@@ -288,6 +339,23 @@ final class ClientLoop {
     one.until = until;
   }
 
+  private static Reason reasonOf(ServiceException error) {
+    return Reason.of(error, true);
+  }
+
+  private void say(String what) {
+    if (!connection.isQuiet()) Log.info(what);
+  }
+
+  private void warn(String what) {
+    if (!connection.isQuiet()) Log.warn(what);
+  }
+
+  /** Why the service cannot be used; null if its last answer was a good one. Of any thread. */
+  ServiceException trouble() {
+    return connection.trouble();
+  }
+
   private void count(Consumer<ClientMetrics> what) {
     for (ClientMetrics one : metrics) {
       Callbacks.callOnOwnThread("a metric", () -> what.accept(one));
@@ -299,6 +367,7 @@ final class ClientLoop {
       implements ClientResponseObserver<Request, Response> {
     private final long call;
     private final Replica replica;
+    private final Function<Response, String> serviceId; // empty: it says nothing of it
     private final Function<Response, Input> answered;
     private final Function<ServiceException, Input> failed;
     private ClientCallStreamObserver<Request> stream; // of the loop's thread
@@ -308,10 +377,12 @@ final class ClientLoop {
     Answer(
         long call,
         Replica replica,
+        Function<Response, String> serviceId,
         Function<Response, Input> answered,
         Function<ServiceException, Input> failed) {
       this.call = call;
       this.replica = replica;
+      this.serviceId = serviceId;
       this.answered = answered;
       this.failed = failed;
     }
@@ -339,7 +410,9 @@ final class ClientLoop {
       tell(
           (session, now) -> {
             underWay.remove(call);
-            failed.apply(error).tell(session, now);
+            connection.failed(replica, error);
+            ServiceException told = ofAnotherService(replica, error, session, now);
+            failed.apply(told).tell(session, now);
           });
     }
 
@@ -348,8 +421,14 @@ final class ClientLoop {
       tell(
           (session, now) -> {
             underWay.remove(call);
-            connection.answered(replica);
-            answered.apply(response).tell(session, now);
+            String id = serviceId.apply(response);
+            if (connection.isOfThisService(replica, id)) {
+              connection.answered(replica);
+              answered.apply(response).tell(session, now);
+            } else {
+              session.onWrongService(now);
+              failed.apply(ServiceException.anotherService(id)).tell(session, now);
+            }
           });
     }
 
@@ -362,10 +441,25 @@ final class ClientLoop {
   private final class CarryOut implements Effects {
     @Override
     public void campaign(long call, CampaignRequest request, long patience) {
+      Runnable send = () -> sendCampaign(call, request, patience);
+      if (!request.getSessionId().isEmpty() || !connection.needsSurvey()) {
+        send.run();
+        return;
+      }
+      waiting.put(call, send);
+      if (waiting.size() > 1) return; // the survey is under way
+      long number = ++surveys;
+      connection
+          .survey(bounded(patience))
+          .thenAccept(answers -> tell((session, now) -> surveyed(number, answers)));
+    }
+
+    private void sendCampaign(long call, CampaignRequest request, long patience) {
       send(
           call,
           patience,
           (stub, answer) -> stub.campaign(request, answer),
+          (CampaignResponse response) -> response.getSession().getServiceId(),
           (CampaignResponse response) ->
               (session, now) -> session.onCampaignDone(call, now, response),
           error -> (session, now) -> session.onCampaignFailed(call, now, error));
@@ -377,6 +471,7 @@ final class ClientLoop {
           call,
           patience,
           (stub, answer) -> stub.resign(request, answer),
+          (ResignResponse response) -> "",
           (ResignResponse response) -> (session, now) -> session.onResignDone(call, now, null),
           error -> (session, now) -> session.onResignDone(call, now, error));
     }
@@ -386,10 +481,11 @@ final class ClientLoop {
         long call,
         long patience,
         BiConsumer<ElectionServiceStub, StreamObserver<Response>> start,
+        Function<Response, String> serviceId,
         Function<Response, Input> answered,
         Function<ServiceException, Input> failed) {
       Replica replica = connection.replica();
-      Answer<Request, Response> answer = new Answer<>(call, replica, answered, failed);
+      Answer<Request, Response> answer = new Answer<>(call, replica, serviceId, answered, failed);
       underWay.put(call, answer);
       try {
         start.accept(
@@ -408,14 +504,28 @@ final class ClientLoop {
             public void onNext(KeepAliveResponse message) {
               tell(
                   (session, now) -> {
-                    connection.answered(replica);
-                    session.onStreamMessage(number, message, now);
+                    if (connection.isOfThisService(replica, message.getServiceId())) {
+                      connection.answered(replica);
+                      session.onStreamMessage(number, message, now);
+                      return;
+                    }
+                    session.onWrongService(now);
+                    session.onStreamClosed(number, now);
+                    if (number == openStream) close(number);
                   });
             }
 
             @Override
             public void onError(Throwable failure) {
-              onCompleted();
+              ServiceException error = ServiceException.of(failure);
+              tell(
+                  (session, now) -> {
+                    if (number == openStream) {
+                      connection.failed(replica, error);
+                      ofAnotherService(replica, error, session, now);
+                    }
+                    session.onStreamClosed(number, now);
+                  });
             }
 
             @Override
@@ -423,6 +533,7 @@ final class ClientLoop {
               tell((session, now) -> session.onStreamClosed(number, now));
             }
           };
+      openStream = number;
       try {
         stream = (ClientCallStreamObserver<KeepAliveRequest>) replica.stub().keepAlive(responses);
       } catch (RuntimeException | Error notOpened) {
@@ -443,10 +554,12 @@ final class ClientLoop {
     public void close(long number) {
       if (stream != null) stream.cancel("another stream is used", null);
       stream = null;
+      openStream = 0;
     }
 
     @Override
     public void anotherReplica(boolean silent) {
+      if (silent) connection.silent();
       connection.moveOn(silent);
       count(ClientMetrics::replicaChanged);
     }

@@ -1,8 +1,16 @@
 package io.tenure;
 
+import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.tenure.v1.ElectionServiceGrpc;
@@ -10,8 +18,11 @@ import io.tenure.v1.ElectionServiceGrpc.ElectionServiceStub;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -54,15 +65,31 @@ final class Connection implements AutoCloseable {
     }
   }
 
+  private static final Metadata.Key<String> SERVICE_ID =
+      Metadata.Key.of("tenure-service-id", Metadata.ASCII_STRING_MARSHALLER);
+
   static final class Replica {
+    private final String endpoint;
     private final ManagedChannel channel;
+    private final ElectionServiceStub plainStub;
     private final ElectionServiceStub stub;
     private final long openedAt = System.nanoTime();
     private boolean answered; // anything came back on this connection
 
-    private Replica(ManagedChannel channel) {
+    private Replica(String endpoint, ManagedChannel channel, ClientInterceptor interceptor) {
+      this.endpoint = endpoint;
       this.channel = channel;
-      this.stub = ElectionServiceGrpc.newStub(channel);
+      this.plainStub = ElectionServiceGrpc.newStub(channel);
+      this.stub = plainStub.withInterceptors(interceptor);
+    }
+
+    String endpoint() {
+      return endpoint;
+    }
+
+    /** Does not say which service is meant. */
+    ElectionServiceStub plainStub() {
+      return plainStub;
     }
 
     ElectionServiceStub stub() {
@@ -74,15 +101,26 @@ final class Connection implements AutoCloseable {
   private final Credentials credentials;
   private List<Replica> replicas = List.of(); // one for each endpoint
   private final List<ManagedChannel> replaced = new ArrayList<>(); // with calls under way
+  private final boolean isQuiet;
+  private final Trouble trouble;
+  private final boolean isPinned; // the user has set the service
+  private volatile String serviceId; // null: not known yet
+  private final Set<String> notUsed = new HashSet<>(); // endpoints of other services
+  private final Set<String> warnedOf = new HashSet<>(); // the same, for as long as they are
+  private final ClientInterceptor withServiceId = new WithServiceId();
   private List<Object> stamp;
   private ChannelCredentials current;
   private int inUse;
   private int failures; // in a row
 
   /** Connects to nothing yet. */
-  Connection(String endpoints, Credentials credentials) {
+  Connection(String endpoints, Credentials credentials, String serviceId) {
     this.endpoints = Validation.checkEndpoints(endpoints);
+    this.serviceId = serviceId;
+    isPinned = serviceId != null;
     this.credentials = credentials;
+    isQuiet = false;
+    trouble = new Trouble(isQuiet);
     try {
       openAll(credentials.stamp());
     } catch (IOException unreadable) {
@@ -91,11 +129,14 @@ final class Connection implements AutoCloseable {
     inUse = ThreadLocalRandom.current().nextInt(replicas.size());
   }
 
-  /** To one replica, on this channel. */
+  /** To one replica within this process, on this channel. It says nothing. */
   Connection(ManagedChannel channel) {
+    isQuiet = true;
+    trouble = new Trouble(isQuiet);
+    isPinned = false;
     endpoints = List.of(channel.authority());
     credentials = Credentials.NONE;
-    replicas = new ArrayList<>(List.of(new Replica(channel)));
+    replicas = new ArrayList<>(List.of(new Replica(channel.authority(), channel, withServiceId)));
     stamp = List.of();
   }
 
@@ -110,9 +151,95 @@ final class Connection implements AutoCloseable {
    */
   void moveOn(boolean silent) {
     if (!takesChangedFiles()) connectAgain(silent);
-    inUse = (inUse + 1) % replicas.size();
+    useNext();
     // gRPC's own pauses between two attempts grow to minutes.
     replica().channel.resetConnectBackoff();
+  }
+
+  /** All of them are used if all are of other services: they may have been mended. */
+  private void useNext() {
+    int tries = 0;
+    do {
+      inUse = (inUse + 1) % replicas.size();
+    } while (notUsed.contains(replica().endpoint) && ++tries < replicas.size());
+  }
+
+  // Which service this is.
+
+  /** Whether to ask the endpoints before a session or an observation begins. */
+  boolean needsSurvey() {
+    return !isQuiet && (endpoints.size() > 1 || serviceId != null);
+  }
+
+  CompletableFuture<List<ServiceChoice.Answer>> survey(long patience) {
+    return Survey.of(replicas, serviceId, patience);
+  }
+
+  /** What the endpoints have said. Answers with null, or with why nothing can be asked now. */
+  ServiceException takeIn(List<ServiceChoice.Answer> answers) {
+    ServiceChoice choice = ServiceChoice.of(serviceId, isPinned, answers);
+    if (choice.error() != null) return refuse(choice.error(), answers);
+    if (serviceId != null && !serviceId.equals(choice.serviceId())) {
+      Log.warn(
+          "service %s is replaced: all endpoints belong to service %s"
+              .formatted(serviceId, choice.serviceId()));
+    }
+    serviceId = choice.serviceId();
+    notUsed.clear();
+    warnedOf.retainAll(choice.notUsed().keySet());
+    choice.notUsed().forEach(this::doNotUse);
+    if (notUsed.contains(replica().endpoint)) useNext();
+    return null;
+  }
+
+  private ServiceException refuse(ServiceException error, List<ServiceChoice.Answer> answers) {
+    for (int i = 0; i < answers.size(); i++) {
+      ServiceException refusal = answers.get(i).error();
+      boolean isRefused = refusal != null && !refusal.isTransient();
+      if (error.isOfAnotherService() || !isRefused) continue;
+      inUse = i; // the call itself will say more: it is not permitted, or Identify is too new
+      return null;
+    }
+    trouble.failed(String.join(",", endpoints), error, false);
+    return error;
+  }
+
+  /** False if it is of another service: then nothing that it says may be believed. */
+  boolean isOfThisService(Replica replica, String id) {
+    if (id.isEmpty()) return true; // of an older server
+    if (serviceId == null) serviceId = id;
+    if (serviceId.equals(id)) return true;
+    doNotUse(replica.endpoint, id);
+    return false;
+  }
+
+  private void doNotUse(String endpoint, String id) {
+    notUsed.add(endpoint);
+    if (!warnedOf.add(endpoint)) return;
+    Log.warn(
+        "%s belongs to service %s, not to %s: its replica works on another database; it is not used"
+            .formatted(endpoint, id, serviceId));
+  }
+
+  /** Null if it is not known. */
+  String serviceId() {
+    return serviceId;
+  }
+
+  /** Says with each call which service is meant, so that another one refuses it. */
+  private final class WithServiceId implements ClientInterceptor {
+    @Override
+    public <Request, Response> ClientCall<Request, Response> interceptCall(
+        MethodDescriptor<Request, Response> method, CallOptions options, Channel next) {
+      return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+        @Override
+        public void start(Listener<Response> listener, Metadata headers) {
+          String id = serviceId;
+          if (id != null) headers.put(SERVICE_ID, id);
+          super.start(listener, headers);
+        }
+      };
+    }
   }
 
   private void connectAgain(boolean silent) {
@@ -144,6 +271,35 @@ final class Connection implements AutoCloseable {
   void answered(Replica replica) {
     replica.answered = true;
     failures = 0;
+    trouble.answered(replica.endpoint);
+  }
+
+  /** A call has failed. What only the service can have said counts as an answer. */
+  void failed(Replica replica, ServiceException error) {
+    if (!replicas.contains(replica)) return; // another connection has replaced it
+    if (error.isOfAnotherService()) return; // that was said
+    boolean isTrouble =
+        error.isTransient() || (error.isRefusedForNow() && error.reason().isEmpty());
+    if (isTrouble) {
+      trouble.failed(replica.endpoint, error, replica.answered);
+    } else {
+      answered(replica);
+    }
+  }
+
+  /** Nothing has come back in time. */
+  void silent() {
+    failed(replica(), new ServiceException(Status.Code.DEADLINE_EXCEEDED, "no answer"));
+  }
+
+  /** Whether it says nothing: nothing leaves this process. */
+  boolean isQuiet() {
+    return isQuiet;
+  }
+
+  /** The last failure; null if the last call was answered. Of any thread. */
+  ServiceException trouble() {
+    return trouble.latest();
   }
 
   /** Whatever is under way fails. Does not wait. */
@@ -165,13 +321,15 @@ final class Connection implements AutoCloseable {
     stamp = newStamp;
   }
 
-  private static Replica open(String endpoint, ChannelCredentials credentials) {
+  private Replica open(String endpoint, ChannelCredentials credentials) {
+    QuietGrpc.about(endpoint);
     String target = Spelling.next(endpoint);
     NettyChannelBuilder channel = NettyChannelBuilder.forTarget(target, credentials);
     if (!target.equals(endpoint)) channel.overrideAuthority(endpoint);
     ManagedChannel built =
         Transport.shared()
             .use(channel)
+            .proxyDetector(address -> null) // one for web pages does not know these ports
             .defaultServiceConfig(SERVICE_CONFIG)
             .disableServiceConfigLookUp()
             .keepAliveTime(PING_INTERVAL_S, TimeUnit.SECONDS)
@@ -181,7 +339,7 @@ final class Connection implements AutoCloseable {
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .userAgent("tenure-java")
             .build();
-    return new Replica(built);
+    return new Replica(endpoint, built, withServiceId);
   }
 
   private boolean takesChangedFiles() {

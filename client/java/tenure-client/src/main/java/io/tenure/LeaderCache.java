@@ -119,8 +119,9 @@ public final class LeaderCache implements AutoCloseable {
   }
 
   /**
-   * Waits until the state of every requested election has arrived; from then on the cache stays
-   * ready. Not to be called by the listener.
+   * Waits until the state of every requested election has arrived. From then on the cache stays
+   * ready, unless its endpoints belong to another service one day. Not to be called by the
+   * listener.
    *
    * @param timeout how long to wait at most
    * @return false if that takes longer
@@ -187,6 +188,14 @@ public final class LeaderCache implements AutoCloseable {
         toldAt = HolderClock.SYSTEM.now();
         ready = true;
         LeaderCache.this.notifyAll();
+      }
+    }
+
+    @Override
+    public void serviceReplaced(String serviceId) {
+      synchronized (LeaderCache.this) {
+        seats.clear();
+        ready = false;
       }
     }
 

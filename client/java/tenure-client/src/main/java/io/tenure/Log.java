@@ -17,6 +17,14 @@ final class Log {
     log(Level.ERROR, what, null);
   }
 
+  static void warn(String what) {
+    log(Level.WARNING, what, null);
+  }
+
+  static void info(String what) {
+    log(Level.INFO, what, null);
+  }
+
   private static void log(Level level, String what, Throwable failure) {
     try {
       LOGGER.log(level, what, failure);

@@ -11,11 +11,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * Reports every change of elections: who leads, with which value, and why a term ended.
@@ -55,12 +58,13 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class Observer implements AutoCloseable {
   private static final int OBSERVED_MAX = 10_000;
   private static final int PREFIXES_MAX = 64;
+  private static final long SURVEY_PATIENCE = 3 * Lease.SECOND;
   private static final int MESSAGES_MAX = 256; // that have come, and are not told yet
 
   private final List<String> prefixes; // none: it observes names
-  private final Observation observation;
-  private final String endpoints;
-  private final Credentials credentials;
+  private final Observation.Wish wish;
+  private Observation observation; // of its thread
+  private final Supplier<Connection> newConnection;
   private final long silenceMax;
   private final ReentrantLock gate = new ReentrantLock(); // held while the listener runs
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -69,10 +73,12 @@ public final class Observer implements AutoCloseable {
 
   private Observer(Builder builder) {
     prefixes = builder.prefix ? builder.names : List.of();
-    observation =
-        new Observation(new Observation.Wish(builder.names, builder.prefix, builder.fromRevision));
-    endpoints = builder.endpoints;
-    credentials = builder.credentials;
+    wish = new Observation.Wish(builder.names, builder.prefix, builder.fromRevision);
+    observation = new Observation(wish);
+    String endpoints = builder.endpoints;
+    Credentials credentials = builder.credentials;
+    String serviceId = builder.serviceId;
+    newConnection = () -> new Connection(endpoints, credentials, serviceId);
     silenceMax = builder.silenceMax;
   }
 
@@ -191,7 +197,7 @@ public final class Observer implements AutoCloseable {
   public synchronized void start(ObserverListener listener) {
     Objects.requireNonNull(listener, "listener");
     if (started) throw new IllegalStateException("the observer was started before");
-    Connection connection = new Connection(endpoints, credentials);
+    Connection connection = newConnection.get();
     try {
       Thread thread = new Thread(() -> observe(connection, listener), "tenure-observer");
       thread.setDaemon(true);
@@ -225,11 +231,15 @@ public final class Observer implements AutoCloseable {
   private void observe(Connection connection, ObserverListener listener) {
     try (connection) {
       while (!isClosed()) {
+        Replica inUse = connection.replica();
         ServiceException error = followOneStream(connection, listener);
+        if (isClosed()) return;
         if (isRefusal(error)) {
+          Log.warn("cannot observe: " + Reason.of(error, true));
           tell(() -> listener.failed(error));
           return;
         }
+        connection.failed(inUse, error);
         tell(() -> listener.broken(error));
         connection.moveOn(error.isSilence());
         long pause = pauseAfter(error, connection.backoffMs() * Lease.MILLISECOND);
@@ -276,6 +286,8 @@ public final class Observer implements AutoCloseable {
 
   /** Answers with its end. */
   private ServiceException followOneStream(Connection connection, ObserverListener listener) {
+    ServiceException unknown = survey(connection, listener);
+    if (unknown != null) return unknown;
     Replica replica = connection.replica();
     Stream opened = new Stream();
     stream = opened;
@@ -289,7 +301,9 @@ public final class Observer implements AutoCloseable {
           String details = "the stream was silent for " + Duration.ofNanos(silenceMax);
           return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
         }
-        if (message.end != null) return message.end;
+        if (message.end != null) return ofAnotherService(connection, replica, message.end);
+        String id = message.response.getServiceId();
+        if (!connection.isOfThisService(replica, id)) return ServiceException.anotherService(id);
         connection.answered(replica);
         Observation.Verdict verdict = observation.note(message.response);
         if (verdict == Observation.Verdict.GAP) return unavailable("the stream skipped changes");
@@ -301,6 +315,36 @@ public final class Observer implements AutoCloseable {
     } finally {
       opened.cancel();
     }
+  }
+
+  /** Which replicas may be asked. Answers with null, or with why none may be. */
+  private ServiceException survey(Connection connection, ObserverListener listener) {
+    if (!connection.needsSurvey()) return null;
+    String before = connection.serviceId();
+    CompletableFuture<List<ServiceChoice.Answer>> survey = connection.survey(SURVEY_PATIENCE);
+    ServiceException error = connection.takeIn(awaitFor(Lease.NEVER, left -> answersOf(survey)));
+    if (error != null || before == null || before.equals(connection.serviceId())) return error;
+    observation = new Observation(wish);
+    tell(() -> listener.serviceReplaced(connection.serviceId()));
+    return null;
+  }
+
+  /** It ends by itself, in time. */
+  private static List<ServiceChoice.Answer> answersOf(
+      CompletableFuture<List<ServiceChoice.Answer>> survey) throws InterruptedException {
+    try {
+      return survey.get();
+    } catch (ExecutionException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static ServiceException ofAnotherService(
+      Connection connection, Replica replica, ServiceException error) {
+    if (!error.isOfAnotherService()) return error;
+    String id = error.metadata().getOrDefault("service_id", "");
+    connection.isOfThisService(replica, id);
+    return ServiceException.anotherService(id);
   }
 
   private static ServiceException unavailable(String details) {

@@ -42,6 +42,14 @@ public interface ObserverListener {
   default void broken(ServiceException error) {}
 
   /**
+   * All endpoints belong to another service now, on another database. Everything before is void;
+   * snapshots follow, or what {@code fromRevision} asks for.
+   *
+   * @param serviceId the new one
+   */
+  default void serviceReplaced(String serviceId) {}
+
+  /**
    * The service refuses this observer for good. The last call.
    *
    * @param error why

@@ -202,7 +202,10 @@ public final class Seat implements AutoCloseable {
 
   private SeatLostException lost() {
     String reason = stop.why;
-    return new SeatLostException(this + ": " + (reason == null ? "the lease has run out" : reason));
+    SeatLostException lost =
+        new SeatLostException(this + ": " + (reason == null ? "the lease has run out" : reason));
+    candidacy.trouble().ifPresent(lost::initCause);
+    return lost;
   }
 
   private void runAction(Runnable action) {

@@ -12,6 +12,7 @@ import java.util.Objects;
 abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
   String endpoints = "127.0.0.1:7070";
   Credentials credentials = Credentials.NONE;
+  String serviceId; // null: that of most endpoints
 
   abstract Self self();
 
@@ -48,5 +49,23 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
   public Self credentials(ChannelCredentials credentials) {
     this.credentials = Credentials.of(Objects.requireNonNull(credentials, "credentials"));
     return self();
+  }
+
+  /**
+   * Sets which service the endpoints must belong to. Unset: the one that most of them belong to. A
+   * replica of another service, which works on another database, is not used.
+   *
+   * @param serviceId 32 hexadecimal digits in lower case, as {@code tenure status} prints them
+   * @return this
+   * @throws IllegalArgumentException if it is malformed
+   */
+  public Self serviceId(String serviceId) {
+    this.serviceId = Validation.checkServiceId(serviceId);
+    return self();
+  }
+
+  /** Connects to nothing yet. */
+  Connection connection() {
+    return new Connection(endpoints, credentials, serviceId);
   }
 }

@@ -6,7 +6,6 @@ import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +14,14 @@ import java.util.Set;
 /** A call failed. {@code election.proto} says what each reason means, and what to do next. */
 public final class ServiceException extends TenureException {
   private static final long serialVersionUID = 1;
+
+  /** The replica works on another database than the client's. */
+  static final String WRONG_SERVICE = "WRONG_SERVICE";
+
   private static final Set<Status.Code> TRANSIENT =
       Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED, Status.Code.CANCELLED);
+  private static final Set<Status.Code> IN_DOUBT =
+      Set.of(Status.Code.UNKNOWN, Status.Code.INTERNAL);
   private static final Set<Status.Code> FOR_NOW =
       Set.of(
           Status.Code.RESOURCE_EXHAUSTED,
@@ -27,6 +32,9 @@ public final class ServiceException extends TenureException {
 
   /** The code of gRPC. */
   private final Status.Code code;
+
+  /** What the service, or gRPC, says. */
+  private final String details;
 
   /** The reason of the service's ErrorInfo. */
   private final String reason;
@@ -45,6 +53,7 @@ public final class ServiceException extends TenureException {
       Duration retryDelay) {
     super(code + ": " + details + (reason.isEmpty() ? "" : " (" + reason + ")"));
     this.code = code;
+    this.details = details;
     this.reason = reason;
     this.metadata = Map.copyOf(metadata);
     this.retryDelay = retryDelay;
@@ -57,14 +66,14 @@ public final class ServiceException extends TenureException {
   /** From the exception with which a call of grpc-java has failed. */
   static ServiceException of(Throwable failure) {
     Status status = Status.fromThrowable(failure);
-    // Of a connection that broke when the call had just been sent, or of a call that could not even
-    // be sent: a service's has no cause.
-    if (status.getCode() == Status.Code.UNKNOWN && isOfThisProcess(status.getCause())) {
+    // A service's status has no cause. This one is of a call that could not be sent, or of a
+    // connection that broke, or that leads to something else than gRPC.
+    if (IN_DOUBT.contains(status.getCode()) && status.getCause() != null) {
       status =
           Status.UNAVAILABLE.withDescription(status.getDescription()).withCause(status.getCause());
     }
     String details = status.getDescription() == null ? "" : status.getDescription();
-    if (details.isEmpty() && status.getCause() != null) details = status.getCause().toString();
+    if (status.getCause() != null) details = Reason.of(status.getCause(), details);
     String reason = "";
     Map<String, String> metadata = Map.of();
     Duration retryDelay = Duration.ZERO;
@@ -83,11 +92,10 @@ public final class ServiceException extends TenureException {
     } catch (InvalidProtocolBufferException notOfThisService) {
       // The code and the text remain.
     }
-    return new ServiceException(status.getCode(), details, reason, metadata, retryDelay);
-  }
-
-  private static boolean isOfThisProcess(Throwable cause) {
-    return cause instanceof IOException || cause instanceof Error;
+    ServiceException error =
+        new ServiceException(status.getCode(), details, reason, metadata, retryDelay);
+    if (status.getCause() != null) error.initCause(status.getCause());
+    return error;
   }
 
   /**
@@ -126,12 +134,32 @@ public final class ServiceException extends TenureException {
     return retryDelay;
   }
 
+  /** Without the code and the reason. */
+  String details() {
+    return details;
+  }
+
   /** The same request may go well later or elsewhere. */
   boolean isTransient() {
     if (code == Status.Code.RESOURCE_EXHAUSTED) {
       return reason.isEmpty() || reason.equals("OVERLOADED");
     }
     return TRANSIENT.contains(code);
+  }
+
+  /** The replica is of another service: no other than a reason to use another replica. */
+  boolean isOfAnotherService() {
+    return reason.equals(WRONG_SERVICE);
+  }
+
+  /** Another replica is to be used; nothing was done. */
+  static ServiceException anotherService(String serviceId) {
+    return new ServiceException(
+        Status.Code.UNAVAILABLE,
+        "the replica belongs to service " + serviceId,
+        WRONG_SERVICE,
+        Map.of("service_id", serviceId),
+        Duration.ZERO);
   }
 
   /** Nothing was answered at all. */
@@ -146,6 +174,8 @@ public final class ServiceException extends TenureException {
 
   /** Only an operator, or other candidates, can change it. */
   boolean isRefusedForNow() {
-    return FOR_NOW.contains(code) || reason.equals("CANDIDACY_WITHDRAWN");
+    return FOR_NOW.contains(code)
+        || reason.equals("CANDIDACY_WITHDRAWN")
+        || reason.equals(WRONG_SERVICE);
   }
 }

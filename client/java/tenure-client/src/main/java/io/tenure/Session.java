@@ -286,6 +286,15 @@ final class Session {
     openAt = backoff(now);
   }
 
+  /**
+   * A replica has answered that it belongs to another service. The session stands; but if nothing
+   * was renewed for its whole lease, its service is gone for all that this client knows.
+   */
+  void onWrongService(long now) {
+    pass(now);
+    if (!sessionId.isEmpty() && now >= lease.endsAt()) sessionOver(Cause.CAUSE_EXPIRED, now);
+  }
+
   // What it has decided.
 
   List<Consumer<Effects>> decide(long now) {

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -40,12 +41,13 @@ public final class TenureClient implements AutoCloseable {
   private TenureClient(Builder builder) {
     String endpoints = builder.endpoints;
     Credentials credentials = builder.credentials;
+    String serviceId = builder.serviceId;
     List<ClientMetrics> metrics = List.copyOf(builder.metrics);
     String candidate = builder.candidate == null ? defaultCandidate() : builder.candidate;
     Session.Options options = new Session.Options(candidate, builder.leaseTtl, builder.supersede);
     newLoop =
         () -> {
-          Connection connection = new Connection(endpoints, credentials);
+          Connection connection = new Connection(endpoints, credentials, serviceId);
           return new ClientLoop(options, connection, HolderClock.SYSTEM, metrics);
         };
     closesOnExit = builder.closeOnExit;
@@ -219,6 +221,16 @@ public final class TenureClient implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new TenureException("interrupted; the seats are free when the lease ends");
     }
+  }
+
+  /**
+   * Why the service cannot be used: for a caller of {@link Elector#tryLead} that wants to know
+   * whether somebody else leads, or nobody could be asked.
+   *
+   * @return the last failure; empty if the last call was answered, or if nobody has stood yet
+   */
+  public synchronized Optional<ServiceException> trouble() {
+    return Optional.ofNullable(loop).map(ClientLoop::trouble);
   }
 
   // For its electors.

@@ -13,7 +13,9 @@ import io.tenure.v1.ResignRequest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
@@ -64,10 +66,11 @@ public final class TimedLocks implements AutoCloseable {
   private final String candidate;
   private final SecureRandom random = new SecureRandom();
   private final Connection connection; // under itself
+  private boolean isUnsure = true; // which endpoints belong to the service; under the connection
 
   private TimedLocks(Builder builder) {
     candidate = builder.candidate == null ? TenureClient.defaultCandidate() : builder.candidate;
-    connection = new Connection(builder.endpoints, builder.credentials);
+    connection = builder.connection();
   }
 
   /**
@@ -215,6 +218,7 @@ public final class TimedLocks implements AutoCloseable {
             .build();
     long sentAt = HolderClock.SYSTEM.now();
     CampaignResponse response = ask(stub -> stub.campaign(complete));
+    checkService(response.getSession().getServiceId());
     String session = response.getSession().getSessionId();
     Leadership leadership = leadershipOf(response);
     if (leadership == null) {
@@ -249,6 +253,7 @@ public final class TimedLocks implements AutoCloseable {
   private <Response> Response ask(Function<ElectionServiceBlockingStub, Response> call) {
     long begun = System.nanoTime();
     while (true) {
+      survey();
       Replica replica = replica();
       try {
         Response response =
@@ -260,15 +265,40 @@ public final class TimedLocks implements AutoCloseable {
       } catch (StatusRuntimeException failure) {
         ServiceException error = ServiceException.of(failure);
         boolean late = System.nanoTime() - begun >= REQUEST_PATIENCE.toNanos();
-        if (!error.isTransient() || late) throw error;
+        boolean elsewhere = error.isTransient() || error.isOfAnotherService();
+        if (!elsewhere || late) throw error;
         pause(moveOn(replica, error));
       }
+    }
+  }
+
+  /** Before the first request, and after one that has met another service. */
+  private void survey() {
+    CompletableFuture<List<ServiceChoice.Answer>> survey;
+    synchronized (connection) {
+      if (!isUnsure || !connection.needsSurvey()) return;
+      survey = connection.survey(ANSWER_PATIENCE.toNanos());
+    }
+    List<ServiceChoice.Answer> answers = survey.join();
+    synchronized (connection) {
+      ServiceException error = connection.takeIn(answers);
+      if (error != null) throw error;
+      isUnsure = false;
     }
   }
 
   private Replica replica() {
     synchronized (connection) {
       return connection.replica();
+    }
+  }
+
+  /** Learns the service from the first lock, if there was no survey. */
+  private void checkService(String id) {
+    synchronized (connection) {
+      if (!connection.isOfThisService(connection.replica(), id)) {
+        throw ServiceException.anotherService(id);
+      }
     }
   }
 
@@ -281,6 +311,11 @@ public final class TimedLocks implements AutoCloseable {
   /** Answers with how long to wait, in milliseconds. */
   private long moveOn(Replica failed, ServiceException error) {
     synchronized (connection) {
+      connection.failed(failed, error);
+      if (error.isOfAnotherService()) {
+        isUnsure = true;
+        connection.isOfThisService(failed, error.metadata().getOrDefault("service_id", ""));
+      }
       if (connection.replica() == failed) connection.moveOn(error.isSilence());
       return Math.max(connection.backoffMs(), error.retryDelay().toMillis());
     }

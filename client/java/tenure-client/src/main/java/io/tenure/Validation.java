@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 final class Validation {
   private static final int NAME_BYTES_MAX = 255;
   private static final int VALUE_BYTES_MAX = 4096;
+  private static final Pattern SERVICE_ID = Pattern.compile("[0-9a-f]{32}");
   private static final int PORT_MAX = 65_535;
   private static final String A_HOST = "(?:\\[[0-9a-fA-F:.%]+\\]|[^\\s:/\\[\\]]+)";
   private static final Pattern HOST = Pattern.compile(A_HOST);
@@ -38,6 +39,14 @@ final class Validation {
           "value is " + value.length + " bytes long; the maximum is " + VALUE_BYTES_MAX);
     }
     return ByteString.copyFrom(value);
+  }
+
+  static String checkServiceId(String serviceId) {
+    if (!SERVICE_ID.matcher(serviceId).matches()) {
+      throw new IllegalArgumentException(
+          "serviceId is '" + serviceId + "'; it must be 32 hexadecimal digits in lower case");
+    }
+    return serviceId;
   }
 
   /** In nanoseconds. */

@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -96,9 +98,17 @@ class MetricsTest {
 
   @Test
   void aClientCounts() throws InterruptedException {
+    CountDownLatch renewed = new CountDownLatch(1);
+    ClientMetrics last =
+        new ClientMetrics() {
+          @Override
+          public void renewed(Duration roundTrip, Duration margin) {
+            renewed.countDown();
+          }
+        };
+    TenureClient.Builder builder = TenureClient.builder().metrics(metrics).metrics(last);
     try (Service service = Service.start();
-        TenureClient client =
-            TenureClient.builder().endpoints(service.endpoint()).metrics(metrics).build()) {
+        TenureClient client = builder.endpoints(service.endpoint()).build()) {
       try (Seat seat = new Elector(client).lead("orders")) {
         assertHas(
             this,
@@ -113,6 +123,7 @@ class MetricsTest {
             "tenure_client_elected_total{name=\"orders\"} 2.0");
         assertTrue(again.isLeader());
       }
+      assertTrue(renewed.await(Service.PATIENCE, TimeUnit.SECONDS));
       List<String> renewals =
           registry
               .scrape()

@@ -261,9 +261,9 @@ class TlsTest {
   void filesThatAreJustBeingReplacedAreReadLater() throws IOException {
     Tls tls = trusting("ca.crt").certificate(file("orders.crt"), file("orders.key")).build();
     try (Connection connection =
-        new Connection(service.endpoint(), Connection.Credentials.of(tls))) {
+        new Connection(service.endpoint(), Connection.Credentials.of(tls), null)) {
       Connection.Replica inUse = connection.replica();
-      ManagedChannel channel = (ManagedChannel) inUse.stub().getChannel();
+      ManagedChannel channel = (ManagedChannel) inUse.plainStub().getChannel();
 
       for (String half : List.of("ca.crt", "orders.crt", "orders.key")) {
         String whole = Files.readString(file(half));

@@ -68,6 +68,12 @@ class VectorsTest {
         .map(scenario -> dynamicTest(name(scenario), () -> observe(scenario)));
   }
 
+  @TestFactory
+  Stream<DynamicTest> service() throws IOException {
+    return scenarios("service")
+        .map(scenario -> dynamicTest(name(scenario), () -> choose(scenario)));
+  }
+
   private static String name(JsonObject scenario) {
     return scenario.get("name").getAsString();
   }
@@ -89,7 +95,7 @@ class VectorsTest {
           String opening = scenario.get("opening").getAsString();
           steps.addAll(file.getAsJsonObject("openings").getAsJsonArray(opening));
         }
-        steps.addAll(scenario.getAsJsonArray("steps"));
+        if (scenario.has("steps")) steps.addAll(scenario.getAsJsonArray("steps"));
         scenario.add("steps", steps);
         if (!scenario.has("options")) scenario.add("options", file.get("options"));
         found.add(scenario);
@@ -395,6 +401,36 @@ class VectorsTest {
       assertEquals(expected, new HashSet<>(asked), step::toString);
       assertEquals(expected.size(), asked.size(), step::toString);
     }
+  }
+
+  // The service.
+
+  private static void choose(JsonObject scenario) {
+    List<ServiceChoice.Answer> answers = new ArrayList<>();
+    for (JsonElement element : scenario.getAsJsonArray("answers")) {
+      JsonObject answer = element.getAsJsonObject();
+      answers.add(
+          new ServiceChoice.Answer(
+              answer.get("endpoint").getAsString(), textOf(answer, "service_id"), null));
+    }
+    boolean pinned = scenario.has("pinned") && scenario.get("pinned").getAsBoolean();
+
+    ServiceChoice choice = ServiceChoice.of(textOf(scenario, "known"), pinned, answers);
+
+    assertEquals(textOf(scenario, "chosen"), choice.serviceId());
+    List<String> notUsed = new ArrayList<>();
+    arrayOf(scenario, "not_used").forEach(endpoint -> notUsed.add(endpoint.getAsString()));
+    assertEquals(notUsed, List.copyOf(choice.notUsed().keySet()));
+    JsonObject error = scenario.getAsJsonObject("error");
+    assertEquals(error == null, choice.error() == null);
+    if (error == null) return;
+    assertEquals(error.get("code").getAsString(), choice.error().code().name());
+    assertEquals(error.has("reason") ? textOf(error, "reason") : "", choice.error().reason());
+    if (error.has("message")) assertEquals(textOf(error, "message"), choice.error().details());
+  }
+
+  private static String textOf(JsonObject object, String key) {
+    return object.has(key) ? object.get(key).getAsString() : null;
   }
 
   // JSON.
