@@ -57,6 +57,9 @@ class ChangeFeed {
   [[nodiscard]] std::string session_key() const;
   // Which service the database is; empty before it is known.
   [[nodiscard]] std::string service_id() const;
+  // Whether the terms were raised, and this replica has not begun anew since: its session key and
+  // the id of its service may be those of another database.
+  [[nodiscard]] bool behind_a_repair() const { return repairs_ != lineage_.repairs(); }
   // Why this database must not be used: it is that of another service than the wanted one.
   [[nodiscard]] std::optional<Error> wrong_service() const;
 
@@ -97,8 +100,8 @@ class ChangeFeed {
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;
-  SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);       // when all was told
-  uint64_t repairs_ TENURE_GUARDED_BY(poll_mutex_) = 0;          // of the history that is told
+  SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);  // when all was told
+  std::atomic<uint64_t> repairs_ = 0;  // of the history that is told; written under poll_mutex_
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   const std::string wanted_service_id_;                          // empty: any
   mutable Mutex service_mutex_;

@@ -415,6 +415,26 @@ TEST_F(ChangeFeedTest, NothingIsReportedBetweenAStepBackAndItsReset) {
   EXPECT_EQ(metrics_.database_resets.Value(), 1);
 }
 
+// Calls for the old service must not be answered from the new one.
+TEST_F(ChangeFeedTest, ItIsBehindARepairUntilItKnowsWhichServiceTheNewDatabaseIs) {
+  Start();
+  Here(Stand("orders", "a"));
+  const std::string before = feed_.service_id();
+  Database another(scheduler_);
+  store_.Become(another.store());
+  store_.FailNext(1'000, "SessionKey");
+
+  scheduler_.Advance(kRepaired);
+  EXPECT_TRUE(lineage_.open());
+  EXPECT_TRUE(feed_.behind_a_repair());
+  EXPECT_EQ(feed_.service_id(), before);
+
+  store_.Heal();
+  scheduler_.Advance(1s);
+  EXPECT_FALSE(feed_.behind_a_repair());
+  EXPECT_NE(feed_.service_id(), before);
+}
+
 TEST_F(ChangeFeedTest, WhyTheTermsCannotBeRaisedIsLoggedOnce) {
   Start();
   Here(Stand("orders", "a"));

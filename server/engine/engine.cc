@@ -166,7 +166,7 @@ Engine::Status Engine::status() const {
 
 std::optional<Error> Engine::WhyClosed() const {
   if (auto wrong = feed_.wrong_service()) return wrong;
-  if (started_ && lineage_.open()) return std::nullopt;
+  if (started_ && lineage_.open() && !feed_.behind_a_repair()) return std::nullopt;
   return Error{Reason::kStoreUnavailable,
                started_ ? "the database lost commits; nothing is served until all terms were raised"
                         : "this replica is still waiting for its database"};
