@@ -15,7 +15,7 @@ import (
 
 const (
 	closePatience = time.Second
-	// Of who insists without saying for how long.
+	// Of a Shutdown without a deadline.
 	shutdownPatience = 24 * time.Hour
 )
 
@@ -111,20 +111,38 @@ func (c *Client) Candidate() string { return c.options.Candidate }
 func (c *Client) Trouble() error { return c.loop.trouble.last() }
 
 // Close asks the work of all electors to stop, waits until it has, gives up their seats and ends the
-// session, without waiting for the service much longer than a second. The error says why the session
-// could not be ended; then its seats are free when the lease has ended. Do not call it from the work or
-// from a callback. A client that is closed never campaigns again.
+// session, without waiting for the service much longer than a second; then it waits for the callbacks,
+// for at most a second. The error says why the session could not be ended; then its seats are free when
+// the lease has ended. A client that is closed never campaigns again.
+//
+// Called from a callback, it does not wait for the callbacks. Called from the work, or from OnOverrun, it
+// returns at once, and the session ends when the work has.
 func (c *Client) Close() error {
-	if err := c.leaveAll(context.Background()); err != nil {
-		return err
+	end := func() error {
+		if err := c.leaveAll(context.Background()); err != nil {
+			return err
+		}
+		return c.loop.end(closePatience, false)
 	}
-	return c.loop.end(closePatience, false)
+	if c.loop.isInWork() {
+		c.loop.beginClosing()
+		go func() { _ = end() }()
+		return nil
+	}
+	err := end()
+	patience, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	c.loop.awaitCallbacks(patience)
+	return err
 }
 
-// Shutdown does the same, and insists until the context ends: for who must know whether it went well.
-// If work still runs then, the session lasts, no other elector stands any more, and Shutdown or Close may
-// be called again.
+// Shutdown does the same, and insists until the context ends, for programs that must know whether it went
+// well. If work still runs then, the session lasts, no other elector stands any more, and Shutdown or Close
+// may be called again. Called from the work, it returns ErrInWork.
 func (c *Client) Shutdown(ctx context.Context) error {
+	if c.loop.isInWork() {
+		return ErrInWork
+	}
 	if err := c.leaveAll(ctx); err != nil {
 		return err
 	}
@@ -136,7 +154,9 @@ func (c *Client) Shutdown(ctx context.Context) error {
 		c.loop.mailbox.put(func(now machine.Time) { c.loop.giveUpAt = now })
 	})
 	defer ended()
-	return c.loop.end(patience, true)
+	err := c.loop.end(patience, true)
+	c.loop.awaitCallbacks(ctx)
+	return err
 }
 
 // leaveAll waits until no elector has work. The seats of the others are given up with the session.
@@ -150,7 +170,7 @@ func (c *Client) leaveAll(ctx context.Context) error {
 			continue
 		}
 		select {
-		case <-stand.released:
+		case <-stand.stopped:
 		case <-ctx.Done():
 			return fmt.Errorf("tenure: the work of election %q still runs: %w", stand.options.Election, ctx.Err())
 		}

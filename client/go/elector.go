@@ -60,7 +60,7 @@ type QueuePlace struct {
 
 // ElectorOptions are those of one elector. Callbacks are called once per occurrence, in order, on a
 // goroutine of the client that does nothing else: a slow one delays other callbacks, but no renewals.
-// Run returns after the last of them, so none may call Run, or wait until one has returned.
+// Run returns after the last of them, so none may wait until one has returned. Each may call Close.
 type ElectorOptions struct {
 	// 1 to 255 bytes of UTF-8 without control characters.
 	Election string
@@ -138,8 +138,12 @@ func NewElector(client *Client, options ElectorOptions) (*Elector, error) {
 //
 // Run returns nil when ctx has ended, after Resign, and after the only term with OneTerm; and an error if
 // the service refuses this elector for good. When it returns, the work and all callbacks have ended, and
-// the seat is given up; it waits for the service's answer for at most a second.
+// the seat is given up; it waits for the service's answer for at most a second. Called from a callback, it
+// returns ErrCallback.
 func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat Seat) error) error {
+	if e.client.loop.isInCallback() {
+		return ErrCallback
+	}
 	s, err := e.begin(ctx)
 	if err != nil {
 		return err
@@ -173,6 +177,8 @@ func (c *Client) Run(ctx context.Context, election string, lead func(ctx context
 }
 
 func (s *stand) work(term *begun, lead func(context.Context, Seat) error) error {
+	s.worker.enter()
+	defer s.worker.leave()
 	defer s.workEnded()
 	defer term.end(nil)
 	if term.ctx.Err() != nil {
@@ -214,8 +220,8 @@ func (e *Elector) Resign() {
 }
 
 // Close ends what Stand began: nothing works any more, and the seat is resigned. It waits for the
-// service's answer and for the callbacks, together for at most a second, also if it is called from a
-// callback: slow ones may come later. While Run runs, it is as Resign.
+// service's answer and for the callbacks, together for at most a second: slow ones may come later. Called
+// from a callback, it does not wait. While Run runs, it is as Resign.
 func (e *Elector) Close() error {
 	s := e.current.Load()
 	if s == nil {

@@ -19,6 +19,10 @@ var (
 	ErrClosed = errors.New("tenure: the client is closed")
 	// ErrStands : the client already has an elector that stands in the same election.
 	ErrStands = errors.New("tenure: an elector of this client already stands in this election")
+	// ErrCallback : Run was called from a callback, for whose end it would wait.
+	ErrCallback = errors.New("tenure: Run cannot be called from a callback; start a goroutine for it")
+	// ErrInWork : Shutdown was called from the work, for whose end it would wait.
+	ErrInWork = errors.New("tenure: Shutdown cannot be called from the work; return from it first, or call Close")
 	// ErrNotLeader : this process does not lead. IsLeader of [Elector.Gocron] answers with it.
 	ErrNotLeader = errors.New("tenure: this process does not lead")
 )

@@ -55,6 +55,7 @@ type LeaderCacheOptions struct {
 type LeaderCache struct {
 	options  LeaderCacheOptions
 	observer *Observer
+	self     goroutine
 	cancel   context.CancelFunc
 	done     chan struct{}
 	ready    chan struct{}
@@ -96,16 +97,19 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 	c.observer = observer
 	observer.replaced = c.forget
 	go func() {
+		c.self.enter()
 		defer close(c.done)
 		c.end(observer.Run(ctx))
 	}()
 	return c, nil
 }
 
-// Close ends it, and waits for a callback that is under way: so it must not be called from one.
+// Close ends it, and waits for a callback that is under way, unless it is called from one.
 func (c *LeaderCache) Close() error {
 	c.cancel()
-	<-c.done
+	if !c.self.isThis() {
+		<-c.done
+	}
 	return nil
 }
 

@@ -34,6 +34,7 @@ const lastPatience = 100 * time.Millisecond
 //	calls, beliefs, news
 type loop struct {
 	mailbox   *mailbox[func(now machine.Time)]
+	self      goroutine
 	callbacks executor
 	metrics   Metrics
 	lines     *lines
@@ -105,6 +106,7 @@ func (l *loop) end(patience time.Duration, insist bool) error {
 }
 
 func (l *loop) run() {
+	l.self.enter()
 	for !l.ended(clock.Now()) {
 		wake := min(l.session.NextWake(), l.giveUpAt)
 		inputs := l.mailbox.take(max(min(wake.Sub(clock.Now()), waitMax), 0))

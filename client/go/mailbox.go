@@ -64,6 +64,7 @@ const callPatience = 10 * time.Second
 // executor calls functions one after the other, on a goroutine that is there only while there are
 // any. Safe for concurrent use.
 type executor struct {
+	self goroutine
 	slow func() // called when a call has taken longer than callPatience; nil: nobody cares
 
 	mutex   sync.Mutex
@@ -89,6 +90,7 @@ func (e *executor) runIfRoom(waitingMax int, call func()) {
 
 func (e *executor) work() {
 	finished := false
+	e.self.enter()
 	defer func() {
 		if !finished { // a call has ended its goroutine, as t.FailNow does: the others go on
 			go e.work()
@@ -98,6 +100,7 @@ func (e *executor) work() {
 		e.mutex.Lock()
 		if len(e.queue) == 0 {
 			e.queue, e.running = nil, false
+			e.self.leave()
 			e.mutex.Unlock()
 			finished = true
 			return

@@ -30,7 +30,9 @@ type stand struct {
 	left     chan struct{}         // closed when this process wants to stand no more
 	gone     chan struct{}         // closed when nothing is left to do
 	silenced chan struct{}         // closed among the callbacks: none is called any more
+	stopped  chan struct{}         // closed when no work runs, and none begins
 	released chan struct{}         // closed when another elector may stand in the election
+	worker   goroutine             // of the work
 
 	mutex    sync.Mutex
 	refusal  error
@@ -57,7 +59,7 @@ func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs con
 	s := &stand{
 		loop: l, options: options, told: told, runs: runs,
 		terms: make(chan *begun, 1), left: make(chan struct{}), gone: make(chan struct{}),
-		silenced: make(chan struct{}), released: make(chan struct{}),
+		silenced: make(chan struct{}), stopped: make(chan struct{}), released: make(chan struct{}),
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -91,6 +93,37 @@ func (l *loop) beginClosing() []*stand {
 	return stands
 }
 
+// isInCallback says that the caller is called by this client, which waits for it to return.
+func (l *loop) isInCallback() bool { return l.self.isThis() || l.callbacks.self.isThis() }
+
+// isInWork says that the session cannot end before the caller returns.
+func (l *loop) isInWork() bool {
+	if l.self.isThis() {
+		return true
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	for _, stand := range l.elections {
+		if stand.worker.isThis() {
+			return true
+		}
+	}
+	return false
+}
+
+// awaitCallbacks waits until none is to come, or the context ends.
+func (l *loop) awaitCallbacks(ctx context.Context) {
+	if l.isInCallback() {
+		return
+	}
+	last := make(chan struct{})
+	l.callbacks.run(func() { close(last) })
+	select {
+	case <-last:
+	case <-ctx.Done():
+	}
+}
+
 // leave : it stands no more. The work is asked to end, then the seat is given up. Does not wait.
 func (s *stand) leave() {
 	s.mutex.Lock()
@@ -114,13 +147,20 @@ func (s *stand) workEnded() {
 }
 
 // finish gives up everything, waits for the service a bounded time and for the callbacks, and lets others
-// stand in the election. Without Run, it may be one of the callbacks that waits: so for these, too, only
-// as long.
+// stand in the election. It does not wait for what it is called from.
 func (s *stand) finish() {
 	s.leave()
 	s.abandon()
+	s.mutex.Lock()
+	if !isClosed(s.stopped) {
+		close(s.stopped)
+	}
+	s.mutex.Unlock()
 	patience, cancel := context.WithTimeout(context.Background(), resignPatience)
 	defer cancel()
+	if s.loop.self.isThis() || s.loop.callbacks.self.isThis() {
+		cancel()
+	}
 	select {
 	case <-s.gone:
 	case <-patience.Done():

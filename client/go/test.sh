@@ -9,6 +9,10 @@ unformatted=$(gofmt -l .)
 go vet ./...
 GOOS=windows go vet ./...
 go test -race ./...
+renamed=$(mktemp -d)
+trap 'rm -rf "$renamed"' EXIT
+TENURE_GO_MODULE=example.com/tenure ./pack.sh "$renamed"
+(cd "$renamed" && unzip -q tenure-go-*.zip && cd tenure-go-*/ && go vet ./...)
 cd tests
 go vet .
 TENURE_DIST=$dist go test -count=1 -timeout 20m -race -v . | grep -v '^=== '
