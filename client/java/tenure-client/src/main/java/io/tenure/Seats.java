@@ -13,6 +13,7 @@ import java.util.Map;
 
 /** The seats of one session, by number and by election. Of the session, and as pure. */
 final class Seats {
+  private static final int CLOSED_TERMS_MAX = 10_000; // elections, the latest ones
 
   static final class Entry {
     final int number;
@@ -44,7 +45,17 @@ final class Seats {
 
   private final Map<Integer, Entry> entries = new LinkedHashMap<>();
   private final Map<String, Deque<Entry>> byElection = new HashMap<>(); // the first one acts
-  private final Map<String, Long> closedTerms = new HashMap<>(); // of seats that are gone
+
+  /** Of seats that are gone: against late news of them, which comes within moments if at all. */
+  private final Map<String, Long> closedTerms =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+          return size() > CLOSED_TERMS_MAX;
+        }
+      };
 
   Entry add(int number, SeatOptions options) {
     long closedTerm = closedTerms.getOrDefault(options.election(), 0L);
@@ -81,7 +92,9 @@ final class Seats {
 
   private void forget(Entry entry) {
     String election = entry.seat.election();
-    long closedTerm = closedTerms.merge(election, entry.seat.closedTerm(), Math::max);
+    Long before = closedTerms.remove(election); // now the latest
+    long closedTerm = Math.max(entry.seat.closedTerm(), before == null ? 0 : before);
+    closedTerms.put(election, closedTerm);
     Deque<Entry> standing = byElection.get(election);
     standing.remove(entry);
     if (standing.isEmpty()) {
@@ -96,6 +109,11 @@ final class Seats {
     if (entry.called || entry.seat.need() == SeatMachine.Need.NOTHING) return Lease.NEVER;
     boolean acts = byElection.get(entry.seat.election()).peekFirst() == entry;
     return acts ? entry.seat.needAt() : Lease.NEVER;
+  }
+
+  /** How many elections it knows in which nobody stands any more. */
+  int closedTermsKept() {
+    return closedTerms.size();
   }
 
   /** The session is over: nothing that was said in it counts any more. */
