@@ -8,7 +8,7 @@ import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
 import { nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
 import { isOfTheEndpoint } from "./trouble.js";
 import { checkNotNegative, checkValue } from "./validation.js";
-import { after, within } from "./within.js";
+import { within } from "./within.js";
 
 /** Runs in each term. It must settle soon after `seat.signal` is aborted. */
 export type Work = (seat: Seat) => Promise<void> | void;
@@ -100,7 +100,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     if (this.isOver) throw this.notStanding();
     if (waitMs === 0 && this.answered) throw this.notElected(0);
     let aborted = () => {};
-    let timer: NodeJS.Timeout | undefined;
+    let cancelTimer = () => {};
     try {
       return await new Promise<Seat>((resolve, reject) => {
         const waiter: Waiter = {
@@ -114,10 +114,12 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
         this.waiters.add(waiter);
         aborted = () => waiter.reject(signal?.reason);
         signal?.addEventListener("abort", aborted);
-        if (waitMs) timer = after(waitMs, () => waiter.reject(this.notElected(waitMs)));
+        if (waitMs) {
+          cancelTimer = this.loop.after(waitMs, () => waiter.reject(this.notElected(waitMs)));
+        }
       });
     } finally {
-      clearTimeout(timer);
+      cancelTimer();
       signal?.removeEventListener("abort", aborted);
     }
   }

@@ -2,15 +2,9 @@
 //
 //   calls' answers, stream's messages, electors' wishes --> [Session] --> calls, news
 
-import {
-  type ClientDuplexStream,
-  type ClientUnaryCall,
-  type ServiceError as RpcError,
-  status as Status,
-} from "@grpc/grpc-js";
+import { type ServiceError as RpcError, status as Status } from "@grpc/grpc-js";
 
 import { aside } from "./aside.js";
-import type { HolderClock } from "./clock.js";
 import { Connection, type ConnectionOptions } from "./connection.js";
 import type { Effect } from "./effects.js";
 import { ServiceError } from "./errors.js";
@@ -20,8 +14,7 @@ import type { ClientMetrics } from "./metrics.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
 import { wrongService } from "./service-choice.js";
 import { Session, type SessionOptions } from "./session.js";
-import type { KeepAliveRequest, KeepAliveResponse } from "./stubs/tenure/v1/election.js";
-import { after } from "./within.js";
+import type { Call, RenewalStream, Surroundings } from "./surroundings.js";
 
 // While it is being closed, no replica may take more of the time than this part to answer.
 const CLOSE_TRIES = 5;
@@ -41,7 +34,6 @@ export interface LoopOptions extends SessionOptions, ConnectionOptions {
 }
 
 type Input = (session: Session, now: number) => void;
-type Stream = ClientDuplexStream<KeepAliveRequest, KeepAliveResponse>;
 
 export class ClientLoop {
   readonly candidate: string;
@@ -52,10 +44,10 @@ export class ClientLoop {
   private readonly inputs: Input[] = [];
   private stepping = false;
   private lastSeat = 0;
-  private timer: NodeJS.Timeout | undefined;
+  private cancelTimer = () => {};
   private wakeAt = NEVER;
-  private stream: Stream | undefined;
-  private readonly calls = new Map<number, Pick<ClientUnaryCall, "cancel">>(); // under way
+  private stream: RenewalStream | undefined;
+  private readonly calls = new Map<number, Call>(); // under way
   private patienceMax = NEVER; // of a call
   private giveUpAt = NEVER;
   private over = false;
@@ -63,11 +55,11 @@ export class ClientLoop {
 
   constructor(
     options: LoopOptions,
-    private readonly clock: HolderClock,
+    private readonly surroundings: Surroundings,
   ) {
     this.session = new Session(options);
     this.candidate = options.candidate;
-    this.connection = new Connection(options);
+    this.connection = new Connection({ ...options, stub: surroundings.stub });
     this.metrics = options.metrics;
   }
 
@@ -100,7 +92,7 @@ export class ClientLoop {
 
   /** Does what is due, however long the event loop was blocked. */
   catchUp(): void {
-    if (this.clock.now() >= this.wakeAt) this.tell(() => {});
+    if (this.surroundings.clock.now() >= this.wakeAt) this.tell(() => {});
   }
 
   /**
@@ -108,7 +100,7 @@ export class ClientLoop {
    */
   remaining(number: number, term: number): number {
     if (this.over || this.session.termOf(number) !== term) return 0;
-    return this.session.believedUntil(number) - this.clock.now();
+    return this.session.believedUntil(number) - this.surroundings.clock.now();
   }
 
   /** Ends the session; answers with the error if that could not be done within `patience`. */
@@ -128,13 +120,13 @@ export class ClientLoop {
   private hurry(patience: number): void {
     this.patienceMax = patience;
     const slow = [...this.calls.values()];
-    const timer = after(patience / MILLISECOND, () => slow.forEach((call) => call.cancel()));
-    this.endings.push(() => clearTimeout(timer));
+    const cancelSlow = () => slow.forEach((call) => call.cancel());
+    this.endings.push(this.surroundings.after(patience / MILLISECOND, cancelSlow));
   }
 
   private take(input: Input): void {
     if (this.over) return;
-    const now = this.clock.now();
+    const now = this.surroundings.clock.now();
     input(this.session, now);
     const effects = this.session.decide(now);
     // Before the news: whoever is slow to take them in delays no renewal. What is believed is asked
@@ -176,17 +168,19 @@ export class ClientLoop {
   }
 
   private setTimer(): void {
-    clearTimeout(this.timer);
+    this.cancelTimer();
     this.wakeAt = this.over ? NEVER : Math.min(this.session.nextWake, this.giveUpAt);
     if (this.wakeAt === NEVER) return;
-    const wait = Math.min(Math.max(this.wakeAt - this.clock.now(), 0), WAIT_MAX);
-    this.timer = setTimeout(
-      () => {
-        if (this.clock.now() >= this.wakeAt) return this.tell(() => {});
-        this.setTimer();
-      },
-      Math.ceil(wait / MILLISECOND),
-    );
+    const wait = Math.min(Math.max(this.wakeAt - this.surroundings.clock.now(), 0), WAIT_MAX);
+    this.cancelTimer = this.surroundings.after(Math.ceil(wait / MILLISECOND), () => {
+      if (this.surroundings.clock.now() >= this.wakeAt) return this.tell(() => {});
+      this.setTimer();
+    });
+  }
+
+  /** By the clock of the client; answers with what cancels it. */
+  after(milliseconds: number, call: () => void): () => void {
+    return this.surroundings.after(milliseconds, call);
   }
 
   // What the session has decided.
@@ -258,12 +252,12 @@ export class ClientLoop {
     return { stub: replica.stub, metadata, options, ended };
   }
 
-  private openStream(number: number): Stream {
+  private openStream(number: number): RenewalStream {
     const { replica, metadata } = this.connection;
     const stream = replica.stub.keepAlive(metadata);
     const closed = (error?: ServiceError) =>
       this.tell((session, now) => session.onStreamClosed(number, now, error));
-    stream.on("data", (response: KeepAliveResponse) => {
+    stream.on("data", (response) => {
       this.connection.succeeded(replica);
       if (!this.connection.belongs(replica, response.serviceId)) {
         stream.cancel();

@@ -6,12 +6,12 @@ import type { ChannelCredentials } from "@grpc/grpc-js";
 
 import type { Candidacy } from "./candidacy.js";
 import { ClientLoop, type LoopOptions } from "./client-loop.js";
-import { holderClock } from "./clock.js";
 import type { Tls } from "./credentials.js";
 import { TenureError } from "./errors.js";
 import type { LoggerOption } from "./logger.js";
 import { MILLISECOND } from "./lease.js";
 import type { ClientMetrics } from "./metrics.js";
+import { THIS_MACHINE } from "./surroundings.js";
 import { within } from "./within.js";
 import { checkEndpoints, checkName, checkNotNegative, checkServiceId } from "./validation.js";
 
@@ -55,20 +55,22 @@ export interface ClientOptions extends LoggerOption {
 export class Client implements AsyncDisposable {
   private readonly options: LoopOptions;
   private readonly candidacies = new Map<string, Candidacy>();
-  private clock = holderClock;
   private loop: ClientLoop | undefined;
   private closed = false;
 
-  constructor({
-    endpoints = "127.0.0.1:7070",
-    candidate = `${hostname()}:${process.pid}`,
-    leaseTtlMs = 0,
-    supersede,
-    serviceId,
-    credentials,
-    metrics,
-    logger,
-  }: ClientOptions = {}) {
+  constructor(
+    {
+      endpoints = "127.0.0.1:7070",
+      candidate = `${hostname()}:${process.pid}`,
+      leaseTtlMs = 0,
+      supersede,
+      serviceId,
+      credentials,
+      metrics,
+      logger,
+    }: ClientOptions = {},
+    /** @internal */ private readonly surroundings = THIS_MACHINE,
+  ) {
     checkEndpoints(endpoints);
     checkName(candidate, "candidate");
     checkNotNegative(leaseTtlMs, "leaseTtlMs");
@@ -118,7 +120,7 @@ export class Client implements AsyncDisposable {
     if (this.candidacies.has(election)) {
       throw new RangeError(`this client already stands in election ${JSON.stringify(election)}`);
     }
-    this.loop ??= new ClientLoop(this.options, this.clock);
+    this.loop ??= new ClientLoop(this.options, this.surroundings);
     this.candidacies.set(election, candidacy);
     return this.loop;
   }

@@ -14,6 +14,7 @@ import { MILLISECOND } from "./lease.js";
 import { ClientLog, type LoggerOption } from "./logger.js";
 import { chooseService, isWrongService } from "./service-choice.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
+import type { Stub } from "./surroundings.js";
 import { survey } from "./survey.js";
 import { checkEndpoints } from "./validation.js";
 
@@ -44,7 +45,7 @@ export type Credentials = Tls | ChannelCredentials | undefined;
 
 export interface Replica {
   endpoint: string;
-  stub: ElectionServiceClient;
+  stub: Stub;
   /** Anything came back on this connection. */
   answered: boolean;
   /** It has said that it is of this service, which is not the one that is used. */
@@ -56,6 +57,8 @@ export interface ConnectionOptions extends LoggerOption {
   credentials?: Credentials;
   /** Absent: that of most endpoints. */
   serviceId?: string | undefined;
+  /** In place of gRPC. */
+  stub?: Stub | undefined;
 }
 
 /** The replicas of one service, one of them in use. Any will do. */
@@ -69,10 +72,13 @@ export class Connection {
   private serviceId: string; // empty: unknown
   private readonly pinned: boolean;
   private readonly credentials: Credentials;
+  private readonly stub: Stub | undefined;
   private excluded = new Set<string>(); // endpoints, until the next survey
 
   /** `known`: the service that was used before, if none is set. */
-  constructor({ endpoints, credentials, logger, serviceId = "" }: ConnectionOptions, known = "") {
+  constructor(options: ConnectionOptions, known = "") {
+    const { endpoints, credentials, logger, serviceId = "" } = options;
+    this.stub = options.stub;
     this.credentials = credentials;
     this.serviceId = serviceId || known;
     this.pinned = serviceId !== "";
@@ -210,7 +216,7 @@ export class Connection {
   }
 
   private open(endpoint: string): Replica {
-    const stub = new ElectionServiceClient(endpoint, this.channelCredentials, OPTIONS);
+    const stub = this.stub ?? new ElectionServiceClient(endpoint, this.channelCredentials, OPTIONS);
     return { endpoint, stub, answered: false, otherService: "" };
   }
 

@@ -1,10 +1,10 @@
 // Who leads which election, from memory: for routers, clients and dashboards that ask often.
 
-import { holderClock } from "./clock.js";
 import type { ServiceError } from "./errors.js";
 import { MILLISECOND } from "./lease.js";
 import { type Change, Observer, type ObserverOptions } from "./observer.js";
 import { Event_Type, type Leadership } from "./stubs/tenure/v1/election.js";
+import { THIS_MACHINE } from "./surroundings.js";
 import { Teller } from "./teller.js";
 import { within } from "./within.js";
 
@@ -47,12 +47,16 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
   private readonly complete: Promise<void>;
   private nowComplete!: () => void;
   private isReady = false;
-  private toldAt = holderClock.now();
+  private toldAt: number;
 
   /** Starts to observe. Throws a RangeError if an option is malformed. */
-  constructor(options: ObserverOptions) {
+  constructor(
+    options: ObserverOptions,
+    /** @internal */ private readonly surroundings = THIS_MACHINE,
+  ) {
     super();
-    this.observer = new Observer(options);
+    this.toldAt = surroundings.clock.now();
+    this.observer = new Observer(options, surroundings);
     this.observer.on("broken", (error) => this.tell("broken", error));
     this.observer.on("replaced", () => {
       this.seats.clear();
@@ -94,7 +98,7 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
    * While the service can be reached, a message comes at least every ten seconds.
    */
   get ageMs(): number {
-    return (holderClock.now() - this.toldAt) / MILLISECOND;
+    return (this.surroundings.clock.now() - this.toldAt) / MILLISECOND;
   }
 
   close(): void {
@@ -108,7 +112,7 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
   private async follow(): Promise<void> {
     try {
       for await (const change of this.observer) {
-        this.toldAt = holderClock.now();
+        this.toldAt = this.surroundings.clock.now();
         this.take(change);
       }
     } catch (error) {

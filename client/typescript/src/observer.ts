@@ -1,7 +1,5 @@
 // Reports every change of elections: who leads, with which value, and why a term ended.
 
-import { setTimeout as setTimer } from "node:timers/promises";
-
 import {
   type ChannelCredentials,
   type ServiceError as RpcError,
@@ -15,10 +13,10 @@ import type { LoggerOption } from "./logger.js";
 import { Observation } from "./observation.js";
 import { wrongService } from "./service-choice.js";
 import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
+import { type ObserveStream, THIS_MACHINE } from "./surroundings.js";
 import { Teller } from "./teller.js";
 import { isOfTheEndpoint } from "./trouble.js";
 import { checkEndpoints, checkName, checkServiceId } from "./validation.js";
-import { after } from "./within.js";
 
 const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
@@ -71,8 +69,6 @@ export interface ObserverEvents {
   replaced: [];
 }
 
-type Stream = AsyncIterable<ObserveResponse> & { cancel(): void };
-
 /**
  *     for await (const change of new Observer({ endpoints: "tenure:7070", names: ["orders"] })) {
  *       if (change.kind === "event") show(change.event.type, change.event.leadership?.candidate);
@@ -105,7 +101,10 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   private warned = ""; // since the last message
 
   /** Throws a RangeError if an option is malformed. */
-  constructor(options: ObserverOptions) {
+  constructor(
+    options: ObserverOptions,
+    /** @internal */ private readonly surroundings = THIS_MACHINE,
+  ) {
     super();
     check(options);
     this.options = options;
@@ -129,7 +128,8 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     if (this.iterating) throw new Error("the observer is being iterated already");
     const { endpoints = "127.0.0.1:7070" } = this.options;
-    const connection = new Connection({ ...this.options, endpoints }, this.knownService);
+    const { stub } = this.surroundings;
+    const connection = new Connection({ ...this.options, endpoints, stub }, this.knownService);
     this.iterating = true;
     try {
       while (!this.closing.signal.aborted) {
@@ -154,7 +154,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     failure: { error?: ServiceError },
   ): AsyncGenerator<Change, void, undefined> {
     const { replica, metadata } = connection;
-    const stream: Stream = replica.stub.observe(this.observation.request(), metadata);
+    const stream = replica.stub.observe(this.observation.request(), metadata);
     const cancel = () => stream.cancel();
     this.closing.signal.addEventListener("abort", cancel);
     const messages = stream[Symbol.asyncIterator]();
@@ -185,11 +185,11 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
 
   private async next(
     messages: AsyncIterator<ObserveResponse>,
-    stream: Stream,
+    stream: ObserveStream,
   ): Promise<IteratorResult<ObserveResponse>> {
     const { silenceMaxMs = SILENCE_MAX_MS } = this.options;
     let silent = false;
-    const timer = after(silenceMaxMs, () => {
+    const cancelTimer = this.surroundings.after(silenceMaxMs, () => {
       silent = true;
       stream.cancel();
     });
@@ -200,7 +200,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
       const details = `the stream was silent for ${silenceMaxMs} ms`;
       throw new ServiceError(Status.DEADLINE_EXCEEDED, details);
     } finally {
-      clearTimeout(timer);
+      cancelTimer();
     }
   }
 
@@ -235,12 +235,19 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     return others.length > 0 ? `${name} and ${others.length} more` : name;
   }
 
+  /** Or until it is closed. */
   private async pause(milliseconds: number): Promise<void> {
-    try {
-      await setTimer(milliseconds, undefined, { signal: this.closing.signal });
-    } catch {
-      // It is closed.
-    }
+    const { signal } = this.closing;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        cancelTimer();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancelTimer = this.surroundings.after(milliseconds, done);
+      signal.addEventListener("abort", done);
+    });
   }
 }
 

@@ -1,15 +1,11 @@
 // Asks all endpoints which service they belong to.
 
-import {
-  type ClientUnaryCall,
-  Metadata,
-  type ServiceError as RpcError,
-  status,
-} from "@grpc/grpc-js";
+import { Metadata, type ServiceError as RpcError, status } from "@grpc/grpc-js";
 
 import type { Connection, Replica } from "./connection.js";
 import { ServiceError } from "./errors.js";
 import type { EndpointAnswer } from "./service-choice.js";
+import type { Call } from "./surroundings.js";
 
 export interface Survey {
   /** In the order of the endpoints. */
@@ -32,7 +28,7 @@ export function survey(
   signal: AbortSignal,
 ): Promise<Survey> {
   const answers: EndpointAnswer[] = replicas.map(({ endpoint }) => ({ endpoint }));
-  const calls: ClientUnaryCall[] = [];
+  const calls: Call[] = [];
   const deadline = Date.now() + patienceMs;
   const agreed = new Map<string, number>();
   let pending = replicas.length;

@@ -16,6 +16,7 @@ import {
   SeatLost,
   ServiceError,
 } from "../src/index.js";
+import { THIS_MACHINE } from "../src/surroundings.js";
 import { aborted, clientOf, electorOf, Renewals } from "./support/clients.js";
 import { freeAddress, Service } from "./support/service.js";
 import { uncaught } from "./support/uncaught.js";
@@ -262,13 +263,13 @@ test("a blocked event loop does not believe for longer", async (context) => {
 
 test("a machine that has slept past the lease does not believe in it", async (context) => {
   const service = await Service.start(context);
-  const client = clientOf(context, { endpoints: service.endpoint });
   let slept = 0;
-  client["clock"] = new HolderClock({
+  const clock = new HolderClock({
     monotonic: () => Math.floor(performance.now() * 1_000),
     wall: () => Date.now() * 1_000 + slept,
     uptime: () => 0,
   });
+  const client = clientOf(context, { endpoints: service.endpoint }, { ...THIS_MACHINE, clock });
   const elector = new Elector(client);
   const seat = await elector.lead("orders");
   let cause: string | undefined;

@@ -77,7 +77,7 @@ test("require and import give the same classes, and all of them", () => {
     "both.mjs",
     `import { createRequire } from "node:module";
      const require = createRequire(import.meta.url);
-     for (const name of ["tenure", "tenure/prom-client"]) {
+     for (const name of ["tenure", "tenure/prom-client", "tenure/testing"]) {
        const imported = await import(name);
        const required = require(name);
        for (const key of new Set([...Object.keys(imported), ...Object.keys(required)])) {
@@ -105,6 +105,29 @@ test("a test of default Jest requires it", async (context) => {
   project.runInstalled("jest", "--silent", "--rootDir", "jest");
 });
 
+test("a test of Jest with fake timers uses the fake service", () => {
+  project.write(
+    "jest-fake/fake.test.js",
+    `const { Elector } = require("tenure");
+     const { FakeTenure } = require("tenure/testing");
+     jest.useFakeTimers();
+     test("is not elected in time", async () => {
+       const tenure = new FakeTenure();
+       const rival = tenure.rival("orders");
+       const elector = new Elector(tenure.client());
+       const waiting = elector.lead("orders", { waitMs: 60_000 });
+       await Promise.all([expect(waiting).rejects.toThrow("not elected"), tenure.advance(60_000)]);
+       rival.resign();
+       const seat = await elector.lead("orders");
+       expect(seat.term).toBe(2);
+       await seat.release();
+       await elector.close();
+     });`,
+  );
+
+  project.runInstalled("jest", "--silent", "--rootDir", "jest-fake");
+});
+
 test("a test of Jest with ES modules imports it", async (context) => {
   const { endpoint } = await Service.start(context);
   project.write("jest-modules/imports.test.mjs", leadingTest(IMPORTS, endpoint));
@@ -123,10 +146,12 @@ const TYPED = `
     // @ts-expect-error: there is no such event
     elector.on("lots", () => {});
     void PromClientMetrics;
+    await new FakeTenure().advance(1_000);
   }
   void main();`;
 const TYPED_IMPORTS = `import { Elector, type Work } from "tenure";
-  import { PromClientMetrics } from "tenure/prom-client";`;
+  import { PromClientMetrics } from "tenure/prom-client";
+  import { FakeTenure } from "tenure/testing";`;
 
 const COMPILERS = {
   "an ES module": ["typescript", "modules/typed.ts", "node18"],

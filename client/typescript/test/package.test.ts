@@ -79,6 +79,24 @@ test("a scheduled job runs where this process leads", async (context) => {
   assert.equal(project.run("node", script), "back up false\n");
 });
 
+test("a test of an application uses the fake service", () => {
+  project.write(
+    "shipping.mjs",
+    `export function shipOrders(elector) {
+       const shipping = { isRunning: false };
+       elector.stand("orders", async ({ signal }) => {
+         shipping.isRunning = true;
+         await new Promise((resolve) => signal.addEventListener("abort", resolve));
+         shipping.isRunning = false;
+       });
+       return shipping;
+     }`,
+  );
+  const script = project.write("shipping.test.mjs", recipes.get("shipping.test.mjs")!);
+
+  project.run("node", script); // throws if it fails
+});
+
 test("a guarded write is made in its term", async (context) => {
   const port = await database(context);
   const connection = await mysql.createConnection({ host: "127.0.0.1", port, user: "root" });

@@ -2,11 +2,16 @@ import { EventEmitter, once } from "node:events";
 import type { TestContext } from "node:test";
 
 import { Client, type ClientMetrics, type ClientOptions, Elector } from "../../src/index.js";
+import type { Surroundings } from "../../src/surroundings.js";
 import type { Service } from "./service.js";
 
 /** Ended when the test has, whatever still runs. */
-export function clientOf(context: TestContext, options: ClientOptions): Client {
-  const client = new Client({ leaseTtlMs: 2_000, ...options });
+export function clientOf(
+  context: TestContext,
+  options: ClientOptions,
+  surroundings?: Surroundings,
+): Client {
+  const client = new Client({ leaseTtlMs: 2_000, ...options }, surroundings);
   context.after(() => client["loop"]?.close(0));
   return client;
 }
