@@ -8,6 +8,7 @@ import io.tenure.TenureClient;
 import io.tenure.Tls;
 import io.tenure.micrometer.MicrometerMetrics;
 import io.tenure.spring.TenureProperties.TlsProperties;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.beans.factory.DisposableBean;
@@ -19,6 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
@@ -34,7 +36,8 @@ import org.springframework.context.annotation.Configuration;
  */
 @AutoConfiguration(
     afterName = {
-      "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration"
+      "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+      "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
     })
 @ConditionalOnProperty(name = "tenure.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(TenureProperties.class)
@@ -144,6 +147,7 @@ public class TenureAutoConfiguration {
     }
   }
 
+  /** Spring Boot 3. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
   static class WithHealth {
@@ -158,6 +162,50 @@ public class TenureAutoConfiguration {
                 .orElseGet(Health::up);
         return health.withDetail("elections", monitor.states()).build();
       };
+    }
+  }
+
+  /** Spring Boot 4, whose classes have the same names in other packages. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(
+      name = {
+        "org.springframework.boot.health.contributor.HealthIndicator",
+        "org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator"
+      })
+  static class WithHealthOfBoot4 {
+    @Bean
+    @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator(
+        "tenure")
+    org.springframework.boot.health.contributor.HealthIndicator tenureHealthIndicator(
+        LeadershipMonitor monitor) {
+      return () -> {
+        org.springframework.boot.health.contributor.Health.Builder health =
+            monitor
+                .problem()
+                .map(
+                    problem ->
+                        org.springframework.boot.health.contributor.Health.down()
+                            .withDetail("problem", problem))
+                .orElseGet(org.springframework.boot.health.contributor.Health::up);
+        return health.withDetail("elections", monitor.states()).build();
+      };
+    }
+  }
+
+  /** A later version may have moved them again: then its users must not miss them silently. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.annotation.Endpoint")
+  @ConditionalOnMissingClass({
+    "org.springframework.boot.actuate.health.HealthIndicator",
+    "org.springframework.boot.health.contributor.HealthIndicator"
+  })
+  static class WithoutHealth {
+    WithoutHealth() {
+      System.getLogger("io.tenure")
+          .log(
+              Level.WARNING,
+              "no health indicator for Tenure: it knows those of Spring Boot 3 and 4, and"
+                  + " spring-boot-health is needed with 4");
     }
   }
 }
