@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"tenure/internal/clock"
 	"tenure/internal/machine"
 )
 
@@ -49,6 +50,8 @@ type ClientOptions struct {
 	// it can be used again; one line for each term that begins or ends; and what the service refuses. Nil:
 	// slog.Default(). It may block: then lines are dropped, but no renewal is late.
 	Logger *slog.Logger
+	// Of package tenuretest, in tests; else nil.
+	TestClock *clock.Manual
 }
 
 // Client is a candidate's connection to a Tenure service: its endpoints, its session, one KeepAlive
@@ -100,7 +103,7 @@ func NewClient(options ClientOptions) (*Client, error) {
 	session := machine.SessionOptions{
 		Candidate: options.Candidate, LeaseTTL: options.LeaseTTL, Supersede: options.Supersede,
 	}
-	return &Client{options, newLoop(session, connection, options.ServiceID, options.Metrics, options.Logger)}, nil
+	return &Client{options, newLoop(session, connection, options)}, nil
 }
 
 // Candidate is the name under which this client's electors stand.

@@ -33,6 +33,7 @@ const lastPatience = 100 * time.Millisecond
 //	calls' answers, stream's messages, electors' wishes --mailbox--> [loop: session] -->
 //	calls, beliefs, news
 type loop struct {
+	clock     *clock.Manual // nil: that of this machine
 	mailbox   *mailbox[func(now machine.Time)]
 	self      goroutine
 	callbacks executor
@@ -55,22 +56,26 @@ type loop struct {
 	stands     map[uint64]*stand
 	calls      map[uint64]context.CancelFunc // that are under way
 	stream     *keepAliveStream
+	lastStream uint64
+	handled    int // messages of it
 	giveUpAt   machine.Time
 	askAgainAt machine.Time // why a replica does not serve
 }
 
-func newLoop(options machine.SessionOptions, connection *connection, serviceID string, metrics Metrics, logger *slog.Logger) *loop {
-	lines := newLines(logger)
+func newLoop(session machine.SessionOptions, connection *connection, options ClientOptions) *loop {
+	lines := newLines(options.Logger)
 	l := &loop{
+		clock: options.TestClock,
 		lines: lines, trouble: &trouble{log: lines.log},
-		mailbox: newMailbox[func(machine.Time)](), metrics: metrics, done: make(chan struct{}),
+		mailbox: newMailbox[func(machine.Time)](), metrics: options.Metrics, done: make(chan struct{}),
 		elections: map[string]*stand{}, stands: map[uint64]*stand{}, calls: map[uint64]context.CancelFunc{},
-		session: machine.NewSession(options, rand.New(rand.NewSource(newSeed()))), connection: connection,
-		membership: newMembership(serviceID, lines.log), giveUpAt: machine.Never,
+		session: machine.NewSession(session, rand.New(rand.NewSource(newSeed()))), connection: connection,
+		membership: newMembership(options.ServiceID, lines.log), giveUpAt: machine.Never,
 	}
 	l.callbacks.slow = func() {
 		lines.log(slog.LevelWarn, fmt.Sprintf("tenure: a callback has not returned for %s: others wait for it, and so does work that is to begin", inWords(callPatience)))
 	}
+	l.clock.Join(l)
 	go l.run()
 	return l
 }
@@ -107,19 +112,43 @@ func (l *loop) end(patience time.Duration, insist bool) error {
 
 func (l *loop) run() {
 	l.self.enter()
-	for !l.ended(clock.Now()) {
+	defer l.clock.Leave(l)
+	for !l.ended(l.clock.Now()) {
 		wake := min(l.session.NextWake(), l.giveUpAt)
-		inputs := l.mailbox.take(max(min(wake.Sub(clock.Now()), waitMax), 0))
+		inputs := l.mailbox.take(max(min(wake.Sub(l.clock.Now()), waitMax), 0))
 		for _, input := range inputs {
-			now := clock.Now()
+			now := l.clock.Now()
 			input(now)
 			l.step(now)
 		}
 		if len(inputs) == 0 {
-			l.step(clock.Now())
+			l.step(l.clock.Now())
 		}
 	}
 	l.finish()
+}
+
+// Rest implements clock.Member.
+func (l *loop) Rest() clock.Rest {
+	answer := make(chan clock.Rest, 1)
+	asked := l.mailbox.put(func(now machine.Time) {
+		l.step(now)
+		wake := min(l.session.NextWake(), l.giveUpAt)
+		rest := clock.Rest{AtRest: len(l.calls) == 0 && l.session.AwaitsNothing() && wake > now, Wake: wake}
+		if l.stream != nil {
+			rest.SessionID, rest.Handled = l.session.SessionID(), l.handled
+		}
+		answer <- rest
+	})
+	if !asked {
+		return clock.Rest{AtRest: true, Wake: machine.Never}
+	}
+	select {
+	case rest := <-answer:
+		return rest
+	case <-l.done:
+		return clock.Rest{AtRest: true, Wake: machine.Never}
+	}
 }
 
 func (l *loop) ended(now machine.Time) bool { return l.session.Ended() || now >= l.giveUpAt }
@@ -299,6 +328,8 @@ func send[Request, Response any](
 
 func (l *loop) openStream(stream uint64) {
 	replica := l.connection.replica()
+	l.handled = 0
+	l.lastStream = stream
 	l.stream = openKeepAlive(l.membership.mark(context.Background()), replica.client, func(message *pb.KeepAliveResponse) {
 		l.mailbox.put(func(now machine.Time) {
 			if err := l.membership.check(replica.endpoint, message.GetServiceId()); err != nil {
@@ -306,6 +337,9 @@ func (l *loop) openStream(stream uint64) {
 				l.session.OnStreamClosed(stream, now)
 				l.closeStream()
 				return
+			}
+			if stream == l.lastStream {
+				l.handled++
 			}
 			l.hear(replica, nil, now)
 			l.session.OnStreamMessage(stream, message, now)

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tenure/internal/clock"
 	"tenure/internal/machine"
 	pb "tenure/v1"
 )
@@ -333,6 +332,6 @@ func (s *stand) run(wanted bool, callback func()) {
 	})
 }
 
-func (s *stand) isLeader() bool           { return s.belief.holdsAt(clock.Now()) }
-func (s *stand) term() uint64             { return s.belief.termAt(clock.Now()) }
-func (s *stand) remaining() time.Duration { return s.belief.remaining(clock.Now()) }
+func (s *stand) isLeader() bool           { return s.belief.holdsAt(s.loop.clock.Now()) }
+func (s *stand) term() uint64             { return s.belief.termAt(s.loop.clock.Now()) }
+func (s *stand) remaining() time.Duration { return s.belief.remaining(s.loop.clock.Now()) }

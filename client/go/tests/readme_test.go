@@ -34,7 +34,12 @@ func readmePrograms(t *testing.T) []string {
 	for i, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1) {
 		project := filepath.Join(folder, fmt.Sprintf("project%d", i))
 		must(t, os.Mkdir(project, 0o700))
-		must(t, os.WriteFile(filepath.Join(project, "main.go"), []byte(block[1]), 0o600))
+		file := "main.go"
+		isTest := strings.Contains(block[1], `"testing"`)
+		if isTest {
+			file = "main_test.go"
+		}
+		must(t, os.WriteFile(filepath.Join(project, file), []byte(block[1]), 0o600))
 		command(t, project, "go", "mod", "init", "example.com/project")
 		command(t, project, "go", "mod", "edit", "-require=tenure@v0.0.0", "-replace=tenure=../"+library)
 		command(t, project, "go", "mod", "tidy")
@@ -42,6 +47,10 @@ func readmePrograms(t *testing.T) []string {
 			t.Error("gofmt would change the README's program ", i)
 		}
 		command(t, project, "go", "vet", ".")
+		if isTest {
+			command(t, project, "go", "test", ".")
+			continue
+		}
 		command(t, project, "go", "build", "-o", "program", ".")
 		programs = append(programs, filepath.Join(project, "program"))
 	}

@@ -392,6 +392,12 @@ func (s *Session) TermOf(number uint64) uint64 {
 	return 0
 }
 
+// SessionID is that of the open session; empty if there is none.
+func (s *Session) SessionID() string { return s.sessionID }
+
+// AwaitsNothing says that no renewal is under way.
+func (s *Session) AwaitsNothing() bool { return s.renewalSent == 0 }
+
 // Ended says that nothing is left to do after End.
 func (s *Session) Ended() bool { return s.ended }
 
