@@ -6,6 +6,7 @@ import type { Elector } from "./elector.js";
 import { NotElected, SeatLost, type ServiceError } from "./errors.js";
 import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
 import { nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
+import { traceOfCaller } from "./trace.js";
 import { isOfTheEndpoint } from "./trouble.js";
 import { checkNotNegative, checkValue } from "./validation.js";
 import { within } from "./within.js";
@@ -32,6 +33,8 @@ interface Waiter {
  */
 export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   readonly election: string;
+  /** @internal */
+  readonly trace = traceOfCaller();
   /** @internal */
   readonly loop: ClientLoop;
   /** @internal */

@@ -14,6 +14,7 @@ import type { ClientMetrics } from "./metrics.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
 import { wrongService } from "./service-choice.js";
 import { Session, type SessionOptions } from "./session.js";
+import { addTrace } from "./trace.js";
 import type { Call, RenewalStream, Surroundings } from "./surroundings.js";
 
 // While it is being closed, no replica may take more of the time than this part to answer.
@@ -24,6 +25,8 @@ const WAIT_MAX = 1 * SECOND;
 /** One elector, as the loop sees it. */
 export interface SeatListener {
   readonly election: string;
+  /** What to send of the trace in which it began. */
+  readonly trace: Readonly<Record<string, string>>;
   onEvent(event: SeatEvent): void;
   /** Nothing is left to do for it. */
   onGone(): void;
@@ -41,6 +44,7 @@ export class ClientLoop {
   private readonly connection: Connection;
   private readonly metrics: ClientMetrics | undefined;
   private readonly listeners = new Map<number, SeatListener>();
+  private readonly traces = new Map<string, SeatListener["trace"]>(); // by election, the latest
   private readonly inputs: Input[] = [];
   private stepping = false;
   private lastSeat = 0;
@@ -71,6 +75,7 @@ export class ClientLoop {
   add(options: SeatOptions, listener: SeatListener): number {
     const number = ++this.lastSeat;
     this.listeners.set(number, listener);
+    this.traces.set(options.election, listener.trace);
     aside(() => this.metrics?.begin(options.election));
     this.tell((session) => session.add(number, options));
     return number;
@@ -149,6 +154,8 @@ export class ClientLoop {
   private forget(number: number): void {
     const listener = this.listeners.get(number)!;
     this.listeners.delete(number);
+    const { election, trace } = listener;
+    if (this.traces.get(election) === trace) this.traces.delete(election);
     listener.onGone();
   }
 
@@ -191,7 +198,7 @@ export class ClientLoop {
         if (effect.request.sessionId) return this.campaign(effect);
         return void this.open(effect);
       case "resign": {
-        const { stub, metadata, options, ended } = this.startCall(effect);
+        const { stub, metadata, options, ended } = this.startCall(effect, effect.request.election);
         const call = stub.resign(effect.request, metadata, options, (error) => {
           const failure = ended(error);
           this.tell((session, now) => session.onResignDone(effect.call, now, failure));
@@ -228,7 +235,7 @@ export class ClientLoop {
   }
 
   private campaign(effect: Effect & { do: "campaign" }): void {
-    const { stub, metadata, options, ended } = this.startCall(effect);
+    const { stub, metadata, options, ended } = this.startCall(effect, effect.request.election);
     const call = stub.campaign(effect.request, metadata, options, (error, response) => {
       const answer = ended(error, response?.session?.serviceId) ?? response;
       this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
@@ -236,8 +243,12 @@ export class ClientLoop {
     this.calls.set(effect.call, call);
   }
 
-  private startCall({ call, patience }: { call: number; patience: number }) {
-    const { replica, metadata } = this.connection;
+  private startCall(
+    { call, patience }: { call: number; patience: number },
+    election: string, // empty: none
+  ) {
+    const { replica } = this.connection;
+    const metadata = addTrace(this.connection.metadata, this.traces.get(election) ?? {});
     const options = { deadline: Date.now() + Math.min(patience, this.patienceMax) / MILLISECOND };
     /** Answers with the error, if it is one. */
     const ended = (error: RpcError | null, serviceId = ""): ServiceError | undefined => {

@@ -17,6 +17,8 @@ export interface Wish {
   names: readonly string[];
   prefix?: boolean | undefined;
   fromRevision?: number | undefined;
+  /** For these elections, in place of `fromRevision`. */
+  fromRevisions?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
@@ -29,7 +31,12 @@ export class Observation {
   private readonly seen = new Map<string, number>(); // the last revision of each election
   private opened = false; // everything there is has been told once
 
-  constructor(private readonly wish: Wish) {}
+  constructor(private readonly wish: Wish) {
+    // As if everything before had been seen.
+    for (const [election, revision] of wish.fromRevisions ?? []) {
+      this.seen.set(election, revision - 1);
+    }
+  }
 
   /**
    * What to ask for on the next stream. An observer resumes each election that it has seen by name:
@@ -88,7 +95,8 @@ export class Observation {
     const seen = this.seen.get(election) ?? 0;
     // The service knows which one is the first: in a database that was restored it is not 1.
     const first = seen === 0;
-    const next = first ? (this.wish.fromRevision ?? 1) : seen + 1;
+    const wished = this.wish.fromRevisions?.get(election) ?? this.wish.fromRevision ?? 1;
+    const next = first ? wished : seen + 1;
     if (revision < next) return "known";
     if (revision > next && !(first && next === 1)) return "gap";
     this.seen.set(election, revision);

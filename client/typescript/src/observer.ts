@@ -15,6 +15,7 @@ import { wrongService } from "./service-choice.js";
 import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/v1/election.js";
 import { type ObserveStream, THIS_MACHINE } from "./surroundings.js";
 import { Teller } from "./teller.js";
+import { addTrace, traceOfCaller } from "./trace.js";
 import { isOfTheEndpoint } from "./trouble.js";
 import { checkEndpoints, checkName, checkServiceId } from "./validation.js";
 
@@ -41,6 +42,12 @@ export interface ObserverOptions extends LoggerOption {
    * still are.
    */
   fromRevision?: number;
+  /**
+   * The same for single elections, by their names: those after the last revisions that a program
+   * has stored. Elections that are not here begin with `fromRevision`, or a snapshot. With
+   * `prefix`, each must have one of the prefixes.
+   */
+  fromRevisions?: Readonly<Record<string, number>> | ReadonlyMap<string, number>;
   /**
    * A stream that is silent for this long is given up. The service sends something at least every
    * ten seconds; a shorter limit gives up healthy streams too.
@@ -97,6 +104,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   private observation: Observation;
   private knownService = ""; // empty: unknown
   private readonly closing = new AbortController();
+  private readonly trace = traceOfCaller();
   private iterating = false;
   private warned = ""; // since the last message
 
@@ -108,7 +116,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     super();
     check(options);
     this.options = options;
-    this.observation = new Observation(options);
+    this.observation = new Observation({ ...options, fromRevisions: mapOf(options) });
     const { signal } = options;
     const close = () => this.close();
     if (signal?.aborted) close();
@@ -153,7 +161,8 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     connection: Connection,
     failure: { error?: ServiceError },
   ): AsyncGenerator<Change, void, undefined> {
-    const { replica, metadata } = connection;
+    const { replica } = connection;
+    const metadata = addTrace(connection.metadata, this.trace);
     const stream = replica.stub.observe(this.observation.request(), metadata);
     const cancel = () => stream.cancel();
     this.closing.signal.addEventListener("abort", cancel);
@@ -274,6 +283,15 @@ function unavailable(details: string): ServiceError {
   return new ServiceError(Status.UNAVAILABLE, details);
 }
 
+function mapOf({ fromRevisions = {} }: ObserverOptions): ReadonlyMap<string, number> {
+  return fromRevisions instanceof Map ? fromRevisions : new Map(Object.entries(fromRevisions));
+}
+
+function checkRevision(revision: number, what: string): void {
+  if (Number.isSafeInteger(revision) && revision >= 1) return;
+  throw new RangeError(`${what} is ${revision}; revisions are whole numbers from 1`);
+}
+
 function check(options: ObserverOptions): void {
   const { endpoints, serviceId, names, prefix, fromRevision, silenceMaxMs } = options;
   if (serviceId !== undefined) checkServiceId(serviceId);
@@ -285,8 +303,19 @@ function check(options: ObserverOptions): void {
   for (const name of names) {
     if (!(prefix && name === "")) checkName(name, "name");
   }
-  if (fromRevision !== undefined && !(fromRevision >= 1)) {
-    throw new RangeError(`fromRevision is ${fromRevision}; revisions start at 1`);
+  if (fromRevision !== undefined) checkRevision(fromRevision, "fromRevision");
+  const fromRevisions = mapOf(options);
+  if (fromRevisions.size > OBSERVED_MAX) {
+    const { size } = fromRevisions;
+    throw new RangeError(`fromRevisions has ${size} entries; the maximum is ${OBSERVED_MAX}`);
+  }
+  const wanted = new Set(names);
+  for (const [election, revision] of fromRevisions) {
+    const name = JSON.stringify(election);
+    checkName(election, "a name in fromRevisions");
+    checkRevision(revision, `fromRevisions of ${name}`);
+    const known = prefix ? names.some((one) => election.startsWith(one)) : wanted.has(election);
+    if (!known) throw new RangeError(`fromRevisions has ${name}, which is not among the names`);
   }
   if (silenceMaxMs !== undefined && !(silenceMaxMs > 0)) {
     throw new RangeError(`silenceMaxMs is ${silenceMaxMs}; it must be more than 0`);

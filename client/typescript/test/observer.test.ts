@@ -119,6 +119,31 @@ test("an observer may begin with the first event", async (context) => {
   assert.deepEqual(types, [Event_Type.ELECTED, Event_Type.VACATED]);
 });
 
+test("a program that has stored the revisions of its elections resumes each where it was", async (context) => {
+  const service = await Service.start(context);
+  const elector = electorOf(context, service, "a");
+  for (const [election, terms] of Object.entries({ "jobs/1": 1, "jobs/2": 3, "jobs/3": 1 })) {
+    for (let term = 0; term < terms; term++) await (await elector.lead(election)).release();
+  }
+  const { endpoint: endpoints } = service;
+  const stored = { "jobs/1": 2, "jobs/2": 4 };
+  const wishes = [
+    { names: ["jobs/1", "jobs/2", "jobs/3"], fromRevisions: stored },
+    { names: ["jobs/"], prefix: true, fromRevisions: new Map(Object.entries(stored)) },
+  ];
+
+  for (const wish of wishes) {
+    const seen: string[] = [];
+    for await (const change of new Observer({ endpoints, ...wish })) {
+      if (change.kind === "progress") break;
+      if (change.kind === "event") seen.push(`${change.event.election} ${change.event.revision}`);
+      else seen.push(`${change.snapshot.election} at ${change.snapshot.revision}`);
+    }
+
+    assert.deepEqual(seen.sort(), ["jobs/1 2", "jobs/2 4", "jobs/2 5", "jobs/2 6", "jobs/3 at 2"]);
+  }
+});
+
 test("an observer that is closed ends", async (context) => {
   const service = await Service.start(context);
   const controller = new AbortController();
@@ -241,6 +266,12 @@ test("malformed options are refused at once", () => {
   assert.throws(() => new Observer({ names: [] }), RangeError);
   assert.throws(() => new Observer({ names: [""] }), RangeError);
   assert.throws(() => new Observer({ names: ["a"], fromRevision: 0 }), RangeError);
+  assert.throws(() => new Observer({ names: ["a"], fromRevision: 1.5 }), RangeError);
+  for (const fromRevisions of [{ a: 0 }, { a: Number.NaN }, { b: 1 }, { "": 1 }]) {
+    assert.throws(() => new Observer({ names: ["a"], fromRevisions }), RangeError);
+  }
+  const fromRevisions = { "b/1": 1 };
+  assert.throws(() => new Observer({ names: ["a/"], prefix: true, fromRevisions }), RangeError);
   assert.throws(() => new Observer({ names: ["a"], silenceMaxMs: 0 }), RangeError);
 });
 
