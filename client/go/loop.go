@@ -225,7 +225,7 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 		}
 		l.campaign(what, now)
 	case machine.SendResign:
-		send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Resign, what.Request,
+		send(l, l.contextOf(what.Request.GetElection()), what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Resign, what.Request,
 			func(*pb.ResignResponse) string { return "" },
 			func(answer *status.Status, _ *pb.ResignResponse, now machine.Time) {
 				l.session.OnResignDone(what.Call, answer, now)
@@ -286,8 +286,19 @@ func (l *loop) unchosen(err error, now machine.Time) *status.Status {
 	return answer
 }
 
+// contextOf is what calls for an election are made in: with the values of the context of its Run, such as
+// the span of a trace, or metadata to send; it does not end with it.
+func (l *loop) contextOf(election string) context.Context {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if s := l.elections[election]; s != nil && s.runs != nil {
+		return context.WithoutCancel(s.runs)
+	}
+	return context.Background()
+}
+
 func (l *loop) campaign(what machine.SendCampaign, now machine.Time) {
-	send(l, what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Campaign, what.Request,
+	send(l, l.contextOf(what.Request.GetElection()), what.Call, l.patience(what.Patience, now), pb.ElectionServiceClient.Campaign, what.Request,
 		func(response *pb.CampaignResponse) string { return response.GetSession().GetServiceId() },
 		func(answer *status.Status, response *pb.CampaignResponse, now machine.Time) {
 			l.session.OnCampaignDone(what.Call, answer, response, now)
@@ -304,12 +315,12 @@ func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
 
 // send makes a call, whose answer is told in its turn.
 func send[Request, Response any](
-	l *loop, call uint64, patience time.Duration,
+	l *loop, within context.Context, call uint64, patience time.Duration,
 	method func(pb.ElectionServiceClient, context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
 	serviceID func(response Response) string,
 	told func(answer *status.Status, response Response, now machine.Time),
 ) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(within, patience)
 	l.calls[call] = cancel
 	replica := l.connection.replica()
 	marked := l.membership.mark(ctx)

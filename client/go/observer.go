@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -42,6 +44,9 @@ type ObserverOptions struct {
 	// The revision to start with in each election, instead of a snapshot. 1: all events that the service
 	// still has. 0: a snapshot.
 	FromRevision uint64
+	// The same for single elections, in place of FromRevision: for programs that store how far they have come
+	// in each. Each must be among Names, or have one of them as its prefix. 0 is as if it were not there.
+	FromRevisions map[string]uint64
 	// A stream that is silent for this long is given up. The service sends something at least every ten
 	// seconds. 0: 30 s.
 	SilenceMax time.Duration
@@ -99,6 +104,14 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 			return nil, err
 		}
 	}
+	for election := range options.FromRevisions {
+		if !options.selects(election) {
+			return nil, fmt.Errorf("tenure: FromRevisions has the election %q, which Names does not select", election)
+		}
+	}
+	if total := len(options.Names) + len(options.FromRevisions); options.Prefix && total > observedMax {
+		return nil, fmt.Errorf("tenure: FromRevisions has %d entries; the maximum is %d", len(options.FromRevisions), observedMax-len(options.Names))
+	}
 	if err := checkServiceID(options.ServiceID); err != nil {
 		return nil, err
 	}
@@ -116,12 +129,21 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 	return newObserver(options), nil
 }
 
+func (o *ObserverOptions) selects(election string) bool {
+	for _, name := range o.Names {
+		if name == election || (o.Prefix && strings.HasPrefix(election, name)) {
+			return true
+		}
+	}
+	return false
+}
+
 // newObserver has options that were checked before.
 func newObserver(options ObserverOptions) *Observer {
 	if options.SilenceMax == 0 {
 		options.SilenceMax = silenceMax
 	}
-	wish := machine.Wish{Names: options.Names, Prefix: options.Prefix, FromRevision: options.FromRevision}
+	wish := machine.Wish{Names: options.Names, Prefix: options.Prefix, FromRevision: options.FromRevision, FromRevisions: maps.Clone(options.FromRevisions)}
 	lines := newLines(options.Logger)
 	return &Observer{
 		options: options, wish: wish, observation: machine.NewObservation(wish),
@@ -196,6 +218,7 @@ func (o *Observer) survey(ctx context.Context, connection *connection) error {
 	}
 	connection.use(o.membership, found)
 	if replaced { // positions in the other service mean nothing in this one
+		o.wish.FromRevision, o.wish.FromRevisions = 0, nil
 		o.observation = machine.NewObservation(o.wish)
 		if o.replaced != nil {
 			o.replaced()

@@ -60,6 +60,8 @@ func TestMalformedOptionsAreRefusedWithWhatIsWrong(t *testing.T) {
 		{asObserver(ObserverOptions{Names: []string{""}}), "is empty"},
 		{asObserver(ObserverOptions{Names: []string{"a"}, SilenceMax: -1}), "SilenceMax"},
 		{asObserver(ObserverOptions{Names: []string{"a"}, Endpoints: ","}), "names no replica"},
+		{asObserver(ObserverOptions{Names: []string{"a"}, FromRevisions: map[string]uint64{"ab": 1}}), `"ab", which Names does not select`},
+		{asObserver(ObserverOptions{Names: []string{"a"}, Prefix: true, FromRevisions: map[string]uint64{"b": 1}}), `"b", which Names does not select`},
 		{asObserver(ObserverOptions{Names: []string{"a"}, TLS: &TLSOptions{Token: "/nowhere"}}), "/nowhere"},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {

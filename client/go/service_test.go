@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "tenure/v1"
@@ -27,11 +28,13 @@ type service struct {
 	observed   func(pb.ElectionService_ObserveServer) error // what becomes of each Observe
 	mutex      sync.Mutex
 	held       map[string]*pb.Leadership
+	metadata   metadata.MD // of the last campaign
 }
 
-func (s *service) Campaign(_ context.Context, request *pb.CampaignRequest) (*pb.CampaignResponse, error) {
+func (s *service) Campaign(ctx context.Context, request *pb.CampaignRequest) (*pb.CampaignResponse, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.metadata, _ = metadata.FromIncomingContext(ctx)
 	seat := &pb.Leadership{Election: request.Election, Term: 1, Successor: s.successors[request.Election]}
 	s.held[request.Election] = seat
 	return &pb.CampaignResponse{

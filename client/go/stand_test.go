@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	pb "tenure/v1"
@@ -187,4 +188,24 @@ func TestATroubleOfTheObserverIsToldInItsTurn(t *testing.T) {
 	if err := receive(t, "the trouble", troubled); status.Code(err) != codes.PermissionDenied {
 		t.Error(err)
 	}
+}
+
+func TestACampaignHasTheValuesOfTheContextOfItsRun(t *testing.T) {
+	service := newService()
+	client := newClient(t, service)
+	trace := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "traceparent", trace))
+
+	err := client.Run(ctx, "orders", func(context.Context, Seat) error {
+		cancel()
+		return nil
+	})
+
+	if err != nil {
+		t.Error(err)
+	}
+	if sent := service.metadata.Get("traceparent"); len(sent) != 1 || sent[0] != trace {
+		t.Error(sent)
+	}
+	receive(t, "the resignation, although the context has ended", service.resigned)
 }

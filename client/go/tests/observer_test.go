@@ -122,6 +122,37 @@ func TestAnObserverBeginsWithTheRevisionThatIsWanted(t *testing.T) {
 	said.expect(t, "orders event 2 TYPE_VACATED 1")
 }
 
+func TestAnObserverBeginsInEachElectionWithItsOwnRevision(t *testing.T) {
+	service := startService(t)
+	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint})
+	for _, election := range []string{"shard/1", "shard/2", "shard/3"} {
+		lead(t, client, election)
+	}
+	for _, prefix := range []bool{false, true} {
+		names := []string{"shard/1", "shard/2", "shard/3"}
+		if prefix {
+			names = []string{"shard/"}
+		}
+		said := newLog()
+
+		observe(t, said, tenure.ObserverOptions{
+			Endpoints: service.endpoint, Names: names, Prefix: prefix,
+			FromRevisions: map[string]uint64{"shard/1": 1, "shard/2": 2},
+		})
+
+		for want := map[string]bool{
+			"shard/1 event 1 TYPE_ELECTED 1": true, "shard/1 event 2 TYPE_VACATED 1": true,
+			"shard/2 event 2 TYPE_VACATED 1": true, "shard/3 snapshot 2": true,
+		}; len(want) > 0; {
+			line := receive(t, "all of it", said)
+			if !want[line] {
+				t.Fatal(line)
+			}
+			delete(want, line)
+		}
+	}
+}
+
 func TestALeaderCacheKnowsWhoLeads(t *testing.T) {
 	service := startService(t)
 	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, Candidate: "a"}),

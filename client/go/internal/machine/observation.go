@@ -23,6 +23,8 @@ type Wish struct {
 	Names        []string // of elections, or their prefixes
 	Prefix       bool
 	FromRevision uint64 // 0: a snapshot
+	// For single elections, in place of FromRevision.
+	FromRevisions map[string]uint64
 }
 
 // Observation is what an observer has seen, and hence what it asks for next and what is news to it.
@@ -37,7 +39,13 @@ type Observation struct {
 
 // NewObservation has seen nothing.
 func NewObservation(wish Wish) *Observation {
-	return &Observation{wish: wish, seen: map[string]uint64{}}
+	o := &Observation{wish: wish, seen: map[string]uint64{}}
+	for election, revision := range wish.FromRevisions {
+		if revision > 0 { // as if all before had been seen
+			o.seen[election] = revision - 1
+		}
+	}
+	return o
 }
 
 // Request is what to ask for on the next stream.
@@ -111,6 +119,9 @@ func (o *Observation) noteEvent(event *pb.Event) Verdict {
 	next := seen + 1
 	if first {
 		next = max(o.wish.FromRevision, 1)
+		if o.wish.FromRevisions[event.GetElection()] > 0 {
+			next = 1
+		}
 	}
 	if event.GetRevision() < next {
 		return Known

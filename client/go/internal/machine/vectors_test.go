@@ -39,6 +39,8 @@ type vectors struct {
 			Names        []string
 			Prefix       bool
 			FromRevision uint64 `json:"from_revision"`
+
+			FromRevisions map[string]uint64 `json:"from_revisions"`
 		}
 		Steps []json.RawMessage
 
