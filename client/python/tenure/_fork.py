@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import weakref
 from typing import Protocol
+
+from tenure import _setup
+
+logger = logging.getLogger("tenure")
 
 
 class Forkable(Protocol):
@@ -24,6 +29,16 @@ def watch(one: Forkable) -> None:
     _known.add(one)
 
 
+def _before_fork() -> None:
+    calling.acquire()
+    if _known and _setup.too_late:
+        _setup.too_late = False  # said once
+        logger.warning(
+            "gRPC was imported before tenure, and does not support forks: children that use it may "
+            "crash. Import tenure first, or set GRPC_ENABLE_FORK_SUPPORT=1"
+        )
+
+
 def _after_fork() -> None:
     global calling
     calling = threading.RLock()
@@ -33,7 +48,7 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=lambda: calling.acquire(),
+        before=_before_fork,
         after_in_parent=lambda: calling.release(),
         after_in_child=_after_fork,
     )
