@@ -34,7 +34,7 @@ const PHRASES: readonly (readonly [pattern: RegExp, kind: string, text: string])
   [
     /self.signed certificate|unable to (verify|get) /,
     "certificate",
-    "its certificate is signed by an unknown authority",
+    "its certificate is not signed by a trusted CA",
   ],
   [/wrong version number|packet length too long/, "no TLS", "it does not speak TLS"],
   [

@@ -33,7 +33,7 @@ import { freeAddress, Service } from "./support/service.js";
 import { uncaught } from "./support/uncaught.js";
 
 const NOT_GRPC = "it does not speak gRPC; is it an HTTP port, or a database?";
-const UNKNOWN_CA = "its certificate is signed by an unknown authority";
+const UNKNOWN_CA = "its certificate is not signed by a trusted CA";
 
 /** A server of any kind; answers with its endpoint. */
 async function listening(context: TestContext, server: Server): Promise<string> {
