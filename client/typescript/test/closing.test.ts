@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Elector } from "../src/index.js";
+import { Elector, LeaderCache, NotElected, Observer } from "../src/index.js";
 import { clientOf, electorOf } from "./support/clients.js";
 import { Service } from "./support/service.js";
 
@@ -30,4 +30,28 @@ test("a client that is closed while its replica hangs frees the seat by another 
   const seat = await other.lead("orders");
   assert.equal(seat.term, 2);
   await seat.release();
+});
+
+test("a client that waits for replicas that hang is closed without a session", async (context) => {
+  const first = await Service.start(context);
+  const replicas = [first, await Service.start(context, { store: first.store })];
+  const endpoints = replicas.map(({ endpoint }) => endpoint).join();
+  const client = clientOf(context, { endpoints, leaseTtlMs: LEASE_MS });
+  const [observer, cache] = [Observer, LeaderCache].map(
+    (Kind) => new Kind({ endpoints, names: ["orders"] }),
+  ) as [Observer, LeaderCache];
+  for (const replica of replicas) replica.pause();
+  const waiting = new Elector(client).lead("orders");
+  const observing = observer[Symbol.asyncIterator]().next();
+  const ready = cache.ready();
+
+  await Promise.all([
+    client.close(),
+    observer.close(),
+    cache.close(),
+    assert.rejects(waiting, NotElected),
+    assert.rejects(ready, /closed/),
+  ]);
+
+  assert.ok((await observing).done);
 });

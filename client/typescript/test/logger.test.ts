@@ -114,8 +114,8 @@ test("it is a web server", async (context) => {
 });
 
 test("it is a database", async (context) => {
-  const { port } = await startDatabase(context);
-  await assertSays(context, `127.0.0.1:${port}`, NOT_GRPC);
+  const { host, port } = await startDatabase(context);
+  await assertSays(context, `${host}:${port}`, NOT_GRPC);
 });
 
 test("it is another gRPC service", async (context) => {
@@ -190,7 +190,7 @@ test("the certificate is not right", async (context) => {
 
 test("the service cannot reach its database", async (context) => {
   const database = await startDatabase(context);
-  const store = `mysql://root@127.0.0.1:${database.port}/mysql`;
+  const store = `mysql://root@${database.host}:${database.port}/mysql`;
   const { endpoint } = await Service.start(context, { store });
   await database.stop();
 

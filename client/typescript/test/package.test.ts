@@ -10,7 +10,7 @@ import { before, type TestContext, test } from "node:test";
 
 import mysql from "mysql2/promise";
 
-import { database } from "./support/database.js";
+import { startDatabase } from "./support/database.js";
 import { Project } from "./support/project.js";
 import { Service } from "./support/service.js";
 
@@ -98,14 +98,14 @@ test("a test of an application uses the fake service", () => {
 });
 
 test("a guarded write is made in its term", async (context) => {
-  const port = await database(context);
-  const connection = await mysql.createConnection({ host: "127.0.0.1", port, user: "root" });
+  const { host, port } = await startDatabase(context);
+  const connection = await mysql.createConnection({ host, port, user: "root" });
   context.after(() => connection.destroy());
   await connection.query("CREATE DATABASE tenure");
   await connection.query("CREATE DATABASE shop");
   await connection.query("CREATE TABLE shop.stock (item INT, pieces INT) ENGINE=InnoDB");
   await connection.query("INSERT INTO shop.stock VALUES (1, 10), (2, 10)");
-  const store = `mysql://root@127.0.0.1:${port}/tenure`;
+  const store = `mysql://root@${host}:${port}/tenure`;
   const { endpoint } = await Service.start(context, { store });
   const script = write(
     "fence.ts",
@@ -116,7 +116,7 @@ test("a guarded write is made in its term", async (context) => {
        void elector.close();
      }
      connection.destroy();`,
-    `host: "127.0.0.1", port: ${port}, user: "root"`,
+    `host: "${host}", port: ${port}, user: "root"`,
   );
 
   project.run("node", script);

@@ -7,7 +7,7 @@ import mysql from "mysql2/promise";
 
 import { fenceStatement, guarded, meaningOf, type SqlConnection, TermOver } from "../src/index.js";
 import { electorOf } from "./support/clients.js";
-import { database } from "./support/database.js";
+import { startDatabase } from "./support/database.js";
 import { Service } from "./support/service.js";
 
 const FENCE = { election: "orders", term: 7 };
@@ -104,13 +104,13 @@ test("a connection that cannot roll back is not used again", async () => {
 });
 
 test("a real database refuses the terms that are over", async (context) => {
-  const port = await database(context);
-  const connection = await mysql.createConnection({ host: "127.0.0.1", port, user: "root" });
+  const { host, port } = await startDatabase(context);
+  const connection = await mysql.createConnection({ host, port, user: "root" });
   context.after(() => connection.destroy());
   await connection.query("CREATE DATABASE tenure");
   await connection.query("CREATE DATABASE shop");
   await connection.query("CREATE TABLE shop.sales (term BIGINT) ENGINE=InnoDB");
-  const service = await Service.start(context, { store: `mysql://root@127.0.0.1:${port}/tenure` });
+  const service = await Service.start(context, { store: `mysql://root@${host}:${port}/tenure` });
   const seat = await electorOf(context, service, "a").lead("orders");
   const sell = (same: typeof connection) =>
     same.query("INSERT INTO shop.sales VALUES (?)", [seat.term]);

@@ -6,16 +6,16 @@ import type { TestContext } from "node:test";
 
 import { freeAddress, temporaryFolder } from "./service.js";
 
-/** Starts a MariaDB of its own; answers with its port on 127.0.0.1. */
-export async function database(context: TestContext): Promise<number> {
-  return (await startDatabase(context)).port;
-}
-
 export interface Database {
+  host: string;
   port: number;
   stop(): Promise<void>;
 }
 
+/**
+ * Starts a MariaDB of its own, on an address of its own: on 127.0.0.1, somebody else may have the
+ * port meanwhile.
+ */
 export async function startDatabase(context: TestContext): Promise<Database> {
   const folder = temporaryFolder(context);
   const data = path.join(folder, "data");
@@ -24,8 +24,7 @@ export async function startDatabase(context: TestContext): Promise<Database> {
   const user = process.getuid?.() === 0 ? ["--user=root"] : [];
   const options = ["--no-defaults", login, "--skip-test-db", `--datadir=${data}`, ...user];
   execFileSync("mariadb-install-db", options, quiet);
-  const host = "127.0.0.1";
-  const port = (await freeAddress()).split(":")[1]!;
+  const [host, port] = (await freeAddress()).split(":") as [string, string];
   const server: ChildProcess = spawn(
     "mariadbd",
     [
@@ -48,5 +47,5 @@ export async function startDatabase(context: TestContext): Promise<Database> {
     if (line.includes("ready for connections")) break;
   }
   server.stderr!.resume();
-  return { port: Number(port), stop };
+  return { host, port: Number(port), stop };
 }
