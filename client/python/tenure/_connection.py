@@ -42,6 +42,8 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.dns_min_time_between_resolutions_ms", 1_000),
     # A full page of elections with long values is larger than gRPC's own limit.
     ("grpc.max_receive_message_length", -1),
+    # A proxy for the web is none for this.
+    ("grpc.enable_http_proxy", 0),
     # Each replica has a connection of its own: none waits for another's.
     ("grpc.use_local_subchannel_pool", 1),
 ]
@@ -111,6 +113,10 @@ class Connection:
             self._channel_credentials = credentials
         self._replicas = [self._open(endpoint) for endpoint in endpoints_of(endpoints)]
         self._in_use = random.randrange(len(self._replicas))
+
+    @property
+    def tls(self) -> bool:
+        return self._channel_credentials is not None
 
     @property
     def replica(self) -> Replica:

@@ -19,7 +19,7 @@ from typing import Any, Callable, Optional, Protocol
 
 import grpc
 
-from tenure import _clock, _effects, _fork
+from tenure import _clock, _effects, _fork, _trouble
 from tenure._belief import Belief
 from tenure._callbacks import SerialExecutor
 from tenure._connection import Connection, Credentials, Replica, check_threads
@@ -101,6 +101,7 @@ class ClientLoop:
             _effects.CloseStream: self._close_stream,
             _effects.UseAnotherReplica: self._use_another_replica,
         }
+        self.troubles = _trouble.Troubles()
         self.callbacks = SerialExecutor()
         self._thread = threading.Thread(target=self._run, name="tenure-client", daemon=True)
         self._thread.start()
@@ -269,6 +270,8 @@ class ClientLoop:
         except RuntimeError as refusal:
             ending = self._give_up_at != FOREVER
             error = self._wait_for(begin, send, replica) if ending else _unavailable(refusal)
+            if error:
+                self._explain(replica, error, _clock.now())
             return self.tell(lambda _, now: done(now, None, error))
         self._calls[send.call] = call
         call.add_done_callback(
@@ -288,16 +291,20 @@ class ClientLoop:
 
     def _answered(self, replica: Replica, number: int, done: Callable[..., None], now: int) -> None:
         call = self._calls.pop(number)
-        error = None if call.code() is grpc.StatusCode.OK else ServiceError.from_rpc(call)
-        if error is None or not error.is_transient:
-            self._connection.answered(replica)
+        error = None
+        if call.code() is grpc.StatusCode.OK:
+            self._works(replica, now)
+        else:
+            error = self._explain(replica, ServiceError.from_rpc(call), now)
+            if not error.is_transient:
+                self._connection.answered(replica)
         done(now, None if error else call.result(), error)
 
     def _open_stream(self, opened: _effects.OpenStream) -> None:
         number, replica = opened.stream, self._connection.replica
 
-        def closed() -> None:
-            self.tell(lambda session, now: session.on_stream_closed(number, now))
+        def closed(error: Optional[ServiceError] = None) -> None:
+            self.tell(lambda session, now: self._on_closed(replica, number, error, session, now))
 
         def told(message: pb.KeepAliveResponse) -> None:
             self.tell(partial(self._on_message, replica, number, message))
@@ -306,8 +313,39 @@ class ClientLoop:
         try:
             check_threads()
             self._stream = KeepAliveStream(replica, told, closed)
-        except RuntimeError:
-            closed()
+        except RuntimeError as refusal:
+            closed(_unavailable(refusal))
+
+    def _on_closed(
+        self,
+        replica: Replica,
+        stream: int,
+        error: Optional[ServiceError],
+        session: Session,
+        now: int,
+    ) -> None:
+        if error:
+            self._explain(replica, error, now)
+        session.on_stream_closed(stream, now)
+
+    def _explain(self, replica: Replica, error: ServiceError, now: int) -> ServiceError:
+        """In plain words; and says it, unless it was said."""
+        if error.code is grpc.StatusCode.CANCELLED or self._give_up_at != FOREVER:
+            return error
+        tls = self._connection.tls
+        explained = _trouble.explained(error, replica.endpoint, tls)
+        if explained is not error or error.is_refused_for_now:
+            self._say(logging.WARNING, self.troubles.failed(replica.endpoint, error, tls, now))
+        return explained
+
+    def _works(self, replica: Replica, now: int) -> None:
+        self._connection.answered(replica)
+        self._say(logging.INFO, self.troubles.answered(replica.endpoint, now))
+
+    def _say(self, level: int, line: Optional[str]) -> None:
+        """On the callbacks' thread: a logger may wait."""
+        if line:
+            self.callbacks.run(logger.log, level, "%s", line)
 
     def _on_message(
         self,
@@ -317,7 +355,7 @@ class ClientLoop:
         session: Session,
         now: int,
     ) -> None:
-        self._connection.answered(replica)
+        self._works(replica, now)
         session.on_stream_message(stream, message, now)
 
     def _send_renewal(self, renewal: _effects.SendRenewal) -> None:

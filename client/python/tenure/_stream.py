@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import threading
 from typing import Callable, Optional
@@ -10,6 +9,7 @@ from typing import Callable, Optional
 import grpc
 
 from tenure._connection import Replica
+from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
 
 
@@ -23,7 +23,7 @@ class KeepAliveStream:
         self,
         replica: Replica,
         on_message: Callable[[pb.KeepAliveResponse], None],
-        on_closed: Callable[[], None],
+        on_closed: Callable[[Optional[ServiceError]], None],
     ) -> None:
         self._on_message = on_message
         self._on_closed = on_closed
@@ -46,8 +46,11 @@ class KeepAliveStream:
         self._requests.put(None)
 
     def _read(self) -> None:
-        with contextlib.suppress(grpc.RpcError):
+        error = None
+        try:
             for message in self._call:
                 self._on_message(message)
+        except grpc.RpcError as failure:
+            error = ServiceError.from_rpc(failure)
         self._requests.put(None)
-        self._on_closed()
+        self._on_closed(error)

@@ -235,7 +235,11 @@ class Candidacy:
         return answer
 
     def _not_elected(self, timeout: Optional[float]) -> NotElected:
-        return NotElected(f"not elected in {self.election!r} within {timeout} s")
+        trouble = self._loop.troubles.last
+        because = f": {trouble.details}" if trouble else ""
+        error = NotElected(f"not elected in {self.election!r} within {timeout} s{because}")
+        error.__cause__ = trouble
+        return error
 
     def proclaim(self, value: Union[bytes, str]) -> None:
         """Publishes another value, now or as soon as this process leads. At most 4096 bytes."""
@@ -290,7 +294,8 @@ class Candidacy:
         except NotElected:  # which is a FutureTimeout, too
             raise
         except (FutureTimeout, asyncio.TimeoutError):
-            raise self._not_elected(timeout) from None
+            error = self._not_elected(timeout)
+            raise error from error.__cause__
         finally:
             with self._lock:
                 promises.discard(promise)
@@ -352,6 +357,7 @@ class Candidacy:
 
     def _on_elected(self, event: _seat.Elected) -> None:
         seat = self._seat = Seat(self, event.leadership)
+        self._say(logging.INFO, f"leads {self.election!r} in term {seat.term}")
         self._run(self._callbacks.on_elected, seat)
         self._loop.callbacks.run(self._seat_won, seat)
 
@@ -377,6 +383,8 @@ class Candidacy:
 
     def _on_lost(self, event: _seat.Lost) -> None:
         cause = cause_name(event.cause)
+        term = self._seat.term if self._seat else 0
+        self._say(logging.INFO, f"no longer leads {self.election!r}: term {term} ended: {cause}")
         self._run(self._callbacks.on_lost, self._seat, cause)
         self._stop(f"the seat is lost: {cause}")
 
@@ -385,6 +393,7 @@ class Candidacy:
         self._no_seat()
 
     def _on_refused(self, event: _seat.Refused) -> None:
+        self._say(logging.ERROR, f"stands no longer for {self.election!r}: {event.error}")
         self._run(self._callbacks.on_refused, self, event.error)
         with self._lock:
             self._refusal = event.error
@@ -414,6 +423,10 @@ class Candidacy:
     def _run(self, callback: Optional[Callable[..., None]], *arguments: Any) -> None:
         if callback:
             self._loop.callbacks.run(self._gate.pass_through, callback, *arguments)
+
+    def _say(self, level: int, line: str) -> None:
+        """On the callbacks' thread: a logger may wait."""
+        self._loop.callbacks.run(logger.log, level, "%s", line)
 
     # Of the callbacks' thread.
 

@@ -29,7 +29,9 @@ class TenureError(Exception):
 
 
 class NotElected(TenureError, TimeoutError):
-    """The seat was not won within the time to wait."""
+    """The seat was not won within the time to wait. If the service could not be used, `__cause__`
+    is the ServiceError that says why.
+    """
 
 
 class SeatLost(TenureError):

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 import queue
 import random
@@ -33,7 +34,7 @@ from typing import Any, AsyncIterator, Callable, Iterator, Optional, Sequence, U
 
 import grpc
 
-from tenure import _fork, _observation, _pauses
+from tenure import _clock, _fork, _observation, _pauses, _trouble
 from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._lease import SECOND
@@ -41,6 +42,8 @@ from tenure._observation import Observation, Verdict
 from tenure._validation import check_name
 from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
+
+logger = logging.getLogger("tenure")
 
 Change = Union[pb.Snapshot, pb.Event]
 Names = Union[str, Sequence[str]]
@@ -103,6 +106,7 @@ class Observer:
         self._stopped = threading.Event()
         self._call: Any = None  # while a stream is open
         self._failures = 0
+        self._troubles = _trouble.Troubles()
         self._random = random.SystemRandom()
         thread = threading.Thread(target=self._run, name="tenure-observer", daemon=True)
         thread.start()
@@ -141,6 +145,8 @@ class Observer:
     def _run(self) -> None:
         while not self._stopped.is_set():
             error = self._follow_one_stream()
+            if error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason:
+                error = self._explain(error)  # not Tenure: another endpoint may be
             if _is_final(error):
                 self._call_back(self._on_failed, error)
                 break
@@ -149,6 +155,7 @@ class Observer:
                 pause = _pauses.backoff(self._failures, self._random)
             else:
                 pause = _pauses.refused(self._random)
+            error = self._explain(error)
             self._call_back(self._on_broken, error)
             with _fork.calling:
                 self._connection.move_on(silent=error.is_silence)
@@ -186,6 +193,9 @@ class Observer:
             watchdog.rest()  # as long as callbacks take
             self._failures = 0
             self._connection.answered(replica)
+            line = self._troubles.answered(replica.endpoint, _clock.now())
+            if line:
+                logger.info(line)
             verdict = self._observation.note(response)
             if verdict is Verdict.GAP:
                 return ServiceError(grpc.StatusCode.UNAVAILABLE, "the stream skipped changes")
@@ -194,6 +204,16 @@ class Observer:
                 self._call_back(self._told[kind], getattr(response, kind))
             watchdog.watch()
         return ServiceError(grpc.StatusCode.UNAVAILABLE, "the server ended the stream")
+
+    def _explain(self, error: ServiceError) -> ServiceError:
+        """In plain words; and says it, unless it was said."""
+        if self._stopped.is_set() or error.details.startswith("cannot use "):
+            return error
+        endpoint, tls = self._connection.replica.endpoint, self._connection.tls
+        line = self._troubles.failed(endpoint, error, tls, _clock.now())
+        if line:
+            logger.warning(line)
+        return _trouble.explained(error, endpoint, tls)
 
     def _silence(self) -> ServiceError:
         details = f"the stream was silent for {self._silence_max} s"

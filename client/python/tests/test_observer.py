@@ -93,7 +93,6 @@ def test_a_thread_that_cannot_be_started_is_tried_again(service, refuse_threads,
         ("RESOURCE_EXHAUSTED", False),
         ("PERMISSION_DENIED", True),
         ("INVALID_ARGUMENT", True),
-        ("UNIMPLEMENTED", True),
     ],
 )
 def test_a_refusal_that_an_operator_may_end_is_no_end(new_proxy, monkeypatch, code, is_final):

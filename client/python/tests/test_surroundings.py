@@ -10,6 +10,8 @@ import pytest
 from conftest import PATIENCE
 
 import tenure
+from tenure import _session
+from tenure._lease import SECOND
 
 
 class Child:
@@ -158,7 +160,10 @@ def freeze_the_one_in_use(client, replicas):
 
 
 @pytest.mark.parametrize("campaigns", [False, True])
-def test_a_client_that_ends_while_its_replica_is_frozen_uses_another_one(new_service, campaigns):
+def test_a_client_that_ends_while_its_replica_is_frozen_uses_another_one(
+    new_service, campaigns, monkeypatch
+):
+    monkeypatch.setattr(_session, "ANSWER_PATIENCE", (20 * SECOND, 20 * SECOND))
     replicas = [new_service().start() for _ in range(3)]
     endpoints = ",".join(replica.endpoint for replica in replicas)
     client = tenure.Client(endpoints, lease_ttl=600)
@@ -168,7 +173,7 @@ def test_a_client_that_ends_while_its_replica_is_frozen_uses_another_one(new_ser
     if campaigns:
         elector.stand("jobs")
 
-    client.close(2.5)  # a call on a frozen replica would take 3 s
+    client.close(10)
 
     rival_of(endpoints)
 
@@ -179,7 +184,9 @@ def test_a_process_that_ends_while_its_replica_is_frozen_uses_another_one(new_se
     child = new_child(
         f"""
 import sys, tenure, tenure.client
-tenure.client._EXIT_PATIENCE = 2.5  # a call on a frozen replica would take 3 s
+from tenure import _session
+tenure.client._EXIT_PATIENCE = 10
+_session.ANSWER_PATIENCE = (20_000_000_000, 20_000_000_000)
 client = tenure.Client({endpoints!r}, lease_ttl=600)
 tenure.Elector(client).stand("orders").wait()
 for line in sys.stdin:
