@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -120,6 +121,7 @@ final class ClientLoop {
   private final HolderClock clock;
   private final List<ClientMetrics> metrics;
   private final BlockingQueue<Input> inputs = new LinkedBlockingQueue<>();
+  private final AtomicLong told = new AtomicLong();
   private final AtomicInteger lastSeat = new AtomicInteger();
   private final Map<Integer, Published> published = new ConcurrentHashMap<>(); // by seat
   private final SerialExecutor callbacks = new SerialExecutor("tenure-callbacks");
@@ -133,7 +135,7 @@ final class ClientLoop {
   private final Effects effects = new CarryOut();
   private ClientCallStreamObserver<KeepAliveRequest> stream; // null: none is open
   private long openStream; // its number
-  private long wake = Lease.NEVER;
+  private volatile long wake = Lease.NEVER; // written by its thread
   private long giveUpAt = Lease.NEVER;
   private long cutOffAt = Lease.NEVER; // ends the calls that are under way when the end begins
   private final Map<Long, Answer<?, ?>> underWay = new HashMap<>(); // by call
@@ -162,7 +164,23 @@ final class ClientLoop {
 
   /** Passed over if the session has ended. */
   void tell(Input input) {
-    if (!over) inputs.add(input);
+    if (over) return;
+    told.incrementAndGet();
+    inputs.add(input);
+  }
+
+  /** How often it was told something. */
+  long told() {
+    return told.get();
+  }
+
+  /** When it decides next if it is told nothing before. */
+  long nextWake() {
+    return wake;
+  }
+
+  boolean isOver() {
+    return over;
   }
 
   /** For a seat; never the same twice. */

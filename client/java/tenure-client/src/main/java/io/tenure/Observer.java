@@ -3,7 +3,6 @@ package io.tenure;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.tenure.Connection.Credentials;
 import io.tenure.Connection.Replica;
 import io.tenure.v1.ObserveRequest;
 import io.tenure.v1.ObserveResponse;
@@ -75,10 +74,7 @@ public final class Observer implements AutoCloseable {
     prefixes = builder.prefix ? builder.names : List.of();
     wish = new Observation.Wish(builder.names, builder.prefix, builder.fromRevision);
     observation = new Observation(wish);
-    String endpoints = builder.endpoints;
-    Credentials credentials = builder.credentials;
-    String serviceId = builder.serviceId;
-    newConnection = () -> new Connection(endpoints, credentials, serviceId);
+    newConnection = builder.connections();
     silenceMax = builder.silenceMax;
   }
 

@@ -3,6 +3,8 @@ package io.tenure;
 import io.grpc.ChannelCredentials;
 import io.tenure.Connection.Credentials;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Says where the service is, and how to connect to it: what all builders have.
@@ -13,6 +15,7 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
   String endpoints = "127.0.0.1:7070";
   Credentials credentials = Credentials.NONE;
   String serviceId; // null: that of most endpoints
+  private FakeTenure fake; // null: the service is real
 
   abstract Self self();
 
@@ -64,8 +67,27 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
     return self();
   }
 
-  /** Connects to nothing yet. */
-  Connection connection() {
-    return new Connection(endpoints, credentials, serviceId);
+  /** Takes the place of endpoints and credentials. */
+  Self fake(FakeTenure fake) {
+    this.fake = fake;
+    return self();
+  }
+
+  /** Connects to nothing yet, and later changes of this builder do not count. */
+  Supplier<Connection> connections() {
+    FakeTenure fake = this.fake;
+    String endpoints = this.endpoints;
+    Credentials credentials = this.credentials;
+    String serviceId = this.serviceId;
+    return () -> fake == null ? new Connection(endpoints, credentials, serviceId) : fake.connect();
+  }
+
+  HolderClock clock() {
+    return fake == null ? HolderClock.SYSTEM : fake.clock();
+  }
+
+  Consumer<ClientLoop> loopListener() {
+    FakeTenure fake = this.fake;
+    return fake == null ? loop -> {} : fake::add;
   }
 }

@@ -1,6 +1,5 @@
 package io.tenure;
 
-import io.tenure.Connection.Credentials;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -39,16 +39,17 @@ public final class TenureClient implements AutoCloseable {
   private boolean closed;
 
   private TenureClient(Builder builder) {
-    String endpoints = builder.endpoints;
-    Credentials credentials = builder.credentials;
-    String serviceId = builder.serviceId;
+    Supplier<Connection> connections = builder.connections();
+    HolderClock clock = builder.clock();
+    Consumer<ClientLoop> listener = builder.loopListener();
     List<ClientMetrics> metrics = List.copyOf(builder.metrics);
     String candidate = builder.candidate == null ? defaultCandidate() : builder.candidate;
     Session.Options options = new Session.Options(candidate, builder.leaseTtl, builder.supersede);
     newLoop =
         () -> {
-          Connection connection = new Connection(endpoints, credentials, serviceId);
-          return new ClientLoop(options, connection, HolderClock.SYSTEM, metrics);
+          ClientLoop loop = new ClientLoop(options, connections.get(), clock, metrics);
+          listener.accept(loop);
+          return loop;
         };
     closesOnExit = builder.closeOnExit;
     if (closesOnExit) OpenClients.add(this);

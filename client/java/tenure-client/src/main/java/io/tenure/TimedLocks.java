@@ -64,13 +64,15 @@ public final class TimedLocks implements AutoCloseable {
   private static final int SUFFIX_BYTES = 8;
 
   private final String candidate;
+  private final HolderClock clock;
   private final SecureRandom random = new SecureRandom();
   private final Connection connection; // under itself
   private boolean isUnsure = true; // which endpoints belong to the service; under the connection
 
   private TimedLocks(Builder builder) {
     candidate = builder.candidate == null ? TenureClient.defaultCandidate() : builder.candidate;
-    connection = builder.connection();
+    connection = builder.connections().get();
+    clock = builder.clock();
   }
 
   /**
@@ -147,7 +149,7 @@ public final class TimedLocks implements AutoCloseable {
      * @return zero if it must have ended
      */
     public Duration remaining() {
-      return Duration.ofNanos(Math.max(lease.believedUntil() - HolderClock.SYSTEM.now(), 0));
+      return Duration.ofNanos(Math.max(lease.believedUntil() - clock.now(), 0));
     }
 
     /**
@@ -169,7 +171,7 @@ public final class TimedLocks implements AutoCloseable {
      *     void, and be free when that time is over
      */
     public Optional<TimedLock> extend(Duration time) {
-      if (HolderClock.SYSTEM.now() >= lease.endsAt()) return Optional.empty();
+      if (clock.now() >= lease.endsAt()) return Optional.empty();
       CampaignRequest.Builder request =
           CampaignRequest.newBuilder().setElection(fence.election()).setSupersede(true);
       Optional<TimedLock> extended = campaign(request, fence.election(), holder, time);
@@ -216,7 +218,7 @@ public final class TimedLocks implements AutoCloseable {
             .setWait(Lease.duration(0))
             .setRequestId(ByteString.copyFrom(randomBytes(REQUEST_ID_BYTES)))
             .build();
-    long sentAt = HolderClock.SYSTEM.now();
+    long sentAt = clock.now();
     CampaignResponse response = ask(stub -> stub.campaign(complete));
     checkService(response.getSession().getServiceId());
     String session = response.getSession().getSessionId();

@@ -132,6 +132,14 @@ class PackedTest {
   }
 
   @Test
+  void theFakeOfTheReadmeMovesItsClock() throws Exception {
+    run(compile("tenure-client", "Rehearse"), "Rehearse");
+
+    programs.awaitLine("after an hour: true");
+    programs.awaitLine("after an outage: false");
+  }
+
+  @Test
   void theReadmeElectsOneOfThreeProcesses() throws Exception {
     String classPath = compile("tenure-client", "Ship", "Latch");
     for (int i = 0; i < 3; i++) run(classPath, "Ship", service.endpoint());
