@@ -7,7 +7,7 @@ import { NotElected, SeatLost, type ServiceError } from "./errors.js";
 import { RELEASE_PATIENCE_MS, Seat, type SeatOwner } from "./led-seat.js";
 import { nameOf, type SeatEvent, type SeatOptions } from "./seat.js";
 import { traceOfCaller } from "./trace.js";
-import { isOfTheEndpoint } from "./trouble.js";
+import { explain, isOfTheEndpoint } from "./trouble.js";
 import { checkNotNegative, checkValue } from "./validation.js";
 import { within } from "./within.js";
 
@@ -275,8 +275,8 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     for (const { reject } of this.waiters) reject(error);
   }
 
-  private warn({ details, reason }: ServiceError, next: string): void {
-    const why = reason ? `${details} (${reason})` : details;
+  private warn(error: ServiceError, next: string): void {
+    const why = explain(error, false).text;
     this.loop.log.warn(`cannot stand for ${this.election}: ${why}; ${next}`);
   }
 

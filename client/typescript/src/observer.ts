@@ -16,7 +16,7 @@ import type { Event, ObserveResponse, Progress, Snapshot } from "./stubs/tenure/
 import { type ObserveStream, THIS_MACHINE } from "./surroundings.js";
 import { Teller } from "./teller.js";
 import { addTrace, traceOfCaller } from "./trace.js";
-import { isOfTheEndpoint } from "./trouble.js";
+import { explain, isOfTheEndpoint } from "./trouble.js";
 import { checkEndpoints, checkName, checkServiceId } from "./validation.js";
 
 const OBSERVED_MAX = 10_000;
@@ -232,7 +232,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
 
   /** What concerns an endpoint has been said already. */
   private warn({ log }: Connection, error: ServiceError, next: string): void {
-    const why = error.reason ? `${error.details} (${error.reason})` : error.details;
+    const why = explain(error, false).text;
     if (isOfTheEndpoint(error) || why === this.warned) return;
     this.warned = why;
     log.warn(`cannot observe ${this.text}: ${why}; ${next}`);

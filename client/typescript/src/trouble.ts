@@ -50,12 +50,17 @@ const REASONS: Readonly<Record<string, string>> = {
   STORE_UNAVAILABLE: "the service runs, but cannot reach its database: ",
   DRAINING: "the replica is shutting down: ",
   OVERLOADED: "the replica is overloaded: ",
+  PERMISSION_DENIED: "permission denied: ",
   WRONG_SERVICE: "",
 };
 
 /** `tls`: the connection uses it. */
 export function explain({ code, reason, details }: ServiceError, tls: boolean): Trouble {
-  if (reason) return { kind: reason, text: `${REASONS[reason] ?? ""}${details}` };
+  if (reason) {
+    const begin = REASONS[reason];
+    const text = begin === undefined ? `${details} (${reason})` : begin + details;
+    return { kind: reason, text };
+  }
   for (const [pattern, kind, text] of PHRASES) {
     if (pattern.test(details)) return { kind, text };
   }

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { copyFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 
-import { Elector, Observer, ServiceError, Tls, type TlsOptions } from "../src/index.js";
+import { Elector, NotElected, Observer, ServiceError, Tls, type TlsOptions } from "../src/index.js";
 import { folderOf, makeAuthority, makeCertificate } from "./support/certificates.js";
 import { clientOf } from "./support/clients.js";
+import { Lines } from "./support/lines.js";
 import { Service } from "./support/service.js";
 
 const POLICY = `
@@ -50,6 +51,23 @@ test("a client is known by its certificate, or by its token", async (context) =>
   assert.equal(seat.term, 1);
   const mail = await electorWith(context, service, { ca, token: file("token") }).lead("mail");
   assert.equal(mail.term, 1);
+});
+
+test("a client that is not allowed to stand or to observe says so once", async (context) => {
+  const { file, service } = await secured(context);
+  const { endpoint: endpoints } = service;
+  const credentials = new Tls({ ca: file("ca.crt") });
+  const logger = new Lines();
+  const elector = new Elector(clientOf(context, { endpoints, credentials, logger }));
+
+  await assert.rejects(elector.lead("orders", { waitMs: 0 }), NotElected);
+  const observer = new Observer({ endpoints, credentials, logger, names: ["orders"] });
+  await assert.rejects(observer[Symbol.asyncIterator]().next(), ServiceError);
+
+  logger.assertAre(
+    /^warn: cannot stand for orders: permission denied: .*; still trying$/,
+    /^warn: cannot observe orders: permission denied: .*; not trying again$/,
+  );
 });
 
 test("who is not allowed to observe is told, and who is observes", async (context) => {

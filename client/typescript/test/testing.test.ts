@@ -280,7 +280,7 @@ const SCENES: Record<string, Scene> = {
     return [...told, `newer leads ${seat.term}`];
   },
 
-  "who leaves the queue is not elected": async (stage) => {
+  "a candidate that leaves the queue is not elected": async (stage) => {
     const first = new Elector(stage.client("a"));
     const seat = await first.lead("orders");
     const second = new Elector(stage.client("b"));
