@@ -72,6 +72,7 @@ func newLoop(session machine.SessionOptions, connection *connection, options Cli
 		session: machine.NewSession(session, rand.New(rand.NewSource(newSeed()))), connection: connection,
 		membership: newMembership(options.ServiceID, lines.log), giveUpAt: machine.Never,
 	}
+	l.callbacks.patience = callPatience
 	l.callbacks.slow = func() {
 		lines.log(slog.LevelWarn, fmt.Sprintf("tenure: a callback has not returned for %s: others wait for it, and so does work that is to begin", inWords(callPatience)))
 	}

@@ -64,8 +64,9 @@ const callPatience = 10 * time.Second
 // executor calls functions one after the other, on a goroutine that is there only while there are
 // any. Safe for concurrent use.
 type executor struct {
-	self goroutine
-	slow func() // called when a call has taken longer than callPatience; nil: nobody cares
+	self     goroutine
+	slow     func() // called when a call takes longer than the patience; nil: nobody cares
+	patience time.Duration
 
 	mutex   sync.Mutex
 	queue   []func()
@@ -74,7 +75,7 @@ type executor struct {
 
 func (e *executor) run(call func()) { e.runIfRoom(math.MaxInt, call) }
 
-// runIfRoom does nothing if so many calls wait already.
+// runIfRoom drops the call if waitingMax wait already.
 func (e *executor) runIfRoom(waitingMax int, call func()) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -114,7 +115,7 @@ func (e *executor) work() {
 
 func (e *executor) do(call func()) {
 	if e.slow != nil {
-		defer time.AfterFunc(callPatience, e.slow).Stop()
+		defer time.AfterFunc(e.patience, e.slow).Stop()
 	}
 	call()
 }

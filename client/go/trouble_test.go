@@ -116,3 +116,13 @@ func TestACallbackThatEndsItsGoroutineKeepsNoSeatFromItsWork(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestACallbackThatBlocksIsNoticed(t *testing.T) {
+	noticed, until := make(chan struct{}), make(chan struct{})
+	defer close(until)
+	its := executor{patience: 1, slow: func() { close(noticed) }}
+
+	its.run(func() { <-until })
+
+	receive(t, "that it is slow", noticed)
+}

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// Of real time. Nothing takes so long unless it never comes.
+	// In real time: how long to wait for what comes within moments, or never.
 	patience = 10 * time.Second
 	glance   = 200 * time.Microsecond
 	// How long a lease is if nobody says.
@@ -81,8 +81,8 @@ func (s *Service) Client(candidate string) *tenure.Client {
 	return client
 }
 
-// Advance lets time pass. Whoever can reach the service renews meanwhile; the leases of all others end
-// when it is their time, and their seats go to the next in the queue. Returns when the clients have acted
+// Advance lets time pass. Clients that can reach the service renew meanwhile; the leases of all others end
+// when they are due, and their seats go to the next in the queue. Returns when the clients have acted
 // on it; their callbacks and work run on goroutines of their own.
 func (s *Service) Advance(d time.Duration) {
 	s.t.Helper()

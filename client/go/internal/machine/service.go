@@ -11,7 +11,7 @@ import (
 	pb "tenure/v1"
 )
 
-// WrongService is the reason of who belongs to another service.
+// WrongService is the reason of an error whose replica belongs to another service.
 const WrongService = "WRONG_SERVICE"
 
 // Answer is to which service an endpoint belongs, by its own word; empty if it did not say.
