@@ -200,7 +200,7 @@ func (c *LeaderCache) end(err error) {
 	}
 	close(c.ended)
 	if err != nil {
-		c.observer.lines.log(slog.LevelError, "tenure: the service refuses a leader cache; not trying again", slog.String("reason", status.Convert(err).Message()))
+		c.observer.lines.log(slog.LevelError, "tenure: cannot observe: "+refusalOf(status.Convert(err))+"; not trying again")
 		tell(c.options.OnFailed, err)
 	}
 }

@@ -411,10 +411,10 @@ func (l *loop) logNews(s *stand, event machine.Event) {
 	case machine.Troubled:
 		answer := status.Convert(what.Err)
 		if _, wrong := serviceOf(answer); !machine.IsTransient(answer) && !wrong { // said where it was found out
-			l.lines.log(slog.LevelWarn, "tenure: the service does not let this process stand for now; still trying", election, slog.String("reason", answer.Message()))
+			l.lines.log(slog.LevelWarn, fmt.Sprintf("tenure: cannot stand for %s: %s; still trying", s.options.Election, refusalOf(answer)))
 		}
 	case machine.Refused:
-		l.lines.log(slog.LevelError, "tenure: the service does not let this process stand; not trying again", election, slog.String("reason", status.Convert(what.Err).Message()))
+		l.lines.log(slog.LevelError, fmt.Sprintf("tenure: cannot stand for %s: %s; not trying again", s.options.Election, refusalOf(status.Convert(what.Err))))
 	}
 }
 

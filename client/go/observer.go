@@ -199,7 +199,7 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 		connection.leave(replica.endpoint)
 	}
 	if why == nil {
-		why = &reason{refusedForNow, answer.Message()}
+		why = &reason{refusedForNow, refusalOf(answer)}
 	}
 	return answer, *why, replica.endpoint
 }

@@ -116,6 +116,21 @@ func reasonOf(answer *status.Status, noted *reason) reason {
 	return reason{otherReason, oneLine(answer.Code().String() + " " + answer.Message())}
 }
 
+// refusalOf is why the service refuses a call, in plain words.
+func refusalOf(answer *status.Status) string {
+	message := oneLine(answer.Message())
+	switch code := answer.Code(); {
+	case code == codes.PermissionDenied || code == codes.Unauthenticated:
+		return "permission denied: " + message
+	case machine.InfoOf(answer).GetReason() != "":
+		return message + " (" + machine.InfoOf(answer).GetReason() + ")"
+	case message == "":
+		return code.String()
+	default:
+		return message
+	}
+}
+
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // asSeen is the answer of a replica as the state machines see it, and why the replica cannot be used, if

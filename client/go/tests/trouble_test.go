@@ -208,14 +208,14 @@ func TestWhatTheServiceRefusesIsSaid(t *testing.T) {
 	logger, said := spokenLines()
 	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, Logger: logger}), tenure.ElectorOptions{Election: "orders"})
 	must(t, elector.Stand())
-	if line := receive(t, "a warning", said); !strings.HasPrefix(line, "WARN tenure: the service does not let this process stand for now; still trying election=orders reason=") {
+	if line := receive(t, "a warning", said); !strings.HasPrefix(line, "WARN tenure: cannot stand for orders: permission denied: ") || !strings.HasSuffix(line, "; still trying") {
 		t.Error(line)
 	}
 
 	malformed := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: startService(t).endpoint, LeaseTTL: 100 * time.Hour, Logger: logger}),
 		tenure.ElectorOptions{Election: "mail"})
 	must(t, malformed.Stand())
-	if line := receive(t, "an error", said); !strings.HasPrefix(line, "ERROR tenure: the service does not let this process stand; not trying again election=mail reason=") {
+	if line := receive(t, "an error", said); !strings.HasPrefix(line, "ERROR tenure: cannot stand for mail: ") || !strings.HasSuffix(line, " (INVALID_LEASE_TTL); not trying again") {
 		t.Error(line)
 	}
 }
