@@ -38,16 +38,30 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
   // Begins, watching. Once, and before anything else. Errors: kDraining, kOverloaded; then it has
   // not begun, and nothing is sent.
   [[nodiscard]] Result<void> Begin(const std::vector<engine::Watch>& watches) {
+    auto joined = Join(watches);
+    if (joined) Start();
+    return joined;
+  }
+
+  // The two halves of Begin, for tests and the simulation, which have events arrive in between.
+
+  // Watches. Errors: as Begin.
+  [[nodiscard]] Result<void> Join(const std::vector<engine::Watch>& watches) {
     auto joined = engine_.hub().Join(this->shared_from_this());
-    if (!joined) {
-      const MutexLock lock(mutex_);
-      refused_ = true;
-      return tl::unexpected(joined.error());
-    }
+    if (!joined) return tl::unexpected(joined.error());
     membership_ = std::move(*joined);
     for (const engine::Watch& watch : watches) membership_.Add(watch);
-    Happened(Begun{});
     return {};
+  }
+  // REQUIRES: it has joined.
+  void Start() {
+    Happened(Begun{});
+    bool drained = false;
+    {
+      const MutexLock lock(mutex_);
+      drained = std::exchange(drained_early_, false);
+    }
+    if (drained) Tell(Drained{});
   }
 
   void Happened(Event event) {
@@ -87,9 +101,17 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
     if constexpr (std::is_constructible_v<Event, T>) Happened(std::move(event));
   }
 
+  // Before it begins, the machine hears nothing: what has changed is in what it will read. Only a
+  // shutdown is kept for it.
   std::optional<WatchSessions> Step(Event event) TENURE_REQUIRES(mutex_) {
     std::optional<WatchSessions> watch;
-    if (refused_) return watch;
+    begun_ |= std::holds_alternative<Begun>(event);
+    if (!begun_) {
+      if constexpr (std::is_constructible_v<Event, Drained>) {
+        drained_early_ |= std::holds_alternative<Drained>(event);
+      }
+      return watch;
+    }
     for (auto& effect : machine_.Step(std::move(event), engine_.scheduler().Now())) {
       std::visit(
           [&]<typename T>(T& it) TENURE_REQUIRES(mutex_) {
@@ -191,7 +213,8 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
 
   Mutex mutex_;
   Machine machine_ TENURE_GUARDED_BY(mutex_);
-  bool refused_ TENURE_GUARDED_BY(mutex_) = false;  // it has not begun, and the caller knows
+  bool begun_ TENURE_GUARDED_BY(mutex_) = false;
+  bool drained_early_ TENURE_GUARDED_BY(mutex_) = false;  // before it began
   std::array<Planned, kTimers> timers_ TENURE_GUARDED_BY(mutex_);
 };
 

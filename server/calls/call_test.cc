@@ -167,6 +167,90 @@ TEST_F(CallTest, NoCallBeginsAfterAShutdown) {
   EXPECT_EQ(*replica_.Read({"orders"}), std::nullopt);
 }
 
+TEST_F(CallTest, AShutdownBeforeACallHasBegunEndsItAsOneAfterwards) {
+  EXPECT_TRUE(replica_.Do(testing::Stand("orders", "a")));
+  WaitingCampaign machine(testing::Stand("orders", "b"), {{}, {}});
+  const auto watches = machine.Watches();
+  const auto b = std::make_shared<CampaignCall>(
+      replica_.engine, std::move(machine),
+      [this](OpenCampaign::Outward outward) { told_.push_back("b" + Text(outward)); });
+  calls_.push_back(b);
+  ASSERT_TRUE(b->Join(watches));
+  replica_.engine.hub().Drain();
+  EXPECT_THAT(told_, IsEmpty());
+  b->Start();
+  replica_.Run();
+
+  EXPECT_THAT(told_, ElementsAre(::testing::StartsWith("b: this replica")));
+  EXPECT_EQ(Waiting(), 1u);
+}
+
+// A machine that says what it hears.
+struct ListeningMachine {
+  using Event = std::variant<Begun, Changed, SessionOver, HistoryReset, Drained>;
+  using Outward = std::variant<Write<std::string>>;
+  using Effect = std::variant<Outward>;
+
+  [[nodiscard]] static std::vector<Effect> Step(const Event& event, SteadyTime) {
+    constexpr const char* kNames[] = {"begun", "changed", "over", "reset", "drained"};
+    return {Outward{Write<std::string>{kNames[event.index()]}}};
+  }
+  [[nodiscard]] static bool finished() { return false; }
+};
+
+TEST_F(CallTest, NothingIsHeardBeforeTheBeginning) {
+  std::vector<std::string> heard;
+  const auto call = std::make_shared<Call<ListeningMachine>>(
+      replica_.engine, ListeningMachine(), [&](ListeningMachine::Outward outward) {
+        heard.push_back(std::get<Write<std::string>>(outward).message);
+      });
+  const auto session = Id("a");
+  ASSERT_TRUE(call->Join({engine::WatchElection{{"orders"}}, engine::WatchSession{session}}));
+  engine::WatchHub& hub = replica_.engine.hub();
+  const auto happen = [&] {
+    Event event;
+    event.election = {"orders"};
+    hub.Tell(event);
+    Session over;
+    over.id = session;
+    hub.TellSessionEnded(over);
+    hub.TellReset();
+  };
+  happen();
+  EXPECT_THAT(heard, IsEmpty());
+  call->Start();
+  EXPECT_THAT(heard, ElementsAre("begun"));
+  happen();
+  hub.Drain();
+  EXPECT_THAT(heard, ElementsAre("begun", "changed", "over", "reset", "drained"));
+  call->Leave();
+}
+
+TEST_F(CallTest, AnObserverThatResumesDuringAChangeGoesOnWhereItSays) {
+  EXPECT_TRUE(replica_.Do(testing::Stand("orders", "a")));
+  EXPECT_TRUE(replica_.Do(Leave("orders", "a")));
+  std::vector<uint64_t> revisions;
+  Observe machine(Selection({{ElectionName{"orders"}, Revision{3}}}), {});
+  const auto watches = machine.Watches();
+  const auto stream = std::make_shared<Call<Observe>>(
+      replica_.engine, std::move(machine), [&](Observe::Outward outward) {
+        auto* write = std::get_if<Write<ObserveMessage>>(&outward);
+        ASSERT_NE(write, nullptr);
+        const auto* event = std::get_if<std::shared_ptr<const Event>>(&write->message);
+        revisions.push_back(event != nullptr ? (*event)->revision.value : 0);
+      });
+  ASSERT_TRUE(stream->Join(watches));
+  EXPECT_TRUE(replica_.Do(testing::Stand("orders", "b")));
+  stream->Start();
+  for (int i = 0; i < 3; ++i) {
+    replica_.Run();
+    stream->Happened(Written{true});
+  }
+
+  EXPECT_THAT(revisions, ElementsAre(3, 0));  // the change, then progress
+  stream->Leave();
+}
+
 TEST_F(CallTest, ACallThatIsOverLeavesNothingBehind) {
   auto a = Start("a");
   replica_.Run();

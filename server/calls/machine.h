@@ -25,6 +25,7 @@ using engine::SteadyTime;
 
 // What the engine and the hub have to say. Each machine hears those that concern it.
 
+// First of all.
 struct Begun {};
 // To a Submit.
 struct Answered {

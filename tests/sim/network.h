@@ -150,7 +150,9 @@ std::shared_ptr<Call> Network::SendCampaign(int to, CampaignRequest<Command> req
         },
         [] {});
     replica.TakeIn(served);
-    if (const auto begun = served->Begin(watches); !begun) respond(tl::unexpected(begun.error()));
+    if (const auto begun = served->Begin(world_, watches); !begun) {
+      respond(tl::unexpected(begun.error()));
+    }
     return [weak = std::weak_ptr(served)] {
       if (const auto call = weak.lock()) call->Happened(calls::Cancelled{});
     };

@@ -49,9 +49,17 @@ void Observer::ReopenLater() {
   world_.After(world_.random.Between(1ms, 500ms), [this] { Open(); });
 }
 
-// Each election that it knows from where it was, and whatever else there is.
+// Each election that it knows from where it was, and whatever else there is: by their prefix, or
+// all by their names.
 std::vector<calls::Selector> Observer::Selectors() {
-  std::vector<calls::Selector> selectors = {{"", {}}};
+  std::vector<calls::Selector> selectors;
+  if (world_.random.OneIn(2)) {
+    selectors.push_back({"", {}});
+  } else {
+    for (const ElectionName& name : world_.elections) {
+      if (!heard_.contains(name)) selectors.push_back({name, {}});
+    }
+  }
   for (const auto& [name, heard] : heard_) {
     const Revision next = heard.Next();
     selectors.push_back({name, world_.mutation.resumes_late ? next.Next() : next});

@@ -140,13 +140,14 @@ class ProbedKeepAlive {
 // A call or a stream in a replica. `send` takes what goes to the caller, `broken` is told when the
 // process dies.
 template <typename Machine>
-class Served final : public Resident {
+class Served final : public Resident, public std::enable_shared_from_this<Served<Machine>> {
  public:
   using Outward = typename Machine::Outward;
 
   Served(engine::Engine& engine, Machine machine, std::function<void(Outward)> send,
          std::function<void()> broken)
-      : call_(std::make_shared<calls::Call<Machine>>(
+      : engine_(engine),
+        call_(std::make_shared<calls::Call<Machine>>(
             engine, std::move(machine),
             [this, send = std::move(send)](Outward outward) {
               finished |= std::visit([](const auto& it) { return IsLast(it); }, outward);
@@ -154,17 +155,40 @@ class Served final : public Resident {
             })),
         broken_(std::move(broken)) {}
 
-  [[nodiscard]] Result<void> Begin(const std::vector<engine::Watch>& watches) {
-    auto begun = call_->Begin(watches);
-    finished |= !begun;
-    return begun;
+  // The thread that begins it may have to wait for a processor once it watches.
+  [[nodiscard]] Result<void> Begin(World& world, const std::vector<engine::Watch>& watches) {
+    auto joined = call_->Join(watches);
+    finished |= !joined;
+    if (!joined) return joined;
+    const Duration pause = world.random.OneIn(2)
+                               ? Duration(0)
+                               : world.random.Between(Duration(0), std::chrono::milliseconds(50));
+    if (pause == Duration(0)) {
+      Start();
+    } else {
+      engine_.scheduler().PostAt(engine::Work::kReads, world.Now() + pause,
+                                 [weak = this->weak_from_this()] {
+                                   if (const auto self = weak.lock()) self->Start();
+                                 });
+    }
+    return joined;
   }
-  void Happened(typename Machine::Event event) { call_->Happened(std::move(event)); }
+  void Happened(typename Machine::Event event) {
+    if (!started_) return early_.push_back(std::move(event));
+    call_->Happened(std::move(event));
+  }
 
   void Leave() override { call_->Leave(); }
   void Abort() override { broken_(); }
 
  private:
+  // gRPC lets the caller's side wait until the call has begun.
+  void Start() {
+    started_ = true;
+    call_->Start();
+    for (auto& event : std::exchange(early_, {})) call_->Happened(std::move(event));
+  }
+
   template <typename T>
   static bool IsLast(const T&) {
     return false;
@@ -177,8 +201,11 @@ class Served final : public Resident {
   static bool IsLast(const calls::BreakOff&) { return true; }
   static bool IsLast(const calls::HangUp&) { return true; }
 
+  engine::Engine& engine_;
   const std::shared_ptr<calls::Call<Machine>> call_;
   const std::function<void()> broken_;
+  bool started_ = false;
+  std::vector<typename Machine::Event> early_;
 };
 
 }  // namespace tenure::sim

@@ -72,7 +72,7 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
         [self = this->shared_from_this()] { self->Break(); });
     served_ = served;
     replica.TakeIn(served);
-    if (!served->Begin(watches_)) Break();
+    if (!served->Begin(network_.world(), watches_)) Break();
   }
 
   // What the machine says. It must not be called back at once.
