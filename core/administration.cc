@@ -172,6 +172,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   tombstone.deleted = true;
   tombstone.creator = election.creator;
   state = ElectionState{.election = std::move(tombstone), .emptied = true};
+  transaction.undecided.erase(command.election);
   return Changed(transaction, state, AdminAction::kDeleted, command.term, "", command.asker);
 }
 

@@ -10,11 +10,11 @@
 
 namespace tenure::testing {
 
-// What a store would load for `command` from all that there is. Who lives is told by a clock that
-// was read before the locks were granted.
+// What a store would load for the commands from all that there is. Who lives is told by a clock
+// that was read before the locks were granted.
 inline TransactionState HeadOf(const TransactionState& all, size_t head_size,
-                               const Command& command) {
-  const LockSet locks = LockSetOf({&command});
+                               const std::vector<const Command*>& commands) {
+  const LockSet locks = LockSetOf(commands);
   const LockSet::Part& needs = locks.elections.begin()->second;
   const auto& appointment = ElectionIn(all).appointment;
   const Incumbent* incumbent = IncumbentOf(ElectionIn(all));

@@ -226,7 +226,7 @@ TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
     const TransactionState before = all;
     const Command command = commands_.Draw(all);
     TransactionState whole = all;
-    TransactionState decided = HeadOf(all, static_cast<size_t>(1 + dice_.Below(2)), command);
+    TransactionState decided = HeadOf(all, static_cast<size_t>(1 + dice_.Below(2)), {&command});
     const TransactionState head = decided;
 
     (void)Do(decided, command, kLimits);
@@ -242,6 +242,42 @@ TEST_P(LawPropertyTest, TheHeadOfTheQueueIsEnoughToElectTheRightOne) {
   }
 
   EXPECT_GT(witness.grants(), kSteps / 50) << "too few grants to have proven anything";
+}
+
+TEST_P(LawPropertyTest, ABatchIsDecidedCommandByCommandFromTheHeadOfTheQueue) {
+  SCOPED_TRACE("seed " + std::to_string(GetParam()));
+  TransactionState all = Given();
+  int undecided = 0;
+
+  for (int step = 0; step < kSteps / 2 && !HasFailure(); ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    LoadAgain(all);
+    Tick(all);
+    std::vector<Command> batch;
+    for (int left = 2 + dice_.Below(3); left > 0; --left) batch.push_back(commands_.Draw(all));
+    std::vector<const Command*> commands;
+    for (const Command& command : batch) commands.push_back(&command);
+    TransactionState whole = all;
+    TransactionState decided = HeadOf(all, 1, commands);
+    const TransactionState head = decided;
+
+    bool is_as_whole = true;
+    for (const Command& command : batch) {
+      const TransactionState before = decided;
+      CheckBlocked(before, Do(decided, command, kLimits));
+      CheckUndecided(decided);
+      (void)Do(whole, command, kLimits);
+      is_as_whole &= decided.undecided.empty();
+    }
+
+    all = Saved(all, head, decided);
+    undecided += is_as_whole ? 0 : 1;
+    if (!is_as_whole) continue;
+    EXPECT_EQ(ElectionIn(all), ElectionIn(whole));
+    EXPECT_EQ(StateIn(all).queue, StateIn(whole).queue);
+  }
+
+  EXPECT_GT(undecided, 0) << "nothing was undecided, so nothing was proven";
 }
 
 // TENURE_TEST_SEED replays one seed.

@@ -78,6 +78,7 @@ struct Seat {
   Fact fact;
 };
 
+constexpr auto kSettlingName = [](const auto& info) { return info.param.name; };
 constexpr auto kSeatName = [](const auto& info) { return info.param.name; };
 
 template <typename... Facts>
@@ -114,6 +115,40 @@ INSTANTIATE_TEST_SUITE_P(
         Seat{"VacantForLongEnough", All(VacantAfter(Term{7}), VacantUntil(kNow))},
         Seat{"OfAnotherThatIsKeptOut", All(VacantAfter(Term{7}), KeptOut("b", kNow + 1s))}),
     kSeatName);
+
+// Of a batch: what a command before has left undecided, for want of the rest of the queue, another
+// one has settled since.
+struct Settling {
+  std::string name;
+  Fact fact = [](TransactionState&) {};
+  std::vector<Command> commands;
+};
+
+class SettledSeatTest : public ::testing::TestWithParam<Settling> {};
+
+TEST_P(SettledSeatTest, ASeatThatWasLeftUndecidedBeforeIsTaken) {
+  auto transaction = Given(Alive("c"), LedBy("a", Term{7}), Waiting("b"), Expired("b"),
+                           HorizonAt("b"), GetParam().fact);
+  (void)Do(transaction, ResignBy("a"));
+  ASSERT_THAT(transaction.undecided, ElementsAre(kElection));
+  for (const Command& command : GetParam().commands) (void)Do(transaction, command);
+
+  EXPECT_THAT(Do(transaction, CampaignForAllBy("c", {kElection})),
+              AnswersElectedInAll(Names{kElection}));
+  EXPECT_THAT(transaction, IsLedBy("c", Term{8}));
+  EXPECT_THAT(transaction.undecided, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, SettledSeatTest,
+    ::testing::Values(
+        Settling{.name = "ByItsDeletion", .commands = {Deleting(Term{7})}},
+        Settling{.name = "ByItsDeletionAndCreation", .commands = {Deleting(Term{7}), Creating()}},
+        Settling{.name = "ByTheEndOfWhoWaited", .commands = {ReconciliationOf("b")}},
+        Settling{.name = "ByAnAppointment", .commands = {Appointing("c", Term{7}, 1s)}},
+        Settling{.name = "ByAnAppointmentWhileItWasPaused",
+                 .commands = {Pausing(), Appointing("c", Term{7}, 1s), Resuming()}}),
+    kSettlingName);
 
 class BlockedSeatTest : public ::testing::TestWithParam<Seat> {};
 

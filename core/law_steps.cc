@@ -118,8 +118,8 @@ void PromoteIncumbent(TransactionState& transaction, ElectionState& state,
     if (CoolsDown(transaction, state, place->candidate)) continue;
     if (HasLiveSession(transaction, *place)) return Grant(transaction, state, place);
   }
-  const bool undecided = transaction.undecided.contains(state.election.name);
-  state.election.wake_at = undecided ? transaction.now : incumbent.until;
+  if (state.horizon && state.incumbent_unread) return LeaveUndecided(transaction, state);
+  state.election.wake_at = incumbent.until;
 }
 
 // The first in the queue whose session is alive, who is not kept out, and who wants to lead.
@@ -260,6 +260,7 @@ void Grant(TransactionState& transaction, ElectionState& state, Place place) {
       Leader{place->session, place->candidate, place->lease_ttl,
              place->value,   transaction.now,  place->asked_again ? CallId{} : place->call_id};
   election.vacant_until = {};
+  transaction.undecided.erase(election.name);
   election.wake_at.reset();
   election.appointment.reset();  // it is fulfilled, or void
   if (election.cooling_until <= transaction.now) election.cooling_until = {};
@@ -270,6 +271,7 @@ void Grant(TransactionState& transaction, ElectionState& state, Place place) {
 void Promote(TransactionState& transaction, ElectionState& state) {
   Election& election = state.election;
   if (election.leader) return;
+  transaction.undecided.erase(election.name);
   election.wake_at.reset();
   if (election.paused || election.waiting == 0) return;
   if (transaction.now < election.vacant_until) {
@@ -309,11 +311,8 @@ void Vacate(TransactionState& transaction, ElectionState& state, Cause cause) {
   }
   EndTerm(transaction, state, cause, reopens_at);
   state.election.vacancy->incumbent = std::move(incumbent);
+  state.incumbent_unread |= lost;
   Promote(transaction, state);
-  // A place that the incumbent has already was not asked for when the queue was read.
-  const Incumbent* kept = KeptFor(transaction, state.election);
-  const bool is_waited_for = kept != nullptr && state.election.wake_at == kept->until;
-  if (state.horizon && is_waited_for) LeaveUndecided(transaction, state);
 }
 
 void ReconcileElection(TransactionState& transaction, ElectionState& state) {

@@ -351,7 +351,9 @@ inline void LoadAgain(TransactionState& transaction) {
   transaction.undecided.clear();
   transaction.admin_changes.clear();
   transaction.premature_expirations = 0;
-  for (auto& [name, state] : transaction.elections) state.emptied = false;
+  for (auto& [name, state] : transaction.elections) {
+    state.emptied = state.incumbent_unread = false;
+  }
 }
 
 // --- What became of it ---
@@ -397,7 +399,8 @@ MATCHER_P(IsVacantAfter, term, "") {
 
 inline bool SameState(const ElectionState& a, const ElectionState& b) {
   return a.election == b.election && a.exists == b.exists && a.queue == b.queue &&
-         a.horizon == b.horizon && a.cool_downs == b.cool_downs && a.emptied == b.emptied;
+         a.horizon == b.horizon && a.cool_downs == b.cool_downs && a.emptied == b.emptied &&
+         a.incumbent_unread == b.incumbent_unread;
 }
 
 MATCHER_P(IsSameAs, before, "") {

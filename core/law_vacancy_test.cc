@@ -232,6 +232,19 @@ TEST(OutageTest, ASeatThatIsLeftUndecidedIsDueAtOnce) {
   }
 }
 
+TEST(OutageTest, ASeatThatIsLeftUndecidedStaysSoAcrossAPause) {
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s), HorizonAt("b"));
+  (void)Do(transaction, Reconciliation());
+
+  (void)Do(transaction, Pausing());
+  EXPECT_THAT(transaction.undecided, IsEmpty());
+  (void)Do(transaction, Resuming());
+
+  EXPECT_THAT(transaction.undecided, ElementsAre(kElection));
+  EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow));
+}
+
 TEST(OutageTest, ASeatThatIsNotOpenYetIsDecidedLater) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s),
                            HorizonAt("b"), WithSettings({.lock_delay = 5s}));

@@ -267,6 +267,25 @@ inline void CheckInLine(const TransactionState& transaction) {
   })) << "somebody waits for a vacant seat, and nothing is going to happen";
 }
 
+// What is undecided is a vacant seat that somebody may wait for.
+inline void CheckUndecided(const TransactionState& transaction) {
+  if (transaction.undecided.empty()) return;
+  const ElectionState& state = StateIn(transaction);
+  EXPECT_TRUE(state.exists && state.horizon) << "all is known";
+  EXPECT_FALSE(state.election.leader) << "the seat is filled";
+}
+
+// A set is refused a seat only for a reason.
+inline void CheckBlocked(const TransactionState& before, const Result<Answer>& answer) {
+  const auto* set = answer ? std::get_if<CampaignForAllAnswer>(&*answer) : nullptr;
+  if (set == nullptr || set->blocked.empty()) return;
+  const Election& election = ElectionIn(before);
+  EXPECT_TRUE(election.leader || election.waiting > 0 || election.paused || election.appointment ||
+              IncumbentOf(election) != nullptr || election.vacant_until > before.now ||
+              !StateIn(before).cool_downs.empty())
+      << "a free seat was refused";
+}
+
 // While nobody does anything, a vacant seat is filled when the election wakes up, and at no other
 // time.
 inline void CheckWakeUps(const TransactionState& transaction) {

@@ -43,6 +43,9 @@ struct ElectionState {
   bool purged = false;
   // Set by the law: events of lower revisions are to be deleted.
   Revision forgotten_before = {};
+  // Set by the law: the seat has been kept for an incumbent since the queue was read, so the
+  // incumbent's place may be among those that were not.
+  bool incumbent_unread = false;
 };
 
 // A seat that was filled, and how it had become vacant.
@@ -93,8 +96,8 @@ struct TransactionState {
   // Sessions that were found to be over, or were ended, in this transaction. Their seats and places
   // in other elections are still to be given up, one `Reconcile` each.
   std::vector<SessionId> ended;
-  // Elections whose next leader cannot be decided from what was read: they need another
-  // `Reconcile`.
+  // Vacant elections whose next leader cannot be decided from what was read: they need another
+  // `Reconcile`. What the latest command has decided counts.
   std::set<ElectionName> undecided;
   std::vector<AdminChange> admin_changes;
   // The terms and revisions of elections that come into being later begin after no lower number.

@@ -213,9 +213,10 @@ class Script {
 
   void DoCommand(const Command& command) {
     const TransactionState before = state_;
-    const TransactionState read = head_size_ == 0 ? before : HeadOf(before, head_size_, command);
+    const TransactionState read = head_size_ == 0 ? before : HeadOf(before, head_size_, {&command});
     TransactionState decided = read;
     const auto answer = Apply(decided, kLimits, command);
+    CheckUndecided(decided);
     if (answer) std::visit(Truth{before, decided, command}, *answer);
 
     TransactionState twice = decided;

@@ -37,7 +37,14 @@ void Auditor::OnTransaction(const LockSet& locks, const TransactionState& decide
     world_.Violate("a transaction was decided by another clock than the database's");
   }
   world_.undecided += undecided.size();
-  for (const ElectionName& name : undecided) world_.Say("   {} is undecided", name.bytes);
+  for (const ElectionName& name : undecided) {
+    world_.Say("   {} is undecided", name.bytes);
+    const ElectionState& state = decided.elections.at(name);
+    if (!state.exists || state.election.leader) {
+      world_.Violate("{} is called undecided, and is {}", name.bytes,
+                     state.exists ? "led" : "deleted");
+    }
+  }
   std::set<ElectionName> may_be_vacant = undecided;
   if (!decided.busy.empty()) {
     for (const auto& [name, item] : locks.elections) may_be_vacant.insert(name);
