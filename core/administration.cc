@@ -170,6 +170,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   tombstone.history_from =
       untold != transaction.events.end() ? untold->revision : election.revision.Next();
   tombstone.deleted = true;
+  tombstone.vacancy = Vacancy{Cause::kDeleted, transaction.now};
   tombstone.creator = election.creator;
   state = ElectionState{.election = std::move(tombstone), .emptied = true};
   transaction.undecided.erase(command.election);

@@ -308,6 +308,7 @@ TEST(DeleteTest, DeletingKeepsOnlyTheNumbersThatMustNotBeReused) {
 
   Election tombstone{kElection, Term{7}, Revision{14}, Ticket{2}};
   tombstone.deleted = true;
+  tombstone.vacancy = Vacancy{Cause::kDeleted, kNow};
   tombstone.history_from = Revision{14};
   EXPECT_EQ(ElectionIn(transaction), tombstone);
   EXPECT_TRUE(StateIn(transaction).emptied);

@@ -333,6 +333,7 @@ void BringIntoBeing(ElectionState& state, const Principal& principal) {
   if (state.exists) return;
   state.exists = true;
   state.election.deleted = false;
+  state.election.vacancy.reset();
   state.election.creator = principal.identity;
 }
 

@@ -328,12 +328,14 @@ TEST(OutageTest, TheIncumbentIsWaitedForWhenTheSeatReopens) {
   EXPECT_THAT(Do(transaction, FirstCampaignBy("a/2")), AnswersElected());
 }
 
-TEST(VacancyTest, AVacancyIsForgottenWithADeletedElection) {
+TEST(VacancyTest, ADeletedElectionKnowsSinceWhenAndForgetsItWhenItIsMadeAgain) {
   auto transaction = Given(LedBy("a", Term{7}));
 
   (void)Do(transaction, Deleting(Term{7}));
+  EXPECT_EQ(ElectionIn(transaction).vacancy, (Vacancy{Cause::kDeleted, kNow}));
 
-  EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
+  (void)Do(transaction, FirstCampaignBy("b"));
+  EXPECT_EQ(transaction.successions.back().vacancy, std::nullopt);
 }
 
 }  // namespace

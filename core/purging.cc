@@ -22,9 +22,16 @@ uint64_t EventsOf(const Election& election, const Past& past) {
   return past.oldest ? election.revision.value - past.oldest->value + 1 : 0;
 }
 
-std::string Detail(const Past& past, DbTime now) {
-  if (!past.changed_at) return "never used";
-  const Duration unused = now - *past.changed_at;
+// The latest of what history tells and of the end of the last term, which the election keeps when
+// its history is trimmed. Nothing: it was never used, as far as anybody knows.
+std::optional<DbTime> LastUsed(const Election& election, const Past& past) {
+  if (!election.vacancy) return past.changed_at;
+  return std::max(past.changed_at.value_or(election.vacancy->since), election.vacancy->since);
+}
+
+std::string Detail(const std::optional<DbTime>& used_at, DbTime now) {
+  if (!used_at) return "never used";
+  const Duration unused = now - *used_at;
   return "unused for " + DurationText(std::chrono::floor<std::chrono::hours>(unused));
 }
 
@@ -42,8 +49,8 @@ Purged Apply(TransactionState& transaction, const Purge& purge, const ElectionNa
   const bool there = state.exists || election.deleted;
   if (!there || !MayBeUnused(election) || IsHeld(election, transaction.now)) return Purged::kNo;
   const Past& past = state.past.value();
-  const bool used = past.changed_at && transaction.now - *past.changed_at < purge.unused_for;
-  if (used) return Purged::kNo;
+  const auto used_at = LastUsed(election, past);
+  if (used_at && transaction.now - *used_at < purge.unused_for) return Purged::kNo;
   if (purge.dry_run) return Purged::kYes;
 
   const uint64_t events = EventsOf(election, past);
@@ -58,7 +65,7 @@ Purged Apply(TransactionState& transaction, const Purge& purge, const ElectionNa
   transaction.origin_min =
       std::max({transaction.origin_min, election.term.value, election.revision.value});
   transaction.admin_changes.push_back({name, AdminAction::kPurged, election.term, transaction.now,
-                                       Detail(past, transaction.now), purge.asker});
+                                       Detail(used_at, transaction.now), purge.asker});
   return Purged::kYes;
 }
 

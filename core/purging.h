@@ -13,7 +13,9 @@
 namespace tenure {
 
 struct Purge {
-  Duration unused_for;   // that no event and no operator's change is younger than this
+  // No event, no end of a term and no operator's change is younger than this. The end of the last
+  // term counts even if nothing is left of it in the history.
+  Duration unused_for;
   bool dry_run = false;  // change nothing
   Asker asker;
 };

@@ -47,6 +47,34 @@ TEST(PurgeTest, AnElectionThatNobodyUsesIsRemoved) {
   EXPECT_THAT(transaction.events, IsEmpty());
 }
 
+// History may have been trimmed, or hidden when terms were raised.
+TEST(PurgeTest, AnElectionThatWasLedLatelyStaysWhateverHistorySays) {
+  const auto vacant_since = [](DbTime since) {
+    return Changed([=](Election& it) { it.vacancy = Vacancy{Cause::kResigned, since}; });
+  };
+  for (const Fact& history : {NothingIsKept(), ChangedAt(kLongAgo)}) {
+    auto transaction = Given(VacantAfter(Term{7}), history, vacant_since(kLongAgo + kInstant));
+    EXPECT_EQ(Purge(transaction, Purging()), Purged::kNo);
+    EXPECT_TRUE(StateIn(transaction).exists);
+
+    vacant_since(kLongAgo)(transaction);
+    EXPECT_EQ(Purge(transaction, Purging()), Purged::kYes);
+    EXPECT_EQ(transaction.admin_changes.at(0).detail, "unused for 48h");
+  }
+}
+
+TEST(PurgeTest, AnElectionThatWasDeletedLatelyStaysWhateverHistorySays) {
+  auto transaction = Given(VacantAfter(Term{7}));
+  (void)Do(transaction, Deleting(Term{7}));
+  LoadAgain(transaction);
+  NothingIsKept()(transaction);
+
+  transaction.now = kNow + kAge + -kInstant;
+  EXPECT_EQ(Purge(transaction, Purging()), Purged::kNo);
+  transaction.now = kNow + kAge;
+  EXPECT_EQ(Purge(transaction, Purging()), Purged::kYes);
+}
+
 TEST(PurgeTest, NewElectionsBeginAfterItsHighestNumber) {
   const ElectionName other{"billing"};
   auto transaction = Given(VacantAfter(Term{7}), ChangedAt(kLongAgo),
@@ -85,6 +113,7 @@ TEST(PurgeTest, ADeletedElectionIsRemoved) {
   auto transaction = Given(VacantAfter(Term{7}));
   ASSERT_TRUE(Do(transaction, Deleting(Term{7})));
   ChangedAt(kLongAgo)(transaction);
+  transaction.now = kNow + kAge;
 
   EXPECT_EQ(Purge(transaction, Purging()), Purged::kYes);
   EXPECT_EQ(transaction.origin_min, 14u);

@@ -221,10 +221,11 @@ struct Election {
   bool deleted = false;      // and not brought into being again since
   DbTime vacant_until = {};  // no grant is made before
   std::optional<Appointment> appointment = {};
-  DbTime cooling_until = {};            // the end of the last cool-down; 0 if there is none
-  std::optional<DbTime> wake_at = {};   // when the passing of time alone may allow a grant
-  Revision history_from = {};           // events before this one were deleted
-  std::optional<Vacancy> vacancy = {};  // nothing while somebody leads, or if nobody ever has
+  DbTime cooling_until = {};           // the end of the last cool-down; 0 if there is none
+  std::optional<DbTime> wake_at = {};  // when the passing of time alone may allow a grant
+  Revision history_from = {};          // events before this one were deleted
+  // Nothing while somebody leads, or if nobody has since the election came into being.
+  std::optional<Vacancy> vacancy = {};
   std::string creator = {};  // the identity that brought it into being; empty without a policy
 
   bool operator==(const Election&) const = default;

@@ -1,12 +1,20 @@
 #include "storage/trimming.h"
 
+#include "core/limits.h"
+
 namespace tenure {
 
 std::optional<HistoryTrimmer::Cut> HistoryTrimmer::CutOf(Revision latest, Revision history_from,
                                                          Revision oldest, DbTime oldest_at) const {
   const uint64_t too_many =
       latest.value > retention_.events_max ? latest.value - retention_.events_max + 1 : 0;
-  const Cut cut{std::max(history_from, Revision{too_many}),
+  // What was hidden when terms were raised shows what was lost, and is kept for as long as other
+  // history. It counts for nothing: its revisions are far from those that follow.
+  const bool raised_since =
+      history_from.value > oldest.value &&
+      history_from.value - oldest.value > std::max(kBumpMin, retention_.events_max) &&
+      latest.value - std::min(latest, history_from).value < retention_.events_max;
+  const Cut cut{raised_since ? Revision{} : std::max(history_from, Revision{too_many}),
                 {now_ - DbTime{retention_.age_max}},
                 {now_ - DbTime{retention_.age_min}}};
   const bool may_go =

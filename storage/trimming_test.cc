@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/law_testing.h"
+#include "core/limits.h"
 
 namespace tenure::testing {
 namespace {
@@ -33,6 +34,15 @@ TEST(HistoryTrimmerTest, OnlyOldExcessOrHiddenEventsAreTrimmed) {
   EXPECT_FALSE(Trims(kRetention, {11}, {}, {2}, 50s)) << "as many as may be";
   EXPECT_TRUE(Trims(kRetention, {5}, {3}, {2}, 50s)) << "hidden";
   EXPECT_FALSE(Trims(kRetention, {5}, {3}, {3}, 50s)) << "the first that is shown";
+}
+
+TEST(HistoryTrimmerTest, WhatWasHiddenWhenTermsWereRaisedIsKeptAsOtherHistory) {
+  const Revision raised{3 * kBumpMin};
+  const Revision from = raised.Next();
+  EXPECT_FALSE(Trims(kRetention, raised, from, {7}, 100s)) << "nothing has happened since";
+  EXPECT_FALSE(Trims(kRetention, {from.value + 9}, from, {7}, 100s)) << "little has";
+  EXPECT_TRUE(Trims(kRetention, {from.value + 10}, from, {7}, 6s)) << "too many have come since";
+  EXPECT_TRUE(Trims(kRetention, raised, from, {7}, 100s + kInstant)) << "too old";
 }
 
 TEST(HistoryTrimmerTest, YoungEventsAndTheLatestOneStay) {
