@@ -12,7 +12,9 @@ from typing import Any, Callable, Optional, Union
 import grpc
 
 from tenure import _fork
+from tenure._service import Survey
 from tenure.credentials import Metadata, Tls
+from tenure.v1 import election_pb2 as pb
 from tenure.v1 import election_pb2_grpc as rpc
 
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
@@ -97,8 +99,16 @@ def _ignore(_: grpc.ChannelConnectivity) -> None:
 class Connection:
     """The replicas of one service, one of them in use. Any will do. Not thread-safe."""
 
-    def __init__(self, endpoints: str, credentials: Credentials, health_check: bool) -> None:
+    def __init__(
+        self,
+        endpoints: str,
+        credentials: Credentials,
+        health_check: bool,
+        service: Callable[[], Metadata] = tuple,  # what tells a replica which service is meant
+    ) -> None:
         self._credentials = credentials
+        self._service = service
+        self._foreign: set[str] = set()  # endpoints of other services, until the next survey
         self._options = list(_OPTIONS)
         if health_check:
             self._options.append(("grpc.service_config", _HEALTH_CHECKED))
@@ -113,6 +123,10 @@ class Connection:
             self._channel_credentials = credentials
         self._replicas = [self._open(endpoint) for endpoint in endpoints_of(endpoints)]
         self._in_use = random.randrange(len(self._replicas))
+
+    @property
+    def several(self) -> bool:
+        return len(self._replicas) > 1
 
     @property
     def tls(self) -> bool:
@@ -143,8 +157,46 @@ class Connection:
                 self._reopen(replica)
         elif overdue or (silent and failed.answered):
             self._reopen(failed)
-        self._in_use = (self._in_use + 1) % len(self._replicas)
+        self._use_next()
         self.replica.drive()
+
+    def _use_next(self) -> None:
+        for _ in self._replicas:
+            self._in_use = (self._in_use + 1) % len(self._replicas)
+            if self.replica.endpoint not in self._foreign:
+                return
+
+    def leave(self, endpoint: str) -> None:
+        """It belongs to another service. If all do, all are used: the next survey says more."""
+        self._foreign.add(endpoint)
+        if all(replica.endpoint in self._foreign for replica in self._replicas):
+            self._foreign.clear()
+
+    def identify(self, known: str, patience: float) -> Survey:
+        """Asks all replicas at once; the caller waits for the calls. Raises RuntimeError."""
+        survey = Survey([replica.endpoint for replica in self._replicas], known)
+        try:
+            for replica in self._replicas:
+                metadata = replica.call_metadata()
+                metadata = tuple(pair for pair in metadata if pair not in self._service())
+                ask = replica.stub.Identify.future
+                survey.calls.append(ask(pb.IdentifyRequest(), timeout=patience, metadata=metadata))
+        except RuntimeError:
+            survey.cancel()
+            raise
+        return survey
+
+    def use(self, service_id: str, survey: Survey) -> None:
+        """Of this service, and best one that answered; the others need no connection."""
+        answers = survey.answers
+        self._foreign = {one for one, said in answers if said and said != service_id}
+        if service_id and answers[self._in_use][1] != service_id:
+            good = [index for index, (_, said) in enumerate(answers) if said == service_id]
+            if good:
+                self._in_use = random.choice(good)
+        for replica in list(self._replicas):
+            if replica is not self.replica:
+                self._reopen(replica)
 
     def close(self) -> None:
         for replica in self._replicas:
@@ -159,7 +211,7 @@ class Connection:
             channel = grpc.insecure_channel(endpoint, self._options)
         else:
             channel = grpc.secure_channel(endpoint, self._channel_credentials, self._options)
-        return Replica(endpoint, channel, self._call_metadata)
+        return Replica(endpoint, channel, lambda: (*self._call_metadata(), *self._service()))
 
     def _files_have_changed(self) -> bool:
         if not isinstance(self._credentials, Tls):

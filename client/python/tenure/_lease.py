@@ -22,12 +22,12 @@ class Lease:
     def __init__(self) -> None:
         self.ttl = 0
         self.believed_until = 0
-        self._renewed_at = 0
+        self.renewed_at = 0
 
     def renewed(self, sent_at: int, ttl: int) -> None:
         """A renewal that was sent at `sent_at` was answered. Answers may come in any order."""
         self.ttl = ttl
-        self._renewed_at = max(self._renewed_at, sent_at)
+        self.renewed_at = max(self.renewed_at, sent_at)
         self.believed_until = max(self.believed_until, sent_at + ttl - ttl // BELIEF_DIVISOR)
 
     def believed_at(self, now: int) -> bool:
@@ -36,7 +36,7 @@ class Lease:
     @property
     def overdue_at(self) -> int:
         """When a renewal, and a second try of it, should have been answered."""
-        return self._renewed_at + self.ttl // 2
+        return self.renewed_at + self.ttl // 2
 
     @property
     def renewal_interval(self) -> int:

@@ -26,9 +26,10 @@ from tenure._connection import Connection, Credentials, Replica, check_threads
 from tenure._lease import FOREVER, SECOND
 from tenure._metrics import Metrics
 from tenure._seat import Event, Lost, SeatOptions
+from tenure._service import Membership, Survey
 from tenure._session import Session
 from tenure._stream import KeepAliveStream
-from tenure.errors import ServiceError
+from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
 
 logger = logging.getLogger("tenure")
@@ -46,6 +47,7 @@ class LoopOptions:
     lease_ttl: Optional[int]  # in nanoseconds
     supersede: bool
     credentials: Credentials
+    service_id: str  # empty: any
     metrics: Metrics
 
 
@@ -77,7 +79,10 @@ class ClientLoop:
         self._inputs: queue.SimpleQueue[Input] = queue.SimpleQueue()
         candidate = options.candidate or f"{socket.gethostname()}:{os.getpid()}"
         self._session = Session(candidate, options.lease_ttl, options.supersede)
-        self._connection = Connection(options.endpoints, options.credentials, health_check=True)
+        self._membership = Membership(options.service_id, self._say)
+        self._connection = Connection(
+            options.endpoints, options.credentials, True, self._membership.metadata
+        )
         self._metrics = options.metrics
         self._metrics.begin()
         self._published: dict[int, _Published] = {}
@@ -252,7 +257,69 @@ class ClientLoop:
     # Effects.
 
     def _send_campaign(self, send: _effects.SendCampaign) -> None:
-        self._send("Campaign", send, partial(self._session.on_campaign_done, send.call))
+        done = partial(self._session.on_campaign_done, send.call)
+        opens = not send.request.session_id
+        if opens and (self._connection.several or self._membership.id):
+            self._survey(send, done)
+        else:
+            self._send("Campaign", send, done)
+
+    def _survey(self, send: _effects.SendCampaign, done: Callable[..., None]) -> None:
+        """All endpoints are asked for their service before a session is opened."""
+        try:
+            check_threads()
+            patience = min(send.patience, self._call_patience) / SECOND
+            survey = self._connection.identify(self._membership.id, patience)
+        except RuntimeError as refusal:
+            error = _unavailable(refusal)
+            self._explain(self._connection.replica, error, _clock.now())
+            return self.tell(lambda _, now: done(now, None, error))
+        self._calls[send.call] = survey
+
+        def heard(which: int, call: Any) -> None:
+            self.tell(lambda _, now: self._surveyed(survey, which, call, send, done, now))
+
+        for which, call in enumerate(survey.calls):
+            call.add_done_callback(partial(heard, which))
+
+    def _surveyed(
+        self,
+        survey: Survey,
+        which: int,
+        call: Any,
+        send: _effects.SendCampaign,
+        done: Callable[..., None],
+        now: int,
+    ) -> None:
+        if self._calls.get(send.call) is not survey:
+            return  # it is over
+        survey.heard(which, call)
+        if not survey.over:
+            return
+        del self._calls[send.call]
+        with _fork.calling:
+            survey.cancel()
+            if self._give_up_at != FOREVER:
+                error = ServiceError(grpc.StatusCode.CANCELLED, "the client is being closed")
+                return done(now, None, error)
+            try:
+                if self._membership.choose(survey):
+                    self._session.on_service_replaced()
+                    send.request.previous_session_id = ""
+            except ServiceError as error:
+                return done(now, None, self._unchosen(survey, error, now))
+            self._connection.use(self._membership.id, survey)
+            self._send("Campaign", send, done)
+
+    def _unchosen(self, survey: Survey, error: ServiceError, now: int) -> ServiceError:
+        if not error.reason and survey.failure:
+            which, failure = survey.failure
+            endpoint, _ = survey.answers[which]
+            tls = self._connection.tls
+            self._say(logging.WARNING, self.troubles.failed(endpoint, failure, tls, now))
+            return _trouble.explained(failure, endpoint, tls)
+        self._say(logging.WARNING, self.troubles.failed("the service", error, False, now))
+        return error
 
     def _send_resign(self, send: _effects.SendResign) -> None:
         def done(now: int, _response: Any, error: Optional[ServiceError]) -> None:
@@ -293,9 +360,14 @@ class ClientLoop:
         call = self._calls.pop(number)
         error = None
         if call.code() is grpc.StatusCode.OK:
+            session = getattr(call.result(), "session", None)
+            error = self._membership.check(replica.endpoint, session.service_id if session else "")
+        else:
+            error = ServiceError.from_rpc(call)
+        if error is None:
             self._works(replica, now)
         else:
-            error = self._explain(replica, ServiceError.from_rpc(call), now)
+            error = self._explain(replica, error, now)
             if not error.is_transient:
                 self._connection.answered(replica)
         done(now, None if error else call.result(), error)
@@ -330,6 +402,11 @@ class ClientLoop:
 
     def _explain(self, replica: Replica, error: ServiceError, now: int) -> ServiceError:
         """In plain words; and says it, unless it was said."""
+        if error.reason == WRONG_SERVICE:
+            self._membership.warn(replica.endpoint, error.metadata.get("service_id", "?"))
+            self._connection.leave(replica.endpoint)
+            self._session.on_wrong_service(now)
+            return _trouble.explained(error, replica.endpoint, self._connection.tls)
         if error.code is grpc.StatusCode.CANCELLED or self._give_up_at != FOREVER:
             return error
         tls = self._connection.tls
@@ -355,6 +432,9 @@ class ClientLoop:
         session: Session,
         now: int,
     ) -> None:
+        foreign = self._membership.check(replica.endpoint, message.service_id)
+        if foreign:
+            return self._on_closed(replica, stream, foreign, session, now)
         self._works(replica, now)
         session.on_stream_message(stream, message, now)
 

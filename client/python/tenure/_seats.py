@@ -10,6 +10,9 @@ from tenure._lease import FOREVER
 from tenure._seat import Need, Seat, SeatOptions
 from tenure.v1 import election_pb2 as pb
 
+# Elections whose seats are gone, of which the closed term is remembered: the latest ones.
+CLOSED_TERMS_MAX = 10_000
+
 
 @dataclass
 class Entry:
@@ -49,8 +52,10 @@ class Seats:
 
     def _forget_seat(self, number: int, seat: Seat) -> None:
         election = seat.options.election
-        closed_term = max(self._closed_terms.get(election, 0), seat.closed_term)
+        closed_term = max(self._closed_terms.pop(election, 0), seat.closed_term)
         self._closed_terms[election] = closed_term
+        if len(self._closed_terms) > CLOSED_TERMS_MAX:
+            del self._closed_terms[next(iter(self._closed_terms))]
         self._by_election[election].remove(number)
         following = self.acting_in(election)
         if following:

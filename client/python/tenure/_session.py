@@ -244,6 +244,17 @@ class Session:
         elif response.HasField("renewal"):
             self._take_in_renewal(response.renewal, now)
 
+    def on_wrong_service(self, now: int) -> None:
+        """A replica works on another database. A session whose lease is over may be on none."""
+        self._pass_time(now)
+        if self._session_id and now >= self._lease.renewed_at + self._lease.ttl:
+            self._session_over(pb.CAUSE_EXPIRED, now)
+
+    def on_service_replaced(self) -> None:
+        """Sessions of before are none of the new service."""
+        self._previous_session_id = ""
+        self._request_id = self._new_request_id()
+
     def on_stream_closed(self, stream: int, now: int) -> None:
         self._pass_time(now)
         if stream != self._stream:

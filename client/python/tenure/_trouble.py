@@ -8,7 +8,7 @@ from typing import Optional
 import grpc
 
 from tenure._lease import FOREVER, SECOND
-from tenure.errors import ServiceError
+from tenure.errors import WRONG_SERVICE, ServiceError
 
 CHANGE_INTERVAL = 60 * SECOND  # at least, between two warnings about one trouble
 WARNING_INTERVAL = 10 * SECOND  # at least, between two warnings
@@ -72,10 +72,12 @@ def explained(error: ServiceError, endpoint: str, tls: bool) -> ServiceError:
     """The same error, in plain words, with its endpoint. What is not Tenure is as good as nothing:
     another endpoint may be. What the service said of a request stays as it is.
     """
-    unimplemented = error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason
-    if not unimplemented and not error.is_transient:
+    foreign = error.reason == WRONG_SERVICE or (
+        error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason
+    )
+    if not foreign and not error.is_transient:
         return error
-    code = grpc.StatusCode.UNAVAILABLE if unimplemented else error.code
+    code = grpc.StatusCode.UNAVAILABLE if foreign else error.code
     details = f"cannot use {endpoint}: {explain(error, tls)}"
     return ServiceError(code, details, error.reason, error.metadata, error.retry_delay)
 

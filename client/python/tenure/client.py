@@ -15,6 +15,7 @@ from tenure._connection import Credentials, endpoints_of
 from tenure._lease import SECOND
 from tenure._loop import ClientLoop, LoopOptions
 from tenure._metrics import Metrics
+from tenure._service import check_service_id
 from tenure._validation import check_name, check_not_negative
 from tenure.errors import TenureError
 
@@ -46,6 +47,10 @@ class Client:
     registry: of prometheus_client, for the metrics that docs/clients.md lists. Each client needs
       one of its own. None: no metrics.
 
+    service_id: the id of the service, as `tenure status` shows it. Endpoints of another service,
+      whose replicas work on another database, are never used. None: that of most endpoints, and
+      from then on the same.
+
     Thread-safe. It connects, and starts its threads, when the first elector stands: so it may be
     made before a process forks, as by gunicorn or Celery. After a fork it has a session of its own,
     and what its parent leads is not led by the child.
@@ -62,6 +67,7 @@ class Client:
         supersede: bool = False,
         credentials: Credentials = None,
         registry: Optional[prometheus_client.CollectorRegistry] = None,
+        service_id: Optional[str] = None,
     ) -> None:
         endpoints_of(endpoints)
         if candidate is not None:
@@ -74,6 +80,7 @@ class Client:
             None if not lease_ttl else int(lease_ttl),
             supersede,
             credentials,
+            check_service_id(service_id),
             Metrics(registry),
         )
         self._closed = False

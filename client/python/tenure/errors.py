@@ -21,6 +21,7 @@ _FOR_NOW = (
     grpc.StatusCode.UNKNOWN,
     grpc.StatusCode.INTERNAL,
 )
+WRONG_SERVICE = "WRONG_SERVICE"
 DETAILS = "grpc-status-details-bin"
 
 
@@ -93,7 +94,7 @@ class ServiceError(TenureError):
     @property
     def is_refused_for_now(self) -> bool:
         """Only an operator, or other candidates, can change it."""
-        return self.code in _FOR_NOW or self.reason == "CANDIDACY_WITHDRAWN"
+        return self.code in _FOR_NOW or self.reason in ("CANDIDACY_WITHDRAWN", WRONG_SERVICE)
 
 
 def _details_of(serialized: bytes) -> dict:

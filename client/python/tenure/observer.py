@@ -39,8 +39,9 @@ from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._lease import SECOND
 from tenure._observation import Observation, Verdict
+from tenure._service import Membership, check_service_id
 from tenure._validation import check_name
-from tenure.errors import ServiceError
+from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
 
 logger = logging.getLogger("tenure")
@@ -50,6 +51,7 @@ Names = Union[str, Sequence[str]]
 
 OBSERVED_MAX = 10_000
 PREFIXES_MAX = 64
+SURVEY_PATIENCE = 3.0  # seconds
 BUFFERED_MAX = 1_000  # changes that an iterator keeps for its reader
 
 
@@ -62,6 +64,7 @@ class Observer:
       the service still has.
     silence_max: a stream that is silent for so many seconds is given up. The service sends
       something at least every ten seconds.
+    service_id: as of Client.
     on_snapshot(pb.Snapshot), on_event(pb.Event): a change.
     on_progress(pb.Progress): everything that the replica knew at this time has been reported. First
       called when all elections have started, then every few seconds.
@@ -87,6 +90,7 @@ class Observer:
         from_revision: Optional[int] = None,
         credentials: Credentials = None,
         silence_max: float = 30.0,
+        service_id: Optional[str] = None,
         on_snapshot: Optional[Callable[[pb.Snapshot], None]] = None,
         on_event: Optional[Callable[[pb.Event], None]] = None,
         on_progress: Optional[Callable[[pb.Progress], None]] = None,
@@ -96,8 +100,10 @@ class Observer:
         endpoints_of(endpoints)
         if silence_max <= 0:
             raise ValueError("silence_max is not positive; it must be more than 0")
-        self._observation = Observation(_wish(names, prefix, from_revision))
-        self._connection = Connection(endpoints, credentials, health_check=False)
+        self._wish = _wish(names, prefix, from_revision)
+        self._observation = Observation(self._wish)
+        self._membership = Membership(check_service_id(service_id), logger.log)
+        self._connection = Connection(endpoints, credentials, False, self._membership.metadata)
         self._silence_max = silence_max
         self._told = {"snapshot": on_snapshot, "event": on_event, "progress": on_progress}
         self._on_broken = on_broken
@@ -145,7 +151,8 @@ class Observer:
     def _run(self) -> None:
         while not self._stopped.is_set():
             error = self._follow_one_stream()
-            if error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason:
+            foreign = error.reason == WRONG_SERVICE and "service_id" in error.metadata
+            if foreign or (error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason):
                 error = self._explain(error)  # not Tenure: another endpoint may be
             if _is_final(error):
                 self._call_back(self._on_failed, error)
@@ -164,9 +171,16 @@ class Observer:
 
     def _follow_one_stream(self) -> ServiceError:
         """Why it is over."""
-        replica = self._connection.replica
         try:
             check_threads()
+            if self._connection.several or self._membership.id:
+                self._survey()
+        except RuntimeError as error:
+            return ServiceError(grpc.StatusCode.UNAVAILABLE, str(error))
+        except ServiceError as error:
+            return error
+        replica = self._connection.replica
+        try:
             request = self._observation.request()
             with _fork.calling:
                 call = replica.stub.Observe(request, metadata=replica.call_metadata())
@@ -188,6 +202,31 @@ class Observer:
             with _fork.calling:
                 call.cancel()
 
+    def _survey(self) -> None:
+        """All endpoints are asked for their service. Raises ServiceError if there is no choice."""
+        heard: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        with _fork.calling:
+            survey = self._connection.identify(self._membership.id, SURVEY_PATIENCE)
+        self._call = survey
+        for which, call in enumerate(survey.calls):
+            call.add_done_callback(lambda call, which=which: heard.put((which, call)))
+        while not survey.over:
+            survey.heard(*heard.get())  # each call has a deadline
+        with _fork.calling:
+            survey.cancel()
+            self._call = None
+            try:
+                if self._membership.choose(survey):
+                    self._observation = Observation(self._wish)
+            except ServiceError as error:
+                if error.reason or not survey.failure:
+                    raise
+                which, failure = survey.failure
+                raise _trouble.explained(
+                    failure, survey.answers[which][0], self._connection.tls
+                ) from error
+            self._connection.use(self._membership.id, survey)
+
     def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> ServiceError:
         for response in call:
             watchdog.rest()  # as long as callbacks take
@@ -196,6 +235,9 @@ class Observer:
             line = self._troubles.answered(replica.endpoint, _clock.now())
             if line:
                 logger.info(line)
+            foreign = self._membership.check(replica.endpoint, response.service_id)
+            if foreign:
+                return foreign
             verdict = self._observation.note(response)
             if verdict is Verdict.GAP:
                 return ServiceError(grpc.StatusCode.UNAVAILABLE, "the stream skipped changes")
@@ -210,6 +252,10 @@ class Observer:
         if self._stopped.is_set() or error.details.startswith("cannot use "):
             return error
         endpoint, tls = self._connection.replica.endpoint, self._connection.tls
+        if error.reason == WRONG_SERVICE and "service_id" in error.metadata:
+            self._membership.warn(endpoint, error.metadata["service_id"])
+            self._connection.leave(endpoint)
+            return _trouble.explained(error, endpoint, tls)
         line = self._troubles.failed(endpoint, error, tls, _clock.now())
         if line:
             logger.warning(line)

@@ -9,7 +9,7 @@ import grpc
 import pytest
 from google.protobuf import json_format
 
-from tenure import _effects, _observation, _seat, _session
+from tenure import _effects, _observation, _seat, _service, _session
 from tenure._lease import FOREVER, MILLISECOND, SECOND
 from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
@@ -28,8 +28,8 @@ def scenarios(machine):
             continue
         for scenario in file["scenarios"]:
             scenario.setdefault("options", file.get("options"))
-            opening = file["openings"][scenario["opening"]] if "opening" in scenario else []
-            scenario["steps"] = opening + scenario["steps"]
+            if "opening" in scenario:
+                scenario["steps"] = file["openings"][scenario["opening"]] + scenario["steps"]
             yield pytest.param(scenario, id=scenario["name"])
 
 
@@ -225,3 +225,21 @@ def test_the_observation_does_what_the_vectors_say(scenario):
         if "selectors" in step:
             asked = json_format.MessageToDict(observation.request()).get("selectors", [])
             assert sorted(asked, key=str) == sorted(step["selectors"], key=str), json.dumps(step)
+
+
+@pytest.mark.parametrize("scenario", list(scenarios("service")))
+def test_the_service_is_chosen_as_the_vectors_say(scenario):
+    answers = [(answer["endpoint"], answer.get("service_id")) for answer in scenario["answers"]]
+    ask = (scenario.get("known", ""), scenario.get("pinned", False), answers)
+    if "error" in scenario:
+        expected = scenario["error"]
+        with pytest.raises(ServiceError) as failure:
+            _service.choose(*ask)
+        error = failure.value
+        assert (error.code.name, error.reason) == (expected["code"], expected.get("reason", ""))
+        assert expected.get("message", error.details) == error.details
+        return
+    chosen = _service.choose(*ask)
+    assert chosen == scenario["chosen"]
+    not_used = [endpoint for endpoint, said in answers if said and said != chosen]
+    assert not_used == scenario.get("not_used", [])

@@ -1,0 +1,154 @@
+"""Which service the endpoints belong to: each database is one, with an id."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any, Callable, Optional, Sequence
+
+import grpc
+
+from tenure.errors import WRONG_SERVICE, ServiceError
+
+METADATA = "tenure-service-id"
+Answer = tuple[str, Optional[str]]  # an endpoint, and the id with which it answered
+Say = Callable[[int, str], None]
+
+# Of an older service, or one that does not answer this caller: its next answer says more.
+_NO_IDENTITY = (
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.UNAUTHENTICATED,
+)
+
+
+def check_service_id(service_id: Optional[str]) -> str:
+    """Raises ValueError. Empty: there is none."""
+    if service_id is None:
+        return ""
+    if not re.fullmatch("[0-9a-f]{32}", service_id):
+        raise ValueError(
+            f"service_id is {service_id!r}; it must be 32 lower-case hexadecimal digits, as "
+            "`tenure status` shows them"
+        )
+    return service_id
+
+
+def choose(known: str, pinned: bool, answers: Sequence[Answer]) -> str:
+    """The id; raises ServiceError if there is none. Pure."""
+    groups: dict[str, list[str]] = {}
+    for endpoint, service_id in answers:
+        if service_id:
+            groups.setdefault(service_id, []).append(endpoint)
+    named = ", ".join(f"{', '.join(endpoints)} to {one}" for one, endpoints in groups.items())
+    if known:
+        if known in groups or not all(service_id for _, service_id in answers):
+            return known
+        if pinned:
+            raise _wrong(
+                f"no endpoint belongs to service {known}: {named}; correct the endpoints or "
+                "service_id"
+            )
+        if len(groups) == 1:
+            return next(iter(groups))
+    elif not groups:
+        raise ServiceError(grpc.StatusCode.UNAVAILABLE, "no replica of the service can be reached")
+    else:
+        sizes = sorted((len(endpoints) for endpoints in groups.values()), reverse=True)
+        if len(sizes) == 1 or sizes[0] > sizes[1]:
+            return max(groups, key=lambda one: len(groups[one]))
+    raise _wrong(
+        f"the endpoints belong to different services: {named}; set service_id to the right one"
+    )
+
+
+def _wrong(details: str, **metadata: str) -> ServiceError:
+    return ServiceError(grpc.StatusCode.FAILED_PRECONDITION, details, WRONG_SERVICE, metadata)
+
+
+class Survey:
+    """What all endpoints, asked at once, say. Of one thread, but for `cancel`."""
+
+    def __init__(self, endpoints: Sequence[str], known: str) -> None:
+        self.answers: list[Answer] = [(endpoint, None) for endpoint in endpoints]
+        self.without_id = False  # one of them answered, but did not say
+        self.failure: Optional[tuple[int, ServiceError]] = None  # of one that did not answer
+        self.calls: list[Any] = []
+        self._known = known
+        self._pending = len(endpoints)
+
+    def heard(self, which: int, call: Any) -> None:
+        """Its call has ended."""
+        self._pending -= 1
+        endpoint, _ = self.answers[which]
+        if call.code() is grpc.StatusCode.OK:
+            self.answers[which] = (endpoint, call.result().service_id or None)
+            self.without_id = self.without_id or not call.result().service_id
+        elif call.code() in _NO_IDENTITY:
+            self.without_id = True
+        else:
+            self.failure = (which, ServiceError.from_rpc(call))
+
+    @property
+    def over(self) -> bool:
+        """All have answered, or more than half agree."""
+        said = [service_id for _, service_id in self.answers if service_id]
+        agreed = {one for one in said if 2 * said.count(one) > len(self.answers)}
+        return self._pending == 0 or bool(agreed & {self._known} if self._known else agreed)
+
+    def cancel(self) -> None:
+        for call in self.calls:
+            call.cancel()
+
+
+class Membership:
+    """To which service a client belongs. Of one thread."""
+
+    def __init__(self, service_id: str, say: Say) -> None:
+        self.id = service_id  # empty: it is not known yet
+        self._pinned = bool(service_id)
+        self._say = say
+        self._warned: dict[str, str] = {}  # of which other service an endpoint was said to be
+
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        return ((METADATA, self.id),) if self.id else ()
+
+    def check(self, endpoint: str, service_id: str) -> Optional[ServiceError]:
+        """The error of an endpoint that belongs to another service, and does not compare."""
+        if not service_id or service_id == self.id:
+            return None
+        if not self.id:
+            self.id = service_id
+            return None
+        details = f"{endpoint} belongs to service {service_id}, not to {self.id}"
+        return _wrong(details, service_id=service_id)
+
+    def warn(self, endpoint: str, service_id: str) -> None:
+        if self._warned.get(endpoint) != service_id:
+            self._warned[endpoint] = service_id
+            self._say(
+                logging.WARNING,
+                f"{endpoint} belongs to service {service_id}, not to {self.id}: its replica works "
+                "on another database; it is not used",
+            )
+
+    def choose(self, survey: Survey) -> bool:
+        """Whether it belonged to another one before. Raises ServiceError if there is no choice."""
+        try:
+            chosen = choose(self.id, self._pinned, survey.answers)
+        except ServiceError as error:
+            if error.reason or not survey.without_id:
+                raise
+            return False
+        replaced = bool(self.id) and chosen != self.id
+        if replaced:
+            self._say(
+                logging.WARNING,
+                f"all endpoints belong to service {chosen} now; it was {self.id}: the database was "
+                "replaced",
+            )
+        self.id = chosen
+        for endpoint, service_id in survey.answers:
+            if service_id and service_id != chosen:
+                self.warn(endpoint, service_id)
+        return replaced

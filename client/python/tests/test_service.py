@@ -1,0 +1,112 @@
+"""Endpoints of which some belong to another service: their replicas work on another database."""
+
+import queue
+import re
+
+import pytest
+from conftest import PATIENCE, Service
+from test_elector import wait_for_renewal
+from test_trouble import lines  # noqa: F401  # a fixture
+
+import tenure
+
+
+@pytest.fixture
+def foreign(tmp_path, new_service):
+    service = Service(f"sqlite:{tmp_path}/other.db").start()
+    yield service
+    service.stop()
+
+
+def service_id_of(service):
+    with tenure.Client(service.endpoint, lease_ttl=10) as client:
+        tenure.Elector(client).stand("any").wait(PATIENCE)
+        return client._loop._membership.id
+
+
+def test_of_three_endpoints_one_on_another_database_is_never_used(new_service, foreign, lines):  # noqa: F811
+    replicas = [new_service().start(), new_service().start()]
+    endpoints = ",".join(service.endpoint for service in (foreign, *replicas))
+    ours, theirs = service_id_of(replicas[0]), service_id_of(foreign)
+    while not lines.empty:
+        lines.next()
+
+    clients = [tenure.Client(endpoints, candidate=f"c{n}", lease_ttl=10) for n in range(4)]
+    candidacies = [tenure.Elector(client).stand("orders") for client in clients]
+    seats = []
+    for candidacy in candidacies:
+        try:
+            seats.append(candidacy.wait(0))
+        except tenure.NotElected:
+            seats.append(None)
+
+    assert len([seat for seat in seats if seat]) == 1
+    warning = (
+        f"WARNING {foreign.endpoint} belongs to service {theirs}, not to {ours}: its replica works "
+        "on another database; it is not used"
+    )
+    assert lines.next() == warning
+    for client in clients:
+        assert client._loop._membership.id == ours
+        client.close()
+    progress = queue.Queue()
+    with tenure.Observer(endpoints, "orders", on_progress=progress.put) as observer:
+        progress.get(timeout=PATIENCE)
+        assert observer._membership.id == ours
+
+
+def test_a_tie_elects_nobody_until_the_service_is_named(service, foreign, lines):  # noqa: F811
+    endpoints = f"{service.endpoint},{foreign.endpoint}"
+    with tenure.Client(endpoints, lease_ttl=10) as client:
+        candidacy = tenure.Elector(client).stand("orders")
+        with pytest.raises(tenure.NotElected, match="belong to different services") as failure:
+            candidacy.wait(0)
+        assert failure.value.__cause__.reason == "WRONG_SERVICE"
+        assert re.search("belong to different services: .*; set service_id", lines.next())
+
+    pinned = service_id_of(service)
+    with tenure.Client(endpoints, lease_ttl=10, service_id=pinned) as client:
+        assert tenure.Elector(client).stand("orders").wait(PATIENCE).is_leader
+
+
+def test_a_client_of_one_service_does_not_stand_at_another(new_service, foreign):
+    replica = new_service().start()
+    with tenure.Client(foreign.endpoint, lease_ttl=10, service_id=service_id_of(replica)) as client:
+        candidacy = tenure.Elector(client).stand("orders")
+        with pytest.raises(tenure.NotElected, match="no endpoint belongs to service"):
+            candidacy.wait(0)
+
+
+@pytest.mark.parametrize("service_id", ["", "x", "A" * 32, "0" * 31, "0" * 32 + "\n"])
+def test_a_malformed_service_id_is_an_error(service_id):
+    with pytest.raises(ValueError, match="32 lower-case"):
+        tenure.Client(service_id=service_id)
+    with pytest.raises(ValueError, match="32 lower-case"):
+        tenure.Observer("127.0.0.1:7070", "orders", service_id=service_id)
+
+
+def test_a_seat_is_kept_when_a_replica_of_another_service_takes_the_address(
+    new_service,
+    tmp_path,
+    lines,  # noqa: F811
+):
+    replica, other = new_service().start(), new_service().start()
+    client = tenure.Client(f"{replica.endpoint},{other.endpoint}", lease_ttl=10)
+    seat = tenure.Elector(client).stand("orders").wait(PATIENCE)
+    in_use = client._loop._connection.replica.endpoint
+    [taken] = [service for service in (replica, other) if service.endpoint == in_use]
+    taken.stop()
+    impostor = Service(f"sqlite:{tmp_path}/other.db")
+    impostor._command[impostor._command.index("--listen") + 1] = in_use
+    impostor.start()
+    other_one = other if taken is replica else replica
+    other_one.pause()
+    while "belongs to service" not in lines.next():
+        pass
+    other_one.resume()
+
+    wait_for_renewal(seat)
+
+    assert seat.is_leader
+    client.close()
+    impostor.stop()
