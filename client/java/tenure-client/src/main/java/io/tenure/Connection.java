@@ -101,6 +101,7 @@ final class Connection implements AutoCloseable {
   private final Credentials credentials;
   private List<Replica> replicas = List.of(); // one for each endpoint
   private final List<ManagedChannel> replaced = new ArrayList<>(); // with calls under way
+  private final List<ClientInterceptor> interceptors; // the application's
   private final boolean isQuiet;
   private final Trouble trouble;
   private final boolean isPinned; // the user has set the service
@@ -114,7 +115,12 @@ final class Connection implements AutoCloseable {
   private int failures; // in a row
 
   /** Connects to nothing yet. */
-  Connection(String endpoints, Credentials credentials, String serviceId) {
+  Connection(
+      String endpoints,
+      Credentials credentials,
+      String serviceId,
+      List<ClientInterceptor> interceptors) {
+    this.interceptors = interceptors;
     this.endpoints = Validation.checkEndpoints(endpoints);
     this.serviceId = serviceId;
     isPinned = serviceId != null;
@@ -131,6 +137,7 @@ final class Connection implements AutoCloseable {
 
   /** To one replica within this process, on this channel. It says nothing. */
   Connection(ManagedChannel channel) {
+    interceptors = List.of();
     isQuiet = true;
     trouble = new Trouble(isQuiet);
     isPinned = false;
@@ -337,6 +344,7 @@ final class Connection implements AutoCloseable {
             .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
             // A full page of elections with long values is larger than gRPC's own limit.
             .maxInboundMessageSize(Integer.MAX_VALUE)
+            .intercept(interceptors)
             .userAgent("tenure-java")
             .build();
     return new Replica(endpoint, built, withServiceId);

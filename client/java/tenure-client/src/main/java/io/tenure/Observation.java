@@ -23,8 +23,19 @@ final class Observation {
    *
    * @param names of elections, or their prefixes
    * @param fromRevision {@link #SNAPSHOT}, or the revision to start with
+   * @param fromRevisions the same for single elections, in place of it
    */
-  record Wish(List<String> names, boolean prefix, long fromRevision) {}
+  record Wish(
+      List<String> names, boolean prefix, long fromRevision, Map<String, Long> fromRevisions) {
+    Wish(List<String> names, boolean prefix, long fromRevision) {
+      this(names, prefix, fromRevision, Map.of());
+    }
+
+    /** Of another service, where revisions mean nothing. */
+    Wish withoutRevisions() {
+      return new Wish(names, prefix, SNAPSHOT);
+    }
+  }
 
   enum Verdict {
     NEWS,
@@ -40,6 +51,8 @@ final class Observation {
 
   Observation(Wish wish) {
     this.wish = wish;
+    // As if everything before had been seen.
+    wish.fromRevisions.forEach((election, revision) -> seen.put(election, revision - 1));
   }
 
   /**
@@ -108,7 +121,8 @@ final class Observation {
     long revision = event.getRevision();
     // The service knows which one is the first: in a database that was restored it is not 1.
     boolean first = known == 0;
-    long next = first ? Math.max(wish.fromRevision, 1) : known + 1;
+    boolean asked = wish.fromRevisions.containsKey(event.getElection());
+    long next = first ? (asked ? 1 : Math.max(wish.fromRevision, 1)) : known + 1;
     if (revision < next) return Verdict.KNOWN;
     if (revision > next && !(first && next == 1)) return Verdict.GAP;
     seen.put(event.getElection(), revision);

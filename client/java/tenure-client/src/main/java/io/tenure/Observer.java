@@ -8,6 +8,7 @@ import io.tenure.v1.ObserveRequest;
 import io.tenure.v1.ObserveResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -72,7 +73,9 @@ public final class Observer implements AutoCloseable {
 
   private Observer(Builder builder) {
     prefixes = builder.prefix ? builder.names : List.of();
-    wish = new Observation.Wish(builder.names, builder.prefix, builder.fromRevision);
+    wish =
+        new Observation.Wish(
+            builder.names, builder.prefix, builder.fromRevision, builder.fromRevisions);
     observation = new Observation(wish);
     newConnection = builder.connections();
     silenceMax = builder.silenceMax;
@@ -92,6 +95,7 @@ public final class Observer implements AutoCloseable {
     private List<String> names = List.of();
     private boolean prefix;
     private long fromRevision = Observation.SNAPSHOT;
+    private Map<String, Long> fromRevisions = Map.of();
     private long silenceMax = 30 * Lease.SECOND;
 
     private Builder() {}
@@ -156,6 +160,30 @@ public final class Observer implements AutoCloseable {
     }
 
     /**
+     * Starts with these revisions in single elections, in place of {@code fromRevision}: for
+     * programs that store how far they have come in each. Elections that it does not have start as
+     * if it were not set.
+     *
+     * @param fromRevisions by election: each is among the names, or begins with one of the prefixes
+     * @return this
+     * @throws IllegalArgumentException if one is not positive
+     */
+    public Builder fromRevisions(Map<String, Long> fromRevisions) {
+      fromRevisions.forEach(
+          (election, revision) -> {
+            if (revision >= 1) return;
+            throw new IllegalArgumentException(
+                "fromRevisions has " + revision + " for " + election + "; revisions start at 1");
+          });
+      this.fromRevisions = Map.copyOf(fromRevisions);
+      return this;
+    }
+
+    private boolean selects(String election) {
+      return prefix ? names.stream().anyMatch(election::startsWith) : names.contains(election);
+    }
+
+    /**
      * Sets how long a stream may be silent before it is given up. The service sends something at
      * least every ten seconds. Unset: 30 s.
      *
@@ -175,10 +203,21 @@ public final class Observer implements AutoCloseable {
      * Ends the choice.
      *
      * @return an observer, which does not connect before it is started
-     * @throws IllegalArgumentException if no election is named
+     * @throws IllegalArgumentException if no election is named, or if {@code fromRevisions} has too
+     *     many, or one that is not observed
      */
     public Observer build() {
       if (names.isEmpty()) throw new IllegalArgumentException("no election is named");
+      if (prefix && names.size() + fromRevisions.size() > OBSERVED_MAX) {
+        throw new IllegalArgumentException(
+            "fromRevisions has %d elections; the maximum is %d"
+                .formatted(fromRevisions.size(), OBSERVED_MAX - names.size()));
+      }
+      for (String election : fromRevisions.keySet()) {
+        if (selects(election)) continue;
+        throw new IllegalArgumentException(
+            "fromRevisions has the election '" + election + "', which is not observed");
+      }
       return new Observer(this);
     }
   }
@@ -320,7 +359,7 @@ public final class Observer implements AutoCloseable {
     CompletableFuture<List<ServiceChoice.Answer>> survey = connection.survey(SURVEY_PATIENCE);
     ServiceException error = connection.takeIn(awaitFor(Lease.NEVER, left -> answersOf(survey)));
     if (error != null || before == null || before.equals(connection.serviceId())) return error;
-    observation = new Observation(wish);
+    observation = new Observation(wish.withoutRevisions());
     tell(() -> listener.serviceReplaced(connection.serviceId()));
     return null;
   }

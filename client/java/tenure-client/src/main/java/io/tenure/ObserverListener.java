@@ -42,8 +42,8 @@ public interface ObserverListener {
   default void broken(ServiceException error) {}
 
   /**
-   * All endpoints belong to another service now, on another database. Everything before is void;
-   * snapshots follow, or what {@code fromRevision} asks for.
+   * All endpoints belong to another service now, on another database. Everything before is void,
+   * also the revisions that the observer was asked to start with; snapshots follow.
    *
    * @param serviceId the new one
    */

@@ -1,7 +1,10 @@
 package io.tenure;
 
 import io.grpc.ChannelCredentials;
+import io.grpc.ClientInterceptor;
 import io.tenure.Connection.Credentials;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -15,6 +18,7 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
   String endpoints = "127.0.0.1:7070";
   Credentials credentials = Credentials.NONE;
   String serviceId; // null: that of most endpoints
+  private final List<ClientInterceptor> interceptors = new ArrayList<>();
   private FakeTenure fake; // null: the service is real
 
   abstract Self self();
@@ -67,6 +71,19 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
     return self();
   }
 
+  /**
+   * Has an interceptor of gRPC see each call: for traces, for example. Calls of {@link TimedLocks}
+   * are made on the caller's thread, so that they belong to the caller's trace; those of clients
+   * and observers on a thread of the library.
+   *
+   * @param interceptor may be called on any thread, and must not wait
+   * @return this
+   */
+  public Self interceptor(ClientInterceptor interceptor) {
+    interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+    return self();
+  }
+
   /** Takes the place of endpoints and credentials. */
   Self fake(FakeTenure fake) {
     this.fake = fake;
@@ -79,7 +96,11 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
     String endpoints = this.endpoints;
     Credentials credentials = this.credentials;
     String serviceId = this.serviceId;
-    return () -> fake == null ? new Connection(endpoints, credentials, serviceId) : fake.connect();
+    List<ClientInterceptor> interceptors = List.copyOf(this.interceptors);
+    return () ->
+        fake == null
+            ? new Connection(endpoints, credentials, serviceId, interceptors)
+            : fake.connect();
   }
 
   HolderClock clock() {

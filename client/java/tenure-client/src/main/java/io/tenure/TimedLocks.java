@@ -301,6 +301,7 @@ public final class TimedLocks implements AutoCloseable {
       if (!connection.isOfThisService(connection.replica(), id)) {
         throw ServiceException.anotherService(id);
       }
+      isUnsure = false;
     }
   }
 

@@ -144,6 +144,24 @@ class ObserverTest {
   }
 
   @Test
+  void itBeginsInEachElectionWithItsOwnRevision() throws InterruptedException {
+    for (String election : List.of("jobs/1", "jobs/2", "jobs/3")) leadOnce(election);
+    Map<String, Long> next = Map.of("jobs/1", 2L, "jobs/2", 1L);
+
+    for (Observer.Builder builder :
+        List.of(builder().prefixes("jobs/"), builder().names("jobs/1", "jobs/2", "jobs/3"))) {
+      List<String> told = observe(builder.fromRevisions(next)).until("progress");
+
+      assertEquals(
+          List.of("ELECTED jobs/2 1", "VACATED jobs/1 2", "VACATED jobs/2 2", "snapshot jobs/3 2"),
+          told.stream().sorted().toList());
+    }
+    Observer.Builder other = builder().names("jobs/3");
+    assertThrows(IllegalArgumentException.class, () -> other.fromRevisions(next).build());
+    assertThrows(IllegalArgumentException.class, () -> other.fromRevisions(Map.of("jobs/3", 0L)));
+  }
+
+  @Test
   void itGoesOnAfterABrokenStreamWithoutAGap() throws InterruptedException {
     try (Service other = service.startReplica()) {
       String both = service.endpoint() + "," + other.endpoint();

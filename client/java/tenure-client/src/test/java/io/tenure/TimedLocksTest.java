@@ -5,10 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.MethodDescriptor;
 import io.tenure.TimedLocks.TimedLock;
 import io.tenure.testing.Service;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +51,29 @@ class TimedLocksTest {
     Optional<TimedLock> lock = Optional.empty();
     while (lock.isEmpty()) lock = locks.tryLock(name, LONG);
     return lock.get();
+  }
+
+  @Test
+  void itsCallsBelongToTheCallersTrace() {
+    ThreadLocal<String> span = new ThreadLocal<>();
+    List<String> spans = new CopyOnWriteArrayList<>();
+    ClientInterceptor tracing =
+        new ClientInterceptor() {
+          @Override
+          public <Request, Response> ClientCall<Request, Response> interceptCall(
+              MethodDescriptor<Request, Response> method, CallOptions options, Channel next) {
+            spans.add(method.getBareMethodName() + " in " + span.get());
+            return next.newCall(method, options);
+          }
+        };
+    span.set("span 7");
+    TimedLocks.Builder builder = TimedLocks.builder().endpoints(service.endpoint());
+
+    try (TimedLocks locks = builder.interceptor(tracing).build()) {
+      locks.tryLock("backup", Duration.ofMinutes(1)).orElseThrow().unlock();
+    }
+
+    assertEquals(List.of("Campaign in span 7", "Resign in span 7"), spans);
   }
 
   @Test

@@ -73,7 +73,8 @@ class WrongServiceTest {
   }
 
   private static String idOf(Service service) {
-    Connection connection = new Connection(service.endpoint(), Connection.Credentials.NONE, null);
+    Connection connection =
+        new Connection(service.endpoint(), Connection.Credentials.NONE, null, List.of());
     try (connection) {
       return connection.survey(PATIENCE.toNanos()).join().get(0).serviceId();
     }
