@@ -7,8 +7,8 @@ out, every event is news exactly once, and in order.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Optional, Sequence
+from dataclasses import dataclass, field
+from typing import Mapping, Optional, Sequence
 
 from tenure.v1 import election_pb2 as pb
 
@@ -24,6 +24,10 @@ class Wish:
     names: Sequence[str]  # of elections, or their prefixes
     prefix: bool = False
     from_revision: Optional[int] = None
+    from_revisions: Mapping[str, int] = field(default_factory=dict)  # of single elections
+
+    def first_revision(self, election: str) -> Optional[int]:
+        return self.from_revisions.get(election, self.from_revision)
 
 
 class Observation:
@@ -41,8 +45,12 @@ class Observation:
         request = pb.ObserveRequest()
         for election, revision in self._seen.items():
             request.selectors.add(election=election, from_revision=revision + 1)
+        for election, revision in self._wish.from_revisions.items():
+            if election not in self._seen:
+                request.selectors.add(election=election, from_revision=revision)
+        known = {*self._seen, *self._wish.from_revisions}
         for name in self._wish.names:
-            if self._wish.prefix or name not in self._seen:
+            if self._wish.prefix or name not in known:
                 self._select(request.selectors.add(), name)
         return request
 
@@ -83,7 +91,7 @@ class Observation:
         seen = self._seen.get(event.election, 0)
         # The service knows which one is the first: in a database that was restored it is not 1.
         first = seen == 0
-        next_one = (self._wish.from_revision or 1) if first else seen + 1
+        next_one = (self._wish.first_revision(event.election) or 1) if first else seen + 1
         if event.revision < next_one:
             return Verdict.KNOWN
         if event.revision > next_one and not (first and next_one == 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import unicodedata
 from typing import Union
 
@@ -24,6 +25,20 @@ def check_value(value: Union[bytes, str]) -> bytes:
     if len(encoded) > VALUE_BYTES_MAX:
         raise ValueError(f"value is {len(encoded)} bytes long; the maximum is {VALUE_BYTES_MAX}")
     return encoded
+
+
+def check_function(function: object, what: str) -> None:
+    """None is none. Raises TypeError."""
+    if function is None:
+        return
+    if not callable(function):
+        raise TypeError(f"{what} is {function!r}; it must be a function")
+    call = getattr(function, "__call__", None)  # noqa: B004  # of an object
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call):
+        raise TypeError(
+            f"{what} is a coroutine function, which nobody would await; give a function, or use "
+            "`await elector.run(election, work)`"
+        )
 
 
 def check_not_negative(seconds: float, what: str) -> float:

@@ -9,7 +9,7 @@ import threading
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Optional, TypedDict, Union
 
 from tenure import _clock, _fork, _seat
 from tenure._belief import Belief
@@ -25,7 +25,7 @@ from tenure.v1 import election_pb2 as pb
 
 logger = logging.getLogger("tenure")
 
-Work = Callable[["Seat"], None]
+Work = Callable[["Seat"], object]
 Promise = Future[Optional["Seat"]]
 
 
@@ -54,15 +54,29 @@ class Callbacks:
       once.
     """
 
-    on_standing: Optional[Callable[[Candidacy, pb.Standing], None]] = None
-    on_elected: Optional[Callable[[Seat], None]] = None
-    on_suspended: Optional[Callable[[Seat], None]] = None
-    on_resumed: Optional[Callable[[Seat], None]] = None
-    on_step_down: Optional[Callable[[Seat, str], None]] = None
-    on_lost: Optional[Callable[[Seat, str], None]] = None
-    on_trouble: Optional[Callable[[Candidacy, ServiceError], None]] = None
-    on_refused: Optional[Callable[[Candidacy, ServiceError], None]] = None
-    on_overrun: Optional[Callable[[Seat], None]] = None
+    on_standing: Optional[Callable[[Candidacy, pb.Standing], object]] = None
+    on_elected: Optional[Callable[[Seat], object]] = None
+    on_suspended: Optional[Callable[[Seat], object]] = None
+    on_resumed: Optional[Callable[[Seat], object]] = None
+    on_step_down: Optional[Callable[[Seat, str], object]] = None
+    on_lost: Optional[Callable[[Seat, str], object]] = None
+    on_trouble: Optional[Callable[[Candidacy, ServiceError], object]] = None
+    on_refused: Optional[Callable[[Candidacy, ServiceError], object]] = None
+    on_overrun: Optional[Callable[[Seat], object]] = None
+
+
+class CallbackOptions(TypedDict, total=False):
+    """Those of Callbacks, as keyword arguments."""
+
+    on_standing: Optional[Callable[[Candidacy, pb.Standing], object]]
+    on_elected: Optional[Callable[[Seat], object]]
+    on_suspended: Optional[Callable[[Seat], object]]
+    on_resumed: Optional[Callable[[Seat], object]]
+    on_step_down: Optional[Callable[[Seat, str], object]]
+    on_lost: Optional[Callable[[Seat, str], object]]
+    on_trouble: Optional[Callable[[Candidacy, ServiceError], object]]
+    on_refused: Optional[Callable[[Candidacy, ServiceError], object]]
+    on_overrun: Optional[Callable[[Seat], object]]
 
 
 class Seat:
@@ -420,7 +434,7 @@ class Candidacy:
         self._asking.clear()
         return promises
 
-    def _run(self, callback: Optional[Callable[..., None]], *arguments: Any) -> None:
+    def _run(self, callback: Optional[Callable[..., object]], *arguments: Any) -> None:
         if callback:
             self._loop.callbacks.run(self._gate.pass_through, callback, *arguments)
 

@@ -26,15 +26,18 @@ import contextlib
 import functools
 import inspect
 import threading
-from typing import Any, Awaitable, Callable, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, TypeVar, Union
 
 from tenure import _fork, _seat
 from tenure._lease import SECOND
-from tenure._validation import check_name, check_not_negative, check_value
+from tenure._validation import check_function, check_name, check_not_negative, check_value
 from tenure._work import Term, Working
-from tenure.candidacy import Callbacks, Candidacy, Seat, Work
+from tenure.candidacy import CallbackOptions, Callbacks, Candidacy, Seat, Work
 from tenure.client import Client
 from tenure.errors import NotElected, SeatLost
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,7 +62,7 @@ class Elector:
         value: Union[bytes, str] = b"",
         priority: int = 0,
         stop_grace: Optional[float] = None,
-        **callbacks: Any,
+        **callbacks: Unpack[CallbackOptions],
     ) -> None:
         self._owns_client = isinstance(client, str)
         self._client = Client(client) if isinstance(client, str) else client
@@ -68,6 +71,8 @@ class Elector:
         self._stop_grace: Optional[int] = None
         if stop_grace is not None:
             self._stop_grace = int(check_not_negative(stop_grace, "stop_grace") * SECOND)
+        for name, callback in callbacks.items():
+            check_function(callback, name)
         self._callbacks = Callbacks(**callbacks)
         self.after_fork()
         _fork.watch(self)
@@ -87,8 +92,10 @@ class Elector:
           this process stands again.
         one_term: stands until it has led once, and not again.
 
-        Raises ValueError if the client stands in this election already.
+        Raises ValueError if the client stands in this election already, and TypeError if `work` is
+        a coroutine function: that is for `run`.
         """
+        check_function(work, "work")
         return self._stand(election, work, has_work=work is not None, one_term=one_term)
 
     def lead(self, election: str, *, wait: Optional[float] = None) -> Lead:

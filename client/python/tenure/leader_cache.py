@@ -18,13 +18,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
 from tenure import _clock, _fork
 from tenure._lease import SECOND
 from tenure.errors import ServiceError
-from tenure.observer import Names, Observer
+from tenure.observer import Names, Observer, ObserverOptions
 from tenure.v1 import election_pb2 as pb
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ class LeaderCache:
         names: Names,
         *,
         prefix: bool = False,
-        on_change: Optional[Callable[[str, CachedSeat], None]] = None,
-        on_failed: Optional[Callable[[ServiceError], None]] = None,
-        **options: Any,
+        on_change: Optional[Callable[[str, CachedSeat], object]] = None,
+        on_failed: Optional[Callable[[ServiceError], object]] = None,
+        **options: Unpack[ObserverOptions],
     ) -> None:
         self._prefixes = ([names] if isinstance(names, str) else list(names)) if prefix else []
         self._on_change = on_change

@@ -30,7 +30,18 @@ import random
 import threading
 import time
 from concurrent.futures import CancelledError, Future
-from typing import Any, AsyncIterator, Callable, Iterator, Optional, Sequence, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Callable,
+    Iterator,
+    Mapping,
+    Optional,
+    Sequence,
+    TypedDict,
+    Union,
+)
 
 import grpc
 
@@ -43,6 +54,9 @@ from tenure._service import Membership, check_service_id
 from tenure._validation import check_name
 from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 logger = logging.getLogger("tenure")
 
@@ -62,6 +76,8 @@ class Observer:
       names; "" selects all elections.
     from_revision: the one to start with in each election, instead of a snapshot. 1: all events that
       the service still has.
+    from_revisions: the same for single elections, by name: for a program that stores how far it has
+      come in each.
     silence_max: a stream that is silent for so many seconds is given up. The service sends
       something at least every ten seconds.
     service_id: as of Client.
@@ -88,19 +104,20 @@ class Observer:
         *,
         prefix: bool = False,
         from_revision: Optional[int] = None,
+        from_revisions: Optional[Mapping[str, int]] = None,
         credentials: Credentials = None,
         silence_max: float = 30.0,
         service_id: Optional[str] = None,
-        on_snapshot: Optional[Callable[[pb.Snapshot], None]] = None,
-        on_event: Optional[Callable[[pb.Event], None]] = None,
-        on_progress: Optional[Callable[[pb.Progress], None]] = None,
-        on_broken: Optional[Callable[[ServiceError], None]] = None,
-        on_failed: Optional[Callable[[ServiceError], None]] = None,
+        on_snapshot: Optional[Callable[[pb.Snapshot], object]] = None,
+        on_event: Optional[Callable[[pb.Event], object]] = None,
+        on_progress: Optional[Callable[[pb.Progress], object]] = None,
+        on_broken: Optional[Callable[[ServiceError], object]] = None,
+        on_failed: Optional[Callable[[ServiceError], object]] = None,
     ) -> None:
         endpoints_of(endpoints)
         if silence_max <= 0:
             raise ValueError("silence_max is not positive; it must be more than 0")
-        self._wish = _wish(names, prefix, from_revision)
+        self._wish = _wish(names, prefix, from_revision, from_revisions or {})
         self._observation = Observation(self._wish)
         self._membership = Membership(check_service_id(service_id), logger.log)
         self._connection = Connection(endpoints, credentials, False, self._membership.metadata)
@@ -265,7 +282,7 @@ class Observer:
         details = f"the stream was silent for {self._silence_max} s"
         return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
 
-    def _call_back(self, callback: Optional[Callable[[Any], None]], argument: Any) -> None:
+    def _call_back(self, callback: Optional[Callable[[Any], object]], argument: Any) -> None:
         if callback:
             guarded(self._gate.pass_through, callback, argument)
 
@@ -308,7 +325,9 @@ class _Watchdog:
                 return
 
 
-def _wish(names: Names, prefix: bool, from_revision: Optional[int]) -> _observation.Wish:
+def _wish(
+    names: Names, prefix: bool, from_revision: Optional[int], from_revisions: Mapping[str, int]
+) -> _observation.Wish:
     named = [names] if isinstance(names, str) else list(names)
     most = PREFIXES_MAX if prefix else OBSERVED_MAX
     if not 1 <= len(named) <= most:
@@ -318,10 +337,36 @@ def _wish(names: Names, prefix: bool, from_revision: Optional[int]) -> _observat
             check_name(name, "name")
     if from_revision is not None and from_revision < 1:
         raise ValueError(f"from_revision is {from_revision}; revisions start at 1")
-    return _observation.Wish(named, prefix, from_revision)
+    if len(from_revisions) > OBSERVED_MAX:
+        raise ValueError(
+            f"from_revisions has {len(from_revisions)} entries; the maximum is {OBSERVED_MAX}"
+        )
+    for election, revision in from_revisions.items():
+        selected = election.startswith(tuple(named)) if prefix else election in named
+        if not selected:
+            raise ValueError(f"from_revisions has {election!r}; it must be one of names")
+        if revision < 1:
+            raise ValueError(f"from_revisions of {election!r} is {revision}; revisions start at 1")
+    return _observation.Wish(named, prefix, from_revision, dict(from_revisions))
 
 
-def follow(endpoints: str, names: Names, **options: Any) -> Iterator[Change]:
+class ObserverOptions(TypedDict, total=False):
+    """Those of Observer that concern what is observed, and how."""
+
+    from_revision: Optional[int]
+    from_revisions: Optional[Mapping[str, int]]
+    credentials: Credentials
+    silence_max: float
+    service_id: Optional[str]
+    on_broken: Optional[Callable[[ServiceError], object]]
+
+
+class FollowOptions(ObserverOptions, total=False):
+    prefix: bool
+    on_progress: Optional[Callable[[pb.Progress], object]]
+
+
+def follow(endpoints: str, names: Names, **options: Unpack[FollowOptions]) -> Iterator[Change]:
     """Every change, for `for`. Arguments as of Observer, without callbacks.
 
     Raises ServiceError if the service refuses it for good.
@@ -337,7 +382,9 @@ def follow(endpoints: str, names: Names, **options: Any) -> Iterator[Change]:
             changes.get_nowait()
 
 
-async def follow_async(endpoints: str, names: Names, **options: Any) -> AsyncIterator[Change]:
+async def follow_async(
+    endpoints: str, names: Names, **options: Unpack[FollowOptions]
+) -> AsyncIterator[Change]:
     """The same for `async for`."""
     changes: asyncio.Queue[Union[Change, ServiceError]] = asyncio.Queue(BUFFERED_MAX)
     loop = asyncio.get_running_loop()

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, TypeVar, Union
 
 from tenure.errors import SeatLost
+from tenure.fence import Fence
 
 Result = TypeVar("Result")
 
@@ -63,13 +64,14 @@ class SqlFence:
 
 def guarded(
     connection: Any,
-    fence: SqlFence,
+    fence: Union[SqlFence, Fence],
     work: Callable[[Any], Result],
     tries_max: int = TRIES_MAX,
 ) -> Result:
     """Runs `work(cursor)` in one transaction behind `fence`, commits it, and returns its result.
 
     connection: of a DB-API driver for MySQL or MariaDB, outside of a transaction.
+    fence: a SqlFence, or `seat.fence`, if Tenure's tables are in the database `tenure`.
     work: reads and writes. May run several times, and must have no effects that a ROLLBACK does not
       undo.
 
@@ -78,6 +80,8 @@ def guarded(
     always after a rollback. If the connection breaks during COMMIT, it is unknown whether the
     transaction was committed: check your data.
     """
+    if isinstance(fence, Fence):
+        fence = SqlFence(fence.election, fence.term)
     for left in range(tries_max - 1, -1, -1):
         try:
             return _once(connection, fence, work)

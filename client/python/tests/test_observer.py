@@ -119,6 +119,30 @@ def test_history_can_be_read_from_its_beginning(service, elector):
     changes.close()
 
 
+@pytest.mark.parametrize(("names", "prefix"), [(["a/1", "a/2", "a/3"], False), ("a/", True)])
+def test_each_election_can_go_on_where_its_reader_was(service, elector, names, prefix):
+    for election in ("a/1", "a/2", "a/3"):
+        for _ in range(2):
+            with elector.lead(election, wait=PATIENCE):
+                pass
+
+    changes = tenure.follow(
+        service.endpoint, names, prefix=prefix, from_revisions={"a/1": 3, "a/2": 5}
+    )
+    with elector.lead("a/2", wait=PATIENCE):
+        pass
+
+    told = [next(changes) for _ in range(5)]
+    assert sorted((change.election, change.revision) for change in told) == [
+        ("a/1", 3),
+        ("a/1", 4),
+        ("a/2", 5),
+        ("a/2", 6),
+        ("a/3", 4),
+    ]
+    changes.close()
+
+
 def test_it_can_be_followed_by_asyncio(service, elector):
     async def follow():
         told = []
@@ -177,6 +201,8 @@ def test_a_value_is_published_and_changed(service, elector):
         (["a/"] * 65, {"prefix": True}),
         ("orders", {"from_revision": 0}),
         ("orders", {"silence_max": 0}),
+        ("orders", {"from_revisions": {"jobs": 1}}),
+        ("orders", {"from_revisions": {"orders": 0}}),
     ],
 )
 def test_a_malformed_argument_is_an_error(names, options):

@@ -42,6 +42,13 @@ class Program:
         for line in stream:
             self._lines.put((self._index, line.rstrip(), time.monotonic()))
 
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def wait(self):
+        self._process.wait(PATIENCE)
+
     def end(self, number=signal.SIGKILL):
         self._process.send_signal(number)
         self._process.wait(PATIENCE)
@@ -77,6 +84,22 @@ def programs():
     yield programs
     for program in programs.all:
         program.end()
+
+
+def test_the_readme_resigns_at_sigterm_also_as_the_first_process(service, programs, tmp_path):
+    (tmp_path / "ship.py").write_text(blocks(service.endpoint)[0])
+    namespace = ["--user", "--map-root-user"] if os.geteuid() else []
+    unshare = ["unshare", *namespace, "--pid", "--fork", "--kill-child"]
+    for _ in range(2):
+        programs.start([*unshare, sys.executable, "ship.py", service.endpoint], tmp_path)
+
+    leader, _, _ = programs.wait_for("leading in term")
+    outer = programs.all[leader].pid
+    [child] = pathlib.Path(f"/proc/{outer}/task/{outer}/children").read_text().split()
+    os.kill(int(child), signal.SIGTERM)
+
+    programs.wait_for("leading in term", not_by=leader)
+    programs.all[leader].wait()
 
 
 def test_a_job_of_apscheduler_runs_on_one_of_three(service, programs, tmp_path):

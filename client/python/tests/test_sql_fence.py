@@ -79,7 +79,7 @@ def sell(term):
 
 def test_a_transaction_of_the_current_term_is_committed(elector, connect, sales):
     with elector.lead("shop", wait=PATIENCE) as seat:
-        rows = tenure.guarded(connect(), tenure.SqlFence("shop", seat.term), sell(seat.term))
+        rows = tenure.guarded(connect(), seat.fence, sell(seat.term))
 
     assert rows == 1
     assert sales() == [seat.term]
