@@ -13,8 +13,7 @@ namespace {
 // Another endpoint, or the same later, may do better. What concerns the request is none.
 bool IsOfTheEndpoint(const grpc::Status& status) {
   const std::string reason = ReasonOf(status);
-  static const std::set<std::string> kReasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED",
-                                                 "WRONG_SERVICE"};
+  static const std::set<std::string> kReasons = {"", "STORE_UNAVAILABLE", "DRAINING", "OVERLOADED"};
   return kReasons.contains(reason);
 }
 
@@ -22,6 +21,7 @@ bool IsOfTheEndpoint(const grpc::Status& status) {
 
 void ClientLog::Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
   if (log_ == nullptr || status.error_code() == grpc::StatusCode::CANCELLED) return;
+  if (IsWrongService(status)) return;
   if (status.ok() || !IsOfTheEndpoint(status)) {
     const auto failed_for = troubles_.Answered(endpoint, now);
     if (!failed_for) return;
@@ -38,6 +38,28 @@ void ClientLog::Heard(const std::string& endpoint, const grpc::Status& status, L
          .endpoint = endpoint,
          .cause = cause});
   });
+}
+
+void ClientLog::OtherService(const std::string& endpoint, const std::string& service_id,
+                             const std::string& known) {
+  const std::string cause = "belongs to service " + service_id + ", not to " + known;
+  if (std::exchange(others_[endpoint], cause) == cause) return;
+  Say({.event = LogEvent::kOtherService,
+       .message =
+           endpoint + " " + cause + ": its replica works on another database; it is not used",
+       .endpoint = endpoint,
+       .cause = "it " + cause});
+}
+
+void ClientLog::Heard(const grpc::Status& agreement, Lease::Time now) {
+  if (agreement.ok()) {
+    if (!troubles_.Answered("", now)) return;
+    return Say({.event = LogEvent::kRecovered, .message = "the endpoints agree on the service"});
+  }
+  if (!troubles_.Failed("", Trouble::Kind::kWrongService, now)) return;
+  Say({.event = LogEvent::kTrouble,
+       .message = agreement.error_message() + "; still trying",
+       .cause = agreement.error_message()});
 }
 
 void ClientLog::Say(LogEntry entry) {

@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -24,7 +25,11 @@ class ClientLog {
 
   // How a call or stream ended that used this endpoint; OK while it goes well.
   void Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now);
-  // "TEXT"
+  // An endpoint that is not used because its replica works on another database. Said once.
+  void OtherService(const std::string& endpoint, const std::string& service_id,
+                    const std::string& known);
+  // Whether the endpoints agree on the service; an error if they do not.
+  void Heard(const grpc::Status& agreement, Lease::Time now);
   void Say(LogEntry entry);
   // Why the service refuses what it was asked for: the text of an error that does not concern one
   // endpoint.
@@ -37,6 +42,7 @@ class ClientLog {
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const Run run_;
   TroubleLog troubles_;
+  std::map<std::string, std::string> others_;  // what was said of endpoints of other services
 };
 
 }  // namespace tenure

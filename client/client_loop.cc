@@ -15,6 +15,8 @@
 #include "client/connection.h"
 #include "client/holder_clock.h"
 #include "client/keep_alive_stream.h"
+#include "client/seat_log.h"
+#include "client/survey.h"
 #include "core/validation.h"
 
 namespace tenure {
@@ -51,7 +53,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   explicit Body(const ClientOptions& options)
       : metrics_(options.registry),
         session_(SessionOptions(options), NewSeed()),
-        connection_(options.endpoints, options.credentials, HealthCheck::kOn),
+        connection_(options.endpoints, options.credentials, HealthCheck::kOn, options.service_id),
         candidate_(options.candidate),
         log_(options.log, options.credentials,
              [this](std::function<void()> task) { log_thread_.Run(std::move(task)); }) {}
@@ -97,6 +99,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     for (const auto& [seat, listener] : listeners_) session.Leave(seat, now);
   }
 
+  void Say(const LogEntry& entry) { log_.Say(entry); }
+
   [[nodiscard]] std::thread::id callbacks_thread() const { return callbacks_.thread(); }
 
   void Add(ClientSession& session, Lease::Time now, Seat first, const std::vector<SeatOptions>& set,
@@ -104,8 +108,10 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     session.AddSet(first, set);
     if (closing_) session.Leave(first, now);
     for (size_t i = 0; i < set.size(); ++i) {
-      listeners_.emplace(first + i,
-                         Listener{listener, i, {metrics_, set[i].election}, set[i].election});
+      listeners_.emplace(first + i, Listener{listener,
+                                             i,
+                                             {metrics_, set[i].election},
+                                             SeatLog(candidate_, set[i].election, i == 0)});
     }
   }
 
@@ -116,8 +122,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     std::shared_ptr<SeatListener> listener;
     size_t index;  // in its set
     ClientMetrics::Election metrics;
-    std::string election;
-    uint64_t led_term = 0;        // the last one that it was told of
+    SeatLog log;
     uint64_t published_term = 0;  // 0: no belief stands
     Lease::Time published_until{};
   };
@@ -173,7 +178,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     for (const auto& [seat, event] : session_.TakeNews()) {
       Listener& listener = listeners_.at(seat);
       listener.metrics.Count(event);
-      std::visit([&](const auto& what) { Say(listener, what); }, event);
+      listener.log.Say(event, log_);
       listener.listener->OnNews(listener.index, event, callbacks_);
     }
     for (const auto& renewal : session_.TakeRenewals()) metrics_.Count(renewal);
@@ -181,36 +186,6 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
       std::visit([this](const auto& what) { Do(what); }, effect);
     }
     for (const Seat seat : session_.TakeGone()) listeners_.erase(seat);
-  }
-
-  void Say(Listener& listener, const Elected& elected) {
-    listener.led_term = elected.leadership.term();
-    log_.Say({LogEvent::kElected, candidate_ + " leads " + listener.election + " in term " +
-                                      std::to_string(listener.led_term)});
-  }
-  void Say(Listener& listener, const Lost& lost) {
-    const std::string cause = lost.cause == v1::CAUSE_UNSPECIFIED
-                                  ? "for an unknown cause"
-                                  : "(" + v1::Cause_Name(lost.cause).substr(sizeof "CAUSE") + ")";
-    log_.Say({LogEvent::kLost, candidate_ + " no longer leads " + listener.election + ": term " +
-                                   std::to_string(listener.led_term) + " ended " + cause});
-  }
-  // What concerns an endpoint has been said already.
-  void Say(Listener& listener, const Troubled& troubled) {
-    if (IsTransient(troubled.status)) return;
-    SayRefused(listener, troubled.status, "still trying");
-  }
-  void Say(Listener& listener, const Refused& refused) {
-    SayRefused(listener, refused.status, "not trying again");
-  }
-  template <typename Event>
-  void Say(Listener&, const Event&) {}
-  void SayRefused(const Listener& listener, const grpc::Status& status, const std::string& next) {
-    if (listener.index != 0) return;
-    const std::string cause = log_.Text(status);
-    log_.Say({.event = LogEvent::kTrouble,
-              .message = "cannot stand for " + listener.election + ": " + cause + "; " + next,
-              .cause = cause});
   }
 
   void Publish(Seat seat, Listener& listener, Lease::Time now) {
@@ -229,7 +204,25 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     listener.published_until = until;
   }
 
+  // Before a session is opened, the endpoints are asked which service they belong to.
   void Do(const SendCampaign& send) {
+    if (!send.request.session_id().empty() || !connection_.needs_survey()) return Campaign(send);
+    const auto patience =
+        std::chrono::ceil<std::chrono::milliseconds>(std::min(send.patience, call_patience_));
+    const auto survey = Survey::Start(
+        connection_, patience, [this, send, mailbox = mailbox_](const SurveyResult& result) {
+          mailbox->Put([this, send, result](ClientSession& session, Lease::Time now) {
+            const grpc::Status found = Settle(result, connection_, log_, now);
+            if (found.ok()) return Campaign(send);
+            session.OnCampaignDone(send.call, Ended(send.call, found), {}, now);
+          });
+        });
+    calls_[send.call] = [weak = std::weak_ptr(survey)] {
+      if (const auto alive = weak.lock()) alive->Cancel();
+    };
+  }
+
+  void Campaign(const SendCampaign& send) {
     using Call = AsyncCall<v1::ElectionService::Stub, v1::CampaignRequest, v1::CampaignResponse>;
     auto call = Prepare<Call>(send.call, send.request, send.patience);
     call->stub->async()->Campaign(
@@ -238,8 +231,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
          mailbox = mailbox_](const grpc::Status& status) {
           mailbox->Put([this, number, endpoint, status, response = call->response](
                            ClientSession& session, Lease::Time now) {
-            session.OnCampaignDone(number, Heard(endpoint, Ended(number, status), now), response,
-                                   now);
+            const auto met = OfTheService(endpoint, response.session().service_id(), status);
+            session.OnCampaignDone(number, Heard(endpoint, Ended(number, met), now), response, now);
           });
         });
   }
@@ -261,6 +254,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::shared_ptr<Call> Prepare(uint64_t number, const Request& request, Duration patience) {
     auto call = std::make_shared<Call>(connection_, connection_.stub());
     call->request = request;
+    connection_.NameService(call->context);
     call->context.set_deadline(std::chrono::system_clock::now() +
                                std::min(patience, call_patience_));
     calls_[number] = [weak = std::weak_ptr(call)] {
@@ -278,21 +272,36 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         connection_,
         [this, number, endpoint, mailbox = mailbox_](const v1::KeepAliveResponse& response) {
           mailbox->Put([this, number, endpoint, response](ClientSession& session, Lease::Time now) {
-            (void)Heard(endpoint, grpc::Status::OK, now);
-            session.OnStreamMessage(number, response, now);
+            const auto met = Heard(
+                endpoint, OfTheService(endpoint, response.service_id(), grpc::Status::OK), now);
+            if (met.ok()) return session.OnStreamMessage(number, response, now);
+            if (stream_ != nullptr) stream_->Close();
+            session.OnStreamClosed(number, now, met);
           });
         },
         [this, number, endpoint, mailbox = mailbox_](const grpc::Status& status) {
           mailbox->Put([this, number, endpoint, status](ClientSession& session, Lease::Time now) {
             if (!status.ok()) (void)Heard(endpoint, status, now);
-            session.OnStreamClosed(number, now);
+            session.OnStreamClosed(number, now, status);
           });
         });
   }
   // Says what is wrong with the endpoint, or that nothing is any more. The same error, explained.
   grpc::Status Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
     log_.Heard(endpoint, status, now);
+    if (IsWrongService(status)) {
+      const std::string other = MetadataOf(status, "service_id");
+      if (!connection_.Belongs(endpoint, other)) {
+        log_.OtherService(endpoint, other, connection_.service().id);
+      }
+    }
     return connection_.Explained(status, endpoint);
+  }
+  // An answer of a replica that belongs to another service counts for nothing.
+  grpc::Status OfTheService(const std::string& endpoint, const std::string& service_id,
+                            const grpc::Status& status) {
+    if (!status.ok() || connection_.Belongs(endpoint, service_id)) return status;
+    return WrongService(service_id);
   }
   void Do(const SendRenewal& renewal) { stream_->Send(renewal.request); }
   void Do(const CloseStream&) {
@@ -375,6 +384,12 @@ void ClientLoop::Add(Seat first, std::vector<SeatOptions> set,
 void ClientLoop::Remove(const std::vector<std::string>& elections) {
   const MutexLock lock(mutex_);
   for (const std::string& election : elections) elections_.erase(election);
+}
+
+void ClientLoop::Say(LogEntry entry) const {
+  body_->mailbox_->Put([body = body_.get(), entry = std::move(entry)](ClientSession&, Lease::Time) {
+    body->Say(entry);
+  });
 }
 
 std::function<void(ClientLoop::Input)> ClientLoop::mailbox() const {

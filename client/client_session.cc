@@ -94,6 +94,7 @@ void ClientSession::OnCampaignDone(uint64_t number, const grpc::Status& status,
     request_id_ = NewRequestId();  // it had opened one whose lease is over already
     return unanswered(Backoff(now));
   }
+  if (OutlivedItsService(status, now)) return;
   if (IsTransient(status)) {
     ReplicaFailed(call->replica, IsSilence(status));
     return unanswered(std::max(Backoff(now), now + RetryDelayOf(status)));
@@ -128,6 +129,7 @@ void ClientSession::OnResignDone(uint64_t number, const grpc::Status& status, Ti
   const bool refused = !status.ok() && !IsSessionGone(status) && IsRefusedForNow(status);
   const bool unanswered = refused || (!status.ok() && IsTransient(status));
   if (unanswered) ReplicaFailed(call->replica, IsSilence(status));
+  if (call->seat != kTheSession && OutlivedItsService(status, now)) return;
   if (call->seat == kTheSession) {
     end_status_ = IsSessionGone(status) ? grpc::Status::OK : status;
     const bool again = insist_until_ ? now < *insist_until_ : end_tries_ < kEndTriesMax;
@@ -167,10 +169,11 @@ void ClientSession::OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse
   }
 }
 
-void ClientSession::OnStreamClosed(uint64_t stream, Time now) {
+void ClientSession::OnStreamClosed(uint64_t stream, Time now, const grpc::Status& status) {
   Pass(now);
   if (stream != stream_) return;
   ReplicaFailed(stream_replica_, false);
+  if (OutlivedItsService(status, now)) return;
   stream_ = 0;
   renewal_sent_.reset();
   open_at_ = Backoff(now);
@@ -370,6 +373,12 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
       entry.seat.OnRefused(SupersededStatus(options_.candidate), now);
     }
   }
+}
+
+bool ClientSession::OutlivedItsService(const grpc::Status& status, Time now) {
+  if (!IsWrongService(status) || session_id_.empty() || now < lease_.ends_at()) return false;
+  SessionOver(v1::CAUSE_EXPIRED, now);
+  return true;
 }
 
 void ClientSession::SeatElected(const v1::Leadership& leadership, Time now) {

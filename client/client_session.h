@@ -106,7 +106,8 @@ class ClientSession {
                       const v1::CampaignResponse& response, Time now);
   void OnResignDone(uint64_t call, const grpc::Status& status, Time now);
   void OnStreamMessage(uint64_t stream, const v1::KeepAliveResponse& response, Time now);
-  void OnStreamClosed(uint64_t stream, Time now);
+  // `status` says why, if the service has said so.
+  void OnStreamClosed(uint64_t stream, Time now, const grpc::Status& status = grpc::Status::OK);
 
   // What to do now.
   [[nodiscard]] std::vector<Effect> Decide(Time now);
@@ -167,6 +168,9 @@ class ClientSession {
   void OnCampaignAnswered(const Call& call, const v1::CampaignResponse& response, Time now);
   void OnOpened(const v1::Session& session);
   void SessionOver(v1::Cause cause, Time now);
+  // Whether the session has ended since nobody can renew it: only replicas of other services are
+  // left, and its lease has passed.
+  bool OutlivedItsService(const grpc::Status& status, Time now);
   void SeatElected(const v1::Leadership& leadership, Time now);
   // A seat of this session in an election in which nobody here stands: it is given up.
   void AddStray(const std::string& election, Time now);

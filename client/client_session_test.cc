@@ -727,6 +727,30 @@ TEST_F(ClientSessionTest, EndingTheSessionIsTriedOnSeveralReplicas) {
   EXPECT_TRUE(session_.Ended());
 }
 
+TEST_F(ClientSessionTest, AReplicaOfAnotherServiceEndsNothingWhileTheLeaseLasts) {
+  Lead();
+  const auto wrong = Failure(grpc::StatusCode::FAILED_PRECONDITION, "WRONG_SERVICE");
+
+  session_.OnStreamClosed(stream_, now_, wrong);
+
+  EXPECT_TRUE(Believes());
+  now_ += 20ms;
+  EXPECT_THAT(Decide(), ElementsAre("another replica", "open", "renew"));
+}
+
+TEST_F(ClientSessionTest, ASessionThatOnlyOtherServicesAreLeftForIsOverWithItsLease) {
+  Lead();
+  const auto wrong = Failure(grpc::StatusCode::FAILED_PRECONDITION, "WRONG_SERVICE");
+  now_ += 10s;
+  (void)Decide();  // the belief has ended, and the seat is resigned
+
+  AnswerResign(wrong);
+
+  EXPECT_THAT(News(), ::testing::Contains("1 lost EXPIRED"));
+  EXPECT_THAT(Decide(), ::testing::Contains("campaign orders"));
+  EXPECT_EQ(campaign_.session_id(), "");
+}
+
 TEST_F(ClientSessionTest, AStaleTermErrorMeansThatTheSeatIsLost) {
   Lead();
 

@@ -72,8 +72,10 @@ void SilenceGrpc() {
 
 Connection::Connection(const std::string& endpoints,
                        std::shared_ptr<grpc::ChannelCredentials> credentials,
-                       HealthCheck health_check)
-    : credentials_(std::move(credentials)), health_check_(health_check) {
+                       HealthCheck health_check, const std::string& service_id)
+    : credentials_(std::move(credentials)),
+      health_check_(health_check),
+      service_{.id = service_id, .pinned = !service_id.empty()} {
   SilenceGrpc();
   const auto parsed = ParseEndpoints(endpoints);
   if (!parsed) throw std::invalid_argument("endpoints: " + parsed.error());
@@ -122,10 +124,6 @@ void Connection::MoveOn() {
     if (!of_other_services_.contains(endpoint())) return;
   }
   in_use_ = (in_use_ + 1) % replicas_.size();  // none is left
-}
-
-void Connection::Pin(const std::string& service_id) {
-  if (!service_id.empty()) service_ = {.id = service_id, .pinned = true};
 }
 
 bool Connection::Belongs(const std::string& endpoint, const std::string& service_id) {

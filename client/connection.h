@@ -37,7 +37,8 @@ class Connection {
   // std::invalid_argument if the endpoints are malformed.
   explicit Connection(const std::string& endpoints,
                       std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr,
-                      HealthCheck health_check = HealthCheck::kOff);
+                      HealthCheck health_check = HealthCheck::kOff,
+                      const std::string& service_id = "");  // empty: it is learned
   // Waits until gRPC has let go of every call that holds a mark. Cancel them first.
   ~Connection();
   Connection(const Connection&) = delete;
@@ -78,8 +79,8 @@ class Connection {
 
   // The service that the endpoints belong to, as far as it is known.
   [[nodiscard]] const KnownService& service() const { return service_; }
-  // Pins it. Before any call.
-  void Pin(const std::string& service_id);
+  // Whether the endpoints should be asked before a session or an observation begins.
+  [[nodiscard]] bool needs_survey() const { return size() > 1 || !service_.id.empty(); }
   // A replica says that it belongs to this service. False if that is another one than the known:
   // then its endpoint is not used any more.
   [[nodiscard]] bool Belongs(const std::string& endpoint, const std::string& service_id);

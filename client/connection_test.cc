@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 std::vector<Reason> AllReasons() {
   std::vector<Reason> all;
-  for (int i = 1; i <= static_cast<int>(Reason::kLimitReached); ++i) {
+  for (int i = 1; i <= static_cast<int>(Reason::kWrongService); ++i) {
     all.push_back(static_cast<Reason>(i));
   }
   return all;
@@ -48,7 +48,7 @@ TEST_P(ServerErrorTest, RefusalsInTheCurrentStateHaveTheirOwnExitCode) {
                                     Reason::kQueueFull,          Reason::kTooManyCoolDowns};
 
   const std::set<Reason> unavailable = {Reason::kOverloaded, Reason::kStoreUnavailable,
-                                        Reason::kDraining};
+                                        Reason::kDraining, Reason::kWrongService};
 
   EXPECT_EQ(ExitCodeOf(status_), not_found.contains(GetParam())     ? kExitNotFound
                                  : refused.contains(GetParam())     ? kExitRefused
@@ -66,7 +66,7 @@ TEST(MetadataTest, MetadataBelongsToItsError) {
 
 TEST_P(ServerErrorTest, OnlyRetriableErrorsAreTransient) {
   const std::set<Reason> transient = {Reason::kOverloaded, Reason::kStoreUnavailable,
-                                      Reason::kDraining};
+                                      Reason::kDraining, Reason::kWrongService};
 
   EXPECT_EQ(IsTransient(status_), transient.contains(GetParam()));
 }

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <exception>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -188,9 +189,24 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
     if (work_.joinable()) work_.join();  // that of an earlier term, which has ended
     // While there is work, the session is not ended.
     work_ = std::thread([self = shared_from_this(), loop = loop_.lock(), seat, stop] {
-      self->options_.lead(seat, stop);
+      try {
+        self->options_.lead(seat, stop);
+      } catch (const std::exception& error) {
+        self->WorkFailed(*loop, seat, error.what());
+      } catch (...) {
+        self->WorkFailed(*loop, seat, "an unknown exception");
+      }
       self->WorkEnded();
     });
+  }
+
+  static void WorkFailed(const ClientLoop& loop, const v1::Leadership& seat,
+                         const std::string& what) {
+    loop.Say({.event = LogEvent::kWorkFailed,
+              .message = "the work for " + seat.election() + " in term " +
+                         std::to_string(seat.term()) + " failed: " + what +
+                         "; the seat is resigned",
+              .cause = what});
   }
 
   void WorkEnded() {
@@ -220,6 +236,10 @@ Client::Client(ClientOptions options) {
   if (const auto parsed = ParseEndpoints(options.endpoints); !parsed) {
     throw std::invalid_argument("endpoints: " + parsed.error());
   }
+  if (!options.service_id.empty() && !IsServiceId(options.service_id)) {
+    throw std::invalid_argument("service_id '" + options.service_id +
+                                "' is not 32 lower-case hexadecimal digits");
+  }
   if (options.lease_ttl < 0ms)
     throw std::invalid_argument("lease_ttl is negative; it must be 0 or more");
   loop_ = std::make_shared<ClientLoop>(std::move(options));
@@ -236,6 +256,7 @@ std::unique_ptr<Observer> ObserveLeaders(
     std::function<void(const grpc::Status&)> failed) {
   ObserverOptions options{.endpoints = client.endpoints,
                           .credentials = client.credentials,
+                          .service_id = client.service_id,
                           .log = nullptr};  // the client says the same of its endpoints
   options.names = {election};
   options.on_snapshot = [told](const v1::Snapshot& snapshot) {

@@ -1,12 +1,17 @@
 #include "client/follower.h"
 
 #include <algorithm>
+#include <future>
+#include <utility>
 
 #include "client/holder_clock.h"
 #include "client/observe_stream.h"
+#include "client/survey.h"
 
 namespace tenure {
 namespace {
+
+constexpr std::chrono::milliseconds kSurveyPatience{1'500};
 
 // An observer that may not see these elections, or so many, hears of it instead.
 bool IsFinal(const grpc::Status& status) {
@@ -32,14 +37,21 @@ grpc::Status Gap(const v1::ObserveResponse& response) {
 }  // namespace
 
 grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials) {
-  Connection connection(options_.endpoints, credentials);
+  Connection connection(options_.endpoints, credentials, HealthCheck::kOff, options_.service_id);
   ClientLog log(options_.log, std::move(credentials), [](const auto& task) { task(); });
   while (true) {
+    const grpc::Status found = FindService(connection, log);
     const std::string endpoint = connection.endpoint();
-    const grpc::Status met = FollowOneStream(connection, log);
+    const grpc::Status met = found.ok() ? FollowOneStream(connection, log) : found;
     if (Stopped()) return grpc::Status::OK;
-    log.Heard(endpoint, met, HolderNow());
-    const grpc::Status status = connection.Explained(met, endpoint);
+    if (found.ok()) log.Heard(endpoint, met, HolderNow());
+    if (found.ok() && IsWrongService(met)) {
+      const std::string other = MetadataOf(met, "service_id");
+      if (!connection.Belongs(endpoint, other)) {
+        log.OtherService(endpoint, other, connection.service().id);
+      }
+    }
+    const grpc::Status status = found.ok() ? connection.Explained(met, endpoint) : found;
     if (IsFinal(status)) return status;
     listener_.broken(status);
     connection.MoveOn();
@@ -55,12 +67,38 @@ void Follower::Stop() {
   const MutexLock lock(mutex_);
   stopped_ = true;
   if (stream_ != nullptr) stream_->Cancel();
+  if (survey_ != nullptr) survey_->Cancel();
   stop_.NotifyAll();
 }
 
 bool Follower::Stopped() {
   const MutexLock lock(mutex_);
   return stopped_;
+}
+
+grpc::Status Follower::FindService(Connection& connection, ClientLog& log) {
+  if (!connection.needs_survey()) return grpc::Status::OK;
+  const auto done = std::make_shared<std::promise<SurveyResult>>();
+  const auto survey = Survey::Start(connection, kSurveyPatience, [done](SurveyResult result) {
+    done->set_value(std::move(result));
+  });
+  {
+    const MutexLock lock(mutex_);
+    survey_ = survey;
+    if (stopped_) survey->Cancel();
+  }
+  const SurveyResult result = done->get_future().get();
+  {
+    const MutexLock lock(mutex_);
+    survey_.reset();
+  }
+  const std::string known = connection.service().id;
+  const grpc::Status status = Settle(result, connection, log, HolderNow());
+  if (status.ok() && !known.empty() && known != connection.service().id) {
+    observation_ = Observation(options_.wish);
+    listener_.replaced();
+  }
+  return status;
 }
 
 grpc::Status Follower::FollowOneStream(Connection& connection, ClientLog& log) {
@@ -90,6 +128,9 @@ grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection, Cli
       return Silent(options_.silence_max);
     }
     if (read.outcome == ObserveStream::Outcome::kEnded || Stopped()) return grpc::Status::OK;
+    if (!connection.Belongs(connection.endpoint(), read.response.service_id())) {
+      return WrongService(read.response.service_id());
+    }
     connection.Succeeded();
     log.Heard(connection.endpoint(), grpc::Status::OK, HolderNow());
     switch (observation_.Note(read.response)) {

@@ -17,6 +17,7 @@
 namespace tenure {
 
 class ObserveStream;
+class Survey;
 
 // Three times as long as the contract lets a stream be silent.
 inline constexpr std::chrono::seconds kSilenceMax{30};
@@ -28,6 +29,7 @@ class Follower {
     Observation::Wish wish;
     std::chrono::milliseconds silence_max = kSilenceMax;
     Log log = nullptr;
+    std::string service_id = "";
   };
   // Called on the thread that runs.
   struct Listener {
@@ -35,6 +37,8 @@ class Follower {
     std::function<void(const v1::ObserveResponse&)> told;
     // A stream broke, or could not be opened, and will be tried again.
     std::function<void(const grpc::Status&)> broken = [](const grpc::Status&) {};
+    // All that was told is void: the endpoints belong to another service now.
+    std::function<void()> replaced = [] {};
   };
 
   // Starts no thread, and none of gRPC's.
@@ -48,6 +52,8 @@ class Follower {
 
  private:
   [[nodiscard]] bool Stopped();
+  // Asks the endpoints which service they belong to, if need be.
+  [[nodiscard]] grpc::Status FindService(Connection& connection, ClientLog& log);
   // Why the stream in use is over, which is never OK.
   [[nodiscard]] grpc::Status FollowOneStream(Connection& connection, ClientLog& log);
   [[nodiscard]] grpc::Status Follow(ObserveStream& stream, Connection& connection, ClientLog& log);
@@ -59,6 +65,7 @@ class Follower {
   ConditionVariable stop_;
   bool stopped_ TENURE_GUARDED_BY(mutex_) = false;
   std::shared_ptr<ObserveStream> stream_ TENURE_GUARDED_BY(mutex_);  // while one is open
+  std::shared_ptr<Survey> survey_ TENURE_GUARDED_BY(mutex_);         // while one is under way
 
   Observation observation_;  // of the thread that runs
 };

@@ -9,6 +9,7 @@ std::shared_ptr<KeepAliveStream> KeepAliveStream::Open(Connection& connection, O
   std::shared_ptr<KeepAliveStream> stream(
       new KeepAliveStream(connection, std::move(message), std::move(closed)));
   stream->self_ = stream;
+  connection.NameService(stream->context_);
   stream->stub_->async()->KeepAlive(&stream->context_, stream.get());
   stream->StartRead(&stream->response_);
   stream->AddHold();  // Send may start operations from outside of reactions

@@ -37,6 +37,7 @@ class LeaderCache::State {
     const LeaderCacheOptions& options = state->options_;
     return {.endpoints = options.endpoints,
             .credentials = options.credentials,
+            .service_id = options.service_id,
             .log = options.log,
             .names = options.names,
             .prefix = options.prefix,
@@ -44,6 +45,7 @@ class LeaderCache::State {
             .on_snapshot = [state](const auto& it) { state->Keep(it.election(), ToSeat(it)); },
             .on_event = [state](const auto& it) { state->Keep(it.election(), ToSeat(it)); },
             .on_progress = [state](const auto&) { state->Progress(); },
+            .on_service_replaced = [state] { state->Clear(); },
             .on_failed = [state](const auto& status) { state->Fail(status); }};
   }
 
@@ -80,6 +82,11 @@ class LeaderCache::State {
       seats_[election] = seat;
     }
     if (options_.on_change) options_.on_change(election, seat);
+  }
+
+  void Clear() {
+    const MutexLock lock(mutex_);
+    seats_.clear();
   }
 
   void Progress() {

@@ -38,7 +38,7 @@ class Observation {
   Verdict Note(const v1::Snapshot& snapshot);
   Verdict Note(const v1::Event& event);
 
-  const Wish wish_;
+  Wish wish_;
   std::map<std::string, uint64_t> seen_;  // the last revision of each election
   bool opened_ = false;                   // everything there is has been told once
 };

@@ -8,6 +8,7 @@ std::shared_ptr<ObserveStream> ObserveStream::Open(Connection& connection,
                                                    v1::ObserveRequest request) {
   std::shared_ptr<ObserveStream> stream(new ObserveStream(connection, std::move(request)));
   stream->self_ = stream;
+  connection.NameService(stream->context_);
   stream->stub_->async()->Observe(&stream->context_, &stream->request_, stream.get());
   stream->AddHold();  // Read starts operations from outside of reactions
   stream->StartCall();

@@ -33,12 +33,15 @@ Follower::Options ToFollowerOptions(const ObserverOptions& options) {
     const auto parsed = ParseElectionName(name);
     Check(parsed.has_value(), parsed ? "" : parsed.error().message);
   }
+  Check(options.service_id.empty() || IsServiceId(options.service_id),
+        "service_id '" + options.service_id + "' is not 32 lower-case hexadecimal digits");
   Check(options.from_revision != 0, "from_revision is 0; revisions start at 1");
   Check(options.silence_max > 0ms, "silence_max is not positive; it must be more than 0");
   return {.endpoints = options.endpoints,
           .wish = {options.names, options.prefix, options.from_revision},
           .silence_max = options.silence_max,
-          .log = options.log};
+          .log = options.log,
+          .service_id = options.service_id};
 }
 
 }  // namespace
@@ -51,7 +54,11 @@ class Observer::State {
         follower_(
             ToFollowerOptions(options_),
             {.told = [this](const v1::ObserveResponse& response) { Tell(response); },
-             .broken = [this](const grpc::Status& status) { Call(options_.on_broken, status); }}) {}
+             .broken = [this](const grpc::Status& status) { Call(options_.on_broken, status); },
+             .replaced =
+                 [this] {
+                   if (options_.on_service_replaced) callbacks_.Pass(options_.on_service_replaced);
+                 }}) {}
 
   static void Start(const std::shared_ptr<State>& state) {
     state->thread_ = std::thread([state] {

@@ -12,8 +12,7 @@ void SeatBook::AddSet(SeatNumber first, std::vector<SeatOptions> options) {
     const SeatNumber number = first + set.seats.size();
     set.seats.push_back(number);
     by_election_[one.election].push_back(number);
-    const auto closed = closed_terms_.find(one.election);
-    const uint64_t closed_term = closed == closed_terms_.end() ? 0 : closed->second;
+    const uint64_t closed_term = closed_terms_.Of(one.election);
     seats_.emplace(number, Entry{Seat(std::move(one), closed_term), first});
   }
 }
@@ -32,8 +31,7 @@ std::vector<SeatBook::SeatNumber> SeatBook::TakeGone() {
   for (const SeatNumber number : gone) {
     const Seat& seat = seats_.at(number).seat;
     if (seat.closed_term() > 0) {
-      uint64_t& highest = closed_terms_[seat.options().election];
-      highest = std::max(highest, seat.closed_term());
+      closed_terms_.Raise(seat.options().election, seat.closed_term());
     }
     const auto election = by_election_.find(seat.options().election);
     std::erase(election->second, number);
@@ -95,7 +93,7 @@ bool SeatBook::Acts(SeatNumber number, const Entry& entry) const {
 }
 
 void SeatBook::Forget() {
-  closed_terms_.clear();
+  closed_terms_.Clear();
   for (auto& [first, set] : sets_) set.unsettled = set.tried = false;
 }
 

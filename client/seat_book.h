@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/closed_terms.h"
 #include "client/seat.h"
 #include "core/lease.h"
 
@@ -81,7 +82,7 @@ class SeatBook {
   std::map<SeatNumber, Entry> seats_;
   std::map<SeatNumber, Set> sets_;                             // by the first of their seats
   std::map<std::string, std::deque<SeatNumber>> by_election_;  // the first one acts
-  std::map<std::string, uint64_t> closed_terms_;  // of seats that are gone, in this session
+  ClosedTerms closed_terms_;  // of seats that are gone, in this session
 };
 
 }  // namespace tenure

@@ -34,6 +34,10 @@ class Lease {
   [[nodiscard]] Time overdue_at() const {
     return renewed_at_ + std::chrono::duration_cast<Time::duration>(lease_ttl_ / 2);
   }
+  // When the store may let somebody else in, if nothing is renewed.
+  [[nodiscard]] Time ends_at() const {
+    return renewed_at_ + std::chrono::duration_cast<Time::duration>(lease_ttl_);
+  }
   [[nodiscard]] Duration ttl() const { return lease_ttl_; }
   // How long to wait between two renewals: three fit into a lease.
   [[nodiscard]] Time::duration RenewalInterval() const {

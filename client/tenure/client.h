@@ -44,6 +44,11 @@ struct ClientOptions {
   // What the client says by itself. Empty: nothing. gRPC's own log stays silent, unless
   // GRPC_VERBOSITY or GRPC_TRACE is set.
   Log log = LogToStandardError;
+  // The id of the service, 32 lower-case hexadecimal digits; `tenure status` shows it. Empty:
+  // learned from the endpoints. If they belong to different services, because one of them works on
+  // another database, the service of most of them is used; the others are not, and are named in the
+  // log.
+  std::string service_id = "";
   // Null: a connection without TLS.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
   // Registry for the metrics listed in docs/clients.md; null: no metrics. Each client needs its

@@ -43,6 +43,7 @@ struct LeaderCacheOptions {
   // As in ObserverOptions.
   std::string endpoints = "127.0.0.1:7070";
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
+  std::string service_id = "";
   Log log = LogToStandardError;
   std::vector<std::string> names = {};
   bool prefix = false;

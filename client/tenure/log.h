@@ -10,11 +10,13 @@
 namespace tenure {
 
 enum class LogEvent {
-  kTrouble,    // an endpoint cannot be used: a warning
-  kRecovered,  // it answers again
-  kRefused,    // the service refuses what this process asks for: a warning
-  kElected,    // a term has begun
-  kLost,       // a term has ended
+  kTrouble,       // an endpoint cannot be used: a warning
+  kRecovered,     // it answers again
+  kOtherService,  // an endpoint belongs to another service: a warning
+  kRefused,       // the service refuses what this process asks for: a warning
+  kWorkFailed,    // an exception left `lead`: a warning
+  kElected,       // a term has begun
+  kLost,          // a term has ended
 };
 
 struct LogEntry {
@@ -25,7 +27,8 @@ struct LogEntry {
   std::string cause = {};
 
   [[nodiscard]] bool IsWarning() const {
-    return event == LogEvent::kTrouble || event == LogEvent::kRefused;
+    return event == LogEvent::kTrouble || event == LogEvent::kOtherService ||
+           event == LogEvent::kRefused || event == LogEvent::kWorkFailed;
   }
 };
 

@@ -50,6 +50,8 @@ struct ObserverOptions {
   std::string endpoints = "127.0.0.1:7070";
   // Null: a connection without TLS.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
+  // As in ClientOptions.
+  std::string service_id = "";
   // As in ClientOptions. Called on the observer's own thread.
   Log log = LogToStandardError;
 
@@ -69,6 +71,9 @@ struct ObserverOptions {
   // Everything that the replica knew at this time has been reported. Called first when all
   // elections have started, then every few seconds.
   std::function<void(const v1::Progress&)> on_progress = {};
+  // All endpoints belong to another service now, such as after its database was made again. All
+  // that was reported before is void; the elections start again.
+  std::function<void()> on_service_replaced = {};
   // The stream broke, or could not be opened. The observer tries again, on the next replica.
   std::function<void(const grpc::Status&)> on_broken = {};
   // The service refuses this observer for good. The last callback: the observer does not try again.

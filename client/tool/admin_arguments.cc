@@ -29,6 +29,15 @@ class Commands {
     AddLimit(command, options->limit, "Maximum number of results");
   }
 
+  void AddStatus() {
+    auto* command = Add("status", "Show how each endpoint and its database are", RunStatus,
+                        std::make_shared<StatusOptions>());
+    command->footer(
+        "One line for each endpoint, and how much the service holds.\n\n"
+        "Exit codes: 0 all endpoints are ready, and belong to one service; 1 some are not, or\n"
+        "belong to another one; 7 none is ready.");
+  }
+
   void AddTop() {
     auto options = std::make_shared<TopOptions>();
     auto* command = Add("top", "Watch elections live", RunTop, options);
@@ -207,6 +216,7 @@ class Commands {
 
 void AddAdminCommands(CLI::App& app, const CommonOptions& common, Chosen& chosen) {
   Commands commands(app, common, chosen);
+  commands.AddStatus();
   commands.AddTop();
   commands.AddList();
   commands.AddDescribe();

@@ -10,6 +10,9 @@
 
 namespace tenure {
 
+struct StatusOptions {};
+int RunStatus(const CommonOptions& common, const StatusOptions& options);
+
 // How much of a list is shown. 0: all of it.
 struct ListOptions {
   std::string prefix;

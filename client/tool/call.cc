@@ -35,6 +35,7 @@ grpc::Status Persist(Connection& connection,
                                     give_up_at - std::chrono::steady_clock::now(), kAttemptPatience)
                               : kCausePatience;
     context.set_deadline(std::chrono::system_clock::now() + patience);
+    connection.NameService(context);
     const grpc::Status status = attempt(&context);
     if (status.ok()) {
       connection.Succeeded();

@@ -66,6 +66,7 @@ class CampaignRun {
     return [this, tell](Arguments... arguments) {
       const std::lock_guard lock(mutex_);
       if (!ending_) (this->*tell)(arguments...);
+      if (Output::Failed()) End(kExitError, true);
     };
   }
 

@@ -30,6 +30,7 @@ template <typename Options>
           .lease_ttl = MillisOf(options.lease_ttl),
           .supersede = options.supersede,
           .log = [&troubles](const LogEntry& entry) { troubles.Hear(entry); },
+          .service_id = common.service_id,
           .credentials = common.Credentials()};
 }
 

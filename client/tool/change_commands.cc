@@ -22,7 +22,7 @@ class Change {
   Change(const CommonOptions& common, const ChangeOptions& options)
       : options_(options),
         output_(common.json),
-        connection_(common.endpoints, common.Credentials()) {}
+        connection_(common.endpoints, common.Credentials(), HealthCheck::kOff, common.service_id) {}
 
   // The term for which the change is meant: the given one, or the one that the election is in.
   [[nodiscard]] tl::expected<uint64_t, grpc::Status> Term() {
@@ -190,7 +190,8 @@ int RunDelete(const CommonOptions& common, const ChangeOptions& options) {
 
 int RunPurge(const CommonOptions& common, const PurgeOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   v1::PurgeElectionsRequest request;
   request.set_prefix(options.prefix);
   *request.mutable_unused_for() = ToProto(options.unused_for.value());
@@ -216,7 +217,8 @@ int RunPurge(const CommonOptions& common, const PurgeOptions& options) {
 }
 
 int RunEndSession(const CommonOptions& common, const EndSessionOptions& options) {
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   v1::EndSessionRequest request;
   request.set_handle(options.handle);
   request.set_reason(options.reason);

@@ -23,6 +23,7 @@ struct CommonOptions {
   bool json = false;
   bool tls = false;
   TlsOptions tls_files;
+  std::string service_id;  // empty: not pinned
 
   // Null: without TLS. Starts threads, so signals must be blocked before.
   [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const {

@@ -99,7 +99,8 @@ class Sheet {
 
 int RunDescribe(const CommonOptions& common, const DescribeOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   v1::DescribeElectionRequest request;
   request.set_election(options.election);
   v1::Election election;

@@ -84,7 +84,8 @@ grpc::Status LookFor(const std::string& election, Connection& connection) {
 
 int RunHistory(const CommonOptions& common, const HistoryOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   const bool of_all = options.election.empty();
 
   Listing<v1::TermRecord> terms(

@@ -6,7 +6,8 @@ namespace tenure {
 
 int RunLeader(const CommonOptions& common, const std::string& election) {
   const Output output(common.json);
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   v1::LeaderRequest request;
   request.set_election(election);
   v1::LeaderResponse response;

@@ -47,7 +47,8 @@ std::vector<std::string> SessionCells(const v1::SessionInfo& session) {
 
 int RunList(const CommonOptions& common, const ListOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   v1::ListElectionsRequest request;
   request.set_prefix(options.prefix);
   Listing<v1::Election> elections(
@@ -65,7 +66,8 @@ int RunList(const CommonOptions& common, const ListOptions& options) {
 
 int RunSessions(const CommonOptions& common, const ListOptions& options) {
   const Output output(common.json);
-  Connection connection(common.endpoints, common.Credentials());
+  Connection connection(common.endpoints, common.Credentials(), HealthCheck::kOff,
+                        common.service_id);
   v1::ListSessionsRequest request;
   request.set_candidate_prefix(options.prefix);
   Listing<v1::SessionInfo> sessions(output,

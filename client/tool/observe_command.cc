@@ -17,7 +17,8 @@ class ObserveRun {
         options_(options),
         follower_({.endpoints = common.endpoints,
                    .wish = {options.elections, options.prefix, options.from_revision},
-                   .log = [](const LogEntry& entry) { Output::Complain(entry.message); }},
+                   .log = [](const LogEntry& entry) { Output::Complain(entry.message); },
+                   .service_id = common.service_id},
                   {.told = [this](const v1::ObserveResponse& response) { Show(response); }}),
         signals_([this](int) { follower_.Stop(); }) {}
 
@@ -86,6 +87,7 @@ class ObserveRun {
   void Line(const Json& object, const std::string& text) {
     if (options_.count && lines_ == *options_.count) return;
     output_.Line(object, text);
+    if (Output::Failed()) return follower_.Stop();
     if (options_.count && ++lines_ == *options_.count) follower_.Stop();
   }
 

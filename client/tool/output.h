@@ -27,6 +27,12 @@ class Output {
   void Text(const std::string& line) const;
   void Text(const Table& table) const;
 
+  // Whether something could not be written to standard output, now or earlier. Thread-safe.
+  [[nodiscard]] static bool Failed();
+  // Writes what is left. Answers with the exit code: `exit_code`, or kExitError with one line on
+  // standard error, once, if not everything could be written.
+  [[nodiscard]] static int Close(int exit_code);
+
   // One line on standard error.
   static void Complain(const std::string& what);
   // The same, of a call that failed. Answers with the exit code that says so.

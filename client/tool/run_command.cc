@@ -12,6 +12,7 @@
 #include "client/tool/child_process.h"
 #include "client/tool/commands.h"
 #include "client/tool/exit_code.h"
+#include "client/tool/init.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
 #include "client/tool/words.h"
@@ -230,7 +231,7 @@ class CommandRun {
 }  // namespace
 
 int RunRun(const CommonOptions& common, const RunOptions& options) {
-  return CommandRun(common, options).Run();
+  return RunAsInitIfFirst([&] { return CommandRun(common, options).Run(); });
 }
 
 }  // namespace tenure

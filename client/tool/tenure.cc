@@ -1,4 +1,5 @@
 // The command line tool: parses the command line, and runs the command.
+#include <csignal>
 #include <stdexcept>
 
 #include "client/endpoints.h"
@@ -6,6 +7,7 @@
 #include "client/tool/exit_code.h"
 #include "client/tool/output.h"
 #include "command_line/command_line.h"
+#include "core/validation.h"
 #include "core/version.h"
 
 namespace tenure {
@@ -65,6 +67,13 @@ int Run(int argc, char** argv) {
           "Private key of --tls-cert (PEM)");
   AddFile(app, "--token-file", "TENURE_CLIENT_TOKEN_FILE", common, common.tls_files.token,
           "File whose first line is sent with each call as a bearer token; turns TLS on");
+  app.add_option("--service-id", common.service_id,
+                 "Id of the service, from `tenure status`; replicas of another one are not used")
+      ->type_name("ID")
+      ->envname("TENURE_CLIENT_SERVICE_ID")
+      ->check([](const std::string& text) {
+        return IsServiceId(text) ? "" : "'" + text + "' is not 32 lower-case hexadecimal digits";
+      });
   app.add_flag("--json", common.json, "Print one JSON object per line");
   app.fallthrough();
 
@@ -75,9 +84,9 @@ int Run(int argc, char** argv) {
   app.footer(kFooter);
   // Scripts may pass on a value or a reason that is empty.
   const auto exit_code = ParseCommandLine(app, argc, argv, {"--value", "--reason"});
-  if (exit_code) return *exit_code;
+  if (exit_code) return Output::Close(*exit_code);
   try {
-    return chosen();
+    return Output::Close(chosen());
   } catch (const std::invalid_argument& error) {  // from files that are read only now
     Output::Complain(error.what());
     return kExitUsage;
@@ -87,4 +96,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace tenure
 
-int main(int argc, char** argv) { return tenure::Run(argc, argv); }
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // an output that nobody reads any more is an error like others
+  return tenure::Run(argc, argv);
+}

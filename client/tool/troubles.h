@@ -21,13 +21,17 @@ class Troubles {
       : shown_(shown), on_change_(std::move(on_change)) {}
 
   void Hear(const LogEntry& entry) {
-    if (entry.endpoint.empty()) return;  // the command says it in its own words
+    const bool over = entry.event == LogEvent::kRecovered;
+    const bool other = entry.event == LogEvent::kOtherService;
+    // The rest the command says in its own words.
+    if (entry.event != LogEvent::kTrouble && !over && !other) return;
     {
       const std::lock_guard lock(mutex_);
-      causes_.erase(entry.endpoint);
+      if (!other) causes_.erase(entry.endpoint);
       if (entry.event == LogEvent::kTrouble) causes_[entry.endpoint] = entry.cause;
+      if (other && !entry.endpoint.empty()) others_[entry.endpoint] = entry.cause;
     }
-    if (shown_) Output::Complain(entry.message);
+    if (shown_ || other) Output::Complain(entry.message);
     on_change_();
   }
 
@@ -39,22 +43,28 @@ class Troubles {
   // "cannot use a:7070: connection refused; b:7070: no such host": what is wrong now.
   [[nodiscard]] std::string Text() const {
     const std::lock_guard lock(mutex_);
-    return TextOf(causes_);
+    auto causes = causes_;
+    causes.insert(others_.begin(), others_.end());
+    return TextOf(causes);
   }
 
   [[nodiscard]] static std::string TextOf(const std::map<std::string, std::string>& causes) {
+    // What concerns all endpoints is more than what is wrong with one.
+    if (const auto all = causes.find(""); all != causes.end()) return all->second;
     std::string text;
     for (const auto& [endpoint, cause] : causes) {
       text += (text.empty() ? "cannot use " : "; ") + endpoint + ": " + cause;
     }
-    return text.empty() ? "no replica answered in time" : text;
+    if (text.empty()) text = "no replica answered in time";
+    return text + "; see `tenure status`";
   }
 
  private:
   const bool shown_;
   const std::function<void()> on_change_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::string> causes_;  // guarded by mutex_; by endpoint
+  std::map<std::string, std::string> causes_;  // guarded by mutex_; by endpoint, "" for all
+  std::map<std::string, std::string> others_;  // guarded by mutex_; endpoints of other services
 };
 
 }  // namespace tenure

@@ -509,6 +509,8 @@ TEST_P(ElectorTest, MalformedOptionsAreAnErrorAtOnce) {
 
   EXPECT_THROW(Client({.candidate = ""}), std::invalid_argument);
   EXPECT_THROW(Client({.endpoints = ",", .candidate = "a"}), std::invalid_argument);
+  EXPECT_THROW(Client({.endpoints = "localhost", .candidate = "a"}), std::invalid_argument);
+  EXPECT_THROW(Client({.candidate = "a", .service_id = "1F"}), std::invalid_argument);
   EXPECT_THROW(Client({.candidate = "a", .lease_ttl = -1s}), std::invalid_argument);
   EXPECT_THROW(Elector(client, {.election = ""}), std::invalid_argument);
   EXPECT_THROW(Elector(client, {.election = "e", .value = std::string(4097, 'x')}),
@@ -517,6 +519,63 @@ TEST_P(ElectorTest, MalformedOptionsAreAnErrorAtOnce) {
   Elector elector(client, {.election = "e"});
   EXPECT_THROW(elector.Proclaim(std::string(4097, 'x')), std::invalid_argument);
   EXPECT_THROW(Elector(client, {.election = "e"}), std::invalid_argument);
+}
+
+TEST_P(ElectorTest, WorkThatThrowsEndsItsTermAndIsSaid) {
+  Diary diary;
+  const Client client({.endpoints = BothEndpoints(),
+                       .candidate = "a",
+                       .lease_ttl = 30s,
+                       .log = [&](const LogEntry& entry) { diary.Write(entry.message); }});
+  auto options = diary.Options("e");
+  options.one_term = true;
+  options.lead = [](const v1::Leadership&, const std::stop_token&) {
+    throw std::runtime_error("out of orders");
+  };
+  const Elector elector(client, options);
+
+  diary.WaitFor("the work for e in term 1 failed: out of orders; the seat is resigned");
+  diary.WaitFor("lost 1 RESIGNED");
+  EXPECT_TRUE(Eventually([&] { return LeaderOf("e").empty(); }));
+}
+
+TEST_P(ElectorTest, AnElectorOfAClientThatIsClosingNeverStands) {
+  Client client = NewClient("a");
+  Diary diary;
+  std::promise<void> released;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token& stop) {
+    Diary::WaitForStop(stop);
+    diary.Write("asked to stop");
+    released.get_future().wait();
+  };
+  const Elector elector(client, options);
+  diary.WaitFor("elected 1");
+  auto closed = std::async(std::launch::async, [&] { return client.Close(kPatience); });
+  diary.WaitFor("asked to stop");
+
+  const Elector late(client, diary.Options("late"));
+  released.set_value();
+
+  // The end waits for every call that was made before it.
+  EXPECT_TRUE(closed.get().ok());
+  EXPECT_EQ(Leader(B(), "late").term(), 0u);
+}
+
+TEST_P(ElectorTest, WorkThatHangsWhileItsElectorIsDestroyedIsReported) {
+  Diary diary;
+  std::promise<void> overrun;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token&) {
+    diary.Write("works");
+    const auto met = overrun.get_future().wait_for(kPatience);
+    EXPECT_EQ(met, std::future_status::ready) << "nobody was told that the work hangs";
+  };
+  options.on_overrun = [&](const v1::Leadership&) { overrun.set_value(); };
+  auto elector = std::make_unique<Elector>(NewClient("a", 2s), options);
+  diary.WaitFor("works");
+
+  elector.reset();
 }
 
 TEST_P(ElectorTest, AnElectorMayFollowAnotherOfTheSameElection) {

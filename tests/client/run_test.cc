@@ -105,6 +105,18 @@ TEST_P(RunTest, ADeposedLeaderEndsItsCommandAndSaysSo) {
   EXPECT_THAT(run->Errors(), HasSubstr("DEPOSED"));
 }
 
+TEST_P(RunTest, TheFirstProcessOfAContainerReapsOrphans) {
+  // The first line comes when no zombie is left of twenty orphans.
+  const std::string script =
+      "for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'sh -c \"exit 0\" & sleep 0.01 & exit 0'; done;"
+      "while grep -qs '^State:.Z' /proc/[0-9]*/status; do sleep 0.02; done; echo clean; exit 7";
+  Process run({"unshare", "--pid", "--fork", "--mount-proc", Program("tenure"), "--endpoint",
+               A().endpoint(), "run", "e", "--", "sh", "-c", script});
+
+  EXPECT_EQ(run.Line(1), "clean");
+  EXPECT_EQ(run.Wait(), 7);
+}
+
 TEST_P(RunTest, WithRestartItStandsAgain) {
   const auto run = Start(A(), "a", {"--restart", "--ttl", "1s"}, "echo $TENURE_TERM");
 

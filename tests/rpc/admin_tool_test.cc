@@ -521,7 +521,8 @@ TEST_P(AdminToolTest, WithoutAReplicaTheExitCodeIs7) {
   const auto finished = Run({"list", "--endpoint", "127.0.0.1:1"});
 
   EXPECT_EQ(finished.exit_code, 7);
-  EXPECT_EQ(finished.errors, "tenure: cannot use 127.0.0.1:1: connection refused\n");
+  EXPECT_EQ(finished.errors,
+            "tenure: cannot use 127.0.0.1:1: connection refused; see `tenure status`\n");
 }
 
 }  // namespace

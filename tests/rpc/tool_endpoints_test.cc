@@ -140,7 +140,7 @@ TEST_F(WrongEndpointsTest, EachEndpointHasItsOwnCause) {
   EXPECT_EQ(finished.exit_code, 7);
   EXPECT_EQ(finished.errors,
             "tenure: cannot use 127.0.0.1:1: connection refused; nobody.invalid:7070: no such "
-            "host\n");
+            "host; see `tenure status`\n");
 }
 
 TEST_F(WrongEndpointsTest, AProxyForTheWebIsNotUsed) {

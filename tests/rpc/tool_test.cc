@@ -112,6 +112,8 @@ TEST_F(ToolTest, WrongUsageIsOneLineAndExitCode2) {
             "--endpoint: 'localhost' has no port; write HOST:PORT[,HOST:PORT...]"},
            {{"leader", "e", "--endpoint", "http://a:7070"},
             "--endpoint: 'http://a:7070' is a URL; write HOST:PORT[,HOST:PORT...]"},
+           {{"leader", "e", "--service-id", "1F"},
+            "--service-id: '1F' is not 32 lower-case hexadecimal digits"},
            {{"campaign", "e", "--ttl", "soon"},
             "--ttl: 'soon' is not a duration; write it like 500ms, 10s or 2m"},
            {{"campaign", "e", "--wait", "-1s"}, "--wait: '-1s' is too short; the minimum is 0ms"},

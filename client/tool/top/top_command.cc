@@ -49,9 +49,10 @@ class Watched {
  public:
   Watched(const CommonOptions& common, std::string prefix, std::function<void()> on_change)
       : on_change_(std::move(on_change)),
-        follower_(
-            {.endpoints = common.endpoints, .wish = {.names = {std::move(prefix)}, .prefix = true}},
-            {.told = [this](const v1::ObserveResponse& response) { Told(response); }}),
+        follower_({.endpoints = common.endpoints,
+                   .wish = {.names = {std::move(prefix)}, .prefix = true},
+                   .service_id = common.service_id},
+                  {.told = [this](const v1::ObserveResponse& response) { Told(response); }}),
         thread_([this, &common] { Ended(follower_.Run(common.Credentials())); }) {}
   ~Watched() {
     follower_.Stop();
@@ -110,7 +111,7 @@ class TopRun {
               mailbox->Put(number == SIGWINCH ? Message(Resized{}) : Message(Quit{}));
             },
             {SIGWINCH, SIGHUP, SIGQUIT}),
-        connection_(common.endpoints, common.Credentials()),
+        connection_(common.endpoints, common.Credentials(), HealthCheck::kOff, common.service_id),
         watched_(common, prefix_, [mailbox = mailbox_] { mailbox->Put(Changed{}); }),
         keyboard_([mailbox = mailbox_](Key key) { mailbox->Put(std::move(key)); },
                   [mailbox = mailbox_] { mailbox->Put(Quit{}); }) {}
@@ -152,6 +153,7 @@ class TopRun {
     using Call =
         AsyncCall<v1::AdminService::Stub, v1::ListElectionsRequest, v1::ListElectionsResponse>;
     auto call = std::make_shared<Call>(connection_, connection_.admin());
+    connection_.NameService(call->context);
     call->request.set_prefix(prefix_);
     call->request.set_page_size(kPageSize);
     call->request.set_page_token(token);

@@ -1,0 +1,115 @@
+#include "client/survey.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "client/async_call.h"
+#include "proto/rich_status.h"
+
+namespace tenure {
+
+tl::expected<std::string, grpc::Status> SurveyResult::Choose(const KnownService& known) const {
+  auto chosen = ChooseService(known, answers);
+  if (chosen || chosen.error().error_code() != grpc::StatusCode::UNAVAILABLE) return chosen;
+  if (failures.empty()) return chosen;
+  const bool too_old = std::ranges::any_of(failures, [](const auto& failure) {
+    return failure.second.error_code() == grpc::StatusCode::UNIMPLEMENTED;
+  });
+  if (too_old) return "";
+  return tl::unexpected(failures.begin()->second);
+}
+
+grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLog& log,
+                    Lease::Time now) {
+  for (const auto& [endpoint, status] : result.failures) {
+    // One that is too old for this question may be used.
+    if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) log.Heard(endpoint, status, now);
+  }
+  const std::string known = connection.service().id;
+  const auto chosen = result.Choose(connection.service());
+  if (!chosen && IsWrongService(chosen.error())) {
+    log.Heard(chosen.error(), now);
+    ErrorDetails details = DetailsOf(chosen.error());
+    details.retry_delay = connection.RefusedPause();
+    return RichStatus(chosen.error().error_code(), chosen.error().error_message(), details);
+  }
+  if (!chosen) {
+    const auto failure = result.failures.begin();
+    return failure == result.failures.end() ? chosen.error()
+                                            : connection.Explained(failure->second, failure->first);
+  }
+  log.Heard(grpc::Status::OK, now);
+  if (!known.empty() && !chosen->empty() && *chosen != known) {
+    log.Say({.event = LogEvent::kOtherService,
+             .message = "all endpoints belong to service " + *chosen + " now, not to " + known +
+                        ": the service was replaced"});
+  }
+  connection.Use(*chosen, result.answers);
+  for (const EndpointAnswer& answer : result.answers) {
+    if (answer.service_id.value_or(*chosen) == *chosen) continue;
+    log.OtherService(answer.endpoint, *answer.service_id, *chosen);
+  }
+  return grpc::Status::OK;
+}
+
+std::shared_ptr<Survey> Survey::Start(Connection& connection, std::chrono::milliseconds patience,
+                                      Done done) {
+  using Call = AsyncCall<v1::ElectionService::Stub, v1::IdentifyRequest, v1::IdentifyResponse>;
+  std::vector<EndpointAnswer> endpoints;
+  std::vector<std::shared_ptr<Call>> calls;
+  for (size_t i = 0; i < connection.size(); ++i) {
+    endpoints.push_back({connection.endpoint(i), std::nullopt});
+    calls.push_back(std::make_shared<Call>(connection, connection.stub(i)));
+    calls.back()->context.set_deadline(std::chrono::system_clock::now() + patience);
+  }
+  std::shared_ptr<Survey> survey(
+      new Survey(connection.service(), std::move(endpoints), std::move(done)));
+  {
+    const MutexLock lock(survey->mutex_);
+    for (const auto& call : calls) {
+      survey->calls_.push_back(std::shared_ptr<grpc::ClientContext>(call, &call->context));
+    }
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const auto& call = calls[i];
+    call->stub->async()->Identify(&call->context, &call->request, &call->response,
+                                  [survey, call, i](const grpc::Status& status) {
+                                    survey->OnAnswer(i, status, call->response);
+                                  });
+  }
+  return survey;
+}
+
+void Survey::Cancel() {
+  std::vector<std::weak_ptr<grpc::ClientContext>> calls;
+  {
+    const MutexLock lock(mutex_);
+    calls = calls_;
+  }
+  for (const auto& call : calls) {
+    if (const auto context = call.lock()) context->TryCancel();
+  }
+}
+
+void Survey::OnAnswer(size_t index, const grpc::Status& status,
+                      const v1::IdentifyResponse& response) {
+  std::optional<SurveyResult> result;
+  {
+    const MutexLock lock(mutex_);
+    --missing_;
+    EndpointAnswer& answer = result_.answers[index];
+    if (status.ok() && !response.service_id().empty()) {
+      answer.service_id = response.service_id();
+    } else if (!status.ok()) {
+      result_.failures[answer.endpoint] = status;
+    }
+    const bool enough = missing_ == 0 || MostAgree(known_, result_.answers);
+    if (enough && !std::exchange(told_, true)) result = result_;
+  }
+  if (!result) return;
+  Cancel();  // the rest need not be waited for
+  done_(*std::move(result));
+}
+
+}  // namespace tenure

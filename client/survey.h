@@ -1,0 +1,62 @@
+// Asks all endpoints of a client at once which service they belong to.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "client/client_log.h"
+#include "client/connection.h"
+#include "client/service_choice.h"
+#include "core/mutex.h"
+
+namespace tenure {
+
+struct SurveyResult {
+  std::vector<EndpointAnswer> answers;           // one for each endpoint, in their order
+  std::map<std::string, grpc::Status> failures;  // of endpoints that did not answer with an id
+
+  // The service to use; empty: those that answered are too old to say. Errors: as ChooseService,
+  // but the one of an endpoint if nobody answers.
+  [[nodiscard]] tl::expected<std::string, grpc::Status> Choose(const KnownService& known) const;
+};
+
+// Uses the service that a survey has found, and says what is wrong. Not OK: the endpoints disagree,
+// or nobody answers.
+[[nodiscard]] grpc::Status Settle(const SurveyResult& result, Connection& connection,
+                                  ClientLog& log, Lease::Time now);
+
+// Thread-safe.
+class Survey : public std::enable_shared_from_this<Survey> {
+ public:
+  using Done = std::function<void(SurveyResult)>;
+
+  // `done` is called once, on one of gRPC's threads: when most endpoints agree, or all have
+  // answered or failed.
+  static std::shared_ptr<Survey> Start(Connection& connection, std::chrono::milliseconds patience,
+                                       Done done);
+  void Cancel();
+
+ private:
+  Survey(KnownService known, std::vector<EndpointAnswer> endpoints, Done done)
+      : known_(std::move(known)), done_(std::move(done)), missing_(endpoints.size()) {
+    result_.answers = std::move(endpoints);
+  }
+
+  void OnAnswer(size_t index, const grpc::Status& status, const v1::IdentifyResponse& response);
+
+  const KnownService known_;
+  const Done done_;
+  Mutex mutex_;
+  SurveyResult result_ TENURE_GUARDED_BY(mutex_);
+  size_t missing_ TENURE_GUARDED_BY(mutex_);
+  bool told_ TENURE_GUARDED_BY(mutex_) = false;
+  std::vector<std::weak_ptr<grpc::ClientContext>> calls_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure

@@ -1,0 +1,82 @@
+// What the tool does when its output cannot be written.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "tests/rpc/service_fixture.h"
+#include "tests/rpc/tool.h"
+
+namespace tenure::testing {
+namespace {
+
+using ::testing::AnyOf;
+
+class ToolOutputTest : public ::testing::Test {
+ protected:
+  // Runs a command whose standard output is this descriptor, and expects exit code 1 and one line.
+  void ExpectOneLine(std::vector<std::string> arguments, int output, const std::string& why) {
+    SCOPED_TRACE(::testing::PrintToString(arguments));
+    Process process(ToolCommand(std::move(arguments)), ToolEnvironment(server_),
+                    {.output = output});
+    EXPECT_EQ(process.Wait(), 1);
+    // The cause is lost where the parser of the command line writes.
+    EXPECT_THAT(process.Errors(), AnyOf("tenure: cannot write the output: " + why + "\n",
+                                        "tenure: cannot write the output\n"));
+  }
+  // Each command that prints something on standard output.
+  static std::vector<std::vector<std::string>> Commands() {
+    return {{"leader", "e"},
+            {"leader", "e", "--json"},
+            {"list"},
+            {"list", "--json"},
+            {"top"},
+            {"describe", "e"},
+            {"history", "e"},
+            {"sessions"},
+            {"status"},
+            {"status", "--json"},
+            {"observe", "e"},
+            {"observe", "e", "--json"},
+            {"campaign", "f"},
+            {"campaign", "f", "g", "--json"},
+            {"campaign", "e", "--try"},
+            {"appoint", "e", "a"},
+            {"pause", "e"},
+            {"resume", "e"},
+            {"configure", "e", "--lock-delay", "1s"},
+            {"purge", "--unused-for", "24h"},
+            {"completion", "bash"},
+            {"--help"},
+            {"--version"},
+            {"campaign", "--help"},
+            {"depose", "e"},
+            {"delete", "e"}};
+  }
+
+  void SetUp() override { Campaign(server_, {"e", "a"}); }
+
+  Tenured server_{"sqlite::memory:"};
+};
+
+TEST_F(ToolOutputTest, AFullDiskIsAnError) {
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+
+  for (const auto& command : Commands()) ExpectOneLine(command, full, "No space left on device");
+
+  EXPECT_FALSE(Leader(server_, "f").has_leader()) << "the campaigns have resigned";
+  close(full);
+}
+
+TEST_F(ToolOutputTest, AClosedPipeIsAnError) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  close(ends[0]);
+
+  for (const auto& command : Commands()) ExpectOneLine(command, ends[1], "Broken pipe");
+
+  close(ends[1]);
+}
+
+}  // namespace
+}  // namespace tenure::testing
