@@ -200,19 +200,29 @@ func reasonOfHandshake(err error) reason {
 	}
 }
 
-// noticed is a connection whose first bytes are looked at. Read is called by one goroutine.
+// noticed is a connection whose beginning is looked at: the first bytes that come, or that nothing can be
+// sent. Reads are made by one goroutine, and so are writes.
 type noticed struct {
 	net.Conn
 	noted  *atomic.Pointer[reason]
 	secure bool
-	heard  bool
+	heard  atomic.Bool
+	failed atomic.Bool // a write, before anything was heard
 }
 
 func (n *noticed) Read(bytes []byte) (int, error) {
 	count, err := n.Conn.Read(bytes)
-	if !n.heard {
-		n.heard = true
+	if !n.heard.Swap(true) && !(n.failed.Load() && errors.Is(err, net.ErrClosed)) { // closed by gRPC, after the write
 		n.noted.Store(reasonOfFirst(bytes[:count], err, n.secure))
+	}
+	return count, err
+}
+
+func (n *noticed) Write(bytes []byte) (int, error) {
+	count, err := n.Conn.Write(bytes)
+	if err != nil && !errors.Is(err, net.ErrClosed) && !n.heard.Load() {
+		n.failed.Store(true)
+		n.noted.Store(reasonOfSilence(err, n.secure))
 	}
 	return count, err
 }
