@@ -51,6 +51,14 @@ _OPTIONS: list[tuple[str, Any]] = [
 ]
 
 
+# Where a TLS handshake fails, only an operator can change that.
+_SLOWLY = {
+    "grpc.initial_reconnect_backoff_ms": 5_000,
+    "grpc.min_reconnect_backoff_ms": 5_000,
+    "grpc.max_reconnect_backoff_ms": 5_000,
+}
+
+
 class Replica:
     def __init__(
         self, endpoint: str, channel: grpc.Channel, call_metadata: Callable[[], Metadata]
@@ -59,6 +67,7 @@ class Replica:
         self.call_metadata = call_metadata  # for each call; raises RuntimeError
         self.channel = channel
         self.stub = rpc.ElectionServiceStub(channel)
+        self.slow = False  # it is connected to slowly, as the TLS handshake failed
         self.answered = False  # anything, on this connection
         self.answered_at = time.monotonic()  # or opened
         self._driven = False
@@ -155,6 +164,9 @@ class Connection:
         if self._files_have_changed():
             for replica in list(self._replicas):
                 self._reopen(replica)
+        elif failed.slow:
+            if failed.answered:
+                self._reopen(failed)
         elif overdue or (silent and failed.answered):
             self._reopen(failed)
         self._use_next()
@@ -206,11 +218,20 @@ class Connection:
         replica.close()
         self._replicas[self._replicas.index(replica)] = self._open(replica.endpoint)
 
-    def _open(self, endpoint: str) -> Replica:
+    def slow_down(self, replica: Replica) -> None:
+        """Its TLS handshake failed: it is tried again every 5 s, or when a file has changed."""
+        if replica in self._replicas and not replica.slow:
+            slow = self._open(replica.endpoint, _SLOWLY)
+            slow.slow = True
+            replica.close()
+            self._replicas[self._replicas.index(replica)] = slow
+
+    def _open(self, endpoint: str, pace: Optional[dict[str, Any]] = None) -> Replica:
+        options = list({**dict(self._options), **(pace or {})}.items())
         if self._channel_credentials is None:
-            channel = grpc.insecure_channel(endpoint, self._options)
+            channel = grpc.insecure_channel(endpoint, options)
         else:
-            channel = grpc.secure_channel(endpoint, self._channel_credentials, self._options)
+            channel = grpc.secure_channel(endpoint, self._channel_credentials, options)
         return Replica(endpoint, channel, lambda: (*self._call_metadata(), *self._service()))
 
     def _files_have_changed(self) -> bool:

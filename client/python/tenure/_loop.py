@@ -19,7 +19,7 @@ from typing import Any, Callable, Optional, Protocol
 
 import grpc
 
-from tenure import _clock, _effects, _fork, _trouble
+from tenure import _clock, _effects, _fork, _trace, _trouble
 from tenure._belief import Belief
 from tenure._callbacks import SerialExecutor
 from tenure._connection import Connection, Credentials, Replica, check_threads
@@ -29,6 +29,7 @@ from tenure._seat import Event, Lost, SeatOptions
 from tenure._service import Membership, Survey
 from tenure._session import Session
 from tenure._stream import KeepAliveStream
+from tenure.credentials import Metadata
 from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
 
@@ -92,6 +93,7 @@ class ClientLoop:
         self.failed = False
         self._calls: dict[int, Any] = {}  # under way; both a grpc.Call and a grpc.Future
         self._stream: Optional[KeepAliveStream] = None
+        self._traces: dict[str, Metadata] = {}  # of those who stand, by election
         self.new_number = itertools.count(1).__next__  # for a seat
         self._wake: float = FOREVER
         self._give_up_at: float = FOREVER
@@ -118,10 +120,11 @@ class ClientLoop:
 
     def add(self, number: int, options: SeatOptions, listener: Listener) -> None:
         """If it has ended, the listener is told so at once."""
+        trace = _trace.metadata()
         with self._lock:
             if not self._over:
                 self._listeners[number] = listener
-                return self.tell(lambda session, now: self._add(number, options, listener))
+                return self.tell(lambda session, now: self._add(number, options, listener, trace))
         listener.on_gone()
 
     def check_may_wait(self) -> None:
@@ -218,7 +221,7 @@ class ClientLoop:
             with _fork.calling:
                 self._do[type(effect)](effect)
         for number in self._session.take_gone():
-            del self._published[number]
+            self._traces.pop(self._published.pop(number).election, None)
             self._listeners.pop(number).on_gone()
 
     def _announce(self, published: _Published, event: Event) -> None:
@@ -238,7 +241,8 @@ class ClientLoop:
             term = 0
         published.term, published.until = term, until
 
-    def _add(self, number: int, options: SeatOptions, listener: Listener) -> None:
+    def _add(self, number: int, options: SeatOptions, listener: Listener, trace: Metadata) -> None:
+        self._traces[options.election] = trace
         self._metrics.add_election(options.election)
         self._published[number] = _Published(listener, options.election)
         self._session.add(number, options)
@@ -333,7 +337,9 @@ class ClientLoop:
         try:
             check_threads()
             patience = min(send.patience, self._call_patience) / SECOND
-            call = begin.future(send.request, timeout=patience, metadata=replica.call_metadata())
+            trace = self._traces.get(send.request.election, ())
+            metadata = (*replica.call_metadata(), *trace)
+            call = begin.future(send.request, timeout=patience, metadata=metadata)
         except RuntimeError as refusal:
             ending = self._give_up_at != FOREVER
             error = self._wait_for(begin, send, replica) if ending else _unavailable(refusal)
@@ -410,6 +416,8 @@ class ClientLoop:
         if error.code is grpc.StatusCode.CANCELLED or self._give_up_at != FOREVER:
             return error
         tls = self._connection.tls
+        if _trouble.is_of_tls(error):
+            self._connection.slow_down(replica)
         explained = _trouble.explained(error, replica.endpoint, tls)
         if explained is not error or error.is_refused_for_now:
             self._say(logging.WARNING, self.troubles.failed(replica.endpoint, error, tls, now))

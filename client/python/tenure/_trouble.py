@@ -68,6 +68,11 @@ def explain(error: ServiceError, tls: bool) -> str:
     return " ".join(error.details.split()) or error.code.name
 
 
+def is_of_tls(error: ServiceError) -> bool:
+    """The TLS handshake failed, for a reason that only an operator can change."""
+    return bool(re.search("Ssl handshake failed|is not in peer certificate", error.details))
+
+
 def explained(error: ServiceError, endpoint: str, tls: bool) -> ServiceError:
     """The same error, in plain words, with its endpoint. What is not Tenure is as good as nothing:
     another endpoint may be. What the service said of a request stays as it is.

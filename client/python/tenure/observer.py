@@ -45,7 +45,7 @@ from typing import (
 
 import grpc
 
-from tenure import _clock, _fork, _observation, _pauses, _trouble
+from tenure import _clock, _fork, _observation, _pauses, _trace, _trouble
 from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._lease import SECOND
@@ -122,6 +122,7 @@ class Observer:
         self._membership = Membership(check_service_id(service_id), logger.log)
         self._connection = Connection(endpoints, credentials, False, self._membership.metadata)
         self._silence_max = silence_max
+        self._trace = _trace.metadata()
         self._told = {"snapshot": on_snapshot, "event": on_event, "progress": on_progress}
         self._on_broken = on_broken
         self._on_failed = on_failed
@@ -200,7 +201,8 @@ class Observer:
         try:
             request = self._observation.request()
             with _fork.calling:
-                call = replica.stub.Observe(request, metadata=replica.call_metadata())
+                metadata = (*replica.call_metadata(), *self._trace)
+                call = replica.stub.Observe(request, metadata=metadata)
             self._call = call
             watchdog = _Watchdog(call, self._silence_max)
         except RuntimeError as error:
@@ -273,6 +275,9 @@ class Observer:
             self._membership.warn(endpoint, error.metadata["service_id"])
             self._connection.leave(endpoint)
             return _trouble.explained(error, endpoint, tls)
+        if _trouble.is_of_tls(error):
+            with _fork.calling:
+                self._connection.slow_down(self._connection.replica)
         line = self._troubles.failed(endpoint, error, tls, _clock.now())
         if line:
             logger.warning(line)

@@ -11,6 +11,7 @@ import threading
 import grpc
 import pytest
 from conftest import PATIENCE, free_address
+from test_client import Authority, authority, tls_service  # noqa: F401  # fixtures
 
 import tenure
 from tenure._lease import SECOND
@@ -184,3 +185,47 @@ def test_a_trouble_is_said_once_and_so_is_its_end():
         (75, fails("x"), "cannot use a:1: x; still trying"),
     ]:
         assert what((3600 + at) * SECOND) == said, at
+
+
+@pytest.mark.parametrize("user", ["client", "observer"])
+def test_a_wrong_authority_is_said_once_and_tried_slowly(
+    tls_service,  # noqa: F811
+    tmp_path,
+    lines,
+    user,
+):
+    (tmp_path / "wrong").mkdir()
+    other = Authority(tmp_path / "wrong")
+    tls_service.add_options("--tls-client-certs", "optional")
+    tls_service.start()
+    host, port = tls_service.endpoint.split(":")
+    connections = []
+
+    def pass_on(connection):
+        connections.append(connection)
+        onward = socket.create_connection((host, int(port)))
+        for source, target in ((connection, onward), (onward, connection)):
+            threading.Thread(target=pump, args=(source, target), daemon=True).start()
+
+    def pump(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+    with accepting(pass_on) as endpoint:
+        credentials = tenure.Tls(ca=other.path("ca.crt"))
+        with contextlib.ExitStack() as stack:
+            if user == "client":
+                client = tenure.Client(endpoint, lease_ttl=10, credentials=credentials)
+                candidacy = stack.enter_context(tenure.Elector(client).stand("orders"))
+            else:
+                stack.enter_context(tenure.Observer(endpoint, "orders", credentials=credentials))
+            assert "its certificate is signed by an unknown authority" in lines.next()
+            before = len(connections)
+            threading.Event().wait(3)
+            assert len(connections) <= before + 2
+            assert lines.empty
+            if user == "client":
+                with pytest.raises(tenure.NotElected, match="unknown authority"):
+                    candidacy.wait(0.1)
