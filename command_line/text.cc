@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/invisible.h"
+
 namespace tenure {
 namespace {
 
@@ -50,13 +52,6 @@ std::optional<Character> First(std::string_view text) {
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
   if (code < kLeast[bytes] || code > 0x10FFFF || surrogate) return std::nullopt;
   return Character{code, bytes};
-}
-
-// Shows nothing itself, but changes how its neighbours are shown, or hides a difference.
-bool IsInvisible(char32_t code) {
-  return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || (code >= 0xE0000 && code <= 0xE007F) ||
-         code == 0xFEFF || code == 0x61C || code == 0xAD;
 }
 
 // REQUIRES: a Utf8 in scope. Negative if it cannot be printed.

@@ -47,6 +47,9 @@ INSTANTIATE_TEST_SUITE_P(WhatDeceivesTheEyeIsEscaped, PrintableTest,
                          ::testing::Values(PrintableCase{"a\u202Eb", R"(a\xe2\x80\xaeb)"},
                                            PrintableCase{"a\u200Bb", R"(a\xe2\x80\x8bb)"},
                                            PrintableCase{"a\u061Cb", R"(a\xd8\x9cb)"},
+                                           PrintableCase{"a\u3164b", R"(a\xe3\x85\xa4b)"},
+                                           PrintableCase{"\U000E0041", R"(\xf3\xa0\x81\x81)"},
+                                           PrintableCase{"\U000E0100", R"(\xf3\xa0\x84\x80)"},
                                            PrintableCase{"\uFEFFa", R"(\xef\xbb\xbfa)"}));
 
 // --- JSON ---

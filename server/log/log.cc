@@ -10,17 +10,22 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/invisible.h"
+
 namespace tenure {
 namespace {
 
 std::atomic<LogFormat> format = LogFormat::kText;  // set before there are other threads
 
-// What moves a terminal's cursor, reorders its line, or does not show at all: of the characters
-// that JSON does not escape, and that UTF-8 writes in at most three bytes.
-bool Deceives(char32_t code) {
-  return (code >= 0x7F && code < 0xA0) || (code >= 0x200B && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
-         code == 0xFEFF || code == 0x61C || code == 0xAD;
+// What moves a terminal's cursor, reorders its line, or does not show at all, of the characters
+// that JSON does not escape.
+bool Deceives(char32_t code) { return (code >= 0x7F && code < 0xA0) || IsInvisible(code); }
+
+// As JSON escapes it: beyond the first 65,536, as two halves.
+std::string Escaped(char32_t code) {
+  if (code < 0x10000) return fmt::format("\\u{:04x}", uint32_t{code});
+  const uint32_t rest = code - 0x10000;
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
 }
 
 std::string Json(std::string_view text) {
@@ -33,7 +38,7 @@ std::string Json(std::string_view text) {
     bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     char32_t code = bytes == 1 ? lead : lead & (0xFF >> (bytes + 1));
     for (size_t at = 1; at < bytes; ++at) code = code << 6 | (byte(at) & 0x3F);
-    harmless += Deceives(code) ? fmt::format("\\u{:04x}", uint32_t{code}) : json.substr(i, bytes);
+    harmless += Deceives(code) ? Escaped(code) : json.substr(i, bytes);
   }
   return harmless;
 }

@@ -28,6 +28,27 @@ TEST(TextLineTest, WhatWouldDeceiveAReaderIsEscaped) {
             "x a=\"\uFFFD\" b=\"föö 日本\" c=🗳");
 }
 
+// Tags say nothing to the eye, and anything to a program.
+TEST(TextLineTest, WhatDoesNotShowIsEscaped) {
+  EXPECT_EQ(
+      TextLine("x", {{"a", "\U000E0041\U000E007Fb"}, {"c", "\U000E0100"}, {"d", "\U0001D173"}}),
+      R"(x a="\udb40\udc41\udb40\udc7fb" c="\udb40\udd00" d="\ud834\udd73")");
+  EXPECT_EQ(
+      TextLine("x", {{"a", "o\u200Brders"}, {"b", "\u2060"}, {"c", "\uFEFF"}, {"d", "\u180E"}}),
+      R"(x a="o\u200brders" b="\u2060" c="\ufeff" d="\u180e")");
+  EXPECT_EQ(TextLine("x", {{"a", "\u3164"}, {"b", "\u115F"}, {"c", "\u034F"}, {"d", "e\uFE0F"}}),
+            R"(x a="\u3164" b="\u115f" c="\u034f" d="e\ufe0f")");
+  EXPECT_EQ(TextLine("x", {{"a", "\uFFF9b\uFFFB"}, {"c", "\u0600"}, {"d", "\u2066e\u2069"}}),
+            R"(x a="\ufff9b\ufffb" c="\u0600" d="\u2066e\u2069")");
+}
+
+TEST(JsonLineTest, WhatDoesNotShowIsAPairOfEscapes) {
+  const auto line = JsonLine("t", "info", "x", {{"a", "\U000E0041"}});
+
+  EXPECT_THAT(line, HasSubstr(R"("a":"\udb40\udc41")"));
+  EXPECT_EQ(nlohmann::json::parse(line).at("a"), "\U000E0041");
+}
+
 TEST(TextLineTest, EmptyFieldsAreLeftOut) {
   EXPECT_EQ(TextLine("x", {{"a", ""}, {"b", "c"}}), "x b=c");
 }
