@@ -1,5 +1,6 @@
 #include "server/network/listening.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,7 +23,7 @@ constexpr int kUnacknowledgedMaxMs = 20'000;
 using Found = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 Found Resolve(const Address& address) {
-  const bool all = address.host == "0.0.0.0" || address.host == "::" || address.host.empty();
+  const bool all = IsAllAddresses(address.host);
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -99,12 +100,28 @@ tl::expected<Address, std::string> ParseAddress(const std::string& text) {
     const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
     if (parsed.ptr != end) port = -1;
   }
-  if (port < 0 || port > 65535)
-    return tl::unexpected("'" + text +
-                          "' is not an address; write HOST:PORT, such as 127.0.0.1:7071");
   std::string host = text.substr(0, colon);
+  if (port < 0 || port > 65535 || host.find('/') != std::string::npos) {
+    return tl::unexpected("'" + text + "' is not an address; write HOST:PORT");
+  }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   return Address{std::move(host), port};
+}
+
+bool IsAllAddresses(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return v4.s_addr == htonl(INADDR_ANY);
+  if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_UNSPECIFIED(&v6) != 0;
+  return host.empty();
+}
+
+bool IsLoopback(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6) != 0;
+  return host == "localhost";
 }
 
 tl::expected<std::vector<Descriptor>, std::string> Listen(const std::string& address,
@@ -112,18 +129,22 @@ tl::expected<std::vector<Descriptor>, std::string> Listen(const std::string& add
   const auto parsed = ParseAddress(address);
   if (!parsed) return tl::unexpected(parsed.error());
   std::vector<Descriptor> listeners;
-  bool taken = false;
+  int error = 0;
   const Found found = Resolve(*parsed);
   for (const addrinfo* it = found.get(); it != nullptr; it = it->ai_next) {
     Descriptor listener = ListenOn(*it);
-    taken |= !listener.valid() && errno == EADDRINUSE;
-    if (listener.valid()) listeners.push_back(std::move(listener));
+    if (listener.valid()) {
+      listeners.push_back(std::move(listener));
+    } else if (error != EADDRINUSE) {
+      error = errno;
+    }
   }
-  if (taken || listeners.empty()) {
-    return tl::unexpected("cannot listen on " + address + " (" + protocol +
-                          "): is the port in use?");
-  }
-  return listeners;
+  if (!listeners.empty() && error != EADDRINUSE) return listeners;
+  return tl::unexpected("cannot listen on " + address + " (" + protocol + "): " +
+                        (found == nullptr         ? "there is no such host"
+                         : error == EADDRINUSE    ? "the port is in use"
+                         : error == EADDRNOTAVAIL ? "it is no address of this machine"
+                                                  : std::strerror(error)));
 }
 
 tl::expected<Accepted, AcceptFailure> Accept(const Descriptor& listener) {

@@ -20,6 +20,11 @@ struct Address {
 // operator.
 [[nodiscard]] tl::expected<Address, std::string> ParseAddress(const std::string& text);
 
+// Whether the host means all addresses of this machine: 0.0.0.0, [::] or nothing.
+[[nodiscard]] bool IsAllAddresses(const std::string& host);
+// Whether only this machine can reach the host: "localhost", 127.0.0.0/8 or ::1.
+[[nodiscard]] bool IsLoopback(const std::string& host);
+
 // Listens on all that the host means; 0.0.0.0 and [::] are all addresses of both families. The
 // sockets do not block. The error is one sentence for the operator, which names the `protocol`.
 [[nodiscard]] tl::expected<std::vector<Descriptor>, std::string> Listen(

@@ -14,6 +14,7 @@
 #include "core/validation.h"
 #include "core/version.h"
 #include "server/engine/scheduler.h"
+#include "server/network/listening.h"
 
 namespace tenure::process {
 namespace {
@@ -56,12 +57,18 @@ void AddDuration(CLI::App& app, const std::string& flag, const std::string& vari
       ->default_str(DurationText(std::chrono::duration_cast<Duration>(target)));
 }
 
-// Nobody can connect to all addresses: others may know the host by its name.
+// Nobody can connect to all addresses: others may know the host by its name. REQUIRES: an address.
 std::string AddressToAdvertise(const std::string& listen) {
-  for (const std::string_view all : {"0.0.0.0:", "[::]:"}) {
-    if (listen.starts_with(all)) return HostName() + ":" + listen.substr(all.size());
-  }
-  return listen;
+  const auto address = network::ParseAddress(listen);
+  if (!network::IsAllAddresses(address->host)) return listen;
+  return HostName() + ":" + std::to_string(address->port);
+}
+
+// What is wrong with a flag that is an address; nothing if it is one.
+std::optional<std::string> FaultOf(const char* flag, const std::string& text, const char* example) {
+  if (network::ParseAddress(text)) return std::nullopt;
+  return std::string(flag) + ": '" + text + "' is not an address; write HOST:PORT, such as " +
+         example;
 }
 
 // "fd00::1:7070" is how a pod that knows its address says it.
@@ -228,7 +235,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       app.add_subcommand("bump-terms", "Raise all terms after commits were lost, then exit");
   const auto* check = app.add_subcommand(
       "check",
-      "Say what the servers of --store are, and whether they are used; exit with 1 if none");
+      "Say whether tenured would serve with these options: the servers of --store, its schema and "
+      "rights, TLS files and policy; exit with 1 if not");
   if (const auto exit_code = ParseCommandLine(app, argc, argv)) return tl::unexpected(*exit_code);
   config.migrate_only = migrate->parsed();
   config.healthcheck = healthcheck->parsed();
@@ -271,8 +279,19 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
         WrongUsage("--service-id must be 32 lower-case hexadecimal digits; it is '" +
                    config.service_id + "'"));
   }
+  for (const auto& fault : {FaultOf("--listen", config.listen, "127.0.0.1:7070"),
+                            FaultOf("--http-listen", config.http_listen, "127.0.0.1:7071")}) {
+    if (fault) return tl::unexpected(WrongUsage(*fault));
+  }
   config.advertise =
-      config.advertise.empty() ? AddressToAdvertise(config.listen) : WithBrackets(config.advertise);
+      WithBrackets(config.advertise.empty() ? AddressToAdvertise(config.listen) : config.advertise);
+  const auto advertised = network::ParseAddress(config.advertise);
+  if (!advertised || network::IsAllAddresses(advertised->host)) {
+    return tl::unexpected(
+        WrongUsage("--advertise: '" + config.advertise +
+                   "' is not where others reach this replica; write HOST:PORT, such as " +
+                   HostName() + ":7070"));
+  }
   if (config.advertise.size() > kAdvertiseMax) {
     return tl::unexpected(WrongUsage("--advertise must not be longer than " +
                                      std::to_string(kAdvertiseMax) + " bytes"));

@@ -356,6 +356,32 @@ TEST_F(ConfigTest, ADefaultLeaseOutsideItsBoundsIsRefused) {
   }
 }
 
+TEST_F(ConfigTest, ABadAddressIsRefusedWithItsFlagAndTheRightExample) {
+  for (const std::string text : {"7070", "localhost", "localhost:", "localhost:grpc", "h:65536",
+                                 "h:-1", "http://localhost:7070", ":"}) {
+    EXPECT_EQ(Refused({"--listen", text}), "tenured: --listen: '" + text +
+                                               "' is not an address; write HOST:PORT, such as "
+                                               "127.0.0.1:7070\n");
+    EXPECT_EQ(Refused({"--http-listen", text}), "tenured: --http-listen: '" + text +
+                                                    "' is not an address; write HOST:PORT, such "
+                                                    "as 127.0.0.1:7071\n");
+  }
+  for (const std::string text : {"7070", "host", ":7070", "0.0.0.0:7070", "[::]:7070"}) {
+    EXPECT_THAT(Refused({"--advertise", text}),
+                HasSubstr("--advertise: '" + text + "' is not where others reach this replica"));
+  }
+}
+
+TEST_F(ConfigTest, AllAddressesAreAnnouncedByTheNameOfTheHost) {
+  const std::string named = Parse({"--listen", "0.0.0.0:27073"})->advertise;
+  EXPECT_THAT(named, AllOf(EndsWith(":27073"), Not(StartsWith("0.0.0.0")), Not(StartsWith(":"))));
+
+  for (const std::string all : {":27073", "[::]:27073", "[0::0]:27073", ":::27073"})
+    EXPECT_EQ(Parse({"--listen", all})->advertise, named) << all;
+  EXPECT_EQ(Parse({"--listen", "127.0.0.1:27073"})->advertise, "127.0.0.1:27073");
+  EXPECT_EQ(Parse({"--listen", "::1:27073"})->advertise, "[::1]:27073");
+}
+
 TEST_F(ConfigTest, AnEndlessWaitForIncumbentsIsRefused) {
   EXPECT_EQ(Refused({"--incumbent-wait", "61s"}),
             "tenured: --incumbent-wait must not be longer than 1m; it is 61s\n");

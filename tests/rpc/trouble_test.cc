@@ -458,7 +458,7 @@ TEST_F(LonelyTest, AFileThatCannotBeOpenedIsAnErrorOfOneLine) {
                 "cannot read /nowhere");
   ExpectOneLine(
       RunToEnd({Program("tenured"), "--store", "sqlite::memory:", "--http-listen", "nonsense"}),
-      "'nonsense' is not an address");
+      "--http-listen: 'nonsense' is not an address; write HOST:PORT, such as 127.0.0.1:7071", 2);
 }
 
 TEST_F(LonelyTest, APasswordInTheUrlIsRefusedAndNotRepeated) {
