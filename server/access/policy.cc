@@ -117,6 +117,8 @@ Rule RuleOf(const YAML::Node& node) {
   RequireOnly(node, "a rule", {"verbs", "elections", "prefixes"});
   Rule rule;
   for (const YAML::Node& verb : ListOf(node, "verbs")) rule.verbs.insert(VerbOf(verb));
+  if (rule.verbs.contains(Verb::kInspect) || rule.verbs.contains(Verb::kAdminister))
+    rule.verbs.insert(Verb::kDescribe);
   for (const std::string& name : TextsOf(node, "elections")) rule.elections.insert(name);
   rule.prefixes = TextsOf(node, "prefixes");
   if (rule.verbs.empty()) throw Mistake(node, "a rule needs 'verbs'");
@@ -154,6 +156,7 @@ std::string_view VerbName(Verb verb) {
     case Verb::kObserve: return "observe";
     case Verb::kInspect: return "inspect";
     case Verb::kAdminister: return "administer";
+    case Verb::kDescribe: return "inspect";
   }
   return "";
 }

@@ -22,6 +22,9 @@ enum class Verb {
   kObserve,     // Leader, Observe
   kInspect,     // what operators read
   kAdminister,  // what operators change
+  // DescribeElection, which each of the last two allows: what is changed is read first. A policy
+  // does not name it.
+  kDescribe,
 };
 [[nodiscard]] std::string_view VerbName(Verb verb);
 

@@ -69,8 +69,8 @@ template <typename Page, typename Response>
 grpc::ServerUnaryReactor* AdminService::Show(
     grpc::CallbackServerContext* context, const access::Target& target, Response* response,
     Result<ReadPage<Page>> read,
-    std::type_identity_t<std::function<void(const Page&, Response&)>> fill) {
-  const auto caller = access_.Admit(*context, access::Verb::kInspect, target);
+    std::type_identity_t<std::function<void(const Page&, Response&)>> fill, access::Verb verb) {
+  const auto caller = access_.Admit(*context, verb, target);
   if (!caller) return Refused(*context, caller.error());
   auto call = UnaryCall<Response>::Start(context, response, engine_.scheduler());
   auto* reactor = call->reactor();
@@ -148,17 +148,19 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
       return page;
     };
   };
-  return Show<Page>(context, {{request->election()}}, response, parse(),
-                    [](const Page& page, v1::DescribeElectionResponse& it) {
-                      *it.mutable_election() = ToProto(page.election);
-                      uint64_t position = page.skipped;
-                      for (const QueueEntry& entry : page.queue) {
-                        v1::Candidate& candidate = *it.add_queue();
-                        candidate = ToProto(entry);
-                        candidate.set_position(++position);
-                      }
-                      it.set_next_page_token(page.next);
-                    });
+  return Show<Page>(
+      context, {{request->election()}}, response, parse(),
+      [](const Page& page, v1::DescribeElectionResponse& it) {
+        *it.mutable_election() = ToProto(page.election);
+        uint64_t position = page.skipped;
+        for (const QueueEntry& entry : page.queue) {
+          v1::Candidate& candidate = *it.add_queue();
+          candidate = ToProto(entry);
+          candidate.set_position(++position);
+        }
+        it.set_next_page_token(page.next);
+      },
+      access::Verb::kDescribe);
 }
 
 grpc::ServerUnaryReactor* AdminService::ListTerms(grpc::CallbackServerContext* context,

@@ -81,7 +81,8 @@ class AdminService final : public v1::AdminService::CallbackService {
   grpc::ServerUnaryReactor* Show(
       grpc::CallbackServerContext* context, const access::Target& target, Response* response,
       Result<std::function<Result<Page>(OperatorStore&)>> read,
-      std::type_identity_t<std::function<void(const Page&, Response&)>> fill);
+      std::type_identity_t<std::function<void(const Page&, Response&)>> fill,
+      access::Verb verb = access::Verb::kInspect);
 
   engine::Engine& engine_;
   access::Access& access_;
