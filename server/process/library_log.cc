@@ -3,7 +3,9 @@
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 
+#include <cctype>
 #include <chrono>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,9 @@ namespace {
 
 constexpr uint64_t kLinesPerSecond = 10;
 constexpr size_t kLineBytesMax = 1'000;
+// What differs only in its numbers, such as a port, is logged once in a minute.
+constexpr auto kRepeatedEvery = std::chrono::minutes(1);
+constexpr size_t kRememberedMax = 64;
 
 // Thread-safe.
 class LibraryLog {
@@ -24,6 +29,7 @@ class LibraryLog {
     {
       const MutexLock lock(mutex_);
       const auto now = std::chrono::steady_clock::now();
+      if (WasSaid(text, now)) return;
       if (now - since_ >= std::chrono::seconds(1)) {
         unlogged = lines_ > kLinesPerSecond ? lines_ - kLinesPerSecond : 0;
         since_ = now;
@@ -37,7 +43,19 @@ class LibraryLog {
   }
 
  private:
+  bool WasSaid(std::string_view text, std::chrono::steady_clock::time_point now)
+      TENURE_REQUIRES(mutex_) {
+    std::string without_numbers(text.substr(0, kLineBytesMax));
+    std::erase_if(without_numbers, [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (said_.size() >= kRememberedMax && !said_.contains(without_numbers)) said_.clear();
+    const auto [said, is_new] = said_.try_emplace(std::move(without_numbers), now);
+    if (!is_new && now - said->second < kRepeatedEvery) return true;
+    said->second = now;
+    return false;
+  }
+
   Mutex mutex_;
+  std::map<std::string, std::chrono::steady_clock::time_point> said_ TENURE_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point since_ TENURE_GUARDED_BY(mutex_);
   uint64_t lines_ TENURE_GUARDED_BY(mutex_) = 0;  // since then
 };

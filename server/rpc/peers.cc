@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "server/log/log.h"
 #include "tenure/replicas.grpc.pb.h"
 
 namespace tenure::rpc {
@@ -12,6 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPauseBeforeNextStream = 1s;
+constexpr auto kPauseWhileUnreachable = 5s;
+// The first failure may be a replica that has just ended, or is about to serve.
+constexpr int kFailuresBeforeLog = 2;
+constexpr size_t kReasonBytesMax = 300;
 constexpr int kConnectPauseMaxMs = 5'000;
 // A host that is gone is noticed in so long.
 constexpr int kPingIntervalMs = 10'000;
@@ -28,6 +33,18 @@ std::shared_ptr<grpc::Channel> ConnectTo(
   return grpc::CreateCustomChannel(address, credentials, arguments);
 }
 
+// Why a peer cannot be followed, for the operator.
+std::string ReasonOf(const grpc::Status& status) {
+  const std::string& text = status.error_message();
+  const auto says = [&](const char* part) { return text.find(part) != std::string::npos; };
+  if (says("Connection refused")) return "connection refused";
+  if (says("wrong version number") || says("WRONG_VERSION_NUMBER"))
+    return "it does not speak TLS, which this replica uses";
+  if (says("Socket closed") || says("Connection reset"))
+    return "it closes the connection; does it require TLS, or a client certificate?";
+  return text.substr(0, kReasonBytesMax);
+}
+
 }  // namespace
 
 class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowResponse> {
@@ -38,7 +55,6 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
         stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {
     request_.set_replica_id(peer_.id);
     request_.set_service_id(peers.service_id_());
-    context_.set_wait_for_ready(true);
   }
 
   // Once.
@@ -59,7 +75,7 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
     peers_.OnMessage(*this, committed);
     StartRead(&message_);
   }
-  void OnDone(const grpc::Status& /*status*/) override { peers_.OnEnd(*this); }
+  void OnDone(const grpc::Status& status) override { peers_.OnEnd(*this, status); }
 
   bool open = false;  // it was told something; guarded by the mutex of Peers
 
@@ -94,6 +110,7 @@ void Peers::Follow(const std::vector<Peer>& peers) {
   over.swap(over_);
   wanted_.clear();
   for (const Peer& peer : peers) wanted_.emplace(peer.id, peer);
+  std::erase_if(failures_, [this](const auto& it) { return !wanted_.contains(it.first); });
   for (const auto& [id, stream] : streams_) {
     const auto peer = wanted_.find(id);
     if (peer == wanted_.end() || peer->second != stream->peer()) stream->Cancel();
@@ -112,21 +129,43 @@ void Peers::Open(const Peer& peer) {
 void Peers::OnMessage(Stream& stream, const PartitionOffsets& committed) {
   {
     const MutexLock lock(mutex_);
-    if (!std::exchange(stream.open, true)) CountStreams();
+    if (!std::exchange(stream.open, true)) {
+      CountStreams();
+      Succeeded(stream.peer());
+    }
   }
   metrics_.nudges.Increment();
   heard_(committed);
 }
 
-void Peers::OnEnd(Stream& stream) {
-  const std::string id = stream.peer().id;
+void Peers::OnEnd(Stream& stream, const grpc::Status& status) {
+  const Peer peer = stream.peer();
+  const std::string& id = peer.id;
   const MutexLock lock(mutex_);
+  const bool was_open = stream.open;
   over_.push_back(std::move(streams_.extract(id).mapped()));
   CountStreams();
   ended_.NotifyAll();
   if (!wanted_.contains(id)) return;
-  scheduler_.PostAt(engine::Work::kFeed, scheduler_.Now() + kPauseBeforeNextStream,
-                    [this, id] { OpenAgain(id); });
+  const auto pause = was_open ? kPauseBeforeNextStream : Failed(peer, status);
+  scheduler_.PostAt(engine::Work::kFeed, scheduler_.Now() + pause, [this, id] { OpenAgain(id); });
+}
+
+std::chrono::milliseconds Peers::Failed(const Peer& peer, const grpc::Status& status) {
+  // A new process at the address of one that has ended, which is forgotten soon.
+  if (status.error_code() == grpc::StatusCode::NOT_FOUND) return kPauseWhileUnreachable;
+  const int failures = ++failures_[peer.id];
+  if (failures == kFailuresBeforeLog) {
+    LogWarning("cannot follow another replica; what it commits is noticed by polling",
+               {{"replica", peer.address}, {"reason", ReasonOf(status)}});
+  }
+  return failures < kFailuresBeforeLog ? kPauseBeforeNextStream : kPauseWhileUnreachable;
+}
+
+void Peers::Succeeded(const Peer& peer) {
+  const auto failed = failures_.extract(peer.id);
+  if (!failed.empty() && failed.mapped() >= kFailuresBeforeLog)
+    LogInfo("follows another replica again", {{"replica", peer.address}});
 }
 
 void Peers::OpenAgain(const std::string& id) {

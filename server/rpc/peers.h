@@ -6,6 +6,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,7 +40,12 @@ class Peers {
 
   void Open(const Peer& peer) TENURE_REQUIRES(mutex_);
   void OnMessage(Stream& stream, const PartitionOffsets& committed);
-  void OnEnd(Stream& stream);
+  void OnEnd(Stream& stream, const grpc::Status& status);
+  // Logs a peer that cannot be followed, once, and that it can be again. Answers with how long to
+  // wait before the next try.
+  std::chrono::milliseconds Failed(const Peer& peer, const grpc::Status& status)
+      TENURE_REQUIRES(mutex_);
+  void Succeeded(const Peer& peer) TENURE_REQUIRES(mutex_);
   void OpenAgain(const std::string& id);
   void CountStreams() TENURE_REQUIRES(mutex_);
 
@@ -54,6 +60,8 @@ class Peers {
   std::map<std::string, Peer> wanted_ TENURE_GUARDED_BY(mutex_);  // by id
   // At most one for each of them. Those of others are about to end.
   std::map<std::string, std::unique_ptr<Stream>> streams_ TENURE_GUARDED_BY(mutex_);
+  // Tries in a row that have failed, by id. Of wanted peers only.
+  std::map<std::string, int> failures_ TENURE_GUARDED_BY(mutex_);
   // Not destroyed where they end: gRPC's own thread must not release what may be its last channel.
   std::vector<std::unique_ptr<Stream>> over_ TENURE_GUARDED_BY(mutex_);
 };

@@ -86,6 +86,32 @@ TEST_F(NudgeTest, ReplicasThatFollowEachOtherEndCleanly) {
   }
 }
 
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++count;
+  return count;
+}
+
+TEST_F(NudgeTest, AReplicaThatCannotBeFollowedIsNamedOnce) {
+  Tenured a(url_);
+  Relay wire("127.0.0.1:1");
+  Tenured b(url_, {"--advertise", wire.endpoint()});
+  const std::string named =
+      "cannot follow another replica; what it commits is noticed by polling "
+      "replica=" +
+      wire.endpoint();
+  ASSERT_TRUE(Eventually([&] { return Count(a.process().Errors(), named) == 1; }))
+      << a.process().Errors();
+
+  wire.BreakAndLeadTo(b.endpoint());
+
+  EXPECT_TRUE(Eventually([&] {
+    return Count(a.process().Errors(),
+                 "follows another replica again replica=" + wire.endpoint()) == 1;
+  })) << a.process().Errors();
+  EXPECT_EQ(Count(a.process().Errors(), "cannot follow"), 1u);
+}
+
 // Each is told a place where nobody answers.
 TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
   Tenured a(url_, {"--advertise", "127.0.0.1:1"});
@@ -152,6 +178,30 @@ TEST_F(TlsNudgeTest, ReplicasReachEachOther) {
   const Tenured b = Start("b");
 
   EXPECT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(b, 1); }));
+}
+
+// As while TLS is switched on, one replica after the other.
+TEST_F(TlsNudgeTest, ReplicasWithAndWithoutTlsNameEachOtherOnce) {
+  Tenured with = Start("with");
+  Tenured without(url_);
+  const auto names = [](Tenured& server, const Tenured& other) {
+    return Count(server.process().Errors(), "replica=" + other.endpoint());
+  };
+  ASSERT_TRUE(Eventually([&] { return names(with, without) == 1 && names(without, with) == 1; }))
+      << with.process().Errors() << without.process().Errors();
+  EXPECT_THAT(with.process().Errors(),
+              HasSubstr("reason=\"it does not speak TLS, which this replica uses\""));
+  EXPECT_THAT(without.process().Errors(), HasSubstr("does it require TLS"));
+
+  // They try again and again meanwhile.
+  const double polls = Metric(without, "tenure_feed_polls_total");
+  ASSERT_TRUE(Eventually([&] { return Metric(without, "tenure_feed_polls_total") > polls + 10; }));
+
+  for (Tenured* server : {&with, &without}) {
+    EXPECT_EQ(Count(server->process().Errors(), "cannot follow"), 1u);
+    EXPECT_LE(Count(server->process().Errors(), "a library says"), 5u)
+        << server->process().Errors();
+  }
 }
 
 // An impostor at the address of a replica. gRPC itself would end the process.
