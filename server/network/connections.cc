@@ -34,7 +34,10 @@ std::optional<Refusal> Connections::Add(const Descriptor& connection, const End&
   if (open_.size() >= limits_.max) return Refusal::kTooMany;
   const Origin origin = OriginOf(peer);
   size_t& from_origin = by_origin_[origin];
-  if (from_origin >= limits_.per_address_max) return Refusal::kTooManyFromAddress;
+  // At most as many as are left for others: one address gets half of the room at most, and two get
+  // two thirds.
+  const size_t share = std::min(limits_.per_address_max, limits_.max - open_.size());
+  if (from_origin >= share) return Refusal::kTooManyFromAddress;
   ++from_origin;
   open_[connection.number()] = {SocketOf(connection.number()).value_or(0), origin};
   return std::nullopt;

@@ -18,8 +18,9 @@
 namespace tenure::network {
 
 struct ConnectionLimits {
-  size_t max;              // in all
-  size_t per_address_max;  // from one IPv4 address, or one network of IPv6 (/64)
+  size_t max;  // in all
+  // From one IPv4 address, or one network of IPv6 (/64). Fewer if less room is left for others.
+  size_t per_address_max;
 };
 
 enum class Refusal {

@@ -38,6 +38,37 @@ TEST(ConnectionsTest, OneAddressCannotTakeTheRoomOfOthers) {
   EXPECT_EQ(connections.Add(c, V4(2)), std::nullopt);
 }
 
+// Two that take all they can get.
+TEST(ConnectionsTest, RoomIsKeptForOtherAddresses) {
+  constexpr size_t kMax = 90;
+  Connections connections({kMax, kMax / 2});
+  std::vector<Descriptor> sockets;
+  const auto add = [&](const End& peer) {
+    sockets.push_back(NewSocket());
+    return connections.Add(sockets.back(), peer);
+  };
+  for (size_t i = 0; i < kMax; ++i) {
+    (void)add(V4(1));
+    (void)add(V4(2));
+  }
+
+  EXPECT_THAT(add(V4(1)), Optional(Refusal::kTooManyFromAddress));
+  EXPECT_EQ(connections.open(), 2 * kMax / 3);
+  for (uint8_t other = 3; other < 13; ++other) EXPECT_EQ(add(V4(other)), std::nullopt);
+}
+
+TEST(ConnectionsTest, OneAddressGetsItsLimit) {
+  Connections connections({8, 4});
+  std::vector<Descriptor> sockets;
+  for (int i = 0; i < 4; ++i) {
+    sockets.push_back(NewSocket());
+    EXPECT_EQ(connections.Add(sockets.back(), V4(1)), std::nullopt);
+  }
+
+  const Descriptor next = NewSocket();
+  EXPECT_THAT(connections.Add(next, V4(1)), Optional(Refusal::kTooManyFromAddress));
+}
+
 TEST(ConnectionsTest, ANetworkOfIPv6IsOneAddress) {
   Connections connections({3, 1});
   const Descriptor a = NewSocket(), b = NewSocket(), c = NewSocket();

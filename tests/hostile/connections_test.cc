@@ -4,6 +4,7 @@
 namespace tenure::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ContainsRegex;
 
 using HostileConnectionsTest = OneAttackTest;
@@ -19,11 +20,12 @@ TEST_F(ConnectionLimitTest, WhatIsRefusedIsCountedAndLogged) {
   const auto connections = ConnectMany(Server().endpoint(), 1'100);
 
   EXPECT_TRUE(Eventually([&] {
-    return Server().process().Errors().find("connections refused limit=--connections-max") !=
-           std::string::npos;
+    return Server().process().Errors().find(
+               "connections refused limit=--connections-per-address-max") != std::string::npos;
   }));
   EXPECT_THAT(Server().Get("/metrics").second,
-              ContainsRegex("tenure_connections_refused_total.limit=\"all\". [1-9]"));
+              AllOf(ContainsRegex("tenure_connections_refused_total.limit=\"address\". [1-9]"),
+                    ContainsRegex("tenure_connections_refused_total.limit=\"all\". 0")));
 }
 
 }  // namespace
