@@ -70,11 +70,13 @@ tl::expected<std::unique_ptr<Access>, std::string> Access::Open(const std::strin
                                                                 Now now) {
   std::unique_ptr<Access> access(new Access(policy_path, std::move(now)));
   if (policy_path.empty()) return access;
-  auto loaded = access->Load();
+  Sources sources;
+  auto loaded = access->Load(sources);
   if (!loaded) return tl::unexpected(loaded.error());
   const MutexLock lock(access->mutex_);
   access->policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   access->sources_ = std::move(loaded->sources);
+  access->ended_ = loaded->ended;
   return access;
 }
 
@@ -166,11 +168,11 @@ bool Access::TakeRequests(const Identity& identity, size_t requests) {
   return bucket.Take(rate, static_cast<double>(requests), now);
 }
 
-tl::expected<Access::Loaded, std::string> Access::Load() const {
+tl::expected<Access::Loaded, std::string> Access::Load(Sources& sources) const {
   Loaded loaded;
   const auto read = [&](const std::string& path) {
     auto text = ReadFile(path);
-    if (text) loaded.sources[path] = *text;
+    if (text) sources[path] = *text;
     return text;
   };
   const auto text = read(policy_path_);
@@ -178,6 +180,9 @@ tl::expected<Access::Loaded, std::string> Access::Load() const {
   auto policy = Policy::Parse(*text, read);
   if (!policy) return tl::unexpected(policy_path_ + ", " + policy.error());
   loaded.policy = *std::move(policy);
+  loaded.sources = sources;
+  const size_t last = text->find_last_not_of(" \t\r\n");
+  loaded.ended = std::string_view(*text).substr(0, last + 1).ends_with("\n...");
   return loaded;
 }
 
@@ -190,7 +195,13 @@ bool Access::Unchanged(const Sources& sources) const {
 
 bool Access::Refresh() {
   if (policy_path_.empty() || (complaint_.empty() && Unchanged(sources_))) return true;
-  auto loaded = Load();
+  Sources sources;
+  auto loaded = Load(sources);
+  if (std::exchange(settling_, sources) != sources) return complaint_.empty();
+  if (loaded && ended_ && !loaded->ended) {
+    loaded = tl::unexpected(policy_path_ +
+                            " is cut short: it does not end with '...', as the one in force does");
+  }
   const std::string complaint = loaded ? "" : loaded.error();
   const bool told = std::exchange(complaint_, complaint) == complaint;
   if (!loaded) {
@@ -200,6 +211,7 @@ bool Access::Refresh() {
     return false;
   }
   sources_ = std::move(loaded->sources);
+  ended_ = loaded->ended;
   const MutexLock lock(mutex_);
   policy_ = std::make_shared<const Policy>(std::move(loaded->policy));
   LogInfo("policy reloaded", {{"identities", policy_->identities().size()}});

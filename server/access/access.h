@@ -55,8 +55,10 @@ class Access {
   [[nodiscard]] Result<Caller> Admit(const grpc::CallbackServerContext& context, Verb verb,
                                      const Target& target, size_t requests = 1);
 
-  // Reads the policy again if it, or a file of tokens that it names, has changed. A policy that
-  // cannot be read changes nothing, and the answer is false.
+  // Reads the policy again if it, or a file of tokens that it names, has changed, and is the same
+  // as at the last call: somebody may be writing it. A policy that cannot be used changes nothing,
+  // and the answer is false. Nor can one be used that does not end with "..." although the one in
+  // force does: it is cut short.
   bool Refresh();
 
  private:
@@ -65,12 +67,14 @@ class Access {
   struct Loaded {
     Policy policy;
     Sources sources;
+    bool ended = false;  // with YAML's mark for the end of a document
   };
 
   Access(std::string policy_path, Now now)
       : policy_path_(std::move(policy_path)), now_(std::move(now)) {}
 
-  [[nodiscard]] tl::expected<Loaded, std::string> Load() const;
+  // Adds what it reads to `sources`, even if it cannot be used.
+  [[nodiscard]] tl::expected<Loaded, std::string> Load(Sources& sources) const;
   [[nodiscard]] bool Unchanged(const Sources& sources) const;
   [[nodiscard]] bool TakeRequests(const Identity& identity, size_t requests);
   // Whether the call is meant for this service. Errors: kWrongService, kMalformedRequest.
@@ -92,6 +96,8 @@ class Access {
 
   // Used by Open and Refresh only.
   Sources sources_;
+  Sources settling_;  // what was read last, if it is something else
+  bool ended_ = false;
   std::string complaint_;  // of the last Refresh; empty if it was fine
 };
 

@@ -381,6 +381,23 @@ TEST_F(AccessTest, APolicyThatIsSpoiledAgainIsComplainedAboutAgain) {
   EXPECT_TRUE(Eventually([&] { return complaints() == 2; }));
 }
 
+// Cut anywhere, a policy may be one still, that allows less, or more.
+TEST_F(AccessTest, APolicyThatIsCutShortChangesNothing) {
+  const std::string whole = std::string(kPolicy) + "...\n";
+  PublishPolicy(whole);
+  ASSERT_TRUE(Eventually([&] { return Logged("policy reloaded identities=5"); }));
+
+  PublishPolicy(whole.substr(0, whole.find("  - name: reports")));
+
+  EXPECT_TRUE(Eventually([&] { return Logged("policy.yaml is cut short"); }));
+  EXPECT_TRUE(
+      Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 0"); }));
+  EXPECT_EQ(TryLeader(Reports()), "OK");
+  PublishPolicy(std::string(kPolicy) + "# more\n...\n");
+  EXPECT_TRUE(
+      Eventually([&] { return Shows("tenure_last_reload_successful{files=\"policy\"} 1"); }));
+}
+
 TEST_F(AccessTest, AChangedTokenIsKnownAndTheOldOneIsNot) {
   ASSERT_EQ(TryLeader(Reports()), "OK");
 
