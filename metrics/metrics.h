@@ -246,6 +246,10 @@ class Metrics {
       "in force; otherwise 1.");
   Gauge& policy_reloaded = last_reload_successful.Add({{"files", "policy"}});
   Gauge& tls_reloaded = last_reload_successful.Add({{"files", "tls"}});
+  Gauge& tls_certificate_expiry =
+      NewGauge("tenure_tls_certificate_expiry_timestamp_seconds",
+               "When the first certificate of the chain that this replica serves with expires, in "
+               "seconds since 1970; 0 without TLS.");
   Gauge& database_warnings =
       NewGauge("tenure_database_warnings",
                "How many settings of the database server in use put commits at risk.");

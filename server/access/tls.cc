@@ -8,6 +8,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
+#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace tenure::access {
 namespace {
 
 constexpr unsigned kRefreshSeconds = 1;
+constexpr auto kExpiresSoon = std::chrono::hours(14 * 24);
 
 template <auto Free>
 struct Freer {
@@ -79,6 +82,20 @@ std::string RefusalOf(X509* certificate, EVP_PKEY* key) {
   ERR_clear_error();
   if (good) return "";
   return reason == nullptr ? "OpenSSL refuses it" : reason;
+}
+
+Tls::Time EndOf(const Certificate& certificate) {
+  std::tm end{};
+  ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end);
+  return std::chrono::system_clock::from_time_t(timegm(&end));
+}
+
+std::string TextOf(Tls::Time time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[sizeof("2026-11-27T18:00:00Z") + 16];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 void WriteCertificates(BIO* bio, const std::vector<Certificate>& certificates) {
@@ -145,14 +162,37 @@ tl::expected<void, std::string> Tls::Publish(const Content& content) {
     const auto kept = client_ca_.Replace(TextOf(client_ca.get()));
     if (!kept) return kept;
   }
-  return identity_.Replace(TextOf(identity.get()));
+  const auto kept = identity_.Replace(TextOf(identity.get()));
+  if (!kept) return kept;
+  std::vector<Time> ends;
+  for (const Certificate& certificate : *chain) ends.push_back(EndOf(certificate));
+  expires_at_ = std::ranges::min(ends);
+  logged_ = Validity::kLong;
+  return {};
+}
+
+void Tls::WatchExpiry(Time now) {
+  const Validity validity = now >= *expires_at_                  ? Validity::kOver
+                            : now >= *expires_at_ - kExpiresSoon ? Validity::kShort
+                                                                 : Validity::kLong;
+  if (std::exchange(logged_, validity) == validity) return;
+  if (validity == Validity::kOver) {
+    LogError("the TLS certificate has expired: clients that check it refuse this replica",
+             {{"file", files_.certificate}, {"expired", TextOf(*expires_at_)}});
+  } else if (validity == Validity::kShort) {
+    LogWarning("the TLS certificate expires soon",
+               {{"file", files_.certificate}, {"expires", TextOf(*expires_at_)}});
+  }
 }
 
 bool Tls::Refresh() {
   if (files_.certificate.empty()) return true;
   auto content = Read();
   const bool changed = !content || *content != content_;
-  if (!changed && complaint_.empty()) return true;
+  if (!changed && complaint_.empty()) {
+    WatchExpiry(std::chrono::system_clock::now());
+    return true;
+  }
   const auto published = content ? Publish(*content) : tl::unexpected(content.error());
   const std::string complaint = published ? "" : published.error();
   const bool told = std::exchange(complaint_, complaint) == complaint;

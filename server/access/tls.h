@@ -3,7 +3,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 
@@ -34,6 +36,11 @@ class Tls {
   // before stay in force, and the answer is false.
   bool Refresh();
 
+  // When the first certificate of the chain in force expires; nothing without TLS. Refresh logs it
+  // 14 days before, and then.
+  using Time = std::chrono::system_clock::time_point;
+  [[nodiscard]] std::optional<Time> expires_at() const { return expires_at_; }
+
   [[nodiscard]] std::shared_ptr<grpc::ServerCredentials> ForServer() const;
   // For connections to other replicas, which have certificates like this one. It looks at none,
   // since replicas are reached by addresses that no certificate names, and nothing that they say is
@@ -54,12 +61,16 @@ class Tls {
 
   [[nodiscard]] tl::expected<Content, std::string> Read() const;
   [[nodiscard]] tl::expected<void, std::string> Publish(const Content& content);
+  void WatchExpiry(Time now);
 
   const TlsFiles files_;
   Content content_;      // in force
   MemoryFile identity_;  // the key and the chain in one, so that they always match
   MemoryFile client_ca_;
   std::string complaint_;  // of the last Refresh; empty if it was fine
+  enum class Validity { kLong, kShort, kOver };
+  std::optional<Time> expires_at_;
+  Validity logged_ = Validity::kLong;
 };
 
 }  // namespace tenure::access

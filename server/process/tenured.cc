@@ -173,6 +173,25 @@ std::string NewReplicaId() {
   return id;
 }
 
+// Says what those who can connect to the gRPC port may do, if that is more than it should be.
+void WarnOfExposure(const ServerConfig& config) {
+  const bool tls = !config.tls.certificate.empty();
+  const bool certified = !config.tls.client_ca.empty() &&
+                         config.tls.client_certificates == access::ClientCertificates::kRequired;
+  if (!config.policy.empty()) {
+    if (tls) return;
+    LogWarning(
+        "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
+        "at all");
+  } else if (!certified && !network::IsLoopback(network::ParseAddress(config.listen)->host)) {
+    LogWarning(tls ? "every client that can reach --listen may do everything, such as depose "
+                     "leaders: set --policy, or --tls-client-ca"
+                   : "every client that can reach --listen may do everything, such as depose "
+                     "leaders, and nothing is encrypted: set --tls-cert, --tls-key and --policy",
+               {{"listen", config.listen}});
+  }
+}
+
 // Again and again, what a burst of calls has left free goes back to the system: the allocator keeps
 // all but the end of its heaps otherwise. Whoever allocates may have to wait meanwhile, so this
 // takes at most a thousandth of the time.
@@ -247,6 +266,9 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   const auto refresh_files = [&] {
     metrics.policy_reloaded.Set((*access)->Refresh() ? 1 : 0);
     metrics.tls_reloaded.Set((*tls)->Refresh() ? 1 : 0);
+    const auto expiry = (*tls)->expires_at().value_or(access::Tls::Time());
+    metrics.tls_certificate_expiry.Set(
+        std::chrono::duration<double>(expiry.time_since_epoch()).count());
   };
   refresh_files();
   engine::EngineOptions options;
@@ -295,11 +317,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
                         {"tls", config.tls.certificate},
                         {"policy", config.policy}});
 
-  if (!config.policy.empty() && config.tls.certificate.empty()) {
-    LogWarning(
-        "there is a policy but no TLS: tokens are sent in clear text, and client certificates not "
-        "at all");
-  }
+  WarnOfExposure(config);
   ReturnFreeMemory(scheduler);
   const auto exit_code = Serve(**store, scheduler, engine, membership, refresh_files, config,
                                health, complaints, service_manager, signals);

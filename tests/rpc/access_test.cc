@@ -1,5 +1,6 @@
 // TLS, client certificates, tokens and the policy: who is let in, and what goes on when
 // certificates and policies change. Scenario 25 is the last of these.
+#include <cmath>
 #include <fstream>
 #include <thread>
 
@@ -11,6 +12,7 @@
 namespace tenure::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -482,6 +484,90 @@ TEST_P(SpoiledTlsTest, TheLastGoodFilesStayInForce) {
   }));
   EXPECT_TRUE(Logged("TLS files reloaded"));
   EXPECT_TRUE(Eventually([&] { return Shows("tenure_last_reload_successful{files=\"tls\"} 1"); }));
+}
+
+// --- When the certificate expires ---
+
+TEST_F(AccessTest, TheExpiryOfTheCertificateIsShownAndWarnedOf) {
+  const auto shown = [&] {
+    return server_->Metric("tenure_tls_certificate_expiry_timestamp_seconds");
+  };
+  const auto publish = [&](std::chrono::seconds valid_for) {
+    const KeyPair pair = authority_.Issue("tenured", "IP:127.0.0.1", valid_for);
+    PublishFiles(File("tls"), {{"tls.crt", pair.certificate},
+                               {"tls.key", pair.key},
+                               {"ca.crt", authority_.certificate()}});
+    return std::chrono::duration<double>(
+               (std::chrono::system_clock::now() + valid_for).time_since_epoch())
+        .count();
+  };
+  EXPECT_TRUE(Eventually([&] { return Logged("the TLS certificate expires soon"); }));
+
+  const double later = publish(std::chrono::hours(15 * 24));
+  EXPECT_TRUE(Eventually([&] { return std::abs(shown() - later) < 60; })) << shown();
+  const double past = publish(-5s);
+
+  EXPECT_TRUE(Eventually([&] { return Logged("the TLS certificate has expired"); }));
+  EXPECT_TRUE(Eventually([&] { return std::abs(shown() - past) < 60; })) << shown();
+  EXPECT_TRUE(server_->process().Running());
+  const std::string log = server_->process().Errors();
+  EXPECT_EQ(log.find("expires soon"), log.rfind("expires soon")) << log;
+  EXPECT_EQ(Tenured("sqlite::memory:").Metric("tenure_tls_certificate_expiry_timestamp_seconds"),
+            0);
+}
+
+// --- What everybody may do ---
+
+class ExposureTest : public ::testing::Test {
+ protected:
+  ExposureTest() {
+    const KeyPair pair = authority_.Issue("tenured", "IP:127.0.0.1");
+    std::ofstream(File("tls.crt")) << pair.certificate;
+    std::ofstream(File("tls.key")) << pair.key;
+    std::ofstream(File("ca.crt")) << authority_.certificate();
+    std::ofstream(File("policy.yaml")) << "identities: []\n";
+  }
+  [[nodiscard]] std::string File(const std::string& name) const {
+    return (folder_.path() / name).string();
+  }
+  // What a replica says that listens there.
+  std::string LogOf(const std::string& host, const std::vector<std::string>& flags) const {
+    std::vector<std::string> command = {Program("tenured"),
+                                        "--store",
+                                        "sqlite::memory:",
+                                        "--listen",
+                                        host + ":" + std::to_string(FreePort()),
+                                        "--http-listen",
+                                        "127.0.0.1:" + std::to_string(FreePort())};
+    command.insert(command.end(), flags.begin(), flags.end());
+    Process server(command);
+    EXPECT_TRUE(Eventually([&] { return server.Errors().find(" ready\n") != std::string::npos; }))
+        << server.Errors();
+    return server.Errors();
+  }
+
+  TempDir folder_;
+  const CertificateAuthority authority_{"the authority"};
+  const std::vector<std::string> tls_ = {"--tls-cert", File("tls.crt"), "--tls-key",
+                                         File("tls.key")};
+  const std::vector<std::string> certified_ = {"--tls-cert",    File("tls.crt"),   "--tls-key",
+                                               File("tls.key"), "--tls-client-ca", File("ca.crt")};
+  const std::vector<std::string> policy_ = {"--tls-cert",    File("tls.crt"), "--tls-key",
+                                            File("tls.key"), "--policy",      File("policy.yaml")};
+};
+
+TEST_F(ExposureTest, WhatEveryClientMayDoIsWarnedOf) {
+  const std::string may = "every client that can reach --listen may do everything";
+
+  for (const std::string host : {"0.0.0.0", "", "[::]"}) {
+    EXPECT_THAT(LogOf(host, {}), AllOf(HasSubstr(may), HasSubstr("nothing is encrypted")));
+  }
+  EXPECT_THAT(LogOf("0.0.0.0", tls_), AllOf(HasSubstr(may), Not(HasSubstr("encrypted"))));
+  for (const std::string host : {"127.0.0.1", "127.1.2.3", "localhost"}) {
+    EXPECT_THAT(LogOf(host, {}), Not(HasSubstr(may))) << host;
+  }
+  EXPECT_THAT(LogOf("0.0.0.0", certified_), Not(HasSubstr(may)));
+  EXPECT_THAT(LogOf("0.0.0.0", policy_), Not(HasSubstr(may)));
 }
 
 TEST_F(AccessTest, TheToolPresentsItsCertificate) {
