@@ -35,8 +35,11 @@ struct ServerReport {
   std::string name;     // of the engine; empty if it could not be found out
   std::string refusal;  // why it is not used; empty: it may be
   std::vector<std::string> warnings;
+  // Why tenured would not serve there although the server may be used: its schema, or rights.
+  std::vector<std::string> faults = {};
 };
-// Asks each of them, or looks at the file. Changes nothing.
-[[nodiscard]] std::vector<ServerReport> CheckServers(const StoreLocation& location);
+// Asks each of them, or looks at the file, for a program that `migrates` or does not. Changes
+// nothing.
+[[nodiscard]] std::vector<ServerReport> CheckServers(const StoreLocation& location, bool migrates);
 
 }  // namespace tenure

@@ -134,10 +134,20 @@ int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_ma
   return EXIT_SUCCESS;
 }
 
-// One line for each server, and one for each warning.
+// Whether tenured would serve: one line for each server, one for each warning and fault, and the
+// verdict.
 int Check(const ServerConfig& config) {
+  std::vector<std::string> faults;
+  const auto tls = access::Tls::Open(config.tls);
+  if (!tls) faults.push_back(tls.error());
+  const auto now = std::chrono::system_clock::now();
+  if (tls && (*tls)->expires_at().value_or(access::Tls::Time::max()) <= now)
+    faults.push_back(config.tls.certificate + " has expired");
+  const auto access = access::Access::Open(config.policy, [] { return engine::SteadyTime(); });
+  if (!access) faults.push_back(access.error());
+
   bool any = false;
-  for (const ServerReport& server : CheckServers(config.store)) {
+  for (const ServerReport& server : CheckServers(config.store, config.migrate)) {
     const bool used = server.refusal.empty();
     any |= used;
     std::cout << server.address << ": " << (server.name.empty() ? "unknown" : server.name) << ": "
@@ -145,8 +155,15 @@ int Check(const ServerConfig& config) {
     for (const std::string& warning : server.warnings) {
       std::cout << server.address << ": warning: " << warning << std::endl;
     }
+    for (const std::string& fault : server.faults) {
+      faults.push_back(server.address + ": " + fault);
+    }
   }
-  return any ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (!any) faults.emplace_back("no server of --store may be used");
+  for (const std::string& fault : faults) std::cout << "will not serve: " << fault << std::endl;
+  if (!faults.empty()) return EXIT_FAILURE;
+  std::cout << "will serve" << std::endl;
+  return EXIT_SUCCESS;
 }
 
 // A store that has no schema yet is most likely not the one that was meant.

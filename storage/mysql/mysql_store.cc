@@ -1,11 +1,14 @@
 #include "storage/mysql/store.h"
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "core/remembered.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/migrator.h"
 #include "storage/mysql/mysql_store.h"
+#include "storage/mysql/preflight.h"
 #include "storage/mysql/save.h"
 #include "storage/mysql/sql.h"
 #include "storage/schema/migrations.h"
@@ -57,15 +60,36 @@ Result<void> MySqlStore::Migrate() {
       [](Pool::Loan& loan) { MigrateSchema(loan.connection(), loan.slot().writer); });
 }
 
-std::vector<ServerReport> CheckMySqlServers(const Config& config) {
+namespace {
+
+// Leases are judged by the server's clock, whatever it shows. People compare it with other clocks.
+constexpr auto kClockOffsetMax = std::chrono::seconds(5);
+std::optional<std::string> WarningOfClock(Connection& connection) {
+  const auto sent = std::chrono::system_clock::now().time_since_epoch();
+  const auto micros = connection.Run({query::kClock})[0].at(0).Signed(0);
+  const auto offset =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::microseconds(micros) - sent);
+  if (std::chrono::abs(offset) <= kClockOffsetMax) return std::nullopt;
+  return "its clock is " + std::to_string(std::abs(offset.count())) + " s " +
+         (offset.count() > 0 ? "ahead of" : "behind") + " this machine's";
+}
+
+}  // namespace
+
+std::vector<ServerReport> CheckMySqlServers(const Config& config, bool migrates) {
   std::vector<ServerReport> reports;
   for (const Address& address : config.addresses) {
     ServerReport report{address.host + ":" + std::to_string(address.port), "", "", {}};
     try {
-      const Server server = Connection(config, address).server();
+      Connection connection(config, address);
+      const Server& server = connection.server();
       report.name = server.name;
       report.refusal = server.refusal;
       report.warnings = server.warnings;
+      if (report.refusal.empty()) {
+        report.faults = FaultsOf(connection, migrates);
+        if (auto warning = WarningOfClock(connection)) report.warnings.push_back(*warning);
+      }
     } catch (const MySqlError& error) {
       report.refusal = error.what();
     }

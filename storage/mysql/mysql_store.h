@@ -22,6 +22,6 @@ namespace tenure::mysql {
 // Connects when it is first used: a database that is away is found out by the first call.
 [[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(Config config);
 
-[[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const Config& config);
+[[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const Config& config, bool migrates);
 
 }  // namespace tenure::mysql

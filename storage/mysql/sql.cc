@@ -840,4 +840,24 @@ std::string SetSchemaVersion(int version) {
   return fmt::format("REPLACE INTO schema_version (one, version) VALUES (1, {})", version);
 }
 
+std::vector<Trial> TrialsOfMigration() {
+  return {{"CREATE", "CREATE TABLE tenure_trial SELECT * FROM tenure_nothing"},
+          {"ALTER", "ALTER TABLE tenure_nothing ADD COLUMN x INT"},
+          {"INDEX", "CREATE INDEX x ON tenure_nothing (x)"},
+          {"CREATE VIEW", "CREATE VIEW tenure_trial AS SELECT * FROM tenure_nothing"}};
+}
+
+std::vector<Trial> TrialsOfUse() {
+  std::vector<Trial> trials;
+  for (const char* table : {"elections", "sessions", "candidacies", "events", "lanes", "lineage"}) {
+    const std::string name(table);
+    trials.push_back({"SELECT on " + name, "SELECT 1 FROM " + name + " WHERE FALSE"});
+    trials.push_back(
+        {"INSERT on " + name, "INSERT INTO " + name + " SELECT * FROM " + name + " WHERE FALSE"});
+    trials.push_back({"DELETE on " + name, "DELETE FROM " + name + " WHERE FALSE"});
+  }
+  trials.push_back({"UPDATE on elections", "UPDATE elections SET term = term WHERE FALSE"});
+  return trials;
+}
+
 }  // namespace tenure::mysql::query

@@ -251,6 +251,15 @@ inline constexpr char kAddMigrationLock[] =
 inline constexpr char kHasSchemaVersion[] =
     "SELECT COUNT(*) FROM information_schema.tables"
     " WHERE table_schema = DATABASE() AND table_name = 'schema_version'";
+// Statements that change nothing, and fail without a right.
+struct Trial {
+  std::string right;
+  std::string statement;
+};
+// For those that change the schema, of a table that is not there.
+[[nodiscard]] std::vector<Trial> TrialsOfMigration();
+// For those that serve: also of tables that are not there yet.
+[[nodiscard]] std::vector<Trial> TrialsOfUse();
 inline constexpr char kSchemaVersion[] = "SELECT version FROM schema_version";
 [[nodiscard]] std::string SetSchemaVersion(int version);
 

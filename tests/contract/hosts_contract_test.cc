@@ -496,7 +496,7 @@ TEST_F(HostsTest, ACheckShowsWhyAServerIsNotUsed) {
   Host(0).Stop();
   SetReadOnly(1, true);
 
-  const auto reports = mysql::CheckMySqlServers(Servers());
+  const auto reports = mysql::CheckMySqlServers(Servers(), true);
 
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(reports[0].address, Host(0).address());
@@ -508,7 +508,7 @@ TEST_F(HostsTest, ACheckShowsWhyAServerIsNotUsed) {
 TEST_F(HostsTest, ACheckShowsWhatEachServerIsAndWhatToMindAboutIt) {
   Host(1).Ask("SET GLOBAL innodb_flush_log_at_trx_commit = 0");
 
-  const auto reports = mysql::CheckMySqlServers(Servers());
+  const auto reports = mysql::CheckMySqlServers(Servers(), true);
 
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_THAT(reports[1].name, AnyOf(StartsWith("MariaDB "), StartsWith("MySQL ")));

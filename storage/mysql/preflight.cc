@@ -1,0 +1,67 @@
+#include "storage/mysql/preflight.h"
+
+#include <optional>
+
+#include "storage/mysql/migrator.h"
+#include "storage/mysql/sql.h"
+#include "storage/schema/migrations.h"
+
+namespace tenure::mysql {
+namespace {
+
+constexpr int kNoSuchTable = 1146;
+
+// Why the server refuses a statement, if that is for want of a right. Rights come first: one about
+// a table that is not there fails for that reason only if the user has them.
+std::optional<std::string> Refusal(Connection& connection, const std::string& statement) {
+  try {
+    connection.Run({statement});
+  } catch (const MySqlError& error) {
+    if (error.kind != MySqlError::Kind::kOther) throw;
+    if (error.code != kNoSuchTable) return error.what();
+  }
+  return std::nullopt;
+}
+
+// The statements to try, and the rights that they need.
+std::string MissingRights(Connection& connection, const std::vector<query::Trial>& trials) {
+  std::string missing;
+  std::string first;
+  for (const query::Trial& trial : trials) {
+    const auto refusal = Refusal(connection, trial.statement);
+    if (!refusal) continue;
+    if (first.empty()) first = *refusal;
+    missing += (missing.empty() ? "" : ", ") + trial.right;
+  }
+  return missing.empty() ? "" : missing + " (" + first + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
+  std::vector<std::string> faults;
+  const int version = SchemaVersion(connection);
+  const int known = MySqlMigrations().back().version;
+  const std::string versions = "its schema has version " + std::to_string(version) +
+                               ", and this program knows version " + std::to_string(known);
+  const SchemaState state = StateOf(version, MySqlMigrations());
+  if (state == SchemaState::kTooNew) {
+    faults.push_back(versions + ": run the version of tenured that created it, or a newer one");
+  } else if (state == SchemaState::kTooOld && !migrates) {
+    faults.push_back(version == 0 ? "it has no schema: run tenured migrate"
+                                  : versions + ": run tenured migrate");
+  } else if (state == SchemaState::kTooOld && !connection.server().many_writers) {
+    // A cluster takes even such a statement to all of its nodes.
+    const std::string missing = MissingRights(connection, query::TrialsOfMigration());
+    if (!missing.empty()) {
+      faults.push_back("its schema has to be " + std::string(version == 0 ? "created" : "updated") +
+                       ", and the user lacks the rights " + missing +
+                       ": grant them, or run tenured migrate as a user who has them");
+    }
+  }
+  const std::string missing = MissingRights(connection, query::TrialsOfUse());
+  if (!missing.empty()) faults.push_back("the user lacks the rights " + missing + ": grant them");
+  return faults;
+}
+
+}  // namespace tenure::mysql
