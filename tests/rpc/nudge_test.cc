@@ -242,11 +242,18 @@ TEST_F(TlsNudgeTest, AReplicaShowsItsLastGoodCertificate) {
 
 class FollowTest : public NudgeTest {
  protected:
-  grpc::Status Follow(const std::string& id) {
+  replicas::FollowRequest RequestFor(const std::string& id) {
     grpc::ClientContext context;
+    v1::IdentifyResponse identity;
+    EXPECT_TRUE(server_.stub().Identify(&context, {}, &identity).ok());
     replicas::FollowRequest request;
     request.set_replica_id(id);
-    const auto reader = stub_->Follow(&context, request);
+    request.set_service_id(identity.service_id());
+    return request;
+  }
+  grpc::Status Follow(const std::string& id) {
+    grpc::ClientContext context;
+    const auto reader = stub_->Follow(&context, RequestFor(id));
     replicas::FollowResponse response;
     EXPECT_FALSE(reader->Read(&response));
     return reader->Finish();
@@ -270,8 +277,7 @@ TEST_F(FollowTest, ReplicasThatAreTooManyAreRefused) {
     return !ids.empty();
   }));
   const std::string& id = ids.front();
-  replicas::FollowRequest request;
-  request.set_replica_id(id);
+  const replicas::FollowRequest request = RequestFor(id);
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientReader<replicas::FollowResponse>>> readers;
   for (int i = 0; i < 64; ++i) {
