@@ -55,6 +55,7 @@ std::string_view AdminActionName(AdminAction action) {
     case AdminAction::kDeleted: return "DELETED";
     case AdminAction::kSessionEnded: return "SESSION_ENDED";
     case AdminAction::kPurged: return "PURGED";
+    case AdminAction::kTermsRaised: return "TERMS_RAISED";
   }
   return "";
 }

@@ -278,6 +278,7 @@ enum class AdminAction : uint8_t {
   kDeleted = 6,
   kSessionEnded = 7,
   kPurged = 8,
+  kTermsRaised = 9,
 };
 [[nodiscard]] std::string_view AdminActionName(AdminAction action);
 
@@ -291,7 +292,7 @@ struct Asker {
 
 // One committed administrative change.
 struct AdminChange {
-  ElectionName election;  // empty for kSessionEnded
+  ElectionName election;  // empty for kSessionEnded and kTermsRaised
   AdminAction action = AdminAction::kAppointed;
   Term term;  // the election's, when it was asked for
   DbTime at;

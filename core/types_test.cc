@@ -136,6 +136,8 @@ TEST(AdminActionTest, EveryActionHasItsName) {
   EXPECT_EQ(AdminActionName(AdminAction::kConfigured), "CONFIGURED");
   EXPECT_EQ(AdminActionName(AdminAction::kDeleted), "DELETED");
   EXPECT_EQ(AdminActionName(AdminAction::kSessionEnded), "SESSION_ENDED");
+  EXPECT_EQ(AdminActionName(AdminAction::kPurged), "PURGED");
+  EXPECT_EQ(AdminActionName(AdminAction::kTermsRaised), "TERMS_RAISED");
 }
 
 TEST(LeadershipTest, ALeadershipNamesTheLeaderAndItsSuccessor) {

@@ -90,9 +90,24 @@ Result<size_t> EndAllSessions(Store& store, const BeforeEach& before_each) {
   }
 }
 
+Result<void> Record(Store& store, const Bumped& bumped, const Asker& asker) {
+  const auto committed = store.Transact({}, {}, [&](TransactionState& transaction) {
+    transaction.admin_changes.push_back({{},
+                                         AdminAction::kTermsRaised,
+                                         {bumped.to},
+                                         transaction.now,
+                                         "all terms, of " + std::to_string(bumped.elections) +
+                                             " elections; " + std::to_string(bumped.sessions) +
+                                             " sessions were ended",
+                                         asker});
+  });
+  if (!committed) return tl::unexpected(committed.error());
+  return {};
+}
+
 }  // namespace
 
-Result<Bumped> BumpTerms(Store& store, const BeforeEach& before_each) {
+Result<Bumped> BumpTerms(Store& store, const Asker& asker, const BeforeEach& before_each) {
   // First, so that whatever comes into being meanwhile begins above all that was.
   const auto origin = store.RaiseOrigin();
   if (!origin) return tl::unexpected(origin.error());
@@ -100,7 +115,11 @@ Result<Bumped> BumpTerms(Store& store, const BeforeEach& before_each) {
   if (!sessions) return tl::unexpected(sessions.error());
   const auto elections = BumpAllElections(store, *origin, before_each);
   if (!elections) return tl::unexpected(elections.error());
-  return Bumped{*origin, *elections, *sessions};
+  const Bumped bumped{*origin, *elections, *sessions};
+  if (const auto recorded = Record(store, bumped, asker); !recorded) {
+    return tl::unexpected(recorded.error());
+  }
+  return bumped;
 }
 
 }  // namespace tenure::engine

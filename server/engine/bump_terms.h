@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "core/types.h"
 #include "storage/store.h"
 
 namespace tenure::engine {
@@ -20,10 +21,11 @@ struct Bumped {
 // Raises the terms and the revisions of all elections, including deleted and future ones, to the
 // microseconds since 1970 by the database's clock. First ends every session, so that nobody leads
 // in an earlier term. REQUIRES: no replica serves. Uses many transactions, and calls `before_each`
-// before each; its error ends the work. Repeating it, after an error or by mistake, raises some
-// elections twice, which is harmless. Errors: kStoreUnavailable; kOverloaded, if an election or a
-// session stays locked.
+// before each; its error ends the work. The last one records who asked for it, and why. Repeating
+// it, after an error or by mistake, raises some elections twice, which is harmless. Errors:
+// kStoreUnavailable; kOverloaded, if an election or a session stays locked.
 [[nodiscard]] Result<Bumped> BumpTerms(
-    Store& store, const std::function<Result<void>()>& before_each = [] { return Result<void>(); });
+    Store& store, const Asker& asker,
+    const std::function<Result<void>()>& before_each = [] { return Result<void>(); });
 
 }  // namespace tenure::engine

@@ -38,18 +38,31 @@ TEST_F(BumpTermsTest, EveryElectionIsRaisedOnceHoweverManyThereAre) {
     ASSERT_TRUE(replica_.Do(Stand("e" + std::to_string(i), "a")));
   }
 
-  const auto bumped = BumpTerms(store());
+  const auto bumped = BumpTerms(store(), kOperator);
 
   ASSERT_TRUE(bumped) << bumped.error().message;
   EXPECT_EQ(bumped->elections, 600u);
   EXPECT_THAT(Terms(), AllOf(SizeIs(600), Each(Term{bumped->to})));
 }
 
+TEST_F(BumpTermsTest, ItIsRecordedWhoAskedForItAndWhy) {
+  ASSERT_TRUE(replica_.Do(Stand("orders", "a")));
+
+  const auto bumped = BumpTerms(store(), {"olga@host", "restored the backup of Monday"});
+
+  const auto changes = store().ReadAdminChanges(ElectionName{}, 1'000, 10).value();
+  ASSERT_THAT(changes, SizeIs(1));
+  EXPECT_EQ(changes[0].change.action, AdminAction::kTermsRaised);
+  EXPECT_EQ(changes[0].change.term, Term{bumped->to});
+  EXPECT_EQ(changes[0].change.detail, "all terms, of 1 elections; 1 sessions were ended");
+  EXPECT_EQ(changes[0].change.asker, (Asker{"olga@host", "restored the backup of Monday"}));
+}
+
 TEST_F(BumpTermsTest, DeletedAndFutureElectionsAreRaisedToo) {
   ASSERT_TRUE(replica_.Do(Stand("deleted", "a")));
   ASSERT_TRUE(replica_.Do(Delete{{"deleted"}, {1}, kOperator}));
 
-  const auto bumped = BumpTerms(store());
+  const auto bumped = BumpTerms(store(), kOperator);
 
   ASSERT_TRUE(bumped) << bumped.error().message;
   ASSERT_TRUE(replica_.Do(Stand("deleted", "b")));
@@ -61,7 +74,7 @@ TEST_F(BumpTermsTest, EverySessionIsEndedSoThatNoOldTermContinues) {
   ASSERT_TRUE(replica_.Do(Stand("e", "leads")));
   ASSERT_TRUE(replica_.Do(Stand("e", "waits")));
 
-  const auto bumped = BumpTerms(store());
+  const auto bumped = BumpTerms(store(), kOperator);
 
   EXPECT_EQ(bumped->sessions, 2u);
   EXPECT_THAT(store().ReadSessions("", {}, 10).value(), IsEmpty());
@@ -73,12 +86,12 @@ TEST_F(BumpTermsTest, EverySessionIsEndedSoThatNoOldTermContinues) {
 
 TEST_F(BumpTermsTest, TermsAreRaisedToTheDatabasesClockWhateverWasRestored) {
   ASSERT_TRUE(replica_.Do(Stand("e", "a")));
-  const uint64_t once = BumpTerms(store())->to;
+  const uint64_t once = BumpTerms(store(), kOperator)->to;
   World restored;  // an older backup, in which nothing was raised yet
   restored.Advance(1h);
   ASSERT_TRUE(restored.Start().Do(Stand("e", "a")));
 
-  const auto again = BumpTerms(restored.store());
+  const auto again = BumpTerms(restored.store(), kOperator);
 
   EXPECT_GT(again->to, once);
 }
@@ -89,7 +102,7 @@ TEST_F(BumpTermsTest, ALockedElectionIsNamedInTheError) {
   FaultyStore locked(store());
   locked.Lock({"guarded"});
 
-  const auto bumped = BumpTerms(locked);
+  const auto bumped = BumpTerms(locked, kOperator);
 
   ASSERT_FALSE(bumped);
   EXPECT_THAT(bumped.error().message, HasSubstr("'guarded' is locked"));
@@ -99,9 +112,9 @@ TEST_F(BumpTermsTest, AnOutageIsAnErrorAndTheNextRunDoesTheRest) {
   ASSERT_TRUE(replica_.Do(Stand("e", "a")));
   FaultyStore failing(store());
   failing.FailNext(1, "ListElections");
-  ASSERT_FALSE(BumpTerms(failing));
+  ASSERT_FALSE(BumpTerms(failing, kOperator));
 
-  const auto bumped = BumpTerms(failing);
+  const auto bumped = BumpTerms(failing, kOperator);
 
   ASSERT_TRUE(bumped) << bumped.error().message;
   EXPECT_THAT(Terms(), ElementsAre(Term{bumped->to}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "server/engine/bump_terms.h"
@@ -56,6 +57,8 @@ Result<void> Lineage::Join() {
   Remember(*sight, epoch);
   store_.StayOn(sight->server.number);
   Greet(sight->server);
+  const bool new_to_us = memory.epoch != epoch.number || memory.token != epoch.token;
+  if (new_to_us && epoch.state == Epoch::State::kRepaired) SayRaised(epoch);
   if (memory.epoch > 0 && sight->repaired > memory.epoch) ++repairs_;
   if (epoch.state != Epoch::State::kLost) open_ = true;
   return {};
@@ -75,6 +78,7 @@ void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
 
 void Lineage::Lose(const Judgement& judgement, const Epoch& epoch) {
   lost_at_ = scheduler_.Now();
+  lost_why_ = judgement.why;
   metrics_.database_resets.Increment();
   LogError("the database lost commits",
            {{"why", judgement.why},
@@ -101,6 +105,23 @@ void Lineage::Greet(const ServerIdentity& server) {
 std::optional<ServerIdentity> Lineage::server() const {
   const MutexLock lock(mutex_);
   return server_;
+}
+
+void Lineage::SayRaised(const Epoch& epoch) {
+  constexpr uint64_t kLatest = std::numeric_limits<int64_t>::max();
+  constexpr size_t kChangesMax = 100;  // the latest; sessions that were ended are among them
+  const auto changes = store_.ReadAdminChanges(ElectionName{}, kLatest, kChangesMax);
+  AdminChange raised;
+  if (changes) {
+    const auto found = std::ranges::find(*changes, AdminAction::kTermsRaised,
+                                         [](const AdminRecord& it) { return it.change.action; });
+    if (found != changes->end()) raised = found->change;
+  }
+  LogWarning("all terms were raised after commits were lost", {{"epoch", epoch.number},
+                                                               {"to", raised.term.value},
+                                                               {"by", raised.asker.identity},
+                                                               {"why", raised.asker.reason},
+                                                               {"what", raised.detail}});
 }
 
 Result<std::optional<Duration>> Lineage::TakeTurn() {
@@ -150,14 +171,12 @@ Result<void> Lineage::TryToRepair() {
 
   const auto raised = LookAtHistory(store_);
   if (!raised) return tl::unexpected(raised.error());
-  const auto bumped = BumpTerms(store_, [this] { return KeepTurn(); });
+  const auto bumped = BumpTerms(store_, {"tenured", "commits were lost: " + lost_why_},
+                                [this] { return KeepTurn(); });
   if (!bumped) return tl::unexpected(bumped.error());
   if (const auto kept = KeepTurn(); !kept) return kept;
   const auto begun = BeginRepairedEpoch(store_, *raised);
   if (!begun) return begun;
-  LogWarning(
-      "all terms were raised after commits were lost",
-      {{"to", bumped->to}, {"elections", bumped->elections}, {"sessions", bumped->sessions}});
   return Join();
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <optional>
 #include <random>
+#include <string>
 
 #include "core/lineage.h"
 #include "core/mutex.h"
@@ -53,6 +54,8 @@ class Lineage {
  private:
   void Remember(const HistorySight& sight, const Epoch& epoch);
   void Lose(const Judgement& judgement, const Epoch& epoch);
+  // Logs who raised the terms, and why.
+  void SayRaised(const Epoch& epoch);
   void Greet(const ServerIdentity& server);
   // Takes, or keeps, the turn to repair. Answers with how long to wait before; nothing if it is
   // another replica's turn, or repaired already.
@@ -67,6 +70,7 @@ class Lineage {
   std::mt19937_64 random_;
   const uint64_t me_;
   SteadyTime lost_at_{};  // when this replica learned of the last loss
+  std::string lost_why_;  // and what has shown it
 
   std::atomic<bool> open_ = false;
   std::atomic<uint64_t> repairs_ = 0;

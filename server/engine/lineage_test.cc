@@ -193,7 +193,7 @@ TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
   EXPECT_FALSE(stops.lineage.open());
 
   const auto raised = LookAtHistory(old_.store());
-  ASSERT_TRUE(BumpTerms(old_.store()));
+  ASSERT_TRUE(BumpTerms(old_.store(), kOperator));
   ASSERT_TRUE(BeginRepairedEpoch(old_.store(), *raised));
   Poll(stops);
   EXPECT_TRUE(stops.lineage.open());
@@ -204,7 +204,7 @@ TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
 TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
   ASSERT_TRUE(a_.lineage.Join());
   const auto raised = LookAtHistory(database_.store());
-  ASSERT_TRUE(BumpTerms(database_.store()));
+  ASSERT_TRUE(BumpTerms(database_.store(), kOperator));
   Member other(old_.store(), time_, 3);
   ASSERT_TRUE(other.lineage.Join());
 

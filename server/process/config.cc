@@ -1,6 +1,7 @@
 #include "server/process/config.h"
 
 #include <grpcpp/grpcpp.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
@@ -40,6 +41,16 @@ Exit codes:
 std::string HostName() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// Who runs this program: USER@HOST.
+std::string Operator() {
+  const char* user = std::getenv("SUDO_USER");
+  if (user == nullptr) {
+    const passwd* entry = getpwuid(getuid());
+    user = entry == nullptr ? "unknown" : entry->pw_name;
+  }
+  return std::string(user) + "@" + HostName();
 }
 
 // Adds an option that is a duration, and its environment variable.
@@ -139,13 +150,14 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
                  "Access policy (YAML); without one, every client may do everything")
       ->type_name("FILE")
       ->envname("TENURE_POLICY");
-  app.add_option(
-         "--store", config.store_url,
-         "Database: sqlite:PATH, sqlite::memory: or "
-         "mysql://USER@HOST[:PORT][,HOST2...]/DATABASE[?NAME=VALUE[&...]], with the parameters "
-         "tls, tls-ca, tls-cert, tls-key and socket")
-      ->type_name("URL")
-      ->envname("TENURE_STORE");
+  const auto* store =
+      app.add_option(
+             "--store", config.store_url,
+             "Database: sqlite:PATH, sqlite::memory: or "
+             "mysql://USER@HOST[:PORT][,HOST2...]/DATABASE[?NAME=VALUE[&...]], with the parameters "
+             "tls, tls-ca, tls-cert, tls-key and socket")
+          ->type_name("URL")
+          ->envname("TENURE_STORE");
   app.add_option(
          "--store-password-file", password_file,
          "File whose first line is the database password, read for each connection (default: the "
@@ -231,8 +243,9 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   const auto* migrate = app.add_subcommand("migrate", "Update the schema, then exit");
   const auto* healthcheck = app.add_subcommand(
       "healthcheck", "Query /healthz of the tenured on --http-listen; exit with 1 if it fails");
-  const auto* bump =
+  auto* bump =
       app.add_subcommand("bump-terms", "Raise all terms after commits were lost, then exit");
+  bump->add_option("--reason", config.asker.reason, "Why, for the record")->type_name("TEXT");
   const auto* check = app.add_subcommand(
       "check",
       "Say whether tenured would serve with these options: the servers of --store, its schema and "
@@ -242,6 +255,15 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   config.healthcheck = healthcheck->parsed();
   config.bump_terms = bump->parsed();
   config.check = check->parsed();
+  if (config.bump_terms) config.asker.identity = Operator();
+  // The default is for trying Tenure out. What acts on a database does not guess which one is
+  // meant.
+  for (const auto* command : {migrate, static_cast<const CLI::App*>(bump), check}) {
+    if (!command->parsed() || store->count() > 0) continue;
+    return tl::unexpected(WrongUsage("tenured " + command->get_name() +
+                                     " needs --store (or TENURE_STORE): the URL of the database "
+                                     "that the replicas use"));
+  }
   config.migrate = !no_migrate;
 
   config.limits.adaptive_leases = !no_adaptive_leases;

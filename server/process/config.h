@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/limits.h"
+#include "core/types.h"
 #include "server/access/tls.h"
 #include "server/engine/engine.h"
 #include "server/log/log.h"
@@ -17,6 +18,7 @@ namespace tenure::process {
 struct ServerConfig {
   bool migrate_only = false;  // `tenured migrate`
   bool bump_terms = false;    // `tenured bump-terms`
+  Asker asker;                // of that, for the record
   bool healthcheck = false;   // `tenured healthcheck`
   bool check = false;         // `tenured check`
   bool migrate = true;        // at start

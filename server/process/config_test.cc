@@ -248,9 +248,22 @@ TEST_F(ConfigTest, TheCommandHealthcheckTakesTheSameVariables) {
 
 TEST_F(ConfigTest, BumpTermsIsACommand) {
   EXPECT_FALSE(Parse().value().bump_terms);
-  EXPECT_TRUE(Parse({"bump-terms"}).value().bump_terms);
-  EXPECT_TRUE(Parse({"check"}).value().check);
+  EXPECT_TRUE(Parse({"bump-terms", "--store", "sqlite:x"}).value().bump_terms);
+  EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x", "--reason", "drill"}).value().asker.reason,
+            "drill");
+  EXPECT_TRUE(Parse({"check", "--store", "sqlite:x"}).value().check);
   EXPECT_EQ(Parse({"bump-terms", "--store", "sqlite:x"}).value().store_url, "sqlite:x");
+}
+
+TEST_F(ConfigTest, CommandsThatActOnADatabaseAskWhichOne) {
+  for (const std::string command : {"migrate", "bump-terms", "check"}) {
+    EXPECT_EQ(Refused({command}), "tenured: tenured " + command +
+                                      " needs --store (or TENURE_STORE): the URL of the database "
+                                      "that the replicas use\n");
+    Set("TENURE_STORE", "sqlite:x");
+    EXPECT_TRUE(Parse({command})) << errors_;
+    Unset("TENURE_STORE");
+  }
 }
 
 TEST_F(ConfigTest, HelpAndVersionAreSuccesses) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <random>
 #include <thread>
@@ -173,7 +174,7 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   if (!prepared) return Complain(prepared.error().message);
   const auto raised = engine::LookAtHistory(store);
   if (!raised) return Complain(raised.error().message);
-  const auto bumped = engine::BumpTerms(store);
+  const auto bumped = engine::BumpTerms(store, config.asker);
   if (!bumped) return Complain(bumped.error().message);
   const auto begun = engine::BeginRepairedEpoch(store, *raised);
   if (!begun) return Complain(begun.error().message);
@@ -269,6 +270,10 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
 
 int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
   if (config.check) return Check(config);
+  if (const auto* file = std::get_if<SqliteLocation>(&config.store);
+      config.bump_terms && file != nullptr && !std::filesystem::exists(file->path)) {
+    return Complain("the file of " + config.store_url + " is not there");
+  }
   auto store = OpenStore(config.store);
   if (!store) return Complain(store.error().message);
   if (config.migrate_only) return Migrate(**store, config, service_manager);

@@ -1,7 +1,10 @@
 // A database is restored from a backup, and so loses what was committed since: what `tenured
 // bump-terms` makes of it.
+#include <fstream>
+
 #include "tests/contract/raw_sql.h"
 #include "tests/rpc/service_fixture.h"
+#include "tests/rpc/tool.h"
 #include "tests/support/sql_application.h"
 
 namespace tenure::testing {
@@ -203,9 +206,36 @@ TEST(RestoredElsewhereTest, TheFenceWorksOnAServerThatHasNeverSeenIt) {
   EXPECT_THAT(checked.errors, HasSubstr("Its definer needs EXECUTE"));
 }
 
+TEST(BumpTermsCommandTest, WhoRaisedTheTermsAndWhyIsRecordedAndLogged) {
+  const TempDir folder;
+  const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
+  {
+    Tenured server(url);
+    Campaign(server, {.election = "orders", .candidate = "alice"});
+  }
+
+  const Finished bumped = RunToEnd(
+      {Program("tenured"), "bump-terms", "--store", url, "--reason", "restored Monday's backup"},
+      {{"SUDO_USER", "olga"}});
+  ASSERT_EQ(bumped.exit_code, 0) << bumped.errors;
+
+  Tenured server(url);
+  EXPECT_TRUE(Eventually([&] {
+    const std::string log = server.process().Errors();
+    return log.find("all terms were raised") != std::string::npos &&
+           log.find("by=olga@") != std::string::npos &&
+           log.find("why=\"restored Monday's backup\"") != std::string::npos;
+  })) << server.process().Errors();
+  const Finished history = RunTool(server, {"history"});
+  EXPECT_EQ(history.exit_code, 0) << history.errors;
+  EXPECT_THAT(history.output, AllOf(HasSubstr("TERMS_RAISED"), HasSubstr("olga@"),
+                                    HasSubstr("restored Monday's backup")));
+}
+
 TEST(BumpTermsCommandTest, AStoreWithoutASchemaGetsNone) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "mistyped.db").string();
+  std::ofstream(folder.path() / "mistyped.db") << "";
 
   const Finished bumped = RunToEnd({Program("tenured"), "bump-terms", "--store", url});
 
