@@ -29,13 +29,27 @@ void Bind(SQLite::Statement& statement, int index, const Value& value) {
   statement.bind(index);
 }
 
+// The path, whose file is private from now on.
+const std::string& Private(const std::string& path) {
+  if (path != kInMemory) KeepPrivate(path);
+  return path;
+}
+
 }  // namespace
 
 Connection::Connection(const std::string& path)
-    : database_(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+    : database_(Private(path), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
   sqlite3_busy_handler(database_.getHandle(), WaitForLock, nullptr);
   SQLite::Statement(database_, "PRAGMA journal_mode = WAL").executeStep();
   database_.exec("PRAGMA synchronous = FULL");
+  if (path == kInMemory) return;
+  (void)database_.execAndGet("SELECT COUNT(*) FROM sqlite_master");  // opens the log
+  file_.emplace(path, database_.getHandle());
+}
+
+void Connection::CheckFile() const {
+  if (!file_) return;
+  if (const auto fault = file_->Fault()) throw SQLite::Exception(*fault);
 }
 
 void Connection::Execute(const char* sql, Values parameters) {
@@ -59,6 +73,7 @@ Transaction::~Transaction() {
 }
 
 void Transaction::Commit() {
+  connection_.CheckFile();
   connection_.Execute(query::kCommit);
   open_ = false;
 }

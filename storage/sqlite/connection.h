@@ -19,8 +19,11 @@
 #include <vector>
 
 #include "core/types.h"
+#include "storage/sqlite/database_file.h"
 
 namespace tenure::sqlite {
+
+inline constexpr char kInMemory[] = ":memory:";
 
 // What can be bound to a parameter: nothing is NULL, bytes are a BLOB.
 using Value = std::variant<std::monostate, int64_t, std::string_view>;
@@ -63,6 +66,11 @@ class Connection {
  public:
   explicit Connection(const std::string& path);
 
+  // Throws, unless the file that is open is the one that others find by its name.
+  void CheckFile() const;
+  // Whether both have the same file open. One in memory is nobody else's.
+  [[nodiscard]] bool IsSameFileAs(const Connection& other) const { return file_ == other.file_; }
+
   void Execute(const char* sql, Values parameters = {});
   // Without parameters, and not prepared.
   void ExecuteOnce(const char* sql) { database_.exec(sql); }
@@ -103,10 +111,11 @@ class Connection {
   SQLite::Statement& Start(const char* sql, Values parameters);
 
   SQLite::Database database_;
+  std::optional<DatabaseFile> file_;  // nothing in memory
   std::map<const char*, std::unique_ptr<SQLite::Statement>> statements_;
 };
 
-// Rolls back unless committed.
+// Rolls back unless committed. Nothing is committed to a file that others do not find.
 class Transaction {
  public:
   Transaction(Connection& connection, const char* begin) : connection_(connection) {

@@ -18,13 +18,23 @@ namespace tenure::sqlite {
 class SharedConnection {
  public:
   explicit SharedConnection(const std::string& path) : connection_(path) {}
+  // Throws, unless the path still leads to the file that `other` has opened.
+  SharedConnection(const std::string& path, SharedConnection& other) : connection_(path) {
+    const Turn own(turns_, Turns::For::kOthers);
+    const Turn its(other.turns_, Turns::For::kOthers);
+    if (!connection_.IsSameFileAs(other.connection_)) {
+      throw SQLite::Exception("it was replaced while it was being opened");
+    }
+  }
 
-  // Runs `work` when it is its turn, and turns SQLite's exceptions into values.
+  // Runs `work` when it is its turn, and turns SQLite's exceptions into values. Fails if the file
+  // was removed or replaced.
   template <typename Work>
   auto Use(Turns::For whom, Work work) -> Result<std::invoke_result_t<Work, Connection&>> {
     const Turn turn(turns_, whom);
     const InUse in_use(busy_);
     try {
+      connection_.CheckFile();
       if constexpr (std::is_void_v<std::invoke_result_t<Work, Connection&>>) {
         work(connection_);
         return {};

@@ -18,13 +18,11 @@
 
 namespace tenure::sqlite {
 
-inline constexpr char kInMemory[] = ":memory:";
-
 class SqliteStore final : public Store {
  public:
   SqliteStore(const std::string& path, DbClock clock)
       : path_(path), clock_(std::move(clock)), writer_(path) {
-    if (path != kInMemory) reader_.emplace(path);
+    if (path != kInMemory) reader_.emplace(path, writer_);
   }
 
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,

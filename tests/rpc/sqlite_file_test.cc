@@ -1,0 +1,74 @@
+// A SQLite file that is taken away from a running replica: it serves nothing, is not ready and says
+// why, so that it does not lead beside a replica that is started on the path.
+#include <filesystem>
+
+#include "tests/rpc/service_fixture.h"
+
+namespace tenure::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SqliteFileTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] fs::path File() const { return folder_.path() / "tenure.db"; }
+  [[nodiscard]] std::string Url() const { return "sqlite:" + File().string(); }
+  void Remove() {
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(File().string() + suffix);
+  }
+  static void ExpectServesNothing(Tenured& server, const std::string& why) {
+    EXPECT_TRUE(Eventually([&] { return server.Get("/readyz").first == 503; }));
+    EXPECT_TRUE(Eventually([&] {
+      return server.process().Errors().find(why) != std::string::npos;
+    })) << server.process().Errors();
+    grpc::ClientContext campaigns;
+    v1::CampaignResponse response;
+    EXPECT_EQ(ReasonOf(server.stub().Campaign(&campaigns, ToRequest({"jobs", "carol"}), &response)),
+              "STORE_UNAVAILABLE");
+    grpc::ClientContext asks;
+    v1::LeaderRequest request;
+    request.set_election("orders");
+    v1::LeaderResponse leader;
+    EXPECT_EQ(ReasonOf(server.stub().Leader(&asks, request, &leader)), "STORE_UNAVAILABLE");
+  }
+
+  const TempDir folder_;
+};
+
+TEST_F(SqliteFileTest, AReplicaWhoseFileIsRemovedDoesNotLeadBesideTheNextOne) {
+  Tenured first(Url());
+  Campaign(first, {.election = "orders", .candidate = "alice"});
+
+  Remove();
+  Tenured second(Url());
+  EXPECT_TRUE(Campaign(second, {.election = "orders", .candidate = "bob"}).has_elected());
+
+  ExpectServesNothing(first, "another one has taken its place");
+  EXPECT_EQ(Leader(second, "orders").leader().candidate(), "bob");
+}
+
+TEST_F(SqliteFileTest, AReplicaWhoseFileIsMovedAwaySaysSoAndGoesOnWhenItIsBack) {
+  Tenured server(Url());
+  Campaign(server, {.election = "orders", .candidate = "alice", .lease_ttl = 10min});
+  const fs::path away = folder_.path() / "away.db";
+
+  fs::rename(File(), away);
+  ExpectServesNothing(server, "was removed or moved away");
+
+  fs::rename(away, File());
+  server.WaitUntilReady();
+  EXPECT_EQ(Leader(server, "orders").leader().candidate(), "alice");
+}
+
+TEST_F(SqliteFileTest, ACommandOnAFileThatIsNotThereMakesNone) {
+  for (const std::string command : {"bump-terms", "check"}) {
+    const Finished finished = RunToEnd({Program("tenured"), command, "--store", Url()});
+
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_NE((finished.output + finished.errors).find("is not there"), std::string::npos);
+    EXPECT_FALSE(fs::exists(File())) << command;
+  }
+}
+
+}  // namespace
+}  // namespace tenure::testing
