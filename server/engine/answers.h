@@ -27,6 +27,11 @@ struct QueueView {
   return {Reason::kOverloaded, "this replica is overloaded: its queue of work is full"};
 }
 
+[[nodiscard]] inline Error DatabaseHangs() {
+  return {Reason::kStoreUnavailable,
+          "the database does not answer: work that was begun a second ago is still under way"};
+}
+
 [[nodiscard]] inline Error ClockNotTrusted() {
   return {Reason::kStoreUnavailable,
           "the database's clock was set, or this replica does not know it yet: whether a lease is "

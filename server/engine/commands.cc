@@ -61,7 +61,7 @@ void Commands::Enqueue(Pending pending) {
   Batcher<Pending>& batcher = ElectionsOf(pending.command).size() > 1          ? sets_
                               : pending.patience.tries >= kTriesBeforePatience ? patient_
                                                                                : commands_;
-  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), transactions_.WhyFull());
 }
 
 std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {

@@ -33,7 +33,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       purges_(store, scheduler, transactions_, publisher_),
       expiry_(store, scheduler, metrics, clock_, feed_, options_.limits.lease_ttl_min,
               options_.seed, commands_, transactions_, publisher_, endings_),
-      reads_(store, scheduler, metrics, lineage_, cache_,
+      reads_(store, scheduler, metrics, lineage_, cache_, transactions_,
              [this](const ElectionName& name, Done<Answer> done) {
                ReconcileElection(name, std::move(done));
              }),
@@ -55,12 +55,12 @@ Result<void> Engine::Start() {
 }
 
 Result<void> Engine::AdmitCampaign() const {
-  if (commands_.Late()) return tl::unexpected(Overloaded());
+  if (commands_.Late()) return tl::unexpected(transactions_.WhyFull());
   return {};
 }
 
 Result<void> Engine::AdmitRead() const {
-  if (reads_.Late()) return tl::unexpected(Overloaded());
+  if (reads_.Late()) return tl::unexpected(transactions_.WhyFull());
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "server/engine/engine_testing.h"
 
@@ -54,6 +56,44 @@ TEST_F(OutageUseTest, FailedTransactionsAreLoggedEveryTenSeconds) {
   EXPECT_EQ(lines_after(0s, 3), 1);
   EXPECT_EQ(lines_after(9s, 1), 0);
   EXPECT_EQ(lines_after(2s, 2), 1);
+}
+
+// Its reads are answered meanwhile, as under FLUSH TABLES WITH READ LOCK.
+TEST_F(OutageUseTest, WhatWaitsForATransactionThatHangsIsRefusedAsUnavailable) {
+  const Reply<Answer> waiting;
+  bool hangs = true;
+  std::vector<Result<void>> admitted;
+  a_.store.Before([&](const std::string& call) {
+    if (call != "Transact" || !std::exchange(hangs, false)) return;
+    a_.engine.Submit(Stand("mail", "d"), waiting);
+    world_.Advance(1001ms);
+    admitted.push_back(a_.engine.AdmitCampaign());
+  });
+
+  (void)a_.Do(Stand("mail", "c"));
+
+  ASSERT_EQ(admitted.size(), 1u);
+  EXPECT_THAT(admitted[0], FailsWith(Reason::kStoreUnavailable));
+  EXPECT_TRUE(a_.engine.AdmitCampaign());
+}
+
+TEST_F(OutageUseTest, WhatWaitsForASilentDatabaseIsRefusedAsUnavailable) {
+  for (const Work work : {Work::kFeed, Work::kBackground, Work::kReads, Work::kCommands}) {
+    a_.scheduler.Hold(work);
+  }
+  const Reply<std::optional<Election>> first;
+  const Reply<Answer> stands;
+  a_.engine.ReadElection({"orders"}, false, first);
+  a_.engine.Submit(Stand("mail", "d"), stands);
+  world_.Advance(1001ms);
+
+  EXPECT_THAT(a_.engine.AdmitRead(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.engine.AdmitCampaign(), FailsWith(Reason::kStoreUnavailable));
+  const Reply<std::optional<Election>> second;
+  a_.engine.ReadElection({"orders"}, false, second);
+  a_.scheduler.Release(Work::kReads);
+  a_.Run();
+  EXPECT_THAT(second.get(), FailsWith(Reason::kStoreUnavailable));
 }
 
 TEST_F(OutageUseTest, AfterALongOutageTheIncumbentGoesFirst) {

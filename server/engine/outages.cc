@@ -33,6 +33,23 @@ SteadyTime Outages::last_answer() const {
   return last_answer_;
 }
 
+Outages::UnderWay::UnderWay(Outages& outages, SteadyTime now)
+    : outages_(outages), begun_([&] {
+        const MutexLock lock(outages.mutex_);
+        return outages.under_way_.insert(now);
+      }()) {}
+
+Outages::UnderWay::~UnderWay() {
+  const MutexLock lock(outages_.mutex_);
+  outages_.under_way_.erase(begun_);
+}
+
+bool Outages::Hangs(SteadyTime now) const {
+  const MutexLock lock(mutex_);
+  return now - last_answer_ >= kOutageMin ||
+         (!under_way_.empty() && now - *under_way_.begin() >= kTransactionMax);
+}
+
 std::optional<Outages::Outage> Outages::LastUntil(SteadyTime now) const {
   const MutexLock lock(mutex_);
   return now - last_answer_ >= kOutageMin ? SilentUntil(now) : last_;

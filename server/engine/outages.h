@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "core/error.h"
 #include "core/mutex.h"
@@ -33,9 +34,26 @@ class Outages {
   // Why it is away although it answers; nothing if it is not.
   [[nodiscard]] std::optional<Error> write_fault() const;
   [[nodiscard]] SteadyTime last_answer() const;
+  // A transaction that waits for nobody's lock is under way for as long as this lives.
+  class UnderWay {
+   public:
+    UnderWay(Outages& outages, SteadyTime now);
+    ~UnderWay();
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+   private:
+    Outages& outages_;
+    const std::multiset<SteadyTime>::iterator begun_;
+  };
+  // Whether what waits in this replica waits for a database that does not answer, or does not
+  // commit: it has been silent, or a transaction is under way, for too long.
+  [[nodiscard]] bool Hangs(SteadyTime now) const;
   // The last one that was long enough; until now, if it lasts.
   [[nodiscard]] std::optional<Outage> LastUntil(SteadyTime now) const;
 
+  // A transaction that takes longer than this hangs.
+  static constexpr auto kTransactionMax = std::chrono::seconds(1);
   // Two with less between them are one: nobody has recovered.
   static constexpr auto kRecovery = std::chrono::seconds(2);
 
@@ -48,6 +66,7 @@ class Outages {
   bool committed_ TENURE_GUARDED_BY(mutex_) = false;  // since the last announcement
   SteadyTime last_answer_ TENURE_GUARDED_BY(mutex_);
   std::optional<Outage> last_ TENURE_GUARDED_BY(mutex_);
+  std::multiset<SteadyTime> under_way_ TENURE_GUARDED_BY(mutex_);  // when each was begun
 };
 
 }  // namespace tenure::engine

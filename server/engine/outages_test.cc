@@ -34,6 +34,21 @@ TEST_F(OutagesTest, ADatabaseThatAnswersIsNotAway) {
   EXPECT_EQ(LastUntil(10s + 749ms), std::nullopt);
 }
 
+TEST_F(OutagesTest, ADatabaseHangsIfItIsSilentOrATransactionTakesTooLong) {
+  AnswerUntil(10s);
+  EXPECT_FALSE(outages_.Hangs(kStart + 10s + 749ms));
+  EXPECT_TRUE(outages_.Hangs(kStart + 10s + 750ms));
+
+  const Outages::UnderWay first(outages_, kStart + 10s);
+  {
+    const Outages::UnderWay second(outages_, kStart + 10s + 500ms);
+    AnswerUntil(11s);
+    EXPECT_FALSE(outages_.Hangs(kStart + 11s - 1ms));
+    EXPECT_TRUE(outages_.Hangs(kStart + 11s));
+  }
+  EXPECT_TRUE(outages_.Hangs(kStart + 11s));
+}
+
 TEST_F(OutagesTest, AnOutageLastsUntilTheNextAnswer) {
   AnswerUntil(10s);
 

@@ -30,7 +30,7 @@ Purges::Purges(ReadStore& store, Scheduler& scheduler, Transactions& transaction
 
 void Purges::Submit(PurgeOrder order, AnswerTo<PurgePage> done) {
   Pending pending{std::move(order), std::move(done)};
-  if (!pages_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  if (!pages_.Add(pending)) Refuse(scheduler_, std::move(pending.done), transactions_.WhyFull());
 }
 
 std::vector<QueueView> Purges::Queues() const { return {pages_.View("purges")}; }

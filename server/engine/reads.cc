@@ -33,12 +33,13 @@ constexpr size_t kRememberedMax = 10'000;
 }  // namespace
 
 Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
-             StateCache& cache, Reconcile settle)
+             StateCache& cache, const Transactions& transactions, Reconcile settle)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
       lineage_(lineage),
       cache_(cache),
+      transactions_(transactions),
       settle_(std::move(settle)),
       elections_(scheduler, Work::kReads, kReadsPerBatch, kReadsWaitingMax,
                  [this](auto batch) { return RunElections(std::move(batch)); }),
@@ -68,12 +69,13 @@ void Reads::ReadElection(const ElectionName& name, bool stale_ok,
     }
   }
   PendingElection pending{name, std::move(done)};
-  if (Late() || !elections_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  if (Late() || !elections_.Add(pending))
+    Refuse(scheduler_, std::move(pending.done), transactions_.WhyFull());
 }
 
 void Reads::ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done) {
   PendingPlace pending{key, with_position, std::move(done)};
-  if (!places_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  if (!places_.Add(pending)) Refuse(scheduler_, std::move(pending.done), transactions_.WhyFull());
 }
 
 void Reads::ReadSeats(SeatPage page, AnswerTo<std::vector<Leadership>> done) {
@@ -167,7 +169,7 @@ void Reads::AnswerElection(PendingElection pending,
   const ElectionName name = pending.name;
   settle_(name, [this, pending = std::move(pending)](Result<Answer> settled) mutable {
     if (!settled) return pending.done(tl::unexpected(settled.error()));
-    if (!elections_.Add(pending)) pending.done(tl::unexpected(Overloaded()));
+    if (!elections_.Add(pending)) pending.done(tl::unexpected(transactions_.WhyFull()));
   });
 }
 

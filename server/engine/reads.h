@@ -20,6 +20,7 @@
 #include "server/engine/lineage.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/state_cache.h"
+#include "server/engine/transactions.h"
 #include "storage/operator_store.h"
 
 namespace tenure::engine {
@@ -39,7 +40,7 @@ class Reads {
   using Reconcile = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
 
   Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
-        StateCache& cache, Reconcile settle);
+        StateCache& cache, const Transactions& transactions, Reconcile settle);
 
   // Whether a new question would be answered too late.
   [[nodiscard]] bool Late() const;
@@ -92,7 +93,7 @@ class Reads {
     Reading reading = [this, read = std::move(read), done, wanted = std::move(wanted)] {
       if (!wanted || wanted()) done(read(store_));
     };
-    if (!kind.Add(reading)) Refuse(scheduler_, std::move(done), Overloaded());
+    if (!kind.Add(reading)) Refuse(scheduler_, std::move(done), transactions_.WhyFull());
   }
 
   // Each runs a batch, and returns what answers it.
@@ -115,6 +116,7 @@ class Reads {
   Metrics& metrics_;
   const Lineage& lineage_;
   StateCache& cache_;
+  const Transactions& transactions_;
   const Reconcile settle_;
   Batcher<PendingElection> elections_;
   Batcher<PendingPlace> places_;

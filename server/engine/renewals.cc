@@ -34,7 +34,7 @@ void Renewals::Submit(const SessionId& session, Principal principal, For whom,
 
 void Renewals::Enqueue(Pending pending) {
   Batcher<Pending>& batcher = pending.whom == For::kHolder ? of_holders_ : of_waiters_;
-  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  if (!batcher.Add(pending)) Refuse(scheduler_, std::move(pending.done), transactions_.WhyFull());
 }
 
 std::function<void()> Renewals::Run(std::vector<Pending> batch) {

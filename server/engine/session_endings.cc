@@ -54,7 +54,7 @@ std::vector<QueueView> SessionEndings::Queues() const {
 }
 
 void SessionEndings::Enqueue(Pending pending) {
-  if (!closes_.Add(pending)) Refuse(scheduler_, std::move(pending.done), Overloaded());
+  if (!closes_.Add(pending)) Refuse(scheduler_, std::move(pending.done), transactions_.WhyFull());
 }
 
 std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
@@ -148,7 +148,7 @@ void SessionEndings::GiveUpPlaces(Ending ending, const std::vector<ElectionName>
     }
     if (progress->error) return Finish(progress->ending, tl::unexpected(*progress->error));
     const Ending kept = progress->ending;
-    if (!endings_.Add(progress->ending)) Finish(kept, tl::unexpected(Overloaded()));
+    if (!endings_.Add(progress->ending)) Finish(kept, tl::unexpected(transactions_.WhyFull()));
   };
   for (const ElectionName& election : elections) {
     commands_.Submit(Reconcile{election, progress->ending.session}, one_done, nullptr,

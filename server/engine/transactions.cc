@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "server/engine/answers.h"
 #include "server/log/log.h"
 
 namespace tenure::engine {
@@ -76,6 +77,10 @@ Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide
   return Commit(locks, {}, decide);
 }
 
+Error Transactions::WhyFull() const {
+  return outages_.Hangs(scheduler_.Now()) ? DatabaseHangs() : Overloaded();
+}
+
 Transactions::Decide Transactions::Informed(const Decide& decide) const {
   return [this, &decide, asked = scheduler_.Now()](TransactionState& transaction) {
     const SteadyTime now = scheduler_.Now();
@@ -120,7 +125,10 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   at_point.point = point;
   const StateCache::Moment before = cache_.Now();
   const SteadyTime begun = scheduler_.Now();
+  std::optional<Outages::UnderWay> under_way;
+  if (!locks.patient) under_way.emplace(outages_, begun);
   auto committed = store_.Transact(locks, at_point, decide);
+  under_way.reset();
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
   if (!committed) {

@@ -40,6 +40,9 @@ class Transactions {
   // The same, whatever the clock shows.
   [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
+  // Why there is no room for more work: the database does not answer, or there is too much of it.
+  [[nodiscard]] Error WhyFull() const;
+
   // Leases have moved: what is remembered of them is no longer so.
   void ForgetAll() { cache_.ForgetAll(); }
 
