@@ -32,7 +32,8 @@ TEST_P(StatisticsContract, ElectionsAndCandidatesAreCounted) {
   Stand("f", NewSessionId(), "b");
   Stand("f", twice, "a");
 
-  EXPECT_EQ(ReadStatistics(), (Statistics{.elections = 2, .candidates = 1, .sessions = 2}));
+  EXPECT_EQ(ReadStatistics(),
+            (Statistics{.elections = 2, .led = 2, .candidates = 1, .sessions = 2}));
 }
 
 TEST_P(StatisticsContract, AnElectionWithoutCandidatesIsVacant) {
@@ -60,7 +61,7 @@ TEST_P(StatisticsContract, AnExpiredLeaderDoesNotCount) {
   Stand("e", NewSessionId(), "a", 20ms);
   ASSERT_TRUE(Eventually([&] { return !View("e").LeaderAlive(); }));
 
-  EXPECT_EQ(ReadStatistics(), (Statistics{.elections = 1, .leaderless = 1}));
+  EXPECT_EQ(ReadStatistics(), (Statistics{.elections = 1, .led = 1, .leaderless = 1}));
 }
 
 TEST_P(StatisticsContract, ALeaderWithAnEndedSessionDoesNotCount) {
@@ -70,7 +71,7 @@ TEST_P(StatisticsContract, ALeaderWithAnEndedSessionDoesNotCount) {
     EXPECT_TRUE(EndSession(transaction, session, Cause::kSessionClosed));
   }));
 
-  EXPECT_EQ(ReadStatistics(), (Statistics{.elections = 1, .leaderless = 1}));
+  EXPECT_EQ(ReadStatistics(), (Statistics{.elections = 1, .led = 1, .leaderless = 1}));
 }
 
 TEST_P(StatisticsContract, APausedElectionIsNotLeaderless) {
