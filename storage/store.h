@@ -69,6 +69,13 @@ struct StoreActivity {
 
 enum class SchemaState { kCurrent, kTooOld, kTooNew };
 
+// What other applications keep in a database in which Tenure has no schema yet.
+struct ForeignTables {
+  size_t count = 0;                     // tables and views
+  std::vector<std::string> names;       // of a few of them
+  std::vector<std::string> in_the_way;  // a few with names that Tenure needs for its own
+};
+
 class Store : public LawStore, public OperatorStore {
  public:
   // Forgets settled sessions whose lease, had it not ended before, would have been over for `age`;
@@ -95,7 +102,7 @@ class Store : public LawStore, public OperatorStore {
   virtual Result<HistorySight> AgreeOnHistory(
       uint64_t remembered,
       const std::function<std::optional<Epoch>(const HistorySight&)>& decide) = 0;
-  // From now on, everything else but AgreeOnHistory, CheckSchema and Migrate is done on the server
+  // From now on, all but AgreeOnHistory and what is about the schema is done on the server
   // of this number, or refused. Before the first call of this, any server will do.
   virtual void StayOn(uint64_t server) = 0;
 
@@ -114,6 +121,8 @@ class Store : public LawStore, public OperatorStore {
 
   // Compares the database's schema with the one that this program knows.
   virtual Result<SchemaState> CheckSchema() = 0;
+  // Empty if the database has a schema of Tenure's, or nothing at all. Changes nothing.
+  virtual Result<ForeignTables> FindForeignTables() = 0;
   // Brings the schema up to date, and checks that applications can use it. Safe to run twice, and
   // from many replicas at once.
   virtual Result<void> Migrate() = 0;

@@ -171,6 +171,9 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       ->envname("TENURE_SERVICE_ID");
   app.add_flag("--no-migrate", no_migrate, "Do not update the schema at startup")
       ->envname("TENURE_NO_MIGRATE");
+  app.add_flag("--share-database", config.share_database,
+               "Create the tables also in a database that holds tables of other applications")
+      ->envname("TENURE_SHARE_DATABASE");
   AddDuration(app, "--lease-ttl-min", "TENURE_LEASE_TTL_MIN", config.limits.lease_ttl_min,
               "Shortest lease that a client may ask for");
   AddDuration(app, "--lease-ttl-max", "TENURE_LEASE_TTL_MAX", config.limits.lease_ttl_max,

@@ -16,12 +16,13 @@
 namespace tenure::process {
 
 struct ServerConfig {
-  bool migrate_only = false;  // `tenured migrate`
-  bool bump_terms = false;    // `tenured bump-terms`
-  Asker asker;                // of that, for the record
-  bool healthcheck = false;   // `tenured healthcheck`
-  bool check = false;         // `tenured check`
-  bool migrate = true;        // at start
+  bool migrate_only = false;    // `tenured migrate`
+  bool bump_terms = false;      // `tenured bump-terms`
+  Asker asker;                  // of that, for the record
+  bool healthcheck = false;     // `tenured healthcheck`
+  bool check = false;           // `tenured check`
+  bool migrate = true;          // at start
+  bool share_database = false;  // also where another application has tables
   std::string listen = "127.0.0.1:7070";
   std::string http_listen = "127.0.0.1:7071";
   network::ConnectionLimits connections{10'000, 5'000};

@@ -29,6 +29,7 @@
 #include "server/rpc/election_service.h"
 #include "server/rpc/peers.h"
 #include "server/rpc/replica_service.h"
+#include "storage/schema/foreign_tables.h"
 
 namespace tenure::process {
 namespace {
@@ -81,6 +82,14 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
   };
   auto state = store.CheckSchema();
   if (!state) return away(state.error());
+  if (*state == SchemaState::kTooOld) {
+    const auto foreign = store.FindForeignTables();
+    if (!foreign) return away(foreign.error());
+    const std::string refusal = WhyNotShared(*foreign, config.share_database);
+    if (!refusal.empty()) {
+      return tl::unexpected(SchemaFault{true, config.store_url + " " + refusal});
+    }
+  }
   if (*state == SchemaState::kTooOld || (config.migrate_only && *state == SchemaState::kCurrent)) {
     if (!config.migrate && !config.migrate_only) {
       return tl::unexpected(SchemaFault{true, "the schema of " + config.store_url +

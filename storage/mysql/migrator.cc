@@ -93,8 +93,12 @@ void WaitForMigrationLock(Connection& connection, const std::string& holder) {
 
 }  // namespace
 
+bool HasSchema(Connection& connection) {
+  return connection.Run({query::kHasSchemaVersion})[0].at(0).at(0) != "0";
+}
+
 int SchemaVersion(Connection& connection) {
-  if (connection.Run({query::kHasSchemaVersion})[0].at(0).at(0) == "0") return 0;
+  if (!HasSchema(connection)) return 0;
   const Rows rows = connection.Run({query::kSchemaVersion})[0];
   return rows.empty() ? 0 : static_cast<int>(rows[0].Unsigned(0));
 }

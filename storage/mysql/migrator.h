@@ -9,6 +9,9 @@
 
 namespace tenure::mysql {
 
+// Whether Tenure has begun to create its tables here. The table of versions of another application
+// does not count.
+[[nodiscard]] bool HasSchema(Connection& connection);
 // Of the database; 0 if it has no schema.
 [[nodiscard]] int SchemaVersion(Connection& connection);
 

@@ -11,6 +11,7 @@
 #include "storage/mysql/preflight.h"
 #include "storage/mysql/save.h"
 #include "storage/mysql/sql.h"
+#include "storage/schema/foreign_tables.h"
 #include "storage/schema/migrations.h"
 
 namespace tenure::mysql {
@@ -52,6 +53,16 @@ Result<void> MySqlStore::Ping() {
 Result<SchemaState> MySqlStore::CheckSchema() {
   return runner_.RunAnywhere([](Pool::Loan& loan) {
     return StateOf(SchemaVersion(loan.connection()), MySqlMigrations());
+  });
+}
+
+Result<ForeignTables> MySqlStore::FindForeignTables() {
+  return runner_.RunAnywhere([](Pool::Loan& loan) {
+    const Rows rows = loan.connection().Run({query::kTables})[0];
+    // A schema that another replica has begun since the tables were read is no other application's.
+    if (HasSchema(loan.connection())) return ForeignTables();
+    return JudgeTables(ConvertAll(rows, [](const Row& row) { return std::string(row.Bytes(0)); }),
+                       MySqlMigrations());
   });
 }
 

@@ -249,8 +249,11 @@ inline constexpr char kAddMigrationLock[] =
 [[nodiscard]] std::string TakeMigrationLock(std::string_view holder, Duration lease);
 [[nodiscard]] std::string FreeMigrationLock(std::string_view holder);
 inline constexpr char kHasSchemaVersion[] =
-    "SELECT COUNT(*) FROM information_schema.tables"
-    " WHERE table_schema = DATABASE() AND table_name = 'schema_version'";
+    "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()"
+    " AND table_name = 'schema_version' AND column_name = 'one'";
+inline constexpr char kTables[] =
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
+    " ORDER BY table_name";
 // Statements that change nothing, and fail without a right.
 struct Trial {
   std::string right;

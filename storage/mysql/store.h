@@ -61,6 +61,7 @@ class MySqlStore final : public Store {
   StoreActivity Activity() const override;
   Result<void> Ping() override;
   Result<SchemaState> CheckSchema() override;
+  Result<ForeignTables> FindForeignTables() override;
   Result<void> Migrate() override;
 
  private:

@@ -40,7 +40,9 @@ const std::string& Private(const std::string& path) {
 Connection::Connection(const std::string& path)
     : database_(Private(path), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
   sqlite3_busy_handler(database_.getHandle(), WaitForLock, nullptr);
-  SQLite::Statement(database_, "PRAGMA journal_mode = WAL").executeStep();
+  // A file of another application stays as it is until Tenure may create its tables in it.
+  const bool foreign = Number(query::kHasSchemaVersion) == 0 && Number(query::kCountTables) != 0;
+  if (!foreign) UseLog();
   database_.exec("PRAGMA synchronous = FULL");
   if (path == kInMemory) return;
   (void)database_.execAndGet("SELECT COUNT(*) FROM sqlite_master");  // opens the log
@@ -50,6 +52,10 @@ Connection::Connection(const std::string& path)
 void Connection::CheckFile() const {
   if (!file_) return;
   if (const auto fault = file_->Fault()) throw SQLite::Exception(*fault);
+}
+
+void Connection::UseLog() {
+  SQLite::Statement(database_, "PRAGMA journal_mode = WAL").executeStep();
 }
 
 void Connection::Execute(const char* sql, Values parameters) {

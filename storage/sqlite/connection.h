@@ -71,6 +71,9 @@ class Connection {
   // Whether both have the same file open. One in memory is nobody else's.
   [[nodiscard]] bool IsSameFileAs(const Connection& other) const { return file_ == other.file_; }
 
+  // Readers and a writer at once, from now on.
+  // REQUIRES: the file is Tenure's, or may be.
+  void UseLog();
   void Execute(const char* sql, Values parameters = {});
   // Without parameters, and not prepared.
   void ExecuteOnce(const char* sql) { database_.exec(sql); }

@@ -249,7 +249,11 @@ inline constexpr char kCreateSchemaVersion[] =
     "CREATE TABLE IF NOT EXISTS schema_version (one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),"
     " version INTEGER NOT NULL)";
 inline constexpr char kHasSchemaVersion[] =
-    "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'";
+    "SELECT COUNT(*) FROM pragma_table_info('schema_version') WHERE name = 'one'";
+inline constexpr char kCountTables[] = "SELECT COUNT(*) FROM sqlite_master";
+inline constexpr char kTables[] =
+    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%'"
+    " ESCAPE '\\' ORDER BY name";
 inline constexpr char kSchemaVersion[] = "SELECT version FROM schema_version";
 inline constexpr char kSetSchemaVersion[] =
     "INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)";

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/remembered.h"
+#include "storage/schema/foreign_tables.h"
 #include "storage/schema/migrations.h"
 #include "storage/sqlite/load.h"
 #include "storage/sqlite/save.h"
@@ -77,8 +78,19 @@ Result<SchemaState> SqliteStore::CheckSchema() {
       [&](Connection& connection) { return StateOf(Version(connection), SqliteMigrations()); });
 }
 
+Result<ForeignTables> SqliteStore::FindForeignTables() {
+  return Read([&](Connection& connection) {
+    if (connection.Number(query::kHasSchemaVersion) != 0) return ForeignTables();
+    std::vector<std::string> tables;
+    connection.ForEach(query::kTables, {},
+                       [&](const Row& row) { tables.emplace_back(row.Bytes(0)); });
+    return JudgeTables(tables, SqliteMigrations());
+  });
+}
+
 Result<void> SqliteStore::Migrate() {
   return Write([&](Connection& connection) {
+    connection.UseLog();
     Transaction transaction(connection, query::kBegin);
     const int version = Version(connection);
     connection.ExecuteOnce(query::kCreateSchemaVersion);

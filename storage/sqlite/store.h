@@ -66,6 +66,7 @@ class SqliteStore final : public Store {
   StoreActivity Activity() const override;
   Result<void> Ping() override;
   Result<SchemaState> CheckSchema() override;
+  Result<ForeignTables> FindForeignTables() override;
   Result<void> Migrate() override;
 
  private:

@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 std::string Bytes(std::string_view bytes) { return "x'" + ToHex(bytes) + "'"; }
 std::string Bytes(const SessionId& id) { return "x'" + id.Hex() + "'"; }
@@ -119,6 +120,31 @@ class MigrationContract : public AdminFixture {
 
 INSTANTIATE_TEST_SUITE_P(Stores, MigrationContract,
                          ::testing::Values(Kind::kSqliteFile, Kind::kServer), KindName);
+
+TEST_P(MigrationContract, TablesOfOthersAreForeignUntilThereIsASchema) {
+  EXPECT_EQ(store_->FindForeignTables().value().count, 0u);
+  for (int i = 1; i <= 7; ++i) Query(fmt::format("CREATE TABLE orders_{} (id INTEGER)", i));
+  Query("CREATE VIEW all_orders AS SELECT id FROM orders_1");
+
+  const ForeignTables foreign = store_->FindForeignTables().value();
+  ASSERT_TRUE(store_->Migrate());
+
+  EXPECT_EQ(foreign.count, 8u);
+  EXPECT_THAT(foreign.names,
+              ElementsAre("all_orders", "orders_1", "orders_2", "orders_3", "orders_4"));
+  EXPECT_THAT(foreign.in_the_way, ElementsAre());
+  EXPECT_EQ(store_->FindForeignTables().value().count, 0u);
+}
+
+TEST_P(MigrationContract, ATableOfAnotherApplicationWithANameOfOursIsInTheWay) {
+  Query("CREATE TABLE schema_version (version VARCHAR(10), description VARCHAR(10))");
+  Query("INSERT INTO schema_version VALUES ('12', 'another')");
+  Query("CREATE TABLE Sessions (id INTEGER)");
+
+  EXPECT_EQ(store_->CheckSchema().value(), SchemaState::kTooOld);
+  EXPECT_THAT(store_->FindForeignTables().value().in_the_way,
+              UnorderedElementsAre("Sessions", "schema_version"));
+}
 
 TEST_P(MigrationContract, ADatabaseOfVersionOneKeepsAllItsData) {
   MakeVersion(1);

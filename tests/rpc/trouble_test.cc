@@ -2,9 +2,11 @@
 // away, calls pile up.
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "tests/contract/raw_sql.h"
 #include "tests/rpc/service_fixture.h"
 
 namespace tenure::testing {
@@ -415,6 +417,51 @@ TEST_F(LonelyTest, ATooNewOrTooOldSchemaIsRefused) {
   ExpectOneLine(RunTenured({"--store", url}), "newer than this program");
   ExpectOneLine(RunToEnd({Program("tenured"), "migrate", "--store", url}),
                 "newer than this program");
+}
+
+TEST_F(LonelyTest, ADatabaseOfAnotherApplicationIsLeftAloneUnlessItMayBeShared) {
+  DatabaseServer database;
+  const std::string url = database.FreshDatabase("shop");
+  database.Query("CREATE TABLE shop.customers (id INT); CREATE TABLE shop.orders (id INT)");
+
+  for (const auto& how : {std::vector<std::string>{"migrate"}, {}, {"--no-migrate"}}) {
+    std::vector<std::string> arguments = how;
+    arguments.insert(arguments.end(), {"--store", url});
+    ExpectOneLine(RunTenured(arguments),
+                  url +
+                      " holds tables of another application (customers, orders), so nothing was "
+                      "created in it; use an empty database, or allow this one with "
+                      "--share-database");
+  }
+  EXPECT_EQ(database.Ask("SELECT COUNT(*) FROM information_schema.tables"
+                         " WHERE table_schema = 'shop'"),
+            "2");
+
+  EXPECT_TRUE(
+      Campaign(*std::make_unique<Tenured>(url, std::vector<std::string>{"--share-database"}),
+               {"e", "c"})
+          .has_elected());
+  EXPECT_TRUE(Campaign(*std::make_unique<Tenured>(url), {"e", "c"}).has_elected());
+}
+
+TEST_F(LonelyTest, ASqliteFileOfAnotherApplicationStaysAsItIs) {
+  const TempDir folder;
+  const std::string path = folder.path() / "shop.db";
+  QueryRows("sqlite:" + path, "CREATE TABLE customers (id INTEGER)");
+  const auto content = [&] {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string before = content();
+
+  ExpectOneLine(RunTenured({"--store", "sqlite:" + path}),
+                "holds tables of another application (customers)");
+  ExpectOneLine(RunTenured({"migrate", "--store", "sqlite:" + path}),
+                "holds tables of another application (customers)");
+  EXPECT_EQ(content(), before);
+
+  const auto migrated = RunTenured({"migrate", "--share-database", "--store", "sqlite:" + path});
+  EXPECT_EQ(migrated.exit_code, 0) << migrated.errors;
 }
 
 TEST_F(LonelyTest, APortInUseIsAnErrorOfOneLine) {

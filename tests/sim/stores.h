@@ -102,6 +102,7 @@ class Delegating : public Store {
   StoreActivity Activity() const override { return next_.Activity(); }
   Result<void> Ping() override { return next_.Ping(); }
   Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }
+  Result<ForeignTables> FindForeignTables() override { return next_.FindForeignTables(); }
   Result<void> Migrate() override { return next_.Migrate(); }
 
  protected:

@@ -225,6 +225,10 @@ class FaultyStore final : public Store {
   Result<SchemaState> CheckSchema() override {
     return Call<SchemaState>("CheckSchema", [&](Store& store) { return store.CheckSchema(); });
   }
+  Result<ForeignTables> FindForeignTables() override {
+    return Call<ForeignTables>("FindForeignTables",
+                               [&](Store& store) { return store.FindForeignTables(); });
+  }
   Result<void> Migrate() override {
     return Call<void>("Migrate", [&](Store& store) { return store.Migrate(); });
   }
