@@ -6,7 +6,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev
-  libmysqlcppconn-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
+  libmysqlcppconn-dev libmariadb-dev libsqlite3-dev libsqlitecpp-dev prometheus-cpp-dev libcpp-httplib-dev
   libcli11-dev libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libssl-dev libyaml-cpp-dev)
 grpc=(patch libprotoc-dev libc-ares-dev zlib1g-dev)  # what scripts/install-grpc.sh builds gRPC with
 cargo=(cargo-web rustc-web)

@@ -13,8 +13,11 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <string_view>
 #include <utility>
 
+#include "storage/mysql/answer_limit.h"
+#include "storage/mysql/login_gate.h"
 #include "storage/mysql/session.h"
 #include "storage/mysql/sql.h"
 
@@ -25,12 +28,17 @@ constexpr int kConnectTimeoutSeconds = 2;
 constexpr int kReadTimeoutSeconds = 8;
 constexpr int kAccessDenied = 1045;
 constexpr int kTlsError = 2026;
+constexpr int kPluginNotAllowed = 5010;
+// More than any row, any answer to a login, and any other answer.
+constexpr int kPacketMaxBytes = 32 << 20;
+constexpr size_t kLoginMaxBytes = size_t{1} << 20;
+constexpr size_t kAnswerMaxBytes = size_t{128} << 20;
 constexpr int kErrorDuringCommit = 1180;
 // The handler's error inside of it: a deadlock, which has rolled the transaction back.
 constexpr char kDeadlockDuringCommit[] = "error 149 ";
 
 // The error numbers are those of MySQL's and MariaDB's manuals.
-MySqlError::Kind KindOf(int code) {
+MySqlError::Kind KindOf(int code, std::string_view text) {
   switch (code) {
     case 1062:  // duplicate key: another transaction made the row first
     case 1020:  // record has changed since last read (MariaDB 11, Galera)
@@ -43,12 +51,15 @@ MySqlError::Kind KindOf(int code) {
     case 1040:  // too many connections
     case 1053:  // shutdown in progress
     case 1079:  // normal shutdown
+    case 1104:  // a limit on the rows of a join
     case 1152:  // aborted connection
     case 1158:
     case 1159:
     case 1160:
     case 1161:                // packets that were not read or written
     case kErrorDuringCommit:  // nobody knows what became of it
+    case 1175:                // safe updates
+    case 1665:                // the session's log format
     case 1792:                // the transaction is read only
     case 1927:                // connection was killed
     case 4031:                // disconnected for inactivity
@@ -56,8 +67,11 @@ MySqlError::Kind KindOf(int code) {
     case 5014:
     case 5015:  // MariaDB's client library: cannot read, write or uncompress
       return MySqlError::Kind::kAway;
+    case 1290:  // an option of the server's forbids it: read_only, unless it is the session's
+                // memory
+      return text.find("max-session-mem-used") == std::string_view::npos ? MySqlError::Kind::kUnfit
+                                                                         : MySqlError::Kind::kAway;
     case 1047:  // Galera: node is not ready
-    case 1290:
     case 1836:  // read only
     case 3100:
     case 3168:  // Group Replication: before_commit hook, not primary
@@ -72,7 +86,7 @@ MySqlError Translate(const sql::SQLException& error) {
   const std::string text = error.what();
   const bool deadlock =
       code == kErrorDuringCommit && text.find(kDeadlockDuringCommit) != std::string::npos;
-  return {deadlock ? MySqlError::Kind::kConflict : KindOf(code), code,
+  return {deadlock ? MySqlError::Kind::kConflict : KindOf(code, text), code,
           "MySQL error " + std::to_string(code) + ": " + text};
 }
 
@@ -103,20 +117,41 @@ std::string WhyTlsFailed(const std::string& error, const std::string& host, cons
   return error;
 }
 
-MySqlError TranslateFailedLogin(const sql::SQLException& error, const std::string& host,
-                                const Tls& tls) {
-  MySqlError failure = Translate(error);
+MySqlError TranslateFailedLogin(const sql::SQLException& error, const Config& config,
+                                const std::string& host, const LoginGate& gate) {
+  const MySqlError failure = Translate(error);
+  const auto because = [&](int code, const std::string& why) {
+    return MySqlError(MySqlError::Kind::kAway, code, why);
+  };
+  if (!gate.refusal().empty()) {
+    return because(kTlsError, fmt::format("no TLS connection to {}: {}", host, gate.refusal()));
+  }
   switch (failure.code) {
     case kTlsError:
-      return {failure.kind, failure.code,
-              "no TLS connection to " + host + ": " + WhyTlsFailed(error.what(), host, tls)};
+      return because(failure.code, fmt::format("no TLS connection to {}: {}", host,
+                                               WhyTlsFailed(error.what(), host, config.tls)));
+    case kPluginNotAllowed:
+      return because(failure.code,
+                     fmt::format("{} asks for a password in a way in which it is not sent without "
+                                 "TLS: {}",
+                                 host, error.what()));
     case kAccessDenied:
-      return {failure.kind, failure.code,
-              std::string(failure.what()) +
-                  "; if the user was created with REQUIRE SSL or REQUIRE X509, check tls, tls-cert "
-                  "and tls-key of the store's URL"};
-    default: return failure;
+      return because(
+          failure.code,
+          fmt::format("cannot log in to {} as '{}': {}; check the password ({}), and for a user "
+                      "with REQUIRE SSL or REQUIRE X509 also tls, tls-cert and tls-key of the "
+                      "store's URL",
+                      host, config.user, failure.what(),
+                      config.password_file.empty() ? "TENURE_STORE_PASSWORD or "
+                                                     "--store-password-file"
+                                                   : config.password_file));
+    default: return {MySqlError::Kind::kAway, failure.code, failure.what()};
   }
+}
+
+// Of what a statement of the session may use.
+bool IsLimit(int code) {
+  return code == 1104 || code == 1290 || code == 1969 || code == 3024;  // rows, memory, time
 }
 
 void SetTls(sql::ConnectOptionsMap& options, const Tls& tls) {
@@ -134,14 +169,8 @@ void SetTls(sql::ConnectOptionsMap& options, const Tls& tls) {
   if (tls.mode == Tls::Mode::kVerifyIdentity) options["sslVerify"] = true;
 }
 
-std::string PasswordOf(const Config& config) {
-  if (config.password_file.empty()) return config.password;
-  const auto password = ReadPassword(config.password_file);
-  if (!password) throw MySqlError(MySqlError::Kind::kAway, 0, password.error());
-  return *password;
-}
-
-std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& address) {
+std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& address,
+                                         const std::string& password, const LoginGate& gate) {
   static sql::Driver* const driver = get_driver_instance();  // made once, by one thread
   sql::ConnectOptionsMap options;
   if (config.socket.empty()) {
@@ -151,36 +180,50 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
     options["hostName"] = sql::SQLString("unix://" + config.socket);
   }
   options["userName"] = sql::SQLString(config.user);
-  options["password"] = sql::SQLString(PasswordOf(config));
+  options["password"] = sql::SQLString(password);
   options["schema"] = sql::SQLString(config.database);
   options["OPT_CONNECT_TIMEOUT"] = kConnectTimeoutSeconds;
   options["OPT_READ_TIMEOUT"] = kReadTimeoutSeconds;
   options["OPT_WRITE_TIMEOUT"] = kReadTimeoutSeconds;
   options["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
   options["CLIENT_MULTI_STATEMENTS"] = true;
-  options["preInit"] = kFirstOfSession;
+  options["OPT_MAX_ALLOWED_PACKET"] = kPacketMaxBytes;
+  options["readDefaultFile"] = sql::SQLString(LoginGate::OptionFile());
   SetTls(options, config.tls);
+  const auto connect = [&] { return std::unique_ptr<sql::Connection>(driver->connect(options)); };
   try {
-    return std::unique_ptr<sql::Connection>(driver->connect(options));
+    try {
+      return connect();
+    } catch (const sql::SQLException& error) {
+      if (!IsLimit(error.getErrorCode())) throw;
+      // The driver asks before we can. What comes with its login has less time than a statement.
+      options["preInit"] = kFirstOfSession;
+      return connect();
+    }
   } catch (const sql::SQLException& error) {
-    throw TranslateFailedLogin(error, address.host, config.tls);
+    throw TranslateFailedLogin(error, config, address.host, gate);
   }
 }
 
-// The rows of the result that is next.
+// The rows of the result that is next, one by one: each takes more memory here than on the wire.
 Rows Fetch(sql::Statement& statement) {
   const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
   if (result == nullptr) {
     throw MySqlError(MySqlError::Kind::kAway, 0, "the server's answer has no rows where it should");
   }
   Rows rows;
+  size_t bytes = 0;  // of memory
   const unsigned columns = result->getMetaData()->getColumnCount();
-  rows.reserve(result->rowsCount());
   while (result->next()) {
     Row& row = rows.emplace_back(columns);
     for (unsigned i = 0; i < columns; ++i) {
       const sql::SQLString cell = result->getString(i + 1);
       if (!result->wasNull()) row[i].emplace(cell.c_str(), cell.length());
+      bytes += sizeof(Cell) + cell.length();
+    }
+    bytes += sizeof(Row);
+    if (bytes > 2 * kAnswerMaxBytes) {
+      throw MySqlError(MySqlError::Kind::kAway, 0, "the server's answer is too large");
     }
   }
   return rows;
@@ -209,12 +252,21 @@ tl::expected<std::string, std::string> ReadPassword(const std::string& file) {
   return password;
 }
 
-Connection::Connection(const Config& config, const Address& address) : address_(address) {
-  connection_ = Connect(config, address);
-  if (config.tls.mode >= Tls::Mode::kRequired && !Encrypted()) {
-    throw MySqlError(MySqlError::Kind::kAway, kTlsError, address.host + " does not offer TLS");
+std::string PasswordOf(const Config& config) {
+  if (config.password_file.empty()) return config.password;
+  const auto password = ReadPassword(config.password_file);
+  if (!password) throw MySqlError(MySqlError::Kind::kAway, 0, password.error());
+  return *password;
+}
+
+Connection::Connection(const Config& config, const Address& address, const std::string& password)
+    : address_(address) {
+  {
+    AllowAnswerOf(kLoginMaxBytes);
+    const LoginGate gate(config.tls.mode >= Tls::Mode::kRequired);
+    connection_ = Connect(config, address, password, gate);
   }
-  const ServerFacts facts = AskForFacts();
+  const ServerFacts facts = AskForFacts({kFirstOfSession});
   server_ = Describe(facts);
   if (server_.refusal.empty()) SetUp(facts);
 }
@@ -241,12 +293,21 @@ void Connection::AskAgain() {
   throw MySqlError(MySqlError::Kind::kUnfit, 0, server_.name + " is not used: " + server_.refusal);
 }
 
-ServerFacts Connection::AskForFacts() {
-  const std::vector<Rows> answers =
-      Run({query::kServerVariables, query::kServerStatus, SessionVariables()});
-  ServerFacts facts{ToMap(answers[0]), ToMap(answers[1])};
-  facts.session = ToMap(answers[2]);
-  if (IsSemiSynchronous(facts)) facts.writes_always = Run({query::kWritesAlways})[0][0][0] != "0";
+ServerFacts Connection::AskForFacts(std::vector<std::string> first) {
+  const size_t at = first.size();
+  std::vector<std::string> statements = std::move(first);
+  for (const std::string& question : {std::string(query::kServerVariables),
+                                      std::string(query::kServerStatus), SessionVariables()}) {
+    statements.push_back(question);
+  }
+  const std::vector<Rows> answers = Run(statements);
+  ServerFacts facts{ToMap(answers[at]), ToMap(answers[at + 1])};
+  facts.session = ToMap(answers[at + 2]);
+  if (IsSemiSynchronous(facts)) {
+    const Rows grants = Run({query::kGrants})[0];
+    facts.writes_always = std::ranges::any_of(
+        grants, [](const Row& row) { return MayWriteAlways(row.at(0).value_or("")); });
+  }
   if (!InGroupReplication(facts)) return facts;
   const Rows members = Run({query::kGroupMembers})[0];
   for (const Row& row : members) {
@@ -256,11 +317,6 @@ ServerFacts Connection::AskForFacts() {
 }
 
 Connection::~Connection() = default;
-
-bool Connection::Encrypted() {
-  const Rows status = Run({query::kTlsCipher})[0];  // name and value
-  return !status.empty() && !status[0].at(1).value_or("").empty();
-}
 
 void Connection::CheckWritable() { CheckWritable(Run({query::kReadOnly})[0].at(0).at(0)); }
 
@@ -305,8 +361,10 @@ std::optional<Rows> Connection::Call(const std::string& call) {
 }
 
 std::vector<Rows> Connection::Send(const std::string& message, size_t results_count) {
+  AllowAnswerOf(kAnswerMaxBytes);
   return Translating([&] {
     const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
+    statement->setResultSetType(sql::ResultSet::TYPE_FORWARD_ONLY);
     std::vector<Rows> results;
     results.reserve(results_count);
     bool has_rows = statement->execute(message);
@@ -319,6 +377,7 @@ std::vector<Rows> Connection::Send(const std::string& message, size_t results_co
 }
 
 uint64_t Connection::Change(const std::string& statement) {
+  AllowAnswerOf(kAnswerMaxBytes);
   return Translating([&] {
     const std::unique_ptr<sql::Statement> change(connection_->createStatement());
     return static_cast<uint64_t>(change->executeUpdate(statement));

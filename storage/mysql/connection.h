@@ -72,11 +72,16 @@ auto ConvertAll(const Rows& rows, Convert convert) {
   return all;
 }
 
+// The one to log in with now. Throws MySqlError.
+[[nodiscard]] std::string PasswordOf(const Config& config);
+
 class Connection {
  public:
   // Connects, protected as `config.tls` asks, finds out what it is connected to, and sets the
   // session up (storage/mysql/session.h). Throws MySqlError.
-  Connection(const Config& config, const Address& address);
+  Connection(const Config& config, const Address& address, const std::string& password);
+  Connection(const Config& config, const Address& address)
+      : Connection(config, address, PasswordOf(config)) {}
   explicit Connection(const Config& config) : Connection(config, config.addresses.at(0)) {}
   ~Connection();
   Connection(const Connection&) = delete;
@@ -113,8 +118,8 @@ class Connection {
   std::vector<Rows> RunInOneMessage(const std::vector<std::string>& statements);
   // Answers with so many results.
   std::vector<Rows> Send(const std::string& message, size_t results_count);
-  bool Encrypted();
-  [[nodiscard]] ServerFacts AskForFacts();
+  // Runs `first` before, in the same message.
+  [[nodiscard]] ServerFacts AskForFacts(std::vector<std::string> first = {});
   void SetUp(const ServerFacts& facts);
 
   const Address address_;

@@ -11,15 +11,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kBorrowTimeout = std::chrono::seconds(5);
 constexpr auto kIdleMax = kSilenceMax - std::chrono::seconds(1);
 // Between two searches for a server.
 constexpr std::chrono::milliseconds kSearchPauseMin{50};
 constexpr std::chrono::milliseconds kSearchPauseMax{1000};
-// Who waits for somebody else's search goes on without it after this.
+// How long a borrower waits for the login of another one, or for its connection if its own login is
+// refused.
 constexpr std::chrono::seconds kSearchPatience{2};
-constexpr int kTooManyConnections = 1040;
-constexpr int kAccessDenied = 1045;
 // A proxy that spreads connections may lead to another server than before; so often it is asked for
 // the one that is used.
 constexpr int kConnectTries = 4;
@@ -33,8 +31,9 @@ std::string RandomBytes(size_t count) {
 
 }  // namespace
 
-Pool::Pool(Config config) : config_(std::move(config)) {
-  for (size_t i = 0; i < config_.connections_max; ++i) {
+Pool::Pool(Config config, std::chrono::milliseconds patience)
+    : addresses_(config.addresses), patience_(patience), logins_(std::move(config)) {
+  for (size_t i = 0; i < logins_.config().connections_max; ++i) {
     slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16)}));
     free_.push_back(slots_.back().get());
   }
@@ -43,25 +42,47 @@ Pool::Pool(Config config) : config_(std::move(config)) {
 Pool::Loan Pool::Borrow(Where where) {
   std::unique_ptr<Connection> useless;  // closed without the lock
   MutexLock lock(mutex_);
-  const auto until = Clock::now() + kBorrowTimeout;
+  const auto until = Clock::now() + patience_;
   while (free_.empty() && returned_.WaitUntil(lock, until)) continue;
   if (free_.empty()) {
     throw MySqlError(MySqlError::Kind::kAway, 0,
                      "all " + std::to_string(slots_.size()) + " database connections are in use");
   }
-  Slot* slot = free_.back();
-  free_.pop_back();
-  const bool silent = Clock::now() - slot->returned_at > kIdleMax;
-  const bool left = !choice_ || choice_->number != slot->choice;
-  if (silent || left) useless = std::move(slot->connection);
+  // A connected one first: another one may not be accepted.
+  Slot* slot = FindUsable();
+  if (slot == nullptr) {
+    slot = free_.back();
+    useless = std::move(slot->connection);
+  }
+  std::erase(free_, slot);
+  slot->connected = slot->connection != nullptr;
   return {*this, *slot, where};
+}
+
+Pool::Slot* Pool::FindUsable() const {
+  if (!choice_) return nullptr;
+  const auto now = Clock::now();
+  for (auto slot = free_.rbegin(); slot != free_.rend(); ++slot) {
+    const bool silent = now - (*slot)->returned_at > kIdleMax;
+    const bool left = (*slot)->choice != choice_->number;
+    if ((*slot)->connection != nullptr && !silent && !left) return *slot;
+  }
+  return nullptr;
+}
+
+bool Pool::OthersAreConnected(const Slot& slot) const {
+  for (const auto& other : slots_) {
+    const bool lent = std::ranges::find(free_, other.get()) == free_.end();
+    if (other.get() != &slot && lent && other->connected) return true;
+  }
+  return false;
 }
 
 Connection& Pool::Loan::connection() {
   if (slot_.connection == nullptr) {
     const auto choice = pool_.Chosen();
     if (where_ == Where::kStaying && choice) pool_.CheckStaying(choice->number);
-    pool_.Connect(slot_);
+    fresh_ = pool_.Connect(slot_);
   }
   if (where_ == Where::kStaying) pool_.CheckStaying(slot_.choice);
   return *slot_.connection;
@@ -98,12 +119,44 @@ class Pool::SearchTurn {
   Pool& pool_;
 };
 
-void Pool::Connect(Slot& slot) {
-  if (ConnectToChosen(slot)) return;
+bool Pool::Connect(Slot& slot) {
+  try {
+    MakeConnection(slot);
+  } catch (const MySqlError&) {
+    if (!TakeOver(slot)) throw;
+    return false;
+  }
+  const MutexLock lock(mutex_);
+  slot.connected = true;
+  return true;
+}
+
+void Pool::MakeConnection(Slot& slot) {
   const SearchTurn turn(*this);
-  if (ConnectToChosen(slot)) return;  // somebody has found one meanwhile
   if (failure_ && Clock::now() < failure_->until) throw failure_->Error();
-  Choose(slot);
+  try {
+    if (!ConnectToChosen(slot)) Choose(slot);
+    failure_.reset();
+  } catch (const MySqlError& error) {
+    const auto pause = failure_ ? std::min(2 * failure_->pause, kSearchPauseMax) : kSearchPauseMin;
+    failure_ = Failure{error.kind, error.code, error.what(), pause, Clock::now() + pause};
+    throw failure_->Error();
+  }
+}
+
+bool Pool::TakeOver(Slot& slot) {
+  MutexLock lock(mutex_);
+  const auto until = Clock::now() + kSearchPatience;
+  while (choice_) {
+    if (Slot* const usable = FindUsable()) {
+      slot.connection = std::move(usable->connection);
+      slot.choice = usable->choice;
+      slot.connected = true;
+      return true;
+    }
+    if (!OthersAreConnected(slot) || !returned_.WaitUntil(lock, until)) return false;
+  }
+  return false;
 }
 
 bool Pool::ConnectToChosen(Slot& slot) {
@@ -117,15 +170,14 @@ bool Pool::ConnectToChosen(Slot& slot) {
 bool Pool::ConnectTo(const Choice& choice, Slot& slot) {
   for (int tries = 0; tries < kConnectTries; ++tries) {
     try {
-      auto connection = std::make_unique<Connection>(config_, choice.address);
+      auto connection = logins_.LogIn(choice.address);
       if (connection->server().node != choice.server.node) continue;
       if (!connection->server().refusal.empty()) return false;
       slot.connection = std::move(connection);
       slot.choice = choice.number;
       return true;
     } catch (const MySqlError& error) {
-      // It answers, and those who are connected may go on.
-      if (error.code == kTooManyConnections || error.code == kAccessDenied) throw;
+      if (ServerIsThere(error)) throw;
       return false;
     }
   }
@@ -133,14 +185,15 @@ bool Pool::ConnectTo(const Choice& choice, Slot& slot) {
 }
 
 void Pool::Choose(Slot& slot) {
-  std::optional<MySqlError> error;
-  for (const Address& address : config_.addresses) {
+  std::string reasons;  // of each address, in the order of the URL
+  int code = 0;
+  for (const Address& address : addresses_) {
     try {
-      auto connection = std::make_unique<Connection>(config_, address);
+      auto connection = logins_.LogIn(address);
       const Server& server = connection->server();
       if (!server.refusal.empty()) {
         throw MySqlError(MySqlError::Kind::kAway, 0,
-                         address.host + " (" + server.name + ") is not used: " + server.refusal);
+                         server.name + " is not used: " + server.refusal);
       }
       const MutexLock lock(mutex_);
       // Nothing has changed if it is the one that was left.
@@ -149,16 +202,15 @@ void Pool::Choose(Slot& slot) {
       choice_ = Choice{address, server, choices_};
       slot.choice = choice_->number;
       slot.connection = std::move(connection);
-      failure_.reset();
       return;
-    } catch (const MySqlError& failed) {
-      error = failed;
+    } catch (const MySqlError& error) {
+      code = error.code;
+      if (!reasons.empty()) reasons += "; ";
+      reasons += address.host + ":" + std::to_string(address.port) + ": " + error.what();
     }
   }
-  if (!error) error.emplace(MySqlError::Kind::kOther, 0, "no address is given");
-  const auto pause = failure_ ? std::min(2 * failure_->pause, kSearchPauseMax) : kSearchPauseMin;
-  failure_ = Failure{error->kind, error->code, error->what(), pause, Clock::now() + pause};
-  throw failure_->Error();
+  if (reasons.empty()) reasons = "no address is given";
+  throw MySqlError(MySqlError::Kind::kAway, code, reasons);
 }
 
 void Pool::Leave(uint64_t choice) {
@@ -180,13 +232,20 @@ StoreActivity Pool::Activity() const {
           .connections_max = slots_.size()};
 }
 
+void Pool::Drop(Slot& slot) {
+  slot.connection.reset();
+  const MutexLock lock(mutex_);
+  slot.connected = false;
+}
+
 void Pool::Return(Slot& slot) {
   {
     const MutexLock lock(mutex_);
     slot.returned_at = Clock::now();
+    slot.connected = slot.connection != nullptr;
     free_.push_back(&slot);
   }
-  returned_.NotifyOne();
+  returned_.NotifyAll();  // some wait for any slot, others for a connected one
 }
 
 }  // namespace tenure::mysql

@@ -2,8 +2,11 @@
 //
 // The pool is sticky: the first server in the list that may be used is used for everything, until
 // it is lost. Then all connections are dropped, and the next server is chosen once, for all. While
-// there is none, one borrower looks for it at a time, ever more rarely; the others are told at once
+// there is none, one borrower looks for it at a time, ever more rarely; the others get at once
 // what was found last.
+//
+// One login is under way at a time. A server that refuses one is there, and the connections that it
+// has accepted go on: what needs another one waits for one of these (storage/mysql/logins.h).
 #pragma once
 
 #include <atomic>
@@ -16,6 +19,7 @@
 
 #include "core/mutex.h"
 #include "storage/mysql/connection.h"
+#include "storage/mysql/logins.h"
 #include "storage/store.h"
 
 namespace tenure::mysql {
@@ -30,6 +34,7 @@ class Pool {
     std::unique_ptr<Connection> connection = {};
     uint64_t choice = 0;  // of the server that it is connected to
     std::chrono::steady_clock::time_point returned_at = {};
+    bool connected = false;  // as far as the pool knows
   };
 
   // Whether a server will do that is not the one to stay on.
@@ -38,15 +43,18 @@ class Pool {
   // A slot on loan; goes back when destroyed.
   class Loan {
    public:
-    Loan(Pool& pool, Slot& slot, Where where) : pool_(pool), slot_(slot), where_(where) {}
+    Loan(Pool& pool, Slot& slot, Where where)
+        : pool_(pool), slot_(slot), where_(where), fresh_(slot.connection == nullptr) {}
     ~Loan() { pool_.Return(slot_); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
 
     Slot& slot() { return slot_; }
-    // The slot's connection, made anew if there is none. Throws MySqlError.
+    // The slot's connection, which is made if there is none. Throws MySqlError.
     Connection& connection();
-    void Drop() { slot_.connection.reset(); }
+    // The loan began without a connection, and has not taken over one that was in use before.
+    [[nodiscard]] bool fresh() const { return fresh_; }
+    void Drop() { pool_.Drop(slot_); }
     // Drops all connections to this one's server: it is no longer the one to use.
     void LeaveServer() { pool_.Leave(slot_.choice); }
 
@@ -54,9 +62,13 @@ class Pool {
     Pool& pool_;
     Slot& slot_;
     const Where where_;
+    bool fresh_;
   };
 
-  explicit Pool(Config config);
+  // How long a borrower waits for a slot.
+  static constexpr std::chrono::seconds kBorrowTimeout{5};
+
+  explicit Pool(Config config, std::chrono::milliseconds patience = kBorrowTimeout);
 
   // From now on, connections are lent only to the server of this number, a slot's `choice`, except
   // to those who say that any will do. Thread-safe.
@@ -88,21 +100,31 @@ class Pool {
     std::chrono::steady_clock::time_point until;
   };
 
-  // Whoever holds it is the only one who looks for a server.
+  // Its holder is the only one that logs in.
   class SearchTurn;
 
-  void Connect(Slot& slot);
+  // Gives the slot a connection. False if it is one that another slot had.
+  bool Connect(Slot& slot);
+  void MakeConnection(Slot& slot);
+  bool TakeOver(Slot& slot);
+  // The last returned that is connected to the server in use, which has not ended the connection
+  // for its silence; null if there is none.
+  [[nodiscard]] Slot* FindUsable() const TENURE_REQUIRES(mutex_);
+  // On loan.
+  [[nodiscard]] bool OthersAreConnected(const Slot& slot) const TENURE_REQUIRES(mutex_);
   // Throws kAway if the server is not the one to stay on.
   void CheckStaying(uint64_t choice) const;
   // Sets the slot's connection to the chosen server. False if none is chosen, or it is lost.
   bool ConnectToChosen(Slot& slot);
   bool ConnectTo(const Choice& choice, Slot& slot);
   void Choose(Slot& slot);
+  void Drop(Slot& slot);
   void Leave(uint64_t choice);
   [[nodiscard]] std::optional<Choice> Chosen() const;
   void Return(Slot& slot);
 
-  const Config config_;
+  const std::vector<Address> addresses_;
+  const std::chrono::milliseconds patience_;
   mutable Mutex mutex_;
   ConditionVariable returned_;
   ConditionVariable searched_;
@@ -113,7 +135,9 @@ class Pool {
   uint64_t choices_ TENURE_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> stay_on_ = 0;                 // 0: anywhere
   bool searching_ TENURE_GUARDED_BY(mutex_) = false;  // somebody has the turn
-  std::optional<Failure> failure_;                    // of who has the turn
+  // These belong to the holder of the turn.
+  Logins logins_;
+  std::optional<Failure> failure_;
 };
 
 }  // namespace tenure::mysql

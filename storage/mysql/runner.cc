@@ -40,9 +40,8 @@ MySqlError Runner::Malformed(Pool::Loan& loan) {
 
 void Runner::CleanUp(Pool::Loan& loan, const MySqlError& error) {
   if (error.kind == MySqlError::Kind::kUnfit) loan.LeaveServer();
-  if (error.kind != MySqlError::Kind::kConflict && error.kind != MySqlError::Kind::kOther) {
-    return loan.Drop();
-  }
+  // It may be for a reason of its session that a statement fails: the next one would, too.
+  if (error.kind != MySqlError::Kind::kConflict) return loan.Drop();
   try {
     loan.connection().Run({query::kRollback});
   } catch (const MySqlError&) {

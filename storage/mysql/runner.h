@@ -36,7 +36,7 @@ class Runner {
       bool fresh = true;
       try {
         Pool::Loan loan = pool_.Borrow(where);
-        fresh = loan.slot().connection == nullptr;
+        fresh = loan.fresh();
         try {
           if constexpr (std::is_void_v<std::invoke_result_t<Work, Pool::Loan&>>) {
             work(loan);
@@ -45,6 +45,7 @@ class Runner {
             return work(loan);
           }
         } catch (const MySqlError& error) {
+          fresh = loan.fresh();
           CleanUp(loan, error);
           throw;
         } catch (const std::out_of_range&) {

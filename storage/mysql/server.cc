@@ -252,6 +252,23 @@ bool IsSemiSynchronous(const ServerFacts& facts) {
   return IsOn(Find(facts.variables, SemiSyncPrefix(facts) + "enabled"));
 }
 
+bool MayWriteAlways(std::string_view grant) {
+  constexpr std::string_view kBegin = "GRANT ";
+  const size_t end = grant.find(" ON *.* TO ");
+  if (!grant.starts_with(kBegin) || end == std::string_view::npos) return false;
+  std::string_view privileges = grant.substr(kBegin.size(), end - kBegin.size());
+  while (!privileges.empty()) {
+    const std::string_view one = privileges.substr(0, privileges.find(','));
+    privileges.remove_prefix(std::min(one.size() + 1, privileges.size()));
+    while (privileges.starts_with(' ')) privileges.remove_prefix(1);
+    for (const std::string_view it :
+         {"ALL PRIVILEGES", "SUPER", "CONNECTION_ADMIN", "READ_ONLY ADMIN", "READ ONLY ADMIN"}) {
+      if (one == it) return true;
+    }
+  }
+  return false;
+}
+
 Server Describe(const ServerFacts& facts) { return Describer(facts).Describe(); }
 
 }  // namespace tenure::mysql

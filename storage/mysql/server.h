@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenure::mysql {
@@ -60,6 +61,8 @@ struct Server {
 // Whether `group` of the facts is needed, and `writes_always`.
 [[nodiscard]] bool InGroupReplication(const ServerFacts& facts);
 [[nodiscard]] bool IsSemiSynchronous(const ServerFacts& facts);
+// Whether a line of SHOW GRANTS is a privilege to write to a server that is read-only.
+[[nodiscard]] bool MayWriteAlways(std::string_view grant);
 // Pure.
 [[nodiscard]] Server Describe(const ServerFacts& facts);
 

@@ -145,6 +145,20 @@ TEST(ServerTest, TheWriterOfAnAuroraClusterIsUsed) {
               ElementsAre(HasSubstr("innodb_flush_log_at_trx_commit is 0")));
 }
 
+TEST(ServerTest, APrivilegeToWriteToAReadOnlyServerIsSeenInAnyGrant) {
+  for (const char* grant :
+       {"GRANT ALL PRIVILEGES ON *.* TO `a`@`%` WITH GRANT OPTION", "GRANT SUPER ON *.* TO `a`@`%`",
+        "GRANT SELECT, READ_ONLY ADMIN ON *.* TO `role`", "GRANT READ_ONLY ADMIN ON *.* TO PUBLIC",
+        "GRANT CONNECTION_ADMIN,BACKUP_ADMIN ON *.* TO `a`@`%`"}) {
+    EXPECT_TRUE(MayWriteAlways(grant)) << grant;
+  }
+  for (const char* grant : {"GRANT USAGE ON *.* TO `a`@`%`", "GRANT ALL PRIVILEGES ON `t`.* TO `a`",
+                            "GRANT `SUPER` TO `a`@`%`", "SET DEFAULT ROLE `a` FOR `b`@`%`",
+                            "GRANT CONNECTION ADMIN ON *.* TO `a`@`%`", ""}) {
+    EXPECT_FALSE(MayWriteAlways(grant)) << grant;
+  }
+}
+
 TEST(ServerTest, ANodeOfGaleraThatReplicatesNothingIsRefused) {
   ServerFacts facts = GaleraFacts();
   facts.variables["wsrep_on"] = "OFF";

@@ -24,7 +24,6 @@
 namespace tenure::mysql::query {
 
 // Servers. What sets up a session of one is in storage/mysql/session.h.
-inline constexpr char kTlsCipher[] = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
 inline constexpr char kReadOnly[] = "SELECT @@global.read_only";
 // What storage/mysql/server.cc knows a server by. What an engine does not have is not in the
 // answer.
@@ -42,13 +41,8 @@ inline constexpr char kServerStatus[] =
     " 'rpl_semi_sync_source_clients', 'rpl_semi_sync_master_clients')";
 inline constexpr char kGroupMembers[] =
     "SELECT MEMBER_ID, MEMBER_STATE, MEMBER_ROLE FROM performance_schema.replication_group_members";
-// Whether this session's user may write to a server that is read-only.
-inline constexpr char kWritesAlways[] =
-    "SELECT COUNT(*) FROM information_schema.user_privileges WHERE privilege_type IN"
-    " ('SUPER', 'CONNECTION_ADMIN', 'READ_ONLY ADMIN', 'READ ONLY ADMIN') AND grantee ="
-    " CONCAT(QUOTE(LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - 1"
-    " - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@',"
-    " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
+// What this session may do: also by its active roles, those granted to roles, and PUBLIC.
+inline constexpr char kGrants[] = "SHOW GRANTS";
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
 // partition.

@@ -27,6 +27,7 @@ using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
 // The servers have nothing to do with each other: what is in one of them shows which was used.
@@ -128,6 +129,18 @@ TEST_F(HostsTest, IfTheFirstIsDownTheNextIsUsed) {
   EXPECT_EQ(ElectionsOn(1), "e");
   EXPECT_EQ(ElectionsShown(), "e");
   EXPECT_TRUE(store_->Ping());
+}
+
+TEST_F(HostsTest, IfNoneCanBeUsedEachIsNamedWithItsReason) {
+  SetReadOnly(0, true);
+  Host(1).Stop();
+
+  const auto refused = store_->Ping();
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              MatchesRegex(Host(0).address() + ": .* is not used: it is read-only; " +
+                           Host(1).address() + ": .*200[23].*"));
 }
 
 TEST_F(HostsTest, IfTheFirstIsReadOnlyItIsNeitherWrittenNorRead) {

@@ -2,13 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
+#include "core/law.h"
 #include "storage/mysql/connection.h"
+#include "storage/mysql/logins.h"
 #include "storage/open_store.h"
 #include "tests/support/certificates.h"
 #include "tests/support/database_server.h"
+#include "tests/support/fake_database.h"
 
 namespace tenure::testing {
 namespace {
@@ -72,6 +77,11 @@ class LoginTest : public ::testing::Test {
     return url.replace(url.find("root"), 4, user);
   }
 
+  static std::string StatusTable() {
+    const bool mariadb = Server().Ask("SELECT VERSION()").find("MariaDB") != std::string::npos;
+    return mariadb ? "information_schema.global_status" : "performance_schema.global_status";
+  }
+
   const CertificateAuthority authority_{"Tests"};
   const TempDir folder_;
   std::string url_;
@@ -128,7 +138,7 @@ TEST_F(LoginTest, AServerWithoutTlsIsRefusedIfTlsIsRequired) {
   EXPECT_EQ(Refusal(url_), "");
   EXPECT_THAT(Refusal(url_ + "?tls=required"), HasSubstr("does not offer TLS"));
   EXPECT_THAT(Refusal(url_ + "?tls=verify-ca" + Ca()), HasSubstr("does not offer TLS"));
-  EXPECT_THAT(Refusal(url_ + "?tls=verify-identity" + Ca()), HasSubstr("does not support it"));
+  EXPECT_THAT(Refusal(url_ + "?tls=verify-identity" + Ca()), HasSubstr("does not offer TLS"));
 }
 
 TEST_F(LoginTest, AUserMayNeedACertificate) {
@@ -187,6 +197,192 @@ TEST_F(LoginTest, ANewPasswordIsReadForTheNextConnection) {
   ASSERT_FALSE(old_password);
   EXPECT_THAT(old_password.error().message, HasSubstr("1045"));
   EXPECT_TRUE(Eventually([&] { return store->ReadPartitions().has_value(); }));
+}
+
+TEST_F(LoginTest, ARefusedPasswordIsNotSentAgainUntilItChangesOrAPauseIsOver) {
+  MakeUser("rotating", "IDENTIFIED BY 'new'");
+  mysql::Config config = ConfigOf(UrlOf("rotating"));
+  config.password_file = File("password", "old\n");
+  auto now = std::chrono::steady_clock::now();
+  mysql::Logins logins(config, [&] { return now; });
+  const auto refused = [&] {
+    try {
+      (void)logins.LogIn(config.addresses[0]);
+      return std::string();
+    } catch (const mysql::MySqlError& error) {
+      return std::string(error.what());
+    }
+  };
+  const auto sent = [&] {
+    return std::stoi(Server().Ask("SELECT variable_value FROM " + StatusTable() +
+                                  " WHERE variable_name = 'Aborted_connects'"));
+  };
+  const int before = sent();
+
+  EXPECT_THAT(refused(),
+              AllOf(HasSubstr("1045"), HasSubstr("check the password"),
+                    HasSubstr("not sent again for 30 s unless " + config.password_file)));
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(refused(), HasSubstr("1045"));
+  EXPECT_EQ(sent() - before, 1);
+
+  now += 31s;
+  EXPECT_THAT(refused(), HasSubstr("not sent again for 60 s"));
+  EXPECT_THAT(refused(), HasSubstr("1045"));
+  EXPECT_EQ(sent() - before, 2);
+
+  File("password", "new\n");
+  EXPECT_EQ(refused(), "");
+  EXPECT_EQ(sent() - before, 2);
+}
+
+// What may refuse a login while the server is there, and connections that it has accepted go on.
+TEST_F(LoginTest, WhoIsConnectedGoesOnWhileNewLoginsAreRefused) {
+  const bool mariadb = Server().Ask("SELECT VERSION()").find("MariaDB") != std::string::npos;
+  std::vector<std::string> refusals = {"ALTER USER refused WITH MAX_USER_CONNECTIONS 1",
+                                       "ALTER USER refused ACCOUNT LOCK",
+                                       "ALTER USER refused WITH MAX_CONNECTIONS_PER_HOUR 1",
+                                       "ALTER USER refused REQUIRE X509",
+                                       "ALTER USER refused IDENTIFIED BY 'another'",
+                                       "ALTER USER refused PASSWORD EXPIRE",
+                                       "RENAME USER refused TO renamed",
+                                       "SET GLOBAL init_connect = 'no statement'"};
+  if (mariadb) refusals.emplace_back("FLUSH USER_STATISTICS");  // refuses nothing
+  for (const std::string& refusal : refusals) {
+    SCOPED_TRACE(refusal);
+    Server().Query("DROP USER IF EXISTS renamed");
+    MakeUser("refused", "");
+    Server().Ask("REVOKE ALL ON *.* FROM refused; GRANT ALL ON tenure.* TO refused");
+    const auto store = OpenStore(ConfigOf(UrlOf("refused"))).value();
+    ASSERT_TRUE(store->Migrate());
+    ASSERT_TRUE(store->Ping());
+
+    const Finished done = Server().Query(refusal);
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    std::vector<std::future<std::string>> calls;
+    for (int i = 0; i < 16; ++i) {
+      calls.push_back(std::async(std::launch::async, [&] {
+        const auto answer = store->Ping();
+        return answer ? std::string() : answer.error().message;
+      }));
+    }
+    for (auto& call : calls) EXPECT_EQ(call.get(), "");
+    Server().Ask("SET GLOBAL init_connect = ''");
+  }
+}
+
+TEST_F(LoginTest, AConnectionThatIsOfNoUseAnyMoreIsReplaced) {
+  mysql::Config config = ConfigOf(url_);
+  config.connections_max = 1;
+  const auto store = OpenStore(config).value();
+  ASSERT_TRUE(store->Migrate());
+  const Command campaign = Campaign{{"e"}, {}, Campaign::Opening{"c", 60s}, {}, "", 0, {}};
+  Server().Ask(
+      "CREATE TRIGGER tenure.spoils AFTER INSERT ON tenure.events FOR EACH ROW"
+      " SET SESSION max_join_size = 1");
+  ASSERT_TRUE(store->Transact(LockSetOf({&campaign}), {}, [&](TransactionState& transaction) {
+    EXPECT_TRUE(Apply(transaction, {}, campaign));
+  }));
+  Server().Ask("DROP TRIGGER tenure.spoils");
+
+  const auto elections = store->ListElections("", "", 10);
+  ASSERT_TRUE(elections) << elections.error().message;
+  EXPECT_EQ(elections->size(), 1u);
+  EXPECT_TRUE(store->ReadStatistics());
+}
+
+TEST_F(LoginTest, APrivilegeToWriteWhereItIsReadOnlyCountsHoweverItWasGiven) {
+  const bool mariadb = Server().Ask("SELECT VERSION()").find("MariaDB") != std::string::npos;
+  const std::string enabled =
+      mariadb ? "rpl_semi_sync_master_enabled" : "rpl_semi_sync_source_enabled";
+  if (!mariadb) {
+    Server().Query("INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'");
+  }
+  ASSERT_EQ(Server().Query("SET GLOBAL " + enabled + " = ON").exit_code, 0);
+  const std::string right = mariadb ? "READ_ONLY ADMIN" : "CONNECTION_ADMIN";
+  Server().Query("DROP ROLE IF EXISTS inner_role, outer_role; CREATE ROLE inner_role, outer_role");
+  Server().Query("CREATE ROLE inner_role; CREATE ROLE outer_role");
+  Server().Ask("GRANT " + right + " ON *.* TO inner_role; GRANT inner_role TO outer_role");
+  const std::string to = mariadb ? " FOR " : " TO ";
+  const auto warned = [&](const std::string& user) {
+    const auto warnings = mysql::Connection(ConfigOf(UrlOf(user))).server().warnings;
+    return std::ranges::any_of(warnings, [](const std::string& warning) {
+      return warning.find("may write to a server that is read-only") != std::string::npos;
+    });
+  };
+  for (const std::string user : {"plain", "direct", "idle", "roled", "nested"}) {
+    MakeUser(user, "");
+    Server().Ask("REVOKE ALL PRIVILEGES, GRANT OPTION FROM " + user +
+                 "; GRANT ALL ON tenure.* TO " + user);
+  }
+  Server().Ask("GRANT " + right + " ON *.* TO direct");
+  Server().Ask("GRANT outer_role TO idle");
+  Server().Ask("GRANT inner_role TO roled; SET DEFAULT ROLE inner_role" + to + "roled");
+  Server().Ask("GRANT outer_role TO nested; SET DEFAULT ROLE outer_role" + to + "nested");
+
+  EXPECT_FALSE(warned("plain"));
+  EXPECT_FALSE(warned("idle"));
+  EXPECT_TRUE(warned("direct"));
+  EXPECT_TRUE(warned("roled"));
+  EXPECT_TRUE(warned("nested"));
+
+  if (mariadb) {
+    Server().Ask("GRANT " + right + " ON *.* TO PUBLIC");
+    EXPECT_TRUE(warned("plain"));
+    Server().Ask("REVOKE " + right + " ON *.* FROM PUBLIC");
+  } else {
+    Server().Ask("SET GLOBAL activate_all_roles_on_login = ON");
+    EXPECT_TRUE(warned("idle"));
+    Server().Ask("SET GLOBAL mandatory_roles = 'outer_role'");
+    EXPECT_TRUE(warned("plain"));
+    Server().Ask("SET GLOBAL mandatory_roles = ''; SET GLOBAL activate_all_roles_on_login = OFF");
+  }
+  Server().Ask("SET GLOBAL " + enabled + " = OFF");
+}
+
+TEST_F(LoginTest, NoPasswordLeavesWithoutTlsWhereTlsIsRequired) {
+  for (const auto attack :
+       {FakeDatabase::Attack::kGreetsWithClearText, FakeDatabase::Attack::kSwitchesToClearText,
+        FakeDatabase::Attack::kKnowsNoPlugins}) {
+    for (const std::string& mode :
+         {std::string("required"), "verify-ca" + Ca(), "verify-identity" + Ca()}) {
+      FakeDatabase fake(attack);
+      mysql::Config config = ConfigOf("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) +
+                                      "/tenure?tls=" + mode);
+      config.password = "the-secret";
+
+      EXPECT_NE(Refusal(config), "");
+      EXPECT_EQ(fake.received(), "") << mode;
+    }
+  }
+}
+
+TEST_F(LoginTest, NoPasswordLeavesAsItIsWithoutTls) {
+  for (const auto attack :
+       {FakeDatabase::Attack::kGreetsWithClearText, FakeDatabase::Attack::kSwitchesToClearText,
+        FakeDatabase::Attack::kKnowsNoPlugins}) {
+    for (const std::string mode : {"preferred", "disabled"}) {
+      FakeDatabase fake(attack);
+      mysql::Config config = ConfigOf("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) +
+                                      "/tenure?tls=" + mode);
+      config.password = "the-secret";
+
+      EXPECT_THAT(Refusal(config), HasSubstr("not sent without TLS"));
+      EXPECT_THAT(fake.received(), Not(HasSubstr("the-secret")));
+    }
+  }
+}
+
+TEST_F(LoginTest, AnAnswerWithoutAnEndTakesABoundedAmountOfMemory) {
+  for (const auto attack :
+       {FakeDatabase::Attack::kEndlessPacket, FakeDatabase::Attack::kEndlessRows}) {
+    FakeDatabase fake(attack);
+
+    const std::string refusal =
+        Refusal("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) + "/tenure?tls=disabled");
+
+    EXPECT_NE(refusal, "");
+    EXPECT_LT(fake.bytes_sent(), uint64_t{100} << 20);  // and what buffers of the network hold
+  }
 }
 
 TEST_F(LoginTest, APasswordFileThatHasGoneIsNamed) {

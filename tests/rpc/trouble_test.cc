@@ -441,7 +441,7 @@ TEST_F(LonelyTest, ADatabaseOfAnotherApplicationIsLeftAloneUnlessItMayBeShared) 
       Campaign(*std::make_unique<Tenured>(url, std::vector<std::string>{"--share-database"}),
                {"e", "c"})
           .has_elected());
-  EXPECT_TRUE(Campaign(*std::make_unique<Tenured>(url), {"e", "c"}).has_elected());
+  EXPECT_TRUE(Campaign(*std::make_unique<Tenured>(url), {"f", "c"}).has_elected());
 }
 
 TEST_F(LonelyTest, ASqliteFileOfAnotherApplicationStaysAsItIs) {

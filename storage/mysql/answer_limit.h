@@ -1,0 +1,15 @@
+// How much a database may answer.
+//
+// The client library reads rows, packets and messages for as long as the server sends them. What is
+// counted here is all that it reads, also for the driver's own questions.
+#pragma once
+
+#include <cstddef>
+
+namespace tenure::mysql {
+
+// From now on, this thread reads at most as much from a server: then the connection is shut down,
+// and reading fails.
+void AllowAnswerOf(size_t bytes);
+
+}  // namespace tenure::mysql

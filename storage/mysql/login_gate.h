@@ -1,0 +1,35 @@
+// Stands before the password in every login.
+//
+// The client library sends a password in whatever way the server asks for, over whatever connection
+// the server offers; whether TLS is used can be seen only afterwards. So all logins begin with an
+// authentication plugin of Tenure's, which sends no password: it refuses a connection without TLS
+// where TLS is required, and says which plugins may come next. Those that send the password as it
+// is may only over TLS.
+#pragma once
+
+#include <string>
+
+namespace tenure::mysql {
+
+// Of one login. Lives while the driver connects, on the same thread.
+class LoginGate {
+ public:
+  explicit LoginGate(bool tls_required);
+  ~LoginGate();
+  LoginGate(const LoginGate&) = delete;
+  LoginGate& operator=(const LoginGate&) = delete;
+
+  // A file of options that makes the client library use the gate. Lives as long as the process.
+  [[nodiscard]] static const std::string& OptionFile();
+
+  // Why the login went no further; empty if the gate was passed.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+ private:
+  friend struct GatePlugin;
+
+  const bool tls_required_;
+  std::string refusal_;
+};
+
+}  // namespace tenure::mysql
