@@ -57,7 +57,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   return grpc::CreateCustomChannel(endpoint, credentials, arguments);
 }
 
-// Whoever wants gRPC's own lines asks for them by its variables. What they say, we say once, with
+// gRPC's own lines are printed only if its variables ask for them. What they say, we say once, with
 // the endpoint.
 void SilenceGrpc() {
   static std::once_flag once;

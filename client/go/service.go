@@ -32,7 +32,7 @@ type membership struct {
 	log    func(level slog.Level, line string, attributes ...any)
 	id     string // empty: it is not known yet
 	pinned bool
-	warned map[string]string // of which other service an endpoint was said to be
+	warned map[string]string // by endpoint: the other service that a warning named
 }
 
 func newMembership(id string, log func(slog.Level, string, ...any)) *membership {

@@ -20,8 +20,8 @@ from tenure.v1 import election_pb2_grpc as rpc
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
 
 CLOSE_DELAY = 1.0  # seconds
-# A channel that has not answered for so many seconds is replaced when it fails again: gRPC waits
-# for up to two minutes before it looks up a name that it could not find.
+# Seconds of silence after which a failing channel is replaced: gRPC waits for up to two minutes
+# before it looks up a name again that it could not find.
 REPLACED_AFTER = 5.0
 
 _HEALTH_CHECKED = json.dumps(
