@@ -83,7 +83,7 @@ std::optional<Term> Seat::Stand() {
   v1::CampaignResponse response;
   const grpc::Status status = connection_.Connect()
                                   ? connection_.stub()->Campaign(&context, request, &response)
-                                  : Unreachable();
+                                  : grpc::Status(grpc::StatusCode::UNAVAILABLE, "no connection");
   if (IsSessionGone(status)) {
     session_id_.clear();
     return std::nullopt;
