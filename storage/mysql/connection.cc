@@ -205,7 +205,8 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
   }
 }
 
-// The rows of the result that is next, one by one: each takes more memory here than on the wire.
+// The rows of the result that is next. The driver has read them all: it would not report an error
+// of the server amid rows that are read one by one.
 Rows Fetch(sql::Statement& statement) {
   const std::unique_ptr<sql::ResultSet> result(statement.getResultSet());
   if (result == nullptr) {
@@ -364,7 +365,6 @@ std::vector<Rows> Connection::Send(const std::string& message, size_t results_co
   AllowAnswerOf(kAnswerMaxBytes);
   return Translating([&] {
     const std::unique_ptr<sql::Statement> statement(connection_->createStatement());
-    statement->setResultSetType(sql::ResultSet::TYPE_FORWARD_ONLY);
     std::vector<Rows> results;
     results.reserve(results_count);
     bool has_rows = statement->execute(message);

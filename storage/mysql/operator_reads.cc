@@ -59,7 +59,7 @@ Result<Statistics> MySqlStore::ReadStatistics() {
   return Read(query::CountAll(), [](const Rows& rows) {
     const auto count = [&](size_t column) { return rows.at(0).Unsigned(column); };
     return Statistics{.elections = count(0) + count(1),
-                      .led = count(1),
+                      .led = count(0),
                       .leaderless = count(3) + count(4),
                       .vacant = count(2),
                       .candidates = count(5),
