@@ -230,8 +230,8 @@ bool ChangeFeed::StartAnew() {
   }
   metrics_.election_series.ForgetAll();
   cache_.ForgetAll();
+  repairs_ = lineage_.repairs();  // before the reset: watchers read at once
   hub_.TellReset();
-  repairs_ = lineage_.repairs();
   caught_up_at_ = scheduler_.Now();
   rejoining_ = false;  // only now: nobody shall take what is new for what comes next
   outages_.Answered(scheduler_.Now());
