@@ -14,11 +14,12 @@ if [ "${1:-}" = --preset ]; then
   shift 2
 fi
 # With the system's gRPC, the library is a part of the release build already.
-if [ "$preset" = library ] && grep -qsx 'CMAKE_PREFIX_PATH:[A-Z]*=/usr' build/CMakeCache.txt && [ ! -d build/library/CMakeFiles ]; then
-  preset=release folder=build
-  ln -sfn . build/library
-elif [ -L build/library ]; then
-  rm build/library
+if [ "$preset" = library ]; then
+  [ ! -L build/library ] || rm build/library
+  if grep -qsx 'CMAKE_PREFIX_PATH:[A-Z]*=/usr' build/CMakeCache.txt && [ ! -d build/library ]; then
+    preset=release folder=build
+    ln -s . build/library
+  fi
 fi
 groups=(build)
 while [ "${1:-}" = --with ]; do
