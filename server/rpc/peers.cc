@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "server/log/log.h"
@@ -110,7 +111,9 @@ void Peers::Follow(const std::vector<Peer>& peers) {
   over.swap(over_);
   wanted_.clear();
   for (const Peer& peer : peers) wanted_.emplace(peer.id, peer);
-  std::erase_if(failures_, [this](const auto& it) { return !wanted_.contains(it.first); });
+  for (auto it = failures_.begin(); it != failures_.end();) {
+    it = wanted_.contains(it->first) ? std::next(it) : failures_.erase(it);
+  }
   for (const auto& [id, stream] : streams_) {
     const auto peer = wanted_.find(id);
     if (peer == wanted_.end() || peer->second != stream->peer()) stream->Cancel();

@@ -25,6 +25,7 @@ class PurgeTest : public AdminTest {
     for (const std::string table : {"events", "admin_changes"}) {
       (void)QueryRows(url_, "UPDATE " + table + " SET at_us = at_us - 172800000000");
     }
+    (void)QueryRows(url_, "UPDATE elections SET vacant_since_us = vacant_since_us - 172800000000");
   }
 
   static std::vector<std::string> Messages(Observer& observer) {
