@@ -41,7 +41,8 @@ _PHRASES = [
 ]
 # The connection itself broke before anything was said on it.
 _CLOSED = re.compile(
-    r"(connections to all backends|failed to connect to all).*(Socket closed|Connection reset by peer)"
+    r"(connections to all backends|failed to connect to all)"
+    r".*(Socket closed|Connection reset by peer)"
 )
 _REASONS = {
     "STORE_UNAVAILABLE": "the service runs, but cannot reach its database: ",
