@@ -79,8 +79,8 @@ class Step:
 def suites():
     """The make targets that .ci runs."""
     targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
-    return targets & {word for file in (CHECKOUT / ".ci").iterdir()
-                      for word in re.findall(r"[a-z-]+", re.sub("#.*", "", file.read_text()))}
+    everything = subprocess.run([CHECKOUT / "scripts/ci-parts.py", "all"], check=True, capture_output=True, text=True).stdout
+    return targets & {*re.findall(r"[\w-]+", everything), *re.findall(r"[\w-]+", (CHECKOUT / ".ci/nightly").read_text())}
 
 
 def steps_of_transcript(line, text):
