@@ -37,7 +37,7 @@ class Follower {
     std::function<void(const v1::ObserveResponse&)> told;
     // A stream broke, or could not be opened, and will be tried again.
     std::function<void(const grpc::Status&)> broken = [](const grpc::Status&) {};
-    // All that was told is void: the endpoints belong to another service now.
+    // The endpoints belong to another service now: nothing that was reported holds.
     std::function<void()> replaced = [] {};
   };
 

@@ -181,7 +181,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 }
 
-// followOneStream says why the stream is over, which is never OK, and of which endpoint.
+// followOneStream returns why the stream ended, which is never OK, and the endpoint it was on.
 func (o *Observer) followOneStream(ctx context.Context, connection *connection) (*status.Status, reason, string) {
 	err := o.survey(ctx, connection)
 	replica := connection.replica()

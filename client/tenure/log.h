@@ -22,7 +22,7 @@ enum class LogEvent {
 struct LogEntry {
   LogEvent event;
   std::string message;  // one line: "cannot use 127.0.0.1:7070: connection refused; still trying"
-  // Of trouble: of which endpoint, if it is that of one, and its cause.
+  // The endpoint that is in trouble, if it is a single one, and the cause.
   std::string endpoint = {};
   std::string cause = {};
 

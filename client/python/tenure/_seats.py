@@ -10,7 +10,7 @@ from tenure._lease import FOREVER
 from tenure._seat import Need, Seat, SeatOptions
 from tenure.v1 import election_pb2 as pb
 
-# Elections whose seats are gone, of which the closed term is remembered: the latest ones.
+# Maximum number of elections without a seat whose closed terms are kept: the latest ones.
 CLOSED_TERMS_MAX = 10_000
 
 

@@ -108,7 +108,7 @@ class Membership:
         self.id = service_id  # empty: it is not known yet
         self._pinned = bool(service_id)
         self._say = say
-        self._warned: dict[str, str] = {}  # of which other service an endpoint was said to be
+        self._warned: dict[str, str] = {}  # by endpoint: the service that the warning named
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         return ((METADATA, self.id),) if self.id else ()

@@ -1,4 +1,4 @@
-"""Endpoints of which some belong to another service: their replicas work on another database."""
+"""Some endpoints belong to another service: their replicas work on another database."""
 
 import queue
 import re

@@ -1,4 +1,4 @@
-// Endpoints of which some belong to another service: they work on another database.
+// Some endpoints belong to another service: they work on another database.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

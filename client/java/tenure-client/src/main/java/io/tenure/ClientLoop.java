@@ -70,7 +70,7 @@ final class ClientLoop {
     final Listener listener;
     long term; // 0: no belief stands
     long until;
-    long ledTerm; // 0: it does not lead, as it was told
+    long ledTerm; // 0: its listener knows of no term
 
     Published(Listener listener) {
       this.listener = listener;

@@ -203,8 +203,7 @@ public final class FakeTenure {
     long before = loop.told();
     CountDownLatch calledBack = new CountDownLatch(1);
     try {
-      // What it was told with the first one has been decided and carried out when it hears of the
-      // second one.
+      // By the time that the second input is handled, the effects of the first one are carried out.
       awaitTurn(loop, () -> {});
       awaitTurn(loop, () -> loop.callBack(calledBack::countDown));
       if (!loop.isOver()) calledBack.await(LISTENER_MS, TimeUnit.MILLISECONDS);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Endpoints of which some work on another database. */
+/** Some of the endpoints work on another database. */
 @Timeout(120)
 class WrongServiceTest {
   private static final Duration PATIENCE = Duration.ofSeconds(Service.PATIENCE);
