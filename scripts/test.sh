@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs what CTest knows, with one line for each test, all of what a failed one said, and CTest's summary. The databases do not wait for the disk,
-# unless TENURE_TEST_SYNC=on. Usage: scripts/test.sh [OPTION OF ctest]...
+# Runs what CTest knows, with one line for each test, all of what a failed one said, CTest's summary, and the first assertions that failed once more,
+# where the end of a long log shows them. The databases do not wait for the disk, unless TENURE_TEST_SYNC=on. Usage: scripts/test.sh [OPTION OF ctest]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TENURE_TEST_SYNC=${TENURE_TEST_SYNC:-off}
@@ -20,4 +20,8 @@ ctest --test-dir "${BUILD:-build}" --output-on-failure --timeout 300 --parallel 
       split(substr($0, RLENGTH + 1), name, " ")
       $0 = sprintf("%9s  %-8s %6.2f s  %s", $1, result, seconds, name[1])
     }
-    { print; fflush() }'
+    { print; fflush() }
+    /^\[ RUN / { test = $NF }
+    /: Failure$/ { left = 5; failures = failures "in " test ":\n" }
+    left > 0 && lines < 25 { failures = failures $0 "\n"; left--; lines++ }
+    END { if (failures) printf "%s", "\nfailed assertions:\n" failures }'
