@@ -8,6 +8,8 @@ import threading
 from functools import partial
 from typing import Any, Callable, Optional
 
+from tenure._surroundings import Surroundings
+
 logger = logging.getLogger("tenure")
 
 
@@ -41,10 +43,9 @@ class Gate:
 class SerialExecutor:
     """Runs callbacks one after the other, on a thread that does nothing else."""
 
-    def __init__(self) -> None:
-        self._tasks: queue.SimpleQueue[Optional[Callable[[], object]]] = queue.SimpleQueue()
-        self.thread = threading.Thread(target=self._run, name="tenure-callbacks", daemon=True)
-        self.thread.start()
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._tasks: queue.SimpleQueue[Optional[Callable[[], object]]] = surroundings.new_queue()
+        self.thread = surroundings.start(self._run, "tenure-callbacks")
 
     def run(self, function: Callable[..., object], *arguments: Any) -> None:
         self._tasks.put(partial(function, *arguments))

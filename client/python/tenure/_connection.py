@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional, Union
 
 import grpc
 
-from tenure import _fork
+from tenure import _fork, _surroundings
 from tenure._service import Survey
 from tenure.credentials import Metadata, Tls
 from tenure.v1 import election_pb2 as pb
@@ -114,7 +114,9 @@ class Connection:
         credentials: Credentials,
         health_check: bool,
         service: Callable[[], Metadata] = tuple,  # what tells a replica which service is meant
+        surroundings: _surroundings.Surroundings = _surroundings.REAL,
     ) -> None:
+        self._surroundings = surroundings
         self._credentials = credentials
         self._service = service
         self._foreign: set[str] = set()  # endpoints of other services, until the next survey
@@ -228,10 +230,7 @@ class Connection:
 
     def _open(self, endpoint: str, pace: Optional[dict[str, Any]] = None) -> Replica:
         options = list({**dict(self._options), **(pace or {})}.items())
-        if self._channel_credentials is None:
-            channel = grpc.insecure_channel(endpoint, options)
-        else:
-            channel = grpc.secure_channel(endpoint, self._channel_credentials, options)
+        channel = self._surroundings.open_channel(endpoint, options, self._channel_credentials)
         return Replica(endpoint, channel, lambda: (*self._call_metadata(), *self._service()))
 
     def _files_have_changed(self) -> bool:

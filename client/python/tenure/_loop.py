@@ -19,7 +19,7 @@ from typing import Any, Callable, Optional, Protocol
 
 import grpc
 
-from tenure import _clock, _effects, _fork, _trace, _trouble
+from tenure import _effects, _fork, _trace, _trouble
 from tenure._belief import Belief
 from tenure._callbacks import SerialExecutor
 from tenure._connection import Connection, Credentials, Replica, check_threads
@@ -29,6 +29,7 @@ from tenure._seat import Event, Lost, SeatOptions
 from tenure._service import Membership, Survey
 from tenure._session import Session
 from tenure._stream import KeepAliveStream
+from tenure._surroundings import Surroundings
 from tenure.credentials import Metadata
 from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
@@ -50,6 +51,7 @@ class LoopOptions:
     credentials: Credentials
     service_id: str  # empty: any
     metrics: Metrics
+    surroundings: Surroundings
 
 
 class Listener(Protocol):
@@ -77,12 +79,14 @@ class ClientLoop:
     """Thread-safe. Begins at once, and ends when it is closed, or `failed`."""
 
     def __init__(self, options: LoopOptions) -> None:
-        self._inputs: queue.SimpleQueue[Input] = queue.SimpleQueue()
-        candidate = options.candidate or f"{socket.gethostname()}:{os.getpid()}"
+        surroundings = self._surroundings = options.surroundings
+        self.now = surroundings.now
+        self._inputs: queue.SimpleQueue[Input] = surroundings.new_queue()
+        self._candidate = candidate = options.candidate or f"{socket.gethostname()}:{os.getpid()}"
         self._session = Session(candidate, options.lease_ttl, options.supersede)
         self._membership = Membership(options.service_id, self._say)
         self._connection = Connection(
-            options.endpoints, options.credentials, True, self._membership.metadata
+            options.endpoints, options.credentials, True, self._membership.metadata, surroundings
         )
         self._metrics = options.metrics
         self._metrics.begin()
@@ -109,9 +113,8 @@ class ClientLoop:
             _effects.UseAnotherReplica: self._use_another_replica,
         }
         self.troubles = _trouble.Troubles()
-        self.callbacks = SerialExecutor()
-        self._thread = threading.Thread(target=self._run, name="tenure-client", daemon=True)
-        self._thread.start()
+        self.callbacks = SerialExecutor(surroundings)
+        self._thread = surroundings.start(self._run, "tenure-client")
         _fork.watch(self)
 
     def tell(self, what: Input) -> None:
@@ -155,7 +158,7 @@ class ClientLoop:
     def _run(self) -> None:
         failed = False
         try:
-            while not self._over_at(_clock.now()):
+            while not self._over_at(self.now()):
                 self._turn()
         except BaseException:
             failed = True
@@ -182,8 +185,8 @@ class ClientLoop:
         self._connection.close()  # nobody waits for it: see check_threads
 
     def _turn(self) -> None:
-        inputs = self._take_inputs(_clock.patience_until(self._wake))
-        now = _clock.now()
+        inputs = self._take_inputs(self._surroundings.patience_until(self._wake))
+        now = self.now()
         if not inputs and now < self._wake:
             return
         for tell in inputs:
@@ -195,7 +198,7 @@ class ClientLoop:
         self._step(now)
         self._wake = min(self._session.next_wake(), self._give_up_at, self._cancel_at)
 
-    def _take_inputs(self, patience: float) -> list[Input]:
+    def _take_inputs(self, patience: Optional[float]) -> list[Input]:
         """All that there are, so that many answers cost one decision."""
         inputs = []
         try:
@@ -248,6 +251,7 @@ class ClientLoop:
         self._session.add(number, options)
 
     def _end(self, now: int, patience: int) -> None:
+        patience = self._surroundings.patience_to_end(self._candidate, patience)
         if self._give_up_at == FOREVER:
             self._give_up_at = now + patience
             self._call_patience = patience // ENDING_TRIES_MIN  # a replica may be frozen
@@ -276,7 +280,7 @@ class ClientLoop:
             survey = self._connection.identify(self._membership.id, patience)
         except RuntimeError as refusal:
             error = _unavailable(refusal)
-            self._explain(self._connection.replica, error, _clock.now())
+            self._explain(self._connection.replica, error, self.now())
             return self.tell(lambda _, now: done(now, None, error))
         self._calls[send.call] = survey
 
@@ -344,7 +348,7 @@ class ClientLoop:
             ending = self._give_up_at != FOREVER
             error = self._wait_for(begin, send, replica) if ending else _unavailable(refusal)
             if error:
-                self._explain(replica, error, _clock.now())
+                self._explain(replica, error, self.now())
             return self.tell(lambda _, now: done(now, None, error))
         self._calls[send.call] = call
         call.add_done_callback(
@@ -353,7 +357,7 @@ class ClientLoop:
 
     def _wait_for(self, begin: Any, send: Any, replica: Replica) -> Optional[ServiceError]:
         """Python 3.12 and later start none when they exit. Waits: no lease is renewed any more."""
-        patience = min(send.patience, self._call_patience, self._give_up_at - _clock.now())
+        patience = min(send.patience, self._call_patience, self._give_up_at - self.now())
         try:
             begin(send.request, timeout=patience / SECOND, metadata=replica.call_metadata())
             return None
@@ -390,7 +394,7 @@ class ClientLoop:
         self._stream = None
         try:
             check_threads()
-            self._stream = KeepAliveStream(replica, told, closed)
+            self._stream = KeepAliveStream(self._surroundings, replica, told, closed)
         except RuntimeError as refusal:
             closed(_unavailable(refusal))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import queue
-import threading
 from typing import Callable, Optional
 
 import grpc
 
 from tenure._connection import Replica
+from tenure._surroundings import Surroundings
 from tenure.errors import ServiceError
 from tenure.v1 import election_pb2 as pb
 
@@ -21,18 +21,19 @@ class KeepAliveStream:
 
     def __init__(
         self,
+        surroundings: Surroundings,
         replica: Replica,
         on_message: Callable[[pb.KeepAliveResponse], None],
         on_closed: Callable[[Optional[ServiceError]], None],
     ) -> None:
         self._on_message = on_message
         self._on_closed = on_closed
-        self._requests: queue.SimpleQueue[Optional[pb.KeepAliveRequest]] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Optional[pb.KeepAliveRequest]] = surroundings.new_queue()
         self._call = replica.stub.KeepAlive(
             iter(self._requests.get, None), metadata=replica.call_metadata()
         )
         try:
-            threading.Thread(target=self._read, name="tenure-keep-alive", daemon=True).start()
+            surroundings.start(self._read, "tenure-keep-alive")
         except RuntimeError:
             self.close()
             raise

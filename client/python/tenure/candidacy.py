@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Optional, TypedDict, Union
 
-from tenure import _clock, _fork, _seat
+from tenure import _fork, _seat
 from tenure._belief import Belief
 from tenure._callbacks import Gate, guarded
 from tenure._lease import SECOND
@@ -212,14 +212,14 @@ class Candidacy:
     @property
     def term(self) -> int:
         """The term in which this process leads now; 0 if it does not lead."""
-        return self.belief.term_at(_clock.now())
+        return self.belief.term_at(self._loop.now())
 
     @property
     def remaining(self) -> float:
         """For how many seconds it may still act as the leader if no further renewal is answered;
         zero or negative if it does not lead.
         """
-        return self.belief.remaining(_clock.now()) / SECOND
+        return self.belief.remaining(self._loop.now()) / SECOND
 
     @property
     def seat(self) -> Optional[Seat]:

@@ -10,7 +10,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Optional
 
-from tenure import _fork
+from tenure import _fork, _surroundings
 from tenure._connection import Credentials, endpoints_of
 from tenure._lease import SECOND
 from tenure._loop import ClientLoop, LoopOptions
@@ -82,6 +82,7 @@ class Client:
             credentials,
             check_service_id(service_id),
             Metrics(registry),
+            _surroundings.at(endpoints),
         )
         self._closed = False
         self.after_fork()

@@ -20,7 +20,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional
 
-from tenure import _clock, _fork
+from tenure import _fork, _surroundings
 from tenure._lease import SECOND
 from tenure.errors import ServiceError
 from tenure.observer import Names, Observer, ObserverOptions
@@ -69,7 +69,8 @@ class LeaderCache:
         self._on_failed = on_failed
         self._changed = threading.Condition()
         self._seats: dict[str, CachedSeat] = {}
-        self._told_at = _clock.now()
+        self._now = _surroundings.at(endpoints).now
+        self._told_at = self._now()
         self._ready = False
         self._failed = False
         self._closed = False
@@ -131,7 +132,7 @@ class LeaderCache:
         """
         self._observe()
         with self._changed:
-            return (_clock.now() - self._told_at) / SECOND
+            return (self._now() - self._told_at) / SECOND
 
     def close(self) -> None:
         """As of Observer."""
@@ -159,7 +160,7 @@ class LeaderCache:
 
     def _keep(self, election: str, seat: CachedSeat) -> None:
         with self._changed:
-            self._told_at = _clock.now()
+            self._told_at = self._now()
             known = self._seats.get(election)
             self._seats[election] = seat
         if self._on_change and seat != known:
@@ -167,7 +168,7 @@ class LeaderCache:
 
     def _on_progress(self, _progress: pb.Progress) -> None:
         with self._changed:
-            self._told_at = _clock.now()
+            self._told_at = self._now()
             self._ready = True
             self._changed.notify_all()
 

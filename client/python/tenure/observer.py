@@ -27,8 +27,6 @@ import logging
 import math
 import queue
 import random
-import threading
-import time
 from concurrent.futures import CancelledError, Future
 from typing import (
     TYPE_CHECKING,
@@ -45,12 +43,13 @@ from typing import (
 
 import grpc
 
-from tenure import _clock, _fork, _observation, _pauses, _trace, _trouble
+from tenure import _fork, _observation, _pauses, _surroundings, _trace, _trouble
 from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._lease import SECOND
 from tenure._observation import Observation, Verdict
 from tenure._service import Membership, check_service_id
+from tenure._surroundings import Surroundings
 from tenure._validation import check_name
 from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
@@ -120,20 +119,22 @@ class Observer:
         self._wish = _wish(names, prefix, from_revision, from_revisions or {})
         self._observation = Observation(self._wish)
         self._membership = Membership(check_service_id(service_id), logger.log)
-        self._connection = Connection(endpoints, credentials, False, self._membership.metadata)
+        self._surroundings = surroundings = _surroundings.at(endpoints)
+        self._connection = Connection(
+            endpoints, credentials, False, self._membership.metadata, surroundings
+        )
         self._silence_max = silence_max
         self._trace = _trace.metadata()
         self._told = {"snapshot": on_snapshot, "event": on_event, "progress": on_progress}
         self._on_broken = on_broken
         self._on_failed = on_failed
         self._gate = Gate()  # of callbacks
-        self._stopped = threading.Event()
+        self._stopped = surroundings.new_event()
         self._call: Any = None  # while a stream is open
         self._failures = 0
         self._troubles = _trouble.Troubles()
         self._random = random.SystemRandom()
-        thread = threading.Thread(target=self._run, name="tenure-observer", daemon=True)
-        thread.start()
+        surroundings.start(self._run, "tenure-observer")
         _fork.watch(self)
 
     def close(self) -> None:
@@ -161,7 +162,7 @@ class Observer:
         """For tenure itself: the thread and its connection are the parent's."""
         self._gate = Gate()
         self._gate.open = False
-        self._stopped = threading.Event()
+        self._stopped = self._surroundings.new_event()
         self._call = None
 
     # Of its thread.
@@ -204,7 +205,7 @@ class Observer:
                 metadata = (*replica.call_metadata(), *self._trace)
                 call = replica.stub.Observe(request, metadata=metadata)
             self._call = call
-            watchdog = _Watchdog(call, self._silence_max)
+            watchdog = _Watchdog(self._surroundings, call, self._silence_max)
         except RuntimeError as error:
             if self._call:
                 self._call.cancel()
@@ -223,7 +224,7 @@ class Observer:
 
     def _survey(self) -> None:
         """All endpoints are asked for their service. Raises ServiceError if there is no choice."""
-        heard: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        heard: queue.SimpleQueue[tuple[int, Any]] = self._surroundings.new_queue()
         with _fork.calling:
             survey = self._connection.identify(self._membership.id, SURVEY_PATIENCE)
         self._call = survey
@@ -251,7 +252,7 @@ class Observer:
             watchdog.rest()  # as long as callbacks take
             self._failures = 0
             self._connection.answered(replica)
-            line = self._troubles.answered(replica.endpoint, _clock.now())
+            line = self._troubles.answered(replica.endpoint, self._surroundings.now())
             if line:
                 logger.info(line)
             foreign = self._membership.check(replica.endpoint, response.service_id)
@@ -278,7 +279,7 @@ class Observer:
         if _trouble.is_of_tls(error):
             with _fork.calling:
                 self._connection.slow_down(self._connection.replica)
-        line = self._troubles.failed(endpoint, error, tls, _clock.now())
+        line = self._troubles.failed(endpoint, error, tls, self._surroundings.now())
         if line:
             logger.warning(line)
         return _trouble.explained(error, endpoint, tls)
@@ -302,16 +303,17 @@ def _is_final(error: ServiceError) -> bool:
 class _Watchdog:
     """Cancels a call of which nothing has come for too long."""
 
-    def __init__(self, call: Any, patience: float) -> None:
+    def __init__(self, surroundings: Surroundings, call: Any, patience: float) -> None:
         self.barked = False
+        self._now = surroundings.now
         self._call = call
         self._patience = patience
-        self._closed = threading.Event()
+        self._closed = surroundings.new_event()
         self.watch()
-        threading.Thread(target=self._run, name="tenure-watchdog", daemon=True).start()
+        surroundings.start(self._run, "tenure-watchdog")
 
     def watch(self) -> None:
-        self._deadline = time.monotonic() + self._patience
+        self._deadline = self._now() / SECOND + self._patience
 
     def rest(self) -> None:
         self._deadline = math.inf
@@ -322,7 +324,7 @@ class _Watchdog:
     def _run(self) -> None:
         left = self._patience
         while not self._closed.wait(min(left, self._patience)):
-            left = self._deadline - time.monotonic()
+            left = self._deadline - self._now() / SECOND
             if left <= 0:
                 self.barked = True
                 with _fork.calling:

@@ -26,6 +26,7 @@ def install(folder, pattern):
 
 def test_the_readme_elects_one_of_three_processes(service, programs, tmp_path):  # noqa: F811
     python = install(tmp_path / "venv", "tenure-*.whl")
+    subprocess.run([python, "-c", "import tenure.testing"], check=True)
     (tmp_path / "ship.py").write_text(blocks(service.endpoint)[0])
     for _ in range(3):
         programs.start([python, "ship.py", service.endpoint], tmp_path)

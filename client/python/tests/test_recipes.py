@@ -180,3 +180,23 @@ def test_one_of_several_workers_does_the_work(app, service, programs, tmp_path):
     _, second, _ = programs.wait_for(rf"refreshing in (\d+) term {term}\b")
 
     assert second[1] != first[1]
+
+
+def test_shipping_is_tested_without_a_service(tmp_path):
+    (tmp_path / "test_shipping.py").write_text(blocks("")[4])
+    (tmp_path / "shipping.py").write_text(
+        """
+def ship_orders(elector, ship):
+    def work(seat):
+        while not seat.wait(0.01):
+            ship(seat.term)
+
+    return elector.stand("orders", work)
+"""
+    )
+
+    command = [sys.executable, "-m", "pytest", "--quiet", "test_shipping.py"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert result.returncode == 0, result.stdout
+    assert "1 passed" in result.stdout
