@@ -10,15 +10,22 @@
 namespace tenure::testing {
 
 Link::Link(int server_port, Tap tap)
-    : server_port_(server_port),
-      tap_(std::move(tap)),
-      listener_(loopback::Listen()),
-      accepting_([this] { Accept(); }) {}
+    : Link(server_port, std::move(tap), loopback::Bind("127.0.0.1", 0)) {
+  Open();
+}
+
+Link::Link(int server_port, Tap tap, int listener)
+    : server_port_(server_port), tap_(std::move(tap)), listener_(listener) {}
+
+void Link::Open() {
+  listen(listener_, SOMAXCONN);
+  accepting_ = std::thread([this] { Accept(); });
+}
 
 Link::~Link() {
   Become(State::kDark);  // nothing is held any more
   shutdown(listener_, SHUT_RDWR);
-  accepting_.join();
+  if (accepting_.joinable()) accepting_.join();
   Cut();
   close(listener_);
 }

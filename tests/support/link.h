@@ -14,7 +14,7 @@
 
 namespace tenure::testing {
 
-// Listens on a port of 127.0.0.1 of its own, and leads to one of a server's. Thread-safe.
+// Listens on an address of its own, and leads to a server's port of 127.0.0.1. Thread-safe.
 class Link {
  public:
   enum class State : uint8_t {
@@ -33,11 +33,15 @@ class Link {
   using Tap = std::function<void(uint64_t connection, bool from_server, std::string_view bytes)>;
 
   explicit Link(int server_port, Tap tap = {});
+  // On a bound socket, which it closes in the end. Connections are refused until it is open.
+  Link(int server_port, Tap tap, int listener);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   [[nodiscard]] int port() const;
+  // REQUIRES: it is not open. Not thread-safe.
+  void Open();
   // When it is whole again, and something may have been lost meanwhile, all connections break off.
   void Become(State state, std::chrono::milliseconds delay = {});
   // All connections break off. Others may be made at once.

@@ -4,17 +4,22 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <system_error>
 
 namespace tenure::testing::loopback {
 namespace {
 
-sockaddr_in AddressOf(int port) {
+constexpr auto kLocalhost = "127.0.0.1";
+
+sockaddr_in AddressOf(const std::string& host, int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  inet_pton(AF_INET, host.c_str(), &address.sin_addr);
   address.sin_port = htons(static_cast<uint16_t>(port));
   return address;
 }
@@ -30,10 +35,19 @@ int Socket() {
 }  // namespace
 
 int Listen() {
-  const int listener = Socket();
-  const sockaddr_in address = AddressOf(0);
-  bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int listener = Bind(kLocalhost, 0);
   listen(listener, SOMAXCONN);
+  return listener;
+}
+
+int Bind(const std::string& host, int port) {
+  const int listener = Socket();
+  const sockaddr_in address = AddressOf(host, port);
+  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    const int error = errno;
+    close(listener);
+    throw std::system_error(error, std::generic_category(), host + ":" + std::to_string(port));
+  }
   return listener;
 }
 
@@ -48,7 +62,7 @@ int Accept(int listener) { return accept4(listener, nullptr, nullptr, SOCK_CLOEX
 
 int ConnectTo(int port) {
   const int connection = Socket();
-  const sockaddr_in address = AddressOf(port);
+  const sockaddr_in address = AddressOf(kLocalhost, port);
   (void)connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return connection;
 }

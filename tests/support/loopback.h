@@ -1,4 +1,4 @@
-// Plain sockets of 127.0.0.1, for what stands between a client and its server in a test.
+// Plain sockets of 127.0.0.0/8, for what stands between a client and its server in a test.
 #pragma once
 
 #include <string>
@@ -8,6 +8,9 @@ namespace tenure::testing::loopback {
 
 // A socket that listens on a port of its own.
 [[nodiscard]] int Listen();
+// One that does not listen yet: connections to it are refused until listen(2). Port 0: one of its
+// own. Throws std::system_error.
+[[nodiscard]] int Bind(const std::string& host, int port);
 [[nodiscard]] int PortOf(int listener);
 // The next connection to it, which no child of this process inherits; negative at its end.
 [[nodiscard]] int Accept(int listener);

@@ -24,7 +24,8 @@ Cast::Cast(Stage& stage, const Language& language, int number, uint64_t seed)
   for (size_t i = 0; i < players_.size(); ++i) players_.at(i) = NewPlayer(kNames.at(i), false);
 }
 
-std::unique_ptr<Player> Cast::NewPlayer(const std::string& name, bool supersede) {
+std::unique_ptr<Player> Cast::NewPlayer(const std::string& name, bool supersede,
+                                        const Endpoints& endpoints) {
   const int number = ++processes_;
   const std::string process = fmt::format("{} {}{}", election_, name, number);
   // GCC 12's acquire() may sleep on while there is a permit.
@@ -36,9 +37,11 @@ std::unique_ptr<Player> Cast::NewPlayer(const std::string& name, bool supersede)
             .name = name,
             .process = process,
             .lease = kLease,
-            .supersede = supersede},
+            .supersede = supersede,
+            .endpoints = endpoints},
       stage_.Ports(static_cast<size_t>(number) % stage_.replicas().size()));
-  (void)witness_.WaitForRequests(process, 1);  // if it never stands, whoever waits for it says so
+  // If it never stands, whoever waits for it says so.
+  (void)Eventually([&] { return witness_.requests(process) > 0 || !player->Warnings().empty(); });
   return player;
 }
 
@@ -71,6 +74,7 @@ void Cast::Expect(bool came, const std::string& what) {
 void Cast::Recover() {
   for (auto& player : players_) {
     player->Signal(SIGCONT);
+    player->wire().Open();
     player->wire().Become(Link::State::kWhole);
   }
   try {
@@ -82,10 +86,10 @@ void Cast::Recover() {
   }
 }
 
-void Cast::Replace(std::unique_ptr<Player>& player) {
+void Cast::Replace(std::unique_ptr<Player>& player, const Endpoints& endpoints) {
   const std::string name = player->stand().name;
   player.reset();
-  player = NewPlayer(name, false);
+  player = NewPlayer(name, false, endpoints);
 }
 
 void Cast::Quit() {
@@ -99,8 +103,12 @@ bool Cast::Says(const Player& player, Line::Event event, uint64_t term) {
   return witness_.WaitForSaid(player.stand().process, event, term);
 }
 
-std::unique_ptr<Player> Cast::SupersedeLeader() {
-  return std::exchange(players_.at(leader_), NewPlayer(leader().stand().name, true));
+bool Cast::HasSaid(const Player& player, Line::Event event, uint64_t term) const {
+  return witness_.HasSaid(player.stand().process, event, term);
+}
+
+std::unique_ptr<Player> Cast::SupersedeLeader(const Endpoints& endpoints) {
+  return std::exchange(players_.at(leader_), NewPlayer(leader().stand().name, true, endpoints));
 }
 
 std::chrono::milliseconds Cast::AnyMoment() {

@@ -42,10 +42,11 @@ class Cast {
   [[nodiscard]] uint64_t term() const { return term_; }
 
   [[nodiscard]] bool Says(const Player& player, Line::Event event, uint64_t term);
+  [[nodiscard]] bool HasSaid(const Player& player, Line::Event event, uint64_t term) const;
   // It is killed, and another process stands in its place.
-  void ReplaceLeader() { Replace(players_.at(leader_)); }
+  void ReplaceLeader(const Endpoints& endpoints = {}) { Replace(players_.at(leader_), endpoints); }
   // A new process of the leader's name and language, which takes over. The old one is handed out.
-  [[nodiscard]] std::unique_ptr<Player> SupersedeLeader();
+  [[nodiscard]] std::unique_ptr<Player> SupersedeLeader(const Endpoints& endpoints = {});
 
   [[nodiscard]] Stage& stage() { return stage_; }
   [[nodiscard]] Witness& witness() { return witness_; }
@@ -55,8 +56,9 @@ class Cast {
   [[nodiscard]] std::chrono::milliseconds AnyMoment();
 
  private:
-  [[nodiscard]] std::unique_ptr<Player> NewPlayer(const std::string& name, bool supersede);
-  void Replace(std::unique_ptr<Player>& player);
+  [[nodiscard]] std::unique_ptr<Player> NewPlayer(const std::string& name, bool supersede,
+                                                  const Endpoints& endpoints = {});
+  void Replace(std::unique_ptr<Player>& player, const Endpoints& endpoints = {});
   [[nodiscard]] bool Settled();
 
   Stage& stage_;

@@ -1,5 +1,6 @@
 #include "tests/polyglot/bad_days/days.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/support/administration.h"
@@ -54,7 +55,7 @@ bool KeepsItsSeat(Cast& cast) {
   constexpr size_t kRenewals = 4;
   const size_t before = cast.witness().answers(process);
   const bool renewed = cast.witness().WaitForAnswers(process, before + kRenewals);
-  return renewed && !cast.witness().HasSaid(process, Event::kOver, cast.term());
+  return renewed && !cast.HasSaid(cast.leader(), Event::kOver, cast.term());
 }
 
 void ClockSetAhead(Cast& cast) {
@@ -172,6 +173,77 @@ void AskedToMakeWay(Cast& cast) {
   ExpectOver(cast);
 }
 
+// Nothing is answered for a time that begins this long after the answer to a renewal.
+void Outage(Cast& cast, State state, std::chrono::milliseconds begins,
+            std::chrono::milliseconds lasts) {
+  const std::string& process = cast.leader().stand().process;
+  const size_t answers = cast.witness().answers(process);
+  Cast::Expect(cast.witness().WaitForAnswers(process, answers + 1), "its renewal is answered");
+  std::this_thread::sleep_for(begins);
+  for (Player* player : {&cast.leader(), &cast.other()}) player->wire().Become(state);
+  std::this_thread::sleep_for(lasts);
+  for (Player* player : {&cast.leader(), &cast.other()}) player->wire().Become(State::kWhole);
+}
+
+// If the work was asked to stop, the seat is lost when it does, even if renewals are answered
+// again.
+bool WorkGoesOn(Cast& cast) {
+  if (!cast.HasSaid(cast.leader(), Event::kStop, cast.term())) return true;
+  cast.leader().Linger(false);
+  ExpectNext(cast);
+  return false;
+}
+
+// The next renewal is lost. The one after it is in time for the work.
+void CutOffForThreeTenthsOfALease(Cast& cast) {
+  Outage(cast, State::kDark, kLease / 10, kLease * 3 / 10);
+  Cast::Expect(KeepsItsSeat(cast), "it keeps its seat");
+  Cast::Expect(WorkGoesOn(cast), "its work goes on");
+}
+
+void FrozenForAlmostHalfALease(Cast& cast) {
+  Outage(cast, State::kHeld, cast.AnyMoment(), kLease * 9 / 20);
+  (void)KeepsItsSeat(cast);
+  (void)WorkGoesOn(cast);
+}
+
+// --- What candidates find where they look for the service ---
+
+// A new process of the leader's name takes over its seat, and finds the replicas like this.
+Player& LetLead(Cast& cast, const Endpoints& endpoints) {
+  const auto former = cast.SupersedeLeader(endpoints);
+  Player& newer = cast.leader();
+  ExpectNext(cast);
+  cast.Settle();
+  Cast::Expect(&cast.leader() == &newer, "a newer process takes over");
+  return newer;
+}
+
+// The other one leads in the meantime.
+void EndpointsThatComeUpLate(Cast& cast) {
+  cast.ReplaceLeader({.kind = Wire::Kind::kClosed});
+  Player& late = cast.leader();
+  ExpectNext(cast);
+  late.wire().Open();
+  cast.Settle();
+  const auto warnings = late.Warnings();
+  Cast::Expect(!warnings.empty(), "it names an endpoint that it cannot use");
+  for (const std::string& warning : warnings) {
+    Cast::Expect(std::ranges::count(warnings, warning) == 1, "it says this once: " + warning);
+  }
+}
+
+void ANameThatMoves(Cast& cast) {
+  Player& leader = LetLead(cast, {.kind = Wire::Kind::kOneName});
+  bool kept = true;
+  for (size_t replica = 0; replica < cast.stage().replicas().size() && kept; ++replica) {
+    leader.Move(replica);
+    kept = KeepsItsSeat(cast);
+  }
+  cast.ReplaceLeader();
+  Cast::Expect(kept, "it keeps its seat");
+}
+
 // --- What befalls the service ---
 
 void KillReplicas(Stage& stage) {
@@ -195,6 +267,8 @@ const std::vector<Day>& AllDays() {
       {.name = "clock set back", .play = ClockSetBack},
       {.name = "answers lost after the commit", .lingers = true, .play = AnswersLostAfterTheCommit},
       {.name = "cut off", .lingers = true, .play = CutOff},
+      {.name = "cut off for 0.3 of a lease", .lingers = true, .play = CutOffForThreeTenthsOfALease},
+      {.name = "frozen for 0.45 of a lease", .lingers = true, .play = FrozenForAlmostHalfALease},
       {.name = "resign lost on its way", .play = ResignLostOnItsWay},
       {.name = "resigned, and the answer lost", .play = ResignedAndTheAnswerLost},
       {.name = "resigned, and stood anew", .play = ResignedAndStoodAnew},
@@ -203,6 +277,8 @@ const std::vector<Day>& AllDays() {
       {.name = "superseded", .play = Superseded},
       {.name = "deposed", .play = Deposed},
       {.name = "asked to make way", .play = AskedToMakeWay},
+      {.name = "endpoints that come up late", .play = EndpointsThatComeUpLate},
+      {.name = "a name that moves", .play = ANameThatMoves},
       {.name = "a replica hangs",
        .play = ExpectRenewalsElsewhere,
        .strike = [](Stage& stage) { stage.replicas().front()->process().Signal(SIGSTOP); },

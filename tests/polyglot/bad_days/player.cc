@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -48,6 +49,15 @@ std::vector<std::string> CommandLine(const Language& language, const Stand& stan
   return command;
 }
 
+// A command that sees this file as /etc/hosts.
+std::vector<std::string> WithHosts(const std::string& hosts, std::vector<std::string> command) {
+  std::vector<std::string> start = {"unshare", "--mount"};
+  if (geteuid() != 0) start.emplace_back("--map-root-user");
+  start.insert(start.end(), {"sh", "-c", R"(mount --bind "$0" /etc/hosts && exec "$@")", hosts});
+  command.insert(command.begin(), start.begin(), start.end());
+  return command;
+}
+
 // A file of one number, which this process and the candidate share.
 int64_t* Share(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -69,7 +79,7 @@ Player::Player(const Language& language, Witness& witness, Stand stand,
                        .name = stand_.name,
                        .believes_for = language.is_tenure_run ? kCommandLivesFor : kBelievesFor,
                        .may_be_killed = language.is_tenure_run}),
-      wire_(witness, stand_.process, stand_.election, replica_ports) {
+      wire_(witness, stand_.process, stand_.election, replica_ports, stand_.endpoints.kind) {
   const std::string clock = folder_.path() / "clock";
   clock_ahead_ns_ = Share(clock);
   std::array<int, 2> input{};
@@ -77,10 +87,20 @@ Player::Player(const Language& language, Witness& witness, Stand stand,
   if (pipe2(input.data(), O_CLOEXEC) != 0 || pipe2(output.data(), O_CLOEXEC) != 0) {
     throw std::system_error(errno, std::generic_category(), "pipe");
   }
+  const std::string& wrong = stand_.endpoints.wrong;
+  const std::string endpoints = wrong + (wrong.empty() ? "" : ",") + wire_.endpoints();
+  std::vector<std::string> command =
+      CommandLine(language, stand_, endpoints, folder_.path() / "lingers");
+  if (stand_.endpoints.kind == Wire::Kind::kOneName) {
+    WriteHosts();
+    command = WithHosts(hosts_, std::move(command));
+  }
   process_ = std::make_unique<Process>(
-      CommandLine(language, stand_, wire_.endpoints(), folder_.path() / "lingers"),
-      std::map<std::string, std::string>{{"LD_PRELOAD", TENURE_STEPPED_CLOCK},
-                                         {"TENURE_TEST_CLOCK", clock}},
+      std::move(command),
+      std::map<std::string, std::string>{
+          {"LD_PRELOAD", TENURE_STEPPED_CLOCK},
+          {"TENURE_TEST_CLOCK", clock},
+          {"GODEBUG", "netdns=cgo"}},  // Go itself remembers what /etc/hosts said
       Streams{.input = input[0], .output = output[1]});
   close(input[0]);
   close(output[1]);
@@ -88,7 +108,7 @@ Player::Player(const Language& language, Witness& witness, Stand stand,
   listener_ = std::thread([this, from = output[0]] { Listen(from); });
   if (language.is_tenure_run) return;
   Tell(nlohmann::json{{"do", "stand"},
-                      {"endpoints", wire_.endpoints()},
+                      {"endpoints", endpoints},
                       {"election", stand_.election},
                       {"candidate", stand_.name},
                       {"lease_ms", stand_.lease.count()},
@@ -138,6 +158,24 @@ bool Player::Quit() {
   if (!Eventually([&] { return !process_->Running(); })) return false;
   // `tenure run` ends as its command does, which a signal ends; if it has none, as not elected.
   return language_.is_tenure_run || process_->Wait() == EXIT_SUCCESS;
+}
+
+// In place: another file would not be seen through the mount.
+void Player::WriteHosts() const { std::ofstream(hosts_) << wire_.hosts(); }
+
+void Player::Move(size_t replica) {
+  wire_.Move(replica);
+  WriteHosts();
+}
+
+std::vector<std::string> Player::Warnings() const {
+  std::vector<std::string> warnings;
+  std::istringstream errors(process_->Errors());
+  for (std::string line; std::getline(errors, line);) {
+    const size_t start = line.find("cannot use ");
+    if (start != std::string::npos) warnings.push_back(line.substr(start));
+  }
+  return warnings;
 }
 
 void Player::MoveClock(std::chrono::seconds by) {

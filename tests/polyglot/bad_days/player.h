@@ -14,12 +14,19 @@
 
 namespace tenure::testing {
 
+// How a candidate finds the replicas.
+struct Endpoints {
+  Wire::Kind kind = Wire::Kind::kOpen;
+  std::string wrong = {};  // before the right ones: nobody listens there, or no replica does
+};
+
 struct Stand {
   std::string election;
   std::string name;     // of the candidate
   std::string process;  // for the witness
   std::chrono::milliseconds lease;
   bool supersede = false;
+  Endpoints endpoints = {};
 };
 
 class Player {
@@ -42,6 +49,8 @@ class Player {
   void StandAnew();
   // It gives up everything and ends. Returns whether it did, with success.
   [[nodiscard]] bool Quit();
+  // A replica is at another address of its name. REQUIRES: it finds them by name.
+  void Move(size_t replica);
   // Its time of day steps, and no other clock of it.
   void MoveClock(std::chrono::seconds by);
   void Signal(int number) const { process_->Signal(number); }
@@ -50,7 +59,9 @@ class Player {
   [[nodiscard]] Wire& wire() { return wire_; }
   [[nodiscard]] const Stand& stand() const { return stand_; }
   [[nodiscard]] const Language& language() const { return language_; }
-  [[nodiscard]] std::string Errors() const { return process_->Errors(); }
+  // What it has said of endpoints that it cannot use, on standard error: lines from "cannot use"
+  // on.
+  [[nodiscard]] std::vector<std::string> Warnings() const;
 
  private:
   // The witness knows it as long as this lives.
@@ -71,6 +82,7 @@ class Player {
 
   void Tell(const std::string& line) const;
   void Listen(int output);
+  void WriteHosts() const;
 
   const Language& language_;
   Witness& witness_;
@@ -78,6 +90,7 @@ class Player {
   const Known known_;  // before the wire, which reports to the witness until it is gone
   Wire wire_;
   TempDir folder_;
+  const std::string hosts_ = folder_.path() / "hosts";
   int64_t* clock_ahead_ns_ = nullptr;  // shared with the process
   int input_ = -1;
   std::unique_ptr<Process> process_;

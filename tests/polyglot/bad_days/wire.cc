@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "tenure/v1/election.pb.h"
+#include "tests/support/loopback.h"
+#include "tests/support/process.h"
 
 namespace tenure::testing {
 namespace {
@@ -19,6 +21,9 @@ constexpr size_t kStreamAt = 5;
 constexpr uint8_t kData = 0;
 constexpr uint32_t kStreamMask = 0x7fff'ffff;
 constexpr size_t kMessageHeaderBytes = 5;
+
+constexpr auto kName = "replicas.test";
+constexpr size_t kFirstHost = 2;  // of 127.0.0.0
 
 uint32_t Number(std::string_view bytes, size_t at, size_t size) {
   uint32_t number = 0;
@@ -67,26 +72,55 @@ std::vector<Messages::Message> Messages::Take(std::string_view bytes) {
 }
 
 Wire::Wire(Witness& witness, std::string process, std::string election,
-           const std::vector<int>& ports)
-    : witness_(witness), process_(std::move(process)), election_(std::move(election)) {
-  for (size_t i = 0; i < ports.size(); ++i) {
-    links_.push_back(std::make_unique<Link>(
-        ports[i], [this, i](uint64_t connection, bool from_server, std::string_view bytes) {
-          Read(i, connection, from_server, bytes);
-        }));
-  }
+           const std::vector<int>& ports, Kind kind)
+    : witness_(witness),
+      process_(std::move(process)),
+      election_(std::move(election)),
+      kind_(kind),
+      port_(kind == Kind::kOneName ? FreePort() : 0) {
+  for (const int port : ports) replicas_.push_back(Connect(port));
+  if (kind != Kind::kClosed) Open();
+}
+
+Wire::Replica Wire::Connect(int port) {
+  const size_t number = links_made_++;
+  const std::string address =
+      "127.0.0." + std::to_string(kind_ == Kind::kOneName ? kFirstHost + number : 1);
+  const auto tap = [this, number](uint64_t connection, bool from_server, std::string_view bytes) {
+    Read(number, connection, from_server, bytes);
+  };
+  return {port, address, std::make_unique<Link>(port, tap, loopback::Bind(address, port_))};
 }
 
 std::string Wire::endpoints() const {
+  if (kind_ == Kind::kOneName) return kName + (":" + std::to_string(port_));
   std::string endpoints;
-  for (const auto& link : links_) {
-    endpoints += (endpoints.empty() ? "" : ",") + ("127.0.0.1:" + std::to_string(link->port()));
+  for (const auto& replica : replicas_) {
+    endpoints += (endpoints.empty() ? "" : ",") + replica.address + ":" +
+                 std::to_string(replica.link->port());
   }
   return endpoints;
 }
 
+std::string Wire::hosts() const {
+  std::string hosts = "127.0.0.1 localhost\n";
+  for (const auto& replica : replicas_) hosts += replica.address + " " + kName + "\n";
+  return hosts;
+}
+
+void Wire::Open() {
+  if (std::exchange(open_, true)) return;
+  for (const auto& replica : replicas_) replica.link->Open();
+}
+
+void Wire::Move(size_t replica) {
+  replicas_[replica].link.reset();
+  replicas_[replica] = Connect(replicas_[replica].port);
+  replicas_[replica].link->Open();
+}
+
 void Wire::Become(Link::State state, std::chrono::milliseconds delay) {
-  for (const auto& link : links_) link->Become(state, delay);
+  for (const auto& replica : replicas_) replica.link->Become(state, delay);
 }
 
 void Wire::Read(size_t link, uint64_t connection, bool from_server, std::string_view bytes) {

@@ -38,13 +38,24 @@ class Messages {
   std::map<uint32_t, std::string> calls_;
 };
 
-// Thread-safe.
+// Thread-safe, except for Open and Move.
 class Wire {
  public:
+  enum class Kind : uint8_t {
+    kOpen,
+    kClosed,   // connections are refused, until it is opened
+    kOneName,  // the replicas are addresses of one name, which may move
+  };
+
   // `ports` are the replicas', in the candidate's order.
-  Wire(Witness& witness, std::string process, std::string election, const std::vector<int>& ports);
+  Wire(Witness& witness, std::string process, std::string election, const std::vector<int>& ports,
+       Kind kind = Kind::kOpen);
 
   [[nodiscard]] std::string endpoints() const;  // for the candidate
+  [[nodiscard]] std::string hosts() const;      // its /etc/hosts, as it has to be now
+  void Open();
+  // A replica is at another address of the name from now on, and no longer at the one before.
+  void Move(size_t replica);
   void Become(Link::State state, std::chrono::milliseconds delay = {});
 
  private:
@@ -55,6 +66,13 @@ class Wire {
     Messages answers{false};
   };
 
+  struct Replica {
+    int port;
+    std::string address;  // at which the candidate finds it
+    std::unique_ptr<Link> link;
+  };
+
+  [[nodiscard]] Replica Connect(int port);
   void Read(size_t link, uint64_t connection, bool from_server, std::string_view bytes);
   void ReadRequest(const Call& call, const std::string& bytes, Moment now);
   void ReadAnswer(const Call& call, const std::string& bytes, Moment now);
@@ -62,11 +80,15 @@ class Wire {
   Witness& witness_;
   const std::string process_;
   const std::string election_;
+  const Kind kind_;
+  const int port_;  // of all addresses of the name
+  size_t links_made_ = 0;
+  bool open_ = false;
   std::mutex mutex_;
   std::map<std::pair<size_t, uint64_t>, Connection> connections_;  // guarded by mutex_
   std::map<Call, Moment> campaigns_;                               // guarded by mutex_
   std::map<Call, std::map<uint64_t, Moment>> renewals_;            // guarded by mutex_; by sequence
-  std::vector<std::unique_ptr<Link>> links_;  // the last: their threads read along
+  std::vector<Replica> replicas_;  // the last: the threads of the links read along
 };
 
 }  // namespace tenure::testing
