@@ -61,7 +61,7 @@ constexpr Default kDefaults[] = {
     {"max_length_for_sort_data", "4"},
     {"max_recursive_iterations", "0"},
     {"max_seeks_for_key", "1"},
-    {"max_session_mem_used", "8192"},
+    {"max_session_mem_used", "131072"},  // less than 64 kB can crash MariaDB 10.11 at a login
     {"max_sort_length", "64"},
     {"max_statement_time", "0.000001"},
     {"net_read_timeout", "1"},

@@ -290,9 +290,10 @@ TEST_P(StoreContract, UnknownElectionsAndSessionsAreAnswers) {
 TEST_P(StoreContract, AnExpiredLeaderIsFoundMarkedAndReplaced) {
   const SessionId brief = NewSessionId();
   const SessionId next = NewSessionId();
-  Stand("e", brief, "brief", 50ms);
-  Stand("f", brief, "brief", 50ms);
-  Stand("e", next, "next");
+  // In one transaction, in which no lease ends.
+  Run(*store_, {Campaign{{"e"}, brief, Campaign::Opening{"brief", 50ms}, {}, "v", 0, {7}},
+                Campaign{{"f"}, brief, Campaign::Opening{"brief", 50ms}, {}, "v", 0, {7}},
+                Campaign{{"e"}, next, Campaign::Opening{"next", 60s}, {}, "v", 0, {7}}});
 
   ASSERT_TRUE(Eventually([&] { return !View("e").LeaderAlive(); }));
   const DueWork due = store_->FindDueWork(10).value();
@@ -319,8 +320,8 @@ TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
   std::vector<SessionId> ids = {NewSessionId(), NewSessionId(), NewSessionId()};
   std::ranges::sort(ids);
   Stand("e", ids[0], "a");
-  Stand("e", ids[1], "b", 50ms);
   Stand("e", ids[2], "c");
+  Stand("e", ids[1], "b", 50ms);
   ASSERT_TRUE(Eventually([&] { return !store_->FindDueWork(10).value().expired.empty(); }));
 
   EXPECT_THAT(store_->ListUnended({}, 2).value(), ElementsAre(ids[0], ids[1]));
