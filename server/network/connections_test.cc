@@ -117,7 +117,7 @@ TEST(ConnectionsTest, ADescriptorThatIsGivenAgainIsCountedOnce) {
   const Descriptor other = NewSocket();
   ASSERT_EQ(other.number(), number);
 
-  EXPECT_EQ(connections.Add(other, V4(2)), std::nullopt);
+  EXPECT_EQ(connections.Add(other, V4(1)), std::nullopt) << "its address has room again, too";
   EXPECT_EQ(connections.open(), 1u);
 }
 
