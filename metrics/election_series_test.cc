@@ -89,6 +89,20 @@ TEST(ElectionSeriesTest, TheLeaderIsNamedWhileItLeads) {
   EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_leader_info{")));
 }
 
+TEST(ElectionSeriesTest, WhoPublishesAValueOrIsAskedToMakeWayStillLeads) {
+  for (const EventType type : {EventType::kProclaimed, EventType::kHandoverAsked}) {
+    Metrics metrics({.elections_max = 10});
+    Event event = ElectedIn("orders", 2, 1);
+    event.type = type;
+
+    metrics.election_series.Heard(ElectedIn("orders", 1, 1));
+    metrics.election_series.Heard(event);
+
+    EXPECT_THAT(metrics, ShowsOf("orders", "has_leader", "1"));
+    EXPECT_THAT(metrics, ShowsLeader("orders", "alice"));
+  }
+}
+
 TEST(ElectionSeriesTest, TheFirstElectionsAreKeptWhenThereIsNoMoreRoom) {
   Metrics metrics({.elections_max = 2});
 
