@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <mutex>
 
 namespace tenure::rpc {
 namespace {
@@ -15,7 +16,7 @@ using ::testing::ElementsAre;
 class ReplicaServiceTest : public ::testing::Test {
  protected:
   ReplicaServiceTest() {
-    service_.WhenFollowed([this] { followed_.set_value(); });
+    service_.WhenFollowed([this] { std::call_once(once_, [this] { followed_.set_value(); }); });
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -27,32 +28,51 @@ class ReplicaServiceTest : public ::testing::Test {
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     stub_ = replicas::ReplicaService::NewStub(grpc::CreateCustomChannel(
         "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), arguments));
-    context_.set_deadline(std::chrono::system_clock::now() + 30s);
-    replicas::FollowRequest request;
-    request.set_replica_id(service_.id());
-    reader_ = stub_->Follow(&context_, request);
+    first_ = Follow();
     followed_.get_future().wait();
   }
-  ~ReplicaServiceTest() override {
-    context_.TryCancel();
-    (void)reader_->Finish();
+
+  // One follower's stream.
+  struct Stream {
+    ~Stream() {
+      if (reader == nullptr) return;
+      context.TryCancel();
+      (void)reader->Finish();
+    }
+    // The next message; empty if none comes.
+    std::vector<uint64_t> Read() {
+      replicas::FollowResponse message;
+      if (!reader->Read(&message)) return {};
+      return {message.offsets().begin(), message.offsets().end()};
+    }
+    grpc::StatusCode End() {
+      while (!Read().empty()) continue;
+      return std::exchange(reader, nullptr)->Finish().error_code();
+    }
+
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<replicas::FollowResponse>> reader;
+  };
+  std::unique_ptr<Stream> Follow(const std::string& service_id = "") {
+    auto stream = std::make_unique<Stream>();
+    stream->context.set_deadline(std::chrono::system_clock::now() + 30s);
+    replicas::FollowRequest request;
+    request.set_replica_id(service_.id());
+    request.set_service_id(service_id);
+    stream->reader = stub_->Follow(&stream->context, request);
+    return stream;
   }
 
   void Commit(int partition, uint64_t offset) { service_.Committed({partition, offset}); }
-  // The next message; empty if none comes.
-  std::vector<uint64_t> Read() {
-    replicas::FollowResponse message;
-    if (!reader_->Read(&message)) return {};
-    return {message.offsets().begin(), message.offsets().end()};
-  }
+  std::vector<uint64_t> Read() { return first_->Read(); }
 
   Metrics metrics_;
   ReplicaService service_{metrics_, "the id"};
+  std::once_flag once_;
   std::promise<void> followed_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<replicas::ReplicaService::Stub> stub_;
-  grpc::ClientContext context_;
-  std::unique_ptr<grpc::ClientReader<replicas::FollowResponse>> reader_;
+  std::unique_ptr<Stream> first_;
 };
 
 TEST_F(ReplicaServiceTest, CommitsDuringAHeldBackWriteArriveAfterIt) {
@@ -73,6 +93,23 @@ TEST_F(ReplicaServiceTest, ACommitAfterAHeldBackWriteArrives) {
   EXPECT_THAT(Read(), ElementsAre(1, 0, 3, 0));
   Commit(2, 4);
   EXPECT_THAT(Read(), ElementsAre(1, 0, 4, 0));
+}
+
+TEST_F(ReplicaServiceTest, WhoBeginsToFollowHearsWhatWasCommittedBefore) {
+  Commit(1, 5);
+
+  EXPECT_THAT(Follow()->Read(), ElementsAre(0, 5, 0, 0));
+}
+
+TEST_F(ReplicaServiceTest, ReplicasFollowBeforeTheServiceIsKnown) {
+  EXPECT_THAT(Follow("1f")->Read(), ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(ReplicaServiceTest, NobodyFollowsAReplicaThatDrains) {
+  service_.Drain();
+
+  EXPECT_EQ(first_->End(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Follow()->End(), grpc::StatusCode::UNAVAILABLE);
 }
 
 }  // namespace
