@@ -402,6 +402,16 @@ TEST_F(CampaignSetTest, AndAtLeastEverySecond) {
   EXPECT_THAT(Elect(), ElementsAre("stop no answer", "waited 1000 ms", "elected in all 2"));
 }
 
+TEST_F(CampaignSetTest, EachTryIsFollowedByTheNext) {
+  Begin();
+  Block();
+  for (int i = 0; i < 2; ++i) {
+    call_.Advance(1s);
+    Due(TimerId::kRetry);
+    EXPECT_THAT(Block(), ElementsAre("stop no answer", "retry in 1000 ms"));
+  }
+}
+
 TEST_F(CampaignSetTest, TriesAgainSoonAfterAVacancy) {
   Begin();
   Block();
@@ -421,6 +431,16 @@ TEST_F(CampaignSetTest, AVacancyDuringATryMakesTheNextOneSooner) {
   Begin();
   EXPECT_THAT(Vacate(), IsEmpty());
   EXPECT_THAT(Block(), ElementsAre("stop no answer", "retry in 5 ms"));
+}
+
+TEST_F(CampaignSetTest, AVacancyHastensOneTryOnly) {
+  Begin();
+  Block();
+  Vacate();
+  call_.Advance(5ms);
+  Due(TimerId::kRetry);
+
+  EXPECT_THAT(Block(), ElementsAre("stop no answer", "retry in 1000 ms"));
 }
 
 TEST_F(CampaignSetTest, AnElectionIsNoVacancy) {

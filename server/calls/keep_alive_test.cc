@@ -59,6 +59,14 @@ class KeepAliveTest : public ::testing::Test {
     }
     return texts;
   }
+  // With a value of 4 KiB.
+  static Changed LargeChange() {
+    Changed large = ChangeOf("jobs", 1, EventType::kElected, "a", 1);
+    auto event = std::make_shared<tenure::Event>(*large.event);
+    event->leader.value = std::string(4096, 'v');
+    large.event = event;
+    return large;
+  }
   Texts Sent() { return stream_.Step(Written{true}); }
   // A first renewal of `a`, with its answer sent.
   void RenewA() {
@@ -231,6 +239,16 @@ TEST_F(KeepAliveTest, TooMuchThatHappensDuringTheFirstRenewalEndsTheStream) {
               ElementsAre("error: the client reads too slowly"));
 }
 
+TEST_F(KeepAliveTest, WhatWasHeardDuringTheFirstRenewalIsHeldOnce) {
+  Ask({"a"});
+  Watch();
+  for (int i = 0; i < 600; ++i) EXPECT_THAT(stream_.Step(LargeChange()), IsEmpty());
+
+  Renew();
+
+  EXPECT_FALSE(stream_.finished());
+}
+
 TEST_F(KeepAliveTest, ItsOwnValueIsNoNews) {
   RenewA();
 
@@ -307,13 +325,9 @@ TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyLosesItsStream) {
 
 TEST_F(KeepAliveTest, AClientThatReadsTooSlowlyHoldsABoundedNumberOfBytes) {
   RenewA();
-  Changed large = ChangeOf("jobs", 1, EventType::kElected, "a", 1);
-  auto event = std::make_shared<tenure::Event>(*large.event);
-  event->leader.value = std::string(4096, 'v');
-  large.event = event;
-  stream_.Step(large);
+  stream_.Step(LargeChange());
   int held = 0;
-  while (stream_.Step(large).empty()) ++held;
+  while (stream_.Step(LargeChange()).empty()) ++held;
 
   EXPECT_TRUE(stream_.finished());
   EXPECT_THAT(held, AllOf(Gt(900), Lt(1'100)));
