@@ -95,7 +95,8 @@ grpc::Status Follower::FindService(Connection& connection, ClientLog& log) {
   const std::string known = connection.service().id;
   const grpc::Status status = Settle(result, connection, log, HolderNow());
   if (status.ok() && !known.empty() && known != connection.service().id) {
-    observation_ = Observation(options_.wish);
+    // Revisions are those of the other service.
+    observation_ = Observation({options_.wish.names, options_.wish.prefix});
     listener_.replaced();
   }
   return status;

@@ -1,6 +1,13 @@
 #include "client/observation.h"
 
+#include <utility>
+
 namespace tenure {
+
+// As if everything before had been seen.
+Observation::Observation(Wish wish) : wish_(std::move(wish)) {
+  for (const auto& [election, revision] : wish_.from_revisions) seen_[election] = revision - 1;
+}
 
 // An observer resumes each election that it has seen by name: the contract allows as many selectors
 // as one stream may watch elections, and the prefixes on top.
@@ -54,7 +61,9 @@ Observation::Verdict Observation::Note(const v1::Event& event) {
   const auto seen = seen_.find(event.election());
   // The service knows which one is the first: in a database that was restored it is not 1.
   const bool first = seen == seen_.end() || seen->second == 0;
-  const uint64_t next = first ? wish_.from_revision.value_or(1) : seen->second + 1;
+  const uint64_t wished =
+      wish_.from_revisions.contains(event.election()) ? 1 : wish_.from_revision.value_or(1);
+  const uint64_t next = first ? wished : seen->second + 1;
   if (event.revision() < next) return Verdict::kKnown;
   if (event.revision() > next && !(first && next == 1)) return Verdict::kGap;
   seen_[event.election()] = event.revision();

@@ -20,6 +20,7 @@ class Observation {
     std::vector<std::string> names;  // of elections, or their prefixes
     bool prefix = false;
     std::optional<uint64_t> from_revision = {};
+    std::map<std::string, uint64_t> from_revisions = {};  // of single elections, instead of it
   };
   enum class Verdict {
     kNews,
@@ -27,7 +28,7 @@ class Observation {
     kGap,    // something is missing before it: only another stream can tell
   };
 
-  explicit Observation(Wish wish) : wish_(std::move(wish)) {}
+  explicit Observation(Wish wish);
 
   // What to ask for on the next stream.
   [[nodiscard]] v1::ObserveRequest Request() const;

@@ -53,6 +53,35 @@ TEST(ObservationTest, ItStartsWithTheRequestedSelectors) {
   EXPECT_THAT(Asked(Observation({{"a/", "b/"}, true})), ElementsAre("prefix a/", "prefix b/"));
 }
 
+TEST(ObservationTest, SingleElectionsStartWithTheirOwnRevisions) {
+  EXPECT_THAT(Asked(Observation({{"e", "f"}, false, {}, {{"e", 7}}})),
+              ElementsAre("e from 7", "f"));
+  EXPECT_THAT(Asked(Observation({{"e", "f"}, false, 3, {{"e", 7}}})),
+              ElementsAre("e from 7", "f from 3"));
+  EXPECT_THAT(Asked(Observation({{"a/"}, true, {}, {{"a/x", 7}}})),
+              ElementsAre("a/x from 7", "prefix a/"));
+}
+
+TEST(ObservationTest, TheOwnRevisionOfAnElectionComesFirst) {
+  Observation observation({{"e", "f"}, false, 3, {{"e", 7}, {"f", 1}}});
+
+  EXPECT_EQ(observation.Note(EventOf("e", 6)), kKnown);
+  EXPECT_EQ(observation.Note(EventOf("e", 8)), kGap);
+  EXPECT_EQ(observation.Note(EventOf("e", 7)), kNews);
+  EXPECT_EQ(observation.Note(EventOf("f", 1)), kNews);
+
+  EXPECT_THAT(Asked(observation), ElementsAre("e from 8", "f from 2"));
+}
+
+// It starts again with whichever event the service says is its first.
+TEST(ObservationTest, ADeletedElectionForgetsItsOwnRevision) {
+  Observation observation({{"a/"}, true, {}, {{"a/x", 7}}});
+  EXPECT_EQ(observation.Note(Resync("a/x", 0)), kNews);
+  EXPECT_THAT(Asked(observation), ElementsAre("prefix a/"));
+
+  EXPECT_EQ(observation.Note(EventOf("a/x", 5)), kNews);
+}
+
 TEST(ObservationTest, EachElectionResumesAfterItsLastNewRevision) {
   Observation observation({{"e", "f", "g"}});
 

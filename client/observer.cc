@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -20,6 +21,27 @@ void Check(bool fulfilled, const std::string& what_is_wrong) {
   if (!fulfilled) throw std::invalid_argument(what_is_wrong);
 }
 
+bool Selects(const ObserverOptions& options, const std::string& election) {
+  return std::ranges::any_of(options.names, [&](const std::string& name) {
+    return options.prefix ? election.starts_with(name) : election == name;
+  });
+}
+
+void CheckFromRevisions(const ObserverOptions& options) {
+  for (const auto& [election, revision] : options.from_revisions) {
+    Check(Selects(options, election),
+          "from_revisions has the election '" + election + "', which is not observed");
+    const auto parsed = ParseElectionName(election);
+    Check(parsed.has_value(), parsed ? "" : "from_revisions: " + parsed.error().message);
+    Check(revision != 0, "from_revisions has 0 for '" + election + "'; revisions start at 1");
+  }
+  if (!options.prefix) return;
+  const size_t most = kObservedMax - options.names.size();
+  Check(options.from_revisions.size() <= most,
+        "from_revisions has " + std::to_string(options.from_revisions.size()) +
+            " entries; the maximum is " + std::to_string(most));
+}
+
 Follower::Options ToFollowerOptions(const ObserverOptions& options) {
   const auto endpoints = ParseEndpoints(options.endpoints);
   Check(endpoints.has_value(), endpoints ? "" : "endpoints: " + endpoints.error());
@@ -36,9 +58,10 @@ Follower::Options ToFollowerOptions(const ObserverOptions& options) {
   Check(options.service_id.empty() || IsServiceId(options.service_id),
         "service_id '" + options.service_id + "' is not 32 lower-case hexadecimal digits");
   Check(options.from_revision != 0, "from_revision is 0; revisions start at 1");
+  CheckFromRevisions(options);
   Check(options.silence_max > 0ms, "silence_max is not positive; it must be more than 0");
   return {.endpoints = options.endpoints,
-          .wish = {options.names, options.prefix, options.from_revision},
+          .wish = {options.names, options.prefix, options.from_revision, options.from_revisions},
           .silence_max = options.silence_max,
           .log = options.log,
           .service_id = options.service_id};

@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,12 @@ struct ObserverOptions {
   // The revision to start with in each election, instead of a snapshot. 1: all events that the
   // service still has.
   std::optional<uint64_t> from_revision = {};
+  // The same for single elections, by name, instead of `from_revision`: for programs that store how
+  // far they have come in each. {{"orders", 8}} continues after revision 7 of orders. Each must be
+  // one of `names`, or begin with one of them if `prefix` is set; then names and entries together
+  // are at most 10,000. After on_service_replaced, neither option applies: the revisions were those
+  // of the other service.
+  std::map<std::string, uint64_t> from_revisions = {};
   // A stream that is silent for this long is given up. The service sends something at least every
   // ten seconds; a shorter limit gives up healthy streams too.
   std::chrono::milliseconds silence_max{30'000};
@@ -72,7 +79,7 @@ struct ObserverOptions {
   // elections have started, then every few seconds.
   std::function<void(const v1::Progress&)> on_progress = {};
   // All endpoints belong to another service now, such as after its database was made again. All
-  // that was reported before is void; the elections start again.
+  // that was reported before is void; the elections start again, with snapshots.
   std::function<void()> on_service_replaced = {};
   // The stream broke, or could not be opened. The observer tries again, on the next replica.
   std::function<void(const grpc::Status&)> on_broken = {};

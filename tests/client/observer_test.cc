@@ -17,6 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 // Options of an observer that writes into a diary, but for progress.
 ObserverOptions Writing(Diary& diary, const std::string& endpoints,
@@ -94,6 +96,29 @@ TEST_P(ObserverTest, AfterABreakThereIsNoGapAndNoRepetition) {
   auto lines = diary.Lines();
   std::erase(lines, "broken");
   EXPECT_EQ(lines, expected);
+}
+
+TEST_P(ObserverTest, EachElectionContinuesAfterTheRevisionThatTheProgramHasStored) {
+  const auto session = Campaign(A(), {"jobs/1", "a"}).session().session_id();
+  Campaign(A(), {"jobs/2", "a", session});
+  Campaign(A(), {"jobs/3", "a", session});
+  Proclaim(A(), session, "jobs/1", 1, "v");
+  Resign(A(), session, "jobs/1");
+  Resign(A(), session, "jobs/2");
+  for (const bool prefix : {false, true}) {
+    Diary diary;
+    auto options = Writing(diary, relay_->endpoint(), {"jobs/1", "jobs/2", "jobs/3"}, prefix);
+    options.from_revisions = {{"jobs/1", 3}, {"jobs/2", 2}};
+    options.on_progress = [&](const v1::Progress&) { diary.Write("progress"); };
+    const tenure::Observer observer(options);
+    diary.WaitFor("progress");
+
+    auto lines = diary.Lines();
+    std::erase(lines, "progress");
+    EXPECT_THAT(lines,
+                UnorderedElementsAre("jobs/1 3 VACATED a 1 RESIGNED",
+                                     "jobs/2 2 VACATED a 1 RESIGNED", "jobs/3 1 SNAPSHOT a"));
+  }
 }
 
 TEST_P(ObserverTest, ElectionsCreatedDuringABreakStartWithTheirFirstEvent) {
@@ -347,6 +372,41 @@ TEST(ObserverOptionsTest, MalformedOptionsAreAnErrorAtOnce) {
                std::invalid_argument);
   EXPECT_THROW(observe({.names = {"e"}, .from_revision = 0}), std::invalid_argument);
   EXPECT_THROW(observe({.names = {"e"}, .silence_max = 0ms}), std::invalid_argument);
+}
+
+// Says nothing if the options are accepted.
+std::string Complaint(const ObserverOptions& options) {
+  try {
+    const tenure::Observer observer(options);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ObserverOptionsTest, MalformedFromRevisionsAreAnErrorAtOnce) {
+  const auto by_name = [](std::map<std::string, uint64_t> from_revisions) {
+    return Complaint({.log = nullptr, .names = {"e"}, .from_revisions = std::move(from_revisions)});
+  };
+  const auto by_prefix = [](std::map<std::string, uint64_t> from_revisions) {
+    return Complaint({.log = nullptr,
+                      .names = {"e"},
+                      .prefix = true,
+                      .from_revisions = std::move(from_revisions)});
+  };
+
+  EXPECT_EQ(by_name({{"e", 1}}), "");
+  EXPECT_EQ(by_prefix({{"ef", 1}}), "");
+  EXPECT_EQ(by_name({{"ef", 1}}), "from_revisions has the election 'ef', which is not observed");
+  EXPECT_EQ(by_prefix({{"f", 1}}), "from_revisions has the election 'f', which is not observed");
+  EXPECT_EQ(by_name({{"e", 0}}), "from_revisions has 0 for 'e'; revisions start at 1");
+  EXPECT_THAT(by_prefix({{"e\n", 1}}), StartsWith("from_revisions: "));
+
+  std::map<std::string, uint64_t> many;
+  for (int i = 0; i < 9'999; ++i) many["e" + std::to_string(i)] = 1;
+  EXPECT_EQ(by_prefix(many), "");
+  many["e"] = 1;
+  EXPECT_EQ(by_prefix(many), "from_revisions has 10000 entries; the maximum is 9999");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Each database is one service: a replica on another database elects no second leader.
 
 #include "tenure/leader_cache.h"
+#include "tenure/observer.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/rpc/tool.h"
 
@@ -176,6 +177,31 @@ TEST_F(ReplacedServiceTest, APinnedClientStaysAway) {
   diary.WaitFor("no endpoint belongs to service " + before + ": " + server_.endpoint() + " to " +
                 ServiceOf(server_) + "; correct the endpoints or service_id; still trying");
   EXPECT_EQ(Leader(server_, "e").term(), 0u);
+}
+
+TEST_F(ReplacedServiceTest, AnObserverStartsAgainWithSnapshots) {
+  const auto session = Campaign(server_, {"e", "a"}).session().session_id();
+  Proclaim(server_, session, "e", 1, "v");
+  Diary diary;
+  const tenure::Observer observer(
+      {.endpoints = server_.endpoint(),
+       .log = nullptr,
+       .names = {"e"},
+       .from_revisions = {{"e", 2}},
+       .on_snapshot =
+           [&](const v1::Snapshot& it) { diary.Write("snapshot " + it.leader().candidate()); },
+       .on_event = [&](const v1::Event& it) { diary.Write(std::to_string(it.revision())); },
+       .on_service_replaced = [&] { diary.Write("replaced"); }});
+  diary.WaitFor("2");
+
+  Replace();
+  Campaign(server_, {"e", "b"});
+
+  diary.WaitFor("replaced");
+  EXPECT_TRUE(Eventually([&] {
+    const std::string line = diary.Lines().back();
+    return line == "snapshot b" || line == "1";
+  })) << ::testing::PrintToString(diary.Lines());
 }
 
 TEST_F(ReplacedServiceTest, ACacheStartsAgain) {
