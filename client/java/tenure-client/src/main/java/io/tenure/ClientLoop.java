@@ -468,7 +468,9 @@ final class ClientLoop {
       if (waiting.size() > 1) return; // the survey is under way
       long number = ++surveys;
       connection
-          .survey(bounded(patience))
+          .survey(
+              bounded(patience),
+              (replica, id) -> tell((session, now) -> connection.isOfThisService(replica, id)))
           .thenAccept(answers -> tell((session, now) -> surveyed(number, answers)));
     }
 

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 
 /** The replicas of one service, one of them in use. Any will do. Not thread-safe. */
 final class Connection implements AutoCloseable {
@@ -178,8 +179,10 @@ final class Connection implements AutoCloseable {
     return !isQuiet && (endpoints.size() > 1 || serviceId != null);
   }
 
-  CompletableFuture<List<ServiceChoice.Answer>> survey(long patience) {
-    return Survey.of(replicas, serviceId, patience);
+  /** What comes {@code late} is for {@link #isOfThisService}, on the thread of this connection. */
+  CompletableFuture<List<ServiceChoice.Answer>> survey(
+      long patience, BiConsumer<Replica, String> late) {
+    return Survey.of(replicas, serviceId, patience, late);
   }
 
   /** What the endpoints have said. Answers with null, or with why nothing can be asked now. */

@@ -10,8 +10,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -70,6 +72,7 @@ public final class Observer implements AutoCloseable {
   private final CountDownLatch closed = new CountDownLatch(1);
   private boolean started; // under this
   private volatile Stream stream; // null: none is open
+  private final Queue<Runnable> lateAnswers = new ConcurrentLinkedQueue<>(); // of surveys
 
   private Observer(Builder builder) {
     prefixes = builder.prefix ? builder.names : List.of();
@@ -336,6 +339,7 @@ public final class Observer implements AutoCloseable {
           String details = "the stream was silent for " + Duration.ofNanos(silenceMax);
           return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
         }
+        hearLateAnswers();
         if (message.end != null) return ofAnotherService(connection, replica, message.end);
         String id = message.response.getServiceId();
         if (!connection.isOfThisService(replica, id)) return ServiceException.anotherService(id);
@@ -356,12 +360,19 @@ public final class Observer implements AutoCloseable {
   private ServiceException survey(Connection connection, ObserverListener listener) {
     if (!connection.needsSurvey()) return null;
     String before = connection.serviceId();
-    CompletableFuture<List<ServiceChoice.Answer>> survey = connection.survey(SURVEY_PATIENCE);
+    CompletableFuture<List<ServiceChoice.Answer>> survey =
+        connection.survey(
+            SURVEY_PATIENCE,
+            (replica, id) -> lateAnswers.add(() -> connection.isOfThisService(replica, id)));
     ServiceException error = connection.takeIn(awaitFor(Lease.NEVER, left -> answersOf(survey)));
     if (error != null || before == null || before.equals(connection.serviceId())) return error;
     observation = new Observation(wish.withoutRevisions());
     tell(() -> listener.serviceReplaced(connection.serviceId()));
     return null;
+  }
+
+  private void hearLateAnswers() {
+    for (Runnable late = lateAnswers.poll(); late != null; late = lateAnswers.poll()) late.run();
   }
 
   /** It ends by itself, in time. */

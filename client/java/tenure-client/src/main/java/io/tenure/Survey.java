@@ -11,19 +11,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 
 /** Asks all endpoints at once which service they belong to. */
 final class Survey {
   private final List<Replica> replicas;
   private final String known; // null: none
+  private final BiConsumer<Replica, String> late;
   private final ServiceChoice.Answer[] answers; // null: none yet; these under this
   private final Map<String, Integer> votes = new HashMap<>();
   private int missing;
   private final CompletableFuture<List<ServiceChoice.Answer>> end = new CompletableFuture<>();
 
-  private Survey(List<Replica> replicas, String known) {
+  private Survey(List<Replica> replicas, String known, BiConsumer<Replica, String> late) {
     this.replicas = List.copyOf(replicas);
     this.known = known;
+    this.late = late;
     answers = new ServiceChoice.Answer[replicas.size()];
     missing = replicas.size();
   }
@@ -32,10 +35,12 @@ final class Survey {
    * Ends when all have answered, when more than half of them agree, or after {@code patience}.
    *
    * @param known an agreement on another id does not end it early; null if none is known
+   * @param late is told the id of each replica that answers after an early end, until {@code
+   *     patience} is over; on one of gRPC's threads
    */
   static CompletableFuture<List<ServiceChoice.Answer>> of(
-      List<Replica> replicas, String known, long patience) {
-    Survey survey = new Survey(replicas, known);
+      List<Replica> replicas, String known, long patience, BiConsumer<Replica, String> late) {
+    Survey survey = new Survey(replicas, known, late);
     for (int i = 0; i < replicas.size(); i++) survey.ask(i, patience);
     return survey.end;
   }
@@ -84,6 +89,6 @@ final class Survey {
         taken.add(answers[i] == null ? none : answers[i]);
       }
     }
-    end.complete(taken);
+    if (!end.complete(taken) && id != null) late.accept(replicas.get(index), id);
   }
 }

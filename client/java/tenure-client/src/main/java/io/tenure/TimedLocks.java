@@ -279,13 +279,19 @@ public final class TimedLocks implements AutoCloseable {
     CompletableFuture<List<ServiceChoice.Answer>> survey;
     synchronized (connection) {
       if (!isUnsure || !connection.needsSurvey()) return;
-      survey = connection.survey(ANSWER_PATIENCE.toNanos());
+      survey = connection.survey(ANSWER_PATIENCE.toNanos(), this::heard);
     }
     List<ServiceChoice.Answer> answers = survey.join();
     synchronized (connection) {
       ServiceException error = connection.takeIn(answers);
       if (error != null) throw error;
       isUnsure = false;
+    }
+  }
+
+  private void heard(Replica replica, String id) {
+    synchronized (connection) {
+      connection.isOfThisService(replica, id);
     }
   }
 

@@ -7,10 +7,21 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
 import io.grpc.ServerCredentials;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
 import io.grpc.TlsServerCredentials;
+import io.grpc.stub.StreamObserver;
 import io.tenure.testing.Service;
+import io.tenure.v1.ElectionServiceGrpc;
+import io.tenure.v1.IdentifyRequest;
+import io.tenure.v1.IdentifyResponse;
+import io.tenure.v1.Snapshot;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,8 +34,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -140,7 +153,11 @@ class MessagesTest {
 
   /** A server of gRPC that is not Tenure. */
   private String serve(ServerCredentials credentials) throws IOException {
-    Server server = Grpc.newServerBuilderForPort(0, credentials).build().start();
+    return serve(Grpc.newServerBuilderForPort(0, credentials));
+  }
+
+  private String serve(ServerBuilder<?> builder) throws IOException {
+    Server server = builder.build().start();
     opened.add(server::shutdownNow);
     return "127.0.0.1:" + server.getPort();
   }
@@ -266,6 +283,77 @@ class MessagesTest {
         for (String name : List.of("https.proxyHost", "https.proxyPort", "http.nonProxyHosts")) {
           System.clearProperty(name);
         }
+      }
+    }
+  }
+
+  /** A replica of another service, which says so when those who ask have chosen one already. */
+  private String serveSlowStranger(String serviceId, AtomicReference<CountDownLatch> chosen)
+      throws IOException {
+    ElectionServiceGrpc.ElectionServiceImplBase stranger =
+        new ElectionServiceGrpc.ElectionServiceImplBase() {
+          @Override
+          public void identify(IdentifyRequest request, StreamObserver<IdentifyResponse> answer) {
+            try {
+              chosen.get().await();
+            } catch (InterruptedException shutDown) {
+              return;
+            }
+            answer.onNext(IdentifyResponse.newBuilder().setServiceId(serviceId).build());
+            answer.onCompleted();
+          }
+        };
+    ServerInterceptor refusing =
+        new ServerInterceptor() {
+          @Override
+          public <Q, A> ServerCall.Listener<Q> interceptCall(
+              ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+            if (call.getMethodDescriptor().getBareMethodName().equals("Identify")) {
+              return next.startCall(call, headers);
+            }
+            chosen.get().countDown();
+            call.close(Status.UNAVAILABLE, new Metadata());
+            return new ServerCall.Listener<>() {};
+          }
+        };
+    return serve(
+        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+            .addService(stranger)
+            .intercept(refusing));
+  }
+
+  @Test
+  void aSlowReplicaOfAnotherServiceIsNamedOnce() throws Exception {
+    String id = "9".repeat(32);
+    AtomicReference<CountDownLatch> chosen = new AtomicReference<>(new CountDownLatch(1));
+    String slow = serveSlowStranger(id, chosen);
+    String warning = slow + " belongs to service " + id + ", not to ";
+    try (Service service = Service.start();
+        Service replica = service.startReplica()) {
+      String endpoints = String.join(",", slow, service.endpoint(), replica.endpoint());
+      try (TimedLocks locks = TimedLocks.builder().endpoints(endpoints).build();
+          Observer observer = Observer.builder().endpoints(endpoints).names("orders").build()) {
+        locks.tryLock("backup", Duration.ofHours(1)).orElseThrow();
+        chosen.get().countDown();
+        next(warning);
+
+        chosen.set(new CountDownLatch(1));
+        observer.start(
+            new ObserverListener() {
+              @Override
+              public void snapshot(Snapshot snapshot) {
+                chosen.get().countDown();
+              }
+            });
+        next(warning);
+
+        chosen.set(new CountDownLatch(1));
+        TenureClient client = client(endpoints, null, Duration.ofHours(1));
+        new Elector(client).stand("orders").awaitSeat();
+        chosen.get().countDown();
+        next(warning);
+
+        assertTrue(lines.stream().noneMatch(line -> line.contains(warning)), lines.toString());
       }
     }
   }

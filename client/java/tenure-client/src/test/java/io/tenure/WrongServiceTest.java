@@ -76,7 +76,7 @@ class WrongServiceTest {
     Connection connection =
         new Connection(service.endpoint(), Connection.Credentials.NONE, null, List.of());
     try (connection) {
-      return connection.survey(PATIENCE.toNanos()).join().get(0).serviceId();
+      return connection.survey(PATIENCE.toNanos(), (replica, id) -> {}).join().get(0).serviceId();
     }
   }
 
