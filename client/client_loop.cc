@@ -29,11 +29,6 @@ constexpr auto kLongestPatience = 24h;
 // Tries that fit into the time that the end may take, if each replica that is asked hangs.
 constexpr int kEndTries = 5;
 
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-
 ClientSessionOptions SessionOptions(const ClientOptions& options) {
   ClientSessionOptions session{options.candidate, std::nullopt, options.supersede};
   if (options.lease_ttl != 0ms) session.lease_ttl = options.lease_ttl;
@@ -73,6 +68,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
       if (EndedAt(now)) TellEnd();
     }
     for (const auto& [number, cancel] : calls_) cancel();
+    CancelSurvey();
     if (stream_ != nullptr) stream_->Close();
     mailbox_->Close();
   }
@@ -207,19 +203,26 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   // Before a session is opened, the endpoints are asked which service they belong to.
   void Do(const SendCampaign& send) {
     if (!send.request.session_id().empty() || !connection_.needs_survey()) return Campaign(send);
-    const auto patience =
-        std::chrono::ceil<std::chrono::milliseconds>(std::min(send.patience, call_patience_));
-    const auto survey = Survey::Start(
-        connection_, patience, [this, send, mailbox = mailbox_](const SurveyResult& result) {
+    CancelSurvey();
+    survey_ = Survey::Start(
+        connection_, std::chrono::system_clock::now() + std::min(send.patience, call_patience_),
+        [this, send, mailbox = mailbox_](const SurveyResult& result) {
           mailbox->Put([this, send, result](ClientSession& session, Lease::Time now) {
             const grpc::Status found = Settle(result, connection_, log_, now);
             if (found.ok()) return Campaign(send);
             session.OnCampaignDone(send.call, Ended(send.call, found), {}, now);
           });
+        },
+        [this, mailbox = mailbox_](const std::string& endpoint, const std::string& service_id) {
+          mailbox->Put([this, endpoint, service_id](ClientSession&, Lease::Time) {
+            HearService(endpoint, service_id, connection_, log_);
+          });
         });
-    calls_[send.call] = [weak = std::weak_ptr(survey)] {
-      if (const auto alive = weak.lock()) alive->Cancel();
-    };
+    calls_[send.call] = [this] { CancelSurvey(); };
+  }
+
+  void CancelSurvey() {
+    if (survey_ != nullptr) survey_->Cancel();
   }
 
   void Campaign(const SendCampaign& send) {
@@ -290,10 +293,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   grpc::Status Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
     log_.Heard(endpoint, status, now);
     if (IsWrongService(status)) {
-      const std::string other = MetadataOf(status, "service_id");
-      if (!connection_.Belongs(endpoint, other)) {
-        log_.OtherService(endpoint, other, connection_.service().id);
-      }
+      HearService(endpoint, MetadataOf(status, "service_id"), connection_, log_);
     }
     return connection_.Explained(status, endpoint);
   }
@@ -324,6 +324,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::set<uint64_t> overdue_;                       // calls that were under way when the end began
   Duration call_patience_ = Duration::max();
   Lease::Time cancel_at_ = Lease::Time::max();
+  std::shared_ptr<Survey> survey_;  // the latest: late answers may still come
   std::shared_ptr<KeepAliveStream> stream_;
   bool closing_ = false;
   std::optional<Lease::Time> leave_until_;  // while seats are left before the session is ended

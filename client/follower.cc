@@ -39,6 +39,13 @@ grpc::Status Gap(const v1::ObserveResponse& response) {
 grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials) {
   Connection connection(options_.endpoints, credentials, HealthCheck::kOff, options_.service_id);
   ClientLog log(options_.log, std::move(credentials), [](const auto& task) { task(); });
+  const grpc::Status status = FollowStreams(connection, log);
+  const MutexLock lock(mutex_);
+  if (survey_ != nullptr) survey_->Cancel();
+  return status;
+}
+
+grpc::Status Follower::FollowStreams(Connection& connection, ClientLog& log) {
   while (true) {
     const grpc::Status found = FindService(connection, log);
     const std::string endpoint = connection.endpoint();
@@ -46,10 +53,7 @@ grpc::Status Follower::Run(std::shared_ptr<grpc::ChannelCredentials> credentials
     if (Stopped()) return grpc::Status::OK;
     if (found.ok()) log.Heard(endpoint, met, HolderNow());
     if (found.ok() && IsWrongService(met)) {
-      const std::string other = MetadataOf(met, "service_id");
-      if (!connection.Belongs(endpoint, other)) {
-        log.OtherService(endpoint, other, connection.service().id);
-      }
+      HearService(endpoint, MetadataOf(met, "service_id"), connection, log);
     }
     const grpc::Status status = found.ok() ? connection.Explained(met, endpoint) : found;
     if (IsFinal(status)) return status;
@@ -79,19 +83,19 @@ bool Follower::Stopped() {
 grpc::Status Follower::FindService(Connection& connection, ClientLog& log) {
   if (!connection.needs_survey()) return grpc::Status::OK;
   const auto done = std::make_shared<std::promise<SurveyResult>>();
-  const auto survey = Survey::Start(connection, kSurveyPatience, [done](SurveyResult result) {
-    done->set_value(std::move(result));
-  });
+  const auto survey = Survey::Start(
+      connection, std::chrono::system_clock::now() + kSurveyPatience,
+      [done](SurveyResult result) { done->set_value(std::move(result)); },
+      [late = late_](const std::string& endpoint, const std::string& service_id) {
+        late->Put({endpoint, service_id});
+      });
   {
     const MutexLock lock(mutex_);
+    if (survey_ != nullptr) survey_->Cancel();
     survey_ = survey;
     if (stopped_) survey->Cancel();
   }
   const SurveyResult result = done->get_future().get();
-  {
-    const MutexLock lock(mutex_);
-    survey_.reset();
-  }
   const std::string known = connection.service().id;
   const grpc::Status status = Settle(result, connection, log, HolderNow());
   if (status.ok() && !known.empty() && known != connection.service().id) {
@@ -100,6 +104,12 @@ grpc::Status Follower::FindService(Connection& connection, ClientLog& log) {
     listener_.replaced();
   }
   return status;
+}
+
+void Follower::HearLateAnswers(Connection& connection, ClientLog& log) {
+  while (const auto late = late_->Take({})) {
+    HearService(late->endpoint, *late->service_id, connection, log);
+  }
 }
 
 grpc::Status Follower::FollowOneStream(Connection& connection, ClientLog& log) {
@@ -124,6 +134,7 @@ grpc::Status Follower::FollowOneStream(Connection& connection, ClientLog& log) {
 grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection, ClientLog& log) {
   while (true) {
     const auto read = stream.Read(options_.silence_max);
+    HearLateAnswers(connection, log);
     if (read.outcome == ObserveStream::Outcome::kSilent) {
       connection.Reconnect();
       return Silent(options_.silence_max);

@@ -11,6 +11,7 @@
 
 #include "client/client_log.h"
 #include "client/connection.h"
+#include "client/mailbox.h"
 #include "client/observation.h"
 #include "core/mutex.h"
 
@@ -52,8 +53,10 @@ class Follower {
 
  private:
   [[nodiscard]] bool Stopped();
+  [[nodiscard]] grpc::Status FollowStreams(Connection& connection, ClientLog& log);
   // Asks the endpoints which service they belong to, if need be.
   [[nodiscard]] grpc::Status FindService(Connection& connection, ClientLog& log);
+  void HearLateAnswers(Connection& connection, ClientLog& log);
   // Why the stream in use is over, which is never OK.
   [[nodiscard]] grpc::Status FollowOneStream(Connection& connection, ClientLog& log);
   [[nodiscard]] grpc::Status Follow(ObserveStream& stream, Connection& connection, ClientLog& log);
@@ -65,7 +68,10 @@ class Follower {
   ConditionVariable stop_;
   bool stopped_ TENURE_GUARDED_BY(mutex_) = false;
   std::shared_ptr<ObserveStream> stream_ TENURE_GUARDED_BY(mutex_);  // while one is open
-  std::shared_ptr<Survey> survey_ TENURE_GUARDED_BY(mutex_);         // while one is under way
+  std::shared_ptr<Survey> survey_ TENURE_GUARDED_BY(mutex_);         // the latest, if there was one
+  // What endpoints have answered since it was done: heard when the stream brings something.
+  const std::shared_ptr<Mailbox<EndpointAnswer>> late_ =
+      std::make_shared<Mailbox<EndpointAnswer>>();
 
   Observation observation_;  // of the thread that runs
 };

@@ -53,18 +53,26 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
   return grpc::Status::OK;
 }
 
-std::shared_ptr<Survey> Survey::Start(Connection& connection, std::chrono::milliseconds patience,
-                                      Done done) {
+bool HearService(const std::string& endpoint, const std::string& service_id, Connection& connection,
+                 ClientLog& log) {
+  if (connection.Belongs(endpoint, service_id)) return true;
+  log.OtherService(endpoint, service_id, connection.service().id);
+  return false;
+}
+
+std::shared_ptr<Survey> Survey::Start(Connection& connection,
+                                      std::chrono::system_clock::time_point deadline, Done done,
+                                      Late late) {
   using Call = AsyncCall<v1::ElectionService::Stub, v1::IdentifyRequest, v1::IdentifyResponse>;
   std::vector<EndpointAnswer> endpoints;
   std::vector<std::shared_ptr<Call>> calls;
   for (size_t i = 0; i < connection.size(); ++i) {
     endpoints.push_back({connection.endpoint(i), std::nullopt});
     calls.push_back(std::make_shared<Call>(connection, connection.stub(i)));
-    calls.back()->context.set_deadline(std::chrono::system_clock::now() + patience);
+    calls.back()->context.set_deadline(deadline);
   }
   std::shared_ptr<Survey> survey(
-      new Survey(connection.service(), std::move(endpoints), std::move(done)));
+      new Survey(connection.service(), std::move(endpoints), std::move(done), std::move(late)));
   {
     const MutexLock lock(survey->mutex_);
     for (const auto& call : calls) {
@@ -94,22 +102,24 @@ void Survey::Cancel() {
 
 void Survey::OnAnswer(size_t index, const grpc::Status& status,
                       const v1::IdentifyResponse& response) {
+  const bool identified = status.ok() && !response.service_id().empty();
   std::optional<SurveyResult> result;
+  std::optional<std::string> late;
   {
     const MutexLock lock(mutex_);
     --missing_;
     EndpointAnswer& answer = result_.answers[index];
-    if (status.ok() && !response.service_id().empty()) {
-      answer.service_id = response.service_id();
-    } else if (!status.ok()) {
-      result_.failures[answer.endpoint] = status;
+    if (told_) {
+      if (identified) late = answer.endpoint;
+    } else {
+      if (identified) answer.service_id = response.service_id();
+      if (!status.ok()) result_.failures[answer.endpoint] = status;
+      told_ = missing_ == 0 || MostAgree(known_, result_.answers);
+      if (told_) result = result_;
     }
-    const bool enough = missing_ == 0 || MostAgree(known_, result_.answers);
-    if (enough && !std::exchange(told_, true)) result = result_;
   }
-  if (!result) return;
-  Cancel();  // the rest need not be waited for
-  done_(*std::move(result));
+  if (result) done_(*std::move(result));
+  if (late) late_(*late, response.service_id());
 }
 
 }  // namespace tenure

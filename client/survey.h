@@ -31,20 +31,33 @@ struct SurveyResult {
 [[nodiscard]] grpc::Status Settle(const SurveyResult& result, Connection& connection,
                                   ClientLog& log, Lease::Time now);
 
+// What one endpoint says about its service. False: it belongs to another service than the known
+// one. It is then not used, and the log names it once.
+bool HearService(const std::string& endpoint, const std::string& service_id, Connection& connection,
+                 ClientLog& log);
+
 // Thread-safe.
 class Survey : public std::enable_shared_from_this<Survey> {
  public:
   using Done = std::function<void(SurveyResult)>;
 
+  // An endpoint answered after the survey was done.
+  using Late = std::function<void(const std::string& endpoint, const std::string& service_id)>;
+
   // `done` is called once, on one of gRPC's threads: when most endpoints agree, or all have
-  // answered or failed.
-  static std::shared_ptr<Survey> Start(Connection& connection, std::chrono::milliseconds patience,
-                                       Done done);
+  // answered or failed. The others may still answer until the deadline, or until Cancel is called:
+  // `late` is called for each, on gRPC's threads, too.
+  static std::shared_ptr<Survey> Start(Connection& connection,
+                                       std::chrono::system_clock::time_point deadline, Done done,
+                                       Late late);
   void Cancel();
 
  private:
-  Survey(KnownService known, std::vector<EndpointAnswer> endpoints, Done done)
-      : known_(std::move(known)), done_(std::move(done)), missing_(endpoints.size()) {
+  Survey(KnownService known, std::vector<EndpointAnswer> endpoints, Done done, Late late)
+      : known_(std::move(known)),
+        done_(std::move(done)),
+        late_(std::move(late)),
+        missing_(endpoints.size()) {
     result_.answers = std::move(endpoints);
   }
 
@@ -52,6 +65,7 @@ class Survey : public std::enable_shared_from_this<Survey> {
 
   const KnownService known_;
   const Done done_;
+  const Late late_;
   Mutex mutex_;
   SurveyResult result_ TENURE_GUARDED_BY(mutex_);
   size_t missing_ TENURE_GUARDED_BY(mutex_);
