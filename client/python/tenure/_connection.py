@@ -20,6 +20,7 @@ from tenure.v1 import election_pb2_grpc as rpc
 Credentials = Union[Tls, grpc.ChannelCredentials, None]
 
 CLOSE_DELAY = 1.0  # seconds
+DRIVER_PATIENCE = 0.25  # seconds; the thread that connects a channel looks up every 0.2 s
 # Seconds of silence after which a failing channel is replaced: gRPC waits for up to two minutes
 # before it looks up a name again that it could not find.
 REPLACED_AFTER = 5.0
@@ -60,18 +61,39 @@ _SLOWLY = {
 
 
 class Replica:
+    """Its methods, and calls by its stub, are for those who hold _fork.calling."""
+
     def __init__(
-        self, endpoint: str, channel: grpc.Channel, call_metadata: Callable[[], Metadata]
+        self,
+        endpoint: str,
+        open_channel: Callable[[], grpc.Channel],
+        call_metadata: Callable[[], Metadata],
     ) -> None:
         self.endpoint = endpoint
         self.call_metadata = call_metadata  # for each call; raises RuntimeError
-        self.channel = channel
-        self.stub = rpc.ElectionServiceStub(channel)
+        self._open_channel = open_channel
+        self._channel: Optional[grpc.Channel] = None
+        self._stub: Optional[rpc.ElectionServiceStub] = None
+        _fork.watch_channel(self)
         self.slow = False  # it is connected to slowly, as the TLS handshake failed
         self.answered = False  # anything, on this connection
         self.answered_at = time.monotonic()  # or opened
         self._driven = False
         self._was_driven = False
+
+    @property
+    def channel(self) -> grpc.Channel:
+        """Opens it, unless it is open."""
+        if self._channel is None:
+            self._channel = self._open_channel()
+            _fork.hook()
+        return self._channel
+
+    @property
+    def stub(self) -> rpc.ElectionServiceStub:
+        if self._stub is None:
+            self._stub = rpc.ElectionServiceStub(self.channel)
+        return self._stub
 
     def drive(self) -> None:
         """Has a thread of gRPC's connect it. Calls that fail at once do not, before gRPC 1.85."""
@@ -96,9 +118,20 @@ class Replica:
                 return later.start()
         self._close_channel()
 
+    def before_fork(self) -> None:
+        """Its calls end. The next one opens another channel."""
+        if self._channel:
+            self.leave_to_calls()
+            if self._was_driven:
+                time.sleep(DRIVER_PATIENCE)
+            self._close_channel()
+            self._was_driven = False
+
     def _close_channel(self) -> None:
         with _fork.calling:
-            self.channel.close()
+            channel, self._channel, self._stub = self._channel, None, None
+            if channel:
+                channel.close()
 
 
 def _ignore(_: grpc.ChannelConnectivity) -> None:
@@ -106,7 +139,7 @@ def _ignore(_: grpc.ChannelConnectivity) -> None:
 
 
 class Connection:
-    """The replicas of one service, one of them in use. Any will do. Not thread-safe."""
+    """The replicas of one service, one of them in use. Any will do. Of one thread."""
 
     def __init__(
         self,
@@ -124,14 +157,14 @@ class Connection:
         if health_check:
             self._options.append(("grpc.service_config", _HEALTH_CHECKED))
         self._stamp: tuple = ()
-        self._channel_credentials: Optional[grpc.ChannelCredentials]
+        self._channel_credentials: Callable[[], Optional[grpc.ChannelCredentials]]
         self._call_metadata: Callable[[], Metadata] = tuple  # none
         if isinstance(credentials, Tls):
             self._call_metadata = credentials.call_metadata
             self._stamp = credentials.stamp()
             self._channel_credentials = credentials.channel_credentials()
         else:
-            self._channel_credentials = credentials
+            self._channel_credentials = lambda: credentials
         self._replicas = [self._open(endpoint) for endpoint in endpoints_of(endpoints)]
         self._in_use = random.randrange(len(self._replicas))
 
@@ -141,7 +174,7 @@ class Connection:
 
     @property
     def tls(self) -> bool:
-        return self._channel_credentials is not None
+        return self._credentials is not None
 
     @property
     def replica(self) -> Replica:
@@ -152,8 +185,9 @@ class Connection:
         """It has said something, so its connection stands."""
         replica.answered = True
         replica.answered_at = time.monotonic()
-        for one in self._replicas:
-            one.leave_to_calls()
+        with _fork.calling:
+            for one in self._replicas:
+                one.leave_to_calls()
 
     def move_on(self, silent: bool = False) -> None:
         """Uses the next replica from now on.
@@ -213,8 +247,9 @@ class Connection:
                 self._reopen(replica)
 
     def close(self) -> None:
-        for replica in self._replicas:
-            replica.close()
+        with _fork.calling:
+            for replica in self._replicas:
+                replica.close()
 
     def _reopen(self, replica: Replica) -> None:
         replica.close()
@@ -225,13 +260,18 @@ class Connection:
         if replica in self._replicas and not replica.slow:
             slow = self._open(replica.endpoint, _SLOWLY)
             slow.slow = True
-            replica.close()
+            with _fork.calling:
+                replica.close()
             self._replicas[self._replicas.index(replica)] = slow
 
     def _open(self, endpoint: str, pace: Optional[dict[str, Any]] = None) -> Replica:
         options = list({**dict(self._options), **(pace or {})}.items())
-        channel = self._surroundings.open_channel(endpoint, options, self._channel_credentials)
-        return Replica(endpoint, channel, lambda: (*self._call_metadata(), *self._service()))
+        credentials = self._channel_credentials  # each channel's own: they keep gRPC running
+
+        def open_channel() -> grpc.Channel:
+            return self._surroundings.open_channel(endpoint, options, credentials())
+
+        return Replica(endpoint, open_channel, lambda: (*self._call_metadata(), *self._service()))
 
     def _files_have_changed(self) -> bool:
         if not isinstance(self._credentials, Tls):

@@ -1,16 +1,40 @@
-"""What has to be forgotten in a process that was forked."""
+"""What a fork needs: that nothing of gRPC is there, and that the child forgets what it was.
+
+gRPC's own support for forks fails if another thread of the process is in gRPC at that moment: the
+child crashes or hangs. So before a fork all channels of this library are closed, and gRPC, if
+nobody else uses it, shuts down. The parent connects again, and keeps its seats.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import pathlib
+import sys
 import threading
+import time
 import weakref
-from typing import Protocol
+from types import FrameType
+from typing import Callable, Optional, Protocol
 
-from tenure import _setup
+from tenure import _setup  # before gRPC
+
+import grpc  # isort: skip
 
 logger = logging.getLogger("tenure")
+
+ANSWER_PATIENCE = 1.0  # seconds for answers under way: forks in quick succession cost no lease
+REST_PATIENCE = 0.5  # seconds for the threads of gRPC to end
+_FOLDER = f"{pathlib.Path(grpc.__file__).parent}{os.sep}"
+_THREADS = {  # of gRPC's core, as Linux names them
+    "default-executo",
+    "event_engine",
+    "grpc_global_tim",
+    "grpc_shutdown",
+    "lifeguard",
+    "resolver-execut",
+}
 
 
 class Forkable(Protocol):
@@ -18,10 +42,23 @@ class Forkable(Protocol):
         """In the child, where no other thread exists; any lock may be held for ever."""
 
 
-_known: weakref.WeakSet[Forkable] = weakref.WeakSet()
+class Channel(Protocol):
+    def before_fork(self) -> None:
+        """Closes it. No other thread calls gRPC meanwhile."""
 
-# Held while a thread of ours calls gRPC, never while it waits. Nobody forks meanwhile: the locks
-# that gRPC holds then would stay held in the child.
+
+class Calls(Protocol):
+    @property
+    def awaits_answers(self) -> bool: ...
+
+
+_known: weakref.WeakSet[Forkable] = weakref.WeakSet()
+_channels: weakref.WeakSet[Channel] = weakref.WeakSet()
+_calls: weakref.WeakSet[Calls] = weakref.WeakSet()
+_hooked = False
+forks = 0  # each of them closes all channels
+
+# Held while a thread of ours calls gRPC, never while it waits. Nobody forks meanwhile.
 calling = threading.RLock()
 
 
@@ -29,14 +66,61 @@ def watch(one: Forkable) -> None:
     _known.add(one)
 
 
+def watch_channel(channel: Channel) -> None:
+    _channels.add(channel)
+
+
+def watch_calls(calls: Calls) -> None:
+    _calls.add(calls)
+
+
+def hook() -> None:
+    """When gRPC has been used. What is registered later than gRPC's own hooks runs before them:
+    they stop threads that closing a channel needs.
+    """
+    global _hooked
+    if not _hooked and hasattr(os, "register_at_fork"):
+        _hooked = True
+        os.register_at_fork(before=_before_fork, after_in_parent=lambda: calling.release())
+
+
 def _before_fork() -> None:
+    global forks
+    _wait_until(lambda: not any(one.awaits_answers for one in list(_calls)), ANSWER_PATIENCE)
     calling.acquire()
-    if _known and _setup.too_late:
+    forks += 1
+    for channel in list(_channels):
+        channel.before_fork()
+    if not _wait_until(_grpc_rests, REST_PATIENCE) and _setup.too_late:
         _setup.too_late = False  # said once
         logger.warning(
-            "gRPC was imported before tenure, and does not support forks: children that use it may "
-            "crash. Import tenure first, or set GRPC_ENABLE_FORK_SUPPORT=1"
+            "another part of this process uses gRPC, and imported it before tenure: children that "
+            "use it may crash. Import tenure first, or set GRPC_ENABLE_FORK_SUPPORT=1"
         )
+
+
+def _wait_until(ready: Callable[[], bool], patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while not ready():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def _grpc_rests() -> bool:
+    """Whether no other thread is in gRPC, and none of its core's is left, as far as is known."""
+    for thread, innermost in sys._current_frames().items():
+        frame: Optional[FrameType] = innermost
+        while frame and thread != threading.get_ident():
+            if frame.f_code.co_filename.startswith(_FOLDER):
+                return False
+            frame = frame.f_back
+    for name in pathlib.Path("/proc/self/task").glob("*/comm"):
+        with contextlib.suppress(OSError):  # it has ended
+            if name.read_text().rstrip() in _THREADS:
+                return False
+    return True
 
 
 def _after_fork() -> None:
@@ -47,8 +131,4 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=lambda: calling.release(),
-        after_in_child=_after_fork,
-    )
+    os.register_at_fork(after_in_child=_after_fork)

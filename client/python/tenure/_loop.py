@@ -116,6 +116,7 @@ class ClientLoop:
         self.callbacks = SerialExecutor(surroundings)
         self._thread = surroundings.start(self._run, "tenure-client")
         _fork.watch(self)
+        _fork.watch_calls(self)
 
     def tell(self, what: Input) -> None:
         """What the session is to be told; passed over if it has ended."""
@@ -148,8 +149,15 @@ class ClientLoop:
         except TimeoutError:
             return _out_of_time("the client's thread is held up, by on_overrun or a file")
 
+    @property
+    def awaits_answers(self) -> bool:
+        """Whether a fork had better wait. Not on this loop's own thread."""
+        calls = bool(self._calls) or self._session.awaits_renewal
+        return calls and not self._over and threading.current_thread() is not self._thread
+
     def after_fork(self) -> None:
         """In a process that was forked: the seats are its parent's."""
+        self._over = True
         for published in list(self._published.values()):
             published.listener.belief.void()
 
@@ -384,8 +392,11 @@ class ClientLoop:
 
     def _open_stream(self, opened: _effects.OpenStream) -> None:
         number, replica = opened.stream, self._connection.replica
+        forks = _fork.forks
 
         def closed(error: Optional[ServiceError] = None) -> None:
+            if _fork.forks != forks:
+                return self.tell(lambda session, now: session.on_stream_dropped(number, now))
             self.tell(lambda session, now: self._on_closed(replica, number, error, session, now))
 
         def told(message: pb.KeepAliveResponse) -> None:

@@ -264,6 +264,14 @@ class Session:
         self._renewal_sent = None
         self._open_at = self._backoff(now)
 
+    def on_stream_dropped(self, stream: int, now: int) -> None:
+        """By this process, and not because of the replica."""
+        self._pass_time(now)
+        if stream == self._stream:
+            self._stream = 0
+            self._renewal_sent = None
+            self._open_at = now
+
     # What to do now.
 
     def decide(self, now: int) -> list[Effect]:
@@ -279,6 +287,10 @@ class Session:
         self._decide_stream(now, effects)
         self._decide_seats(now, effects)
         return effects
+
+    @property
+    def awaits_renewal(self) -> bool:
+        return self._renewal_sent is not None
 
     def next_wake(self) -> float:
         """When to decide again, if nothing happens before."""

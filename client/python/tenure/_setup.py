@@ -1,6 +1,6 @@
 """What gRPC reads from the environment when it is imported. So this is imported before.
 
-- Without its support for forks, a process that leads dies when a child that it forked uses gRPC.
+- Its support for forks is for what other parts of the process do with gRPC: see _fork.
 - gRPC writes to standard error what this library says by `logging`, and much that concerns nobody.
 
 What is set already is left alone.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pathlib
 from dataclasses import dataclass
-from typing import Optional, Union
+from functools import partial
+from typing import Callable, Optional, Union
 
 import grpc
 
@@ -47,10 +48,10 @@ class Tls:
         """Differs when a PEM file has changed."""
         return tuple(pathlib.Path(path).stat().st_mtime_ns for path in self._pem_files if path)
 
-    def channel_credentials(self) -> grpc.ChannelCredentials:
-        """With the files as they are now."""
+    def channel_credentials(self) -> Callable[[], grpc.ChannelCredentials]:
+        """What makes them, with the files as they are now."""
         read = [pathlib.Path(path).read_bytes() if path else None for path in self._pem_files]
-        return grpc.ssl_channel_credentials(*read)
+        return partial(grpc.ssl_channel_credentials, *read)
 
     def call_metadata(self) -> Metadata:
         """What is sent with each call: the token, as it is now. Raises RuntimeError without one.

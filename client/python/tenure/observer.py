@@ -169,7 +169,10 @@ class Observer:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
+            forks = _fork.forks
             error = self._follow_one_stream()
+            if _fork.forks != forks:
+                continue
             foreign = error.reason == WRONG_SERVICE and "service_id" in error.metadata
             if foreign or (error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason):
                 error = self._explain(error)  # not Tenure: another endpoint may be

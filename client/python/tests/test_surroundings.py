@@ -1,6 +1,5 @@
 """What happens around a client: names move, replicas freeze, processes fork and end."""
 
-import contextlib
 import os
 import queue
 import subprocess
@@ -9,12 +8,11 @@ import threading
 
 import pytest
 from conftest import PATIENCE
+from test_client import authority, tls_service  # noqa: F401  # fixtures
 
 import tenure
 from tenure import _session
 from tenure._lease import SECOND
-
-FORKS_MAX = 5  # gRPC itself may crash or hang a child: see docs/clients.md
 
 
 class Child:
@@ -220,7 +218,10 @@ def rival_of(endpoints):
 
 FORKS = """
 import os, sys, tenure
-client = tenure.Client({endpoint!r}, lease_ttl=10)
+rests = []
+os.register_at_fork(before=lambda: rests.append(_fork._grpc_rests()))  # runs after tenure's
+from tenure import _fork
+client = tenure.Client({endpoint!r}, lease_ttl=10, credentials={credentials})
 elector = tenure.Elector(client)
 seat = elector.stand("orders").wait()
 
@@ -231,8 +232,7 @@ def use_tenure(number):
     client.close()
 
 children = []
-for number in range(3):
-    seat.wait(0.5)  # gRPC is at rest
+for number in range(10):
     child = os.fork()
     if child == 0:
         try:
@@ -241,23 +241,57 @@ for number in range(3):
         finally:
             os._exit(1)
     children.append(child)
+assert all(rests)
 print([os.waitpid(child, 0)[1] for child in children], seat.is_leader, flush=True)
 sys.stdin.read()
 """
 
 
-def test_a_leader_may_fork_children_that_use_tenure(service, new_child, monkeypatch):
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_a_leader_may_fork_children_that_use_tenure(
+    tls,
+    tls_service,  # noqa: F811
+    authority,  # noqa: F811
+    new_service,
+    new_child,
+    monkeypatch,
+):
     monkeypatch.delenv("GRPC_ENABLE_FORK_SUPPORT")
-    for _ in range(FORKS_MAX):
-        child = new_child(FORKS.format(endpoint=service.endpoint))
-        with contextlib.suppress(queue.Empty):
-            ends, leads = child.next().rsplit(" ", 1)
-            assert leads == "True"
-            if ends == "[0, 0, 0]":
-                assert child.end() == 0
-                return
-        assert child.is_running
-    pytest.fail(f"in each of {FORKS_MAX} processes a forked child failed")
+    service = (tls_service if tls else new_service()).start()
+    files = [str(authority.path(name)) for name in ("ca.crt", "client.crt", "client.key")]
+    credentials = f"tenure.Tls(*{files})" if tls else None
+
+    child = new_child(FORKS.format(endpoint=service.endpoint, credentials=credentials))
+
+    assert child.next() == f"{[0] * 10} True"
+    assert child.end() == 0
+
+
+OBSERVER_FORKS = """
+import os, sys, tenure
+broken = []
+changes = tenure.follow({endpoint!r}, "orders", on_broken=broken.append)
+next(changes)
+for line in sys.stdin:
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+    print("forked", flush=True)
+    print(next(changes).revision, broken, flush=True)
+"""
+
+
+def test_an_observer_goes_on_in_a_parent_that_forks(service, elector, new_child):
+    child = new_child(OBSERVER_FORKS.format(endpoint=service.endpoint))
+    assert child.ask() == "forked"
+    candidacy = elector.stand("orders")
+    candidacy.wait(PATIENCE)
+    assert child.next() == "1 []"
+
+    assert child.ask() == "forked"
+    candidacy.proclaim("7")
+
+    assert child.next() == "2 []"
 
 
 CACHES = """
@@ -289,11 +323,7 @@ def test_a_cache_goes_on_in_a_forked_child(
     program = CACHES.format(endpoint=service.endpoint, options=options, condition=condition)
     elector.stand("orders").wait(PATIENCE)
 
-    for _ in range(FORKS_MAX):
-        with contextlib.suppress(queue.Empty):
-            if new_child(program).ask("knows") == "knows":
-                return
-    pytest.fail(f"none of {FORKS_MAX} forked children knows who leads")
+    assert new_child(program).ask("knows") == "knows"
 
 
 def test_what_stands_in_the_parent_has_ended_in_the_child(elector):
