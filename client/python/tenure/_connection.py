@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional, Union
 import grpc
 
 from tenure import _fork, _surroundings
-from tenure._service import Survey
+from tenure._service import Membership, Survey
 from tenure.credentials import Metadata, Tls
 from tenure.v1 import election_pb2 as pb
 from tenure.v1 import election_pb2_grpc as rpc
@@ -235,16 +235,26 @@ class Connection:
         return survey
 
     def use(self, service_id: str, survey: Survey) -> None:
-        """Of this service, and best one that answered; the others need no connection."""
+        """Of this service, and best one that answered; the others need no connection any more."""
         answers = survey.answers
         self._foreign = {one for one, said in answers if said and said != service_id}
         if service_id and answers[self._in_use][1] != service_id:
             good = [index for index, (_, said) in enumerate(answers) if said == service_id]
             if good:
                 self._in_use = random.choice(good)
-        for replica in list(self._replicas):
-            if replica is not self.replica:
+        for which, replica in enumerate(list(self._replicas)):
+            if replica is not self.replica and which not in survey.pending:
                 self._reopen(replica)
+
+    def hear_late(self, membership: Membership, survey: Survey, which: int) -> None:
+        """Another endpoint has answered, after more than half had agreed."""
+        endpoint, service_id = survey.answers[which]
+        if service_id and service_id != membership.id:
+            membership.warn(endpoint, service_id)
+            self.leave(endpoint)
+        if self._replicas[which] is not self.replica:
+            with _fork.calling:
+                self._reopen(self._replicas[which])
 
     def close(self) -> None:
         with _fork.calling:

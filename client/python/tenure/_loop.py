@@ -307,15 +307,15 @@ class ClientLoop:
         done: Callable[..., None],
         now: int,
     ) -> None:
-        if self._calls.get(send.call) is not survey:
-            return  # it is over
         survey.heard(which, call)
+        if self._calls.get(send.call) is not survey:
+            return self._connection.hear_late(self._membership, survey, which)
         if not survey.over:
             return
         del self._calls[send.call]
         with _fork.calling:
-            survey.cancel()
             if self._give_up_at != FOREVER:
+                survey.cancel()
                 error = ServiceError(grpc.StatusCode.CANCELLED, "the client is being closed")
                 return done(now, None, error)
             try:

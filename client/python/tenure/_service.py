@@ -74,12 +74,12 @@ class Survey:
         self.without_id = False  # one of them answered, but did not say
         self.failure: Optional[tuple[int, ServiceError]] = None  # of one that did not answer
         self.calls: list[Any] = []
+        self.pending = set(range(len(endpoints)))
         self._known = known
-        self._pending = len(endpoints)
 
     def heard(self, which: int, call: Any) -> None:
         """Its call has ended."""
-        self._pending -= 1
+        self.pending.discard(which)
         endpoint, _ = self.answers[which]
         if call.code() is grpc.StatusCode.OK:
             self.answers[which] = (endpoint, call.result().service_id or None)
@@ -94,7 +94,7 @@ class Survey:
         """All have answered, or more than half agree."""
         said = [service_id for _, service_id in self.answers if service_id]
         agreed = {one for one in said if 2 * said.count(one) > len(self.answers)}
-        return self._pending == 0 or bool(agreed & {self._known} if self._known else agreed)
+        return not self.pending or bool(agreed & {self._known} if self._known else agreed)
 
     def cancel(self) -> None:
         for call in self.calls:

@@ -28,6 +28,7 @@ import math
 import queue
 import random
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -48,7 +49,7 @@ from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
 from tenure._lease import SECOND
 from tenure._observation import Observation, Verdict
-from tenure._service import Membership, check_service_id
+from tenure._service import Membership, Survey, check_service_id
 from tenure._surroundings import Surroundings
 from tenure._validation import check_name
 from tenure.errors import WRONG_SERVICE, ServiceError
@@ -131,6 +132,7 @@ class Observer:
         self._gate = Gate()  # of callbacks
         self._stopped = surroundings.new_event()
         self._call: Any = None  # while a stream is open
+        self._heard_late: Callable[[], object] = int  # takes in what a survey did not wait for
         self._failures = 0
         self._troubles = _trouble.Troubles()
         self._random = random.SystemRandom()
@@ -235,8 +237,8 @@ class Observer:
             call.add_done_callback(lambda call, which=which: heard.put((which, call)))
         while not survey.over:
             survey.heard(*heard.get())  # each call has a deadline
+        self._heard_late = partial(self._hear_late, survey, heard)
         with _fork.calling:
-            survey.cancel()
             self._call = None
             try:
                 if self._membership.choose(survey):
@@ -250,9 +252,16 @@ class Observer:
                 ) from error
             self._connection.use(self._membership.id, survey)
 
+    def _hear_late(self, survey: Survey, heard: queue.SimpleQueue[tuple[int, Any]]) -> None:
+        while not heard.empty():
+            which, call = heard.get()
+            survey.heard(which, call)
+            self._connection.hear_late(self._membership, survey, which)
+
     def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> ServiceError:
         for response in call:
             watchdog.rest()  # as long as callbacks take
+            self._heard_late()
             self._failures = 0
             self._connection.answered(replica)
             line = self._troubles.answered(replica.endpoint, self._surroundings.now())

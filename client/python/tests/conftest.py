@@ -106,12 +106,15 @@ def refuse_threads(monkeypatch):
 
 @pytest.fixture
 def new_proxy():
-    """Makes proxies that answer Campaign and Observe themselves; answers with their endpoints."""
+    """Makes proxies that answer Campaign and Observe, or Identify; answers with their endpoints."""
     servers = []
 
-    def new(answer):
+    def new(answer=None, identify=None):
         answers = type("", (rpc.ElectionServiceServicer,), {})()
-        answers.Campaign = answers.Observe = answer
+        if answer:
+            answers.Campaign = answers.Observe = answer
+        if identify:
+            answers.Identify = identify
         servers.append(grpc.server(futures.ThreadPoolExecutor(2)))
         rpc.add_ElectionServiceServicer_to_server(answers, servers[-1])
         endpoint = free_address()
