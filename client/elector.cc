@@ -6,6 +6,8 @@
 #include <exception>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -188,16 +190,22 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   void BeginWork(const v1::Leadership& seat, const std::stop_token& stop) {
     if (work_.joinable()) work_.join();  // that of an earlier term, which has ended
     // While there is work, the session is not ended.
-    work_ = std::thread([self = shared_from_this(), loop = loop_.lock(), seat, stop] {
-      try {
-        self->options_.lead(seat, stop);
-      } catch (const std::exception& error) {
-        self->WorkFailed(*loop, seat, error.what());
-      } catch (...) {
-        self->WorkFailed(*loop, seat, "an unknown exception");
-      }
-      self->WorkEnded();
-    });
+    const auto loop = loop_.lock();
+    try {
+      work_ = std::thread([self = shared_from_this(), loop, seat, stop] {
+        try {
+          self->options_.lead(seat, stop);
+        } catch (const std::exception& error) {
+          self->WorkFailed(*loop, seat, error.what());
+        } catch (...) {
+          self->WorkFailed(*loop, seat, "an unknown exception");
+        }
+        self->WorkEnded();
+      });
+    } catch (const std::system_error& error) {
+      WorkFailed(*loop, seat, std::string("no thread can be started: ") + error.what());
+      WorkEnded();
+    }
   }
 
   static void WorkFailed(const ClientLoop& loop, const v1::Leadership& seat,

@@ -83,9 +83,10 @@ struct ElectorOptions {
   // before the lease ends, when an operator asks this process to make way, when the seat is lost,
   // and when the elector resigns; asked before its turn came, because callbacks took long, it is
   // not called in that term. If it returns by itself, the seat is resigned, and the elector stands
-  // again a heartbeat later. An exception that leaves it counts as its return, and is said in
-  // the client's log. Your std::stop_callbacks run on the thread that renews the lease: they
-  // must return at once. For a set it is called once, with the seat of the first election.
+  // again a heartbeat later. An exception that leaves it counts as its return, as does a thread for
+  // it that cannot be started; both are said in the client's log. Your std::stop_callbacks run on
+  // the thread that renews the lease: they must return at once. For a set it is called once, with
+  // the seat of the first election.
   std::function<void(const v1::Leadership&, std::stop_token stop)> lead = {};
   // How long `lead` may take to return, at most half the lease. Without `lead`: how long to wait
   // for work begun while IsLeader() was true, before the seat is resigned. Zero: a quarter of the
