@@ -1,6 +1,7 @@
 """A candidate that lives through bad days: it speaks the protocol of tests/polyglot/bad_days."""
 
 import json
+import os
 import sys
 import threading
 import time
@@ -96,6 +97,14 @@ class Candidate:
             time.sleep(BETWEEN_QUESTIONS)
 
 
+def fork():
+    """A child that ends at once."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
 def main():
     candidate = None
     for line in sys.stdin:
@@ -107,6 +116,8 @@ def main():
             candidate.lingers = what == "linger"
         elif what == "resign":
             candidate.resigns = True
+        elif what == "trouble":
+            fork()
         elif what == "anew":
             candidate.stand_anew()
         elif what == "quit":

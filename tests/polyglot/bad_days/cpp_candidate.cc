@@ -1,5 +1,9 @@
 // The C++ library's candidate.
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -8,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tenure/elector.h"
 #include "tests/polyglot/bad_days/beliefs.h"
@@ -19,6 +24,9 @@ using tenure::testing::Say;
 using namespace std::chrono_literals;
 
 constexpr auto kBetweenLooks = 20ms;
+
+// The next thread that this thread starts cannot be had.
+thread_local bool no_thread = false;
 
 class Candidate {
  public:
@@ -36,6 +44,7 @@ class Candidate {
 
   void Linger(bool lingers) { lingers_ = lingers; }
   void Resign() { resigns_ = true; }
+  void MakeTrouble() { work_cannot_start_ = true; }
   void StandAnew() {
     elector_->Resign();
     over_.wait(false);
@@ -52,6 +61,7 @@ class Candidate {
                 [this](const tenure::v1::Leadership& seat) {
                   over_ = false;
                   Say("leading", seat.term());
+                  no_thread = work_cannot_start_.exchange(false);  // callbacks' thread starts it
                 },
             .on_lost =
                 [this](const tenure::v1::Leadership& seat, tenure::v1::Cause cause) {
@@ -75,6 +85,7 @@ class Candidate {
 
   std::atomic<bool> lingers_ = false;
   std::atomic<bool> resigns_ = false;
+  std::atomic<bool> work_cannot_start_ = false;
   std::atomic<bool> over_ = true;  // the latest term
   tenure::Client client_;
   std::optional<tenure::Elector>
@@ -86,6 +97,15 @@ class Candidate {
 
 }  // namespace
 
+// Before that of libc.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*run)(void*), void* argument) {
+  if (std::exchange(no_thread, false)) return EAGAIN;
+  static const auto real =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, run, argument);
+}
+
 int main() {
   std::unique_ptr<Candidate> candidate;
   for (std::string line; std::getline(std::cin, line);) {
@@ -95,6 +115,7 @@ int main() {
     if (what == "linger") candidate->Linger(true);
     if (what == "heed") candidate->Linger(false);
     if (what == "resign") candidate->Resign();
+    if (what == "trouble") candidate->MakeTrouble();
     if (what == "anew") candidate->StandAnew();
     if (what == "quit") break;
   }

@@ -207,6 +207,25 @@ void FrozenForAlmostHalfALease(Cast& cast) {
   (void)WorkGoesOn(cast);
 }
 
+// It keeps its seat. Then it resigns, and has to lead and work again: the term in which its work
+// cannot start does not count.
+void ItsLanguagesOwnTrouble(Cast& cast) {
+  constexpr int kTermsMax = 6;
+  const Player& troubled = cast.leader();
+  cast.leader().MakeTrouble();
+  Cast::Expect(KeepsItsSeat(cast), "it keeps its seat");
+  for (int terms = 0; terms < kTermsMax; ++terms) {
+    cast.leader().Resign();
+    ExpectNext(cast);
+    cast.Settle();
+    if (&cast.leader() != &troubled) continue;
+    const auto has_said = [&](Event event) { return cast.HasSaid(troubled, event, cast.term()); };
+    (void)Eventually([&] { return has_said(Event::kWorking) || has_said(Event::kOver); });
+    if (has_said(Event::kWorking)) return;
+  }
+  throw Missed("it does not lead and work again");
+}
+
 // --- What candidates find where they look for the service ---
 
 // A new process of the leader's name takes over its seat, and finds the replicas like this.
@@ -217,6 +236,23 @@ Player& LetLead(Cast& cast, const Endpoints& endpoints) {
   cast.Settle();
   Cast::Expect(&cast.leader() == &newer, "a newer process takes over");
   return newer;
+}
+
+void WrongPorts(Cast& cast) {
+  const std::string nobody = "127.0.0.1:" + std::to_string(FreePort());
+  const std::string http = cast.stage().replicas().front()->http_endpoint();
+  const Player& leader = LetLead(cast, {.wrong = nobody + "," + http});
+  const bool kept = KeepsItsSeat(cast);
+  const auto warnings = leader.Warnings();
+  cast.ReplaceLeader();
+  Cast::Expect(kept, "it keeps its seat");
+  for (const std::string& endpoint : {nobody, http}) {
+    const auto named = std::ranges::count_if(warnings, [&](const std::string& warning) {
+      return warning.starts_with("cannot use " + endpoint + ": ");
+    });
+    const bool may_be_silent = cast.language().warns_if_no_endpoint_works && named == 0;
+    Cast::Expect(named == 1 || may_be_silent, "it names " + endpoint + " once");
+  }
 }
 
 // The other one leads in the meantime.
@@ -277,6 +313,8 @@ const std::vector<Day>& AllDays() {
       {.name = "superseded", .play = Superseded},
       {.name = "deposed", .play = Deposed},
       {.name = "asked to make way", .play = AskedToMakeWay},
+      {.name = "its language's own trouble", .play = ItsLanguagesOwnTrouble},
+      {.name = "wrong ports among the endpoints", .play = WrongPorts},
       {.name = "endpoints that come up late", .play = EndpointsThatComeUpLate},
       {.name = "a name that moves", .play = ANameThatMoves},
       {.name = "a replica hangs",

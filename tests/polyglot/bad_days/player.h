@@ -47,6 +47,8 @@ class Player {
   // It resigns, and when that is over it stands with another elector of the same client. `tenure
   // run` has no such thing: it stands again by itself.
   void StandAnew();
+  // What can go wrong in its language does, once. `tenure run` has no such thing.
+  void MakeTrouble() { Tell(R"({"do":"trouble"})"); }
   // It gives up everything and ends. Returns whether it did, with success.
   [[nodiscard]] bool Quit();
   // A replica is at another address of its name. REQUIRES: it finds them by name.

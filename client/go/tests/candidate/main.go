@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,7 @@ type candidate struct {
 	ran      chan struct{} // closed when the elector has ended
 	lingers  atomic.Bool
 	resigns  atomic.Bool
+	troubles atomic.Bool
 }
 
 func main() {
@@ -69,6 +71,8 @@ func main() {
 			c.lingers.Store(told.Do == "linger")
 		case "resign":
 			c.resigns.Store(true)
+		case "trouble":
+			c.troubles.Store(true)
 		case "anew":
 			c.elector.Load().Resign()
 			<-c.ran
@@ -99,6 +103,9 @@ func (c *candidate) stand() {
 		OnElected: func(seat tenure.Seat) { sayEvent("leading", seat.Term, "") },
 		OnLost: func(seat tenure.Seat, cause pb.Cause) {
 			sayEvent("over", seat.Term, strings.TrimPrefix(cause.String(), "CAUSE_"))
+			if c.troubles.Swap(false) {
+				runtime.Goexit()
+			}
 		},
 		OnRefused: func(error) { sayEvent("refused", 0, "") },
 	})

@@ -32,6 +32,7 @@ const say = (event: string, term: number, cause?: string) =>
 
 class StandingCandidate {
   lingers = false;
+  throws = false;
   private resign = () => {};
   private readonly client: Client;
   private readonly elector: Elector;
@@ -41,7 +42,13 @@ class StandingCandidate {
     this.client = new Client({ endpoints, candidate, leaseTtlMs, supersede });
     this.elector = new Elector(this.client);
     this.elector.on("elected", (seat) => say("leading", seat.term));
-    this.elector.on("lost", (seat, cause) => say("over", seat.term, cause));
+    this.elector.on("lost", (seat, cause) => {
+      say("over", seat.term, cause);
+      if (!this.throws) return;
+      this.throws = false;
+      process.once("uncaughtException", () => {});
+      throw new Error("of a listener");
+    });
     this.elector.on("refused", () => say("refused", 0));
     this.candidacy = this.stand(election);
     void this.sayBeliefs();
@@ -105,6 +112,7 @@ async function main(): Promise<void> {
     if (what === "stand") candidate = new StandingCandidate(stand);
     if (what === "linger" || what === "heed") candidate!.lingers = what === "linger";
     if (what === "resign") candidate!.giveUp();
+    if (what === "trouble") candidate!.throws = true;
     if (what === "anew") await candidate!.standAnew();
     if (what === "quit") break;
   }

@@ -27,6 +27,7 @@ public final class BadDaysCandidate implements ElectionListener {
   private volatile Candidacy candidacy;
   private volatile boolean lingers;
   private volatile boolean resigns;
+  private volatile boolean interruptsItself;
 
   private BadDaysCandidate(JsonObject stand) {
     client =
@@ -55,6 +56,8 @@ public final class BadDaysCandidate implements ElectionListener {
     line.addProperty("cause", cause.name().substring("CAUSE_".length()));
     say(line);
     over.release();
+    if (interruptsItself) Thread.currentThread().interrupt();
+    interruptsItself = false;
   }
 
   @Override
@@ -154,6 +157,7 @@ public final class BadDaysCandidate implements ElectionListener {
         case "linger" -> candidate.lingers = true;
         case "heed" -> candidate.lingers = false;
         case "resign" -> candidate.resigns = true;
+        case "trouble" -> candidate.interruptsItself = true;
         case "anew" -> candidate.standAnew();
         case "quit" -> {
           candidate.client.close();
