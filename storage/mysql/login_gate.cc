@@ -2,22 +2,32 @@
 
 #include <mysql.h>
 #include <mysql/plugin_auth.h>
+#include <openssl/evp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace tenure::mysql {
 namespace {
 
 constexpr char kName[] = "tenure_login_gate";
-// These prove that the client knows the password, and do not show it, or show it only encrypted.
-constexpr char kWithoutTls[] =
-    "mysql_native_password,caching_sha2_password,sha256_password,client_ed25519,parsec";
-constexpr char kWithTls[] =
-    "mysql_native_password,caching_sha2_password,sha256_password,client_ed25519,parsec,"
-    "mysql_clear_password,dialog";
+// Of the protocol: another plugin is to go on.
+constexpr unsigned char kSwitch = 0xfe;
+constexpr char kCachingSha2[] = "caching_sha2_password";
+// The plugins that prove that the client knows the password without sending it.
+constexpr std::string_view kProofs =
+    "mysql_native_password,caching_sha2_password,client_ed25519,parsec";
+// Those that send it, as it is or encrypted with any key that the server sends.
+constexpr std::string_view kSenders = "sha256_password,mysql_clear_password,dialog";
+
+// Of caching_sha2_password.
+constexpr int kNonceBytes = 20;
+constexpr unsigned char kProven = 3;
+constexpr unsigned char kSendPassword = 4;
 
 // As in mysql/client_plugin.h, which includes a header that Debian 12 does not package.
 constexpr int kAuthenticationPlugin = 2;
@@ -28,6 +38,36 @@ struct AuthenticationPlugin {
 };
 
 thread_local LoginGate* current = nullptr;
+
+std::string Sha256(std::string_view bytes) {
+  std::string digest(EVP_MAX_MD_SIZE, '\0');
+  unsigned size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
+             EVP_sha256(), nullptr);
+  digest.resize(size);
+  return digest;
+}
+
+// XOR(SHA256(password), SHA256(SHA256(SHA256(password)) + nonce))
+std::string Sha2Proof(const std::string& password, const std::string& nonce) {
+  std::string proof = Sha256(password);
+  const std::string mask = Sha256(Sha256(proof) + nonce);
+  for (size_t i = 0; i < proof.size(); ++i) proof[i] = static_cast<char>(proof[i] ^ mask[i]);
+  return proof;
+}
+
+// Nobody on the way can read what is sent.
+bool IsPrivate(MYSQL_PLUGIN_VIO* vio, MYSQL* mysql) {
+  MYSQL_PLUGIN_VIO_INFO info{};
+  vio->info(vio, &info);
+  return mysql_get_ssl_cipher(mysql) != nullptr || info.protocol == info.MYSQL_VIO_SOCKET;
+}
+
+int Write(MYSQL_PLUGIN_VIO* vio, const char* bytes, size_t size) {
+  const int failed =
+      vio->write_packet(vio, reinterpret_cast<const unsigned char*>(bytes), static_cast<int>(size));
+  return failed != 0 ? CR_ERROR : CR_OK;
+}
 
 }  // namespace
 
@@ -44,29 +84,63 @@ struct GatePlugin {
     unsigned char* packet = nullptr;
     const int length = vio->read_packet(vio, &packet);
     if (length < 0 && mysql_errno(mysql) != 0) return CR_ERROR;
-    const bool encrypted = mysql_get_ssl_cipher(mysql) != nullptr;
-    if (gate->tls_required_ && !encrypted) {
+    if (gate->tls_required_ && mysql_get_ssl_cipher(mysql) == nullptr) {
       gate->refusal_ = "the connection is not encrypted";
       return CR_ERROR;
     }
-    mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, encrypted ? kWithTls : kWithoutTls);
+    std::string allowed(kProofs);
+    if (IsPrivate(vio, mysql)) {
+      allowed.append(",").append(kSenders);
+    } else if (packet != nullptr && packet[0] == kSwitch) {
+      const std::string_view next = reinterpret_cast<const char*>(packet) + 1;  // ends with NUL
+      if (!next.empty() && kSenders.find(next) != kSenders.npos) gate->RefusePlugin(next);
+    }
+    mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str());
     return length > 0 && packet[0] == 0 ? CR_OK_HANDSHAKE_COMPLETE : CR_ERROR;
   }
 
-  // Nothing if that fails.
+  // Takes the place of the client library's caching_sha2_password, which sends the password as it
+  // is if TLS was asked for and the server does not offer it.
+  static int ProveBySha2(MYSQL_PLUGIN_VIO* vio, MYSQL* mysql) {
+    unsigned char* packet = nullptr;
+    if (vio->read_packet(vio, &packet) != kNonceBytes + 1) return CR_ERROR;
+    const std::string nonce(reinterpret_cast<const char*>(packet), kNonceBytes);
+    const std::string password = mysql->passwd == nullptr ? "" : mysql->passwd;
+    if (password.empty()) return Write(vio, nullptr, 0);
+    const std::string proof = Sha2Proof(password, nonce);
+    if (Write(vio, proof.data(), proof.size()) != CR_OK) return CR_ERROR;
+    if (vio->read_packet(vio, &packet) != 1) return CR_ERROR;
+    if (packet[0] == kProven) return CR_OK;
+    if (packet[0] != kSendPassword) return CR_ERROR;
+    if (!IsPrivate(vio, mysql)) {
+      if (current != nullptr) current->RefusePlugin(kCachingSha2);
+      return CR_ERROR;
+    }
+    return Write(vio, password.c_str(), password.size() + 1);
+  }
+
+  static AuthenticationPlugin Plugin(const char* name,
+                                     int (*authenticate)(MYSQL_PLUGIN_VIO*, MYSQL*)) {
+    AuthenticationPlugin plugin = {};
+    plugin.header.type = kAuthenticationPlugin;
+    plugin.header.interface_version = kInterfaceVersion;
+    plugin.header.name = name;
+    plugin.header.author = "Tenure";
+    plugin.header.desc = "No password without TLS";
+    plugin.header.license = "Apache-2.0";
+    plugin.authenticate = authenticate;
+    return plugin;
+  }
+
   static const std::string& Register() {
     static const std::string file = [] {
-      static AuthenticationPlugin plugin = {};
-      plugin.header.type = kAuthenticationPlugin;
-      plugin.header.interface_version = kInterfaceVersion;
-      plugin.header.name = kName;
-      plugin.header.author = "Tenure";
-      plugin.header.desc = "No password without TLS";
-      plugin.header.license = "Apache-2.0";
-      plugin.authenticate = Authenticate;
+      static AuthenticationPlugin plugins[] = {Plugin(kName, Authenticate),
+                                               Plugin(kCachingSha2, ProveBySha2)};
       MYSQL* const library = mysql_init(nullptr);
       const bool registered =
-          library != nullptr && mysql_client_register_plugin(library, &plugin.header) != nullptr;
+          library != nullptr && std::ranges::all_of(plugins, [&](AuthenticationPlugin& plugin) {
+            return mysql_client_register_plugin(library, &plugin.header) != nullptr;
+          });
       if (library != nullptr) mysql_close(library);
       if (!registered) throw std::runtime_error("the client library takes no plugin");
 
@@ -86,6 +160,10 @@ struct GatePlugin {
 const std::string& LoginGate::OptionFile() { return GatePlugin::Register(); }
 
 LoginGate::LoginGate(bool tls_required) : tls_required_(tls_required) { current = this; }
+
+void LoginGate::RefusePlugin(std::string_view name) {
+  refusal_ = "it asks for the password by " + std::string(name) + ", which is not sent without TLS";
+}
 
 LoginGate::~LoginGate() { current = nullptr; }
 

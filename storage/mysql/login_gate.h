@@ -3,11 +3,13 @@
 // The client library sends a password in whatever way the server asks for, over whatever connection
 // the server offers; whether TLS is used can be seen only afterwards. So all logins begin with an
 // authentication plugin of Tenure's, which sends no password: it refuses a connection without TLS
-// where TLS is required, and says which plugins may come next. Those that send the password as it
-// is may only over TLS.
+// where TLS is required, and says which plugins may come next. The password itself is sent only
+// over TLS or a local socket, also by caching_sha2_password, for which Tenure has a plugin of its
+// own.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace tenure::mysql {
 
@@ -27,6 +29,8 @@ class LoginGate {
 
  private:
   friend struct GatePlugin;
+
+  void RefusePlugin(std::string_view name);
 
   const bool tls_required_;
   std::string refusal_;

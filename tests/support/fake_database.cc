@@ -78,6 +78,11 @@ std::string FakeDatabase::received() const {
   return received_;
 }
 
+std::string FakeDatabase::given() const {
+  const std::lock_guard lock(mutex_);
+  return given_;
+}
+
 void FakeDatabase::Accept() {
   while (true) {
     const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -117,8 +122,20 @@ void FakeDatabase::Serve(int client) {
     return;
   }
   const std::string zero(1, '\0');
-  if (!Send(client, 2, "\xfe" + clear + zero + zero)) return;
-  Receive(client);
+  const std::string nonce = "abcdefghijklmnopqrst" + zero;
+  if (attack_ == Attack::kWantsThePassword) {
+    if (!Send(client, 2, "\xfe" + std::string("caching_sha2_password") + zero + nonce)) return;
+    if (Receive(client).empty() || !Send(client, 4, "\x01\x04")) return;
+  } else {
+    const bool sha256 = attack_ == Attack::kSwitchesToSha256;
+    if (!Send(client, 2,
+              "\xfe" + (sha256 ? "sha256_password" + zero + nonce : clear + zero + zero))) {
+      return;
+    }
+  }
+  const std::string answer = Receive(client);
+  const std::lock_guard lock(mutex_);
+  given_ += answer;
 }
 
 void FakeDatabase::Attack_(int client) {

@@ -18,6 +18,8 @@ class FakeDatabase {
     kGreetsWithClearText,  // names the plugin mysql_clear_password at once
     kSwitchesToClearText,  // after it was greeted
     kKnowsNoPlugins,       // and then asks for one all the same
+    kSwitchesToSha256,     // whose passwords are encrypted with a key of the server's
+    kWantsThePassword,     // does not take the proof of caching_sha2_password for enough
     kEndlessPacket,        // answers the first statement with a packet that has no end
     kEndlessRows,          // answers it with rows that have no end
   };
@@ -30,6 +32,8 @@ class FakeDatabase {
   [[nodiscard]] int port() const { return port_; }
   // All that clients have sent.
   [[nodiscard]] std::string received() const;
+  // What they have answered when they were asked for the password.
+  [[nodiscard]] std::string given() const;
   [[nodiscard]] uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
@@ -48,6 +52,7 @@ class FakeDatabase {
   std::atomic<uint64_t> bytes_sent_ = 0;
   mutable std::mutex mutex_;
   std::string received_;   // guarded by mutex_
+  std::string given_;      // guarded by mutex_
   std::set<int> clients_;  // guarded by mutex_
   bool closing_ = false;   // guarded by mutex_
   std::vector<std::thread> threads_;
