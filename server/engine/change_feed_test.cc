@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -550,12 +551,17 @@ TEST_F(ChangeFeedTest, ItKnowsTheKeyOfTheDatabaseThatThereIs) {
   EXPECT_EQ(feed_.session_key(), "");
   Start();
   EXPECT_EQ(feed_.session_key(), database_.store().SessionKey().value());
+  const std::string service = feed_.service_id();
   Database another(scheduler_);
 
   store_.Become(another.store());
   scheduler_.Advance(2s);
 
   EXPECT_EQ(feed_.session_key(), another.store().SessionKey().value());
+  const std::string page = metrics_.Expose();
+  EXPECT_THAT(page,
+              HasSubstr("tenure_service_info{service_id=\"" + feed_.service_id() + "\"} 1\n"));
+  EXPECT_THAT(page, Not(HasSubstr(service)));
 }
 
 // A database that was emptied gets its tables one by one, and then its first changes at once: they

@@ -234,6 +234,18 @@ TEST_F(ClockTest, AReplicaThatStartsRenewsTheLivingBesideWhatLooksOver) {
   EXPECT_TRUE(alive.get());
 }
 
+TEST_F(ClockTest, ALeaderWhoseSessionIsLockedWhenTheClockJumpsKeepsItsSeat) {
+  a_.store.LockSession(Id("a"));
+  world_.database().StepClock(1h);
+  world_.Advance(kNoticed);
+  a_.store.UnlockSession(Id("a"));
+
+  world_.Advance(kNoticed);
+
+  EXPECT_TRUE(a_.Renew(Id("a")));
+  EXPECT_EQ(Leader(), "a");
+}
+
 TEST_F(ClockTest, MoreSessionsThanOneTransactionTakesAreMoved) {
   for (int i = 0; i < 1200; ++i) {
     a_.engine.Submit(Stand("many", "c" + std::to_string(i)), Reply<Answer>());

@@ -107,6 +107,17 @@ TEST_F(EngineMetricsTest, ATermLostSoonAfterItsGrantIsAFlap) {
   EXPECT_EQ(a_.metrics.flaps.Value(), 1);
 }
 
+TEST_F(EngineMetricsTest, ATermThatIsTakenOverSoonAfterItsGrantIsAFlap) {
+  (void)a_.Do(Stand("orders", "a"));
+
+  Campaign newer = Stand("orders", "a/2");
+  newer.opening->candidate = "a";
+  (void)a_.Do(Superseding(newer));
+
+  EXPECT_EQ(a_.metrics.terms_ended[Cause::kSuperseded].Value(), 1);
+  EXPECT_EQ(a_.metrics.flaps.Value(), 1);
+}
+
 TEST_F(EngineMetricsTest, ATermThatLastedOrWasResignedIsNoFlap) {
   LetALeadAndBWait(40s);
   world_.Advance(50s);
@@ -122,6 +133,15 @@ TEST_F(EngineMetricsTest, MakingWayForTheAppointedIsAHandover) {
   Appoint("b");
 
   (void)a_.Do(Leave("orders", "a"));
+
+  EXPECT_EQ(a_.metrics.handovers.Value(), 1);
+}
+
+TEST_F(EngineMetricsTest, ALeaderThatClosesItsSessionMakesWay) {
+  LetALeadAndBWait(10s);
+  Appoint("b");
+
+  (void)a_.Close(Id("a"));
 
   EXPECT_EQ(a_.metrics.handovers.Value(), 1);
 }
@@ -249,6 +269,75 @@ TEST_F(EngineMetricsTest, RenewalsOfHoldersAndOfWaitingCallsAreShownApart) {
 
   EXPECT_THAT(page, HasSubstr("tenure_queue_depth{queue=\"renewals\"} 1\n"));
   EXPECT_THAT(page, HasSubstr("tenure_queue_depth{queue=\"waiting_renewals\"} 2\n"));
+}
+
+TEST_F(EngineMetricsTest, EachQueueHasItsName) {
+  for (const Work work : {Work::kCommands, Work::kReads, Work::kBackground}) {
+    a_.scheduler.Hold(work);
+  }
+  a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
+  for (int i = 0; i < 2; ++i) {
+    a_.engine.Submit(CampaignForAllBy("a", {{"orders"}, {"jobs"}}), Reply<Answer>());
+  }
+  for (int i = 0; i < 3; ++i) {
+    a_.engine.ReadElection({"orders"}, false, Reply<std::optional<Election>>());
+  }
+  for (int i = 0; i < 4; ++i) {
+    a_.engine.ReadPlace({{"orders"}, Id("a")}, true, Reply<Place>());
+  }
+  for (int i = 0; i < 5; ++i) {
+    a_.engine.ReadSeats({{Id("a")}}, Reply<std::vector<Leadership>>());
+  }
+  for (int i = 0; i < 6; ++i) {
+    a_.engine.ReadEvents({"orders"}, {1}, 1, Reply<std::vector<Event>>());
+  }
+  for (int i = 0; i < 7; ++i) a_.engine.CloseSession(Id("a"), {}, Reply<Session>());
+  for (int i = 0; i < 8; ++i) {
+    a_.engine.Purge({{1h, true, kOperator}, "", "", 1}, Reply<PurgePage>());
+  }
+
+  const std::string page = a_.engine.ExposeMetrics();
+
+  const char* const queues[] = {"commands", "sets",        "reads",  "places",
+                                "seats",    "other_reads", "closes", "purges"};
+  int depth = 0;
+  for (const std::string queue : queues) {
+    EXPECT_THAT(page, HasSubstr("tenure_queue_depth{queue=\"" + queue + "\"} " +
+                                std::to_string(++depth) + "\n"));
+  }
+}
+
+TEST_F(EngineMetricsTest, RetriesAreShownByTheirReasons) {
+  const std::pair<RetryReason, std::string> reasons[] = {
+      {RetryReason::kDeadlock, "deadlock"},
+      {RetryReason::kLockTimeout, "lock_timeout"},
+      {RetryReason::kConflict, "conflict"},
+      {RetryReason::kLostConnection, "lost_connection"},
+      {RetryReason::kLostReply, "lost_reply"}};
+  int times = 0;
+  for (const auto& [reason, name] : reasons) a_.store.CountRetries(reason, ++times);
+  (void)a_.engine.ExposeMetrics();
+
+  const std::string page = a_.engine.ExposeMetrics();
+
+  times = 0;
+  for (const auto& [reason, name] : reasons) {
+    EXPECT_THAT(page, HasSubstr("tenure_transaction_retries_total{reason=\"" + name + "\"} " +
+                                std::to_string(++times) + "\n"));
+  }
+}
+
+TEST_F(EngineMetricsTest, AnIdleReplicaKeepsItsConnectionsToTheDatabase) {
+  const std::string page = a_.engine.ExposeMetrics();
+
+  EXPECT_THAT(page, HasSubstr("tenure_store_connections{state=\"busy\"} 0\n"));
+  EXPECT_THAT(page, HasSubstr("tenure_store_connections{state=\"idle\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("tenure_store_connections_max 1\n"));
+}
+
+// The database of the tests lives in 1970.
+TEST_F(EngineMetricsTest, ADatabaseThatIsBehindHasANegativeOffset) {
+  EXPECT_THAT(a_.engine.ExposeMetrics(), HasSubstr("\ntenure_database_clock_offset_seconds -"));
 }
 
 TEST_F(EngineMetricsTest, TheReplicaIsReadyUntilItDrains) {

@@ -77,6 +77,28 @@ TEST_F(OutageUseTest, WhatWaitsForATransactionThatHangsIsRefusedAsUnavailable) {
   EXPECT_TRUE(a_.engine.AdmitCampaign());
 }
 
+// It waits for others' locks: that says nothing of the database.
+TEST_F(OutageUseTest, ATransactionThatWaitsForLocksDoesNotHang) {
+  constexpr int kTriesBeforePatience = 12;
+  std::vector<Result<void>> admitted;
+  a_.store.Lock({"mail"});
+  a_.store.Before([&](const std::string& call) {
+    const bool waits =
+        call == "Transact" && a_.metrics.commands_busy.Value() >= kTriesBeforePatience;
+    if (!waits || !admitted.empty()) return;
+    a_.scheduler.Hold(Work::kCommands);
+    a_.engine.Submit(Stand("jobs", "d"), Reply<Answer>());
+    world_.Advance(1001ms);
+    admitted.push_back(a_.engine.AdmitCampaign());
+  });
+
+  (void)a_.engine.Submit(Stand("mail", "c"), Reply<Answer>());
+  world_.Advance(1s);
+
+  ASSERT_EQ(admitted.size(), 1u);
+  EXPECT_THAT(admitted[0], FailsWith(Reason::kOverloaded));
+}
+
 TEST_F(OutageUseTest, WhatWaitsForASilentDatabaseIsRefusedAsUnavailable) {
   for (const Work work : {Work::kFeed, Work::kBackground, Work::kReads, Work::kCommands}) {
     a_.scheduler.Hold(work);

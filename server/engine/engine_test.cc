@@ -21,6 +21,7 @@ using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 // Expiries are looked for this late at worst: the jitter, or the pause of a search that knows of
 // none.
@@ -152,6 +153,7 @@ TEST_F(EngineTest, ABatchIsBounded) {
 
 TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirPartitions) {
   const double transactions = a_.metrics.transactions.Value();
+  const Watching all(a_.engine.hub(), {WatchPrefix{""}});
 
   a_.engine.Submit(Stand("orders", "a"), Reply<Answer>());
   a_.engine.Submit(Stand(NameInPartitionOf("orders", true), "a"), Reply<Answer>());
@@ -159,6 +161,24 @@ TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirPartit
   a_.Run();
 
   EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
+  EXPECT_THAT(all.lines(), SizeIs(3)) << "each is told once";
+}
+
+TEST_F(EngineTest, OtherReplicasAreToldOfEachPartitionThatATransactionChanges) {
+  std::vector<int> told;
+  EngineOptions options;
+  options.on_commit = [&](PartitionOffset at) { told.push_back(at.partition); };
+  Replica& b = world_.Add(options);
+  ASSERT_TRUE(b.engine.Start());
+  b.Run();
+  const std::string other = NameInPartitionOf("orders", false);
+
+  for (const std::string& name : {std::string("orders"), other}) {
+    b.engine.Submit(Stand(name, "a"), Reply<Answer>());
+  }
+  b.Run();
+
+  EXPECT_THAT(told, UnorderedElementsAre(PartitionOf({"orders"}), PartitionOf({other})));
 }
 
 TEST_F(EngineTest, CommandsOfOneBatchAreAppliedInTheOrderOfTheirArrival) {
@@ -611,7 +631,7 @@ TEST_F(EngineTest, MoreExpiredSessionsThanOneSearchTakesAreAllEnded) {
   }
   a_.Run();
 
-  world_.Advance(5s + 3 * kSearchPause);
+  world_.Advance(5s + kSearchPause);
 
   EXPECT_EQ(a_.metrics.sessions_ended[Cause::kExpired].Value(), 1100);
   EXPECT_THAT(Unsettled(), IsEmpty());
@@ -770,6 +790,22 @@ TEST_F(EngineTest, APlaceIsTheSeatAPositionOrNeither) {
   EXPECT_TRUE(place_of("c", false).waiting);
   EXPECT_EQ(place_of("c", false).position, 0u);
   EXPECT_FALSE(place_of("nobody", true).waiting);
+}
+
+TEST_F(EngineTest, WhoIsElectedWhileItsPlaceIsReadHasOne) {
+  Replica& b = world_.Start();
+  for (const char* name : {"a", "b"}) (void)a_.Do(Stand("orders", name));
+  bool read = false;
+  a_.store.After([&](const std::string&) {
+    if (!std::exchange(read, true)) (void)b.Do(Leave("orders", "a"));
+  });
+
+  const Place place = a_.Ask<Place>([&](auto reply) {
+                          a_.engine.ReadPlace({{"orders"}, Id("b")}, false, reply);
+                        }).value();
+
+  const auto& leader = place.election->election.leader;
+  EXPECT_TRUE(place.waiting || (leader && leader->session == Id("b")));
 }
 
 TEST_F(EngineTest, SeatsAndEventsCanBeRead) {
@@ -985,6 +1021,14 @@ TEST(EndedSessionTest, ItIsRememberedForAnHourAfterItsLease) {
 
   world.Advance(3min);
   EXPECT_THAT(replica.Renew(Id("a")), FailsWith(Reason::kSessionNotFound));
+}
+
+TEST_F(EngineTest, EndedSessionsAreLookedForOnceAMinute) {
+  const int before = a_.store.Calls("ForgetSessions");
+
+  world_.Advance(3min);
+
+  EXPECT_EQ(a_.store.Calls("ForgetSessions"), before + 3);
 }
 
 TEST_F(CloseSessionTest, AFailureToEndTheSessionChangesNothing) {

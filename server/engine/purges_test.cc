@@ -155,8 +155,7 @@ TEST_F(PurgesTest, AStoreThatIsAwayIsAnError) {
 // More than is deleted at once, in one page, and in one call.
 TEST_F(PurgesTest, ALongHistoryGoesPieceByPieceWithTheElection) {
   constexpr uint64_t kEvents = 10'500;
-  Use(a_, "a");
-  Use(a_, "z");
+  for (const char* name : {"0", "a", "z"}) Use(a_, name);
   LockSet locks;
   locks.elections[{"a"}];
   ASSERT_TRUE(world_.store().Transact(locks, {}, [&](TransactionState& transaction) {
@@ -174,7 +173,7 @@ TEST_F(PurgesTest, ALongHistoryGoesPieceByPieceWithTheElection) {
   }));
   world_.Advance(kUnused);
 
-  EXPECT_THAT(PurgeAll(Everything()), ElementsAre("a", "z"));
+  EXPECT_THAT(PurgeAll(Everything()), ElementsAre("0", "a", "z"));
 
   EXPECT_EQ(pages_, 2);
   EXPECT_THAT(world_.store().ReadEvents({"a"}, {1}, 10).value(), IsEmpty());

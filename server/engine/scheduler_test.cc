@@ -91,6 +91,19 @@ TEST(ThreadSchedulerTest, PlannedTasksRunInOrderAndNeverTooEarly) {
   EXPECT_FALSE(too_early);
 }
 
+TEST(ThreadSchedulerTest, WhatIsPlannedBeforeAllOthersDoesNotWaitForThem) {
+  ThreadScheduler scheduler;
+  const auto run_soon = [&] {
+    std::promise<void> ran;
+    scheduler.PostAt(Work::kReads, scheduler.Now(), [&] { ran.set_value(); });
+    return ran.get_future().wait_for(1min) == std::future_status::ready;
+  };
+  scheduler.PostAt(Work::kReads, scheduler.Now() + 1h, [] {});
+
+  // When the first one runs, the plan of the next hour is waited for.
+  EXPECT_TRUE(run_soon() && run_soon());
+}
+
 TEST(ThreadSchedulerTest, StopRunsPostedTasksAndDropsPlannedOnes) {
   ThreadScheduler scheduler;
   std::vector<std::string> ran;

@@ -5,6 +5,7 @@
 // "Transact", "ReadFeed".
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -55,6 +56,11 @@ class FaultyStore final : public Store {
   void UnlockSession(const SessionId& session) {
     const std::lock_guard lock(mutex_);
     locked_sessions_.erase(session);
+  }
+  // As if transactions had been tried again so often more.
+  void CountRetries(RetryReason reason, uint64_t times) {
+    const std::lock_guard lock(mutex_);
+    retries_[static_cast<size_t>(reason)] += times;
   }
   // The database is another one from now on.
   void Become(Store& store) {
@@ -217,7 +223,9 @@ class FaultyStore final : public Store {
   }
   StoreActivity Activity() const override {
     const std::lock_guard lock(mutex_);
-    return store_->Activity();
+    StoreActivity activity = store_->Activity();
+    for (size_t i = 0; i < kRetryReasons; ++i) activity.retries[i] += retries_[i];
+    return activity;
   }
   Result<void> Ping() override {
     return Call<void>("Ping", [&](Store& store) { return store.Ping(); });
@@ -282,13 +290,14 @@ class FaultyStore final : public Store {
   Hook before_;
   Hook after_;
   mutable std::mutex mutex_;
-  Store* store_;                         // guarded by mutex_
-  Faults failures_;                      // guarded by mutex_
-  Faults uncommitted_;                   // guarded by mutex_
-  Faults lost_;                          // guarded by mutex_
-  std::set<ElectionName> locked_;        // guarded by mutex_
-  std::set<SessionId> locked_sessions_;  // guarded by mutex_
-  std::map<std::string, int> calls_;     // guarded by mutex_
+  Store* store_;                                   // guarded by mutex_
+  Faults failures_;                                // guarded by mutex_
+  Faults uncommitted_;                             // guarded by mutex_
+  Faults lost_;                                    // guarded by mutex_
+  std::set<ElectionName> locked_;                  // guarded by mutex_
+  std::set<SessionId> locked_sessions_;            // guarded by mutex_
+  std::map<std::string, int> calls_;               // guarded by mutex_
+  std::array<uint64_t, kRetryReasons> retries_{};  // guarded by mutex_
 };
 
 }  // namespace tenure::testing
