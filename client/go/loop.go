@@ -253,9 +253,10 @@ func (l *loop) survey(what machine.SendCampaign, patience time.Duration) {
 	l.calls[what.Call] = cancel
 	replicas, known := append([]replica{}, l.connection.replicas...), l.membership.id
 	go func() {
-		found := identify(ctx, replicas, known)
+		found := identify(ctx, cancel, replicas, known, func(which int, id string) {
+			l.mailbox.put(func(machine.Time) { l.connection.hearLate(l.membership, which, id) })
+		})
 		l.mailbox.put(func(now machine.Time) {
-			cancel()
 			delete(l.calls, what.Call)
 			if l.giveUpAt != machine.Never {
 				l.session.OnCampaignDone(what.Call, status.New(codes.Canceled, "the client is being closed"), nil, now)

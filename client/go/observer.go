@@ -79,7 +79,8 @@ type Observer struct {
 	wish        machine.Wish
 	observation *machine.Observation
 	membership  *membership
-	replaced    func() // what was observed is of another service; nil: nobody cares
+	replaced    func()        // what was observed is of another service; nil: nobody cares
+	late        <-chan func() // what a survey did not wait for, to be taken in
 	lines       *lines
 	trouble     *trouble
 }
@@ -210,8 +211,11 @@ func (o *Observer) survey(ctx context.Context, connection *connection) error {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, surveyPatience)
-	defer cancel()
-	found := identify(ctx, append([]replica{}, connection.replicas...), o.membership.id)
+	late := make(chan func(), len(connection.replicas))
+	o.late = late
+	found := identify(ctx, cancel, append([]replica{}, connection.replicas...), o.membership.id, func(which int, id string) {
+		late <- func() { connection.hearLate(o.membership, which, id) }
+	})
 	replaced, err := o.membership.choose(found)
 	if err != nil {
 		return err
@@ -225,6 +229,18 @@ func (o *Observer) survey(ctx context.Context, connection *connection) error {
 		}
 	}
 	return nil
+}
+
+// hearLate takes in what the last survey did not wait for.
+func (o *Observer) hearLate() {
+	for {
+		select {
+		case hear := <-o.late:
+			hear()
+		default:
+			return
+		}
+	}
 }
 
 // isFinal : it is refused again, unless somebody changes the policy or the elections; so its user is told.
@@ -263,6 +279,7 @@ func (o *Observer) readOneStream(ctx context.Context, connection *connection) er
 			break
 		}
 		silence.Stop() // whoever is told may take his time
+		o.hearLate()
 		connection.succeeded()
 		o.trouble.worked(endpoint, clock.Now())
 		switch o.observation.Note(response) {

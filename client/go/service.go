@@ -103,6 +103,7 @@ type survey struct {
 	answers   []machine.Answer
 	withoutID bool // one of them answered, but did not say
 	failure   unanswered
+	pending   map[int]bool // those that have not answered
 }
 
 // unanswered is the error of a replica that did not say to which service it belongs.
@@ -113,27 +114,28 @@ type unanswered struct {
 
 func (u *unanswered) Error() string { return u.err.Error() }
 
-// identify asks replicas at once, until more than half of them agree, or the context ends.
-func identify(ctx context.Context, replicas []replica, known string) survey {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// identify asks replicas at once, until more than half of them agree, or the context ends. It cancels the context when
+// all have answered. Until then, late is called with what the others say, by a goroutine.
+func identify(ctx context.Context, cancel func(), replicas []replica, known string, late func(which int, id string)) survey {
 	type said struct {
 		which    int
 		response *pb.IdentifyResponse
 		err      error
 	}
 	heard := make(chan said, len(replicas))
-	found := survey{answers: make([]machine.Answer, len(replicas))}
+	found := survey{answers: make([]machine.Answer, len(replicas)), pending: map[int]bool{}}
 	for i, replica := range replicas {
 		i, replica := i, replica
 		found.answers[i].Endpoint = replica.endpoint
+		found.pending[i] = true
 		go func() {
 			response, err := replica.client.Identify(ctx, &pb.IdentifyRequest{})
 			heard <- said{i, response, err}
 		}()
 	}
-	for range replicas {
+	for len(found.pending) > 0 {
 		one := <-heard // soon after the context has ended
+		delete(found.pending, one.which)
 		switch code := status.Code(one.err); {
 		case one.err == nil && one.response.GetServiceId() != "":
 			found.answers[one.which].ServiceID = one.response.GetServiceId()
@@ -146,6 +148,14 @@ func identify(ctx context.Context, replicas []replica, known string) survey {
 			break
 		}
 	}
+	left := len(found.pending)
+	go func() {
+		defer cancel()
+		for ; left > 0; left-- {
+			one := <-heard
+			late(one.which, one.response.GetServiceId())
+		}
+	}()
 	return found
 }
 
@@ -167,9 +177,20 @@ func (c *connection) use(m *membership, found survey) {
 		}
 	}
 	for i := range c.replicas { // a client has one connection
-		if i != c.inUse {
+		if i != c.inUse && !found.pending[i] {
 			c.reopen(i)
 		}
+	}
+}
+
+// hearLate : a replica has answered after more than half had agreed; the id is empty if it did not say.
+func (c *connection) hearLate(m *membership, which int, id string) {
+	if endpoint := c.replicas[which].endpoint; id != "" && id != m.id {
+		m.warn(endpoint, id)
+		c.leave(endpoint)
+	}
+	if which != c.inUse {
+		c.reopen(which)
 	}
 }
 

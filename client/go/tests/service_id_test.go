@@ -3,11 +3,13 @@ package tests
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -76,6 +78,48 @@ func TestAnEndpointOfAnotherServiceIsNamed(t *testing.T) {
 		t.Error("it leads in the other service")
 	}
 	expectWarning(t, said, wrong.endpoint+" belongs to service "+idOf(t, wrong)+", not to "+idOf(t, right))
+}
+
+// lateReplica is one of another service, which says so when it may.
+type lateReplica struct {
+	pb.UnimplementedElectionServiceServer
+	mayAnswer chan struct{}
+}
+
+func (r *lateReplica) Identify(ctx context.Context, _ *pb.IdentifyRequest) (*pb.IdentifyResponse, error) {
+	select {
+	case <-r.mayAnswer:
+	case <-ctx.Done():
+	}
+	return &pb.IdentifyResponse{ServiceId: strings.Repeat("f", 32)}, ctx.Err()
+}
+
+func TestAnEndpointOfAnotherServiceIsNamedAlsoIfItAnswersLate(t *testing.T) {
+	first := startService(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	late := &lateReplica{mayAnswer: make(chan struct{})}
+	server := grpc.NewServer()
+	pb.RegisterElectionServiceServer(server, late)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	endpoints := strings.Join([]string{listener.Addr().String(), first.endpoint, startReplica(t, first.store).endpoint}, ",")
+	logger, said := spokenLines()
+	client := newClient(t, tenure.ClientOptions{Endpoints: endpoints, LeaseTTL: time.Minute, Logger: logger})
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders"})
+	must(t, elector.Stand())
+	eventually(t, "it leads", elector.IsLeader)
+	observerLogger, observerSaid := spokenLines()
+	cache, err := tenure.NewLeaderCache(tenure.LeaderCacheOptions{Endpoints: endpoints, Names: []string{"orders"}, Logger: observerLogger})
+	must(t, err)
+	t.Cleanup(func() { _ = cache.Close() })
+	must(t, cache.WaitUntilReady(context.Background()))
+
+	close(late.mayAnswer)
+
+	warning := listener.Addr().String() + " belongs to service " + strings.Repeat("f", 32) + ", not to " + idOf(t, first)
+	expectWarning(t, said, warning)
+	expectWarning(t, observerSaid, warning)
 }
 
 func cacheOf(t *testing.T, endpoints string) *tenure.LeaderCache {

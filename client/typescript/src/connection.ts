@@ -74,6 +74,7 @@ export class Connection {
   private readonly credentials: Credentials;
   private readonly stub: Stub | undefined;
   private excluded = new Set<string>(); // endpoints, until the next survey
+  private endSurvey = () => {};
 
   /** `known`: the service that was used before, if none is set. */
   constructor(options: ConnectionOptions, known = "") {
@@ -141,7 +142,11 @@ export class Connection {
   ): Promise<ServiceError | undefined> {
     const { replicas, serviceId: known, pinned } = this;
     if (replicas.length === 1 && !known) return undefined; // it will say so itself
-    const { answers, error, tooOld } = await survey(this, [...replicas], known, patienceMs, signal);
+    this.endSurvey();
+    const late = (index: number, id: string) => this.hearLate(index, id);
+    const surveyed = await survey(this, [...replicas], known, patienceMs, signal, late);
+    const { answers, error, tooOld } = surveyed;
+    this.endSurvey = surveyed.cancel;
     const chosen = chooseService({ id: known, pinned }, answers);
     if (chosen instanceof ServiceError) {
       if (!isWrongService(chosen)) return tooOld ? undefined : (error ?? chosen);
@@ -166,6 +171,12 @@ export class Connection {
     }
     if (known && chosen !== known) replaced();
     return undefined;
+  }
+
+  /** An endpoint has answered after the survey. */
+  private hearLate(index: number, serviceId: string): void {
+    const replica = this.replicas[index]!;
+    if (!this.belongs(replica, serviceId)) this.excluded.add(replica.endpoint);
   }
 
   /** Whether a message with this service id, which may be empty, is of the service that is used. */
@@ -212,6 +223,7 @@ export class Connection {
   }
 
   close(): void {
+    this.endSurvey();
     for (const { stub } of this.replicas) stub.close();
   }
 

@@ -14,11 +14,13 @@ export interface Survey {
   error: ServiceError | undefined;
   /** Nobody answered, but a replica that is too old to be asked. */
   tooOld: boolean;
+  /** Those that have not answered are not heard any more. */
+  cancel: () => void;
 }
 
 /**
  * Answers when all have, or more than half agree, on the known id if there is one; after
- * `patienceMs` at the latest.
+ * `patienceMs` at the latest. Those that answer later, until then, are told to `late`.
  */
 export function survey(
   connection: Connection,
@@ -26,6 +28,7 @@ export function survey(
   known: string,
   patienceMs: number,
   signal: AbortSignal,
+  late: (index: number, id: string) => void,
 ): Promise<Survey> {
   const answers: EndpointAnswer[] = replicas.map(({ endpoint }) => ({ endpoint }));
   const calls: Call[] = [];
@@ -34,13 +37,19 @@ export function survey(
   let pending = replicas.length;
   let error: ServiceError | undefined;
   let tooOld = false;
+  let over = false;
+  const cancel = () => calls.forEach((call) => call.cancel());
   return new Promise((resolve) => {
     const finish = () => {
-      signal.removeEventListener("abort", finish);
-      for (const call of calls) call.cancel();
-      resolve({ answers, error, tooOld: tooOld && agreed.size === 0 });
+      over = true;
+      signal.removeEventListener("abort", abort);
+      resolve({ answers, error, tooOld: tooOld && agreed.size === 0, cancel });
     };
-    signal.addEventListener("abort", finish);
+    const abort = () => {
+      finish();
+      cancel();
+    };
+    signal.addEventListener("abort", abort);
     const count = (id: string) => {
       const agreeing = (agreed.get(id) ?? 0) + 1;
       agreed.set(id, agreeing);
@@ -49,6 +58,10 @@ export function survey(
     for (const [index, replica] of replicas.entries()) {
       const done = (failure: RpcError | null, id = "") => {
         pending--;
+        if (over) {
+          if (id) late(index, id);
+          return;
+        }
         if (!failure) {
           connection.succeeded(replica);
           answers[index]!.serviceId = id;
