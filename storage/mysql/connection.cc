@@ -188,7 +188,12 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
   options["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
   options["CLIENT_MULTI_STATEMENTS"] = true;
   options["OPT_MAX_ALLOWED_PACKET"] = kPacketMaxBytes;
-  options["readDefaultFile"] = sql::SQLString(LoginGate::OptionFile());
+  const std::string& gate_file = LoginGate::OptionFile();
+  if (!std::ifstream(gate_file)) {
+    throw MySqlError(MySqlError::Kind::kAway, 0,
+                     "cannot read '" + gate_file + "', which a login needs: is /proc mounted?");
+  }
+  options["readDefaultFile"] = sql::SQLString(gate_file);
   SetTls(options, config.tls);
   const auto connect = [&] { return std::unique_ptr<sql::Connection>(driver->connect(options)); };
   try {
@@ -266,6 +271,11 @@ Connection::Connection(const Config& config, const Address& address, const std::
     AllowAnswerOf(kLoginMaxBytes);
     const LoginGate gate(config.tls.mode >= Tls::Mode::kRequired);
     connection_ = Connect(config, address, password, gate);
+    if (!gate.passed()) {
+      throw MySqlError(MySqlError::Kind::kAway, 0,
+                       "the client library has not asked Tenure before it logged in to " +
+                           address.host + ", so the connection is not used");
+    }
   }
   const ServerFacts facts = AskForFacts({kFirstOfSession});
   server_ = Describe(facts);

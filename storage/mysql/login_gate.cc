@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "storage/mysql/connection.h"
 
 namespace tenure::mysql {
 namespace {
@@ -88,6 +89,7 @@ struct GatePlugin {
       gate->refusal_ = "the connection is not encrypted";
       return CR_ERROR;
     }
+    gate->passed_ = true;
     std::string allowed(kProofs);
     if (IsPrivate(vio, mysql)) {
       allowed.append(",").append(kSenders);
@@ -142,14 +144,15 @@ struct GatePlugin {
             return mysql_client_register_plugin(library, &plugin.header) != nullptr;
           });
       if (library != nullptr) mysql_close(library);
-      if (!registered) throw std::runtime_error("the client library takes no plugin");
+      if (!registered)
+        throw MySqlError(MySqlError::Kind::kAway, 0, "the client library takes no plugin");
 
       const std::string options =
           std::string("[client]\ndefault-auth=") + kName + "\nrestricted-auth=" + kName + "\n";
       const int descriptor = memfd_create(kName, MFD_CLOEXEC);
       const auto written = write(descriptor, options.data(), options.size());
       if (written != static_cast<ssize_t>(options.size())) {
-        throw std::runtime_error("cannot keep the options of logins in memory");
+        throw MySqlError(MySqlError::Kind::kAway, 0, "cannot keep the options of logins in memory");
       }
       return "/proc/self/fd/" + std::to_string(descriptor);
     }();

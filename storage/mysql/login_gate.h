@@ -21,9 +21,13 @@ class LoginGate {
   LoginGate(const LoginGate&) = delete;
   LoginGate& operator=(const LoginGate&) = delete;
 
-  // A file of options that makes the client library use the gate. Lives as long as the process.
+  // A file of options that makes the client library use the gate. The library ignores a file that
+  // it cannot read. Lives as long as the process. Throws MySqlError.
   [[nodiscard]] static const std::string& OptionFile();
 
+  // The client library has asked the gate, which let the login go on: the connection is encrypted
+  // if it has to be.
+  [[nodiscard]] bool passed() const { return passed_; }
   // Why the login went no further; empty if the gate was passed.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
@@ -33,6 +37,7 @@ class LoginGate {
   void RefusePlugin(std::string_view name);
 
   const bool tls_required_;
+  bool passed_ = false;
   std::string refusal_;
 };
 

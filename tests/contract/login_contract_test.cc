@@ -1,6 +1,9 @@
 // How the store logs in to a real server: TLS, certificates, a socket, a password that changes.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +12,7 @@
 
 #include "core/law.h"
 #include "storage/mysql/connection.h"
+#include "storage/mysql/login_gate.h"
 #include "storage/mysql/logins.h"
 #include "storage/open_store.h"
 #include "tests/support/certificates.h"
@@ -399,6 +403,52 @@ TEST_F(LoginTest, AFirstLoginByCachingSha2PasswordNeedsTlsOrASocket) {
     EXPECT_EQ(refusal(first), "");
     EXPECT_EQ(refusal(url + "?tls=disabled"), "");
   }
+}
+
+// What the client library finds in place of the options that make it ask Tenure first.
+class OtherOptions {
+ public:
+  explicit OtherOptions(int other) : mine_(dup(Descriptor())) { dup2(other, Descriptor()); }
+  ~OtherOptions() {
+    dup2(mine_, Descriptor());
+    close(mine_);
+  }
+  OtherOptions(const OtherOptions&) = delete;
+  OtherOptions& operator=(const OtherOptions&) = delete;
+
+ private:
+  static int Descriptor() {
+    const std::string& file = mysql::LoginGate::OptionFile();
+    return std::stoi(file.substr(file.rfind('/') + 1));
+  }
+
+  const int mine_;
+};
+
+TEST_F(LoginTest, NoPasswordLeavesIfTheOptionsOfLoginsCannotBeRead) {
+  FakeDatabase fake(FakeDatabase::Attack::kSwitchesToClearText);
+  mysql::Config config =
+      ConfigOf("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) + "/tenure?tls=required");
+  config.password = "the-secret";
+  const int unreadable = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  {
+    const OtherOptions other(unreadable);
+    EXPECT_THAT(Refusal(config), HasSubstr("is /proc mounted?"));
+  }
+  close(unreadable);
+
+  EXPECT_EQ(fake.received(), "");
+}
+
+TEST_F(LoginTest, ALoginThatHasPassedByTheGateIsNotUsed) {
+  const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  {
+    const OtherOptions other(empty);
+    EXPECT_THAT(Refusal(url_), HasSubstr("has not asked Tenure"));
+  }
+  close(empty);
+
+  EXPECT_EQ(Refusal(url_), "");
 }
 
 TEST_F(LoginTest, AnAnswerWithoutAnEndTakesABoundedAmountOfMemory) {
