@@ -6,6 +6,17 @@ namespace tenure {
 namespace {
 
 constexpr std::string_view kReasonPrefix = "ERROR_REASON_";
+// A status travels in headers, twice, of which clients accept 8 KB. Longer messages end in "...".
+constexpr size_t kMessageBytesMax = 1'000;
+
+// Cuts between characters.
+std::string Bounded(std::string message) {
+  if (message.size() <= kMessageBytesMax) return message;
+  size_t end = kMessageBytesMax - 3;
+  while (end > 0 && (message[end] & 0xC0) == 0x80) --end;
+  message.resize(end);
+  return message + "...";
+}
 
 struct Row {
   v1::ErrorReason reason;
@@ -88,7 +99,7 @@ std::string ReasonName(Reason reason) {
 grpc::Status ToStatus(const Error& error) {
   const Row row = RowOf(error.reason);
   return RichStatus(
-      row.code, error.message,
+      row.code, Bounded(error.message),
       {ReasonName(error.reason), error.metadata, std::chrono::milliseconds(row.retry_delay_ms)});
 }
 

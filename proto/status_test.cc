@@ -113,6 +113,14 @@ TEST(StatusCatalogueTest, AnErrorAfterTheLastOneWouldBeNoticed) {
   EXPECT_EQ(ToProto(after_last), v1::ERROR_REASON_UNSPECIFIED);
 }
 
+TEST(StatusCatalogueTest, ALongMessageIsCutBetweenCharacters) {
+  const std::string longest(1'000, 'x');
+  const std::string cut(996, 'x');
+
+  EXPECT_EQ(ToStatus({Reason::kStoreUnavailable, longest}).error_message(), longest);
+  EXPECT_EQ(ToStatus({Reason::kStoreUnavailable, cut + "\u00e4yyyy"}).error_message(), cut + "...");
+}
+
 TEST(StatusCatalogueTest, AnErrorWithoutMetadataHasNone) {
   const auto status = ToStatus({Reason::kNotLeader, "no"});
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,9 +28,10 @@ struct QueueView {
   return {Reason::kOverloaded, "this replica is overloaded: its queue of work is full"};
 }
 
-[[nodiscard]] inline Error DatabaseHangs() {
-  return {Reason::kStoreUnavailable,
-          "the database does not answer: work that was begun a second ago is still under way"};
+[[nodiscard]] inline Error DatabaseHangs(const std::string& address) {
+  return {Reason::kStoreUnavailable, address +
+                                         ": the database does not answer: work that was begun "
+                                         "a second ago is still under way"};
 }
 
 [[nodiscard]] inline Error ClockNotTrusted() {

@@ -54,6 +54,22 @@ Result<void> Engine::Start() {
   return {};
 }
 
+void Engine::SetStoreFault(std::string why) {
+  const MutexLock lock(fault_mutex_);
+  store_fault_ = std::move(why);
+}
+
+std::string Engine::store_fault() const {
+  const MutexLock lock(fault_mutex_);
+  return store_fault_;
+}
+
+Result<std::string> Engine::session_key() const {
+  std::string key = feed_.session_key();
+  if (key.empty()) return tl::unexpected(WhyNotStarted());
+  return key;
+}
+
 Result<void> Engine::AdmitCampaign() const {
   if (commands_.Late()) return tl::unexpected(transactions_.WhyFull());
   return {};
@@ -154,8 +170,10 @@ Engine::Status Engine::status() const {
   if (status.ready) return status;
   if (const auto closed = WhyClosed()) {
     status.why_not = closed->message;
-  } else if (const auto fault = write_fault()) {
-    status.why_not = "reads work, but writes fail: " + fault->message;
+  } else if (std::string fault = store_fault(); !fault.empty()) {
+    status.why_not = std::move(fault);
+  } else if (const auto refused = write_fault()) {
+    status.why_not = "reads work, but writes fail: " + refused->message;
   } else if (!status.store_answers) {
     status.why_not = "the database does not answer";
   } else {
@@ -167,9 +185,15 @@ Engine::Status Engine::status() const {
 std::optional<Error> Engine::WhyClosed() const {
   if (auto wrong = feed_.wrong_service()) return wrong;
   if (started_ && lineage_.open() && !feed_.behind_a_repair()) return std::nullopt;
+  if (!started_) return WhyNotStarted();
   return Error{Reason::kStoreUnavailable,
-               started_ ? "the database lost commits; nothing is served until all terms were raised"
-                        : "this replica is still waiting for its database"};
+               "the database lost commits; nothing is served until all terms were raised"};
+}
+
+Error Engine::WhyNotStarted() const {
+  std::string fault = store_fault();
+  if (fault.empty()) fault = "this replica is still waiting for its database";
+  return {Reason::kStoreUnavailable, std::move(fault)};
 }
 
 }  // namespace tenure::engine

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/law.h"
+#include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"
 #include "server/engine/change_feed.h"
@@ -73,6 +74,9 @@ class Engine {
   // Begins to serve. Until it has succeeded once, everything is answered with kStoreUnavailable.
   // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
+  // Why the process cannot use the store, with the store's address; empty if it can. Status and the
+  // calls that are refused before the start repeat it.
+  void SetStoreFault(std::string why);
 
   // Refuse new work as soon as it would be answered too late. Ask before a campaign that limits its
   // wait opens a session, and before a read of the leader; not before calls that keep or free a
@@ -140,8 +144,8 @@ class Engine {
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Limits& limits() const { return options_.limits; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
-  // From which session ids are derived; empty until Start has succeeded.
-  [[nodiscard]] std::string session_key() const { return feed_.session_key(); }
+  // From which session ids are derived. Error: kStoreUnavailable, until Start has succeeded.
+  [[nodiscard]] Result<std::string> session_key() const;
   // Which service the database is; empty until Start has succeeded.
   [[nodiscard]] std::string service_id() const { return feed_.service_id(); }
   // How this replica is, for operators. Does not ask the database.
@@ -162,6 +166,8 @@ class Engine {
  private:
   // Why nothing is served now; nothing if it is.
   [[nodiscard]] std::optional<Error> WhyClosed() const;
+  [[nodiscard]] Error WhyNotStarted() const;
+  [[nodiscard]] std::string store_fault() const;
   template <typename T>
   [[nodiscard]] bool RefusedWhileClosed(Done<T>& done) {
     const auto closed = WhyClosed();
@@ -192,6 +198,8 @@ class Engine {
   Housekeeping housekeeping_;
   Exposition exposition_;
   std::atomic<bool> started_ = false;
+  mutable Mutex fault_mutex_;
+  std::string store_fault_ TENURE_GUARDED_BY(fault_mutex_);
 };
 
 }  // namespace tenure::engine

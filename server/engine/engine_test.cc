@@ -100,6 +100,16 @@ TEST_F(EngineTest, NothingIsAnsweredBeforeTheStart) {
   EXPECT_FALSE(unstarted.engine.StoreAnswers());
 }
 
+TEST_F(EngineTest, BeforeTheStartCallsAreAnsweredWithWhatIsWrongWithTheStore) {
+  Replica& unstarted = world_.Add();
+
+  unstarted.engine.SetStoreFault("db:3306: connection refused");
+
+  EXPECT_EQ(unstarted.Do(Stand("orders", "a")).error().message, "db:3306: connection refused");
+  EXPECT_EQ(unstarted.engine.session_key().error().message, "db:3306: connection refused");
+  EXPECT_EQ(unstarted.engine.status().why_not, "db:3306: connection refused");
+}
+
 TEST_F(EngineTest, TheEngineStartsOnceTheStoreAnswers) {
   Replica& late = world_.Add();
   late.store.FailNext(1);

@@ -78,7 +78,8 @@ Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide
 }
 
 Error Transactions::WhyFull() const {
-  return outages_.Hangs(scheduler_.Now()) ? DatabaseHangs() : Overloaded();
+  if (!outages_.Hangs(scheduler_.Now())) return Overloaded();
+  return DatabaseHangs(lineage_.server().value_or(ServerIdentity()).address);
 }
 
 Transactions::Decide Transactions::Informed(const Decide& decide) const {

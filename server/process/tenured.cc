@@ -11,7 +11,6 @@
 #include <random>
 #include <thread>
 
-#include "core/mutex.h"
 #include "core/version.h"
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine.h"
@@ -111,30 +110,22 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
 // Says what is wrong with the store when that changes, and now and then while it lasts.
 class StoreComplaints {
  public:
+  explicit StoreComplaints(engine::Engine& engine) : engine_(engine) {}
+
   void Away(const std::string& why) {
-    {
-      const MutexLock lock(mutex_);
-      why_ = why;
-    }
+    engine_.SetStoreFault(why);
     if (silent_++ % kSilence == 0)
       LogWarning("the store cannot be used yet, retrying", {{"error", why}});
   }
   void Back() {
-    const MutexLock lock(mutex_);
-    why_.clear();
+    engine_.SetStoreFault("");
     silent_ = 0;
-  }
-  // What is wrong; empty if nothing is. Thread-safe.
-  [[nodiscard]] std::string why() const {
-    const MutexLock lock(mutex_);
-    return why_;
   }
 
  private:
   static constexpr int kSilence = 20;  // tries
+  engine::Engine& engine_;
   int silent_ = 0;
-  mutable Mutex mutex_;
-  std::string why_ TENURE_GUARDED_BY(mutex_);
 };
 
 int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
@@ -236,8 +227,9 @@ void ReturnFreeMemory(engine::Scheduler& scheduler) {
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
                          engine::Engine& engine, engine::Membership& membership,
                          const std::function<void()>& refresh_files, const ServerConfig& config,
-                         grpc::HealthCheckServiceInterface& health, StoreComplaints& complaints,
-                         ServiceManager& service_manager, Signals& signals) {
+                         grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
+                         Signals& signals) {
+  StoreComplaints complaints(engine);
   while (true) {
     const auto prepared = PrepareSchema(store, config, service_manager);
     if (!prepared && prepared.error().fatal) return Complain(prepared.error().message);
@@ -326,9 +318,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   replicas.WhenFollowed([&] { membership.LookSoon(); });
   engine.WhenATransactionFails([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
-  StoreComplaints complaints;
-  rpc::AdminService administration(engine, **access, config.store_url,
-                                   [&] { return complaints.why(); });
+  rpc::AdminService administration(engine, **access, config.store_url);
   const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},
                                         {&elections, &administration, &replicas}, metrics);
   if (!server) return Complain(server.error());
@@ -351,7 +341,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   WarnOfExposure(config);
   ReturnFreeMemory(scheduler);
   const auto exit_code = Serve(**store, scheduler, engine, membership, refresh_files, config,
-                               health, complaints, service_manager, signals);
+                               health, service_manager, signals);
 
   LogInfo("draining");
   service_manager.Stopping();

@@ -16,16 +16,9 @@ namespace tenure::rpc {
 
 class AdminService final : public v1::AdminService::CallbackService {
  public:
-  // Why the store cannot be used, as it was logged last; empty if it can. Thread-safe.
-  using StoreFault = std::function<std::string()>;
-
   // `store` is the database as operators name it, before one of its servers has answered.
-  AdminService(engine::Engine& engine, access::Access& access, std::string store,
-               StoreFault store_fault)
-      : engine_(engine),
-        access_(access),
-        store_(std::move(store)),
-        store_fault_(std::move(store_fault)) {}
+  AdminService(engine::Engine& engine, access::Access& access, std::string store)
+      : engine_(engine), access_(access), store_(std::move(store)) {}
 
   grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context,
                                    const v1::StatusRequest* request,
@@ -87,7 +80,6 @@ class AdminService final : public v1::AdminService::CallbackService {
   engine::Engine& engine_;
   access::Access& access_;
   const std::string store_;
-  const StoreFault store_fault_;
 };
 
 }  // namespace tenure::rpc

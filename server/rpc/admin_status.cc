@@ -11,11 +11,10 @@ grpc::ServerUnaryReactor* AdminService::Status(grpc::CallbackServerContext* cont
   const auto caller = access_.Admit(*context, access::Verb::kInspect, {});
   if (!caller) return Refused(*context, caller.error());
   const auto status = engine_.status();
-  const std::string fault = store_fault_();
   response->set_version(kVersion);
   response->set_service_id(engine_.service_id());
   response->set_ready(status.ready);
-  if (!status.ready) response->set_not_ready_reason(fault.empty() ? status.why_not : fault);
+  if (!status.ready) response->set_not_ready_reason(status.why_not);
   v1::DatabaseStatus& database = *response->mutable_database();
   database.set_server(store_);
   if (status.server) {
@@ -23,7 +22,7 @@ grpc::ServerUnaryReactor* AdminService::Status(grpc::CallbackServerContext* cont
     database.set_server(status.server->address);
   }
   database.set_available(status.store_answers);
-  if (!status.store_answers) database.set_error(fault.empty() ? status.why_not : fault);
+  if (!status.store_answers) database.set_error(status.why_not);
   if (status.statistics) {
     v1::ServiceCounts& counts = *response->mutable_counts();
     counts.set_elections(status.statistics->elections);

@@ -40,7 +40,7 @@ SessionId SessionIdFor(const CampaignCaller& caller, std::string_view request_id
   input += request_id;
   std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  HMAC(EVP_sha256(), caller.session_key.data(), static_cast<int>(caller.session_key.size()),
+  HMAC(EVP_sha256(), caller.session_key->data(), static_cast<int>(caller.session_key->size()),
        reinterpret_cast<const uint8_t*>(input.data()), input.size(), digest.data(), &size);
   SessionId id;
   std::copy_n(digest.begin(), id.bytes.size(), id.bytes.begin());
@@ -93,9 +93,7 @@ Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& l
     return Fail(Reason::kInvalidRequestId,
                 "the request_id has " + std::to_string(size) + " bytes; it must have 16 to 64");
   }
-  if (size > 0 && caller.session_key.empty()) {
-    return Fail(Reason::kStoreUnavailable, "this replica is still waiting for its database");
-  }
+  if (size > 0 && !caller.session_key) return tl::unexpected(caller.session_key.error());
   stander.session = size == 0 ? RandomSessionId() : SessionIdFor(caller, request.request_id());
   return stander;
 }

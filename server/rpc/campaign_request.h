@@ -32,9 +32,9 @@ struct CampaignForAllRequest {
 // Who campaigns.
 struct CampaignCaller {
   Principal principal;
-  // The service's key, without which nobody can tell which session a request_id opens. Empty while
-  // it is not known.
-  std::string session_key;
+  // The service's key, without which nobody can tell which session a request_id opens; or why it is
+  // not known yet.
+  Result<std::string> session_key;
 };
 
 // Errors: those of Campaign in the proto that are INVALID_ARGUMENT; kStoreUnavailable, if the key

@@ -12,7 +12,7 @@ namespace {
 constexpr char kKey[] = "thirty-two bytes that nobody has";
 constexpr char kRequestId[] = "sixteen bytes or more";
 
-CampaignCaller As(const std::string& identity, const std::string& key = kKey) {
+CampaignCaller As(const std::string& identity, const Result<std::string>& key = kKey) {
   return {{identity, {}}, key};
 }
 
@@ -73,11 +73,14 @@ TEST(RequestIdTest, WithoutOneEachCallOpensASessionOfItsOwn) {
 }
 
 TEST(RequestIdTest, WithoutAKeyItIsRefusedAndMayBeSentAgain) {
-  const auto parsed = ParseCampaign(Opening(kRequestId), Limits(), As("team", ""));
+  const auto caller = As("team", Fail(Reason::kStoreUnavailable, "the database is away"));
+
+  const auto parsed = ParseCampaign(Opening(kRequestId), Limits(), caller);
 
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().reason, Reason::kStoreUnavailable);
-  EXPECT_TRUE(ParseCampaign(Opening(""), Limits(), As("team", "")));
+  EXPECT_EQ(parsed.error().message, "the database is away");
+  EXPECT_TRUE(ParseCampaign(Opening(""), Limits(), caller));
 }
 
 TEST(RequestIdTest, TheCampaignIsItsCallers) {

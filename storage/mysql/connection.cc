@@ -27,6 +27,7 @@ namespace {
 constexpr int kConnectTimeoutSeconds = 2;
 constexpr int kReadTimeoutSeconds = 8;
 constexpr int kAccessDenied = 1045;
+constexpr int kCannotConnect = 2002;
 constexpr int kTlsError = 2026;
 constexpr int kPluginNotAllowed = 5010;
 // More than any row, any answer to a login, and any other answer.
@@ -127,6 +128,10 @@ MySqlError TranslateFailedLogin(const sql::SQLException& error, const Config& co
     return because(kTlsError, fmt::format("no TLS connection to {}: {}", host, gate.refusal()));
   }
   switch (failure.code) {
+    case kCannotConnect:
+      // EINPROGRESS: libmariadb does not keep why the connection failed then.
+      if (!std::string_view(failure.what()).ends_with("(115)")) return failure;
+      return because(failure.code, "connection refused, or no route to the host (error 2002)");
     case kTlsError:
       return because(failure.code, fmt::format("no TLS connection to {}: {}", host,
                                                WhyTlsFailed(error.what(), host, config.tls)));

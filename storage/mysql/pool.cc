@@ -22,6 +22,10 @@ constexpr std::chrono::seconds kSearchPatience{2};
 // the one that is used.
 constexpr int kConnectTries = 4;
 
+std::string NameOf(const Address& address) {
+  return address.host + ":" + std::to_string(address.port);
+}
+
 std::string RandomBytes(size_t count) {
   std::random_device device;
   std::string bytes(count, '\0');
@@ -103,7 +107,8 @@ class Pool::SearchTurn {
     const auto until = Clock::now() + kSearchPatience;
     while (pool.searching_ && pool.searched_.WaitUntil(lock, until)) continue;
     if (pool.searching_) {
-      throw MySqlError(MySqlError::Kind::kAway, 0, "no database server has answered yet");
+      throw MySqlError(MySqlError::Kind::kAway, 0,
+                       pool.Addresses() + ": no database server has answered yet");
     }
     pool.searching_ = true;
   }
@@ -206,11 +211,20 @@ void Pool::Choose(Slot& slot) {
     } catch (const MySqlError& error) {
       code = error.code;
       if (!reasons.empty()) reasons += "; ";
-      reasons += address.host + ":" + std::to_string(address.port) + ": " + error.what();
+      reasons += NameOf(address) + ": " + error.what();
     }
   }
   if (reasons.empty()) reasons = "no address is given";
   throw MySqlError(MySqlError::Kind::kAway, code, reasons);
+}
+
+std::string Pool::Addresses() const {
+  std::string all;
+  for (const Address& address : addresses_) {
+    if (!all.empty()) all += ", ";
+    all += NameOf(address);
+  }
+  return all;
 }
 
 void Pool::Leave(uint64_t choice) {

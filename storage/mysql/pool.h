@@ -121,6 +121,7 @@ class Pool {
   void Drop(Slot& slot);
   void Leave(uint64_t choice);
   [[nodiscard]] std::optional<Choice> Chosen() const;
+  [[nodiscard]] std::string Addresses() const;  // for people
   void Return(Slot& slot);
 
   const std::vector<Address> addresses_;

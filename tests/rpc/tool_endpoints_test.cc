@@ -176,15 +176,22 @@ TEST_F(WrongEndpointsTest, WhatWaitsSaysOnceWhatIsWrongAndOnceThatItIsOver) {
   EXPECT_EQ(campaign.Line(1), "elected: a leads e in term 1");
 }
 
-TEST_F(WrongEndpointsTest, ADatabaseThatIsAwayIsTheServicesOwn) {
+TEST_F(WrongEndpointsTest, ADatabaseThatIsAwayIsNamedWithTheCause) {
   DatabaseServer database;
-  Tenured server(database.FreshDatabase("tenure"));
+  Tenured cut_off(database.FreshDatabase("tenure"));
   database.Kill();
-  // The replica has noticed.
-  ASSERT_TRUE(Eventually([&] { return server.Get("/readyz").first == 503; }));
+  Tenured waiting("mysql://root@" + database.address() + "/tenure", {}, false);
+  // Both have noticed.
+  ASSERT_TRUE(Eventually([&] { return cut_off.Get("/readyz").first == 503; }));
+  ASSERT_TRUE(Eventually([&] {
+    return waiting.process().Errors().find("the store cannot be used yet") != std::string::npos;
+  }));
+  const std::string cause =
+      "the service runs, but cannot reach its database: " + database.address() +
+      ": connection refused, or no route to the host (error 2002)";
 
   ExpectOneLine(
-      {{server.endpoint(), {}, "the service runs, but cannot reach its database: "}},
+      {{cut_off.endpoint(), {}, cause}, {waiting.endpoint(), {}, cause}},
       {{"leader", "e"}, {"campaign", "e", "--try"}, {"run", "e", "--wait", "1s", "--", "true"}});
 }
 
