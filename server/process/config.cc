@@ -96,6 +96,21 @@ int WrongUsage(const std::string& what) {
 
 }  // namespace
 
+rpc::SharedSettings SharedSettingsOf(const ServerConfig& config) {
+  const Limits& limits = config.limits;
+  const bool recovers = config.on_lost_commits == engine::OnLostCommits::kRecover;
+  return {{"--lease-ttl-min", DurationText(limits.lease_ttl_min)},
+          {"--lease-ttl-max", DurationText(limits.lease_ttl_max)},
+          {"--lease-ttl-default", DurationText(limits.lease_ttl_default)},
+          {"--queue-max", std::to_string(limits.queue_max)},
+          {"--no-adaptive-leases", limits.adaptive_leases ? "not set" : "set"},
+          {"--history-max-age", DurationText(config.retention.age_max)},
+          {"--history-max-events", std::to_string(config.retention.events_max)},
+          {"--history-min-age", DurationText(config.retention.age_min)},
+          {"--on-lost-commits", recovers ? "recover" : "stop"},
+          {"--incumbent-wait", DurationText(config.incumbent_wait)}};
+}
+
 tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv) {
   ServerConfig config;
   std::string password_file;

@@ -11,6 +11,7 @@
 #include "server/engine/engine.h"
 #include "server/log/log.h"
 #include "server/network/connections.h"
+#include "server/rpc/shared_settings.h"
 #include "storage/open_store.h"
 
 namespace tenure::process {
@@ -45,5 +46,8 @@ struct ServerConfig {
 // Reads the command line, the environment and the password file. Returns the exit code if there is
 // nothing to run: after `--help`, `--version`, or an error, which is one line on standard error.
 [[nodiscard]] tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv);
+
+// Those that apply to the database, which the replicas share.
+[[nodiscard]] rpc::SharedSettings SharedSettingsOf(const ServerConfig& config);
 
 }  // namespace tenure::process

@@ -463,6 +463,20 @@ TEST_F(ConfigTest, APasswordInTheUrlIsRefusedAndNotRepeated) {
   EXPECT_THAT(Refused({"--store", "mysql://u:s3cret@h/d"}), Not(HasSubstr("s3cret")));
 }
 
+TEST_F(ConfigTest, SettingsThatApplyToTheDatabaseAreSharedAsTheyAreWritten) {
+  auto shared = SharedSettingsOf(
+      Parse({"--lease-ttl-min", "2s", "--queue-max", "7", "--no-adaptive-leases",
+             "--history-max-age", "24h", "--on-lost-commits", "stop", "--poll-interval", "1m"})
+          .value());
+
+  EXPECT_EQ(shared["--lease-ttl-min"], "2s");
+  EXPECT_EQ(shared["--queue-max"], "7");
+  EXPECT_EQ(shared["--no-adaptive-leases"], "set");
+  EXPECT_EQ(shared["--history-max-age"], "24h");
+  EXPECT_EQ(shared["--on-lost-commits"], "stop");
+  EXPECT_FALSE(shared.contains("--poll-interval"));
+}
+
 TEST_F(ConfigTest, ThePasswordIsShownNowhere) {
   Set("TENURE_STORE_PASSWORD", "s3cret");
 

@@ -302,13 +302,14 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.on_lost_commits = config.on_lost_commits;
   options.incumbent_wait = config.incumbent_wait;
   options.service_id = config.service_id;
-  rpc::ReplicaService replicas(metrics, NewReplicaId());
+  rpc::ReplicaService replicas(metrics, NewReplicaId(), SharedSettingsOf(config));
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
   engine::Engine engine(**store, scheduler, metrics, options);
   const auto service_id = [&] { return engine.service_id(); };
   (*access)->Serve(service_id);
   replicas.Serve(service_id);
   rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(), service_id,
+                   {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
                                 [&](const Result<std::vector<Peer>>& found) {

@@ -56,6 +56,8 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
         stub_(replicas::ReplicaService::NewStub(ConnectTo(peer_.address, peers.credentials_))) {
     request_.set_replica_id(peer_.id);
     request_.set_service_id(peers.service_id_());
+    request_.set_address(peers.self_.address);
+    request_.mutable_settings()->insert(peers.self_.settings.begin(), peers.self_.settings.end());
   }
 
   // Once.
@@ -91,11 +93,12 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
 
 Peers::Peers(engine::Scheduler& scheduler, Metrics& metrics,
              std::shared_ptr<grpc::ChannelCredentials> credentials,
-             std::function<std::string()> service_id, Heard heard)
+             std::function<std::string()> service_id, Introduction self, Heard heard)
     : scheduler_(scheduler),
       metrics_(metrics),
       credentials_(std::move(credentials)),
       service_id_(std::move(service_id)),
+      self_(std::move(self)),
       heard_(std::move(heard)) {}
 
 Peers::~Peers() {

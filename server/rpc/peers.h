@@ -17,18 +17,24 @@
 #include "core/mutex.h"
 #include "metrics/metrics.h"
 #include "server/engine/scheduler.h"
+#include "server/rpc/shared_settings.h"
 #include "storage/store.h"
 
 namespace tenure::rpc {
 
 class Peers {
  public:
+  // What it says of itself to those that it follows.
+  struct Introduction {
+    std::string address;
+    SharedSettings settings;
+  };
   // Told how far another replica has committed. Must not block. Thread-safe.
   using Heard = std::function<void(const PartitionOffsets&)>;
 
   Peers(engine::Scheduler& scheduler, Metrics& metrics,
         std::shared_ptr<grpc::ChannelCredentials> credentials,
-        std::function<std::string()> service_id, Heard heard);
+        std::function<std::string()> service_id, Introduction self, Heard heard);
   // Waits for the ends of all streams. REQUIRES: the scheduler was stopped.
   ~Peers();
 
@@ -53,6 +59,7 @@ class Peers {
   Metrics& metrics_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const std::function<std::string()> service_id_;  // of this replica
+  const Introduction self_;
   const Heard heard_;
 
   Mutex mutex_;

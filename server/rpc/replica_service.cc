@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/log/log.h"
+
 namespace tenure::rpc {
 namespace {
 
 constexpr size_t kFollowersMax = 64;
+constexpr size_t kAddressBytesMax = 255;
 
 // Refuses a stream.
 class Refusal final : public grpc::ServerWriteReactor<replicas::FollowResponse> {
@@ -88,8 +91,22 @@ grpc::ServerWriteReactor<replicas::FollowResponse>* ReplicaService::Follow(
     committed = committed_;
   }
   follower->Tell(committed);
+  Compare(*request);
   followed_();
   return follower.get();
+}
+
+void ReplicaService::Compare(const replicas::FollowRequest& request) {
+  if (request.settings().empty()) return;  // of an older version
+  const std::string address = request.address().substr(0, kAddressBytesMax);
+  const auto news = others_.Learn(address, {request.settings().begin(), request.settings().end()});
+  if (!news) return;
+  if (news->empty()) {
+    LogInfo("another replica has the same settings again", {{"replica", address}});
+  } else {
+    LogWarning("another replica on this database has other settings; each acts by its own",
+               {{"replica", address}, {"settings", *news}});
+  }
 }
 
 void ReplicaService::Committed(PartitionOffset at) {

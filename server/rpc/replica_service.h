@@ -13,6 +13,7 @@
 #include "core/lineage.h"
 #include "core/mutex.h"
 #include "metrics/metrics.h"
+#include "server/rpc/shared_settings.h"
 #include "storage/law_store.h"
 #include "tenure/replicas.grpc.pb.h"
 
@@ -22,7 +23,8 @@ namespace tenure::rpc {
 class ReplicaService final : public replicas::ReplicaService::CallbackService {
  public:
   // `id` is this replica's in the table `replicas`.
-  ReplicaService(Metrics& metrics, std::string id) : metrics_(metrics), id_(std::move(id)) {}
+  ReplicaService(Metrics& metrics, std::string id, SharedSettings settings)
+      : metrics_(metrics), id_(std::move(id)), others_(std::move(settings)) {}
 
   // Followers of another service than this one are refused. Before the server starts.
   void Serve(std::function<std::string()> service_id) { service_id_ = std::move(service_id); }
@@ -42,10 +44,13 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
  private:
   class Follower;
 
+  // Logs what is new about the settings of a follower.
+  void Compare(const replicas::FollowRequest& request);
   void Leave(const std::shared_ptr<Follower>& follower);
 
   Metrics& metrics_;
   const std::string id_;
+  OtherSettings others_;
   std::function<void()> followed_ = [] {};
   std::function<std::string()> service_id_ = [] { return std::string(); };
 

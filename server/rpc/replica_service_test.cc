@@ -67,7 +67,7 @@ class ReplicaServiceTest : public ::testing::Test {
   std::vector<uint64_t> Read() { return first_->Read(); }
 
   Metrics metrics_;
-  ReplicaService service_{metrics_, "the id"};
+  ReplicaService service_{metrics_, "the id", {}};
   std::once_flag once_;
   std::promise<void> followed_;
   std::unique_ptr<grpc::Server> server_;

@@ -74,7 +74,7 @@ class Server {
   std::unique_ptr<access::Access> access_ =
       access::Access::Open("", [this] { return scheduler_.Now(); }).value();
   engine::Engine engine_{*store_, scheduler_, metrics_, {}};
-  rpc::ReplicaService replicas_{metrics_, std::string(16, 'r')};
+  rpc::ReplicaService replicas_{metrics_, std::string(16, 'r'), {}};
   rpc::ElectionService elections_{engine_, *access_, {}};
   rpc::AdminService administration_{engine_, *access_,
                                     "sqlite::memory:", [] { return std::string(); }};

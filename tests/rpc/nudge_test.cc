@@ -112,6 +112,36 @@ TEST_F(NudgeTest, AReplicaThatCannotBeFollowedIsNamedOnce) {
   EXPECT_EQ(Count(a.process().Errors(), "cannot follow"), 1u);
 }
 
+TEST_F(NudgeTest, SettingsThatDifferAreNamedOnceByBothUntilTheyAgree) {
+  const std::string differ = "another replica on this database has other settings";
+  const std::string agree = "another replica has the same settings again";
+  Relay wire("127.0.0.1:1");
+  Tenured a(url_);
+  auto b = std::make_unique<Tenured>(
+      url_, std::vector<std::string>{"--advertise", wire.endpoint(), "--history-max-age", "1h"});
+  wire.BreakAndLeadTo(b->endpoint());
+  ASSERT_TRUE(Eventually([&] { return Follows(a, 1) && Follows(*b, 1); }));
+  const auto says = [](Tenured& server, const std::string& what) {
+    return Eventually([&] { return Count(server.process().Errors(), what) == 1; });
+  };
+
+  EXPECT_TRUE(says(a, "replica=" + wire.endpoint() +
+                          " settings=\"--history-max-age is 720h here and 1h there\""));
+  EXPECT_TRUE(says(
+      *b, "replica=" + a.endpoint() + " settings=\"--history-max-age is 1h here and 720h there\""));
+
+  // Another connection is no news, nor are the same settings.
+  wire.BreakAndLeadTo(b->endpoint());
+  ASSERT_TRUE(Eventually([&] { return Follows(a, 1); }));
+  b.reset();
+  b = std::make_unique<Tenured>(url_, std::vector<std::string>{"--advertise", wire.endpoint()});
+  wire.BreakAndLeadTo(b->endpoint());
+  EXPECT_TRUE(says(a, agree + " replica=" + wire.endpoint()));
+  EXPECT_EQ(Count(a.process().Errors(), differ), 1u);
+  ASSERT_TRUE(Eventually([&] { return Follows(*b, 1); }));
+  EXPECT_EQ(Count(b->process().Errors(), differ), 0u);
+}
+
 // Each is told a place where nobody answers.
 TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
   Tenured a(url_, {"--advertise", "127.0.0.1:1"});

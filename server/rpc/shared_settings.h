@@ -1,0 +1,37 @@
+// Settings that all replicas on one database should share. Each replica acts by its own, and what
+// it does applies to all: the shortest history deletes for everybody.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/mutex.h"
+
+namespace tenure::rpc {
+
+// Values by flag, as people write them.
+using SharedSettings = std::map<std::string, std::string>;
+
+// How the settings of other replicas differ from this one's. Thread-safe.
+class OtherSettings {
+ public:
+  explicit OtherSettings(SharedSettings own) : own_(std::move(own)) {}
+
+  // Another replica names its settings. Answers with how they differ from this one's if that has
+  // changed, with "" if they no longer differ, and with nothing if there is no news. Ignores
+  // settings that only one of the two knows: they may be of different versions.
+  [[nodiscard]] std::optional<std::string> Learn(const std::string& address,
+                                                 const SharedSettings& settings);
+
+ private:
+  [[nodiscard]] std::string DifferencesFrom(const SharedSettings& settings) const;
+
+  const SharedSettings own_;
+  Mutex mutex_;
+  // By address; only of those that differ.
+  std::map<std::string, std::string> differences_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure::rpc
