@@ -422,10 +422,59 @@ constexpr const char* kTenants[] = {
          ADD KEY by_creator (creator))",
 };
 
-constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},      {3, kAdministration},
-                                     {4, kVacancies},  {5, kIdentities},    {6, kOrigin},
-                                     {7, kLineage},    {8, kClusterFence},  {9, kIncumbents},
-                                     {10, kReplicas},  {11, kSmallCommits}, {12, kTenants}};
+// The guard, which a server that is read-only cannot answer for: what it shows may be old, as on a
+// member that a cluster has expelled. It says so with the error of a write there, and last of all:
+// had it become read-only before the rows were read, it would still be. MariaDB 12 has names for
+// the values of read_only.
+constexpr const char* kFenceOnPrimary[] = {
+    R"(CREATE OR REPLACE PROCEDURE tenure_fence(
+         of_election VARCHAR(1024) CHARACTER SET utf8mb4, of_term BIGINT UNSIGNED)
+       MODIFIES SQL DATA
+       SQL SECURITY DEFINER
+       BEGIN
+         DECLARE of_name VARBINARY(4096) DEFAULT CAST(of_election AS BINARY);
+         DECLARE stands INT DEFAULT 0;
+         DECLARE writing INT DEFAULT 0;
+         DECLARE refusal VARCHAR(128) CHARACTER SET utf8mb4 DEFAULT CONCAT(
+           'tenure_fence: term ', COALESCE(of_term, 'NULL'), ' of election ''',
+           COALESCE(LEFT(of_election, 60), 'NULL'), ''' does not stand');
+
+         SELECT COUNT(*) INTO stands
+           FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session
+           WHERE e.name = of_name AND (e.term < of_term
+             OR (e.term = of_term AND e.leader_session IS NOT NULL AND COALESCE(s.state, 0) = 0));
+         IF stands = 1 THEN
+           SELECT COUNT(*) INTO stands FROM elections e
+             WHERE e.name = of_name AND e.term = of_term AND e.leader_session IS NOT NULL
+             LOCK IN SHARE MODE;
+         END IF;
+         IF stands = 1 THEN
+           SELECT COALESCE(MAX(guards_write), 0) INTO writing FROM lineage
+             WHERE epoch = (SELECT MAX(epoch) FROM lineage);
+           IF writing = 1 THEN
+             UPDATE fences SET writes = writes + 1
+               WHERE election = of_name AND slot = CONNECTION_ID() % 8;
+             IF ROW_COUNT() = 0 THEN
+               UPDATE elections SET guarded = guarded + 1 WHERE name = of_name;
+               INSERT INTO fences (election, slot, writes) VALUES (of_name, 0, 1), (of_name, 1, 1),
+                 (of_name, 2, 1), (of_name, 3, 1), (of_name, 4, 1), (of_name, 5, 1),
+                 (of_name, 6, 1), (of_name, 7, 1) ON DUPLICATE KEY UPDATE writes = writes + 1;
+             END IF;
+           END IF;
+         END IF;
+         IF CAST(@@GLOBAL.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
+           SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT =
+             'tenure_fence: this server is read-only and may not be asked; ask the primary';
+         ELSEIF stands = 0 THEN
+           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = refusal;
+         END IF;
+       END)",
+};
+
+constexpr Migration kMigrations[] = {
+    {1, kFirstLight},    {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
+    {6, kOrigin},        {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas},
+    {11, kSmallCommits}, {12, kTenants}, {13, kFenceOnPrimary}};
 
 }  // namespace
 

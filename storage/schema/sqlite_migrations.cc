@@ -202,11 +202,12 @@ constexpr const char* kTenants[] = {
     "CREATE INDEX IF NOT EXISTS elections_by_creator ON elections (creator) WHERE creator != x''",
 };
 
-// It has no procedures: version 11 adds nothing.
+// It has no procedures: versions 11 and 13 add nothing.
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
                                      {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
                                      {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},
-                                     {10, kReplicas},  {11, {}},           {12, kTenants}};
+                                     {10, kReplicas},  {11, {}},           {12, kTenants},
+                                     {13, {}}};
 
 }  // namespace
 

@@ -62,6 +62,21 @@ TEST_F(GroupReplicationTest, APlannedSwitchLosesNothingAndShowsNothingOld) {
   EXPECT_THAT(a.process().Errors(), ::testing::Not(::testing::HasSubstr("lost commits")));
 }
 
+TEST_F(GroupReplicationTest, OnlyThePrimaryMayBeAskedForTheFence) {
+  const size_t primary = group_->WaitForPrimary();
+  Tenured server(url_);
+  const auto leader =
+      Campaign(server, {.election = "orders", .candidate = "a", .lease_ttl = 10min}).elected();
+  const std::string call =
+      "CALL tenure.tenure_fence('orders', " + std::to_string(leader.term()) + ")";
+
+  EXPECT_EQ(group_->server(primary).Query(call).exit_code, 0);
+  EXPECT_TRUE(Eventually([&] {  // once it has the procedure
+    const Finished asked = group_->server((primary + 1) % 3).Query(call);
+    return asked.errors.find("may not be asked; ask the primary") != std::string::npos;
+  }));
+}
+
 TEST_F(GroupReplicationTest, AMemberThatCameBackAloneGetsNoGrant) {
   if (group_->WaitForPrimary() != 0) group_->Appoint(0);
   Tenured server(url_);

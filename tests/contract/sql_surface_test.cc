@@ -405,6 +405,29 @@ TEST_F(FenceTest, ACallerOnlyNeedsThePrivilegeToExecute) {
   EXPECT_THROW(application.Run("SELECT name FROM elections"), mysql::MySqlError);
 }
 
+// The term may be over by now, or have begun since: a server that is read-only may show old rows.
+TEST_F(FenceTest, AServerThatIsReadOnlyMayNotBeAsked) {
+  SqlApplication application(UserWith("EXECUTE ON PROCEDURE tenure.tenure_fence"));
+  SqlApplication root(surface_.url());
+  const auto ask = [](SqlApplication& who, int term) {
+    const auto answer = who.Try(fmt::format("CALL tenure_fence('e', {})", term));
+    return answer ? SqlError{} : answer.error();
+  };
+
+  Server().Ask("SET GLOBAL read_only = ON");
+  const std::vector<SqlError> refusals = {ask(application, 0), ask(application, 1), ask(root, 0),
+                                          ask(root, 1)};
+  Server().Ask("SET GLOBAL read_only = OFF");
+
+  for (const SqlError& refusal : refusals) {
+    EXPECT_EQ(refusal.code, 1290) << refusal.message;
+    EXPECT_THAT(refusal.message, HasSubstr("this server is read-only and may not be asked"));
+    EXPECT_EQ(MeaningOf(refusal), SqlErrorMeaning::kOther);
+  }
+  EXPECT_EQ(application.Guard("'e'", "1"), "");
+  EXPECT_EQ(MeaningOf(ask(application, 0)), SqlErrorMeaning::kTermOver);
+}
+
 TEST_F(FenceTest, AReaderOfAViewOnlyNeedsThePrivilegeToSelect) {
   SqlApplication application(UserWith("SELECT ON tenure.leaders"));
 
