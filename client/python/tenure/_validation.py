@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import unicodedata
-from typing import Union
+from typing import Callable, Union
 
 NAME_BYTES_MAX = 255
 VALUE_BYTES_MAX = 4096
@@ -33,12 +33,30 @@ def check_function(function: object, what: str) -> None:
         return
     if not callable(function):
         raise TypeError(f"{what} is {function!r}; it must be a function")
-    call = getattr(function, "__call__", None)  # noqa: B004  # of an object
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call):
+    if _is(inspect.iscoroutinefunction, function):
         raise TypeError(
             f"{what} is a coroutine function, which nobody would await; give a function, or use "
             "`await elector.run(election, work)`"
         )
+    if _is(inspect.isgeneratorfunction, function) or _is(inspect.isasyncgenfunction, function):
+        raise TypeError(
+            f"{what} is a generator function, whose body nobody would run; it must not yield"
+        )
+
+
+def check_coroutine_function(function: object, what: str) -> None:
+    """Or one that a decorator has wrapped. Raises TypeError."""
+    wrapped = inspect.unwrap(function) if callable(function) else None
+    if not (_is(inspect.iscoroutinefunction, function) or inspect.iscoroutinefunction(wrapped)):
+        raise TypeError(
+            f"{what} is {function!r}, which is no coroutine function; write `async def`, or use "
+            "`elector.stand(election, work)`"
+        )
+
+
+def _is(kind: Callable[[object], bool], function: object) -> bool:
+    """Of functions, and objects that can be called."""
+    return kind(function) or kind(getattr(function, "__call__", None))  # noqa: B004
 
 
 def check_not_negative(seconds: float, what: str) -> float:

@@ -30,7 +30,13 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, TypeVar, U
 
 from tenure import _fork, _seat
 from tenure._lease import SECOND
-from tenure._validation import check_function, check_name, check_not_negative, check_value
+from tenure._validation import (
+    check_coroutine_function,
+    check_function,
+    check_name,
+    check_not_negative,
+    check_value,
+)
 from tenure._work import Term, Working
 from tenure.candidacy import CallbackOptions, Callbacks, Candidacy, Seat, Work
 from tenure.client import Client
@@ -93,7 +99,7 @@ class Elector:
         one_term: stands until it has led once, and not again.
 
         Raises ValueError if the client stands in this election already, and TypeError if `work` is
-        a coroutine function: that is for `run`.
+        a coroutine function, which is for `run`, or a generator function.
         """
         check_function(work, "work")
         return self._stand(election, work, has_work=work is not None, one_term=one_term)
@@ -120,7 +126,10 @@ class Elector:
     async def run(self, election: str, work: Callable[[Seat], Awaitable[None]]) -> None:
         """Stands, runs `work(seat)` in each term, and a heartbeat later stands again; until it is
         cancelled, or `work` raises anything but SeatLost, which TermOver is, too.
+
+        Raises TypeError if `work` is not a coroutine function: others are for `stand`.
         """
+        check_coroutine_function(work, "work")
         candidacy = self._stand(election, has_work=True)
         try:
             while True:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 
 from tenure import _fork, _surroundings
 from tenure._lease import SECOND
+from tenure._validation import check_function
 from tenure.errors import ServiceError
 from tenure.observer import Names, Observer, ObserverOptions
 from tenure.v1 import election_pb2 as pb
@@ -64,6 +65,8 @@ class LeaderCache:
         on_failed: Optional[Callable[[ServiceError], object]] = None,
         **options: Unpack[ObserverOptions],
     ) -> None:
+        check_function(on_change, "on_change")
+        check_function(on_failed, "on_failed")
         self._prefixes = ([names] if isinstance(names, str) else list(names)) if prefix else []
         self._on_change = on_change
         self._on_failed = on_failed

@@ -51,7 +51,7 @@ from tenure._lease import SECOND
 from tenure._observation import Observation, Verdict
 from tenure._service import Membership, Survey, check_service_id
 from tenure._surroundings import Surroundings
-from tenure._validation import check_name
+from tenure._validation import check_function, check_name
 from tenure.errors import WRONG_SERVICE, ServiceError
 from tenure.v1 import election_pb2 as pb
 
@@ -115,6 +115,11 @@ class Observer:
         on_failed: Optional[Callable[[ServiceError], object]] = None,
     ) -> None:
         endpoints_of(endpoints)
+        check_function(on_snapshot, "on_snapshot")
+        check_function(on_event, "on_event")
+        check_function(on_progress, "on_progress")
+        check_function(on_broken, "on_broken")
+        check_function(on_failed, "on_failed")
         if silence_max <= 0:
             raise ValueError("silence_max is not positive; it must be more than 0")
         self._wish = _wish(names, prefix, from_revision, from_revisions or {})

@@ -1,5 +1,7 @@
 """What a typing slip, or a function of the wrong kind, leads to."""
 
+import asyncio
+import functools
 import os
 import pathlib
 import subprocess
@@ -9,6 +11,7 @@ import pytest
 from conftest import PATIENCE
 
 import tenure
+from tenure.testing import FakeTenure
 
 
 async def coroutine(*_):
@@ -20,7 +23,30 @@ class Awaited:
         pass
 
 
-@pytest.mark.parametrize("work", [coroutine, Awaited(), 5])
+def function(*_):
+    pass
+
+
+def generator(*_):
+    yield
+
+
+async def asynchronous_generator(*_):
+    yield
+
+
+@functools.wraps(coroutine)
+def wrapped(*arguments):
+    return coroutine(*arguments)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *[coroutine, functools.partial(coroutine, 1), Awaited()],
+        *[generator, asynchronous_generator, 5],
+    ],
+)
 def test_work_of_the_wrong_kind_is_refused_at_once(work):
     elector = tenure.Elector("127.0.0.1:1")
 
@@ -28,6 +54,42 @@ def test_work_of_the_wrong_kind_is_refused_at_once(work):
         elector.stand("orders", work)
 
     assert not elector._client._unfinished
+
+
+@pytest.mark.parametrize(
+    "work", [function, lambda _: None, functools.partial(function, 1), generator, 5, None]
+)
+def test_work_of_the_wrong_kind_for_asyncio_is_refused_at_once(work):
+    elector = tenure.Elector("127.0.0.1:1")
+
+    with pytest.raises(TypeError, match="work is .* no coroutine function; write `async def`"):
+        asyncio.run(elector.run("orders", work))
+
+    assert not elector._client._unfinished
+
+
+@pytest.mark.parametrize("work", [functools.partial(coroutine, 1), wrapped, Awaited()])
+def test_work_for_asyncio_may_be_bound_wrapped_or_an_object(work):
+    elector = tenure.Elector(FakeTenure().client("a"))
+
+    async def run_until_it_has_worked():
+        task = asyncio.create_task(elector.run("orders", work))
+        while not elector._client._unfinished:
+            await asyncio.sleep(0)
+        task.cancel()
+
+    asyncio.run(run_until_it_has_worked())
+
+
+@pytest.mark.parametrize("name", ["on_snapshot", "on_event", "on_progress", "on_broken"])
+def test_a_callback_of_an_observer_of_the_wrong_kind_is_refused_at_once(name):
+    with pytest.raises(TypeError, match=f"{name} is a coroutine function"):
+        tenure.Observer("127.0.0.1:1", "orders", **{name: coroutine})
+
+
+def test_a_callback_of_a_cache_of_the_wrong_kind_is_refused_at_once():
+    with pytest.raises(TypeError, match="on_change is a coroutine function"):
+        tenure.LeaderCache("127.0.0.1:1", "orders", on_change=coroutine)
 
 
 def test_a_callback_of_the_wrong_kind_is_refused_at_once():
