@@ -1,5 +1,6 @@
 // What each verb of the policy allows, and that it allows nothing else: each call of the contract,
 // as every identity, against a server that has TLS files, a policy, and otherwise its defaults.
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
@@ -252,6 +253,8 @@ class RightsTest : public ::testing::Test {
       policy += IdentityOf("all-but-" + verb, others, "");
     }
     policy += IdentityOf("own", kVerbs, "own/");
+    std::string named = IdentityOf("named", kVerbs, "own/e");
+    policy += named.replace(named.find("prefixes"), std::strlen("prefixes"), "elections");
     policy += IdentityOf("no-requests", kVerbs, "", "    limits: {requests_per_second: 0}\n");
     policy += IdentityOf("few-candidacies", {"campaign", "observe"}, "quota/",
                          "    limits: {candidacies: 3}\n");
@@ -411,6 +414,15 @@ TEST_F(RightsTest, NamesAreComparedExactly) {
     for (const std::string election : {"Own/e", "OWN/E", "own", " own/e", "\u00f6wn/e"}) {
       EXPECT_EQ(Outcome("own-" + call.verb, call, election), kRefused) << call.name << election;
     }
+  }
+}
+
+TEST_F(RightsTest, WhoeverMayActInAnElectionMayNotActInAllThatBeginWithItsName) {
+  for (const Call& call : AllCalls()) {
+    const bool by_prefix = call.name == "Observe by prefix" || call.name == "ListElections" ||
+                           call.name == "PurgeElections";
+    if (!by_prefix && call.name != "Leader") continue;
+    EXPECT_EQ(Outcome("named", call, "own/e"), by_prefix ? kRefused : call.allowed) << call.name;
   }
 }
 
