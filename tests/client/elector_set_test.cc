@@ -90,6 +90,21 @@ TEST_P(ElectorSetTest, WhoeverMustMakeWayForOneSeatLearnsForWhomAndLeavesAll) {
   EXPECT_TRUE(Eventually([&] { return LeaderOf("b") == "next"; }));
 }
 
+TEST_P(ElectorSetTest, WhatIsInItsWayIsToldOnceForTheWholeSet) {
+  for (const auto& server : servers_) server->Kill();
+  Diary diary;
+  ElectorOptions options = SetOptions(diary);
+  options.on_trouble = [&](const grpc::Status& status) { diary.Write(status.error_message()); };
+  const Elector elector(NewClient("x"), std::move(options));
+  EXPECT_TRUE(Eventually([&] { return !diary.Lines().empty(); }));
+
+  for (const auto& server : servers_) server->Start();
+  diary.WaitFor("works 1");
+
+  const auto lines = diary.Lines();
+  EXPECT_EQ(std::ranges::adjacent_find(lines), lines.end()) << ::testing::PrintToString(lines);
+}
+
 TEST_P(ElectorSetTest, AnElectorOfOneTermDoesNotStandAgain) {
   Diary diary;
   ElectorOptions options = SetOptions(diary);

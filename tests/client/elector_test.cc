@@ -281,6 +281,22 @@ TEST_P(ElectorOfTwoReplicasTest, TheSeatIsKeptWhenTheReplicaHangs) {
   EXPECT_EQ(elector.term(), 1);
 }
 
+// Long before its lease is in danger.
+TEST_P(ElectorTest, TheLossOfAReplicaIsSaidAtOnce) {
+  Diary diary;
+  const auto log = [&](const LogEntry& entry) {
+    if (entry.event == LogEvent::kTrouble) diary.Write("trouble with " + entry.endpoint);
+  };
+  const Client client(
+      {.endpoints = A().endpoint(), .candidate = "a", .lease_ttl = 10min, .log = log});
+  const Elector elector(client, diary.Options("e"));
+  diary.WaitFor("elected 1");
+
+  A().Kill();
+
+  diary.WaitFor("trouble with " + A().endpoint());
+}
+
 TEST_P(ElectorTest, AnElectorThatCannotRenewStopsBeforeItsLeaseEnds) {
   Diary diary;
   Elector elector(NewClient("a", 2s), diary.WorkingOptions("e"));
@@ -330,16 +346,47 @@ TEST_P(ElectorTest, AClientIsClosedWhenTheWorkHasEnded) {
   auto elector = std::make_unique<Elector>(client, std::move(options));
   diary.WaitFor("elected 1");
 
-  auto closed =
-      std::async(std::launch::async, [client = client]() mutable { return client.Close(60s); });
+  const auto close = [client = client]() mutable { return client.Close(60s); };
+  auto closed = std::async(std::launch::async, close);
+  auto closed_by_another = std::async(std::launch::async, close);
   diary.WaitFor("asked to stop");
   WaitForRenewals(B(), "e", 2);
   EXPECT_EQ(LeaderOf("e"), "a");
   may_end.set_value();
 
   EXPECT_TRUE(closed.get().ok());
+  EXPECT_TRUE(closed_by_another.get().ok());
   EXPECT_EQ(LeaderOf("e"), "");
   elector.reset();
+}
+
+TEST_P(ElectorTest, AClientIsClosedAlthoughTheWorkDoesNotEnd) {
+  Diary diary;
+  Client client = NewClient("a");
+  std::promise<void> closed;
+  auto options = diary.Options("e");
+  options.lead = [&](const v1::Leadership&, const std::stop_token&) { closed.get_future().wait(); };
+  const Elector elector(client, std::move(options));
+  diary.WaitFor("elected 1");
+
+  EXPECT_TRUE(client.Close(4s).ok());  // the work has half of that, and then the session is ended
+
+  EXPECT_EQ(LeaderOf("e"), "");
+  closed.set_value();
+}
+
+TEST_P(ElectorTest, AClientIsClosedInTimeAlthoughItsConnectionFallsSilent) {
+  Relay relay(A().endpoint());
+  Diary diary;
+  Client client = NewClient("a", 10min, relay.endpoint());
+  auto elector = std::make_unique<Elector>(client, diary.Options("e"));
+  diary.WaitFor("elected 1");
+
+  relay.SilenceOpenConnections();
+  elector.reset();  // the seat is given up by a call that nobody answers
+
+  EXPECT_TRUE(client.Close(3s).ok());
+  EXPECT_EQ(LeaderOf("e"), "");
 }
 
 // Whatever ends it.

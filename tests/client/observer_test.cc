@@ -5,6 +5,7 @@
 #include <future>
 #include <stdexcept>
 
+#include "proto/rich_status.h"
 #include "tests/client/elector_fixture.h"
 #include "tests/support/administration.h"
 #include "tests/support/relay.h"
@@ -316,12 +317,12 @@ TEST_P(ObserverTest, AnObserverIsDestroyedEvenIfTheServiceHangs) {
 // Refuses the first streams, one with each of these, as what stands before a service may.
 class Refusing final : public v1::ElectionService::Service {
  public:
-  explicit Refusing(std::vector<grpc::StatusCode> codes) : codes_(std::move(codes)) {}
+  explicit Refusing(std::vector<grpc::Status> refusals) : refusals_(std::move(refusals)) {}
 
   grpc::Status Observe(grpc::ServerContext*, const v1::ObserveRequest*,
                        grpc::ServerWriter<v1::ObserveResponse>* writer) override {
     const size_t stream = streams_++;
-    if (stream < codes_.size()) return {codes_[stream], "not now"};
+    if (stream < refusals_.size()) return refusals_[stream];
     v1::ObserveResponse response;
     response.mutable_snapshot()->set_election("e");
     writer->Write(response);
@@ -329,15 +330,14 @@ class Refusing final : public v1::ElectionService::Service {
   }
 
  private:
-  const std::vector<grpc::StatusCode> codes_;
+  const std::vector<grpc::Status> refusals_;
   std::atomic<size_t> streams_ = 0;
 };
 
 class RefusedObserverTest : public ::testing::Test {
  protected:
   // What an observer tells of a service that refuses its streams, up to this line.
-  std::vector<std::string> TellUntil(const std::string& line,
-                                     std::vector<grpc::StatusCode> refusals) {
+  std::vector<std::string> TellUntil(const std::string& line, std::vector<grpc::Status> refusals) {
     Refusing service(std::move(refusals));
     int port = 0;
     grpc::ServerBuilder builder;
@@ -352,12 +352,23 @@ class RefusedObserverTest : public ::testing::Test {
 };
 
 TEST_F(RefusedObserverTest, WhatMayPassIsTriedAgain) {
-  TellUntil("e 0 SNAPSHOT nobody", {grpc::StatusCode::UNAUTHENTICATED, grpc::StatusCode::UNKNOWN,
-                                    grpc::StatusCode::INTERNAL});
+  TellUntil("e 0 SNAPSHOT nobody", {{grpc::StatusCode::UNAUTHENTICATED, "not now"},
+                                    {grpc::StatusCode::UNKNOWN, "not now"},
+                                    {grpc::StatusCode::INTERNAL, "not now"}});
+}
+
+TEST_F(RefusedObserverTest, AndNotBeforeTheServiceAllowsIt) {
+  const auto begun = std::chrono::steady_clock::now();
+
+  TellUntil("e 0 SNAPSHOT nobody", {RichStatus(grpc::StatusCode::UNAVAILABLE, "not now",
+                                               {.reason = "OVERLOADED", .retry_delay = 2s})});
+
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 2s);
 }
 
 TEST_F(RefusedObserverTest, WhatIsForbiddenIsNotTriedAgain) {
-  const auto told = TellUntil("failed code 7: not now", {grpc::StatusCode::PERMISSION_DENIED});
+  const auto told =
+      TellUntil("failed code 7: not now", {{grpc::StatusCode::PERMISSION_DENIED, "not now"}});
 
   EXPECT_THAT(told, ElementsAre("failed code 7: not now"));
 }
