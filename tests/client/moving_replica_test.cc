@@ -19,15 +19,9 @@ class MovingReplicaTest : public ::testing::Test {
     std::ofstream(hosts_) << address << " replica.test\n";  // the file that is mounted
   }
   std::unique_ptr<Process> Start(std::vector<std::string> arguments) {
-    std::vector<std::string> command = {"unshare",
-                                        "--mount",
-                                        "sh",
-                                        "-c",
-                                        "mount --bind " + hosts_ + R"( /etc/hosts && exec "$@")",
-                                        "sh",
-                                        Program("tenure"),
-                                        "--endpoint",
-                                        "replica.test:" + std::to_string(server_.port())};
+    std::vector<std::string> command = EnterWithHostsFile(hosts_);
+    command.insert(command.end(), {Program("tenure"), "--endpoint",
+                                   "replica.test:" + std::to_string(server_.port())});
     command.insert(command.end(), arguments.begin(), arguments.end());
     return std::make_unique<Process>(std::move(command));
   }

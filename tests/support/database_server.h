@@ -32,6 +32,8 @@ class DatabaseServer {
   // Starts it with these flags besides its own. They stay until the next time.
   void StartWith(std::vector<std::string> flags);
   void RestartWith(std::vector<std::string> flags);
+  // From the next start on, it runs there, on the same port and data.
+  void MoveTo(Host host) { host_ = std::move(host); }
   // The same, and its clock, but not its monotonic one, shows what SetClock says from then on.
   // REQUIRES: MariaDB.
   void StartWithSettableClock();
@@ -68,7 +70,7 @@ class DatabaseServer {
                std::chrono::milliseconds patience = kPatience) const;
 
   std::string root_;  // of the MySQL installation; empty for MariaDB
-  const Host host_;
+  Host host_;
   TempDir folder_;
   int port_;
   const std::vector<std::string> sync_flags_;

@@ -99,6 +99,13 @@ std::vector<std::string> Host::CommandLine(std::vector<std::string> command) con
   return command;
 }
 
+std::vector<std::string> EnterWithHostsFile(const std::string& path) {
+  std::vector<std::string> enter = {"unshare", "--mount"};
+  if (geteuid() != 0) enter.emplace_back("--map-root-user");
+  enter.insert(enter.end(), {"sh", "-c", R"(mount --bind "$0" /etc/hosts && exec "$@")", path});
+  return enter;
+}
+
 TempDir::TempDir(const std::filesystem::path& parent) {
   std::string pattern = (parent / "tenure-test-XXXXXX").string();
   path_ = mkdtemp(pattern.data());

@@ -49,15 +49,6 @@ std::vector<std::string> CommandLine(const Language& language, const Stand& stan
   return command;
 }
 
-// A command that sees this file as /etc/hosts.
-std::vector<std::string> WithHosts(const std::string& hosts, std::vector<std::string> command) {
-  std::vector<std::string> start = {"unshare", "--mount"};
-  if (geteuid() != 0) start.emplace_back("--map-root-user");
-  start.insert(start.end(), {"sh", "-c", R"(mount --bind "$0" /etc/hosts && exec "$@")", hosts});
-  command.insert(command.begin(), start.begin(), start.end());
-  return command;
-}
-
 // A file of one number, which this process and the candidate share.
 int64_t* Share(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -93,7 +84,7 @@ Player::Player(const Language& language, Witness& witness, Stand stand,
       CommandLine(language, stand_, endpoints, folder_.path() / "lingers");
   if (stand_.endpoints.kind == Wire::Kind::kOneName) {
     WriteHosts();
-    command = WithHosts(hosts_, std::move(command));
+    command = Host{.enter = EnterWithHostsFile(hosts_)}.CommandLine(std::move(command));
   }
   process_ = std::make_unique<Process>(
       std::move(command),
