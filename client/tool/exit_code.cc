@@ -1,6 +1,7 @@
 #include "client/tool/exit_code.h"
 
 #include "client/connection.h"
+#include "command_line/command_line.h"
 
 namespace tenure {
 
@@ -10,6 +11,7 @@ int ExitCodeOf(const grpc::Status& status) {
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED: return kExitUnavailable;
     case grpc::StatusCode::UNIMPLEMENTED: return reason.empty() ? kExitUnavailable : kExitError;
+    case grpc::StatusCode::INVALID_ARGUMENT: return kExitUsage;
     case grpc::StatusCode::NOT_FOUND: return kExitNotFound;
     case grpc::StatusCode::FAILED_PRECONDITION:
       return reason == "WRONG_SERVICE" ? kExitUnavailable : kExitRefused;

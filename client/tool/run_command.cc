@@ -50,8 +50,9 @@ class CommandRun {
       const auto decided = [this] { return elected_ || exit_code_; };
       changed_.wait_for(lock, patience, decided);
       // The first answer may come later than that.
-      changed_.wait_for(lock, kTryPatience, [&] { return decided() || stood_ || troubles_.any(); });
-      if (!elected_ && !exit_code_ && stood_) exit_code_ = kExitNotElected;
+      changed_.wait_for(lock, kTryPatience,
+                        [&] { return decided() || stood_ || refusal_ || troubles_.any(); });
+      if (!elected_ && !exit_code_) exit_code_ = stood_ ? kExitNotElected : refusal_;
       if (!elected_ && !exit_code_) {
         Output::Complain(troubles_.Text());
         exit_code_ = kExitUnavailable;
@@ -77,8 +78,8 @@ class CommandRun {
     };
     elector.on_standing = [this](uint64_t position) { OnStanding(position); };
     elector.on_lost = [this](const v1::Leadership& seat, v1::Cause cause) { OnLost(seat, cause); };
-    elector.on_trouble = [](const grpc::Status& status) {
-      if (!IsTransient(status)) (void)Output::Complain(status);
+    elector.on_trouble = [this](const grpc::Status& status) {
+      if (!IsTransient(status)) OnRefusal(Output::Complain(status));
     };
     elector.on_refused = [this](const grpc::Status& status) { Exit(Output::Complain(status)); };
     elector.on_overrun = [this](const v1::Leadership&) { SignalChild(SIGKILL); };
@@ -157,6 +158,16 @@ class CommandRun {
     if (options_.wait == Duration(0)) Exit(kExitNotElected);
   }
 
+  // The service answers, and does not let it stand now.
+  void OnRefusal(int exit_code) {
+    {
+      const std::lock_guard lock(mutex_);
+      refusal_ = exit_code;
+      changed_.notify_all();
+    }
+    if (options_.wait == Duration(0)) Exit(exit_code);
+  }
+
   void OnLost(const v1::Leadership& seat, v1::Cause cause) {
     const std::string name = Word(cause);
     Say(options_.candidate + " no longer leads " + seat.election() + " (" + name + ")");
@@ -219,6 +230,7 @@ class CommandRun {
   bool elected_ = false;           // guarded by mutex_; once
   bool stood_ = false;             // guarded by mutex_; once
   bool at_work_ = false;           // guarded by mutex_
+  std::optional<int> refusal_;     // guarded by mutex_; the exit code for the last one
   std::optional<int> ending_;      // guarded by mutex_; the signal that wants it
   std::optional<int> ends_with_;   // guarded by mutex_; when the term has ended
   std::optional<int> exit_code_;   // guarded by mutex_

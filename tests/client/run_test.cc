@@ -208,6 +208,20 @@ TEST_P(RunTest, ATryEndsIfAnotherLeads) {
   EXPECT_TRUE(Eventually([&] { return Describe(A(), "e").queue_size() == 0; }));
 }
 
+TEST_P(RunTest, ATryEndsIfItIsRefused) {
+  Campaign(A(), {"e", "other"});
+  Campaign(A(), {"e", "waiting"});
+  ASSERT_EQ(RunTool(A(), {"configure", "e", "--max-candidates", "1"}).exit_code, 0);
+
+  const auto tries = Start(A(), "a", {"--try"}, "echo during");
+  const auto waits = Start(B(), "b", {"--wait", "100ms"}, "echo during");
+
+  EXPECT_EQ(tries->Wait(), 6);
+  EXPECT_EQ(waits->Wait(), 6);
+  EXPECT_THAT(tries->Errors(), HasSubstr("QUEUE_FULL"));
+  EXPECT_THAT(waits->Errors(), Not(HasSubstr("no replica")));
+}
+
 TEST_P(RunTest, ATryRunsIfNobodyLeads) {
   const auto run = Start(A(), "a", {"--try"}, "echo during");
 

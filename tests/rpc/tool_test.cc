@@ -59,7 +59,7 @@ TEST_F(ToolTest, WhatOthersChoseIsHarmlessForATerminal) {
 TEST_F(ToolTest, ANameThatIsNotUtf8IsRefusedByTheService) {
   const auto refused = Run({"leader", "\xff"});
 
-  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.errors, HasSubstr("is not UTF-8 (MALFORMED_REQUEST)"));
 }
 
@@ -166,12 +166,13 @@ TEST_F(ToolTest, AnEmptyVariableCountsAsNotSet) {
   EXPECT_EQ(finished.exit_code, 0) << finished.errors;
 }
 
-TEST_F(ToolTest, RefusedInputIsExitCode1WithTheReason) {
+TEST_F(ToolTest, InputThatTheServiceRefusesIsWrongUsage) {
   const auto finished = Run({"campaign", "e", "--ttl", "10ms"});
 
-  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_EQ(finished.exit_code, 2);
   EXPECT_THAT(finished.errors, HasSubstr("INVALID_LEASE_TTL"));
-  EXPECT_EQ(Run({"leader", ""}).exit_code, 1);
+  EXPECT_EQ(Run({"leader", ""}).exit_code, 2);
+  EXPECT_EQ(Run({"run", "a\nb", "--", "true"}).exit_code, 2);
 }
 
 TEST_F(ToolTest, ACampaignHoldsUntilASignalAndResigns) {
@@ -303,10 +304,10 @@ TEST_F(ToolTest, ObserveEndsCleanlyOnASignal) {
   EXPECT_EQ(observer->Wait(), 0);
 }
 
-TEST_F(ToolTest, ARefusedObserveIsExitCode1WithTheReason) {
+TEST_F(ToolTest, ARefusedObserveIsWrongUsage) {
   const auto finished = Run({"observe", "a\nb"});
 
-  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_EQ(finished.exit_code, 2);
   EXPECT_THAT(finished.errors, HasSubstr("INVALID_ELECTION_NAME"));
 }
 
