@@ -129,7 +129,7 @@ TEST_F(PolicyTest, ALimitOfZeroIsNotTheSameAsNoLimit) {
 
 TEST_F(PolicyTest, OnlyElectionsAreLimitedIfThePolicyDoesNotSayHowMany) {
   const IdentityLimits only_elections{{}, {.elections = kElectionsDefault}};
-  const auto empty = Parsed("identities: [{name: a, limits: {}}]");
+  const auto empty = Parsed("identities: [{name: a, sans: [s], limits: {}}]");
 
   EXPECT_EQ(operators().limits, only_elections);
   EXPECT_EQ(empty->identities()[0]->limits, only_elections);
@@ -193,8 +193,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadPolicy{"idendities: []", "line 1, column 1: the policy has an unknown key 'idendities'"},
         BadPolicy{"identities:\n- rules: []", "line 2, column 3: an identity needs a 'name'"},
         BadPolicy{"identities:\n- name: ''", "1 to 64 bytes"},
-        BadPolicy{"identities:\n- name: a\n- name: a",
-                  "line 3, column 3: identity 'a' is defined twice"},
+        BadPolicy{"identities:\n- name: a\n  sans: [s]\n- name: a",
+                  "line 4, column 3: identity 'a' is defined twice"},
+        BadPolicy{"identities:\n- name: orders",
+                  "line 2, column 3: identity 'orders' needs 'token_files', 'sans' or 'subjects'"},
         BadPolicy{"identities:\n- name: a\n  role: x",
                   "line 3, column 3: an identity has an unknown key 'role'"},
         BadPolicy{"identities:\n- name: a\n  rules: [{prefixes: ['']}]", "a rule needs 'verbs'"},
