@@ -29,6 +29,8 @@ identities:
 )";
 constexpr char kOrders[] = "the-token-of-the-orders";
 constexpr char kReports[] = "the-token-of-the-reports";
+constexpr char kService[] = "0123456789abcdef0123456789abcdef";
+constexpr char kAlmostTheSame[] = "0123456789abcdef0123456789abcdee";
 
 class Service final : public v1::ElectionService::CallbackService {
  public:
@@ -58,6 +60,7 @@ class AccessTest : public ::testing::Test {
     std::ofstream(folder_.path() / "orders") << kOrders;
     std::ofstream(folder_.path() / "reports") << kReports;
     access_ = Access::Open(path, [this] { return now_.load(); }).value();
+    access_->Serve([] { return kService; });
     service_ = std::make_unique<Service>(*access_);
     grpc::ServerBuilder builder;
     int port = 0;
@@ -68,9 +71,10 @@ class AccessTest : public ::testing::Test {
                                                              grpc::InsecureChannelCredentials()));
   }
 
-  grpc::StatusCode Call(const std::string& token) {
+  grpc::StatusCode Call(const std::string& token, const std::string& service_id = kService) {
     grpc::ClientContext context;
     context.AddMetadata("authorization", "Bearer " + token);
+    context.AddMetadata("tenure-service-id", service_id);
     context.set_wait_for_ready(true);
     v1::LeaderResponse response;
     return stub_->Leader(&context, v1::LeaderRequest(), &response).error_code();
@@ -84,11 +88,27 @@ class AccessTest : public ::testing::Test {
   std::unique_ptr<v1::ElectionService::Stub> stub_;
 };
 
+TEST_F(AccessTest, ServiceIdsAreComparedToTheEnd) {
+  EXPECT_EQ(Call(kOrders, kAlmostTheSame), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(Call(kOrders), grpc::StatusCode::OK);
+}
+
 TEST_F(AccessTest, EachIdentityHasALimitOfItsOwn) {
   EXPECT_EQ(Call(kOrders), grpc::StatusCode::OK);
   EXPECT_EQ(Call(kOrders), grpc::StatusCode::RESOURCE_EXHAUSTED);
 
   EXPECT_EQ(Call(kReports), grpc::StatusCode::OK);
+}
+
+TEST_F(AccessTest, AFileThatMayStillBeBeingWrittenIsNotUsed) {
+  constexpr char kAnother[] = "another-token-of-the-orders";
+  std::ofstream(folder_.path() / "orders") << kAnother;
+
+  EXPECT_TRUE(access_->Refresh());
+  EXPECT_EQ(Call(kAnother), grpc::StatusCode::PERMISSION_DENIED);
+
+  EXPECT_TRUE(access_->Refresh());
+  EXPECT_EQ(Call(kAnother), grpc::StatusCode::OK);
 }
 
 TEST_F(AccessTest, AFloodOfRefusalsIsLoggedInPartAndWhatFollowsIsLoggedAgain) {
