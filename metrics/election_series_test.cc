@@ -103,6 +103,30 @@ TEST(ElectionSeriesTest, WhoPublishesAValueOrIsAskedToMakeWayStillLeads) {
   }
 }
 
+TEST(ElectionSeriesTest, AnElectionThatIsReadIsShownAsItIs) {
+  Metrics metrics({.elections_max = 10});
+  Election election = ReadAt("orders", 7, 3);
+  election.leader.emplace().candidate = "alice";
+
+  metrics.election_series.Read(election);
+
+  EXPECT_THAT(metrics, ShowsOf("orders", "term", "3"));
+  EXPECT_THAT(metrics, ShowsOf("orders", "changes_total", "7"));
+  EXPECT_THAT(metrics, ShowsOf("orders", "has_leader", "1"));
+  EXPECT_THAT(metrics, ShowsLeader("orders", "alice"));
+}
+
+TEST(ElectionSeriesTest, AllAreForgottenTogether) {
+  Metrics metrics({.elections_max = 10});
+  metrics.election_series.Heard(ElectedIn("orders", 1, 1));
+  metrics.election_series.Heard(ElectedIn("jobs", 1, 1));
+
+  metrics.election_series.ForgetAll();
+
+  EXPECT_THAT(metrics, Not(Lists("orders")));
+  EXPECT_THAT(metrics, Not(Lists("jobs")));
+}
+
 TEST(ElectionSeriesTest, TheFirstElectionsAreKeptWhenThereIsNoMoreRoom) {
   Metrics metrics({.elections_max = 2});
 
@@ -162,6 +186,7 @@ TEST(ElectionSeriesTest, ALimitOfZeroMeansNoSeries) {
   Metrics metrics({.elections_max = 0});
 
   metrics.election_series.Heard(ElectedIn("a", 1, 1));
+  metrics.election_series.Read(ReadAt("a", 1, 1));
 
   EXPECT_THAT(metrics.Expose(), Not(HasSubstr("tenure_election_term")));
 }
