@@ -61,6 +61,11 @@ TEST(MetricsTest, EachCauseHasItsName) {
               ElementsAre("tenure_terms_granted_total{cause=\"VACANT\"} 1"));
 }
 
+TEST(MetricsTest, TheVersionAndTheStoreAreThoseOfThisProcess) {
+  EXPECT_THAT(Moved(Metrics({.version = "1.2", .store = "sqlite"}), "tenure_build_info"),
+              ElementsAre("tenure_build_info{store=\"sqlite\",version=\"1.2\"} 1"));
+}
+
 TEST(MetricsTest, EachMemberHasItsLabel) {
   struct Labelled {
     std::function<void(Metrics&)> move;
