@@ -139,8 +139,9 @@ void GrantedWhileStopped(Cast& cast) {
   cast.other().Signal(SIGCONT);
 }
 
-void Superseded(Cast& cast) {
-  auto former = cast.SupersedeLeader();
+// A new process of the leader's name takes over its seat. The old one is handed out.
+std::unique_ptr<Player> Supersede(Cast& cast, const Endpoints& endpoints = {}) {
+  auto former = cast.SupersedeLeader(endpoints);
   ExpectNext(cast);
   Cast::Expect(cast.Says(*former, Event::kOver, cast.term()), "it says that it is over");
   if (cast.witness().cause_of(cast.term()) != v1::CAUSE_SUPERSEDED) {
@@ -150,6 +151,11 @@ void Superseded(Cast& cast) {
     cast.ReplaceLeader();
     throw Missed("it loses its seat before it is superseded");
   }
+  return former;
+}
+
+void Superseded(Cast& cast) {
+  const auto former = Supersede(cast);
   if (former->language().is_tenure_run) {
     Cast::Expect(Eventually([&] { return !former->Running(); }), "it ends");
   } else {
@@ -228,13 +234,12 @@ void ItsLanguagesOwnTrouble(Cast& cast) {
 
 // --- What candidates find where they look for the service ---
 
-// A new process of the leader's name takes over its seat, and finds the replicas like this.
+// A new process leads, with these endpoints.
 Player& LetLead(Cast& cast, const Endpoints& endpoints) {
-  const auto former = cast.SupersedeLeader(endpoints);
+  (void)Supersede(cast, endpoints);
   Player& newer = cast.leader();
-  ExpectNext(cast);
   cast.Settle();
-  Cast::Expect(&cast.leader() == &newer, "a newer process takes over");
+  Cast::Expect(&cast.leader() == &newer, "it keeps the seat that it has taken over");
   return newer;
 }
 
@@ -260,9 +265,9 @@ void EndpointsThatComeUpLate(Cast& cast) {
   cast.ReplaceLeader({.kind = Wire::Kind::kClosed});
   Player& late = cast.leader();
   ExpectNext(cast);
+  const auto warnings = late.Warnings();
   late.wire().Open();
   cast.Settle();
-  const auto warnings = late.Warnings();
   Cast::Expect(!warnings.empty(), "it names an endpoint that it cannot use");
   for (const std::string& warning : warnings) {
     Cast::Expect(std::ranges::count(warnings, warning) == 1, "it says this once: " + warning);
