@@ -47,8 +47,10 @@ Observation::Verdict Observation::Note(const v1::Snapshot& snapshot) {
   if (seen != seen_.end() && snapshot.reason() != v1::Snapshot::REASON_RESYNC) {
     return snapshot.revision() <= seen->second ? Verdict::kKnown : Verdict::kGap;
   }
-  // What was found by its prefix and is not there any more need not be asked for by name.
-  const bool gone = wish_.prefix && snapshot.revision() == 0;
+  // What was found by its prefix and is deleted need not be asked for by name, if the prefix asks
+  // for its first event.
+  const bool gone =
+      wish_.prefix && snapshot.revision() == 0 && wish_.from_revision.value_or(1) == 1;
   if (!gone) {
     seen_[snapshot.election()] = snapshot.revision();
   } else if (seen != seen_.end()) {
@@ -59,13 +61,10 @@ Observation::Verdict Observation::Note(const v1::Snapshot& snapshot) {
 
 Observation::Verdict Observation::Note(const v1::Event& event) {
   const auto seen = seen_.find(event.election());
-  // The service knows which one is the first: in a database that was restored it is not 1.
-  const bool first = seen == seen_.end() || seen->second == 0;
-  const uint64_t wished =
-      wish_.from_revisions.contains(event.election()) ? 1 : wish_.from_revision.value_or(1);
-  const uint64_t next = first ? wished : seen->second + 1;
+  const uint64_t next = seen == seen_.end() ? wish_.from_revision.value_or(1) : seen->second + 1;
   if (event.revision() < next) return Verdict::kKnown;
-  if (event.revision() > next && !(first && next == 1)) return Verdict::kGap;
+  // The service knows which one is the first: in a database that was restored it is not 1.
+  if (event.revision() > next && next != 1) return Verdict::kGap;
   seen_[event.election()] = event.revision();
   return Verdict::kNews;
 }

@@ -26,14 +26,12 @@ class Wish:
     from_revision: Optional[int] = None
     from_revisions: Mapping[str, int] = field(default_factory=dict)  # of single elections
 
-    def first_revision(self, election: str) -> Optional[int]:
-        return self.from_revisions.get(election, self.from_revision)
-
 
 class Observation:
     def __init__(self, wish: Wish) -> None:
         self._wish = wish
-        self._seen: dict[str, int] = {}  # the last revision of each election
+        # The last revision of each election.
+        self._seen = {name: revision - 1 for name, revision in wish.from_revisions.items()}
         self._opened = False  # everything there is has been told once
 
     def request(self) -> pb.ObserveRequest:
@@ -45,12 +43,8 @@ class Observation:
         request = pb.ObserveRequest()
         for election, revision in self._seen.items():
             request.selectors.add(election=election, from_revision=revision + 1)
-        for election, revision in self._wish.from_revisions.items():
-            if election not in self._seen:
-                request.selectors.add(election=election, from_revision=revision)
-        known = {*self._seen, *self._wish.from_revisions}
         for name in self._wish.names:
-            if self._wish.prefix or name not in known:
+            if self._wish.prefix or name not in self._seen:
                 self._select(request.selectors.add(), name)
         return request
 
@@ -80,21 +74,22 @@ class Observation:
         # Only a RESYNC may pass over events, or go back: to a database that was restored.
         if seen is not None and snapshot.reason != pb.Snapshot.REASON_RESYNC:
             return Verdict.KNOWN if snapshot.revision <= seen else Verdict.GAP
-        # What was found by its prefix and is not there any more need not be asked for by name.
-        if self._wish.prefix and snapshot.revision == 0:
+        # What was found by its prefix and is deleted need not be asked for by name, if the prefix
+        # asks for its first event.
+        from_first = self._wish.from_revision in (None, 1)
+        if self._wish.prefix and snapshot.revision == 0 and from_first:
             self._seen.pop(snapshot.election, None)
         else:
             self._seen[snapshot.election] = snapshot.revision
         return Verdict.NEWS
 
     def _note_event(self, event: pb.Event) -> Verdict:
-        seen = self._seen.get(event.election, 0)
-        # The service knows which one is the first: in a database that was restored it is not 1.
-        first = seen == 0
-        next_one = (self._wish.first_revision(event.election) or 1) if first else seen + 1
+        seen = self._seen.get(event.election)
+        next_one = (self._wish.from_revision or 1) if seen is None else seen + 1
         if event.revision < next_one:
             return Verdict.KNOWN
-        if event.revision > next_one and not (first and next_one == 1):
+        # The service knows which one is the first: in a database that was restored it is not 1.
+        if event.revision > next_one and next_one != 1:
             return Verdict.GAP
         self._seen[event.election] = event.revision
         return Verdict.NEWS

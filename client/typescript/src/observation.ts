@@ -82,8 +82,10 @@ export class Observation {
     if (seen !== undefined && reason !== Snapshot_Reason.RESYNC) {
       return revision <= seen ? "known" : "gap";
     }
-    // What was found by its prefix and is not there any more need not be asked for by name.
-    if (this.wish.prefix && revision === 0) {
+    // What was found by its prefix and is deleted need not be asked for by name, if the prefix asks
+    // for its first event.
+    const { prefix, fromRevision = 1 } = this.wish;
+    if (prefix && revision === 0 && fromRevision === 1) {
       this.seen.delete(election);
     } else {
       this.seen.set(election, revision);
@@ -92,13 +94,11 @@ export class Observation {
   }
 
   private noteEvent({ election, revision }: Event): Verdict {
-    const seen = this.seen.get(election) ?? 0;
-    // The service knows which one is the first: in a database that was restored it is not 1.
-    const first = seen === 0;
-    const wished = this.wish.fromRevisions?.get(election) ?? this.wish.fromRevision ?? 1;
-    const next = first ? wished : seen + 1;
+    const seen = this.seen.get(election);
+    const next = seen === undefined ? (this.wish.fromRevision ?? 1) : seen + 1;
     if (revision < next) return "known";
-    if (revision > next && !(first && next === 1)) return "gap";
+    // The service knows which one is the first: in a database that was restored it is not 1.
+    if (revision > next && next !== 1) return "gap";
     this.seen.set(election, revision);
     return "news";
   }

@@ -103,8 +103,9 @@ func (o *Observation) noteSnapshot(snapshot *pb.Snapshot) Verdict {
 		}
 		return Gap
 	}
-	// What was found by its prefix and is not there any more need not be asked for by name.
-	if o.wish.Prefix && snapshot.GetRevision() == 0 {
+	// What was found by its prefix and is deleted need not be asked for by name, if the prefix asks for
+	// its first event.
+	if o.wish.Prefix && snapshot.GetRevision() == 0 && o.wish.FromRevision <= 1 {
 		delete(o.seen, snapshot.GetElection())
 	} else {
 		o.seen[snapshot.GetElection()] = snapshot.GetRevision()
@@ -113,20 +114,16 @@ func (o *Observation) noteSnapshot(snapshot *pb.Snapshot) Verdict {
 }
 
 func (o *Observation) noteEvent(event *pb.Event) Verdict {
-	seen := o.seen[event.GetElection()]
-	// The service knows which one is the first: in a database that was restored it is not 1.
-	first := seen == 0
+	seen, found := o.seen[event.GetElection()]
 	next := seen + 1
-	if first {
+	if !found {
 		next = max(o.wish.FromRevision, 1)
-		if o.wish.FromRevisions[event.GetElection()] > 0 {
-			next = 1
-		}
 	}
 	if event.GetRevision() < next {
 		return Known
 	}
-	if event.GetRevision() > next && !(first && next == 1) {
+	// The service knows which one is the first: in a database that was restored it is not 1.
+	if event.GetRevision() > next && next != 1 {
 		return Gap
 	}
 	o.seen[event.GetElection()] = event.GetRevision()

@@ -107,8 +107,9 @@ final class Observation {
     if (known != null && snapshot.getReason() != Snapshot.Reason.REASON_RESYNC) {
       return snapshot.getRevision() <= known ? Verdict.KNOWN : Verdict.GAP;
     }
-    // What was found by its prefix and is not there any more need not be asked for by name.
-    if (wish.prefix && snapshot.getRevision() == 0) {
+    // What was found by its prefix and is deleted need not be asked for by name, if the prefix asks
+    // for its first event.
+    if (wish.prefix && snapshot.getRevision() == 0 && wish.fromRevision <= 1) {
       seen.remove(election);
     } else {
       seen.put(election, snapshot.getRevision());
@@ -117,14 +118,12 @@ final class Observation {
   }
 
   private Verdict noteEvent(Event event) {
-    long known = seen.getOrDefault(event.getElection(), 0L);
+    Long known = seen.get(event.getElection());
     long revision = event.getRevision();
-    // The service knows which one is the first: in a database that was restored it is not 1.
-    boolean first = known == 0;
-    boolean asked = wish.fromRevisions.containsKey(event.getElection());
-    long next = first ? (asked ? 1 : Math.max(wish.fromRevision, 1)) : known + 1;
+    long next = known == null ? Math.max(wish.fromRevision, 1) : known + 1;
     if (revision < next) return Verdict.KNOWN;
-    if (revision > next && !(first && next == 1)) return Verdict.GAP;
+    // The service knows which one is the first: in a database that was restored it is not 1.
+    if (revision > next && next != 1) return Verdict.GAP;
     seen.put(event.getElection(), revision);
     return Verdict.NEWS;
   }
