@@ -88,14 +88,14 @@ func NewLeaderCache(options LeaderCacheOptions) (*LeaderCache, error) {
 			}
 			c.keep(it.GetElection(), seat)
 		},
-		OnProgress: func(*pb.Progress) { c.progress() },
+		OnProgress:        func(*pb.Progress) { c.progress() },
+		OnServiceReplaced: c.forget,
 	})
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	c.observer = observer
-	observer.replaced = c.forget
 	go func() {
 		c.self.enter()
 		defer close(c.done)

@@ -58,6 +58,9 @@ type ObserverOptions struct {
 	// Everything that the replica knew at this time has been reported. Called first when all elections have
 	// started, then every few seconds.
 	OnProgress func(*pb.Progress)
+	// All endpoints belong to another service now, such as after its database was created again. Everything
+	// before is void, including the revisions that the observer was asked to start with; snapshots follow.
+	OnServiceReplaced func()
 	// The stream broke, or could not be opened. The observer tries again, on the next replica.
 	OnBroken func(error)
 }
@@ -79,7 +82,6 @@ type Observer struct {
 	wish        machine.Wish
 	observation *machine.Observation
 	membership  *membership
-	replaced    func()        // what was observed is of another service; nil: nobody cares
 	late        <-chan func() // what a survey did not wait for, to be taken in
 	lines       *lines
 	trouble     *trouble
@@ -221,11 +223,11 @@ func (o *Observer) survey(ctx context.Context, connection *connection) error {
 		return err
 	}
 	connection.use(o.membership, found)
-	if replaced { // positions in the other service mean nothing in this one
+	if replaced { // revisions are those of the other service
 		o.wish.FromRevision, o.wish.FromRevisions = 0, nil
 		o.observation = machine.NewObservation(o.wish)
-		if o.replaced != nil {
-			o.replaced()
+		if o.options.OnServiceReplaced != nil {
+			o.options.OnServiceReplaced()
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,16 @@ func TestAMalformedServiceIDIsAnError(t *testing.T) {
 	}
 }
 
+// replace starts a service again on an empty database.
+func replace(t *testing.T, service *service) {
+	t.Helper()
+	service.kill()
+	must(t, os.Remove(service.store))
+	_ = os.Remove(service.store + "-wal")
+	_ = os.Remove(service.store + "-shm")
+	service.start()
+}
+
 // The only replica is started again on an empty database, while the client has a session in the old one.
 func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *testing.T) {
 	service := startService(t)
@@ -191,11 +202,7 @@ func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *tes
 	cache := cacheOf(t, service.endpoint)
 	eventually(t, "the cache knows", func() bool { return cache.Get("orders").Leader != nil })
 
-	service.kill()
-	must(t, os.Remove(service.store))
-	_ = os.Remove(service.store + "-wal")
-	_ = os.Remove(service.store + "-shm")
-	service.start()
+	replace(t, service)
 
 	expectWarning(t, said, service.endpoint+" belongs to service "+idOf(t, service)+", not to "+old+": its replica works on another database; it is not used")
 	for line := ""; line != "lost 1 CAUSE_EXPIRED"; {
@@ -209,6 +216,29 @@ func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *tes
 		seat := cache.Get("orders")
 		return seat.Known && seat.Revision <= 1 && seat.Leader != nil
 	})
+}
+
+func TestAnObserverStartsAgainWhenItsServiceIsReplaced(t *testing.T) {
+	service := startService(t)
+	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint}), tenure.ElectorOptions{Election: "orders"})
+	must(t, elector.Stand())
+	eventually(t, "it leads", elector.IsLeader)
+	events := newLog()
+	observer, err := tenure.NewObserver(tenure.ObserverOptions{
+		Endpoints: service.endpoint, Names: []string{"orders"}, FromRevision: 1,
+		OnSnapshot:        func(*pb.Snapshot) { events <- "snapshot" },
+		OnEvent:           func(it *pb.Event) { events <- "event " + strconv.FormatUint(it.GetRevision(), 10) },
+		OnServiceReplaced: func() { events <- "replaced" },
+	})
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = observer.Run(ctx) }()
+	events.expect(t, "event 1")
+
+	replace(t, service)
+
+	events.expect(t, "replaced", "snapshot")
 }
 
 func TestAnObserverNeverMixesTwoServices(t *testing.T) {

@@ -84,6 +84,7 @@ class LeaderCache:
             on_snapshot=self._on_snapshot,
             on_event=self._on_event,
             on_progress=self._on_progress,
+            on_service_replaced=self._forget,
             on_failed=self._fail,
             **options,
         )
@@ -168,6 +169,14 @@ class LeaderCache:
             self._seats[election] = seat
         if self._on_change and seat != known:
             self._on_change(election, seat)
+
+    def _forget(self) -> None:
+        """All of it was of another service."""
+        with self._changed:
+            forgotten, self._seats = self._seats, {}
+        if self._on_change:
+            for election in forgotten:
+                self._on_change(election, self.get(election))
 
     def _on_progress(self, _progress: pb.Progress) -> None:
         with self._changed:

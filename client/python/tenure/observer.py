@@ -84,6 +84,9 @@ class Observer:
     on_snapshot(pb.Snapshot), on_event(pb.Event): a change.
     on_progress(pb.Progress): everything that the replica knew at this time has been reported. First
       called when all elections have started, then every few seconds.
+    on_service_replaced(): all endpoints belong to another service now, such as after its database
+      was created again. Everything before is void, including the revisions that the observer was
+      asked to start with; snapshots follow.
     on_broken(ServiceError): the stream broke, or could not be opened. It tries again, elsewhere; if
       an operator may have to change something first, such as a token, after 1 to 5 s.
     on_failed(ServiceError): the service refuses this observer for good: the request is malformed,
@@ -111,6 +114,7 @@ class Observer:
         on_snapshot: Optional[Callable[[pb.Snapshot], object]] = None,
         on_event: Optional[Callable[[pb.Event], object]] = None,
         on_progress: Optional[Callable[[pb.Progress], object]] = None,
+        on_service_replaced: Optional[Callable[[], object]] = None,
         on_broken: Optional[Callable[[ServiceError], object]] = None,
         on_failed: Optional[Callable[[ServiceError], object]] = None,
     ) -> None:
@@ -132,6 +136,7 @@ class Observer:
         self._silence_max = silence_max
         self._trace = _trace.metadata()
         self._told = {"snapshot": on_snapshot, "event": on_event, "progress": on_progress}
+        self._on_service_replaced = on_service_replaced
         self._on_broken = on_broken
         self._on_failed = on_failed
         self._gate = Gate()  # of callbacks
@@ -246,8 +251,7 @@ class Observer:
         with _fork.calling:
             self._call = None
             try:
-                if self._membership.choose(survey):
-                    self._observation = Observation(self._wish)
+                replaced = self._membership.choose(survey)
             except ServiceError as error:
                 if error.reason or not survey.failure:
                     raise
@@ -256,6 +260,10 @@ class Observer:
                     failure, survey.answers[which][0], self._connection.tls
                 ) from error
             self._connection.use(self._membership.id, survey)
+        if replaced:  # revisions are those of the other service
+            self._wish = _observation.Wish(self._wish.names, self._wish.prefix)
+            self._observation = Observation(self._wish)
+            self._call_back(self._on_service_replaced)
 
     def _hear_late(self, survey: Survey, heard: queue.SimpleQueue[tuple[int, Any]]) -> None:
         while not heard.empty():
@@ -305,9 +313,9 @@ class Observer:
         details = f"the stream was silent for {self._silence_max} s"
         return ServiceError(grpc.StatusCode.DEADLINE_EXCEEDED, details)
 
-    def _call_back(self, callback: Optional[Callable[[Any], object]], argument: Any) -> None:
+    def _call_back(self, callback: Optional[Callable[..., object]], *arguments: Any) -> None:
         if callback:
-            guarded(self._gate.pass_through, callback, argument)
+            guarded(self._gate.pass_through, callback, *arguments)
 
 
 def _is_final(error: ServiceError) -> bool:
@@ -388,6 +396,7 @@ class ObserverOptions(TypedDict, total=False):
 class FollowOptions(ObserverOptions, total=False):
     prefix: bool
     on_progress: Optional[Callable[[pb.Progress], object]]
+    on_service_replaced: Optional[Callable[[], object]]
 
 
 def follow(endpoints: str, names: Names, **options: Unpack[FollowOptions]) -> Iterator[Change]:

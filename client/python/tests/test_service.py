@@ -1,5 +1,6 @@
 """Some endpoints belong to another service: their replicas work on another database."""
 
+import contextlib
 import queue
 import re
 import threading
@@ -120,6 +121,61 @@ def test_a_client_of_one_service_does_not_stand_at_another(new_service, foreign)
         candidacy = tenure.Elector(client).stand("orders")
         with pytest.raises(tenure.NotElected, match="no endpoint belongs to service"):
             candidacy.wait(0)
+
+
+@pytest.fixture
+def replace(tmp_path):
+    """Starts a service again on an empty database."""
+
+    def replace(service):
+        service.stop()
+        for file in tmp_path.glob("tenure.db*"):
+            file.unlink()
+        service.start()
+
+    return replace
+
+
+def test_an_observer_starts_again_when_its_service_is_replaced(service, replace):
+    with tenure.Client(service.endpoint, lease_ttl=10) as client:
+        for _ in range(2):
+            with tenure.Elector(client).lead("orders", wait=PATIENCE):
+                pass
+    told = queue.Queue()
+    with tenure.Observer(
+        service.endpoint,
+        "orders",
+        from_revision=4,
+        on_snapshot=lambda snapshot: told.put(("snapshot", snapshot.reason)),
+        on_event=lambda event: told.put(("event", event.revision)),
+        on_service_replaced=lambda: told.put("replaced"),
+    ):
+        assert told.get(timeout=PATIENCE) == ("event", 4)
+
+        replace(service)
+
+        assert told.get(timeout=PATIENCE) == "replaced"
+        assert told.get(timeout=PATIENCE) == ("snapshot", pb.Snapshot.REASON_INITIAL)
+        with tenure.Client(service.endpoint, lease_ttl=10) as client:
+            tenure.Elector(client).stand("orders").wait(PATIENCE)
+            assert told.get(timeout=PATIENCE) == ("event", 1)
+
+
+def test_a_cache_forgets_the_leaders_of_a_service_that_is_replaced(service, replace):
+    client = tenure.Client(service.endpoint, lease_ttl=10)
+    tenure.Elector(client).stand("old").wait(PATIENCE)
+    changes = queue.Queue()
+    with tenure.LeaderCache(
+        service.endpoint, "", prefix=True, on_change=lambda *change: changes.put(change)
+    ) as leaders:
+        assert changes.get(timeout=PATIENCE)[1].leader
+
+        replace(service)
+
+        assert changes.get(timeout=PATIENCE) == ("old", tenure.CachedSeat(known=True))
+        assert not leaders.leader("old")
+    with contextlib.suppress(tenure.ServiceError):  # its session is none of the new service
+        client.close()
 
 
 @pytest.mark.parametrize("service_id", ["", "x", "A" * 32, "0" * 31, "0" * 32 + "\n"])
