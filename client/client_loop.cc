@@ -208,7 +208,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         connection_, std::chrono::system_clock::now() + std::min(send.patience, call_patience_),
         [this, send, mailbox = mailbox_](const SurveyResult& result) {
           mailbox->Put([this, send, result](ClientSession& session, Lease::Time now) {
-            const grpc::Status found = Settle(result, connection_, log_, now);
+            const grpc::Status found =
+                Settle(result, connection_, log_, now, [&] { session.OnServiceReplaced(now); });
             if (found.ok()) return Campaign(send);
             session.OnCampaignDone(send.call, Ended(send.call, found), {}, now);
           });
@@ -304,10 +305,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     return WrongService(service_id);
   }
   void Do(const SendRenewal& renewal) { stream_->Send(renewal.request); }
-  void Do(const CloseStream&) {
-    stream_->Close();
-    stream_.reset();
-  }
+  void Do(const CloseStream&) { std::exchange(stream_, nullptr)->Close(); }
   void Do(const UseAnotherReplica& move) {
     if (move.silent) connection_.Reconnect();
     connection_.MoveOn();

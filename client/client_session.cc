@@ -179,6 +179,13 @@ void ClientSession::OnStreamClosed(uint64_t stream, Time now, const grpc::Status
   open_at_ = Backoff(now);
 }
 
+void ClientSession::OnServiceReplaced(Time now) {
+  Pass(now);
+  SessionOver(v1::CAUSE_EXPIRED, now);
+  previous_session_id_.clear();
+  seats_.OnServiceReplaced();
+}
+
 std::vector<Effect> ClientSession::Decide(Time now) {
   Pass(now);
   Effects effects;

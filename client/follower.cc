@@ -96,14 +96,11 @@ grpc::Status Follower::FindService(Connection& connection, ClientLog& log) {
     if (stopped_) survey->Cancel();
   }
   const SurveyResult result = done->get_future().get();
-  const std::string known = connection.service().id;
-  const grpc::Status status = Settle(result, connection, log, HolderNow());
-  if (status.ok() && !known.empty() && known != connection.service().id) {
+  return Settle(result, connection, log, HolderNow(), [this] {
     // Revisions are those of the other service.
     observation_ = Observation({options_.wish.names, options_.wish.prefix});
     listener_.replaced();
-  }
-  return status;
+  });
 }
 
 void Follower::HearLateAnswers(Connection& connection, ClientLog& log) {

@@ -156,6 +156,8 @@ class Seat {
   [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
   // Another elector of this process has given up the terms up to this one.
   void CloseUpTo(uint64_t term) { closed_term_ = std::max(closed_term_, term); }
+  // Those that were closed were the ones of another service.
+  void ReopenTerms() { closed_term_ = 0; }
   // The last term that is over for this process, whatever is told of it.
   [[nodiscard]] uint64_t closed_term() const { return closed_term_; }
   [[nodiscard]] const SeatOptions& options() const { return options_; }

@@ -97,6 +97,11 @@ void SeatBook::Forget() {
   for (auto& [first, set] : sets_) set.unsettled = set.tried = false;
 }
 
+void SeatBook::OnServiceReplaced() {
+  closed_terms_.Clear();
+  for (auto& [number, entry] : seats_) entry.seat.ReopenTerms();
+}
+
 void SeatBook::ListAsked() {
   for (auto& [number, entry] : seats_) entry.term_asked = entry.seat.term();
 }

@@ -60,6 +60,8 @@ class SeatBook {
 
   // The session is over: nothing that was said in it counts any more.
   void Forget();
+  // Terms begin again. REQUIRES: no session is open.
+  void OnServiceReplaced();
   // The stream asks for the list of the seats that are held.
   void ListAsked();
   // It is this list, on this stream; each seat in it has been told.

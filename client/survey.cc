@@ -21,7 +21,7 @@ tl::expected<std::string, grpc::Status> SurveyResult::Choose(const KnownService&
 }
 
 grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLog& log,
-                    Lease::Time now) {
+                    Lease::Time now, const std::function<void()>& replaced) {
   for (const auto& [endpoint, status] : result.failures) {
     // One that is too old for this question may be used.
     if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) log.Heard(endpoint, status, now);
@@ -40,7 +40,8 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
                                             : connection.Explained(failure->second, failure->first);
   }
   log.Heard(grpc::Status::OK, now);
-  if (!known.empty() && !chosen->empty() && *chosen != known) {
+  const bool is_replaced = !known.empty() && !chosen->empty() && *chosen != known;
+  if (is_replaced) {
     log.Say({.event = LogEvent::kOtherService,
              .message = "all endpoints belong to service " + *chosen + " now, not to " + known +
                         ": the service was replaced"});
@@ -50,6 +51,7 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
     if (answer.service_id.value_or(*chosen) == *chosen) continue;
     log.OtherService(answer.endpoint, *answer.service_id, *chosen);
   }
+  if (is_replaced) replaced();
   return grpc::Status::OK;
 }
 

@@ -26,10 +26,11 @@ struct SurveyResult {
   [[nodiscard]] tl::expected<std::string, grpc::Status> Choose(const KnownService& known) const;
 };
 
-// Uses the service that a survey has found, and says what is wrong. Not OK: the endpoints disagree,
-// or nobody answers.
+// Uses the service that a survey has found, and says what is wrong; calls `replaced` if another one
+// was known. Not OK: the endpoints disagree, or nobody answers.
 [[nodiscard]] grpc::Status Settle(const SurveyResult& result, Connection& connection,
-                                  ClientLog& log, Lease::Time now);
+                                  ClientLog& log, Lease::Time now,
+                                  const std::function<void()>& replaced);
 
 // What one endpoint says about its service. False: it belongs to another service than the known
 // one. It is then not used, and the log names it once.

@@ -75,7 +75,7 @@ TEST_F(SurveyTest, AnEndpointOfAnotherServiceIsNamedThoughMostAgreedBeforeItsAns
       [&](const std::string& endpoint, const std::string& service_id) {
         late.set_value({endpoint, service_id});
       });
-  ASSERT_TRUE(Settle(done.get_future().get(), connection, log_, {}).ok());
+  ASSERT_TRUE(Settle(done.get_future().get(), connection, log_, {}, [] {}).ok());
   EXPECT_EQ(connection.service().id, kRight);
   later_.set_value();
   auto heard = late.get_future();

@@ -148,6 +148,8 @@ class SessionPlayer {
                                ToMessage<v1::KeepAliveResponse>(told.at("message")), now_);
     } else if (what == "stream_closed") {
       session_.OnStreamClosed(told.at("stream"), now_);
+    } else if (what == "service_replaced") {
+      session_.OnServiceReplaced(now_);
     } else {
       ADD_FAILURE() << "an unknown input: " << what;
     }

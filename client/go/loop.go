@@ -269,7 +269,7 @@ func (l *loop) survey(what machine.SendCampaign, patience time.Duration) {
 			}
 			if replaced {
 				l.services.Add(1)
-				l.session.OnServiceReplaced()
+				l.session.OnServiceReplaced(now)
 				what.Request.PreviousSessionId = ""
 			}
 			l.connection.use(l.membership, found)

@@ -183,7 +183,6 @@ TEST_F(ReplacedServiceTest, AnElectorStandsAgainWhenItsLeaseIsOver) {
   diary.WaitFor("all endpoints belong to service " + ServiceOf(server_) + " now, not to " + before +
                 ": the service was replaced");
   diary.WaitFor("lost 1 EXPIRED");
-  // Perhaps not in the first term there: this process has closed a term of that number.
   EXPECT_TRUE(Eventually([&] { return elector.IsLeader(); }));
   EXPECT_EQ(Leader(server_, "e").leader().candidate(), "a");
 }

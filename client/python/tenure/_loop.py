@@ -320,7 +320,7 @@ class ClientLoop:
                 return done(now, None, error)
             try:
                 if self._membership.choose(survey):
-                    self._session.on_service_replaced()
+                    self._session.on_service_replaced(now)
                     send.request.previous_session_id = ""
             except ServiceError as error:
                 return done(now, None, self._unchosen(survey, error, now))

@@ -250,10 +250,16 @@ class Session:
         if self._session_id and now >= self._lease.renewed_at + self._lease.ttl:
             self._session_over(pb.CAUSE_EXPIRED, now)
 
-    def on_service_replaced(self) -> None:
-        """Sessions of before are none of the new service."""
+    def on_service_replaced(self, now: int) -> None:
+        """All endpoints belong to another service now. That ends the session; terms of the old
+        service say nothing about those of the new one.
+        """
+        self._pass_time(now)
+        self._session_over(pb.CAUSE_EXPIRED, now)
         self._previous_session_id = ""
-        self._request_id = self._new_request_id()
+        self._seats.forget_terms()
+        for entry in self._seats.entries.values():
+            entry.seat.closed_term = 0
 
     def on_stream_closed(self, stream: int, now: int) -> None:
         self._pass_time(now)

@@ -88,6 +88,7 @@ class Seat:
         self._stop: Future[str] = Future()  # done: the work must end, because of this
         self._cancellations: set[Callable[[], None]] = set()  # called when it is done
         self._released = False  # whoever worked in it has given it up
+        self._lost = False  # a later term may have its number, in another service
         self._work_told = False  # that it has ended, to the session
 
     @property
@@ -106,7 +107,7 @@ class Seat:
     @property
     def is_leader(self) -> bool:
         """Whether this process may act as the leader in this term now. Never waits."""
-        return not self._released and self._candidacy.term == self.term
+        return not (self._released or self._lost) and self._candidacy.term == self.term
 
     @property
     def remaining(self) -> float:
@@ -397,7 +398,10 @@ class Candidacy:
 
     def _on_lost(self, event: _seat.Lost) -> None:
         cause = cause_name(event.cause)
-        term = self._seat.term if self._seat else 0
+        term = 0
+        if self._seat:
+            term = self._seat.term
+            self._seat._lost = True
         self._say(logging.INFO, f"no longer leads {self.election!r}: term {term} ended: {cause}")
         self._run(self._callbacks.on_lost, self._seat, cause)
         self._stop(f"the seat is lost: {cause}")

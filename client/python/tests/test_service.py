@@ -136,6 +136,19 @@ def replace(tmp_path):
     return replace
 
 
+def test_terms_count_from_1_when_the_service_is_replaced(service, replace):
+    elected = queue.Queue()
+    with tenure.Client(service.endpoint, lease_ttl=2) as client:
+        tenure.Elector(client, on_elected=elected.put).stand("orders")
+        old = elected.get(timeout=PATIENCE)
+
+        replace(service)
+
+        new = elected.get(timeout=PATIENCE)
+        assert (old.term, new.term) == (1, 1)
+        assert not old.is_leader
+
+
 def test_an_observer_starts_again_when_its_service_is_replaced(service, replace):
     with tenure.Client(service.endpoint, lease_ttl=10) as client:
         for _ in range(2):

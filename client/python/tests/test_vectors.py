@@ -128,6 +128,9 @@ class Player:
     def stream_closed(self, told, now):
         self.session.on_stream_closed(told["stream"], now)
 
+    def service_replaced(self, _told, now):
+        self.session.on_service_replaced(now)
+
     # What comes out.
 
     @staticmethod

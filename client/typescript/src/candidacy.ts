@@ -167,8 +167,9 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   /** @internal */
   async onReleased(seat: Seat): Promise<void> {
     const held = this.working === seat;
+    const leads = this.latest === seat && this.loop.remaining(this.number, seat.term) > 0;
     // Without work there is nothing to be told of a term that is over.
-    if (held || (!this.hasWork && this.loop.remaining(this.number, seat.term) > 0)) {
+    if (held || (!this.hasWork && leads)) {
       this.working = undefined;
       this.loop.tell((session, now) => session.workEnded(this.number, now));
     }
@@ -201,7 +202,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
         this.loop.log.info(
           `${this.loop.candidate} no longer leads ${this.election}: term ${seat.term} ended ${why}`,
         );
-        seat.askToStop(`the seat is lost: ${cause}`, this.loop.log.lastError);
+        seat.end(`the seat is lost: ${cause}`, this.loop.log.lastError);
         return this.elector.tell("lost", seat, cause);
       }
       case "standing":

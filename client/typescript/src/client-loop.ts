@@ -226,7 +226,9 @@ export class ClientLoop {
   private async open(effect: Effect & { do: "campaign" }): Promise<void> {
     const stop = new AbortController();
     this.calls.set(effect.call, { cancel: () => stop.abort() });
-    const error = await this.connection.choose(effect.patience / MILLISECOND, stop.signal);
+    const error = await this.connection.choose(effect.patience / MILLISECOND, stop.signal, () =>
+      this.tell((session, now) => session.onServiceReplaced(now)),
+    );
     this.calls.delete(effect.call);
     if (this.over) return;
     if (!error && !stop.signal.aborted) return this.campaign(effect);

@@ -34,6 +34,7 @@ export class Seat implements AsyncDisposable {
   readonly signal: AbortSignal;
   private readonly stop = new AbortController();
   private released = false;
+  private lost = false; // a later term may have its number, in another service
   private releasing: Promise<void> | undefined;
 
   /** @internal */
@@ -99,8 +100,14 @@ export class Seat implements AsyncDisposable {
     this.stop.abort(new SeatLost(message, cause === undefined ? {} : { cause }));
   }
 
+  /** @internal Its term has ended. */
+  end(why: string, cause?: unknown): void {
+    this.lost = true;
+    this.askToStop(why, cause);
+  }
+
   private get remaining(): number {
-    if (this.released) return 0;
+    if (this.released || this.lost) return 0;
     return this.owner.loop.remaining(this.owner.number, this.term);
   }
 

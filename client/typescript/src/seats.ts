@@ -94,6 +94,12 @@ export class Seats {
     this.closedTerms.clear();
   }
 
+  /** Terms begin again. REQUIRES: no session is open. */
+  onServiceReplaced(): void {
+    this.forgetTerms();
+    for (const { seat } of this.entries.values()) seat.closedTerm = 0;
+  }
+
   // A new stream's first answer lists the seats that are held. The stream tells what happens from
   // before the list was read. So a seat that is not listed, and that was held when the list was
   // asked for, is lost. One that was granted since may have been granted after the list was read:

@@ -262,6 +262,17 @@ export class Session {
     this.openAt = this.backoff(now);
   }
 
+  /**
+   * All endpoints belong to another service now. That ends the session; terms of the old service say
+   * nothing about those of the new one.
+   */
+  onServiceReplaced(now: number): void {
+    this.pass(now);
+    this.sessionOver(Cause.EXPIRED, now);
+    this.previousSessionId = "";
+    this.seats.onServiceReplaced();
+  }
+
   // What it has decided.
 
   decide(now: number): Effect[] {

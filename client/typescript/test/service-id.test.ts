@@ -154,6 +154,8 @@ test("a service that is replaced under a leader ends its belief, and then elects
   assert.equal(cause, "EXPIRED");
   assert.ok(!seat.isLeader);
   while (seats.length < 2) await once(elector, "elected");
+  assert.deepEqual(seats.slice(0, 2), [1, 1]);
+  assert.ok(!seat.isLeader, "it is of the old service");
   await logger.until(
     /^warn: 127\S+ belongs to service \S+, not to \S+: its replica works on another database/,
   );

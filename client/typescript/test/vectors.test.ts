@@ -167,6 +167,8 @@ class Player {
       }
       case "stream_closed":
         return this.session.onStreamClosed(told.stream, now);
+      case "service_replaced":
+        return this.session.onServiceReplaced(now);
       default:
         assert.fail(`an unknown input: ${name}`);
     }

@@ -132,9 +132,11 @@ func (s *Session) OnWrongService(now Time) {
 	}
 }
 
-// OnServiceReplaced : the next session will be one of another service, in which terms begin again. No
-// session is open.
-func (s *Session) OnServiceReplaced() {
+// OnServiceReplaced : all endpoints belong to another service now. That ends the session; terms of the old
+// service say nothing about those of the new one.
+func (s *Session) OnServiceReplaced(now Time) {
+	s.pass(now)
+	s.sessionOver(pb.Cause_CAUSE_EXPIRED, now)
 	s.previousSessionID = ""
 	s.seats.forgetTerms()
 	for _, e := range s.seats.all {

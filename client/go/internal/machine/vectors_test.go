@@ -270,6 +270,8 @@ func (p *player) tell(what string, told object, now Time) {
 		s.OnStreamMessage(uint64Of(told, "stream"), toMessage(p.t, told["message"], &pb.KeepAliveResponse{}), now)
 	case "stream_closed":
 		s.OnStreamClosed(uint64Of(told, "stream"), now)
+	case "service_replaced":
+		s.OnServiceReplaced(now)
 	default:
 		p.t.Fatal("an unknown input: ", what)
 	}

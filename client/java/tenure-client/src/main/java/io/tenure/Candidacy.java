@@ -33,7 +33,6 @@ public final class Candidacy implements AutoCloseable {
   private volatile Seat latest; // of the term that was granted last; written by the loop's thread
   private Seat won; // the same, once the listener knows it
   private final Set<Seat> users = ConcurrentHashMap.newKeySet(); // of work that has not ended
-  private long endedTerm; // the last one of which the session knows that its work has ended
   private boolean answered; // the service has said whether this process leads, or could not
   private boolean leaving;
   private boolean gone;
@@ -294,8 +293,7 @@ public final class Candidacy implements AutoCloseable {
 
   /** Under the lock. */
   private void tellThatWorkEnded(Seat seat) {
-    if (seat.term() <= endedTerm) return; // twice might end the next term
-    endedTerm = seat.term();
+    if (!seat.workEnds()) return; // twice might end the next term
     loop.tell((session, now) -> session.workEnded(number, now));
   }
 
@@ -403,6 +401,7 @@ public final class Candidacy implements AutoCloseable {
     public void lost(Cause cause) {
       Seat of = latest;
       callBack(() -> listener.lost(of, cause));
+      latest.lose("the seat is lost: " + cause);
       stop("the seat is lost: " + cause);
     }
 

@@ -286,7 +286,11 @@ final class ClientLoop {
     if (number != surveys || waiting.isEmpty()) return; // nobody waits any more
     Map<Long, Runnable> waited = new LinkedHashMap<>(waiting);
     waiting.clear();
+    String before = connection.serviceId();
     ServiceException error = connection.takeIn(answers);
+    if (before != null && !before.equals(connection.serviceId())) {
+      session.onServiceReplaced(clock.now());
+    }
     waited.forEach(
         (call, send) -> {
           if (error == null) {

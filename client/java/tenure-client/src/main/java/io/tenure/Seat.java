@@ -32,6 +32,8 @@ public final class Seat implements AutoCloseable {
     private final CountDownLatch asked = new CountDownLatch(1);
     private final Deque<Action> actions = new ArrayDeque<>(); // under this
     private volatile String why; // null: the work need not end; written under this
+    private volatile boolean lost; // a later term may have its number, in another service
+    private boolean workEnded; // the session knows; under the candidacy's lock
   }
 
   private record Action(Seat of, Runnable what) {}
@@ -95,7 +97,7 @@ public final class Seat implements AutoCloseable {
    * @return true until this process's own deadline
    */
   public boolean isLeader() {
-    return !released && candidacy.term() == term();
+    return !released && !stop.lost && candidacy.term() == term();
   }
 
   /**
@@ -104,7 +106,7 @@ public final class Seat implements AutoCloseable {
    * @return zero if it does not lead
    */
   public Duration remaining() {
-    return released ? Duration.ZERO : candidacy.remaining(term());
+    return released || stop.lost ? Duration.ZERO : candidacy.remaining(term());
   }
 
   /**
@@ -189,6 +191,19 @@ public final class Seat implements AutoCloseable {
       stop.actions.removeIf(action -> action.of == this);
     }
     if (job == null) askToStop("given up");
+  }
+
+  /** The term has ended. */
+  void lose(String reason) {
+    stop.lost = true;
+    askToStop(reason);
+  }
+
+  /** False if it was called before. Under the candidacy's lock. */
+  boolean workEnds() {
+    boolean isFirst = !stop.workEnded;
+    stop.workEnded = true;
+    return isFirst;
   }
 
   void askToStop(String reason) {

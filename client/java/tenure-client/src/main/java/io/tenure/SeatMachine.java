@@ -301,6 +301,11 @@ final class SeatMachine {
     closedTerm = Math.max(closedTerm, term);
   }
 
+  /** Those that were closed were the ones of another service. */
+  void reopenTerms() {
+    closedTerm = 0;
+  }
+
   String election() {
     return options.election();
   }

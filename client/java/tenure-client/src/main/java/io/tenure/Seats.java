@@ -121,6 +121,12 @@ final class Seats {
     closedTerms.clear();
   }
 
+  /** Terms begin again. No session is open. */
+  void onServiceReplaced() {
+    forgetTerms();
+    for (Entry entry : entries.values()) entry.seat.reopenTerms();
+  }
+
   // A new stream's first answer lists the seats that are held. The stream tells what happens from
   // before the list was read. So a seat that is not listed, and that was held when the list was
   // asked for, is lost. One that was granted since may have been granted after the list was read:

@@ -295,6 +295,17 @@ final class Session {
     if (!sessionId.isEmpty() && now >= lease.endsAt()) sessionOver(Cause.CAUSE_EXPIRED, now);
   }
 
+  /**
+   * All endpoints belong to another service now. That ends the session; terms of the old service
+   * say nothing about those of the new one.
+   */
+  void onServiceReplaced(long now) {
+    pass(now);
+    sessionOver(Cause.CAUSE_EXPIRED, now);
+    previousSessionId = "";
+    seats.onServiceReplaced();
+  }
+
   // What it has decided.
 
   List<Consumer<Effects>> decide(long now) {

@@ -248,6 +248,7 @@ class VectorsTest {
           session.onStreamMessage(told.get("stream").getAsLong(), received.build(), now);
         }
         case "stream_closed" -> session.onStreamClosed(told.get("stream").getAsLong(), now);
+        case "service_replaced" -> session.onServiceReplaced(now);
         default -> throw new AssertionError("an unknown input: " + name);
       }
     }

@@ -139,7 +139,10 @@ class WrongServiceTest {
     service.stop();
     try (Service other = Service.startAt(service.endpoint())) {
       assertEquals(new Told.Call("lost", seat, Cause.CAUSE_EXPIRED), told.next());
-      assertEquals("elected", told.next().method());
+      Told.Call elected = told.next();
+      assertEquals("elected", elected.method());
+      assertEquals(1, ((Seat) elected.of()).term());
+      assertFalse(seat.isLeader(), "it is of the old service");
       assertTrue(other.tool("list").contains("orders"));
       client.close();
     }
