@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import re
 import threading
 import time
 from typing import Any, Callable, Optional, Union
@@ -307,8 +308,30 @@ def check_threads() -> None:
 
 
 def endpoints_of(endpoints: str) -> list[str]:
-    """Raises ValueError if there is none."""
+    """Raises ValueError if there is none, or one is malformed."""
     named = [endpoint.strip() for endpoint in endpoints.split(",") if endpoint.strip()]
     if not named:
         raise ValueError("endpoints names no replica; write host:port[,host:port...]")
+    for endpoint in named:
+        mistake = _mistake_in(endpoint)
+        if mistake:
+            raise ValueError(f"endpoints: {endpoint!r} {mistake}; write host:port[,host:port...]")
     return named
+
+
+def _mistake_in(endpoint: str) -> str:
+    """Empty: there is none."""
+    if "://" in endpoint:
+        return "is a URL"
+    if re.search(r"[/\s]", endpoint):
+        return "is not an address"
+    match = re.fullmatch(r"(\[[^]]*]|[^:]*)(?::([^:]*))?", endpoint)
+    if not match:
+        return "is ambiguous; an IPv6 address is written [address]:port"
+    host, port = match.groups()
+    if host in ("", "[]"):
+        return "has no host"
+    if not port:
+        return "has no port"
+    valid = re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= 65_535
+    return "" if valid else "has no port from 1 to 65535"

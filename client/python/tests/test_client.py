@@ -1,6 +1,7 @@
 """What a client connects with, and what it counts."""
 
 import queue
+import re
 import resource
 import subprocess
 import threading
@@ -12,7 +13,7 @@ from conftest import PATIENCE
 
 import tenure
 from tenure import _loop
-from tenure._connection import REPLACED_AFTER, Connection
+from tenure._connection import REPLACED_AFTER, Connection, endpoints_of
 from tenure._lease import SECOND
 from tenure.v1 import election_pb2 as pb
 
@@ -386,3 +387,38 @@ def test_a_channel_that_has_not_answered_for_a_while_is_replaced_when_it_fails()
 
     assert connection.replica is not first
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "mistake"),
+    [
+        ("", "names no replica"),
+        (" , ", "names no replica"),
+        ("a:1,http://x:1", "'http://x:1' is a URL"),
+        ("a:1/x", "is not an address"),
+        ("a b:1", "is not an address"),
+        ("::1:7070", "is ambiguous"),
+        (":7070", "has no host"),
+        ("[]:7070", "has no host"),
+        ("127.0.0.1", "has no port"),
+        ("a:", "has no port"),
+        ("[::1]", "has no port"),
+        ("a:99999", "has no port from 1 to 65535"),
+        ("a:0", "has no port from 1 to 65535"),
+        ("a:x", "has no port from 1 to 65535"),
+    ],
+)
+def test_malformed_endpoints_are_an_error(endpoints, mistake):
+    for use in (
+        lambda: tenure.Client(endpoints),
+        lambda: tenure.Observer(endpoints, "orders"),
+        lambda: tenure.LeaderCache(endpoints, "orders"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(mistake)):
+            use()
+
+
+def test_an_endpoint_is_a_name_or_an_address_with_a_port():
+    endpoints = " a.example:7070, 127.0.0.1:1,[::1]:65535 "
+
+    assert endpoints_of(endpoints) == ["a.example:7070", "127.0.0.1:1", "[::1]:65535"]
