@@ -220,7 +220,7 @@ func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *tes
 
 func TestAnObserverStartsAgainWhenItsServiceIsReplaced(t *testing.T) {
 	service := startService(t)
-	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint}), tenure.ElectorOptions{Election: "orders"})
+	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: time.Hour}), tenure.ElectorOptions{Election: "orders"})
 	must(t, elector.Stand())
 	eventually(t, "it leads", elector.IsLeader)
 	events := newLog()

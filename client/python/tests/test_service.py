@@ -175,7 +175,7 @@ def test_an_observer_starts_again_when_its_service_is_replaced(service, replace)
 
 
 def test_a_cache_forgets_the_leaders_of_a_service_that_is_replaced(service, replace):
-    client = tenure.Client(service.endpoint, lease_ttl=10)
+    client = tenure.Client(service.endpoint, lease_ttl=3600)
     tenure.Elector(client).stand("old").wait(PATIENCE)
     changes = queue.Queue()
     with tenure.LeaderCache(
