@@ -70,15 +70,14 @@ def test_work_of_the_wrong_kind_for_asyncio_is_refused_at_once(work):
 
 @pytest.mark.parametrize("work", [functools.partial(coroutine, 1), wrapped, Awaited()])
 def test_work_for_asyncio_may_be_bound_wrapped_or_an_object(work):
-    elector = tenure.Elector(FakeTenure().client("a"))
-
-    async def run_until_it_has_worked():
-        task = asyncio.create_task(elector.run("orders", work))
-        while not elector._client._unfinished:
+    async def run_until_it_stands(client):
+        task = asyncio.create_task(tenure.Elector(client).run("orders", work))
+        while not client._unfinished:
             await asyncio.sleep(0)
         task.cancel()
 
-    asyncio.run(run_until_it_has_worked())
+    with FakeTenure().client("a") as client:
+        asyncio.run(run_until_it_stands(client))
 
 
 @pytest.mark.parametrize("name", ["on_snapshot", "on_event", "on_progress", "on_broken"])
