@@ -222,8 +222,8 @@ class PolicyReader {
     }
     // More likely than such an identity is a file that was cut short.
     if (!node["token_files"] && !node["sans"] && !node["subjects"]) {
-      throw Mistake(node, "identity '" + identity.name +
-                              "' needs 'token_files', 'sans' or 'subjects'");
+      throw Mistake(node,
+                    "identity '" + identity.name + "' needs 'token_files', 'sans' or 'subjects'");
     }
     policy_.identities_.push_back(std::make_shared<const Identity>(std::move(identity)));
   }
