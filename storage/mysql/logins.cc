@@ -12,22 +12,21 @@ constexpr std::chrono::seconds kRefusedPauseMax{600};
 
 }  // namespace
 
-bool ServerIsThere(const MySqlError& error) {
+bool ServerIsGone(const MySqlError& error) {
   switch (error.code) {
     case 1053:  // shutdown in progress
     case 1079:  // normal shutdown
     case 3032:  // offline mode, which ends the other connections, too
-      return false;
-    case 2026:  // TLS failed, as after a certificate has expired
-    case 2054:
-    case 2058:
-    case 2059:
-    case 2061:
-    case 5010:  // the way to log in that it asks for is not there, not allowed, or failed
+    case 2002:
+    case 2003:  // nothing accepts connections there
+    case 2006:
+    case 2012:
+    case 2013:
+    case 2055:  // it does not answer, or has hung up
+    case 5013:
+    case 5014:  // MariaDB's client library: cannot read or write
       return true;
-    default:
-      // Other numbers from 2000 to 2999, and above 5000, are the client library's own.
-      return (error.code >= 1000 && error.code < 2000) || (error.code >= 3000 && error.code < 5000);
+    default: return false;
   }
 }
 

@@ -19,9 +19,10 @@
 
 namespace tenure::mysql {
 
-// The server has answered a login that failed, and not because it is going away: connections that
-// it has accepted before go on. Of errors of logins only. Pure.
-[[nodiscard]] bool ServerIsThere(const MySqlError& error);
+// The server cannot be reached, or is going away: nor can connections that it has accepted be used.
+// After any other error of a login they can, whether the server has refused it, or it failed on our
+// side, as without a password or DNS. Pure.
+[[nodiscard]] bool ServerIsGone(const MySqlError& error);
 // The server knows the user by another password, or not at all. Pure.
 [[nodiscard]] bool PasswordIsRefused(const MySqlError& error);
 

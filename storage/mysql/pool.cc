@@ -75,9 +75,11 @@ Pool::Slot* Pool::FindUsable() const {
 }
 
 bool Pool::OthersAreConnected(const Slot& slot) const {
+  if (!choice_) return false;
   for (const auto& other : slots_) {
     const bool lent = std::ranges::find(free_, other.get()) == free_.end();
-    if (other.get() != &slot && lent && other->connected) return true;
+    const bool connected = other->connected && other->choice == choice_->number;
+    if (other.get() != &slot && lent && connected) return true;
   }
   return false;
 }
@@ -179,11 +181,14 @@ bool Pool::ConnectTo(const Choice& choice, Slot& slot) {
       if (connection->server().node != choice.server.node) continue;
       if (!connection->server().refusal.empty()) return false;
       slot.connection = std::move(connection);
+      const MutexLock lock(mutex_);
       slot.choice = choice.number;
       return true;
     } catch (const MySqlError& error) {
-      if (ServerIsThere(error)) throw;
-      return false;
+      if (ServerIsGone(error)) return false;
+      const MutexLock lock(mutex_);
+      if (FindUsable() == nullptr && !OthersAreConnected(slot)) return false;
+      throw;
     }
   }
   return false;

@@ -5,8 +5,9 @@
 // there is none, one borrower looks for it at a time, ever more rarely; the others get at once
 // what was found last.
 //
-// One login is under way at a time. A server that refuses one is there, and the connections that it
-// has accepted go on: what needs another one waits for one of these (storage/mysql/logins.h).
+// One login is under way at a time. If one fails, but the server is not gone
+// (storage/mysql/logins.h), the connections to it go on, and a borrower that needs another one
+// waits for one of these. A server that is gone, or to which no connection is left, is lost.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,7 @@ class Pool {
     std::string writer;
     uint64_t transaction = 0;
     std::unique_ptr<Connection> connection = {};
-    uint64_t choice = 0;  // of the server that it is connected to
+    uint64_t choice = 0;  // of the server that it is or was connected to last
     std::chrono::steady_clock::time_point returned_at = {};
     bool connected = false;  // as far as the pool knows
   };
@@ -110,7 +111,7 @@ class Pool {
   // The last returned that is connected to the server in use, which has not ended the connection
   // for its silence; null if there is none.
   [[nodiscard]] Slot* FindUsable() const TENURE_REQUIRES(mutex_);
-  // On loan.
+  // On loan, and connected to the server in use.
   [[nodiscard]] bool OthersAreConnected(const Slot& slot) const TENURE_REQUIRES(mutex_);
   // Throws kAway if the server is not the one to stay on.
   void CheckStaying(uint64_t choice) const;

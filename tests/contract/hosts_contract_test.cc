@@ -6,6 +6,8 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <future>
 #include <memory>
@@ -353,6 +355,51 @@ TEST_F(HostsTest, OneThatRefusesALoginIsNotLeft) {
 
   EXPECT_EQ(ElectionsOn(0), "e,old");
   EXPECT_THAT(ElectionsOn(1), IsEmpty());
+}
+
+TEST_F(HostsTest, AFailureOfOursEndsNoConnection) {
+  const TempDir folder;
+  const std::string password = folder.path() / "password";
+  std::ofstream(password) << "\n";
+  mysql::Config config = Servers();
+  config.password_file = password;
+  store_ = OpenStore(config).value();
+  ASSERT_TRUE(Stand("old"));
+  std::filesystem::remove(password);
+  during_ = [&] {  // has the connection that there is
+    during_ = nullptr;
+    const auto refused = store_->ListElections("", "", 10);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("cannot read '" + password));
+  };
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsShown(), "e,old");
+}
+
+TEST_F(HostsTest, OneThatRefusesLoginsIsLeftWhenNoConnectionIsLeft) {
+  ASSERT_TRUE(Stand("old"));
+  Host(0).Ask("ALTER USER replica ACCOUNT LOCK");
+  Host(0).EndConnections("tenure");
+
+  ASSERT_TRUE(Stand("e"));
+
+  EXPECT_EQ(ElectionsOn(1), "e");
+}
+
+TEST_F(HostsTest, IfNoneAcceptsALoginEachIsNamed) {
+  ASSERT_TRUE(Stand("old"));
+  Host(1).Stop();
+  Host(0).Ask("ALTER USER replica ACCOUNT LOCK");
+  Host(0).EndConnections("tenure");
+
+  (void)store_->Ping();
+  const auto refused = store_->Ping();
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              MatchesRegex(Host(0).address() + ": .*locked.*; " + Host(1).address() + ": .*"));
 }
 
 TEST_F(HostsTest, WhoLeavesAServerLateDoesNotMoveTheOthers) {
