@@ -255,7 +255,13 @@ public final class TimedLocks implements AutoCloseable {
   private <Response> Response ask(Function<ElectionServiceBlockingStub, Response> call) {
     long begun = System.nanoTime();
     while (true) {
-      survey();
+      try {
+        survey();
+      } catch (ServiceException error) {
+        if (!error.isTransient() || isLate(begun)) throw error;
+        pause(backoff());
+        continue;
+      }
       Replica replica = replica();
       try {
         Response response =
@@ -266,12 +272,15 @@ public final class TimedLocks implements AutoCloseable {
         return response;
       } catch (StatusRuntimeException failure) {
         ServiceException error = ServiceException.of(failure);
-        boolean late = System.nanoTime() - begun >= REQUEST_PATIENCE.toNanos();
         boolean elsewhere = error.isTransient() || error.isOfAnotherService();
-        if (!elsewhere || late) throw error;
+        if (!elsewhere || isLate(begun)) throw error;
         pause(moveOn(replica, error));
       }
     }
+  }
+
+  private static boolean isLate(long begun) {
+    return System.nanoTime() - begun >= REQUEST_PATIENCE.toNanos();
   }
 
   /** Before the first request, and after one that has met another service. */
@@ -314,6 +323,12 @@ public final class TimedLocks implements AutoCloseable {
   private void answered(Replica replica) {
     synchronized (connection) {
       connection.answered(replica);
+    }
+  }
+
+  private long backoff() {
+    synchronized (connection) {
+      return connection.backoffMs();
     }
   }
 

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -152,6 +153,29 @@ class TimedLocksTest {
     assertEquals(Optional.empty(), lock.extend(LONG));
 
     assertTrue(rivals.tryLock("backup", LONG).isPresent());
+  }
+
+  @Test
+  void severalReplicasOfWhichNoneAnswersAreAskedAgain() {
+    AtomicInteger asked = new AtomicInteger();
+    ClientInterceptor counting =
+        new ClientInterceptor() {
+          @Override
+          public <Request, Response> ClientCall<Request, Response> interceptCall(
+              MethodDescriptor<Request, Response> method, CallOptions options, Channel next) {
+            asked.incrementAndGet();
+            return next.newCall(method, options);
+          }
+        };
+    service.stop();
+    TimedLocks.Builder builder =
+        TimedLocks.builder().endpoints(service.endpoint() + ",127.0.0.1:1");
+
+    try (TimedLocks both = builder.interceptor(counting).build()) {
+      assertThrows(ServiceException.class, () -> both.tryLock("backup", LONG));
+    }
+
+    assertTrue(asked.get() > 2, "each was asked once");
   }
 
   @Test
