@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tls/peer_certificates.h"
+
 namespace tenure {
 namespace {
 
@@ -57,6 +59,7 @@ std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& optio
   for (const auto& path : {options.ca, options.certificate, options.key, options.token}) {
     RequireReadable(path);
   }
+  tls::RefuseFaultyCertificates();
   grpc::experimental::TlsChannelCredentialsOptions tls;
   if (!options.ca.empty() || !options.key.empty()) {
     tls.set_certificate_provider(

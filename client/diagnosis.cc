@@ -12,6 +12,7 @@
 
 #include "client/connection.h"
 #include "client/endpoints.h"
+#include "tls/peer_certificates.h"
 
 namespace tenure {
 namespace {
@@ -111,6 +112,9 @@ std::string CertificateTrouble(const std::string& endpoint) {
   (void)Handshake(ssl.get(), incoming, outgoing, socket);
   const Owned<X509, X509_free> certificate(SSL_get1_peer_certificate(ssl.get()));
   if (certificate == nullptr) return "";
+  if (const auto fault = tls::FaultOf(certificate.get())) {
+    return "its certificate cannot be used: it has " + *fault;
+  }
   const ASN1_TIME* from = X509_get0_notBefore(certificate.get());
   const ASN1_TIME* until = X509_get0_notAfter(certificate.get());
   if (X509_cmp_current_time(until) < 0) return "its certificate expired on " + Text(until);

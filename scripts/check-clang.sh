@@ -20,7 +20,7 @@ while read -r file; do
   fi
   count=$((count + 1))
   echo "#include \"$PWD/$file\"  // NOLINT" >>"$units/$(printf %03d "$unit").cc"
-done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metrics,proto,server,storage}/'*.cc' \
+done < <(git ls-files -co --exclude-standard -- {client,command_line,core,metrics,proto,server,storage,tls}/'*.cc' \
   ':!*_test.cc' | sort)
 
 # The headers of libmariadb, and of the gRPC that scripts/build.sh took; Debian's are found anyhow.

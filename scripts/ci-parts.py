@@ -41,7 +41,7 @@ RULES = [
     (r"(proto|client|tests/polyglot)/", [*CLIENTS, "monitoring"]),
     (r"(metrics|helm|tests/(helm|monitoring|alerts|compose)|deploy|compose\.yaml|docs/runbooks)(/|$)", ["chart", "monitoring", "docs", "test"]),
     (r"tests/(contract|clusters|chaos)/", ["stores", "test"]),
-    (r"(command_line|tests/(client|rpc|sim|fuzz|guarded_set|hostile|install|storm|support|\w+\.cc))(/|$)", ["test"]),
+    (r"(command_line|tls|tests/(client|rpc|sim|fuzz|guarded_set|hostile|install|storm|support|\w+\.cc))(/|$)", ["test"]),
     (r"tests/docs/|docs/|[A-Z]+\.md$", ["docs", "test"]),
     (r"bench/|packaging/|tests/(image|package|mutants)/|Dockerfile|\.dockerignore|\.clang-tidy|LICENSE", None),
 ]

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "server/access/peer_certificates.h"
 #include "server/access/read_file.h"
 #include "server/log/log.h"
+#include "tls/peer_certificates.h"
 
 namespace tenure::access {
 namespace {
@@ -113,7 +113,7 @@ grpc_ssl_client_certificate_request_type RequestOf(const TlsFiles& files) {
 
 tl::expected<std::unique_ptr<Tls>, std::string> Tls::Open(const TlsFiles& files) {
   std::unique_ptr<Tls> tls(new Tls(files));
-  RefuseFaultyCertificates();
+  tls::RefuseFaultyCertificates();
   if (files.certificate.empty()) return tls;
   auto content = tls->Read();
   if (!content) return tl::unexpected(content.error());
@@ -145,7 +145,7 @@ tl::expected<void, std::string> Tls::Publish(const Content& content) {
     ERR_clear_error();
     return tl::unexpected(files_.key + " is not the private key of " + files_.certificate);
   }
-  if (const auto fault = FaultOf(chain->front().get())) {
+  if (const auto fault = tls::FaultOf(chain->front().get(), tls::kAlternativeNamesMax)) {
     return tl::unexpected(files_.certificate + " cannot be used: it has " + *fault);
   }
   if (const auto refusal = RefusalOf(chain->front().get(), key.get()); !refusal.empty()) {

@@ -126,6 +126,20 @@ TEST_F(WrongEndpointsTest, EveryCommandHasOneExitCodeForUnavailable) {
                  {"run", "e", "--wait", "1s", "--", "true"}});
 }
 
+// gRPC itself would end the process, though the certificate's authority is trusted.
+TEST_F(WrongEndpointsTest, AServerWhoseCertificateIsFaultyIsRefused) {
+  const KeyPair pair = authority_.Issue("faulty", "DER:30:07:87:05:01:02:03:04:05");
+  const std::string port = std::to_string(FreePort());
+  Process impostor({"openssl", "s_server", "-www", "-accept", port, "-alpn", "h2", "-cert",
+                    Write("faulty.pem", pair.certificate), "-key", Write("faulty.key", pair.key)});
+  ASSERT_TRUE(Eventually([&] { return impostor.Output().find("ACCEPT") != std::string::npos; }));
+
+  ExpectOneLine({{"127.0.0.1:" + port,
+                  {"--tls-ca", ca_},
+                  "its certificate cannot be used: it has an IP address of 5 bytes"}},
+                {{"leader", "e"}});
+}
+
 TEST_F(WrongEndpointsTest, TheCertificateIsDiagnosedByWhatWaits) {
   const std::string expired = ServerWith("expired", "IP:127.0.0.1", -1h).endpoint();
 

@@ -1,4 +1,4 @@
-#include "server/access/peer_certificates.h"
+#include "tls/peer_certificates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace tenure::access {
+namespace tenure::tls {
 namespace {
 
 using ::testing::HasSubstr;
@@ -93,11 +93,15 @@ TEST(PeerCertificatesTest, MalformedAlternativeNamesAreNoneAtAll) {
   EXPECT_THAT(FaultOf(twice.get()), Optional(HasSubstr("twice")));
 }
 
-TEST(PeerCertificatesTest, AlternativeNamesAreFew) {
-  EXPECT_EQ(FaultOfNames(Repeat("DNS:a", kAlternativeNamesMax)), std::nullopt);
-  EXPECT_THAT(FaultOfNames(Repeat("DNS:a", kAlternativeNamesMax + 1)),
+TEST(PeerCertificatesTest, TheNumberOfAlternativeNamesCanBeLimited) {
+  const Certificate many = WithNames(Repeat("DNS:a", kAlternativeNamesMax));
+  const Certificate more = WithNames(Repeat("DNS:a", kAlternativeNamesMax + 1));
+
+  EXPECT_EQ(FaultOf(many.get(), kAlternativeNamesMax), std::nullopt);
+  EXPECT_THAT(FaultOf(more.get(), kAlternativeNamesMax),
               Optional(HasSubstr("257 alternative names")));
+  EXPECT_EQ(FaultOf(more.get()), std::nullopt);
 }
 
 }  // namespace
-}  // namespace tenure::access
+}  // namespace tenure::tls

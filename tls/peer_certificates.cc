@@ -1,11 +1,11 @@
-#include "server/access/peer_certificates.h"
+#include "tls/peer_certificates.h"
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include <memory>
 
-namespace tenure::access {
+namespace tenure::tls {
 namespace {
 
 constexpr int kIpv4Bytes = 4;
@@ -43,7 +43,10 @@ std::optional<std::string> FaultOfName(const GENERAL_NAME& name) {
 // Takes the place of X509_verify_cert, which it calls.
 int Verify(X509_STORE_CTX* context, void* /*unused*/) {
   X509* const certificate = X509_STORE_CTX_get0_cert(context);
-  if (certificate == nullptr || !FaultOf(certificate)) return X509_verify_cert(context);
+  const auto* const ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const int names_max = SSL_is_server(ssl) == 1 ? kAlternativeNamesMax : kAnyNumber;
+  if (certificate == nullptr || !FaultOf(certificate, names_max)) return X509_verify_cert(context);
   X509_STORE_CTX_set_error(context, X509_V_ERR_UNSUPPORTED_NAME_SYNTAX);
   return 0;
 }
@@ -55,7 +58,7 @@ void OnNewContext(void* context, void*, CRYPTO_EX_DATA*, int, long, void*) {
 
 }  // namespace
 
-std::optional<std::string> FaultOf(X509* certificate) {
+std::optional<std::string> FaultOf(X509* certificate, int names_max) {
   const X509_NAME* subject = X509_get_subject_name(certificate);
   for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
     if (!IsText(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i))))
@@ -70,9 +73,9 @@ std::optional<std::string> FaultOf(X509* certificate) {
     return "alternative names that are malformed, or there twice";
   }
   const int count = sk_GENERAL_NAME_num(names.get());
-  if (count > kAlternativeNamesMax) {
+  if (count > names_max) {
     return std::to_string(count) + " alternative names, of which there may be " +
-           std::to_string(kAlternativeNamesMax);
+           std::to_string(names_max);
   }
   for (int i = 0; i < count; ++i) {
     if (auto fault = FaultOfName(*sk_GENERAL_NAME_value(names.get(), i))) return fault;
@@ -86,4 +89,4 @@ void RefuseFaultyCertificates() {
   (void)registered;
 }
 
-}  // namespace tenure::access
+}  // namespace tenure::tls

@@ -7,20 +7,23 @@
 
 #include <openssl/x509.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 
-namespace tenure::access {
+namespace tenure::tls {
 
-// A certificate has at most this many subject alternative names. Each is copied for each
+// A client's certificate has at most this many subject alternative names. Each is copied for each
 // connection, and compared for each call.
 inline constexpr int kAlternativeNamesMax = 256;
+inline constexpr int kAnyNumber = std::numeric_limits<int>::max();
 
 // Why the certificate is refused; nothing if its names may be used.
-[[nodiscard]] std::optional<std::string> FaultOf(X509* certificate);
+[[nodiscard]] std::optional<std::string> FaultOf(X509* certificate, int names_max = kAnyNumber);
 
 // From now on, every TLS handshake of this process refuses such certificates, as server and as
-// client. Only contexts that are made later are affected. Further calls do nothing. Thread-safe.
+// client, which takes any number of names. Only contexts that are made later are affected. Further
+// calls do nothing. Thread-safe.
 void RefuseFaultyCertificates();
 
-}  // namespace tenure::access
+}  // namespace tenure::tls
