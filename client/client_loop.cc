@@ -15,6 +15,7 @@
 #include "client/connection.h"
 #include "client/holder_clock.h"
 #include "client/keep_alive_stream.h"
+#include "client/open_calls.h"
 #include "client/seat_log.h"
 #include "client/survey.h"
 #include "core/validation.h"
@@ -35,7 +36,8 @@ ClientSessionOptions SessionOptions(const ClientOptions& options) {
   return session;
 }
 
-uint64_t NewSeed() {
+uint64_t NewSeed(const ClientOptions& options) {
+  if (options.test_clock != nullptr) return options.test_clock->NextSeed();
   std::random_device random;
   return uint64_t{random()} << 32 | random();
 }
@@ -46,19 +48,20 @@ uint64_t NewSeed() {
 class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  public:
   explicit Body(const ClientOptions& options)
-      : metrics_(options.registry),
-        session_(SessionOptions(options), NewSeed()),
+      : clock_(options.test_clock),
+        metrics_(options.registry),
+        session_(SessionOptions(options), NewSeed(options)),
         connection_(options.endpoints, options.credentials, HealthCheck::kOn, options.service_id),
         candidate_(options.candidate),
         log_(options.log, options.credentials,
              [this](std::function<void()> task) { log_thread_.Run(std::move(task)); }) {}
 
   void Run() {
-    while (!abandoned_ || !EndedAt(HolderNow())) {
-      auto input = mailbox_->Take(WaitUntil(NextWake()));
-      const Lease::Time now = HolderNow();
+    while (!abandoned_ || !EndedAt(clock_.Now())) {
+      auto input = mailbox_->Take(clock_.WaitUntil(NextWake()));
+      const Lease::Time now = clock_.Now();
       if (input) (*input)(session_, now);
-      if (now >= cancel_at_) CancelOverdue();
+      calls_.CancelOverdue(now);
       Step(now);
       if (MayEndSession(now)) {
         leave_until_.reset();
@@ -67,7 +70,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
       }
       if (EndedAt(now)) TellEnd();
     }
-    for (const auto& [number, cancel] : calls_) cancel();
+    calls_.CancelAll();
     CancelSurvey();
     if (stream_ != nullptr) stream_->Close();
     mailbox_->Close();
@@ -96,6 +99,13 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   }
 
   void Say(const LogEntry& entry) { log_.Say(entry); }
+
+  void Join(TestClock& clock) {
+    clock.Join(mailbox_, callbacks_, [this]() -> TestClock::Rest {
+      if (clock_.RunsFree()) return {};
+      return {NextWake(), session_.AwaitsAnswer(), session_.id(), session_.Streams(), heard_};
+    });
+  }
 
   [[nodiscard]] std::thread::id callbacks_thread() const { return callbacks_.thread(); }
 
@@ -131,30 +141,14 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     return leave_until_ && (listeners_.empty() || now >= *leave_until_);
   }
   [[nodiscard]] Lease::Time NextWake() const {
-    if (EndedAt(HolderNow())) return Lease::Time::max();
+    if (EndedAt(clock_.Now())) return Lease::Time::max();
     return std::min(
-        {session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_), cancel_at_});
+        {session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_), calls_.cancel_at()});
   }
 
-  // From now on a replica that hangs costs only a part of the time that is left: calls are short,
-  // and what was under way before is cancelled.
   void Hurry(Lease::Time now, Duration left) {
-    call_patience_ = left / kEndTries;
-    cancel_at_ = now + call_patience_;
-    for (const auto& [number, cancel] : calls_) overdue_.insert(number);
-  }
-  void CancelOverdue() {
-    cancel_at_ = Lease::Time::max();
-    for (const uint64_t number : overdue_) {
-      if (const auto call = calls_.find(number); call != calls_.end()) call->second();
-    }
-  }
-  // What is cancelled because it took too long is silence.
-  grpc::Status Ended(uint64_t number, const grpc::Status& status) {
-    calls_.erase(number);
-    const bool cut_off =
-        overdue_.erase(number) > 0 && status.error_code() == grpc::StatusCode::CANCELLED;
-    return cut_off ? grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer") : status;
+    clock_.RunFree();
+    calls_.Limit(now, left / kEndTries);
   }
 
   void TellEnd() {
@@ -205,13 +199,13 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     if (!send.request.session_id().empty() || !connection_.needs_survey()) return Campaign(send);
     CancelSurvey();
     survey_ = Survey::Start(
-        connection_, std::chrono::system_clock::now() + std::min(send.patience, call_patience_),
+        connection_, clock_.Deadline(calls_.Patience(send.patience)),
         [this, send, mailbox = mailbox_](const SurveyResult& result) {
           mailbox->Put([this, send, result](ClientSession& session, Lease::Time now) {
             const grpc::Status found =
                 Settle(result, connection_, log_, now, [&] { session.OnServiceReplaced(now); });
             if (found.ok()) return Campaign(send);
-            session.OnCampaignDone(send.call, Ended(send.call, found), {}, now);
+            session.OnCampaignDone(send.call, calls_.End(send.call, found), {}, now);
           });
         },
         [this, mailbox = mailbox_](const std::string& endpoint, const std::string& service_id) {
@@ -219,7 +213,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
             HearService(endpoint, service_id, connection_, log_);
           });
         });
-    calls_[send.call] = [this] { CancelSurvey(); };
+    calls_.Begin(send.call, [this] { CancelSurvey(); });
   }
 
   void CancelSurvey() {
@@ -236,7 +230,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
           mailbox->Put([this, number, endpoint, status, response = call->response](
                            ClientSession& session, Lease::Time now) {
             const auto met = OfTheService(endpoint, response.session().service_id(), status);
-            session.OnCampaignDone(number, Heard(endpoint, Ended(number, met), now), response, now);
+            session.OnCampaignDone(number, Heard(endpoint, calls_.End(number, met), now), response,
+                                   now);
           });
         });
   }
@@ -249,7 +244,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         [this, call, number = send.call, endpoint = connection_.endpoint(),
          mailbox = mailbox_](const grpc::Status& status) {
           mailbox->Put([this, number, endpoint, status](ClientSession& session, Lease::Time now) {
-            session.OnResignDone(number, Heard(endpoint, Ended(number, status), now), now);
+            session.OnResignDone(number, Heard(endpoint, calls_.End(number, status), now), now);
           });
         });
   }
@@ -259,25 +254,27 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     auto call = std::make_shared<Call>(connection_, connection_.stub());
     call->request = request;
     connection_.NameService(call->context);
-    call->context.set_deadline(std::chrono::system_clock::now() +
-                               std::min(patience, call_patience_));
-    calls_[number] = [weak = std::weak_ptr(call)] {
+    call->context.set_deadline(clock_.Deadline(calls_.Patience(patience)));
+    calls_.Begin(number, [weak = std::weak_ptr(call)] {
       if (const auto alive = weak.lock()) alive->context.TryCancel();
-    };
+    });
     return call;
   }
 
-  void Do(const CancelCall& cancel) { calls_.at(cancel.call)(); }
+  void Do(const CancelCall& cancel) { calls_.Cancel(cancel.call); }
 
   void Do(const OpenStream& open) {
     const uint64_t number = open.stream;
     const std::string endpoint = connection_.endpoint();
+    stream_number_ = number;
+    heard_ = 0;
     stream_ = KeepAliveStream::Open(
         connection_,
         [this, number, endpoint, mailbox = mailbox_](const v1::KeepAliveResponse& response) {
           mailbox->Put([this, number, endpoint, response](ClientSession& session, Lease::Time now) {
             const auto met = Heard(
                 endpoint, OfTheService(endpoint, response.service_id(), grpc::Status::OK), now);
+            if (number == stream_number_) ++heard_;
             if (met.ok()) return session.OnStreamMessage(number, response, now);
             if (stream_ != nullptr) stream_->Close();
             session.OnStreamClosed(number, now, met);
@@ -312,18 +309,18 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
     metrics_.CountReplicaChange();
   }
 
+  HolderClock clock_;
   ClientMetrics metrics_;
   ClientSession session_;
   Connection connection_;
   const std::string candidate_;
   ClientLog log_;
   std::map<Seat, Listener> listeners_;
-  std::map<uint64_t, std::function<void()>> calls_;  // under way, with what cancels each
-  std::set<uint64_t> overdue_;                       // calls that were under way when the end began
-  Duration call_patience_ = Duration::max();
-  Lease::Time cancel_at_ = Lease::Time::max();
+  OpenCalls calls_;
   std::shared_ptr<Survey> survey_;  // the latest: late answers may still come
   std::shared_ptr<KeepAliveStream> stream_;
+  uint64_t stream_number_ = 0;
+  size_t heard_ = 0;  // messages of that stream
   bool closing_ = false;
   std::optional<Lease::Time> leave_until_;  // while seats are left before the session is ended
   Lease::Time give_up_at_ = Lease::Time::max();
@@ -334,7 +331,10 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
 };
 
 ClientLoop::ClientLoop(ClientOptions options)
-    : options_(std::move(options)), body_(std::make_shared<Body>(options_)) {
+    : options_(std::move(options)),
+      clock_(options_.test_clock),
+      body_(std::make_shared<Body>(options_)) {
+  if (options_.test_clock != nullptr) body_->Join(*options_.test_clock);
   thread_ = std::thread([body = body_] { body->Run(); });
 }
 

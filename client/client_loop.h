@@ -15,6 +15,7 @@
 
 #include "client/belief.h"
 #include "client/client_session.h"
+#include "client/holder_clock.h"
 #include "client/mailbox.h"
 #include "client/serial_executor.h"
 #include "core/mutex.h"
@@ -46,6 +47,7 @@ class ClientLoop {
   ClientLoop& operator=(const ClientLoop&) = delete;
 
   [[nodiscard]] const ClientOptions& options() const { return options_; }
+  [[nodiscard]] Lease::Time Now() const noexcept { return clock_.Now(); }
   // Ends the session: see Client::Close.
   [[nodiscard]] grpc::Status Close(std::chrono::milliseconds patience);
   // Numbers for the seats of these elections; answers with the first. Throws std::invalid_argument
@@ -63,6 +65,7 @@ class ClientLoop {
   class Body;
 
   const ClientOptions options_;
+  const HolderClock clock_;
   std::shared_ptr<Body> body_;
   std::thread thread_;
   Mutex mutex_;

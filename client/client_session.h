@@ -118,6 +118,11 @@ class ClientSession {
   // When to Decide again, if nothing happens before.
   [[nodiscard]] Time NextWake() const;
 
+  [[nodiscard]] const std::string& id() const { return session_id_; }
+  [[nodiscard]] bool Streams() const { return stream_ != 0; }
+  // Of a call, or to a renewal.
+  [[nodiscard]] bool AwaitsAnswer() const { return !calls_.empty() || renewal_sent_; }
+
   // What each seat is to be told since it was last asked.
   struct News {
     SeatNumber seat;

@@ -14,7 +14,6 @@
 #include "client/client_loop.h"
 #include "client/endpoints.h"
 #include "client/gate.h"
-#include "client/holder_clock.h"
 #include "core/limits.h"
 #include "core/validation.h"
 #include "proto/status.h"
@@ -301,12 +300,12 @@ Elector::~Elector() {
   loop_->Remove(state_->elections());
 }
 
-bool Elector::IsLeader() const noexcept { return state_->belief().HoldsAt(HolderNow()); }
+bool Elector::IsLeader() const noexcept { return state_->belief().HoldsAt(loop_->Now()); }
 
-uint64_t Elector::term() const noexcept { return state_->belief().TermAt(HolderNow()); }
+uint64_t Elector::term() const noexcept { return state_->belief().TermAt(loop_->Now()); }
 
 std::chrono::nanoseconds Elector::remaining() const noexcept {
-  return state_->belief().Remaining(HolderNow());
+  return state_->belief().Remaining(loop_->Now());
 }
 
 void Elector::Proclaim(std::string value) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <utility>
 
+#include "client/test_clock.h"
 #include "core/lease.h"
 
 namespace tenure {
@@ -18,11 +21,38 @@ namespace tenure {
   return Lease::Time(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Until when a thread may wait, by the threads' clock, if it has to act at `wake`. At most a second
-// from now: that clock stands still while the machine sleeps, and the holder's runs on.
-[[nodiscard]] inline std::chrono::steady_clock::time_point WaitUntil(Lease::Time wake) {
-  constexpr Lease::Time::duration kWaitMax = std::chrono::seconds(1);
-  return std::chrono::steady_clock::now() + std::min(wake - HolderNow(), kWaitMax);
-}
+// HolderNow, or the clock of a test. Not thread-safe, except for Now while nobody calls RunFree.
+class HolderClock {
+ public:
+  // Null: HolderNow.
+  explicit HolderClock(std::shared_ptr<const TestClock> test) : test_(std::move(test)) {}
+
+  [[nodiscard]] Lease::Time Now() const noexcept {
+    return test_ == nullptr ? HolderNow() + ahead_ : test_->Now();
+  }
+  // Until when a thread may wait, by the threads' clock, if it has to act at `wake`. At most a
+  // second from now: that clock stands still while the machine sleeps, and the holder's runs on.
+  [[nodiscard]] std::chrono::steady_clock::time_point WaitUntil(Lease::Time wake) const {
+    constexpr Lease::Time::duration kWaitMax = std::chrono::seconds(1);
+    if (test_ != nullptr) return std::chrono::steady_clock::time_point::max();
+    return std::chrono::steady_clock::now() + std::min(wake - Now(), kWaitMax);
+  }
+  // When gRPC is to give up a call that is sent now. While a test's clock stands, none is late.
+  [[nodiscard]] std::chrono::system_clock::time_point Deadline(Duration patience) const {
+    if (test_ != nullptr) return std::chrono::system_clock::time_point::max();
+    return std::chrono::system_clock::now() + patience;
+  }
+  [[nodiscard]] bool RunsFree() const { return test_ == nullptr; }
+  // Goes on in real time, if it was a test's.
+  void RunFree() {
+    if (test_ == nullptr) return;
+    ahead_ = test_->Now() - HolderNow();
+    test_.reset();
+  }
+
+ private:
+  std::shared_ptr<const TestClock> test_;
+  Lease::Time::duration ahead_{0};
+};
 
 }  // namespace tenure

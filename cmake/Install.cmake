@@ -20,10 +20,21 @@ target_link_libraries(tenure_package
   INTERFACE gRPC::grpc++ protobuf::libprotobuf prometheus-cpp::core tl::expected OpenSSL::SSL
     Threads::Threads)
 
+# What applications' tests link besides: Tenure in memory.
+add_library(tenure_testing_package STATIC
+  $<TARGET_OBJECTS:tenure_testing> $<TARGET_OBJECTS:tenure_proto_convert>)
+set_target_properties(tenure_testing_package PROPERTIES
+  ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib
+  OUTPUT_NAME tenure_testing
+  EXPORT_NAME testing
+  LINKER_LANGUAGE CXX)
+target_link_libraries(tenure_testing_package INTERFACE $<INSTALL_INTERFACE:tenure::client>)
+add_dependencies(tenure_package tenure_testing_package)
+
 # Each component is a Debian package, too: see packaging/CMakeLists.txt.
 install(TARGETS tenured COMPONENT server)
 install(TARGETS tenure COMPONENT cli)
-install(TARGETS tenure_package EXPORT tenure COMPONENT dev)
+install(TARGETS tenure_package tenure_testing_package EXPORT tenure COMPONENT dev)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/client/tenure/ ${CMAKE_BINARY_DIR}/proto/tenure/v1
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure COMPONENT dev
   FILES_MATCHING PATTERN "*.h")
@@ -38,5 +49,7 @@ install(FILES cmake/tenureConfig.cmake ${CMAKE_BINARY_DIR}/tenureConfigVersion.c
 
 set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig} /)
-configure_file(cmake/tenure-client.pc.in ${CMAKE_BINARY_DIR}/tenure-client.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/tenure-client.pc DESTINATION ${pkgconfig} COMPONENT dev)
+foreach(library tenure-client tenure-testing)
+  configure_file(cmake/${library}.pc.in ${CMAKE_BINARY_DIR}/${library}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${library}.pc DESTINATION ${pkgconfig} COMPONENT dev)
+endforeach()

@@ -27,6 +27,7 @@ class Registry;
 namespace tenure {
 
 class ClientLoop;
+class TestClock;
 
 struct ClientOptions {
   // Replicas: "host:port[,host:port...]". A host name may resolve to several addresses.
@@ -54,6 +55,8 @@ struct ClientOptions {
   // Registry for the metrics listed in docs/clients.md; null: no metrics. Each client needs its
   // own.
   std::shared_ptr<prometheus::Registry> registry = nullptr;
+  // Set by FakeTenure (tenure/testing.h) alone.
+  std::shared_ptr<TestClock> test_clock = nullptr;
 };
 
 // Thread-safe. Copies share one client. It runs three threads of its own, besides gRPC's.

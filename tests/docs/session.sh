@@ -109,6 +109,14 @@ compile() {
     g++ -std=c++20 -fsyntax-only "${flags[@]}" -x c++ -
 }
 
+# run_program: compiles and runs the C++ program of its standard input, a test with tenure/testing.h.
+run_program() {
+  local flags
+  read -ra flags < <(pkg-config --cflags --libs tenure-testing)
+  g++ -std=c++20 -o "$folder/program" -x c++ - -x none "${flags[@]}"
+  "$folder/program"
+}
+
 # compile_statements [BEFORE]: the same for statements, with all headers of the library included.
 compile_statements() {
   local headers=(/usr/local/include/tenure/*.h)

@@ -42,6 +42,21 @@ class InstallTest : public ::testing::Test {
     EXPECT_EQ(finished.output, "term 1\n");
   }
 
+  static void LeadsWithoutAServer(const std::filesystem::path& test) {
+    const Finished finished = RunToEnd({test.string()});
+    EXPECT_EQ(finished.exit_code, 0) << finished.errors;
+    EXPECT_EQ(finished.output, "term 1\n");
+  }
+
+  static void CompileWithPkgConfig(const std::string& source, const std::string& package,
+                                   const std::string& program) {
+    RunWell({"sh", "-c",
+             "PKG_CONFIG_PATH='" + (Prefix() / TENURE_LIBRARY_DIR / "pkgconfig").string() +
+                 "' && " + "export PKG_CONFIG_PATH && '" + TENURE_CXX + "' " + kCxxFlags + " -o '" +
+                 program + "' " + TENURE_PROGRAM_DIR + "/" + source + " " +
+                 "$(pkg-config --cflags --libs " + package + ")"});
+  }
+
   static std::unique_ptr<TempDir> folder_;
 };
 std::unique_ptr<TempDir> InstallTest::folder_;
@@ -55,18 +70,17 @@ TEST_F(InstallTest, AnApplicationFindsTheLibraryWithCMake) {
   RunWell({TENURE_CMAKE, "--build", build.string()});
 
   LeadsWhenItRuns(build / "application");
+  LeadsWithoutAServer(build / "application_test");
 }
 
 TEST_F(InstallTest, AnApplicationFindsTheLibraryWithPkgConfig) {
   const std::string application = Folder() / "with-pkg-config";
-
-  RunWell({"sh", "-c",
-           "PKG_CONFIG_PATH='" + (Prefix() / TENURE_LIBRARY_DIR / "pkgconfig").string() + "' && " +
-               "export PKG_CONFIG_PATH && '" + TENURE_CXX + "' " + kCxxFlags + " -o '" +
-               application + "' " + TENURE_PROGRAM_DIR + "/application.cc " +
-               "$(pkg-config --cflags --libs tenure-client)"});
-
+  CompileWithPkgConfig("application.cc", "tenure-client", application);
   LeadsWhenItRuns(application);
+
+  const std::string test = Folder() / "test-with-pkg-config";
+  CompileWithPkgConfig("application_test.cc", "tenure-testing", test);
+  LeadsWithoutAServer(test);
 }
 
 TEST_F(InstallTest, EachHeaderCompilesByItself) {

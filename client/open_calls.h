@@ -1,0 +1,58 @@
+// The calls of a client that are under way.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/lease.h"
+
+namespace tenure {
+
+// Of one thread.
+class OpenCalls {
+ public:
+  void Begin(uint64_t number, std::function<void()> cancel) { calls_[number] = std::move(cancel); }
+  // How the call ended. What is cancelled because it took too long is silence.
+  grpc::Status End(uint64_t number, const grpc::Status& status) {
+    calls_.erase(number);
+    const bool cut_off =
+        overdue_.erase(number) > 0 && status.error_code() == grpc::StatusCode::CANCELLED;
+    return cut_off ? grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer") : status;
+  }
+  void Cancel(uint64_t number) { calls_.at(number)(); }
+  void CancelAll() {
+    for (const auto& [number, cancel] : calls_) cancel();
+  }
+
+  // From now on a replica that hangs costs at most this long: calls take no longer, and those under
+  // way are cancelled then.
+  void Limit(Lease::Time now, Duration patience) {
+    patience_ = patience;
+    cancel_at_ = now + patience;
+    for (const auto& [number, cancel] : calls_) overdue_.insert(number);
+  }
+  // How long a call may take that by itself might take `wanted`.
+  [[nodiscard]] Duration Patience(Duration wanted) const { return std::min(wanted, patience_); }
+  [[nodiscard]] Lease::Time cancel_at() const { return cancel_at_; }
+  void CancelOverdue(Lease::Time now) {
+    if (now < cancel_at_) return;
+    cancel_at_ = Lease::Time::max();
+    for (const uint64_t number : overdue_) {
+      if (const auto call = calls_.find(number); call != calls_.end()) call->second();
+    }
+  }
+
+ private:
+  std::map<uint64_t, std::function<void()>> calls_;  // with what cancels each
+  std::set<uint64_t> overdue_;                       // of them, those that the limit has met
+  Duration patience_ = Duration::max();
+  Lease::Time cancel_at_ = Lease::Time::max();
+};
+
+}  // namespace tenure
