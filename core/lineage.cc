@@ -22,6 +22,11 @@ std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight
 
 }  // namespace
 
+bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight) {
+  return sight.latest && !memory.session_key.empty() && !sight.session_key.empty() &&
+         sight.session_key != memory.session_key;
+}
+
 Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
   const bool lost = sight.latest && sight.latest->state == Epoch::State::kLost;
   // An older loss than what is remembered was repaired since, and has come back from a backup.

@@ -67,6 +67,8 @@ struct HistorySight {
   uint64_t repaired = 0;            // the number of the last epoch that was repaired; 0: none
   DbTime now;
   Duration longest_lease{0};  // of the sessions that it knows
+  // Two databases share it only if one is a copy. Empty in one that no replica has used yet.
+  std::string session_key = {};
 };
 
 // What a replica has seen. Nothing yet, if `epoch` is 0.
@@ -74,6 +76,7 @@ struct HistoryMemory {
   uint64_t epoch = 0;
   uint64_t token = 0;
   PartitionOffsets seen{};
+  std::string session_key = {};  // of the database; empty: not known
 };
 
 enum class Verdict {
@@ -86,6 +89,10 @@ struct Judgement {
   Verdict verdict = Verdict::kGoesOn;
   std::string why = {};  // for the log; empty if nothing was lost
 };
+
+// Whether this is the database of another service, with a history of its own, of which nothing is
+// remembered.
+[[nodiscard]] bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight);
 
 [[nodiscard]] Judgement Judge(const HistoryMemory& memory, const HistorySight& sight);
 

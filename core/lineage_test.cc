@@ -23,7 +23,7 @@ HistorySight Sight(const std::string& server = "a") {
           .remembered = At(3, "a"),
           .now = {Duration(5)}};
 }
-constexpr HistoryMemory kMemory{3, 103, kOffsets};
+const HistoryMemory kMemory{3, 103, kOffsets};
 
 TEST(LineageTest, WhatIsKnownGoesOn) {
   EXPECT_EQ(Judge(kMemory, Sight()).verdict, Verdict::kGoesOn);
@@ -41,6 +41,21 @@ TEST(LineageTest, ANewDatabaseBegins) {
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
   const Epoch first = NextEpoch({}, sight, Epoch::State::kOpen, 7);
   EXPECT_EQ(first, (Epoch{.number = 1, .token = 7, .server = "a", .began_at = {Duration(5)}}));
+}
+
+TEST(LineageTest, AnotherServiceHasAnotherKeyAndAHistoryOfItsOwn) {
+  HistoryMemory memory = kMemory;
+  HistorySight sight = Sight();
+  EXPECT_FALSE(IsAnotherService(memory, sight));
+  memory.session_key = "a";
+  EXPECT_FALSE(IsAnotherService(memory, sight)) << "no replica has used it yet";
+  sight.session_key = "a";
+  EXPECT_FALSE(IsAnotherService(memory, sight));
+  sight.session_key = "b";
+  EXPECT_TRUE(IsAnotherService(memory, sight));
+  EXPECT_FALSE(IsAnotherService({}, sight));
+  sight.latest.reset();
+  EXPECT_FALSE(IsAnotherService(memory, sight)) << "it was made in place of the one that is known";
 }
 
 TEST(LineageTest, APositionBehindWhatWasSeenIsALoss) {

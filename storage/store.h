@@ -98,10 +98,11 @@ class Store : public LawStore, public OperatorStore {
   // Shows `decide` what the database says of its history, and of the epoch `remembered`; commits in
   // no partition are made meanwhile. If it answers with an epoch, that is saved, and is the one of
   // the partitions from now on. Always writes something: a server that cannot be written to is
-  // found out. Goes to whatever server may be used, also if the store is to stay on another one.
-  virtual Result<HistorySight> AgreeOnHistory(
-      uint64_t remembered,
-      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) = 0;
+  // found out; but nothing if `decide` fails, whose error is then the answer. Goes to whatever
+  // server may be used, also if the store is to stay on another one.
+  using DecideOnHistory = std::function<Result<std::optional<Epoch>>(const HistorySight&)>;
+  virtual Result<HistorySight> AgreeOnHistory(uint64_t remembered,
+                                              const DecideOnHistory& decide) = 0;
   // From now on, all but AgreeOnHistory and what is about the schema is done on the server
   // of this number, or refused. Before the first call of this, any server will do.
   virtual void StayOn(uint64_t server) = 0;
@@ -123,6 +124,8 @@ class Store : public LawStore, public OperatorStore {
   virtual Result<SchemaState> CheckSchema() = 0;
   // Empty if the database has a schema of Tenure's, or nothing at all. Changes nothing.
   virtual Result<ForeignTables> FindForeignTables() = 0;
+  // The session key, if there is one. Changes nothing.
+  virtual Result<std::optional<std::string>> FindSessionKey() = 0;
   // Brings the schema up to date, and checks that applications can use it. Safe to run twice, and
   // from many replicas at once.
   virtual Result<void> Migrate() = 0;

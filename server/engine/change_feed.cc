@@ -25,8 +25,7 @@ constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
                        Lineage& lineage, StateCache& cache, Outages& outages,
-                       const DatabaseClock& database_clock, std::chrono::milliseconds interval,
-                       std::string wanted_service_id)
+                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
@@ -35,8 +34,7 @@ ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metric
       cache_(cache),
       outages_(outages),
       database_clock_(database_clock),
-      interval_(interval),
-      wanted_service_id_(std::move(wanted_service_id)) {}
+      interval_(interval) {}
 
 Result<void> ChangeFeed::Start() {
   const auto partitions = store_.ReadPartitions();
@@ -171,7 +169,10 @@ std::optional<Partitions> ChangeFeed::ReadPartitions() {
 
 bool ChangeFeed::Rejoin() {
   rejoining_ = true;
-  if (!lineage_.Join()) return false;
+  if (!lineage_.Join()) {
+    if (lineage_.wrong_service()) ForgetService();
+    return false;
+  }
   if (!lineage_.open()) {
     const auto repaired = lineage_.TryToRepair();
     const std::string why_not = repaired ? "" : repaired.error().message;
@@ -241,15 +242,9 @@ bool ChangeFeed::StartAnew() {
 Result<void> ChangeFeed::ReadSessionKey() {
   auto key = store_.SessionKey();
   if (!key) return tl::unexpected(key.error());
+  lineage_.SawSessionKey(*key);
   const std::string id = ServiceIdOf(*key);
   const MutexLock lock(service_mutex_);
-  if (!wanted_service_id_.empty() && id != wanted_service_id_) {
-    wrong_service_ = Error{Reason::kStoreUnavailable,
-                           "the database belongs to service " + id + ", and --service-id is " +
-                               wanted_service_id_ + "; correct --store or --service-id"};
-    return tl::unexpected(*wrong_service_);
-  }
-  wrong_service_.reset();
   session_key_ = *std::move(key);
   const std::string before = std::exchange(service_id_, id);
   if (before == id) return {};
@@ -265,6 +260,12 @@ Result<void> ChangeFeed::ReadSessionKey() {
   return {};
 }
 
+void ChangeFeed::ForgetService() {
+  const MutexLock lock(service_mutex_);
+  if (std::exchange(service_id_, "").empty()) return;
+  metrics_.service_info.Remove(service_series_);
+}
+
 std::string ChangeFeed::session_key() const {
   const MutexLock lock(service_mutex_);
   return session_key_;
@@ -273,11 +274,6 @@ std::string ChangeFeed::session_key() const {
 std::string ChangeFeed::service_id() const {
   const MutexLock lock(service_mutex_);
   return service_id_;
-}
-
-std::optional<Error> ChangeFeed::wrong_service() const {
-  const MutexLock lock(service_mutex_);
-  return wrong_service_;
 }
 
 }  // namespace tenure::engine

@@ -31,13 +31,13 @@ class ChangeFeed {
  public:
   ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
              StateCache& cache, Outages& outages, const DatabaseClock& database_clock,
-             std::chrono::milliseconds interval, std::string wanted_service_id);
+             std::chrono::milliseconds interval);
 
   // Reads the database's session key, and with it the id of the service. Writes nothing but a key
-  // that is missing. Errors: kStoreUnavailable; also for another service than the wanted one.
+  // that is missing. REQUIRES: the lineage was joined. Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> ReadSessionKey();
-  // Begins with what is committed from now on. REQUIRES: the lineage was joined, and the session
-  // key read. Errors: kStoreUnavailable.
+  // Begins with what is committed from now on. REQUIRES: the session key was read.
+  // Errors: kStoreUnavailable.
   [[nodiscard]] Result<void> Start();
 
   // A transaction of this replica was committed. Thread-safe.
@@ -60,8 +60,6 @@ class ChangeFeed {
   // Whether the terms were raised, and this replica has not begun anew since: its session key and
   // the id of its service may be those of another database.
   [[nodiscard]] bool behind_a_repair() const { return repairs_ != lineage_.repairs(); }
-  // Why this database must not be used: it is that of another service than the wanted one.
-  [[nodiscard]] std::optional<Error> wrong_service() const;
 
  private:
   struct Partition {
@@ -80,6 +78,8 @@ class ChangeFeed {
   // Joins the history that the database tells now, or helps to repair it. False if it is not open.
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
+  // Until the session key is read again, no service is known.
+  void ForgetService();
   // Tells what is next and known.
   void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
@@ -103,11 +103,9 @@ class ChangeFeed {
   SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);  // when all was told
   std::atomic<uint64_t> repairs_ = 0;  // of the history that is told; written under poll_mutex_
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
-  const std::string wanted_service_id_;                          // empty: any
   mutable Mutex service_mutex_;
   std::string session_key_ TENURE_GUARDED_BY(service_mutex_);
   std::string service_id_ TENURE_GUARDED_BY(service_mutex_);
-  std::optional<Error> wrong_service_ TENURE_GUARDED_BY(service_mutex_);
   prometheus::Gauge* service_series_ TENURE_GUARDED_BY(service_mutex_) = nullptr;
   std::atomic<bool> poll_is_near_ = false;                   // an extra poll is posted
   std::atomic<SteadyTime> next_poll_at_{SteadyTime::min()};  // an extra poll is not sooner

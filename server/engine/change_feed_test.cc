@@ -37,8 +37,8 @@ class ChangeFeedTest : public ::testing::Test {
   };
 
   void Start() {
-    ASSERT_TRUE(feed_.ReadSessionKey());
     ASSERT_TRUE(lineage_.Join());
+    ASSERT_TRUE(feed_.ReadSessionKey());
     ASSERT_TRUE(feed_.Start());
   }
 
@@ -81,8 +81,8 @@ class ChangeFeedTest : public ::testing::Test {
   Lineage lineage_{store_, scheduler_, metrics_, OnLostCommits::kRecover, 1};
   StateCache cache_;
   Outages outages_{scheduler_.Now()};
-  ChangeFeed feed_{store_,   scheduler_,      hub_,      metrics_, lineage_, cache_,
-                   outages_, database_clock_, kInterval, ""};
+  ChangeFeed feed_{store_,   scheduler_,      hub_,     metrics_, lineage_, cache_,
+                   outages_, database_clock_, kInterval};
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 

@@ -16,10 +16,11 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       metrics_(metrics),
       options_(std::move(options)),
       hub_(options_.watchers_max),
-      lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed),
+      lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed,
+               options_.service_id),
       outages_(scheduler.Now()),
       feed_(store, scheduler, hub_, metrics, lineage_, cache_, outages_, clock_,
-            options_.feed_interval, options_.service_id),
+            options_.feed_interval),
       transactions_(store, scheduler, metrics, clock_, lineage_, outages_, cache_,
                     options_.incumbent_wait, [this] { transaction_failed_(); }),
       publisher_(
@@ -41,11 +42,10 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       exposition_(store, scheduler, metrics, clock_, Queues()) {}
 
 Result<void> Engine::Start() {
-  // First of all: the database may be that of another service, whose history is not ours to join.
-  const auto key = feed_.ReadSessionKey();
-  if (!key) return key;
   const auto joined = lineage_.Join();
   if (!joined) return joined;
+  const auto key = feed_.ReadSessionKey();
+  if (!key) return key;
   const auto started = feed_.Start();
   if (!started) return started;
   started_ = true;
@@ -140,8 +140,7 @@ void Engine::ReadNames(std::string prefix, std::string after, size_t limit,
 }
 
 bool Engine::StoreAnswers() const {
-  return started_ && lineage_.open() && !feed_.wrong_service() &&
-         scheduler_.Now() - outages_.last_answer() < kStoreSilenceMax;
+  return !WhyClosed() && scheduler_.Now() - outages_.last_answer() < kStoreSilenceMax;
 }
 
 std::string Engine::ExposeMetrics() {
@@ -183,11 +182,15 @@ Engine::Status Engine::status() const {
 }
 
 std::optional<Error> Engine::WhyClosed() const {
-  if (auto wrong = feed_.wrong_service()) return wrong;
-  if (started_ && lineage_.open() && !feed_.behind_a_repair()) return std::nullopt;
+  if (auto wrong = lineage_.wrong_service()) return wrong;
   if (!started_) return WhyNotStarted();
+  if (!lineage_.open()) {
+    return Error{Reason::kStoreUnavailable,
+                 "the database lost commits; nothing is served until all terms were raised"};
+  }
+  if (!feed_.behind_a_repair()) return std::nullopt;
   return Error{Reason::kStoreUnavailable,
-               "the database lost commits; nothing is served until all terms were raised"};
+               "this replica has yet to read what its database holds now"};
 }
 
 Error Engine::WhyNotStarted() const {

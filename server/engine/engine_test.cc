@@ -535,6 +535,84 @@ TEST_F(EngineTest, AReplacedDatabaseIsReported) {
   EXPECT_TRUE(a_.Do(Stand("orders", "b")));
 }
 
+// A database that another service works on: bob leads in it, since its only change.
+struct OtherService {
+  explicit OtherService(const Scheduler& time) : database(time) {
+    EXPECT_TRUE(replica.engine.Start());
+    replica.Run();
+    EXPECT_TRUE(replica.Do(Stand("orders", "bob")));
+  }
+  std::string Id() { return replica.engine.service_id(); }
+  void ExpectUntouched() {
+    const auto view = database.store().ReadElections({{"orders"}}).value().at({"orders"});
+    EXPECT_EQ(view.election.term.value, 1u);
+    EXPECT_TRUE(view.election.leader);
+    EXPECT_EQ(database.store().ReadPartitions().value().epoch, 1u);
+  }
+
+  Database database;
+  Replica replica{database.store()};
+};
+
+TEST_F(EngineTest, TheDatabaseOfAnotherServiceIsUsedAsItIs) {
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(Leave("orders", "a"));
+  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+  OtherService other(a_.scheduler);
+
+  a_.store.Become(other.database.store());
+  world_.Advance(1s);
+
+  EXPECT_TRUE(a_.engine.Ready());
+  EXPECT_EQ(a_.engine.service_id(), other.Id());
+  EXPECT_THAT(watching.lines(), ElementsAre("reset"));
+  EXPECT_EQ(a_.metrics.database_resets.Value(), 0);
+  other.ExpectUntouched();
+}
+
+TEST_F(EngineTest, AReplicaOfAGivenServiceLeavesTheDatabaseOfAnotherAlone) {
+  EngineOptions options;
+  options.service_id = a_.engine.service_id();
+  Replica& pinned = world_.Add(options);
+  ASSERT_TRUE(pinned.engine.Start());
+  pinned.Run();
+  (void)pinned.Do(Stand("orders", "a"));
+  (void)pinned.Do(Leave("orders", "a"));
+  OtherService other(a_.scheduler);
+
+  pinned.store.Become(other.database.store());
+  world_.Advance(kLease + 2s);
+
+  EXPECT_FALSE(pinned.engine.Ready());
+  EXPECT_THAT(pinned.engine.status().why_not,
+              HasSubstr("the database belongs to service " + other.Id()));
+  EXPECT_THAT(pinned.Do(Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_EQ(pinned.engine.ExposeMetrics().find("\ntenure_service_info{"), std::string::npos);
+  EXPECT_EQ(pinned.metrics.database_resets.Value(), 0);
+  other.ExpectUntouched();
+
+  pinned.store.Become(world_.store());
+  world_.Advance(1s);
+
+  EXPECT_TRUE(pinned.engine.Ready());
+  EXPECT_EQ(pinned.engine.service_id(), options.service_id);
+  EXPECT_THAT(pinned.engine.ExposeMetrics(),
+              HasSubstr("\ntenure_service_info{service_id=\"" + options.service_id + "\"} 1"));
+}
+
+TEST_F(EngineTest, AReplicaOfAGivenServiceStartsWithNoOther) {
+  EngineOptions options;
+  options.service_id = a_.engine.service_id();
+  Database unused(a_.scheduler);
+  Replica pinned(unused.store(), options);
+
+  EXPECT_THAT(pinned.engine.Start(), FailsWith(Reason::kStoreUnavailable));
+
+  EXPECT_THAT(pinned.engine.status().why_not, HasSubstr("the database belongs to no service yet"));
+  EXPECT_EQ(unused.store().FindSessionKey().value(), std::nullopt);
+  EXPECT_EQ(unused.store().ReadPartitions().value().epoch, 0u);
+}
+
 TEST_F(EngineTest, HoweverRareThePollIsAReplacedDatabaseIsNoticedByTheSearch) {
   EngineOptions options;
   options.feed_interval = 1h;

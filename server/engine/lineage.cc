@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/engine/bump_terms.h"
+#include "server/engine/service_id.h"
 #include "server/log/log.h"
 
 namespace tenure::engine {
@@ -18,14 +19,18 @@ constexpr Duration kTurn = std::chrono::seconds(30);
 // it may have renewed leases.
 constexpr Duration kNoticedByAll = std::chrono::seconds(1);
 
+// Of no server.
+constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
+
 }  // namespace
 
 Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
-                 uint64_t seed)
+                 uint64_t seed, std::string service_id)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
       on_lost_(on_lost),
+      service_id_(std::move(service_id)),
       random_(seed),
       me_(random_() | 1) {}
 
@@ -37,18 +42,28 @@ Result<void> Lineage::Join() {
   }
   Judgement judgement;
   std::optional<Epoch> begun;
-  const auto sight = store_.AgreeOnHistory(memory.epoch, [&](const HistorySight& seen) {
-    judgement = Judge(memory, seen);
+  std::optional<Error> wrong;
+  bool another = false;
+  const auto decide = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
+    wrong = WrongService(seen.session_key, service_id_);
+    if (wrong) return tl::unexpected(*wrong);
+    another = IsAnotherService(memory, seen);
+    const HistoryMemory known = another ? HistoryMemory() : memory;
+    judgement = Judge(known, seen);
     begun.reset();
     if (judgement.verdict == Verdict::kBegins) {
-      begun = NextEpoch(memory, seen, Epoch::State::kOpen, random_());
+      begun = NextEpoch(known, seen, Epoch::State::kOpen, random_());
     }
     if (judgement.verdict == Verdict::kLost) {
-      begun = NextEpoch(memory, seen, Epoch::State::kLost, random_());
+      begun = NextEpoch(known, seen, Epoch::State::kLost, random_());
     }
     return begun;
-  });
-  if (!sight) return tl::unexpected(sight.error());
+  };
+  const auto sight = store_.AgreeOnHistory(memory.epoch, decide);
+  if (!sight) {
+    if (wrong) Refuse(*wrong);
+    return tl::unexpected(sight.error());
+  }
   const Epoch& epoch = begun ? *begun : *sight->latest;
   if (epoch.state == Epoch::State::kLost) {
     if (open_ || memory.epoch != epoch.number) Lose(judgement, epoch);
@@ -57,20 +72,31 @@ Result<void> Lineage::Join() {
   Remember(*sight, epoch);
   store_.StayOn(sight->server.number);
   Greet(sight->server);
-  const bool new_to_us = memory.epoch != epoch.number || memory.token != epoch.token;
-  if (new_to_us && epoch.state == Epoch::State::kRepaired) SayRaised(epoch);
-  if (memory.epoch > 0 && sight->repaired > memory.epoch) ++repairs_;
+  const bool knew_another = memory.epoch > 0 && memory.token != epoch.token;
+  if (knew_another && !another && epoch.state == Epoch::State::kRepaired) SayRaised(epoch);
+  if (another || (memory.epoch > 0 && sight->repaired > memory.epoch)) ++repairs_;
   if (epoch.state != Epoch::State::kLost) open_ = true;
   return {};
+}
+
+void Lineage::Refuse(const Error& wrong) {
+  open_ = false;
+  store_.StayOn(kNowhere);
+  const MutexLock lock(mutex_);
+  if (!wrong_service_) LogError("another service's database is not used", {{"why", wrong.message}});
+  wrong_service_ = wrong;
 }
 
 void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
   const MutexLock lock(mutex_);
   // In the same epoch nothing that was seen since may be forgotten.
-  const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token;
+  const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token &&
+                    memory_.session_key == sight.session_key;
   if (!same) memory_.seen = {};
   memory_.epoch = epoch.number;
   memory_.token = epoch.token;
+  memory_.session_key = sight.session_key;
+  if (std::exchange(wrong_service_, std::nullopt)) ++repairs_;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
     memory_.seen[i] = std::max(memory_.seen[i], sight.offsets[i]);
   }
@@ -117,11 +143,11 @@ void Lineage::SayRaised(const Epoch& epoch) {
                                          [](const AdminRecord& it) { return it.change.action; });
     if (found != changes->end()) raised = found->change;
   }
-  LogWarning("all terms were raised after commits were lost", {{"epoch", epoch.number},
-                                                               {"to", raised.term.value},
-                                                               {"by", raised.asker.identity},
-                                                               {"why", raised.asker.reason},
-                                                               {"what", raised.detail}});
+  LogWarning("all terms were raised", {{"epoch", epoch.number},
+                                       {"to", raised.term.value},
+                                       {"by", raised.asker.identity},
+                                       {"why", raised.asker.reason},
+                                       {"what", raised.detail}});
 }
 
 Result<std::optional<Duration>> Lineage::TakeTurn() {
@@ -133,7 +159,7 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
     longest_lease = longest_lease_;
   }
   std::optional<Duration> wait;
-  const auto sight = store_.AgreeOnHistory(lost, [&](const HistorySight& seen) {
+  const auto take = [&](const HistorySight& seen) {
     wait.reset();
     std::optional<Epoch> epoch = seen.latest;
     if (!epoch || epoch->number != lost || epoch->state != Epoch::State::kLost) {
@@ -147,7 +173,8 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
     wait = kNoticedByAll + std::max(longest_lease, seen.longest_lease) -
            std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
     return epoch;
-  });
+  };
+  const auto sight = store_.AgreeOnHistory(lost, take);
   if (!sight) return tl::unexpected(sight.error());
   return wait;
 }
@@ -214,6 +241,16 @@ void Lineage::Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch) {
 void Lineage::SawLease(Duration lease_ttl) {
   const MutexLock lock(mutex_);
   longest_lease_ = std::max(longest_lease_, lease_ttl);
+}
+
+void Lineage::SawSessionKey(const std::string& key) {
+  const MutexLock lock(mutex_);
+  memory_.session_key = key;
+}
+
+std::optional<Error> Lineage::wrong_service() const {
+  const MutexLock lock(mutex_);
+  return wrong_service_;
 }
 
 Result<HistorySight> LookAtHistory(Store& store) {

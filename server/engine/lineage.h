@@ -26,11 +26,13 @@ enum class OnLostCommits {
 
 class Lineage {
  public:
+  // `service_id` is that of the only database that may be used. Empty: any.
   Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
-          uint64_t seed);
+          uint64_t seed, std::string service_id = {});
 
   // Looks at the history that the database tells now, begins an epoch if one is due, and stays on
-  // the server that answered. Errors: kStoreUnavailable. Not thread-safe, like TryToRepair.
+  // the server that answered. Errors: kStoreUnavailable; also for the database of another service
+  // than the wanted one, in which nothing is written. Not thread-safe, like TryToRepair.
   [[nodiscard]] Result<void> Join();
   // REQUIRES: not open. Raises the terms if that is this replica's turn, and the time for it.
   // Errors: kStoreUnavailable, kOverloaded.
@@ -45,13 +47,20 @@ class Lineage {
   [[nodiscard]] static bool Fits(const HistoryPoint& point, const Partitions& partitions);
   // The server that answered last; nothing before the first did.
   [[nodiscard]] std::optional<ServerIdentity> server() const;
-  // How often terms were raised, so that all that was told before is void.
+  // Why this database must not be used: it is that of another service than the wanted one.
+  [[nodiscard]] std::optional<Error> wrong_service() const;
+  // How often terms were raised, or the database was another service's, so that all that was told
+  // before is void.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
   void Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch);
   void SawLease(Duration lease_ttl);
+  // The key of the database that was joined.
+  void SawSessionKey(const std::string& key);
 
  private:
+  // Stays away from a database until it is the right one.
+  void Refuse(const Error& wrong);
   void Remember(const HistorySight& sight, const Epoch& epoch);
   void Lose(const Judgement& judgement, const Epoch& epoch);
   // Logs who raised the terms, and why.
@@ -67,6 +76,7 @@ class Lineage {
   const Scheduler& scheduler_;
   Metrics& metrics_;
   const OnLostCommits on_lost_;
+  const std::string service_id_;
   std::mt19937_64 random_;
   const uint64_t me_;
   SteadyTime lost_at_{};  // when this replica learned of the last loss
@@ -76,6 +86,7 @@ class Lineage {
   std::atomic<uint64_t> repairs_ = 0;
   mutable Mutex mutex_;
   HistoryMemory memory_ TENURE_GUARDED_BY(mutex_);
+  std::optional<Error> wrong_service_ TENURE_GUARDED_BY(mutex_);
   Duration longest_lease_ TENURE_GUARDED_BY(mutex_){0};
   std::optional<ServerIdentity> server_ TENURE_GUARDED_BY(mutex_);
 };

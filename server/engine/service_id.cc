@@ -24,4 +24,14 @@ std::string ServiceIdOf(std::string_view session_key) {
   return id;
 }
 
+std::optional<Error> WrongService(std::string_view session_key, const std::string& wanted) {
+  if (wanted.empty()) return std::nullopt;
+  const std::string id = session_key.empty() ? "" : ServiceIdOf(session_key);
+  if (id == wanted) return std::nullopt;
+  return Error{Reason::kStoreUnavailable, (id.empty() ? "the database belongs to no service yet"
+                                                      : "the database belongs to service " + id) +
+                                              ", and --service-id is " + wanted +
+                                              "; correct --store or --service-id"};
+}
+
 }  // namespace tenure::engine

@@ -1,8 +1,11 @@
 // The id of a service: which database its replicas work on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "core/error.h"
 
 namespace tenure::engine {
 
@@ -10,5 +13,10 @@ namespace tenure::engine {
 // HMAC-SHA256, cut to 128 bits. It does not reveal the key. Two databases share it only if one is a
 // copy of the other.
 [[nodiscard]] std::string ServiceIdOf(std::string_view session_key);
+
+// Why the database with this key, empty if there is none yet, must not be used where only the
+// service `wanted` may be; empty: any. Nothing if it may.
+[[nodiscard]] std::optional<Error> WrongService(std::string_view session_key,
+                                                const std::string& wanted);
 
 }  // namespace tenure::engine

@@ -17,6 +17,7 @@
 #include "server/engine/lineage.h"
 #include "server/engine/membership.h"
 #include "server/engine/scheduler.h"
+#include "server/engine/service_id.h"
 #include "server/log/log.h"
 #include "server/network/http_server.h"
 #include "server/network/listening.h"
@@ -79,6 +80,13 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
   const auto away = [](const Error& error) {
     return tl::unexpected(SchemaFault{false, error.message});
   };
+  // First of all: the database may be that of another service.
+  if (!config.service_id.empty()) {
+    const auto key = store.FindSessionKey();
+    if (!key) return away(key.error());
+    const auto wrong = engine::WrongService(key->value_or(""), config.service_id);
+    if (wrong) return away(*wrong);
+  }
   auto state = store.CheckSchema();
   if (!state) return away(state.error());
   if (*state == SchemaState::kTooOld) {
@@ -174,6 +182,9 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   if (!prepared) return Complain(prepared.error().message);
   const auto raised = engine::LookAtHistory(store);
   if (!raised) return Complain(raised.error().message);
+  if (const auto wrong = engine::WrongService(raised->session_key, config.service_id)) {
+    return Complain(wrong->message);
+  }
   const auto bumped = engine::BumpTerms(store, config.asker);
   if (!bumped) return Complain(bumped.error().message);
   const auto begun = engine::BeginRepairedEpoch(store, *raised);
@@ -272,7 +283,8 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
 int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
   if (config.check) return Check(config);
   if (const auto* file = std::get_if<SqliteLocation>(&config.store);
-      config.bump_terms && file != nullptr && !std::filesystem::exists(file->path)) {
+      (config.bump_terms || !config.service_id.empty()) && file != nullptr &&
+      !std::filesystem::exists(file->path)) {
     return Complain("the file of " + config.store_url + " is not there");
   }
   auto store = OpenStore(config.store);

@@ -5,15 +5,24 @@
 #include "storage/session_key.h"
 
 namespace tenure::mysql {
+namespace {
 
-Result<HistorySight> MySqlStore::AgreeOnHistory(
-    uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
-  return runner_.RunAnywhere([&](Pool::Loan& loan) {
+std::optional<std::string> KnownSessionKey(const Rows& rows) {
+  return First(ConvertAll(rows, [](const Row& row) { return Text(row, 0); }));
+}
+
+}  // namespace
+
+Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
+                                                const DecideOnHistory& decide) {
+  std::optional<Error> refused;
+  auto sight = runner_.RunAnywhere([&](Pool::Loan& loan) {
+    refused.reset();
     Connection& connection = loan.connection();
     connection.AskAgain();
     const std::vector<Rows> results = connection.Run(
         {query::kBegin, query::kLockPartitions, query::LatestEpoch(), query::FindEpoch(remembered),
-         query::kLastRepaired, query::kLongestLease, query::kClock});
+         query::kLastRepaired, query::kLongestLease, query::kClock, query::kSessionKey});
     const Server& server = connection.server();
     HistorySight sight;
     sight.server = {loan.slot().choice,
@@ -29,7 +38,15 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(
     sight.repaired = results[4].at(0).Unsigned(0);
     sight.longest_lease = Span(results[5].at(0), 0);
     sight.now = Time(results[6].at(0), 0);
-    const std::optional<Epoch> epoch = decide(sight);
+    sight.session_key = KnownSessionKey(results[7]).value_or("");
+    const auto decided = decide(sight);
+    if (!decided) {
+      refused = decided.error();
+      connection.Run({query::kRollback});
+      loan.LeaveServer();  // another one of the list may be right
+      return sight;
+    }
+    const std::optional<Epoch>& epoch = *decided;
     std::vector<std::string> statements;
     if (epoch) statements = query::SaveEpoch(*epoch);
     if (!epoch && sight.latest) statements.push_back(query::JoinEpoch(sight.latest->number));
@@ -37,6 +54,8 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(
     connection.Run(statements);
     return sight;
   });
+  if (refused) return tl::unexpected(*refused);
+  return sight;
 }
 
 Result<uint64_t> MySqlStore::RaiseOrigin() {
@@ -51,10 +70,24 @@ Result<std::string> MySqlStore::SessionKey() {
   if (!fresh) return fresh;
   return runner_.Run([&](Pool::Loan& loan) {
     Connection& connection = loan.connection();
-    const Rows known = connection.Run({query::kSessionKey})[0];
-    if (!known.empty()) return Text(known[0], 0);
+    const auto known = KnownSessionKey(connection.Run({query::kSessionKey})[0]);
+    if (known) return *known;
     return Text(connection.Run({query::AddSessionKey(*fresh), query::kSessionKey})[1].at(0), 0);
   });
+}
+
+std::optional<std::string> FindSessionKey(Connection& connection) {
+  try {
+    return KnownSessionKey(connection.Run({query::kSessionKey})[0]);
+  } catch (const MySqlError& error) {
+    if (error.code != query::kNoSuchTable) throw;
+    return std::nullopt;
+  }
+}
+
+Result<std::optional<std::string>> MySqlStore::FindSessionKey() {
+  return runner_.RunAnywhere(
+      [](Pool::Loan& loan) { return mysql::FindSessionKey(loan.connection()); });
 }
 
 }  // namespace tenure::mysql

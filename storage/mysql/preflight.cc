@@ -9,8 +9,6 @@
 namespace tenure::mysql {
 namespace {
 
-constexpr int kNoSuchTable = 1146;
-
 // Why the server refuses a statement, if that is for want of a right. Rights come first: one about
 // a table that is not there fails for that reason only if the user has them.
 std::optional<std::string> Refusal(Connection& connection, const std::string& statement) {
@@ -18,7 +16,7 @@ std::optional<std::string> Refusal(Connection& connection, const std::string& st
     connection.Run({statement});
   } catch (const MySqlError& error) {
     if (error.kind != MySqlError::Kind::kOther) throw;
-    if (error.code != kNoSuchTable) return error.what();
+    if (error.code != query::kNoSuchTable) return error.what();
   }
   return std::nullopt;
 }

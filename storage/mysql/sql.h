@@ -222,6 +222,7 @@ inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 
 // The key of session ids.
 inline constexpr char kSessionKey[] = "SELECT value FROM session_key";
+inline constexpr int kNoSuchTable = 1146;
 // Unless there is one.
 [[nodiscard]] std::string AddSessionKey(std::string_view key);
 

@@ -16,6 +16,9 @@
 
 namespace tenure::mysql {
 
+// The key, if there is one. Throws MySqlError.
+[[nodiscard]] std::optional<std::string> FindSessionKey(Connection& connection);
+
 class MySqlStore final : public Store {
  public:
   explicit MySqlStore(Config config) : runner_(std::move(config)) {}
@@ -52,9 +55,7 @@ class MySqlStore final : public Store {
                                                 const SessionId& after, size_t limit) override;
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override;
   Result<Statistics> ReadStatistics() override;
-  Result<HistorySight> AgreeOnHistory(
-      uint64_t remembered,
-      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override;
+  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
   void StayOn(uint64_t server) override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
@@ -62,6 +63,7 @@ class MySqlStore final : public Store {
   Result<void> Ping() override;
   Result<SchemaState> CheckSchema() override;
   Result<ForeignTables> FindForeignTables() override;
+  Result<std::optional<std::string>> FindSessionKey() override;
   Result<void> Migrate() override;
 
  private:

@@ -10,10 +10,18 @@
 #include "storage/sqlite/sql.h"
 
 namespace tenure::sqlite {
+namespace {
 
-Result<HistorySight> SqliteStore::AgreeOnHistory(
-    uint64_t remembered, const std::function<std::optional<Epoch>(const HistorySight&)>& decide) {
-  return Write([&](Connection& connection) {
+std::optional<std::string> KnownSessionKey(Connection& connection) {
+  return connection.First(query::kSessionKey, {}, [](const Row& row) { return Text(row, 0); });
+}
+
+}  // namespace
+
+Result<HistorySight> SqliteStore::AgreeOnHistory(uint64_t remembered,
+                                                 const DecideOnHistory& decide) {
+  std::optional<Error> refused;
+  auto sight = Write([&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     Partitions partitions;
     HistorySight sight;
@@ -27,7 +35,13 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
     sight.repaired = connection.Number(query::kLastRepaired);
     sight.longest_lease = Duration(static_cast<int64_t>(connection.Number(query::kLongestLease)));
     sight.now = clock_();
-    if (const std::optional<Epoch> epoch = decide(sight)) {
+    sight.session_key = KnownSessionKey(connection).value_or("");
+    const auto decided = decide(sight);
+    if (!decided) {
+      refused = decided.error();
+      return sight;
+    }
+    if (const std::optional<Epoch>& epoch = *decided) {
       connection.Execute(
           query::kSaveEpoch,
           {Int(epoch->number), Int(epoch->token), epoch->server, int64_t{epoch->lossless},
@@ -40,6 +54,8 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(
     transaction.Commit();
     return sight;
   });
+  if (refused) return tl::unexpected(*refused);
+  return sight;
 }
 
 Result<uint64_t> SqliteStore::RaiseOrigin() {
@@ -56,9 +72,17 @@ Result<std::string> SqliteStore::SessionKey() {
   if (!fresh) return fresh;
   return Write([&](Connection& connection) {
     connection.Execute(query::kAddSessionKey, {*fresh});
-    return connection.First(query::kSessionKey, {}, [](const Row& row) { return Text(row, 0); })
-        .value();
+    return KnownSessionKey(connection).value();
   });
+}
+
+std::optional<std::string> FindSessionKey(Connection& connection) {
+  if (connection.Number(query::kHasSessionKey) == 0) return std::nullopt;
+  return KnownSessionKey(connection);
+}
+
+Result<std::optional<std::string>> SqliteStore::FindSessionKey() {
+  return Read([](Connection& connection) { return sqlite::FindSessionKey(connection); });
 }
 
 }  // namespace tenure::sqlite

@@ -243,6 +243,8 @@ inline constexpr char kSaveOrigin[] = "REPLACE INTO origin (one, number) VALUES 
 inline constexpr char kAddSessionKey[] =
     "INSERT OR IGNORE INTO session_key (one, value) VALUES (1, ?)";
 inline constexpr char kSessionKey[] = "SELECT value FROM session_key";
+inline constexpr char kHasSessionKey[] =
+    "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'session_key'";
 
 // The schema.
 inline constexpr char kCreateSchemaVersion[] =

@@ -18,6 +18,9 @@
 
 namespace tenure::sqlite {
 
+// The key, if there is one.
+[[nodiscard]] std::optional<std::string> FindSessionKey(Connection& connection);
+
 class SqliteStore final : public Store {
  public:
   SqliteStore(const std::string& path, DbClock clock)
@@ -57,9 +60,7 @@ class SqliteStore final : public Store {
                                                 const SessionId& after, size_t limit) override;
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override;
   Result<Statistics> ReadStatistics() override;
-  Result<HistorySight> AgreeOnHistory(
-      uint64_t remembered,
-      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override;
+  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
   void StayOn(uint64_t) override;
@@ -67,6 +68,7 @@ class SqliteStore final : public Store {
   Result<void> Ping() override;
   Result<SchemaState> CheckSchema() override;
   Result<ForeignTables> FindForeignTables() override;
+  Result<std::optional<std::string>> FindSessionKey() override;
   Result<void> Migrate() override;
 
  private:

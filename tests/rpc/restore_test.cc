@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // In each test the same was lost: after the backup, in which alice leads "kept" in term 1, carol
 // came to lead it in term 3, and dave came to lead an election that the backup does not know.
@@ -209,17 +210,14 @@ TEST(RestoredElsewhereTest, TheFenceWorksOnAServerThatHasNeverSeenIt) {
 TEST(BumpTermsCommandTest, WhoRaisedTheTermsAndWhyIsRecordedAndLogged) {
   const TempDir folder;
   const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
-  {
-    Tenured server(url);
-    Campaign(server, {.election = "orders", .candidate = "alice"});
-  }
+  Tenured server(url);
+  Campaign(server, {.election = "orders", .candidate = "alice"});
 
   const Finished bumped = RunToEnd(
       {Program("tenured"), "bump-terms", "--store", url, "--reason", "restored Monday's backup"},
       {{"SUDO_USER", "olga"}});
   ASSERT_EQ(bumped.exit_code, 0) << bumped.errors;
 
-  Tenured server(url);
   EXPECT_TRUE(Eventually([&] {
     const std::string log = server.process().Errors();
     return log.find("all terms were raised") != std::string::npos &&
@@ -230,6 +228,10 @@ TEST(BumpTermsCommandTest, WhoRaisedTheTermsAndWhyIsRecordedAndLogged) {
   EXPECT_EQ(history.exit_code, 0) << history.errors;
   EXPECT_THAT(history.output, AllOf(HasSubstr("TERMS_RAISED"), HasSubstr("olga@"),
                                     HasSubstr("restored Monday's backup")));
+  server.Terminate();
+  server.Start();
+  EXPECT_THAT(server.process().Errors(), Not(HasSubstr("all terms were raised")))
+      << "this process has not seen the terms from before";
 }
 
 TEST(BumpTermsCommandTest, AStoreWithoutASchemaGetsNone) {

@@ -2,8 +2,11 @@
 // service, since a replica works on the wrong database. And how a replica is: AdminService.Status.
 #include <grpcpp/generic/generic_stub.h>
 
+#include <filesystem>
 #include <future>
+#include <regex>
 
+#include "tests/contract/raw_sql.h"
 #include "tests/rpc/service_fixture.h"
 
 namespace tenure::testing {
@@ -187,6 +190,124 @@ TEST_P(ServiceIdTest, AReplicaOfAGivenServiceServesItAndNoOther) {
   EXPECT_FALSE(status.ready());
   EXPECT_EQ(wrong.Get("/readyz").first, 503);
   EXPECT_EQ(Identify(wrong).first, "STORE_UNAVAILABLE");
+}
+
+TEST_P(ServiceIdTest, CommandsForAGivenServiceChangeNoOther) {
+  const std::string id = IdOf(A());
+  Campaign(A(), {"e", "alice"});
+  const std::vector<std::string> flags = {"--store", url_, "--service-id", kAnotherService};
+  for (const std::string command : {"bump-terms", "migrate"}) {
+    std::vector<std::string> line = {Program("tenured"), command};
+    line.insert(line.end(), flags.begin(), flags.end());
+
+    const Finished end = RunToEnd(line);
+
+    EXPECT_EQ(end.exit_code, 1) << command;
+    EXPECT_THAT(end.output + end.errors, HasSubstr("the database belongs to service " + id));
+  }
+  EXPECT_EQ(Leader(B(), "e").leader().candidate(), "alice");
+}
+
+TEST(GivenServiceTest, NothingIsMadeInAnEmptyDatabase) {
+  DatabaseServer database;
+  const std::string url = database.FreshDatabase("empty");
+  const std::vector<std::string> flags = {"--service-id", kAnotherService};
+  EXPECT_EQ(
+      RunToEnd({Program("tenured"), "migrate", "--store", url, "--service-id", kAnotherService})
+          .exit_code,
+      1);
+
+  Tenured server(url, flags, false);
+
+  (void)StatusWhen(server, [](const v1::StatusResponse& it) {
+    return it.not_ready_reason().find("the database belongs to no service yet") !=
+           std::string::npos;
+  });
+  EXPECT_THAT(QueryRows(url, "SHOW TABLES"), IsEmpty());
+}
+
+TEST(GivenServiceTest, NoFileIsMade) {
+  const TempDir folder;
+  const std::string file = folder.path() / "empty.db";
+
+  const Finished end =
+      RunToEnd({Program("tenured"), "--store", "sqlite:" + file, "--service-id", kAnotherService});
+
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.errors, HasSubstr("is not there"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+// One address of --store leads to the database of another service, where bob leads.
+class WrongFailoverTest : public ::testing::Test {
+ protected:
+  WrongFailoverTest() { Lead(other_, "bob"); }
+
+  static void Lead(Tenured& server, const std::string& name) {
+    Campaign(server, {.election = "e", .candidate = name, .lease_ttl = 10min});
+  }
+
+  void LoseTheRightOne() { right_.Kill(); }
+  void ExpectTheOtherServiceGoesOn(const std::string& replicas) {
+    const auto leader = Leader(other_, "e").leader();
+    EXPECT_EQ(leader.candidate(), "bob");
+    EXPECT_EQ(leader.term(), 1u);
+    EXPECT_EQ(QueryRows(wrong_url_, "SELECT COUNT(*) FROM lineage"), Rows{"1"});
+    EXPECT_EQ(QueryRows(wrong_url_, "SELECT COUNT(*) FROM replicas"), Rows{replicas});
+  }
+
+  using Rows = std::vector<std::string>;
+  DatabaseServer right_;
+  DatabaseServer wrong_;
+  const std::string right_url_ = right_.FreshDatabase("tenure");
+  const std::string wrong_url_ = wrong_.FreshDatabase("tenure");
+  const std::string both_ = std::regex_replace(right_url_, std::regex(right_.address()),
+                                               right_.address() + "," + wrong_.address());
+  Tenured other_{wrong_url_};
+};
+
+TEST_F(WrongFailoverTest, AReplicaOfAGivenServiceLeavesTheOtherAlone) {
+  std::string id;
+  {
+    Tenured first(right_url_);
+    id = IdOf(first);
+  }
+  Tenured pinned(both_, {"--service-id", id});
+  Lead(pinned, "alice");
+
+  LoseTheRightOne();
+
+  const std::string why = "the database belongs to service " + IdOf(other_);
+  (void)StatusWhen(pinned, [&](const v1::StatusResponse& it) {
+    return !it.ready() && it.not_ready_reason().find(why) != std::string::npos;
+  });
+  EXPECT_TRUE(Eventually([&] {
+    return pinned.process().Errors().find("another service's database is not used") !=
+           std::string::npos;
+  })) << pinned.process().Errors();
+  EXPECT_THAT(pinned.Get("/metrics").second, Not(HasSubstr("\ntenure_service_info{")));
+  EXPECT_THAT(pinned.process().Errors(), Not(HasSubstr("the database lost commits")));
+  ExpectTheOtherServiceGoesOn("1");
+
+  right_.Start();
+  pinned.WaitUntilReady();
+  EXPECT_EQ(Leader(pinned, "e").leader().candidate(), "alice");
+}
+
+TEST_F(WrongFailoverTest, AReplicaOfAnyServiceUsesTheOtherAsItIs) {
+  Tenured any(both_);
+  Lead(any, "alice");
+
+  LoseTheRightOne();
+
+  (void)StatusWhen(any, [&](const v1::StatusResponse& it) {
+    return it.ready() && it.service_id() == IdOf(other_);
+  });
+  EXPECT_EQ(Leader(any, "e").leader().candidate(), "bob");
+  EXPECT_THAT(any.process().Errors(), Not(HasSubstr("the database lost commits")));
+  EXPECT_TRUE(Eventually(
+      [&] { return QueryRows(wrong_url_, "SELECT COUNT(*) FROM replicas") == Rows{"2"}; }));
+  ExpectTheOtherServiceGoesOn("2");
 }
 
 TEST_P(ServiceIdTest, TheStatusShowsTheDatabaseAndWhatItHolds) {

@@ -91,9 +91,7 @@ class Delegating : public Store {
     return next_.FindSession(handle);
   }
   Result<Statistics> ReadStatistics() override { return next_.ReadStatistics(); }
-  Result<HistorySight> AgreeOnHistory(
-      uint64_t remembered,
-      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
+  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
     return next_.AgreeOnHistory(remembered, decide);
   }
   void StayOn(uint64_t server) override { next_.StayOn(server); }
@@ -103,6 +101,7 @@ class Delegating : public Store {
   Result<void> Ping() override { return next_.Ping(); }
   Result<SchemaState> CheckSchema() override { return next_.CheckSchema(); }
   Result<ForeignTables> FindForeignTables() override { return next_.FindForeignTables(); }
+  Result<std::optional<std::string>> FindSessionKey() override { return next_.FindSessionKey(); }
   Result<void> Migrate() override { return next_.Migrate(); }
 
  protected:

@@ -205,9 +205,7 @@ class FaultyStore final : public Store {
   Result<Statistics> ReadStatistics() override {
     return Call<Statistics>("TakeCensus", [](Store& store) { return store.ReadStatistics(); });
   }
-  Result<HistorySight> AgreeOnHistory(
-      uint64_t remembered,
-      const std::function<std::optional<Epoch>(const HistorySight&)>& decide) override {
+  Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
     return Call<HistorySight>(
         "AgreeOnHistory", [&](Store& store) { return store.AgreeOnHistory(remembered, decide); });
   }
@@ -236,6 +234,10 @@ class FaultyStore final : public Store {
   Result<ForeignTables> FindForeignTables() override {
     return Call<ForeignTables>("FindForeignTables",
                                [&](Store& store) { return store.FindForeignTables(); });
+  }
+  Result<std::optional<std::string>> FindSessionKey() override {
+    return Call<std::optional<std::string>>("FindSessionKey",
+                                            [](Store& store) { return store.FindSessionKey(); });
   }
   Result<void> Migrate() override {
     return Call<void>("Migrate", [&](Store& store) { return store.Migrate(); });
