@@ -98,6 +98,15 @@ size_t Positive(int columns) { return columns > 0 ? static_cast<size_t>(columns)
 
 }  // namespace
 
+bool IsUtf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto character = First(bytes);
+    if (!character) return false;
+    bytes.remove_prefix(character->bytes);
+  }
+  return true;
+}
+
 std::string Printable(std::string_view bytes) {
   std::string text;
   ForEach(bytes, [&](std::string_view character, int columns) {

@@ -7,6 +7,9 @@
 
 namespace tenure {
 
+// Whether all of it is well-formed.
+[[nodiscard]] bool IsUtf8(std::string_view bytes);
+
 // UTF-8 is kept; what would move the cursor, reorder the line or not show at all is escaped, as
 // "\n" or "\x1b", and so is what is not UTF-8.
 [[nodiscard]] std::string Printable(std::string_view bytes);

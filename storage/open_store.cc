@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -161,23 +160,6 @@ tl::expected<StoreLocation, std::string> ParseMySqlUrl(std::string_view url) {
   return config;
 }
 
-// What keeps a program from serving with a file that is there.
-std::optional<std::string> FaultOf(const SqliteLocation& location, bool migrates) {
-  const auto store = sqlite::OpenSqliteStore(location.path);
-  if (!store) return store.error().message;
-  const auto state = (*store)->CheckSchema();
-  if (!state) return state.error().message;
-  if (*state == SchemaState::kTooNew) {
-    return "its schema is newer than this program: run the version of tenured that created it, or "
-           "a newer one";
-  }
-  if (*state == SchemaState::kTooOld && !migrates)
-    return "its schema is older than this program: run tenured migrate";
-  const auto written = (*store)->Ping();
-  if (!written) return written.error().message;
-  return std::nullopt;
-}
-
 }  // namespace
 
 tl::expected<StoreLocation, std::string> ParseStoreUrl(std::string_view url) {
@@ -193,16 +175,7 @@ tl::expected<StoreLocation, std::string> ParseStoreUrl(std::string_view url) {
 std::vector<ServerReport> CheckServers(const StoreLocation& location, bool migrates) {
   if (const auto* mysql = std::get_if<mysql::Config>(&location))
     return mysql::CheckMySqlServers(*mysql, migrates);
-  const auto& sqlite = std::get<SqliteLocation>(location);
-  ServerReport report{sqlite.path, "SQLite", "", {}};
-  if (sqlite.path == ":memory:") {
-    report.warnings.emplace_back("all terms are lost when tenured ends");
-  } else if (!std::filesystem::exists(sqlite.path)) {
-    report.refusal = "the file is not there";
-  } else if (auto fault = FaultOf(sqlite, migrates)) {
-    report.faults.push_back(*std::move(fault));
-  }
-  return {report};
+  return {sqlite::CheckSqliteFile(std::get<SqliteLocation>(location).path, migrates)};
 }
 
 Result<std::unique_ptr<Store>> OpenStore(const StoreLocation& location) {

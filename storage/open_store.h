@@ -37,6 +37,8 @@ struct ServerReport {
   std::vector<std::string> warnings;
   // Why tenured would not serve there although the server may be used: its schema, or rights.
   std::vector<std::string> faults = {};
+  ForeignTables foreign = {};
+  std::string session_key = {};  // empty if there is none yet
 };
 // Asks each of them, or looks at the file, for a program that `migrates` or does not. Changes
 // nothing.

@@ -1,12 +1,10 @@
 #include "client/tool/output.h"
 
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <iostream>
 
 #include "client/connection.h"
 #include "client/tool/exit_code.h"
+#include "command_line/standard_output.h"
 #include "command_line/text.h"
 
 namespace tenure {
@@ -17,22 +15,11 @@ std::string Dump(const Json& object) {
   return PrintableJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// The first error of standard output; 0: none.
-constexpr int kUnknown = -1;
-std::atomic<int> failure = 0;
-
-void Flush() {
-  errno = 0;
-  if (std::cout.flush()) return;
-  int none = 0;
-  failure.compare_exchange_strong(none, errno != 0 ? errno : kUnknown);
-}
-
 }  // namespace
 
 void Output::Line(const Json& object, const std::string& text) const {
   std::cout << (json_ ? Dump(object) : Printable(text)) << '\n';
-  Flush();
+  FlushOutput();
 }
 
 void Output::Object(const Json& object) const { std::cout << Dump(object) << '\n'; }
@@ -43,13 +30,12 @@ void Output::Text(const Table& table) const {
   for (const std::string& line : table.Lines()) Text(line);
 }
 
-bool Output::Failed() { return failure != 0; }
+bool Output::Failed() { return OutputFailed(); }
 
 int Output::Close(int exit_code) {
-  Flush();
-  if (failure == 0) return exit_code;
-  Complain(failure == kUnknown ? "cannot write the output"
-                               : std::string("cannot write the output: ") + std::strerror(failure));
+  const std::string fault = FaultOfOutput();
+  if (fault.empty()) return exit_code;
+  Complain(fault);
   return kExitError;
 }
 

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "command_line/command_line.h"
+#include "command_line/text.h"
 #include "core/duration_text.h"
 #include "core/validation.h"
 #include "core/version.h"
@@ -43,14 +44,24 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
-// Who runs this program: USER@HOST.
+// Who runs this program: USER@HOST, made fit for the record.
 std::string Operator() {
   const char* user = std::getenv("SUDO_USER");
   if (user == nullptr) {
     const passwd* entry = getpwuid(getuid());
     user = entry == nullptr ? "unknown" : entry->pw_name;
   }
-  return std::string(user) + "@" + HostName();
+  std::string identity = Printable(std::string(user) + "@" + HostName());
+  while (identity.size() > kNameBytesMax) identity = WithoutLast(identity);
+  return identity;
+}
+
+// What is wrong with a reason; nothing if it may be recorded.
+std::optional<std::string> FaultOfReason(const std::string& reason) {
+  if (!IsUtf8(reason)) return "--reason: the reason is not UTF-8";
+  const auto parsed = ParseReason(reason);
+  if (!parsed) return "--reason: " + parsed.error().message;
+  return std::nullopt;
 }
 
 // Adds an option that is a duration, and its environment variable.
@@ -273,7 +284,12 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   config.healthcheck = healthcheck->parsed();
   config.bump_terms = bump->parsed();
   config.check = check->parsed();
-  if (config.bump_terms) config.asker.identity = Operator();
+  if (config.bump_terms) {
+    if (const auto fault = FaultOfReason(config.asker.reason)) {
+      return tl::unexpected(WrongUsage(*fault));
+    }
+    config.asker.identity = Operator();
+  }
   // The default is for trying Tenure out. What acts on a database does not guess which one is
   // meant.
   for (const auto* command : {migrate, static_cast<const CLI::App*>(bump), check}) {

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "command_line/standard_output.h"
 #include "core/version.h"
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine.h"
@@ -21,6 +22,7 @@
 #include "server/log/log.h"
 #include "server/network/http_server.h"
 #include "server/network/listening.h"
+#include "server/process/check.h"
 #include "server/process/config.h"
 #include "server/process/grpc_server.h"
 #include "server/process/library_log.h"
@@ -55,7 +57,6 @@ class Signals {
     sigaddset(&set_, SIGTERM);
     sigaddset(&set_, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ,
                 SIG_IGN);  // a limit on the size of files fails the write, as a full disk does
   }
@@ -139,39 +140,7 @@ class StoreComplaints {
 int Migrate(Store& store, const ServerConfig& config, ServiceManager& service_manager) {
   const auto prepared = PrepareSchema(store, config, service_manager);
   if (!prepared) return Complain(prepared.error().message);
-  std::cout << "tenured: the schema of " << config.store_url << " is up to date" << std::endl;
-  return EXIT_SUCCESS;
-}
-
-// Whether tenured would serve: one line for each server, one for each warning and fault, and the
-// verdict.
-int Check(const ServerConfig& config) {
-  std::vector<std::string> faults;
-  const auto tls = access::Tls::Open(config.tls);
-  if (!tls) faults.push_back(tls.error());
-  const auto now = std::chrono::system_clock::now();
-  if (tls && (*tls)->expires_at().value_or(access::Tls::Time::max()) <= now)
-    faults.push_back(config.tls.certificate + " has expired");
-  const auto access = access::Access::Open(config.policy, [] { return engine::SteadyTime(); });
-  if (!access) faults.push_back(access.error());
-
-  bool any = false;
-  for (const ServerReport& server : CheckServers(config.store, config.migrate)) {
-    const bool used = server.refusal.empty();
-    any |= used;
-    std::cout << server.address << ": " << (server.name.empty() ? "unknown" : server.name) << ": "
-              << (used ? "may be used" : "is not used: " + server.refusal) << std::endl;
-    for (const std::string& warning : server.warnings) {
-      std::cout << server.address << ": warning: " << warning << std::endl;
-    }
-    for (const std::string& fault : server.faults) {
-      faults.push_back(server.address + ": " + fault);
-    }
-  }
-  if (!any) faults.emplace_back("no server of --store may be used");
-  for (const std::string& fault : faults) std::cout << "will not serve: " << fault << std::endl;
-  if (!faults.empty()) return EXIT_FAILURE;
-  std::cout << "will serve" << std::endl;
+  std::cout << "tenured: the schema of " << config.store_url << " is up to date\n";
   return EXIT_SUCCESS;
 }
 
@@ -191,7 +160,7 @@ int BumpAllTerms(Store& store, ServerConfig config, ServiceManager& service_mana
   if (!begun) return Complain(begun.error().message);
   std::cout << "tenured: all new terms in " << config.store_url << " will be higher than "
             << bumped->to << "; raised " << bumped->elections << " elections, ended "
-            << bumped->sessions << " sessions" << std::endl;
+            << bumped->sessions << " sessions\n";
   return EXIT_SUCCESS;
 }
 
@@ -372,24 +341,31 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   return exit_code.value_or(EXIT_SUCCESS);
 }
 
+int Main(int argc, char** argv) {
+  const auto config = ParseServerConfig(argc, argv);
+  if (!config) return config.error();
+  if (config->healthcheck) {
+    const auto healthy = network::AskHealthz(config->http_listen);
+    return healthy ? EXIT_SUCCESS : Complain(healthy.error());
+  }
+  Signals signals;  // before any thread is started
+  // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  StartLog(config->log);
+  TakeOverLibraryLogs();
+  ServiceManager service_manager;
+  const int exit_code = Run(*config, service_manager, signals);
+  GiveBackLibraryLogs();
+  StopLog();
+  return exit_code;
+}
+
 }  // namespace
 }  // namespace tenure::process
 
 int main(int argc, char** argv) {
-  const auto config = tenure::process::ParseServerConfig(argc, argv);
-  if (!config) return config.error();
-  if (config->healthcheck) {
-    const auto healthy = tenure::network::AskHealthz(config->http_listen);
-    return healthy ? EXIT_SUCCESS : tenure::process::Complain(healthy.error());
-  }
-  tenure::process::Signals signals;  // before any thread is started
-  // Debian's build of Abseil looks for deadlocks at each lock of gRPC's, under one lock for all.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  tenure::StartLog(config->log);
-  tenure::process::TakeOverLibraryLogs();
-  tenure::process::ServiceManager service_manager;
-  const int exit_code = tenure::process::Run(*config, service_manager, signals);
-  tenure::process::GiveBackLibraryLogs();
-  tenure::StopLog();
-  return exit_code;
+  std::signal(SIGPIPE, SIG_IGN);  // a pipe that nobody reads fails the write
+  const int exit_code = tenure::process::Main(argc, argv);
+  const std::string fault = tenure::FaultOfOutput();
+  return fault.empty() ? exit_code : tenure::process::Complain(fault);
 }

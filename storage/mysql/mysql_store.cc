@@ -56,14 +56,20 @@ Result<SchemaState> MySqlStore::CheckSchema() {
   });
 }
 
+namespace {
+
+ForeignTables FindForeign(Connection& connection) {
+  const Rows rows = connection.Run({query::kTables})[0];
+  // A schema that another replica has begun since the tables were read is no other application's.
+  if (HasSchema(connection)) return {};
+  return JudgeTables(ConvertAll(rows, [](const Row& row) { return std::string(row.Bytes(0)); }),
+                     MySqlMigrations());
+}
+
+}  // namespace
+
 Result<ForeignTables> MySqlStore::FindForeignTables() {
-  return runner_.RunAnywhere([](Pool::Loan& loan) {
-    const Rows rows = loan.connection().Run({query::kTables})[0];
-    // A schema that another replica has begun since the tables were read is no other application's.
-    if (HasSchema(loan.connection())) return ForeignTables();
-    return JudgeTables(ConvertAll(rows, [](const Row& row) { return std::string(row.Bytes(0)); }),
-                       MySqlMigrations());
-  });
+  return runner_.RunAnywhere([](Pool::Loan& loan) { return FindForeign(loan.connection()); });
 }
 
 Result<void> MySqlStore::Migrate() {
@@ -99,6 +105,8 @@ std::vector<ServerReport> CheckMySqlServers(const Config& config, bool migrates)
       report.warnings = server.warnings;
       if (report.refusal.empty()) {
         report.faults = FaultsOf(connection, migrates);
+        report.foreign = FindForeign(connection);
+        report.session_key = FindSessionKey(connection).value_or("");
         if (auto warning = WarningOfClock(connection)) report.warnings.push_back(*warning);
       }
     } catch (const MySqlError& error) {

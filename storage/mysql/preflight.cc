@@ -34,6 +34,19 @@ std::string MissingRights(Connection& connection, const std::vector<query::Trial
   return missing.empty() ? "" : missing + " (" + first + ")";
 }
 
+std::string MissingToMigrate(Connection& connection) {
+  std::string missing;
+  // A cluster takes even a statement that fails to all of its nodes.
+  if (!connection.server().many_writers) {
+    missing = MissingRights(connection, query::TrialsOfMigration());
+  }
+  for (const char* right : {"CREATE ROUTINE", "ALTER ROUTINE"}) {
+    const bool has = connection.Run({query::HasRight(right)})[0].at(0).Unsigned(0) != 0;
+    if (!has) missing += (missing.empty() ? "" : ", ") + std::string(right);
+  }
+  return missing;
+}
+
 }  // namespace
 
 std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
@@ -48,9 +61,8 @@ std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
   } else if (state == SchemaState::kTooOld && !migrates) {
     faults.push_back(version == 0 ? "it has no schema: run tenured migrate"
                                   : versions + ": run tenured migrate");
-  } else if (state == SchemaState::kTooOld && !connection.server().many_writers) {
-    // A cluster takes even such a statement to all of its nodes.
-    const std::string missing = MissingRights(connection, query::TrialsOfMigration());
+  } else if (state == SchemaState::kTooOld) {
+    const std::string missing = MissingToMigrate(connection);
     if (!missing.empty()) {
       faults.push_back("its schema has to be " + std::string(version == 0 ? "created" : "updated") +
                        ", and the user lacks the rights " + missing +

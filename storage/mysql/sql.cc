@@ -847,16 +847,51 @@ std::vector<Trial> TrialsOfMigration() {
           {"CREATE VIEW", "CREATE VIEW tenure_trial AS SELECT * FROM tenure_nothing"}};
 }
 
+std::string HasRight(std::string_view right) {
+  // 'user'@'host'; only the host has no '@'.
+  constexpr char kGrantee[] =
+      "CONCAT(QUOTE(LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - 1 -"
+      " CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@',"
+      " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
+  return fmt::format(
+      "SELECT COALESCE(CURRENT_ROLE(), 'NONE') <> 'NONE'"
+      " OR EXISTS (SELECT 1 FROM information_schema.user_privileges"
+      " WHERE grantee = {0} AND privilege_type = '{1}')"
+      " OR EXISTS (SELECT 1 FROM information_schema.schema_privileges"
+      " WHERE grantee = {0} AND privilege_type = '{1}' AND DATABASE() LIKE table_schema)",
+      kGrantee, right);
+}
+
 std::vector<Trial> TrialsOfUse() {
+  struct Use {
+    const char* table;
+    const char* updates = nullptr;  // a column
+    bool deletes = true;
+  };
+  constexpr Use kUses[] = {{"elections", "term"},
+                           {"sessions", "candidate"},
+                           {"candidacies"},
+                           {"events"},
+                           {"lanes", "position"},
+                           {"lineage", "state"},
+                           {"admin_changes"},
+                           {"cool_downs"},
+                           {"writers", "transaction"},
+                           {"replicas", "address"},
+                           {"origin", "number", false},
+                           {"session_key", nullptr, false}};
   std::vector<Trial> trials;
-  for (const char* table : {"elections", "sessions", "candidacies", "events", "lanes", "lineage"}) {
-    const std::string name(table);
+  for (const Use& use : kUses) {
+    const std::string name(use.table);
     trials.push_back({"SELECT on " + name, "SELECT 1 FROM " + name + " WHERE FALSE"});
     trials.push_back(
         {"INSERT on " + name, "INSERT INTO " + name + " SELECT * FROM " + name + " WHERE FALSE"});
-    trials.push_back({"DELETE on " + name, "DELETE FROM " + name + " WHERE FALSE"});
+    if (use.deletes)
+      trials.push_back({"DELETE on " + name, "DELETE FROM " + name + " WHERE FALSE"});
+    if (use.updates == nullptr) continue;
+    trials.push_back({"UPDATE on " + name,
+                      fmt::format("UPDATE {0} SET {1} = {1} WHERE FALSE", name, use.updates)});
   }
-  trials.push_back({"UPDATE on elections", "UPDATE elections SET term = term WHERE FALSE"});
   return trials;
 }
 

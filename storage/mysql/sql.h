@@ -256,6 +256,9 @@ struct Trial {
 };
 // For those that change the schema, of a table that is not there.
 [[nodiscard]] std::vector<Trial> TrialsOfMigration();
+// Whether the user has a right to all of the database. What cannot be tried is looked up: a user
+// with a role, which may give it, counts as having it.
+[[nodiscard]] std::string HasRight(std::string_view right);
 // For those that serve: also of tables that are not there yet.
 [[nodiscard]] std::vector<Trial> TrialsOfUse();
 inline constexpr char kSchemaVersion[] = "SELECT version FROM schema_version";

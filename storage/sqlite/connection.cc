@@ -29,20 +29,24 @@ void Bind(SQLite::Statement& statement, int index, const Value& value) {
   statement.bind(index);
 }
 
-// The path, whose file is private from now on.
-const std::string& Private(const std::string& path) {
-  if (path != kInMemory) KeepPrivate(path);
+// The path, where there is a file from now on.
+const std::string& Made(const std::string& path) {
+  if (path != kInMemory) MakePrivate(path);
   return path;
 }
 
 }  // namespace
 
-Connection::Connection(const std::string& path)
-    : database_(Private(path), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+Connection::Connection(const std::string& path, Purpose purpose)
+    : database_(purpose == Purpose::kUse ? Made(path) : path, SQLite::OPEN_READWRITE) {
   sqlite3_busy_handler(database_.getHandle(), WaitForLock, nullptr);
+  if (purpose == Purpose::kLook) return;
   // A file of another application stays as it is until Tenure may create its tables in it.
-  const bool foreign = Number(query::kHasSchemaVersion) == 0 && Number(query::kCountTables) != 0;
-  if (!foreign) UseLog();
+  if (Number(query::kHasSchemaVersion) != 0) {
+    TakeOver();
+  } else if (Number(query::kCountTables) == 0) {
+    UseLog();
+  }
   database_.exec("PRAGMA synchronous = FULL");
   if (path == kInMemory) return;
   (void)database_.execAndGet("SELECT COUNT(*) FROM sqlite_master");  // opens the log
@@ -52,6 +56,12 @@ Connection::Connection(const std::string& path)
 void Connection::CheckFile() const {
   if (!file_) return;
   if (const auto fault = file_->Fault()) throw SQLite::Exception(*fault);
+}
+
+void Connection::TakeOver() {
+  const std::string path = database_.getFilename();
+  if (path != kInMemory) KeepPrivate(path);
+  UseLog();
 }
 
 void Connection::UseLog() {

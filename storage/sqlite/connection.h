@@ -64,16 +64,19 @@ class Row {
 // Of all statements, `sql` is a literal: it is prepared once.
 class Connection {
  public:
-  explicit Connection(const std::string& path);
+  // Whether it is to be used, or only looked at, and left as it is.
+  enum class Purpose { kUse, kLook };
+
+  explicit Connection(const std::string& path, Purpose purpose = Purpose::kUse);
 
   // Throws, unless the file that is open is the one that others find by its name.
   void CheckFile() const;
   // Whether both have the same file open. One in memory is nobody else's.
   [[nodiscard]] bool IsSameFileAs(const Connection& other) const { return file_ == other.file_; }
 
-  // Readers and a writer at once, from now on.
-  // REQUIRES: the file is Tenure's, or may be.
-  void UseLog();
+  // Only its owner may read it; readers and a writer at once, from now on.
+  // REQUIRES: Tenure's tables are in the file, or are about to be made.
+  void TakeOver();
   void Execute(const char* sql, Values parameters = {});
   // Without parameters, and not prepared.
   void ExecuteOnce(const char* sql) { database_.exec(sql); }
@@ -110,6 +113,8 @@ class Connection {
   }
 
  private:
+  // Readers and a writer at once. REQUIRES: the file is Tenure's, or may be.
+  void UseLog();
   // Bytes among the parameters must outlive the rows.
   SQLite::Statement& Start(const char* sql, Values parameters);
 

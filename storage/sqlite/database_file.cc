@@ -24,10 +24,13 @@ std::string WhatToDo() {
 
 }  // namespace
 
-void KeepPrivate(const std::string& path) {
+void MakePrivate(const std::string& path) {
   // Nobody in this process can have the new file open: to close it releases no lock of SQLite's.
   const int made = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
   if (made >= 0) close(made);
+}
+
+void KeepPrivate(const std::string& path) {
   for (const char* suffix : {"", kLog, kIndex}) {
     struct stat status {};
     const std::string file = path + suffix;

@@ -15,9 +15,10 @@ struct sqlite3;
 
 namespace tenure::sqlite {
 
-// Makes the file, unless it is there, so that only its owner can read it: it holds the ids of
-// sessions, which are secrets. Takes away the rights of others to what is there. SQLite gives the
-// files beside it the same mode.
+// Makes the file, unless it is there, so that only its owner can read it: it will hold the ids of
+// sessions, which are secrets. SQLite gives the files beside it the same mode.
+void MakePrivate(const std::string& path);
+// Takes away the rights of others to what is there. REQUIRES: the file is Tenure's.
 void KeepPrivate(const std::string& path);
 
 // Owned by one connection.

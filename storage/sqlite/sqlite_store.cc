@@ -1,6 +1,11 @@
 #include "storage/sqlite/store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "core/remembered.h"
@@ -17,6 +22,14 @@ namespace {
 int Version(Connection& connection) {
   const bool has_table = connection.Number(query::kHasSchemaVersion) != 0;
   return has_table ? static_cast<int>(connection.Number(query::kSchemaVersion)) : 0;
+}
+
+ForeignTables FindForeign(Connection& connection) {
+  if (connection.Number(query::kHasSchemaVersion) != 0) return {};
+  std::vector<std::string> tables;
+  connection.ForEach(query::kTables, {},
+                     [&](const Row& row) { tables.emplace_back(row.Bytes(0)); });
+  return JudgeTables(tables, SqliteMigrations());
 }
 
 // Somebody may have renewed them since they were remembered.
@@ -79,18 +92,12 @@ Result<SchemaState> SqliteStore::CheckSchema() {
 }
 
 Result<ForeignTables> SqliteStore::FindForeignTables() {
-  return Read([&](Connection& connection) {
-    if (connection.Number(query::kHasSchemaVersion) != 0) return ForeignTables();
-    std::vector<std::string> tables;
-    connection.ForEach(query::kTables, {},
-                       [&](const Row& row) { tables.emplace_back(row.Bytes(0)); });
-    return JudgeTables(tables, SqliteMigrations());
-  });
+  return Read([](Connection& connection) { return FindForeign(connection); });
 }
 
 Result<void> SqliteStore::Migrate() {
   return Write([&](Connection& connection) {
-    connection.UseLog();
+    connection.TakeOver();
     Transaction transaction(connection, query::kBegin);
     const int version = Version(connection);
     connection.ExecuteOnce(query::kCreateSchemaVersion);
@@ -115,6 +122,58 @@ Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path, DbClock 
     return Fail(Reason::kStoreUnavailable,
                 "cannot open SQLite file '" + path + "': " + error.what());
   }
+}
+
+namespace {
+
+constexpr char kNoSchema[] = "it has no schema: run tenured migrate";
+
+// What keeps a program from serving with a file that is there.
+std::vector<std::string> FaultsOf(Connection& connection, bool migrates) {
+  const int version = Version(connection);
+  switch (StateOf(version, SqliteMigrations())) {
+    case SchemaState::kTooNew:
+      return {
+          "its schema is newer than this program: run the version of tenured that created it, "
+          "or a newer one"};
+    case SchemaState::kTooOld:
+      if (migrates) break;
+      return {version == 0 ? kNoSchema
+                           : "its schema is older than this program: run tenured migrate"};
+    case SchemaState::kCurrent: break;
+  }
+  const Transaction written(connection, query::kBegin);  // fails if it cannot be
+  return {};
+}
+
+}  // namespace
+
+ServerReport CheckSqliteFile(const std::string& path, bool migrates) {
+  ServerReport report{path, "SQLite", "", {}};
+  if (path == kInMemory) {
+    report.warnings.emplace_back("all terms are lost when tenured ends");
+    return report;
+  }
+  if (!std::filesystem::exists(path)) {
+    const auto folder = std::filesystem::absolute(path).parent_path();
+    if (access(folder.c_str(), W_OK | X_OK) != 0) {
+      report.refusal = std::string("the file is not there, and cannot be made: ") + strerror(errno);
+    } else if (!migrates) {
+      report.faults.emplace_back(kNoSchema);
+    } else {
+      report.warnings.emplace_back("the file is not there: tenured would make it");
+    }
+    return report;
+  }
+  try {
+    Connection connection(path, Connection::Purpose::kLook);
+    report.faults = FaultsOf(connection, migrates);
+    report.foreign = FindForeign(connection);
+    report.session_key = FindSessionKey(connection).value_or("");
+  } catch (const SQLite::Exception& error) {
+    report.faults.push_back(std::string("SQLite: ") + error.what());
+  }
+  return report;
 }
 
 }  // namespace tenure::sqlite

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "storage/open_store.h"
 #include "storage/store.h"
 
 namespace tenure::sqlite {
@@ -20,5 +21,8 @@ using DbClock = std::function<DbTime()>;
 // `path` may be ":memory:". kStoreUnavailable: the file cannot be opened or made.
 [[nodiscard]] Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path,
                                                              DbClock clock = SystemDbTime);
+
+// Looks at the file, for a program that `migrates` or does not. Changes nothing.
+[[nodiscard]] ServerReport CheckSqliteFile(const std::string& path, bool migrates);
 
 }  // namespace tenure::sqlite

@@ -1,4 +1,5 @@
 // `tenured check` says whether tenured would serve, and why not, without changing anything.
+#include <filesystem>
 #include <fstream>
 #include <regex>
 
@@ -85,6 +86,52 @@ TEST_F(CheckTest, EachRightThatServingNeedsIsMissed) {
   }
 }
 
+TEST_F(CheckTest, ARightToSomeOfTheTablesIsNotEnough) {
+  Migrate();
+  const std::string url = UrlOf("SELECT, INSERT, DELETE, EXECUTE");
+  Database().Query("GRANT UPDATE ON tenure.elections TO u");
+
+  ExpectFault(Check(url), "the user lacks the rights UPDATE on sessions");
+}
+
+TEST_F(CheckTest, ARoleMayGiveTheRights) {
+  Database().Query(
+      "DROP USER IF EXISTS u; CREATE USER u; DROP ROLE IF EXISTS r; CREATE ROLE r;"
+      " GRANT " +
+      std::string(kMigrates) + " ON tenure.* TO r; GRANT r TO u; SET DEFAULT ROLE " +
+      (Database().Ask("SELECT VERSION()").find("MariaDB") != std::string::npos ? "r FOR u"
+                                                                               : "r TO u"));
+
+  ExpectServes(Check(std::regex_replace(url_, std::regex("mysql://[^@]*@"), "mysql://u@")));
+}
+
+TEST_F(CheckTest, TablesOfAnotherApplicationAreAFault) {
+  Database().Query("CREATE TABLE tenure.invoices (id INT)");
+  ExpectFault(Check(url_), "holds tables of another application (invoices)");
+  ExpectServes(Check(url_, {"--share-database"}));
+
+  const std::string file = "sqlite:" + (folder_.path() / "other.db").string();
+  (void)QueryRows(file, "CREATE TABLE invoices (id INT)");
+  ExpectFault(Check(file), "holds tables of another application (invoices)");
+  ExpectServes(Check(file, {"--share-database"}));
+}
+
+TEST_F(CheckTest, TheDatabaseOfAnotherServiceIsAFault) {
+  const std::vector<std::string> flags = {"--service-id", std::string(32, 'b')};
+  ExpectFault(Check(url_, flags), "the database belongs to no service yet, and --service-id is");
+  std::string id;
+  {
+    Tenured server(url_);
+    grpc::ClientContext context;
+    v1::IdentifyResponse response;
+    ASSERT_TRUE(server.stub().Identify(&context, {}, &response).ok());
+    id = response.service_id();
+  }
+
+  ExpectFault(Check(url_, flags), "the database belongs to service " + id);
+  ExpectServes(Check(url_, {"--service-id", id}));
+}
+
 TEST_F(CheckTest, AnEmptyDatabaseNeedsTheRightToFillIt) {
   ExpectFault(Check(UrlOf(kServes)),
               "its schema has to be created, and the user lacks the rights "
@@ -93,6 +140,11 @@ TEST_F(CheckTest, AnEmptyDatabaseNeedsTheRightToFillIt) {
     const std::string others =
         std::regex_replace(std::string(kMigrates), std::regex("(^|, )" + right + ", "), "$1");
     ExpectFault(Check(UrlOf(others)), right);
+  }
+  for (const std::string right : {"CREATE ROUTINE", "ALTER ROUTINE"}) {
+    const std::string others =
+        std::regex_replace(std::string(kMigrates), std::regex(right + ", "), "");
+    ExpectFault(Check(UrlOf(others)), "the user lacks the rights " + right);
   }
   ExpectFault(Check(UrlOf(kMigrates), {"--no-migrate"}), "it has no schema: run tenured migrate");
   EXPECT_TRUE(QueryRows(url_, "SHOW TABLES").empty()) << "nothing was made";
@@ -133,7 +185,11 @@ TEST_F(CheckTest, TlsFilesAndThePolicyAreChecked) {
 
 TEST_F(CheckTest, AFileOfSqliteIsChecked) {
   const std::string url = "sqlite:" + (folder_.path() / "t.db").string();
-  ExpectFault(Check(url), "no server of --store may be used");
+  ExpectServes(Check(url));
+  ExpectFault(Check(url, {"--no-migrate"}), "it has no schema: run tenured migrate");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "t.db")) << "nothing was made";
+  ExpectFault(Check("sqlite:" + (folder_.path() / "nowhere" / "t.db").string()),
+              "no server of --store may be used");
   ASSERT_EQ(RunToEnd({Program("tenured"), "migrate", "--store", url}).exit_code, 0);
   ExpectServes(Check(url));
 

@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 // In each test the same was lost: after the backup, in which alice leads "kept" in term 1, carol
@@ -232,6 +233,37 @@ TEST(BumpTermsCommandTest, WhoRaisedTheTermsAndWhyIsRecordedAndLogged) {
   server.Start();
   EXPECT_THAT(server.process().Errors(), Not(HasSubstr("all terms were raised")))
       << "this process has not seen the terms from before";
+}
+
+TEST(BumpTermsCommandTest, AReasonThatCannotBeRecordedChangesNothing) {
+  const TempDir folder;
+  const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
+  ASSERT_EQ(RunToEnd({Program("tenured"), "migrate", "--store", url}).exit_code, 0);
+  for (const std::string& reason :
+       {std::string(300, 'x'), std::string("\xff"), std::string("\n")}) {
+    const Finished bumped =
+        RunToEnd({Program("tenured"), "bump-terms", "--store", url, "--reason", reason});
+
+    EXPECT_EQ(bumped.exit_code, 2);
+    EXPECT_THAT(bumped.errors, HasSubstr("--reason: the reason "));
+  }
+  EXPECT_THAT(QueryRows(url, "SELECT * FROM admin_changes"), IsEmpty());
+}
+
+TEST(BumpTermsCommandTest, WhoeverRunsItCanBeRecorded) {
+  const TempDir folder;
+  const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
+  ASSERT_EQ(RunToEnd({Program("tenured"), "migrate", "--store", url}).exit_code, 0);
+  for (const std::string& user : {std::string("olga\xff"), std::string(300, 'x')}) {
+    const Finished bumped =
+        RunToEnd({Program("tenured"), "bump-terms", "--store", url}, {{"SUDO_USER", user}});
+    EXPECT_EQ(bumped.exit_code, 0) << bumped.errors;
+  }
+
+  Tenured server(url);
+  const Finished history = RunTool(server, {"history"});
+  EXPECT_EQ(history.exit_code, 0) << history.errors;
+  EXPECT_THAT(history.output, HasSubstr("olga\\xff@"));
 }
 
 TEST(BumpTermsCommandTest, AStoreWithoutASchemaGetsNone) {

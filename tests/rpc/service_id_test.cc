@@ -196,7 +196,7 @@ TEST_P(ServiceIdTest, CommandsForAGivenServiceChangeNoOther) {
   const std::string id = IdOf(A());
   Campaign(A(), {"e", "alice"});
   const std::vector<std::string> flags = {"--store", url_, "--service-id", kAnotherService};
-  for (const std::string command : {"bump-terms", "migrate"}) {
+  for (const std::string command : {"bump-terms", "migrate", "check"}) {
     std::vector<std::string> line = {Program("tenured"), command};
     line.insert(line.end(), flags.begin(), flags.end());
 

@@ -2,6 +2,7 @@
 // why, so that it does not lead beside a replica that is started on the path.
 #include <filesystem>
 
+#include "tests/contract/raw_sql.h"
 #include "tests/rpc/service_fixture.h"
 
 namespace tenure::testing {
@@ -61,13 +62,40 @@ TEST_F(SqliteFileTest, AReplicaWhoseFileIsMovedAwaySaysSoAndGoesOnWhenItIsBack) 
 }
 
 TEST_F(SqliteFileTest, ACommandOnAFileThatIsNotThereMakesNone) {
-  for (const std::string command : {"bump-terms", "check"}) {
+  for (const auto& [command, exit_code] : {std::pair("bump-terms", 1), std::pair("check", 0)}) {
     const Finished finished = RunToEnd({Program("tenured"), command, "--store", Url()});
 
-    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_EQ(finished.exit_code, exit_code);
     EXPECT_NE((finished.output + finished.errors).find("is not there"), std::string::npos);
     EXPECT_FALSE(fs::exists(File())) << command;
   }
+}
+
+// Others may have to read it.
+TEST_F(SqliteFileTest, AFileThatIsNotTenuresKeepsItsRights) {
+  (void)QueryRows(Url(), "CREATE TABLE invoices (id INT)");
+  const auto others_read = fs::perms(0644);
+  fs::permissions(File(), others_read);
+  for (const std::string command : {"check", "migrate", "bump-terms", ""}) {
+    std::vector<std::string> line = {Program("tenured"), "--store", Url()};
+    if (!command.empty()) line.push_back(command);
+
+    EXPECT_EQ(RunToEnd(line).exit_code, 1) << command;
+
+    EXPECT_EQ(fs::status(File()).permissions(), others_read) << command;
+  }
+  EXPECT_EQ(
+      RunToEnd({Program("tenured"), "migrate", "--share-database", "--store", Url()}).exit_code, 0);
+  EXPECT_EQ(fs::status(File()).permissions(), fs::perms(0600)) << "the ids of sessions are secrets";
+}
+
+TEST_F(SqliteFileTest, ACheckLeavesTheRightsOfAFileAsTheyAre) {
+  ASSERT_EQ(RunToEnd({Program("tenured"), "migrate", "--store", Url()}).exit_code, 0);
+  fs::permissions(File(), fs::perms(0644));
+
+  EXPECT_EQ(RunToEnd({Program("tenured"), "check", "--store", Url()}).exit_code, 0);
+
+  EXPECT_EQ(fs::status(File()).permissions(), fs::perms(0644));
 }
 
 }  // namespace

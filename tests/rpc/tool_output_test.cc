@@ -1,4 +1,4 @@
-// What the tool does when its output cannot be written.
+// What the programs do when their output cannot be written.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@ namespace tenure::testing {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 class ToolOutputTest : public ::testing::Test {
  protected:
@@ -76,6 +77,21 @@ TEST_F(ToolOutputTest, AClosedPipeIsAnError) {
   for (const auto& command : Commands()) ExpectOneLine(command, ends[1], "Broken pipe");
 
   close(ends[1]);
+}
+
+TEST(TenuredOutputTest, AFullDiskIsAnError) {
+  const TempDir folder;
+  const std::string url = "sqlite:" + (folder.path() / "tenure.db").string();
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+
+  for (const std::string command : {"--help", "--version", "migrate", "check", "bump-terms"}) {
+    Process process({Program("tenured"), command, "--store", url}, {}, {.output = full});
+    EXPECT_EQ(process.Wait(), 1) << command;
+    EXPECT_THAT(process.Errors(), HasSubstr("tenured: cannot write the output")) << command;
+  }
+
+  close(full);
 }
 
 }  // namespace
