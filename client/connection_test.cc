@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/tool/exit_code.h"
+#include "command_line/command_line.h"
 #include "proto/status.h"
 
 namespace tenure {
@@ -53,7 +54,9 @@ TEST_P(ServerErrorTest, RefusalsInTheCurrentStateHaveTheirOwnExitCode) {
   EXPECT_EQ(ExitCodeOf(status_), not_found.contains(GetParam())     ? kExitNotFound
                                  : refused.contains(GetParam())     ? kExitRefused
                                  : unavailable.contains(GetParam()) ? kExitUnavailable
-                                                                    : kExitError);
+                                 : status_.error_code() == grpc::StatusCode::INVALID_ARGUMENT
+                                     ? kExitUsage
+                                     : kExitError);
 }
 
 TEST(MetadataTest, MetadataBelongsToItsError) {

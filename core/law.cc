@@ -354,16 +354,8 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   return ResignAnswer{ResignOutcome::kNotStanding, {}};
 }
 
-Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
-                      const Withdraw& command) {
+Result<Answer> Decide(TransactionState&, ElectionState& state, const Withdraw& command) {
   if (command.call_id == CallId{}) return Done{};
-  if (Leads(state, command.session)) {
-    if (state.election.leader->call_id == command.call_id) {  // nobody has ever held the seat
-      EndTerm(transaction, state, Cause::kResigned, transaction.now);
-      Promote(transaction, state);
-    }
-    return Done{};
-  }
   const auto place = InQueue(state, command.session);
   if (place != state.queue.end() && place->call_id == command.call_id) {
     RemoveFromQueue(state, place);

@@ -207,7 +207,6 @@ TEST(PauseTest, APausedLeaderMayCampaignAndProclaim) {
 const std::map<std::string, Command>& CommandsForAPausedElection() {
   static const std::map<std::string, Command> commands = {
       {"Resign", ResignBy("a")},
-      {"Withdraw", WithdrawalBy("a", CallId{5})},
       {"Depose", Deposing(Term{7})},
   };
   return commands;

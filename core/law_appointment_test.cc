@@ -30,7 +30,6 @@ TEST(AppointTest, TheLeaderIsAskedToMakeWayAndKeepsItsSeat) {
 const std::map<std::string, Command>& Departures() {
   static const std::map<std::string, Command> departures = {
       {"Resignation", ResignBy("a")},
-      {"Withdrawal", WithdrawalBy("a", CallId{5})},
       {"Deposition", Deposing(Term{7})},
       {"Successor", Superseding(FirstCampaignBy("a/2"))},
   };

@@ -225,7 +225,6 @@ std::vector<Ending> UncleanEndings() {
 std::vector<Ending> CleanEndings() {
   return {
       {"Resignation", Alive("a"), ResignBy("a"), Cause::kResigned},
-      {"Withdrawal", Alive("a"), WithdrawalBy("a", CallId{5}), Cause::kResigned},
       {"AClosedSession", Ended("a", Cause::kSessionClosed), Reconciliation(),
        Cause::kSessionClosed},
       {"ASupersededSession", Ended("a", Cause::kSuperseded), Reconciliation(), Cause::kSuperseded},
@@ -304,15 +303,6 @@ TEST_P(VoluntaryEndingTest, AResignationAfterMinHoldPassesTheSeatAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Each, VoluntaryEndingTest, ::testing::ValuesIn(VoluntaryEndings()),
                          kEndingName);
-
-TEST(MinHoldTest, AWithdrawalIsNotBoundByMinHold) {
-  auto transaction =
-      Given(LedBy("a", Term{7}, {.call_id = {5}}), Waiting("b"), ElectedAt(kNow), kMinHoldOf30s);
-
-  (void)Do(transaction, WithdrawalBy("a", CallId{5}));
-
-  EXPECT_THAT(transaction, IsLedBy("b", Term{8}));
-}
 
 TEST(MinHoldTest, CandidatesThatResignedAreNotReelectedBeforeMinHold) {
   auto transaction = Given(LedBy("a", Term{7}), ElectedAt(kNow), kMinHoldOf30s);

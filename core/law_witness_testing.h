@@ -26,7 +26,6 @@ class Witness {
     const Step step{before, after, command};
     for (const Event& event : after.events) CheckEvent(step, event);
     LearnFromOperator(step);
-    LearnCallIds(step);
     CheckElection(ElectionIn(after));
     CheckQueue(StateIn(after));
     CheckSessions(before, after);
@@ -119,8 +118,9 @@ class Witness {
 
   void CheckEnd(const Step& step, const Event& event) {
     const Settings& settings = ElectionIn(step.before).settings;
-    const auto* withdrawal = step.Of<Withdraw>();
-    const bool withdrawn = withdrawal != nullptr && event.cause == Cause::kResigned;
+    if (event.cause == Cause::kResigned) {
+      EXPECT_EQ(step.Of<Withdraw>(), nullptr) << "a seat is never taken back";
+    }
     const Incumbent* incumbent = IncumbentOf(ElectionIn(step.after));
     const bool lost = incumbent != nullptr;  // like a term that expired
     const bool voluntary =
@@ -128,7 +128,7 @@ class Witness {
     const bool unclean = lost || event.cause == Cause::kExpired || event.cause == Cause::kDeposed;
     Duration delay{0};
     if (unclean) delay = settings.lock_delay;
-    if (voluntary && !withdrawn) {
+    if (voluntary) {
       const Duration held = event.at - event.leader.elected_at;
       delay = settings.min_hold - std::clamp(held, Duration(0), settings.min_hold);
     }
@@ -140,10 +140,6 @@ class Witness {
       EXPECT_EQ(incumbent->candidate, event.leader.candidate);
       ASSERT_TRUE(outage) << "... to an outage";
       EXPECT_EQ(incumbent->until, std::max(event.at, reopens_at_) + outage->incumbent_wait);
-    }
-    if (withdrawn) {
-      EXPECT_EQ(asked_[event.leader.session], std::set{withdrawal->call_id})
-          << "no other call has asked for this seat";
     }
     const auto* depose = step.Of<Depose>();
     const bool deposed =
@@ -165,25 +161,6 @@ class Witness {
       cool_downs_.clear();
       EXPECT_FALSE(StateIn(step.after).exists);
     }
-  }
-
-  // Which calls have asked for a seat or a place that a session has now, or have made use of it.
-  void LearnCallIds(const Step& step) {
-    const auto& queue = StateIn(step.after).queue;
-    const auto stands = [&](const SessionId& id) {
-      return id == leader_ || std::ranges::find(queue, id, &Candidacy::session) != queue.end();
-    };
-    const auto* campaign = step.Of<Campaign>();
-    const auto* for_all = step.Of<CampaignForAll>();
-    const auto* proclaim = step.Of<Proclaim>();
-    if (campaign != nullptr) asked_[campaign->session].insert(campaign->call_id);
-    if (for_all != nullptr && for_all->session == leader_) {
-      asked_[for_all->session].insert(for_all->call_id);
-    }
-    const bool proclaimed =
-        proclaim != nullptr && proclaim->session == leader_ && proclaim->term == term_;
-    if (proclaimed) asked_[proclaim->session].insert(CallId{});
-    std::erase_if(asked_, [&](const auto& entry) { return !stands(entry.first); });
   }
 
   void CheckElection(const Election& election) {
@@ -239,7 +216,6 @@ class Witness {
   std::optional<SessionId> leader_;
   DbTime reopens_at_;
   std::map<std::string, DbTime> cool_downs_;
-  std::map<SessionId, std::set<CallId>> asked_;
   std::map<SessionId, Duration> longest_leases_;
 };
 

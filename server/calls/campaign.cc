@@ -275,12 +275,4 @@ void CampaignSet::PlanTry(SteadyTime::duration pause) {
   Emit(SetTimer{TimerId::kRetry, when});
 }
 
-// While it waits it holds nothing.
-void CampaignSet::Withdraw() {
-  if (state_ == State::kWaiting) return;
-  for (const ElectionName& name : campaign_.elections) {
-    Emit(TakeBack{{name, campaign_.session, campaign_.call_id}});
-  }
-}
-
 }  // namespace tenure::calls

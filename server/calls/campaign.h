@@ -68,8 +68,8 @@ class OpenCampaign {
   virtual void OnAnswer(Answer answer) = 0;
   // While it is not finished: what concerns only one of the two.
   virtual void OnEvent(const Event& event) = 0;
-  // Gives back what the command has given, or, while it waits, its place.
-  virtual void Withdraw() = 0;
+  // Leaves the queue, if it has a place there.
+  virtual void Withdraw() {}
 
   template <typename T>
   void Emit(T effect) {
@@ -156,7 +156,6 @@ class CampaignSet final : public OpenCampaign {
   [[nodiscard]] Command command() const override { return campaign_; }
   void OnAnswer(Answer answer) override;
   void OnEvent(const Event& event) override;
-  void Withdraw() override;
 
   void Try();
   void PlanTry(SteadyTime::duration pause);

@@ -131,22 +131,21 @@ TEST_P(ElectionSetTest, ARepeatedCallIsHarmless) {
   EXPECT_EQ(SeatsOf(first), SeatsOf(repeated));
 }
 
-TEST_P(ElectionSetTest, ACancelledCallGivesBackItsSeats) {
-  constexpr int kRounds = 10;
+TEST_P(ElectionSetTest, ACancelledCallHoldsSeatsNoLongerThanItsSession) {
+  constexpr int kRounds = 4;
   const auto keeper = Stand(A(), {"b", "keeper"});
   std::string session = IdOf(keeper);
   for (int round = 0; round < kRounds; ++round) {
     {
       auto arguments = ForAll({"a", "b"}, "x");
-      arguments.lease_ttl =
-          3s;  // who is answered in the moment in which it cancels may hold on so long
+      arguments.lease_ttl = 1s;
       WaitingCampaign cancelled(B(), arguments);
       if (round % 2 == 0) {
         ASSERT_TRUE(Eventually([&] { return !ListSessions(A(), "x").empty(); }));
       }
       Resign(A(), session, "b");  // while the call is cancelled
     }
-    // A try that was on its way is granted, and taken back.
+    // A try that was on its way may have been granted.
     WaitingCampaign again(A(), {"b", "keeper", session});
     ASSERT_TRUE(again.Response().has_elected());
     ASSERT_TRUE(Eventually([&] { return !Leader(A(), "a").has_leader(); })) << round;

@@ -257,7 +257,7 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       walked.leader.reset();
       ended = &event;
       incumbents_.erase(event.election);
-      if (LostToBlackout(event) && !WasWithdrawn(before, event)) {
+      if (LostToBlackout(event)) {
         incumbents_[event.election] = {event.leader.candidate,
                                        event.at + world_.plan.incumbent_wait};
       }
@@ -365,30 +365,19 @@ bool Auditor::LostToBlackout(const Event& vacated) const {
          session->expires_at <= *blackout->ended;
 }
 
-bool Auditor::WasWithdrawn(const Known& before, const Event& vacated) const {
-  // Who was elected in this very transaction has a call id that is not known.
-  const bool led_before = before.election.leader && before.election.term == vacated.term;
-  const CallId call_id = led_before ? before.election.leader->call_id : CallId{};
-  return vacated.cause == Cause::kResigned && (!led_before || call_id != CallId{}) &&
-         AskedToWithdraw({vacated.election, vacated.leader.session}, call_id);
-}
-
 void Auditor::AuditVacancy(const Known& before, const Event& event, const TransactionState& now) {
   const std::string& name = event.election.bytes;
   const SessionId& session = event.leader.session;
-  const bool withdrawn = WasWithdrawn(before, event);
   // Who lost its seat to an outage and then resigns: the seat is kept for it.
   const Incumbent* incumbent = IncumbentOf(now.elections.at(event.election).election);
   const bool lost = event.cause == Cause::kResigned && incumbent != nullptr &&
                     incumbent->candidate == event.leader.candidate;
   const auto found = now.sessions.find(session);
-  ledger_.CheckVacancy(before.election, event, withdrawn, lost,
+  ledger_.CheckVacancy(before.election, event, lost,
                        found == now.sessions.end() ? nullptr : &found->second);
-  if (event.cause == Cause::kResigned) {
-    if (!withdrawn && !AskedToResign({event.election, session}, event.term)) {
-      world_.Violate("{}: term {} of {} was resigned, which nobody asked for", name,
-                     event.term.value, NameOf(session));
-    }
+  if (event.cause == Cause::kResigned && !AskedToResign({event.election, session}, event.term)) {
+    world_.Violate("{}: term {} of {} was resigned, which nobody asked for", name, event.term.value,
+                   NameOf(session));
   }
   if (event.cause == Cause::kNone) world_.Violate("{}: a term ended without a cause", name);
   const bool may_overlap = MayEndWhileBelieved(event.cause);

@@ -102,7 +102,6 @@ class Auditor {
   // By the auditor's own reckoning.
   void CheckKept(const Election& before, const Event& event);
   // Whether the call that was granted this term may have been cancelled before its holder was told.
-  [[nodiscard]] bool WasWithdrawn(const Known& before, const Event& vacated) const;
   // Whether every replica must know that the database was away, and that this term has ended
   // because of it: its session could not be renewed, or its holder resigned as soon as it could.
   [[nodiscard]] bool LostToBlackout(const Event& vacated) const;

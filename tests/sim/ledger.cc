@@ -212,7 +212,7 @@ void Ledger::CheckHandover(const Event& event) {
   }
 }
 
-void Ledger::CheckVacancy(const Election& before, const Event& event, bool withdrawn, bool lost,
+void Ledger::CheckVacancy(const Election& before, const Event& event, bool lost,
                           const Session* session) {
   const auto any = [](const auto&) { return true; };
   const ElectionName& name = event.election;
@@ -236,7 +236,7 @@ void Ledger::CheckVacancy(const Election& before, const Event& event, bool withd
 
   Book& book = books_[name];
   const Cause cause = lost ? Cause::kExpired : event.cause;
-  const Duration delay = withdrawn ? Duration(0) : DelayAfter(before, event, cause);
+  const Duration delay = DelayAfter(before, event, cause);
   book.reopens_at = delay > Duration(0) ? event.at + delay : DbTime{};
   const bool kept_out =
       depose != nullptr && event.cause == Cause::kDeposed && depose->cool_down > Duration(0);

@@ -27,10 +27,8 @@ class Ledger {
   // Then its events, in order.
   void CheckGrant(const Election& before, const Event& event);
   void CheckHandover(const Event& event);
-  // `withdrawn`: the term may have been taken back rather than resigned. `lost`: to an outage, and
-  // so it counts as one that expired. `session`: the leader's.
-  void CheckVacancy(const Election& before, const Event& event, bool withdrawn, bool lost,
-                    const Session* session);
+  // `lost`: to an outage, and so it counts as one that expired. `session`: the leader's.
+  void CheckVacancy(const Election& before, const Event& event, bool lost, const Session* session);
   void EndElection(const ElectionName& name);
 
   void CheckSessionDeposed(const Session& session) const;

@@ -172,7 +172,6 @@ void MatchAnyCall(TransactionState& transaction, const World& world) {
     call_id = CallId{world.last_withdrawn};
   };
   for (auto& [name, state] : transaction.elections) {
-    if (auto& leader = state.election.leader) latest(name, leader->session, leader->call_id);
     for (Candidacy& candidacy : state.queue) latest(name, candidacy.session, candidacy.call_id);
   }
 }
