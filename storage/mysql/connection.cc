@@ -68,8 +68,7 @@ MySqlError::Kind KindOf(int code, std::string_view text) {
     case 5014:
     case 5015:  // MariaDB's client library: cannot read, write or uncompress
       return MySqlError::Kind::kAway;
-    case 1290:  // an option of the server's forbids it: read_only, unless it is the session's
-                // memory
+    case 1290:  // an option forbids it: read_only, or a limit on the session's memory
       return text.find("max-session-mem-used") == std::string_view::npos ? MySqlError::Kind::kUnfit
                                                                          : MySqlError::Kind::kAway;
     case 1047:  // Galera: node is not ready
@@ -103,8 +102,7 @@ auto Translating(Ask ask) {
   }
 }
 
-// What OpenSSL and the client library say of a certificate that is refused, in the operator's
-// words.
+// What is wrong with a refused certificate, in the operator's words.
 std::string WhyTlsFailed(const std::string& error, const std::string& host, const Tls& tls) {
   const auto says = [&](const char* text) { return error.find(text) != std::string::npos; };
   if (says("certificate has expired")) return "the server's certificate has expired";
