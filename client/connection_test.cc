@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "client/tool/exit_code.h"
-#include "command_line/command_line.h"
 #include "proto/status.h"
 
 namespace tenure {
@@ -51,6 +50,7 @@ TEST_P(ServerErrorTest, RefusalsInTheCurrentStateHaveTheirOwnExitCode) {
   const std::set<Reason> unavailable = {Reason::kOverloaded, Reason::kStoreUnavailable,
                                         Reason::kDraining, Reason::kWrongService};
 
+  constexpr int kExitUsage = 2;
   EXPECT_EQ(ExitCodeOf(status_), not_found.contains(GetParam())     ? kExitNotFound
                                  : refused.contains(GetParam())     ? kExitRefused
                                  : unavailable.contains(GetParam()) ? kExitUnavailable
