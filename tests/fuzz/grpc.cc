@@ -76,8 +76,7 @@ class Server {
   engine::Engine engine_{*store_, scheduler_, metrics_, {}};
   rpc::ReplicaService replicas_{metrics_, std::string(16, 'r'), {}};
   rpc::ElectionService elections_{engine_, *access_, {}};
-  rpc::AdminService administration_{engine_, *access_,
-                                    "sqlite::memory:", [] { return std::string(); }};
+  rpc::AdminService administration_{engine_, *access_, "sqlite::memory:"};
   tl::expected<std::unique_ptr<process::GrpcServer>, std::string> server_ =
       process::GrpcServer::Start({address_, grpc::InsecureServerCredentials(), {1'000, 1'000}},
                                  {&elections_, &administration_, &replicas_}, metrics_);
