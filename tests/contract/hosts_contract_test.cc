@@ -560,7 +560,7 @@ TEST_F(HostsTest, ACheckShowsWhyAServerIsNotUsed) {
 
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(reports[0].address, Host(0).address());
-  EXPECT_THAT(reports[0].refusal, HasSubstr("MySQL error 200"));
+  EXPECT_THAT(reports[0].refusal, HasSubstr("error 200"));
   EXPECT_EQ(reports[1].address, Host(1).address());
   EXPECT_EQ(reports[1].refusal, "it is read-only");
 }

@@ -218,8 +218,8 @@ TEST_P(AdminToolTest, AnUnknownElectionIsExitCode5) {
   ExpectRefused({"appoint", "nothing", "alice"}, kNotFound, "ELECTION_NOT_FOUND");
 }
 
-TEST_P(AdminToolTest, AnInvalidNameIsExitCode1) {
-  ExpectRefused({"describe", "a\nb"}, 1, "INVALID_ELECTION_NAME");
+TEST_P(AdminToolTest, AnInvalidNameIsExitCode2) {
+  ExpectRefused({"describe", "a\nb"}, 2, "INVALID_ELECTION_NAME");
 }
 
 // --- history ---
@@ -435,14 +435,14 @@ TEST_P(AdminToolTest, ConfigureChangesTheGivenSettingsBeforeAnybodyCampaigns) {
       Object({"configure", "orders", "--lock-delay", "0s"}).at("settings").at("lock_delay_ms"), 0);
 }
 
-TEST_P(AdminToolTest, ConfigureOutOfBoundsIsExitCode1) {
-  ExpectRefused({"configure", "orders", "--lock-delay", "25h"}, 1, "INVALID_SETTING");
+TEST_P(AdminToolTest, ConfigureOutOfBoundsIsExitCode2) {
+  ExpectRefused({"configure", "orders", "--lock-delay", "25h"}, 2, "INVALID_SETTING");
 }
 
-TEST_P(AdminToolTest, ATooLongReasonIsExitCode1) {
+TEST_P(AdminToolTest, ATooLongReasonIsExitCode2) {
   Open("orders", "alice");
 
-  ExpectRefused({"pause", "orders", "--reason", std::string(256, 'r')}, 1, "INVALID_REASON");
+  ExpectRefused({"pause", "orders", "--reason", std::string(256, 'r')}, 2, "INVALID_REASON");
 }
 
 // --- delete ---
@@ -507,7 +507,7 @@ TEST_P(AdminToolTest, EndSessionTakesItsSeats) {
 
 TEST_P(AdminToolTest, AnUnknownSessionIsExitCode5) {
   ExpectRefused({"end-session", "0123456789abcdef"}, kNotFound, "SESSION_NOT_FOUND");
-  ExpectRefused({"end-session", "alice"}, 1, "INVALID_SESSION_ID");
+  ExpectRefused({"end-session", "alice"}, 2, "INVALID_SESSION_ID");
 }
 
 // --- Trouble ---
