@@ -57,7 +57,8 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
 
 bool HearService(const std::string& endpoint, const std::string& service_id, Connection& connection,
                  ClientLog& log) {
-  if (connection.Belongs(endpoint, service_id)) return true;
+  // A late answer may overtake the end of its survey, and must not choose the service.
+  if (connection.service().id.empty() || connection.Belongs(endpoint, service_id)) return true;
   log.OtherService(endpoint, service_id, connection.service().id);
   return false;
 }

@@ -89,6 +89,14 @@ TEST_F(SurveyTest, AnEndpointOfAnotherServiceIsNamedThoughMostAgreedBeforeItsAns
                          ": its replica works on another database; it is not used"));
 }
 
+TEST_F(SurveyTest, ALateAnswerThatOvertakesTheChoiceChoosesNothing) {
+  Connection connection(slow_.endpoint() + "," + first_.endpoint() + "," + second_.endpoint());
+
+  HearService(slow_.endpoint(), kWrong, connection, log_);
+
+  EXPECT_EQ(connection.service().id, "");
+}
+
 // Else the destructor of its connection would wait until the patience is over.
 TEST_F(SurveyTest, LateAnswersAreNotWaitedForOnceItIsCancelled) {
   std::promise<void> done;

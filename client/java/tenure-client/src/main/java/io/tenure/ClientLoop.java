@@ -474,7 +474,7 @@ final class ClientLoop {
       connection
           .survey(
               bounded(patience),
-              (replica, id) -> tell((session, now) -> connection.isOfThisService(replica, id)))
+              (replica, id) -> tell((session, now) -> connection.heardLate(replica, id)))
           .thenAccept(answers -> tell((session, now) -> surveyed(number, answers)));
     }
 

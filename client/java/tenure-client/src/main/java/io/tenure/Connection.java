@@ -179,7 +179,7 @@ final class Connection implements AutoCloseable {
     return !isQuiet && (endpoints.size() > 1 || serviceId != null);
   }
 
-  /** What comes {@code late} is for {@link #isOfThisService}, on the thread of this connection. */
+  /** What comes {@code late} is for {@link #heardLate}, on the thread of this connection. */
   CompletableFuture<List<ServiceChoice.Answer>> survey(
       long patience, BiConsumer<Replica, String> late) {
     return Survey.of(replicas, serviceId, patience, late);
@@ -212,6 +212,14 @@ final class Connection implements AutoCloseable {
     }
     trouble.failed(String.join(",", endpoints), error, false);
     return error;
+  }
+
+  /**
+   * An answer to a survey after its end, which may come before {@link #takeIn}: then it chooses
+   * nothing.
+   */
+  void heardLate(Replica replica, String id) {
+    if (serviceId != null) isOfThisService(replica, id);
   }
 
   /** False if it is of another service: then nothing that it says may be believed. */

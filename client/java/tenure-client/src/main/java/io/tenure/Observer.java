@@ -363,7 +363,7 @@ public final class Observer implements AutoCloseable {
     CompletableFuture<List<ServiceChoice.Answer>> survey =
         connection.survey(
             SURVEY_PATIENCE,
-            (replica, id) -> lateAnswers.add(() -> connection.isOfThisService(replica, id)));
+            (replica, id) -> lateAnswers.add(() -> connection.heardLate(replica, id)));
     ServiceException error = connection.takeIn(awaitFor(Lease.NEVER, left -> answersOf(survey)));
     if (error != null || before == null || before.equals(connection.serviceId())) return error;
     observation = new Observation(wish.withoutRevisions());

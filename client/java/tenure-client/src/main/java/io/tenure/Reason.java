@@ -64,7 +64,8 @@ record Reason(String kind, String details) {
     if (error.reason().equals("STORE_UNAVAILABLE")) {
       return new Reason("the service runs, but cannot reach its database", details);
     }
-    if (details.equals("Network closed for unknown reason")) {
+    // The other one is gRPC's for a connection that was reset.
+    if (details.equals("Network closed for unknown reason") || details.equals("io exception")) {
       return connected
           ? new Reason("the connection broke", "")
           : new Reason("it closed the connection (does it want TLS, or not speak gRPC?)", "");

@@ -300,7 +300,7 @@ public final class TimedLocks implements AutoCloseable {
 
   private void heard(Replica replica, String id) {
     synchronized (connection) {
-      connection.isOfThisService(replica, id);
+      connection.heardLate(replica, id);
     }
   }
 
