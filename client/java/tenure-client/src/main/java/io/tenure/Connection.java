@@ -196,7 +196,9 @@ final class Connection implements AutoCloseable {
     }
     serviceId = choice.serviceId();
     notUsed.clear();
-    warnedOf.retainAll(choice.notUsed().keySet());
+    for (ServiceChoice.Answer answer : answers) {
+      if (serviceId.equals(answer.serviceId())) warnedOf.remove(answer.endpoint());
+    }
     choice.notUsed().forEach(this::doNotUse);
     if (notUsed.contains(replica().endpoint)) useNext();
     return null;
