@@ -164,6 +164,7 @@ class FakeTenureTest {
     Seat seat = new Elector(newer).stand("orders").awaitSeat();
 
     assertEquals(2, seat.term());
+    tenure.advance(Duration.ofMillis(1)); // when the older one has heard
     ServiceException error = assertThrows(ServiceException.class, old::awaitSeat);
     assertTrue(error.getMessage().contains("superseded"));
   }
