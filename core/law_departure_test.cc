@@ -237,7 +237,7 @@ TEST(WithdrawTest, TheLastOfTwoCallsForAPlaceGivesItUp) {
   EXPECT_THAT(QueueIn(transaction), IsEmpty());
 }
 
-// Whoever keeps the session alive may have learned of the seat from its stream, and believe.
+// The client may have learned of the seat from its KeepAlive stream, and believe.
 TEST(WithdrawTest, ASeatIsKept) {
   auto at_once = Given();
   (void)Do(at_once, FirstCampaignBy("a", {.call_id = kFirst}));

@@ -90,8 +90,7 @@ struct Judgement {
   std::string why = {};  // for the log; empty if nothing was lost
 };
 
-// Whether this is the database of another service, with a history of its own, of which nothing is
-// remembered.
+// Whether this is another service's database, with a history that is not the remembered one.
 [[nodiscard]] bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight);
 
 [[nodiscard]] Judgement Judge(const HistoryMemory& memory, const HistorySight& sight);

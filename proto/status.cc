@@ -6,7 +6,7 @@ namespace tenure {
 namespace {
 
 constexpr std::string_view kReasonPrefix = "ERROR_REASON_";
-// A status travels in headers, twice, of which clients accept 8 KB. Longer messages end in "...".
+// Headers carry a status twice, and clients accept 8 KB of them. Longer messages end in "...".
 constexpr size_t kMessageBytesMax = 1'000;
 
 // Cuts between characters.

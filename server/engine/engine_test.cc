@@ -171,7 +171,7 @@ TEST_F(EngineTest, CommandsThatWaitTogetherMakeOneTransactionWhateverTheirPartit
   a_.Run();
 
   EXPECT_EQ(a_.metrics.transactions.Value() - transactions, 1);
-  EXPECT_THAT(all.lines(), SizeIs(3)) << "each is told once";
+  EXPECT_THAT(all.lines(), SizeIs(3)) << "one line each";
 }
 
 TEST_F(EngineTest, OtherReplicasAreToldOfEachPartitionThatATransactionChanges) {

@@ -49,8 +49,8 @@ class Lineage {
   [[nodiscard]] std::optional<ServerIdentity> server() const;
   // Why this database must not be used: it is that of another service than the wanted one.
   [[nodiscard]] std::optional<Error> wrong_service() const;
-  // How often terms were raised, or the database was another service's, so that all that was told
-  // before is void.
+  // How often all that observers have seen became void: terms were raised, or the database was
+  // another service's.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
   void Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch);

@@ -495,7 +495,7 @@ TEST_F(AccessTest, TheExpiryOfTheCertificateIsShownAndWarnedOf) {
       return std::abs(shown - end) < 60;
     });
   };
-  // A chain of so many certificates; answers with the end of the last.
+  // A chain of certificates that expire then. Returns when the last one does.
   const auto publish = [&](const std::vector<std::chrono::seconds>& valid_for) {
     std::string chain, key;
     for (const std::chrono::seconds duration : valid_for) {

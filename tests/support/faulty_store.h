@@ -57,7 +57,7 @@ class FaultyStore final : public Store {
     const std::lock_guard lock(mutex_);
     locked_sessions_.erase(session);
   }
-  // As if transactions had been tried again so often more.
+  // Adds retries that did not happen.
   void CountRetries(RetryReason reason, uint64_t times) {
     const std::lock_guard lock(mutex_);
     retries_[static_cast<size_t>(reason)] += times;

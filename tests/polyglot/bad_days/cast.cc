@@ -40,7 +40,7 @@ std::unique_ptr<Player> Cast::NewPlayer(const std::string& name, bool supersede,
             .supersede = supersede,
             .endpoints = endpoints},
       stage_.Ports(static_cast<size_t>(number) % stage_.replicas().size()));
-  // If it never stands, whoever waits for it says so.
+  // If it never stands, the next wait reports that.
   (void)Eventually([&] { return witness_.requests(process) > 0 || !player->Warnings().empty(); });
   return player;
 }
