@@ -25,7 +25,7 @@ v1::ObserveRequest Observation::Request() const {
     if (wish_.from_revision) {
       selector.set_from_revision(*wish_.from_revision);
     } else if (wish_.prefix && opened_) {
-      selector.set_from_revision(1);  // what came into being since: from its beginning
+      selector.set_from_revision(1);  // those created since: from their beginning
     }
   }
   return request;

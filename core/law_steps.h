@@ -54,7 +54,7 @@ void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, D
 void Vacate(TransactionState& transaction, ElectionState& state, Cause cause);
 // Ends the term of a leader whose session is over, and fills a vacant seat.
 void ReconcileElection(TransactionState& transaction, ElectionState& state);
-// How many elections come into being, for the caller's account, if this one exists from now on.
+// 1 if creating this election counts against the caller's quota, else 0.
 [[nodiscard]] uint64_t Creates(const ElectionState& state, const Principal& principal);
 // The election exists from now on.
 void BringIntoBeing(ElectionState& state, const Principal& principal);

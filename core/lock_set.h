@@ -17,8 +17,8 @@ struct LockSet {
     std::vector<SessionId> sessions;   // whose places in it are needed, and they themselves
     std::set<std::string> candidates;  // whose places are, too
     size_t departures = 0;             // how many terms may end: so many successors are needed
-    bool create = false;               // bring the election into being
-    // If it is not there: how many elections these identities have brought into being is needed.
+    bool create = false;               // create the election
+    // If it does not exist: whose numbers of created elections must be read.
     std::set<std::string> creators = {};
     bool past = false;  // what is kept of it
   };

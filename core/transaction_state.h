@@ -100,7 +100,7 @@ struct TransactionState {
   // `Reconcile`. What the latest command has decided counts.
   std::set<ElectionName> undecided;
   std::vector<AdminChange> admin_changes;
-  // The terms and revisions of elections that come into being later begin after no lower number.
+  // The terms and revisions of elections that are created later begin after no lower number.
   uint64_t origin_min = 0;
   // How many sessions were opened by candidates whose last session had expired while they lived.
   size_t premature_expirations = 0;

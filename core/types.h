@@ -109,11 +109,11 @@ struct Session {
 struct Quota {
   std::optional<uint64_t> sessions = {};     // alive at a time
   std::optional<uint64_t> candidacies = {};  // seats and places in queues
-  std::optional<uint64_t> elections = {};    // that it has brought into being, deleted ones too
+  std::optional<uint64_t> elections = {};    // that it has created, deleted ones too
 
   bool operator==(const Quota&) const = default;
   // Whether each campaign needs to know what the identity has taken on. Elections matter only to
-  // those that bring one into being.
+  // those that create one.
   [[nodiscard]] bool Limits() const { return sessions || candidacies; }
 };
 
@@ -218,15 +218,15 @@ struct Election {
 
   Settings settings = {};
   bool paused = false;       // no grant is made
-  bool deleted = false;      // and not brought into being again since
+  bool deleted = false;      // and not created again since
   DbTime vacant_until = {};  // no grant is made before
   std::optional<Appointment> appointment = {};
   DbTime cooling_until = {};           // the end of the last cool-down; 0 if there is none
   std::optional<DbTime> wake_at = {};  // when the passing of time alone may allow a grant
   Revision history_from = {};          // events before this one were deleted
-  // Nothing while somebody leads, or if nobody has since the election came into being.
+  // Nothing while somebody leads, or if nobody has since the election was created.
   std::optional<Vacancy> vacancy = {};
-  std::string creator = {};  // the identity that brought it into being; empty without a policy
+  std::string creator = {};  // the identity that created it; empty without a policy
 
   bool operator==(const Election&) const = default;
 };

@@ -30,7 +30,7 @@ void ElectionSeries::Read(const Election& election) {
   const MutexLock lock(mutex_);
   if (election.deleted) {
     const auto listed = listed_.find(election.name);
-    // It may have come into being again since.
+    // It may have been created again since.
     if (listed != listed_.end() && election.revision >= listed->second.revision) Remove(listed);
     return;
   }

@@ -50,7 +50,7 @@ struct Changes {
 // Sessions of one candidate in one election that one transaction takes notice of.
 inline constexpr size_t kNamedMax = 16;
 
-// Whose elections are to be counted, since one that they may bring into being is not there.
+// The identities whose created elections must be counted, because they may create a missing one.
 [[nodiscard]] std::set<std::string> CreatorsIn(const LockSet& locks,
                                                const TransactionState& loaded);
 

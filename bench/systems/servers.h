@@ -87,7 +87,7 @@ struct ServerSource {
   testing::DatabaseServer* mysql = nullptr;  // for Tenure on MySQL, if there is one
 };
 
-// Starts one that has no data. `name` is the one of its database, of which nothing is kept. Throws
+// Starts a server without data. `name` is that of its database, whose contents are dropped. Throws
 // std::runtime_error if the source lacks what it needs.
 [[nodiscard]] std::unique_ptr<Server> StartServer(Column system, const ServerSource& source,
                                                   const std::string& name);

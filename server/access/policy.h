@@ -35,8 +35,8 @@ struct Rule {
   std::vector<std::string> prefixes;
 };
 
-// Elections that an identity may bring into being if the policy does not say how many: each is a
-// row for good, so nobody is unlimited by accident.
+// Elections that an identity may create unless its policy sets another number: each row stays, so
+// nobody is unlimited by accident.
 inline constexpr uint64_t kElectionsDefault = 10'000;
 
 struct IdentityLimits {

@@ -108,7 +108,7 @@ Result<void> Record(Store& store, const Bumped& bumped, const Asker& asker) {
 }  // namespace
 
 Result<Bumped> BumpTerms(Store& store, const Asker& asker, const BeforeEach& before_each) {
-  // First, so that whatever comes into being meanwhile begins above all that was.
+  // First, so that elections created meanwhile begin above all earlier numbers.
   const auto origin = store.RaiseOrigin();
   if (!origin) return tl::unexpected(origin.error());
   const auto sessions = EndAllSessions(store, before_each);

@@ -186,7 +186,7 @@ std::optional<Error> Engine::WhyClosed() const {
   if (!started_) return WhyNotStarted();
   if (!lineage_.open()) {
     return Error{Reason::kStoreUnavailable,
-                 "the database lost commits; nothing is served until all terms were raised"};
+                 "the database lost commits; nothing is served until all terms have been raised"};
   }
   if (!feed_.behind_a_repair()) return std::nullopt;
   return Error{Reason::kStoreUnavailable,

@@ -226,7 +226,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   AddDuration(app, "--history-min-age", "TENURE_HISTORY_MIN_AGE", config.retention.age_min,
               "How long to keep events even beyond --history-max-events");
   AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
-              "How often to look for changes made by other replicas that did not tell");
+              "How often to poll for changes that other replicas did not announce");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long open calls may continue after SIGTERM");
   AddChoice<engine::OnLostCommits>(

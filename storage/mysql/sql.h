@@ -125,7 +125,7 @@ struct SmallCommit {
     const std::vector<std::pair<const ElectionName*, const Candidacy*>>& candidacies);
 [[nodiscard]] std::string SaveCoolDowns(const std::vector<CoolDown>& cool_downs);
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
-// Elections that come into being later begin after no lower number.
+// Elections that are created later begin after no lower number.
 [[nodiscard]] std::string RaiseOriginTo(uint64_t number);
 // Elections, and all that belongs to them, but operators' changes.
 // REQUIRES: nobody leads or waits there.

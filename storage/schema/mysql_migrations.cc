@@ -146,7 +146,7 @@ constexpr const char* kPlainSql[] = {
 
 // What operators do. MySQL has no IF NOT EXISTS for columns and keys: each ALTER adds all or none.
 constexpr const char* kAdministration[] = {
-    // Settings and control of one election. deleted: not brought into being (again) since. wake_at:
+    // Settings and control of one election. deleted: not created (again) since. wake_at:
     // when time alone may allow a grant. history_from: events before this revision were deleted.
     R"(ALTER TABLE elections
          ADD COLUMN lock_delay_us BIGINT NOT NULL DEFAULT 0,
@@ -410,7 +410,7 @@ constexpr const char* kSmallCommits[] = {
 };
 
 // Session ids are derived from the only row of session_key, which is made when it is first wanted.
-// creator: the identity that brought an election into being, by the server's policy; empty without
+// creator: the identity that created an election, by the server's policy; empty without
 // one.
 constexpr const char* kTenants[] = {
     R"(CREATE TABLE IF NOT EXISTS session_key (

@@ -157,7 +157,7 @@ void Ledger::CheckTakesEffectOnce(const Election& before, const Election& after,
         !before.appointment || before.appointment->candidate != appoint->candidate;
     excused |= void_since || appoint->reserve_for.has_value();
   } else if (std::holds_alternative<Delete>(command)) {
-    // It had come into being again, perhaps in this transaction: somebody led, or waited, or it was
+    // It had been created again, perhaps in this transaction: somebody led, or waited, or it was
     // configured.
     excused = !before.deleted || !events.empty() || before.next_ticket != after.next_ticket ||
               Recorded(before.name, AdminAction::kConfigured);

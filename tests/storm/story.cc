@@ -161,7 +161,7 @@ void ExpectEndsByOperators(const std::vector<EventRow>& events,
       EXPECT_EQ(deposed[event.term], 0);
     }
     if (event.cause == v1::CAUSE_DELETED) {
-      EXPECT_GE(deleted[event.term], 1);  // it may come into being, and go, without a grant
+      EXPECT_GE(deleted[event.term], 1);  // it may be created and deleted without a grant
     }
     if (event.cause == v1::CAUSE_APPOINTED_AWAY) {
       EXPECT_GE(appointed_away[event.term], 1);

@@ -56,7 +56,7 @@ class Observation:
         if self._wish.from_revision is not None:
             selector.from_revision = self._wish.from_revision
         elif self._wish.prefix and self._opened:
-            selector.from_revision = 1  # what came into being since: from its beginning
+            selector.from_revision = 1  # those created since: from their beginning
 
     def note(self, response: pb.ObserveResponse) -> Verdict:
         """What a message of the stream in use is. Only news counts as seen."""

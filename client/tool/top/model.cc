@@ -29,7 +29,7 @@ void Model::Listed(std::vector<v1::Election> elections, Time asked_at, Time now)
     }
     entries_.insert_or_assign(name, std::move(entry));
   }
-  // One that came into being while the list was read.
+  // One that was created while the list was read.
   for (auto& [name, entry] : before) {
     if (entry.changed_at >= asked_at) entries_.try_emplace(name, std::move(entry));
   }

@@ -56,7 +56,7 @@ export class Observation {
 
   private select(name: string): Selector {
     const { prefix, fromRevision } = this.wish;
-    // What came into being since everything was told: from its beginning.
+    // Those created since the last full listing: from their beginning.
     const from = fromRevision ?? (prefix && this.opened ? 1 : undefined);
     return { by: { $case: prefix ? "prefix" : "election", value: name }, fromRevision: from };
   }

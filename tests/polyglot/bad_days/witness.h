@@ -119,7 +119,7 @@ class Witness {
   std::condition_variable changed_;
   std::map<std::string, Told> told_;  // guarded by mutex_, as is all that follows
   std::map<uint64_t, Term> terms_;
-  std::set<std::string> found_;  // each is told once
+  std::set<std::string> found_;  // to report each violation once
   std::vector<std::string> untold_;
 };
 

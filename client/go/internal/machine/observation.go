@@ -74,7 +74,7 @@ func (o *Observation) selector(name string) *pb.Selector {
 	if o.wish.FromRevision != 0 {
 		selector.FromRevision = proto.Uint64(o.wish.FromRevision)
 	} else if o.wish.Prefix && o.opened {
-		selector.FromRevision = proto.Uint64(1) // what came into being since: from its beginning
+		selector.FromRevision = proto.Uint64(1) // those created since: from their beginning
 	}
 	return selector
 }

@@ -82,7 +82,7 @@ final class Observation {
     if (wish.fromRevision != SNAPSHOT) {
       selector.setFromRevision(wish.fromRevision);
     } else if (wish.prefix && opened) {
-      selector.setFromRevision(1); // what came into being since: from its beginning
+      selector.setFromRevision(1); // those created since: from their beginning
     }
     return selector.build();
   }
