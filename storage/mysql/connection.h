@@ -8,13 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "storage/mysql/config.h"
+#include "storage/mysql/error.h"
+#include "storage/mysql/login.h"
 #include "storage/mysql/server.h"
 
 namespace sql {
@@ -22,24 +23,6 @@ class Connection;
 }
 
 namespace tenure::mysql {
-
-class MySqlError : public std::runtime_error {
- public:
-  enum class Kind {
-    kConflict,      // deadlock, lock wait, certification: the transaction is to be tried again
-    kAway,          // the connection is of no more use
-    kUnfit,         // nor is the server: it cannot be written to, or has left its cluster
-    kNotCommitted,  // the connection broke during a commit, which did not happen: to be tried again
-    kInDoubt,  // the connection broke during a commit, and what became of it cannot be found out
-    kOther,    // the statement is wrong, or the user may not
-  };
-
-  MySqlError(Kind kind, int code, const std::string& message)
-      : std::runtime_error(message), kind(kind), code(code) {}
-
-  Kind kind;
-  int code;
-};
 
 using Cell = std::optional<std::string>;
 
@@ -71,9 +54,6 @@ auto ConvertAll(const Rows& rows, Convert convert) {
   for (const Row& row : rows) all.push_back(convert(row));
   return all;
 }
-
-// The one to log in with now. Throws MySqlError.
-[[nodiscard]] std::string PasswordOf(const Config& config);
 
 class Connection {
  public:

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/mysql/connection.h"
+#include "storage/mysql/error.h"
 
 namespace tenure::mysql {
 namespace {

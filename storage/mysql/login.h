@@ -1,0 +1,23 @@
+// One login to one server through the Connector, protected as the configuration asks. What must be
+// remembered from one login to the next is in storage/mysql/logins.h.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/mysql/config.h"
+
+namespace sql {
+class Connection;
+}
+
+namespace tenure::mysql {
+
+// The one to log in with now. Throws MySqlError.
+[[nodiscard]] std::string PasswordOf(const Config& config);
+
+// Throws MySqlError.
+[[nodiscard]] std::unique_ptr<sql::Connection> LogIn(const Config& config, const Address& address,
+                                                     const std::string& password);
+
+}  // namespace tenure::mysql
