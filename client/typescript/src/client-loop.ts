@@ -63,7 +63,7 @@ export class ClientLoop {
   ) {
     this.session = new Session(options);
     this.candidate = options.candidate;
-    this.connection = new Connection({ ...options, stub: surroundings.stub });
+    this.connection = new Connection({ ...options, surroundings });
     this.metrics = options.metrics;
   }
 

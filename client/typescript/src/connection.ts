@@ -14,7 +14,7 @@ import { MILLISECOND } from "./lease.js";
 import { ClientLog, type LoggerOption } from "./logger.js";
 import { chooseService, isWrongService } from "./service-choice.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
-import type { Stub } from "./surroundings.js";
+import { type Stub, type Surroundings, THIS_MACHINE } from "./surroundings.js";
 import { survey } from "./survey.js";
 import { checkEndpoints } from "./validation.js";
 
@@ -37,6 +37,8 @@ const OPTIONS: ChannelOptions = {
   "grpc.enable_http_proxy": 0,
 };
 
+const IDLE_MS = 30_000; // after a survey, only the replica in use has a stream
+
 const SERVICE_METADATA = "tenure-service-id";
 const NO_ANSWER = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
 
@@ -57,8 +59,7 @@ export interface ConnectionOptions extends LoggerOption {
   credentials?: Credentials;
   /** Absent: that of most endpoints. */
   serviceId?: string | undefined;
-  /** In place of gRPC. */
-  stub?: Stub | undefined;
+  surroundings?: Surroundings;
 }
 
 /** The replicas of one service, one of them in use. Any will do. */
@@ -72,14 +73,14 @@ export class Connection {
   private serviceId: string; // empty: unknown
   private readonly pinned: boolean;
   private readonly credentials: Credentials;
-  private readonly stub: Stub | undefined;
+  private readonly surroundings: Surroundings;
   private excluded = new Set<string>(); // endpoints, until the next survey
   private endSurvey = () => {};
 
   /** `known`: the service that was used before, if none is set. */
   constructor(options: ConnectionOptions, known = "") {
     const { endpoints, credentials, logger, serviceId = "" } = options;
-    this.stub = options.stub;
+    this.surroundings = options.surroundings ?? THIS_MACHINE;
     this.credentials = credentials;
     this.serviceId = serviceId || known;
     this.pinned = serviceId !== "";
@@ -228,7 +229,9 @@ export class Connection {
   }
 
   private open(endpoint: string): Replica {
-    const stub = this.stub ?? new ElectionServiceClient(endpoint, this.channelCredentials, OPTIONS);
+    const { stub: fake, idleMs = IDLE_MS } = this.surroundings;
+    const options = { ...OPTIONS, "grpc.client_idle_timeout_ms": idleMs };
+    const stub = fake ?? new ElectionServiceClient(endpoint, this.channelCredentials, options);
     return { endpoint, stub, answered: false, otherService: "" };
   }
 

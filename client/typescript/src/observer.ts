@@ -136,8 +136,9 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
     if (this.iterating) throw new Error("the observer is being iterated already");
     const { endpoints = "127.0.0.1:7070" } = this.options;
-    const { stub } = this.surroundings;
-    const connection = new Connection({ ...this.options, endpoints, stub }, this.knownService);
+    const { surroundings } = this;
+    const options = { ...this.options, endpoints, surroundings };
+    const connection = new Connection(options, this.knownService);
     this.iterating = true;
     try {
       while (!this.closing.signal.aborted) {

@@ -55,6 +55,8 @@ export interface Surroundings {
   after(milliseconds: number, call: () => void): () => void;
   /** Absent: gRPC. */
   readonly stub?: Stub;
+  /** After how long a connection without calls is closed; at least 1 s. */
+  readonly idleMs?: number;
 }
 
 export const THIS_MACHINE: Surroundings = {
