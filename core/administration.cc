@@ -164,7 +164,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
 
   if (election.leader) EndTerm(transaction, state, Cause::kDeleted, transaction.now);
   // What survives: the numbers that must never be used again, and the events of this transaction,
-  // of which nobody has been told.
+  // which nobody has seen.
   Election tombstone{election.name, election.term, election.revision, election.next_ticket};
   const auto untold = std::ranges::find(transaction.events, election.name, &Event::election);
   tombstone.history_from =

@@ -68,7 +68,7 @@ Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id
                                              (*alive)->candidate + "', not to '" + named + "'");
 }
 
-// Who lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
+// A candidate that lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
 // and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015), section 4.3.
 bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening,
                         const Principal& principal) {
@@ -113,7 +113,7 @@ void CampaignAsLeader(TransactionState& transaction, Election& election, const s
   ChangeValue(transaction, election, value);
 }
 
-// With what a session stands from now on: in its old place, if it has one, and else in a new one.
+// The session's candidacy from now on: in its old place, if it has one, or else in a new one.
 // It is out of the queue until it is inserted.
 Candidacy TakeCandidacy(ElectionState& state, const Session& session, int32_t priority,
                         const std::string& value, CallId call_id) {
@@ -218,7 +218,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
     }
   }
 
-  // Whoever takes over from its older sessions takes on no more than these had.
+  // A takeover from older sessions takes on no more than these had.
   const bool takes_over = !inheritance.from.empty();
   const Usage more{session == nullptr && !takes_over ? 1u : 0u,
                    !leads && !waits && !takes_over ? 1u : 0u, Creates(state, command.principal)};

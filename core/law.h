@@ -198,14 +198,14 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
                                     const Principal& principal = {});
 
 // The database's clock was set, ahead or back, perhaps more than once, and now shows `now`. A lease
-// that has not been ended begins anew, since its end may be by any of these clocks. Safe to do
+// that has not been ended starts again, since its end may be by any of these clocks. Safe to do
 // twice.
 void FollowClock(TransactionState& transaction, const SessionId& id);
 
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
 [[nodiscard]] Result<Session> EndSession(TransactionState& transaction, const SessionId& id,
                                          Cause cause, const Principal& principal = {});
-// The same, asked for by an operator. Recorded, if the session had not ended before.
+// EndSession on behalf of an operator. Recorded, if the session had not ended before.
 [[nodiscard]] Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
                                             const Asker& asker);
 

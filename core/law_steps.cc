@@ -45,7 +45,7 @@ std::optional<DbTime> NextEndOfCoolDown(const TransactionState& transaction,
   return next;
 }
 
-// Who was appointed goes first, whatever the queue says.
+// An appointed candidate goes first, wherever it is in the queue.
 bool PromoteAppointed(TransactionState& transaction, ElectionState& state) {
   for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
     const bool appointed = place->candidate == state.election.appointment->candidate;
@@ -63,7 +63,7 @@ DbTime Began(const Outage& outage, const Leader& leader) {
 }
 
 // Whether a holder renewed its lease until the database went away, and had stopped believing in it
-// when the database was back, or so soon afterwards that it had hardly a chance.
+// when the database was back, or too soon afterwards to renew it.
 bool LostToOutage(const Outage& outage, const Leader& leader, const Session& session) {
   const Duration missable = session.lease_ttl / 2;  // a holder has renewed it by then
   const DbTime began = Began(outage, leader);
@@ -103,8 +103,8 @@ const Incumbent* KeptFor(const TransactionState& transaction, const Election& el
   return kept ? incumbent : nullptr;
 }
 
-// Not enough of the queue was read. The election is due at once: whoever searches next finds it,
-// should the replica that committed this not come to it.
+// Not enough of the queue was read. The election is due at once: the next search of any replica finds
+// it if the replica that committed this does not get to it.
 void LeaveUndecided(TransactionState& transaction, ElectionState& state) {
   transaction.undecided.insert(state.election.name);
   state.election.wake_at = transaction.now;
@@ -122,7 +122,7 @@ void PromoteIncumbent(TransactionState& transaction, ElectionState& state,
   state.election.wake_at = incumbent.until;
 }
 
-// The first in the queue whose session is alive, who is not kept out, and who wants to lead.
+// The first in the queue that has a live session, is not kept out, and wants to lead.
 void PromoteFirst(TransactionState& transaction, ElectionState& state) {
   for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
     if (state.horizon && state.horizon->Before(*place)) break;
@@ -325,7 +325,7 @@ void ReconcileElection(TransactionState& transaction, ElectionState& state) {
 }
 
 uint64_t Creates(const ElectionState& state, const Principal& principal) {
-  // The row of a deleted election is its creator's, whoever makes it anew.
+  // A deleted election still counts for its creator, who takes on nothing by creating it again.
   return !state.exists && state.election.creator != principal.identity ? 1 : 0;
 }
 

@@ -24,7 +24,7 @@ void End(TransactionState& transaction, Session& session, Cause cause);
                                          const Principal& principal);
 // Renews a lease, from `now`.
 void ExtendLease(Session& session, DbTime now);
-// When a lease that was renewed before `now` ends at the latest, for all that its holder believes.
+// The latest end of a lease that was renewed before `now`, as far as its holder may believe in it.
 [[nodiscard]] DbTime LongestLease(const Session& session, DbTime now);
 
 // Queues.
@@ -40,7 +40,7 @@ void InsertInQueue(ElectionState& state, Candidacy candidacy);
 // Seats.
 
 [[nodiscard]] bool Leads(const ElectionState& state, const SessionId& id);
-// Whether the seat, were it vacant, might go to this candidate now, were it the only one.
+// Whether this candidate could get the seat now if the seat were vacant and nobody else waited.
 [[nodiscard]] bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
                             const std::string& candidate, int32_t priority);
 void Record(TransactionState& transaction, Election& election, EventType type,

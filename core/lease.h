@@ -12,7 +12,7 @@
 
 namespace tenure {
 
-// A holder believes in its lease for less than it lasts, by one part in so many.
+// A holder trusts all but 1/kBeliefDivisor of its lease.
 inline constexpr int kBeliefDivisor = 10;
 
 class Lease {

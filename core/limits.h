@@ -23,8 +23,8 @@ inline constexpr size_t kReasonBytesMax = 255;
 inline constexpr size_t kCoolDownsMax = 100;  // of one election
 inline constexpr Duration kAdminDurationMax = std::chrono::hours(24);
 inline constexpr uint64_t kAdminQueueMax = 1'000'000;
-// An election that was used later is not purged. So all that happened in it was long told, by
-// replicas that were stopped for hours, too.
+// An election that was used more recently is not purged. So all of its events were published long
+// ago, even by replicas that were stopped for hours.
 inline constexpr Duration kUnusedMin = std::chrono::hours(24);
 // The minimum by which numbers are raised after commits were lost.
 inline constexpr uint64_t kBumpMin = 1'000'000;

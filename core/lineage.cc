@@ -5,7 +5,7 @@
 namespace tenure {
 namespace {
 
-// How what is remembered is contradicted; empty if it is not.
+// What contradicts the memory; empty if nothing does.
 std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight) {
   for (size_t partition = 0; partition < memory.seen.size(); ++partition) {
     if (sight.offsets[partition] >= memory.seen[partition]) continue;
@@ -33,7 +33,7 @@ Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
   if (lost && sight.latest->number >= memory.epoch) {
     return {Verdict::kIsLost, "another replica found that commits were lost"};
   }
-  // What was lost before the terms were raised matters no more.
+  // A loss before the terms were raised no longer matters.
   const bool knows = memory.epoch > 0 && sight.repaired <= memory.epoch;
   if (knows) {
     const std::string why = Contradiction(memory, sight);
@@ -41,7 +41,7 @@ Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
   }
   if (!sight.latest) return {Verdict::kBegins, ""};
   if (sight.latest->server == sight.server.history) {
-    // What the epoch says of the server must stay true.
+    // What the epoch says about the server must stay true.
     const bool same = sight.latest->lossless == sight.server.lossless &&
                       sight.latest->guards_write == sight.server.guards_write;
     return {same ? Verdict::kGoesOn : Verdict::kBegins, ""};

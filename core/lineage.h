@@ -32,9 +32,9 @@ struct Epoch {
 
   uint64_t number = 0;  // from 1, rising
   uint64_t token = 0;   // random: two histories may both have an epoch of this number
-  // Whose history goes on here: all servers of a cluster have the same. Compared, not read.
+  // The server or cluster whose history continues here. Compared, not parsed.
   std::string server = {};
-  // Whatever is promoted in place of that server has all its commits.
+  // Any server that is promoted in its place has all of its commits.
   bool lossless = false;
   State state = State::kOpen;
   DbTime began_at = {};
@@ -58,7 +58,7 @@ struct ServerIdentity {
   std::vector<std::string> warnings = {};  // what puts commits at risk
 };
 
-// What a database says of itself, read under the locks of all partitions.
+// What a database says about itself, read under the locks of all partitions.
 struct HistorySight {
   ServerIdentity server;
   PartitionOffsets offsets{};
@@ -83,7 +83,7 @@ enum class Verdict {
   kGoesOn,  // the latest epoch is the one to work in
   kBegins,  // the first epoch, or that of a server which has every commit of the one before
   kLost,    // commits were, or may have been, lost: an epoch of that state must begin
-  kIsLost,  // somebody has found that before
+  kIsLost,  // a replica has already found that
 };
 struct Judgement {
   Verdict verdict = Verdict::kGoesOn;

@@ -14,13 +14,13 @@ namespace tenure {
 struct LockSet {
   // Of one election, its row, and:
   struct Part {
-    std::vector<SessionId> sessions;   // whose places in it are needed, and they themselves
-    std::set<std::string> candidates;  // whose places are, too
-    size_t departures = 0;             // how many terms may end: so many successors are needed
+    std::vector<SessionId> sessions;   // needed, with their places in it
+    std::set<std::string> candidates;  // whose places are needed, too
+    size_t departures = 0;             // terms that may end, each of which needs a successor
     bool create = false;               // create the election
     // If it does not exist: whose numbers of created elections must be read.
     std::set<std::string> creators = {};
-    bool past = false;  // what is kept of it
+    bool past = false;  // read its `Past`
   };
 
   std::map<ElectionName, Part> elections;

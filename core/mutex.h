@@ -1,5 +1,5 @@
 // Mutexes that a compiler checks: what is TENURE_GUARDED_BY a mutex is used under its lock only,
-// and what TENURE_REQUIRES it is called under it only. `make check` has clang look
+// and what TENURE_REQUIRES it is called under it only. `make check` runs clang's analysis
 // (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html); to other compilers these are std::mutex,
 // std::unique_lock and std::condition_variable.
 #pragma once
@@ -31,7 +31,7 @@ class TENURE_THREAD_SAFETY(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for as long as it lives, but for what is between Unlock and Lock.
+// Holds a mutex for as long as it lives, except between Unlock and Lock.
 class TENURE_THREAD_SAFETY(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) TENURE_THREAD_SAFETY(acquire_capability(mutex))

@@ -2,7 +2,7 @@
 //
 // Nothing remembers a purged election, and its name may be used again. So all new elections begin
 // after the highest number of every one that was ever purged (`TransactionState::origin_min`): no
-// term is granted twice, and no revision is told twice.
+// term is granted twice, and no revision is published twice.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class Purged {
   kPartly,  // some of its events are gone, and it is still there
 };
 
-// Whether nothing that lasts speaks against it: nobody leads or waits, and no operator has paused
+// Whether nothing permanent keeps it: nobody leads or waits, and no operator has paused
 // it or given it settings that count. A deleted election has neither.
 [[nodiscard]] bool MayBeUnused(const Election& election);
 

@@ -5,13 +5,13 @@
 namespace tenure {
 namespace {
 
-// Equal but for the end of the lease: it may have been renewed since.
+// Equal except for the end of the lease: it may have been renewed since.
 bool SameSession(Session a, const Session& b) {
   a.expires_at = b.expires_at;
   return a == b;
 }
 
-// Equal but for what a grant, a resignation, a new place or a new value changes.
+// Equal except for what a grant, a resignation, a new place or a new value changes.
 bool SameSettings(Election a, const Election& b) {
   a.term = b.term;
   a.revision = b.revision;

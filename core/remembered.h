@@ -2,8 +2,8 @@
 // which the database commits only if nothing of it has changed. Pure.
 //
 // After H. T. Kung and J. T. Robinson, "On Optimistic Methods for Concurrency Control" (TODS 1981):
-// read, validate, write. What is validated is all that the law looks at, so only states whose whole
-// truth is in the rows of elections and sessions are decided in this way.
+// read, validate, write. What is validated is all that the law looks at, so only states that
+// are entirely in the rows of elections and sessions are decided in this way.
 #pragma once
 
 #include "core/transaction_state.h"
@@ -11,8 +11,8 @@
 
 namespace tenure {
 
-// The `now` of a remembered state is no earlier than the database's clock when the law decided, and
-// may be so far from it when the database compares.
+// The `now` of a remembered state is no earlier than the database's clock when the law decided. The
+// maximum difference between the two when the database compares.
 inline constexpr Duration kRememberedClockTolerance = std::chrono::milliseconds(50);
 
 // Whether all that the law asks about an election is in its row, and time alone changes none of its

@@ -13,7 +13,7 @@
 
 namespace tenure {
 
-// What is kept of what happened in an election.
+// What the history of an election still shows.
 struct Past {
   std::optional<Revision> oldest = {};  // of its events; nothing: it has none
   // The time of the latest event, or of an operator's later change. Nothing: there is neither.
@@ -52,13 +52,13 @@ struct ElectionState {
 struct Succession {
   std::optional<Vacancy> vacancy;  // nothing: it was never held before, or not since a deletion
   bool appointed = false;          // by an operator
-  bool returned = false;           // to whom an outage had cost it
+  bool returned = false;           // to the holder that an outage had cost it
 
   bool operator==(const Succession&) const = default;
 };
 
-// A replica hears from its database more often than that; so this is how much later an outage may
-// have begun than it seems, and no shorter silence is one.
+// A replica hears from its database more often than this. So an outage may have begun this much
+// later than it seems, and no shorter silence counts as an outage.
 inline constexpr Duration kOutageMin = std::chrono::milliseconds(750);
 
 // The last time that nobody could renew a lease: the database was away from a replica, from its
@@ -83,7 +83,7 @@ struct TransactionState {
   // them is decided.
   std::set<ElectionName> busy;
   std::set<SessionId> busy_sessions;
-  // What is busy may not be decided now, by a clock that is not trusted: nobody has locked it.
+  // What is busy was not locked by others: it may not be decided yet by a clock that is not trusted.
   bool put_off = false;
   // Of the identities that have a quota, as far as it was asked for (LockSet), as of now: what is
   // taken on at this moment in other transactions is not in it.

@@ -97,11 +97,11 @@ struct Session {
   // Adaptive leases: what the candidate asked for, and since when the lease is as long as it is.
   Duration lease_ttl_asked{0};
   DbTime lease_ttl_since = {};
-  std::string identity = {};  // of who opened it, by the server's policy; empty without one
+  std::string identity = {};  // that opened it, by the server's policy; empty without one
 
   bool operator==(const Session&) const = default;
   [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }
-  // By everybody, unless the policy knows both who opened it and who calls.
+  // By everybody, unless the policy knows the identities of both the opener and the caller.
   [[nodiscard]] bool MayBeUsedBy(const Principal& principal) const;
 };
 
@@ -172,8 +172,8 @@ struct Leader {
 
 // What operators set for one election.
 struct Settings {
-  Duration lock_delay{0};         // the seat stays empty so long after an unclean end
-  Duration min_hold{0};           // who resigns earlier leaves an empty seat until this has passed
+  Duration lock_delay{0};         // how long the seat stays empty after an unclean end
+  Duration min_hold{0};           // after an earlier resignation the seat stays empty until then
   Duration lease_ttl_default{0};  // 0: the server's
   Duration lease_ttl_max{0};      // 0: the server's
   uint64_t queue_max = 0;         // 0: the server's
@@ -184,13 +184,13 @@ struct Settings {
 // Whom an operator wants to lead next.
 struct Appointment {
   std::string candidate;
-  // So long the seat is kept for a candidate that does not stand. Nothing: it has to stand.
+  // Until when the seat is kept even if the candidate does not stand. Nothing: it has to stand.
   std::optional<DbTime> until = {};
 
   bool operator==(const Appointment&) const = default;
 };
 
-// Who lost a seat only because the database was away, and until when it is kept for it.
+// A candidate that lost the seat only because the database was away, and until when it is kept.
 struct Incumbent {
   std::string candidate;
   DbTime until;
@@ -198,7 +198,7 @@ struct Incumbent {
   bool operator==(const Incumbent&) const = default;
 };
 
-// How and since when a seat is empty that somebody held before.
+// Why, and since when, a seat is empty that somebody held before.
 struct Vacancy {
   Cause cause = Cause::kNone;  // of the last term's end
   DbTime since;                // the end of the term, or of the lease that was not renewed
@@ -231,7 +231,7 @@ struct Election {
   bool operator==(const Election&) const = default;
 };
 
-// For whom a vacant seat is, or was, kept; nothing if for nobody.
+// The candidate for which a vacant seat is, or was, kept. Null: there is none.
 [[nodiscard]] const Incumbent* IncumbentOf(const Election& election);
 
 // One committed change. `term`, `session`, `candidate`, `value` and `elected_at` are those of the
@@ -250,8 +250,8 @@ struct Event {
 };
 
 // Whether no event of the election came before this one, unless it is hidden (`history_from`).
-// Terms and revisions begin with the same number; both rise with a grant, and only revisions with
-// anything else, of which there is some before the next grant.
+// Terms and revisions begin with the same number. A grant raises both; every other event raises only
+// the revision, and at least one comes before the next grant.
 [[nodiscard]] bool IsFirst(const Event& event);
 // Whether an election has had an event, since it began or its numbers were raised.
 [[nodiscard]] bool HasEvents(const Election& election);
@@ -302,8 +302,8 @@ struct AdminChange {
   bool operator==(const AdminChange&) const = default;
 };
 
-// Every election belongs to one partition, the same on every replica and for ever: partitions order
-// the changes that replicas tell each other. The stores' schema holds one row for each; its
+// Every election belongs to one partition, the same on every replica and at all times: partitions
+// order the changes that replicas publish. The stores' schema holds one row for each; its
 // tables call a partition a lane, and an offset a position.
 inline constexpr int kPartitionCount = 4;
 // FNV-1a of the name.
