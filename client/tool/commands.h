@@ -25,10 +25,9 @@ struct CommonOptions {
   TlsOptions tls_files;
   std::string service_id;  // empty: not pinned
 
-  // Null: without TLS. Starts threads, so signals must be blocked before.
-  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const {
-    return tls ? TlsCredentials(tls_files) : nullptr;
-  }
+  // Null: without TLS. Starts threads, so signals must be blocked before. Throws
+  // std::invalid_argument if a file cannot be used.
+  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const;
 };
 
 struct CampaignOptions {

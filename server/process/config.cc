@@ -358,6 +358,8 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   config.metrics.version = kVersion;
   config.metrics.store = std::holds_alternative<SqliteLocation>(config.store) ? "sqlite" : "mysql";
   if (auto* mysql = std::get_if<mysql::Config>(&config.store)) {
+    if (const auto fault = mysql::FaultOfFiles(mysql->tls))
+      return tl::unexpected(WrongUsage("--store: " + *fault));
     if (!password_file.empty()) {
       const auto password = mysql::ReadPassword(password_file);
       if (!password)

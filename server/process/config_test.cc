@@ -410,6 +410,13 @@ TEST_F(ConfigTest, ABadStoreIsRefused) {
   EXPECT_THAT(Refused({"--store", "mysql://u@h"}), HasSubstr("database is missing"));
 }
 
+TEST_F(ConfigTest, ACaOfTheDatabaseThatHoldsNoCertificateIsRefused) {
+  EXPECT_EQ(Refused({"--store", "mysql://u@h/d?tls=verify-ca&tls-ca=/dev/null"}),
+            "tenured: --store: /dev/null holds no certificate\n");
+  EXPECT_EQ(Refused({"--store", "mysql://u@h/d?tls=verify-ca&tls-ca=/nowhere"}),
+            "tenured: --store: cannot read /nowhere\n");
+}
+
 // --- The password ---
 
 TEST_F(ConfigTest, TheDefaultPasswordIsEmpty) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -45,6 +46,9 @@ struct Config {
   Tls tls;
   size_t connections_max = 8;
 };
+
+// Why a login cannot use these files now, in one line; nothing if it can.
+[[nodiscard]] std::optional<std::string> FaultOfFiles(const Tls& tls);
 
 // The first line of a file. The error is the reason, in one line.
 [[nodiscard]] tl::expected<std::string, std::string> ReadPassword(const std::string& file);

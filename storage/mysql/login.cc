@@ -13,6 +13,7 @@
 #include "storage/mysql/error.h"
 #include "storage/mysql/login_gate.h"
 #include "storage/mysql/session.h"
+#include "tls/pem_files.h"
 
 namespace tenure::mysql {
 namespace {
@@ -84,15 +85,12 @@ bool IsLimit(int code) {
 
 void SetTls(sql::ConnectOptionsMap& options, const Tls& tls) {
   if (tls.mode == Tls::Mode::kDisabled) return;
+  if (const auto fault = FaultOfFiles(tls)) throw MySqlError(MySqlError::Kind::kAway, 0, *fault);
   options["sslEnforce"] = true;  // which means that TLS is used if the server offers it
   const std::pair<const char*, const std::string&> files[] = {
       {"sslCA", tls.ca}, {"sslCert", tls.certificate}, {"sslKey", tls.key}};
   for (const auto& [option, path] : files) {
-    if (path.empty()) continue;
-    if (!std::ifstream(path)) {
-      throw MySqlError(MySqlError::Kind::kAway, 0, "cannot read '" + path + "'");
-    }
-    options[option] = sql::SQLString(path);
+    if (!path.empty()) options[option] = sql::SQLString(path);
   }
   if (tls.mode == Tls::Mode::kVerifyIdentity) options["sslVerify"] = true;
 }
@@ -139,6 +137,14 @@ std::unique_ptr<sql::Connection> Connect(const Config& config, const Address& ad
 }
 
 }  // namespace
+
+std::optional<std::string> FaultOfFiles(const Tls& tls) {
+  for (const std::string& path : {tls.ca, tls.certificate}) {
+    auto fault = path.empty() ? std::nullopt : tls::FaultOfCertificates(path);
+    if (fault) return fault;
+  }
+  return tls.key.empty() ? std::nullopt : tls::FaultOfKey(tls.key);
+}
 
 tl::expected<std::string, std::string> ReadPassword(const std::string& file) {
   std::ifstream stream(file);

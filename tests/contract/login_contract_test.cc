@@ -171,9 +171,16 @@ TEST_F(LoginTest, AUserMayNeedTls) {
               AllOf(HasSubstr("1045"), HasSubstr("REQUIRE SSL")));
 }
 
-TEST_F(LoginTest, AFileThatCannotBeReadIsNamed) {
+TEST_F(LoginTest, AFileThatCannotBeUsedIsNamed) {
   EXPECT_THAT(Refusal(url_ + "?tls=verify-ca&tls-ca=/nowhere.pem"),
-              HasSubstr("cannot read '/nowhere.pem'"));
+              HasSubstr("cannot read /nowhere.pem"));
+  EXPECT_THAT(Refusal(url_ + "?tls=verify-ca&tls-ca=/dev/null"),
+              HasSubstr("/dev/null holds no certificate"));
+  EXPECT_THAT(Refusal(url_ + "?tls=required&tls-cert=/dev/null&tls-key=/dev/null"),
+              HasSubstr("/dev/null holds no certificate"));
+  EXPECT_THAT(Refusal(url_ + "?tls=required&tls-cert=" + File("ca.pem", authority_.certificate()) +
+                      "&tls-key=/dev/null"),
+              HasSubstr("/dev/null holds no private key"));
 }
 
 TEST_F(LoginTest, ASocketLeadsToALocalServer) {

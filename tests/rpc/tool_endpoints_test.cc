@@ -109,6 +109,25 @@ TEST_F(WrongEndpointsTest, TheToolNamesTheEndpointAndTheCauseInOneLine) {
   close(silent);
 }
 
+TEST_F(WrongEndpointsTest, ATlsFileThatCannotBeUsedIsWrongUsage) {
+  const std::string key = Write("right.key", authority_.Issue("right", "IP:127.0.0.1").key);
+  for (const auto& [flags, fault] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--tls-ca", "/nowhere"}, "cannot read /nowhere"},
+           {{"--tls-ca", "/dev/null"}, "/dev/null holds no certificate"},
+           {{"--tls-ca", "/"}, "/ holds no certificate"},
+           {{"--tls-cert", "/dev/null", "--tls-key", key}, "/dev/null holds no certificate"},
+           {{"--tls-cert", ca_, "--tls-key", "/dev/null"}, "/dev/null holds no private key"}}) {
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"leader", "e"}, {"run", "e", "--", "true"}, {"status"}}) {
+      const auto process = Start({kNobody, flags, fault}, command);
+
+      EXPECT_EQ(process->Wait(), 2);
+      EXPECT_THAT(process->Errors(), StartsWith("tenure: " + fault));
+      EXPECT_THAT(process->Errors(), MatchesRegex("[^\n]*\n"));
+    }
+  }
+}
+
 TEST_F(WrongEndpointsTest, EveryCommandHasOneExitCodeForUnavailable) {
   ExpectOneLine({{kNobody, {}, "connection refused"}},
                 {{"list"},
