@@ -68,8 +68,9 @@ Result<Session*> FindStanding(TransactionState& transaction, const SessionId& id
                                              (*alive)->candidate + "', not to '" + named + "'");
 }
 
-// A candidate that lost its session while it lived gets a longer lease next time. After Niazi, Ismail, Berthou
-// and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015), section 4.3.
+// A candidate that lost its session while it lived gets a longer lease next time. After Niazi,
+// Ismail, Berthou and Dowling, "Leader Election Using NewSQL Database Systems" (DAIS 2015),
+// section 4.3.
 bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& opening,
                         const Principal& principal) {
   if (!opening.previous) return false;

@@ -250,8 +250,8 @@ struct Event {
 };
 
 // Whether no event of the election came before this one, unless it is hidden (`history_from`).
-// Terms and revisions begin with the same number. A grant raises both; every other event raises only
-// the revision, and at least one comes before the next grant.
+// Terms and revisions begin with the same number. A grant raises both; every other event raises
+// only the revision, and at least one comes before the next grant.
 [[nodiscard]] bool IsFirst(const Event& event);
 // Whether an election has had an event, since it began or its numbers were raised.
 [[nodiscard]] bool HasEvents(const Election& election);
