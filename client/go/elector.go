@@ -137,7 +137,8 @@ func NewElector(client *Client, options ElectorOptions) (*Elector, error) {
 // If it returns an error, the seat is resigned and Run returns that error. A panic of `lead` resigns too.
 //
 // Run returns nil when ctx has ended, after Resign, and after the only term with OneTerm; and an error if
-// the service refuses this elector for good. When it returns, the work and all callbacks have ended, and
+// the service refuses this elector for good. With OneTerm, nil after the end of ctx would not say whether
+// `lead` was called: if it was not, Run returns the error of ctx. When it returns, the work and all callbacks have ended, and
 // the seat is given up; it waits for the service's answer for at most a second. Called from a callback, it
 // returns ErrCallback.
 func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat Seat) error) error {
@@ -154,17 +155,28 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context, seat S
 	for {
 		select {
 		case term := <-s.terms:
-			if err := s.work(term, lead); err != nil || s.options.OneTerm {
+			if called, err := s.work(term, lead); err != nil || (called && s.options.OneTerm) {
 				return err
 			}
 		case <-s.left:
-			return nil
+			return s.unled(ctx)
 		case <-s.gone:
-			return s.result()
+			if err := s.result(); err != nil {
+				return err
+			}
+			return s.unled(ctx)
 		case <-s.loop.done: // by a Close, which all electors have left before
-			return nil
+			return s.unled(ctx)
 		}
 	}
+}
+
+// unled is the error of a Run that ends with its context before its only term.
+func (s *stand) unled(ctx context.Context) error {
+	if s.options.OneTerm {
+		return ctx.Err()
+	}
+	return nil
 }
 
 // Run makes an elector for the election, with all other options as they are by default, and runs it.
@@ -176,19 +188,19 @@ func (c *Client) Run(ctx context.Context, election string, lead func(ctx context
 	return elector.Run(ctx, lead)
 }
 
-func (s *stand) work(term *begun, lead func(context.Context, Seat) error) error {
+func (s *stand) work(term *begun, lead func(context.Context, Seat) error) (called bool, err error) {
 	s.worker.enter()
 	defer s.worker.leave()
 	defer s.workEnded()
 	defer term.end(nil)
 	if term.ctx.Err() != nil {
-		return nil
+		return false, nil
 	}
-	err := lead(term.ctx, term.seat)
+	err = lead(term.ctx, term.seat)
 	if term.ctx.Err() != nil {
-		return nil
+		err = nil
 	}
-	return err
+	return true, err
 }
 
 // Stand begins to stand without work, for programs that ask IsLeader. It does not wait.

@@ -166,6 +166,23 @@ func TestTheContextEndsBeforeTheLeaseDoes(t *testing.T) {
 	}
 }
 
+func TestWithOneTermRunReturnsTheErrorOfAContextThatEndsBeforeIt(t *testing.T) {
+	service := startService(t)
+	leader := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint}), tenure.ElectorOptions{Election: "nightly"})
+	must(t, leader.Stand())
+	eventually(t, "it leads", leader.IsLeader)
+	ctx, cancel := context.WithCancel(context.Background())
+	elector := newElector(t, newClient(t, tenure.ClientOptions{Endpoints: service.endpoint}), tenure.ElectorOptions{
+		Election: "nightly", OneTerm: true, OnStanding: func(tenure.QueuePlace) { cancel() },
+	})
+
+	err := elector.Run(ctx, func(context.Context, tenure.Seat) error { return nil })
+
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 func TestWorkThatDoesNotStopIsToldOfByTheWatchdog(t *testing.T) {
 	service := startService(t)
 	said := newLog()
