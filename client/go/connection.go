@@ -28,6 +28,8 @@ const (
 	// A connection may take longer than the pause between two: to another continent, or to a busy
 	// server.
 	connectTimeout = 3 * time.Second
+	// A replica that is not used needs no connection.
+	idleTimeout = 30 * time.Second
 	// The health of the server as a whole. A replica that says that it does not serve is as good as
 	// unreachable, and of several behind one name only those that serve are used.
 	healthChecked = `{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`
@@ -85,6 +87,7 @@ func baseOptions(healthCheck bool) []grpc.DialOption {
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: connectTimeout}),
 		// A full page of elections with long values is larger than gRPC's own limit.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
+		grpc.WithIdleTimeout(idleTimeout),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithResolvers(newNames()),
 		grpc.WithNoProxy(),
@@ -122,13 +125,10 @@ func (c *connection) moveOn() {
 // reconnect : nothing came back from the replica in use. If its connection stands, it is made anew,
 // and whatever is under way on it fails. One that is only being made is waited for.
 func (c *connection) reconnect() {
-	if c.replica().channel.GetState() == connectivity.Ready {
-		c.reopen(c.inUse)
+	old := &c.replicas[c.inUse]
+	if old.channel.GetState() != connectivity.Ready {
+		return
 	}
-}
-
-func (c *connection) reopen(i int) {
-	old := &c.replicas[i]
 	if opened, err := c.open(old.endpoint, c.healthCheck); err == nil { // as it was the first time
 		_ = old.channel.Close()
 		opened.foreign = old.foreign

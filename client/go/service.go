@@ -103,7 +103,6 @@ type survey struct {
 	answers   []machine.Answer
 	withoutID bool // one of them answered, but did not say
 	failure   unanswered
-	pending   map[int]bool // those that have not answered
 }
 
 // unanswered is the error of a replica that did not say to which service it belongs.
@@ -123,19 +122,19 @@ func identify(ctx context.Context, cancel func(), replicas []replica, known stri
 		err      error
 	}
 	heard := make(chan said, len(replicas))
-	found := survey{answers: make([]machine.Answer, len(replicas)), pending: map[int]bool{}}
+	found := survey{answers: make([]machine.Answer, len(replicas))}
 	for i, replica := range replicas {
 		i, replica := i, replica
 		found.answers[i].Endpoint = replica.endpoint
-		found.pending[i] = true
 		go func() {
 			response, err := replica.client.Identify(ctx, &pb.IdentifyRequest{})
 			heard <- said{i, response, err}
 		}()
 	}
-	for len(found.pending) > 0 {
+	left := len(replicas)
+	for left > 0 {
 		one := <-heard // soon after the context has ended
-		delete(found.pending, one.which)
+		left--
 		switch code := status.Code(one.err); {
 		case one.err == nil && one.response.GetServiceId() != "":
 			found.answers[one.which].ServiceID = one.response.GetServiceId()
@@ -148,7 +147,6 @@ func identify(ctx context.Context, cancel func(), replicas []replica, known stri
 			break
 		}
 	}
-	left := len(found.pending)
 	go func() {
 		defer cancel()
 		for ; left > 0; left-- {
@@ -176,11 +174,6 @@ func (c *connection) use(m *membership, found survey) {
 			}
 		}
 	}
-	for i := range c.replicas { // a client has one connection
-		if i != c.inUse && !found.pending[i] {
-			c.reopen(i)
-		}
-	}
 }
 
 // hearLate : a replica has answered after more than half had agreed; the id is empty if it did not say.
@@ -188,9 +181,6 @@ func (c *connection) hearLate(m *membership, which int, id string) {
 	if endpoint := c.replicas[which].endpoint; id != "" && id != m.id {
 		m.warn(endpoint, id)
 		c.leave(endpoint)
-	}
-	if which != c.inUse {
-		c.reopen(which)
 	}
 }
 

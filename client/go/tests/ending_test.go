@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"tenure"
 )
 
@@ -13,7 +15,10 @@ import (
 func freezing(t *testing.T, service *service, lease time.Duration) (client *tenure.Client, freeze func()) {
 	t.Helper()
 	relays := []*relay{startRelay(t, service.endpoint), startRelay(t, service.endpoint)}
-	client = newClient(t, tenure.ClientOptions{Endpoints: relays[0].endpoint + "," + relays[1].endpoint, LeaseTTL: lease})
+	client = newClient(t, tenure.ClientOptions{
+		Endpoints: relays[0].endpoint + "," + relays[1].endpoint, LeaseTTL: lease,
+		DialOptions: []grpc.DialOption{grpc.WithIdleTimeout(time.Second)}, // of the one that is not used
+	})
 	return client, func() {
 		eventually(t, "one of them is used", func() bool { return relays[0].open.Load()+relays[1].open.Load() == 1 })
 		relays[relays[1].open.Load()].hang()
