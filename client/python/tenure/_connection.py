@@ -44,6 +44,8 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_reconnect_backoff_ms", 200),
     # Or else a replica that has moved is looked for after half a minute only.
     ("grpc.dns_min_time_between_resolutions_ms", 1_000),
+    # A replica that is not used needs no connection.
+    ("grpc.client_idle_timeout_ms", 30_000),
     # A full page of elections with long values is larger than gRPC's own limit.
     ("grpc.max_receive_message_length", -1),
     # A proxy for the web is none for this.
@@ -236,16 +238,13 @@ class Connection:
         return survey
 
     def use(self, service_id: str, survey: Survey) -> None:
-        """Of this service, and best one that answered; the others need no connection any more."""
+        """Of this service, and best one that answered."""
         answers = survey.answers
         self._foreign = {one for one, said in answers if said and said != service_id}
         if service_id and answers[self._in_use][1] != service_id:
             good = [index for index, (_, said) in enumerate(answers) if said == service_id]
             if good:
                 self._in_use = random.choice(good)
-        for which, replica in enumerate(list(self._replicas)):
-            if replica is not self.replica and which not in survey.pending:
-                self._reopen(replica)
 
     def hear_late(self, membership: Membership, survey: Survey, which: int) -> None:
         """Another endpoint has answered, after more than half had agreed."""
@@ -253,9 +252,6 @@ class Connection:
         if service_id and service_id != membership.id:
             membership.warn(endpoint, service_id)
             self.leave(endpoint)
-        if self._replicas[which] is not self.replica:
-            with _fork.calling:
-                self._reopen(self._replicas[which])
 
     def close(self) -> None:
         with _fork.calling:

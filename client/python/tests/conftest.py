@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+import urllib.request
 from concurrent import futures
 
 import grpc
@@ -64,6 +65,12 @@ class Service:
             self._process.kill()
             self._process.communicate()
             self._process = None
+
+    def connections(self):
+        """How many clients it has."""
+        with urllib.request.urlopen(f"http://{self._http}/metrics") as metrics:
+            [line] = [line for line in metrics if line.startswith(b"tenure_connections ")]
+        return int(line.split()[1])
 
     def tool(self, *arguments):
         command = [BIN / "tenure", "--endpoint", self.endpoint, *arguments]

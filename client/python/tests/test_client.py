@@ -5,6 +5,7 @@ import re
 import resource
 import subprocess
 import threading
+import time
 
 import grpc
 import prometheus_client
@@ -12,7 +13,7 @@ import pytest
 from conftest import PATIENCE
 
 import tenure
-from tenure import _loop
+from tenure import _connection, _loop
 from tenure._connection import REPLACED_AFTER, Connection, endpoints_of
 from tenure._lease import SECOND
 from tenure.v1 import election_pb2 as pb
@@ -422,3 +423,24 @@ def test_an_endpoint_is_a_name_or_an_address_with_a_port():
     endpoints = " a.example:7070, 127.0.0.1:1,[::1]:65535 "
 
     assert endpoints_of(endpoints) == ["a.example:7070", "127.0.0.1:1", "[::1]:65535"]
+
+
+def test_a_connection_that_is_not_used_is_closed(new_service, monkeypatch):
+    options = {**dict(_connection._OPTIONS), "grpc.client_idle_timeout_ms": 1_000}
+    monkeypatch.setattr(_connection, "_OPTIONS", list(options.items()))
+    replicas = [new_service().start(), new_service().start()]
+
+    def await_connections(*counts):
+        deadline = time.monotonic() + PATIENCE
+        while sorted(replica.connections() for replica in replicas) != sorted(counts):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    await_connections(1, 1)  # of each other
+    endpoints = ",".join(replica.endpoint for replica in replicas)
+    with tenure.Client(endpoints, lease_ttl=10) as client:
+        seat = tenure.Elector(client).stand("orders").wait(PATIENCE)
+
+        await_connections(1, 2)
+
+        assert seat.is_leader
