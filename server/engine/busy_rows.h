@@ -1,4 +1,4 @@
-// Rows that another transaction has locked are passed by, and tried again. So is what may not be
+// Rows that another transaction has locked are skipped, and tried again. So is what may not be
 // decided yet.
 #pragma once
 
@@ -26,8 +26,8 @@ struct Patience {
   int tries = 0;
 };
 
-// Brings a request whose rows were busy back to its queue after a pause, ever more rarely, and
-// gives up in the end. `put_off`: nobody had locked them (TransactionState).
+// Returns a request whose rows were busy to its queue after a pause that grows, and gives up in the
+// end. `put_off`: nobody had locked them (TransactionState).
 // A `Pending` has a `patience`, and a `done` that takes a result. Thread-safe.
 template <typename Pending>
 class BusyRows {
@@ -55,7 +55,7 @@ class BusyRows {
                       [this, pending = std::move(pending)] { enqueue_(pending); });
   }
 
-  // What answers a batch. There is no answer for what was busy.
+  // Answers a batch. Requests whose rows were busy have no answer.
   template <typename T>
   [[nodiscard]] std::function<void()> AnswerAll(std::vector<Pending> batch,
                                                 std::vector<std::optional<Result<T>>> answers,

@@ -15,9 +15,9 @@ namespace {
 constexpr uint64_t kOffsetsPerRead = 64;
 // After a poll that failed.
 constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
-// Between two polls, however many commits are told of.
+// Minimum pause between two polls, however many commits are announced.
 constexpr auto kIntervalMin = std::chrono::milliseconds(2);
-// A replica that has not read the feed for so long may have missed the last events of an election
+// A replica that has not read the feed for this long may have missed the last events of an election
 // that was purged since.
 constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
 
@@ -101,7 +101,7 @@ void ChangeFeed::PollSoon() {
 void ChangeFeed::PlanPoll() {
   const SteadyTime when = next_poll_at_;
   const auto poll = [this] {
-    // A poll that has ended since may have put it off.
+    // A poll that has ended since may have postponed it.
     if (scheduler_.Now() < next_poll_at_.load()) return PlanPoll();
     poll_is_near_ = false;
     (void)CatchUp();
@@ -197,7 +197,7 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
     std::vector<Event> events;
     std::set<uint64_t> offsets;
     for (const FeedEntry& entry : *entries) {
-      // What was committed here in the meantime is told already.
+      // What was committed here in the meantime is already published.
       if (entry.offset <= partition.offset) continue;
       events.push_back(entry.event);
       offsets.insert(entry.offset);
@@ -214,8 +214,8 @@ bool ChangeFeed::CatchUp(int number, uint64_t until) {
   return true;
 }
 
-// Not before the schema is whole: whoever is told reads how the database is now. A dump that is
-// being read in has its version before the last of its tables.
+// Not before the schema is complete: watchers then read the database as it is. A dump that is being
+// restored has its version before the last of its tables.
 bool ChangeFeed::StartAnew() {
   const auto schema = store_.CheckSchema();
   if (!schema || *schema != SchemaState::kCurrent) return false;

@@ -2,8 +2,8 @@
 //
 // A partition's offsets are the order of its commits. A commit of this replica is reported at once
 // if it has the partition's next offset; otherwise the earlier commits of other replicas are read
-// from the store first. What others commit is read when they say so (Nudged), and otherwise found
-// by a small read, made every `interval`, regardless of the number of elections and watchers.
+// from the store first. Commits of others are read when they announce them (Nudged), and otherwise
+// found by a small read, made every `interval`, regardless of the number of elections and watchers.
 #pragma once
 
 #include <array>
@@ -43,28 +43,28 @@ class ChangeFeed {
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(PartitionOffset offset, std::vector<Event> events);
 
-  // Another replica says that it has committed up to here. A hint: it is looked for soon.
+  // Another replica announces that it has committed up to here. A hint: the feed looks for it soon.
   // Thread-safe.
   void Nudged(const PartitionOffsets& offsets);
 
   // What `Confirm` needs to know from before a read. Thread-safe, like all that follow.
   [[nodiscard]] std::optional<HistoryPoint> point() const { return lineage_.point(); }
-  // Whether partitions that were read after `point` was taken are of the history that is told. If
-  // not, or if the store did not answer, that is looked into soon.
+  // Whether partitions that were read after `point` was taken belong to the published history. If
+  // not, or if the store did not answer, the feed polls soon.
   [[nodiscard]] bool Confirm(const std::optional<HistoryPoint>& point,
                              const Result<Partitions>& partitions);
   // From which this database's session ids are derived; empty before it is known. Thread-safe.
   [[nodiscard]] std::string session_key() const;
   // Which service the database is; empty before it is known.
   [[nodiscard]] std::string service_id() const;
-  // Whether the terms were raised, and this replica has not begun anew since: its session key and
+  // Whether the terms were raised, and this replica has not started over since: its session key and
   // the id of its service may be those of another database.
   [[nodiscard]] bool behind_a_repair() const { return repairs_ != lineage_.repairs(); }
 
  private:
   struct Partition {
     Mutex mutex;
-    uint64_t offset TENURE_GUARDED_BY(mutex) = 0;  // all up to here is told
+    uint64_t offset TENURE_GUARDED_BY(mutex) = 0;  // all up to here is published
     // Committed here, after something not yet read.
     std::map<uint64_t, std::vector<Event>> own_ahead TENURE_GUARDED_BY(mutex);
   };
@@ -75,12 +75,12 @@ class ChangeFeed {
   [[nodiscard]] bool CatchUp(int partition, uint64_t until);
   // The partitions of a history that is known, and open. Nothing if that cannot be had now.
   [[nodiscard]] std::optional<Partitions> ReadPartitions() TENURE_REQUIRES(poll_mutex_);
-  // Joins the history that the database tells now, or helps to repair it. False if it is not open.
+  // Joins the history that the database shows now, or helps to repair it. False if it is not open.
   [[nodiscard]] bool Rejoin() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool StartAnew() TENURE_REQUIRES(poll_mutex_);
   // Until the session key is read again, no service is known.
   void ForgetService();
-  // Tells what is next and known.
+  // Publishes the events that are next and known.
   void TellOwn(int number, Partition& partition) TENURE_REQUIRES(partition.mutex);
   void Tell(Event event);
   void PollSoon();
@@ -100,8 +100,8 @@ class ChangeFeed {
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;
-  SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);  // when all was told
-  std::atomic<uint64_t> repairs_ = 0;  // of the history that is told; written under poll_mutex_
+  SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);  // when all was published
+  std::atomic<uint64_t> repairs_ = 0;  // of the published history; written under poll_mutex_
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   mutable Mutex service_mutex_;
   std::string session_key_ TENURE_GUARDED_BY(service_mutex_);

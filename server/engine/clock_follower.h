@@ -13,14 +13,14 @@
 
 namespace tenure::engine {
 
-// Of one thread. What it is made of must outlive it.
+// For one thread. The constructor's arguments must outlive it.
 class ClockFollower {
  public:
   ClockFollower(LawStore& store, Metrics& metrics, DatabaseClock& clock,
                 Transactions& transactions);
 
   // The database said `now` between `asked` and `answered`. If its clock has jumped, all leases
-  // begin anew. False if they could not be: then it is to be asked again.
+  // start again. False if they could not be moved: then ask the database again.
   [[nodiscard]] bool Follow(DbTime now, SteadyTime asked, SteadyTime answered);
   // Whether a lease that seems to be over is over.
   [[nodiscard]] bool MayJudge(SteadyTime now) const { return clock_.IsFamiliar(now); }

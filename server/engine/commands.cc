@@ -16,10 +16,10 @@ constexpr size_t kCommandsPerBatch = 256;
 constexpr size_t kCommandsWaitingMax = 20'000;
 constexpr size_t kSetsPerBatch = 8;
 constexpr size_t kSetsWaitingMax = 20'000;
-// So long those before it may have waited when a new request comes.
+// Queueing delay above which new campaigns are refused.
 constexpr auto kDelayMax = 1s;
 
-// So often an election is passed by before somebody queues for it at the database.
+// Skipped attempts before a command waits for the row lock.
 constexpr int kTriesBeforePatience = 12;
 
 bool IsBusy(const TransactionState& transaction, const Command& command) {

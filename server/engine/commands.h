@@ -45,7 +45,7 @@ class Commands {
   };
 
   void Enqueue(Pending pending);
-  // Returns what answers the batch. `patient`: waits for a locked election.
+  // Returns the function that answers the batch. `patient`: waits for a locked election.
   std::function<void()> Run(std::vector<Pending> batch, bool patient = false);
 
   Scheduler& scheduler_;
@@ -56,7 +56,7 @@ class Commands {
   BusyRows<Pending> busy_;
   Batcher<Pending> commands_;
   Batcher<Pending> sets_;     // commands for several elections
-  Batcher<Pending> patient_;  // commands whose election has been busy for long, one by one
+  Batcher<Pending> patient_;  // commands whose election has long been busy, one by one
 };
 
 }  // namespace tenure::engine

@@ -17,27 +17,28 @@ class DatabaseClock {
   // answer to a question that took this time.
   [[nodiscard]] std::optional<Duration> JumpTo(DbTime now, SteadyTime asked,
                                                SteadyTime answered) const;
-  // From now on jumps are those from here, unless this took so long that less is known by it.
+  // Makes this reading the reference for later jumps, unless it is less precise than the current
+  // one.
   void Saw(DbTime now, SteadyTime asked, SteadyTime answered);
 
   // Whether `now`, which the database said between `asked` and `answered`, is later or earlier than
   // it can be: its clock has jumped since it was seen last.
   [[nodiscard]] bool HasJumped(DbTime now, SteadyTime asked, SteadyTime answered) const;
 
-  // Whether it has been watched for so long that every replica that ran before has noticed a jump
-  // of which this one knows nothing. Until then no lease may be taken for over.
+  // Whether this replica has watched it long enough: each earlier replica has then noticed a jump
+  // that this one did not see. Until then no lease counts as over.
   [[nodiscard]] bool IsFamiliar(SteadyTime now) const;
 
   // What it shows at a moment. Nothing until it was seen once.
   [[nodiscard]] std::optional<DbTime> At(SteadyTime when) const;
-  // What it shows at a moment at the latest, unless it was set meanwhile.
+  // The latest that it can show at a moment, unless it was set meanwhile.
   [[nodiscard]] std::optional<DbTime> LatestAt(SteadyTime when) const;
 
   // Half of what the shortest lease leaves between its holder's belief and its end (core/lease.h).
   static constexpr Duration kJumpMin = std::chrono::milliseconds(50);
-  // Others look at it every 500 ms (expiry.cc), and have the rest to move leases.
+  // Other replicas read it every 500 ms (expiry.cc), and have the rest of the time to move leases.
   static constexpr SteadyTime::duration kFamiliarAfter = std::chrono::milliseconds(900);
-  // Clocks that are disciplined drift by less: a part in so many.
+  // Disciplined clocks drift by less than 1/kDriftDivisor.
   static constexpr int kDriftDivisor = 2000;
 
  private:

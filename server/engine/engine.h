@@ -6,8 +6,8 @@
 //   questions -> one read, begun after they were asked, for all that wait
 //   time      -> by the store's clock: expiries, and elections that are ready for a grant
 //
-// What is committed goes to the change feed, which tells the hub. Nothing here is lost when the
-// process dies: all truth is in the store. Thread-safe. Every `done` is called exactly once, as a
+// What is committed goes to the change feed, and from there to the hub. Nothing is lost when the
+// process dies: the truth is in the store. Thread-safe. Every `done` is called exactly once, as a
 // task of the scheduler and never from within the call that it was given to, unless the scheduler
 // is stopped before.
 #pragma once
@@ -47,9 +47,9 @@ namespace tenure::engine {
 
 struct EngineOptions {
   Limits limits;
-  // How often to look for what other replicas have committed, if nobody tells.
+  // How often to poll for commits that other replicas did not announce.
   std::chrono::milliseconds feed_interval{1'000};
-  // Told of each commit that other replicas shall hear of. Must not block. May be empty.
+  // Called for each commit to announce to other replicas. Must not block. May be empty.
   std::function<void(PartitionOffset)> on_commit;
   size_t watchers_max = 100'000;
   Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
@@ -58,8 +58,8 @@ struct EngineOptions {
   std::string service_id;
   // How long a seat that an outage of the database has cost is kept for its last holder.
   std::chrono::milliseconds incumbent_wait{2'000};
-  // Of what replicas must not do alike: they look for expired sessions a little apart from each
-  // other, and have names of their own.
+  // Randomness, different for each replica: for its own name, and so that replicas do not search
+  // for expired sessions at the same moments.
   uint64_t seed = 0;
 };
 
@@ -97,14 +97,14 @@ class Engine {
   // kSessionNotFound, too.
   void CloseSession(const SessionId& session, Principal owner, Done<Session> done,
                     std::string trace = {});
-  // The same, asked for by an operator.
+  // CloseSession on behalf of an operator.
   void DeposeSession(const SessionId& session, Asker asker, Done<Closed> done,
                      std::string trace = {});
 
   // Removes a page of elections that nobody uses, for an operator.
   // REQUIRES: they are unused for at least `unused_min()`.
   void Purge(PurgeOrder order, Done<PurgePage> done);
-  // No replica, and no observer who comes back, looks for events so old.
+  // No replica, and no observer that comes back, looks for events of this age.
   [[nodiscard]] Duration unused_min() const {
     return std::max(kUnusedMin, options_.retention.age_min);
   }
@@ -135,7 +135,7 @@ class Engine {
     transaction_failed_ = std::move(failed);
   }
 
-  // Another replica says that it has committed up to here.
+  // Another replica announces that it has committed up to here.
   void Nudged(const PartitionOffsets& offsets) {
     if (started_) feed_.Nudged(offsets);
   }

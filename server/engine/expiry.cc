@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // The search knows of sessions that other replicas opened before the first of them can expire: it
-// is made at least so many times in the shortest lease.
+// runs at least this often within the shortest lease.
 constexpr int kSearchesPerShortestLease = 2;
 constexpr SteadyTime::duration kSearchPauseMax = 500ms;
 constexpr size_t kDuePerSearch = 500;

@@ -1,5 +1,5 @@
 // What time does: searches for leases that are over, for ended sessions that still hold something,
-// and for elections that are ready for a grant, and has them dealt with.
+// and for elections that are ready for a grant, and starts what they need.
 #pragma once
 
 #include <random>

@@ -17,7 +17,7 @@
 
 namespace tenure::engine {
 
-// Thread-safe. What it is made of must outlive it.
+// Thread-safe. The constructor's arguments must outlive it.
 class Exposition {
  public:
   Exposition(const Store& store, const Scheduler& scheduler, Metrics& metrics,

@@ -1,5 +1,5 @@
-// What nobody waits for: forgets sessions that ended long ago, trims history, and counts what there
-// is. Each is done again and again, on threads for background work.
+// Work that nobody waits for: forgets sessions that ended long ago, trims history, and collects
+// statistics. Each repeats, on threads for background work.
 #pragma once
 
 #include "core/types.h"

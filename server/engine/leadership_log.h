@@ -17,7 +17,7 @@ struct LeadershipChange {
   std::string to;
   std::string cause;              // of the end of the term before; empty: there was none
   double leaderless_seconds = 0;  // by the database's clock
-  std::string session;            // a handle: of who leads now, or led
+  std::string session;            // the handle of the leader's, or the last leader's, session
   std::string trace;
 
   bool operator==(const LeadershipChange&) const = default;

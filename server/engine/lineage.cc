@@ -12,7 +12,7 @@
 namespace tenure::engine {
 namespace {
 
-// A replica that dies while it raises the terms is replaced after so long.
+// A replica that dies while it raises the terms is replaced after this long.
 constexpr Duration kTurn = std::chrono::seconds(30);
 
 // By then every replica has searched for due work, and so seen that commits were lost. Until then

@@ -30,7 +30,7 @@ class Lineage {
   Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
           uint64_t seed, std::string service_id = {});
 
-  // Looks at the history that the database tells now, begins an epoch if one is due, and stays on
+  // Looks at the history that the database shows now, begins an epoch if one is due, and stays on
   // the server that answered. Errors: kStoreUnavailable; also for the database of another service
   // than the wanted one, in which nothing is written. Not thread-safe, like TryToRepair.
   [[nodiscard]] Result<void> Join();
@@ -49,8 +49,8 @@ class Lineage {
   [[nodiscard]] std::optional<ServerIdentity> server() const;
   // Why this database must not be used: it is that of another service than the wanted one.
   [[nodiscard]] std::optional<Error> wrong_service() const;
-  // How often all that observers have seen became void: terms were raised, or the database was
-  // another service's.
+  // How often everything that observers had seen became void: terms were raised, or the database
+  // became another service's.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
   void Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch);
@@ -80,7 +80,7 @@ class Lineage {
   std::mt19937_64 random_;
   const uint64_t me_;
   SteadyTime lost_at_{};  // when this replica learned of the last loss
-  std::string lost_why_;  // and what has shown it
+  std::string lost_why_;  // and what showed it
 
   std::atomic<bool> open_ = false;
   std::atomic<uint64_t> repairs_ = 0;

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 constexpr auto kAnnounceInterval = 5s;
 constexpr auto kAnnounceIntervalMin = 100ms;
 constexpr auto kAnnounceIntervalAfterFailure = 250ms;
-// Whoever has missed some of its announcements is gone.
+// A replica that has missed some of its announcements is gone.
 constexpr Duration kSilentReplicaIsGone = 20s;
 constexpr size_t kPeersMax = 64;
 

@@ -1,6 +1,6 @@
-// Who else serves: this replica says from time to time that it does, and finds those that say so,
-// too. The table `replicas` is all that they share. It is also how a replica that has nothing to do
-// knows whether it can write.
+// Which replicas serve: this one announces itself from time to time, and finds the others that do.
+// The table `replicas` is all that they share. The announcement also shows an idle replica whether
+// it can write.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class Membership {
 
   // Once.
   void Start();
-  // There may be a new one, or writing may have become impossible: looks sooner than it would.
+  // There may be a new replica, or writing may have become impossible: announces itself soon.
   // Thread-safe.
   void LookSoon();
 
@@ -44,7 +44,7 @@ class Membership {
   bool failed_ TENURE_GUARDED_BY(mutex_) = false;  // then
   // Nothing before the start, and while it looks.
   std::optional<Scheduler::Plan> next_ TENURE_GUARDED_BY(mutex_);
-  bool again_ TENURE_GUARDED_BY(mutex_) = false;  // was told to look while it looked
+  bool again_ TENURE_GUARDED_BY(mutex_) = false;  // asked to announce itself while it did
 };
 
 }  // namespace tenure::engine

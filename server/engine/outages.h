@@ -29,7 +29,7 @@ class Outages {
   // An announcement is over. After one that failed the database is away, whatever it answers, until
   // one succeeds or a transaction commits.
   void Announced(const Result<void>& outcome);
-  // So an announcement that fails says nothing of the database, but something of its own table.
+  // So an announcement that fails shows something about its own table, not about the database.
   void Committed();
   // Why it is away although it answers; nothing if it is not.
   [[nodiscard]] std::optional<Error> write_fault() const;

@@ -1,5 +1,5 @@
-// What follows a commit: it is counted and logged, watchers are told, and what it has left undone
-// is begun.
+// What follows a commit: it is counted and logged, watchers are notified, and the work that it
+// leaves is started.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace tenure::engine {
 
-// What a transaction leaves to others. Each begins it, and does not wait.
+// The work that a transaction leaves. Each function starts it, and does not wait.
 struct Remainders {
   // The seats and places of sessions that have ended.
   std::function<void(const std::vector<SessionId>&)> settle;
   // An election whose next leader could not be decided.
   std::function<void(const ElectionName&)> reconcile;
-  // What other replicas shall hear of. May be empty.
+  // Announces the commit to other replicas. May be empty.
   std::function<void(PartitionOffset)> spread;
 };
 
-// Thread-safe. What it is made of must outlive it.
+// Thread-safe. The constructor's arguments must outlive it.
 class Publisher {
  public:
   Publisher(Metrics& metrics, Lineage& lineage, WatchHub& hub, ChangeFeed& feed,

@@ -21,7 +21,7 @@ struct PurgeOrder {
   Purge purge;
   std::string prefix;  // elections whose names begin so
   std::string after;   // and come after this
-  size_t limit = 0;    // how many are looked at
+  size_t limit = 0;    // maximum number to look at
 };
 
 struct PurgePage {

@@ -11,10 +11,10 @@ using namespace std::chrono_literals;
 constexpr size_t kReadsPerBatch = 500;
 constexpr size_t kReadsWaitingMax = 50'000;
 
-// So long those before it may have waited when a new question comes.
+// Queueing delay above which new questions are refused.
 constexpr auto kReadDelayMax = 1s;
 
-// A leader whose lease is over has to be gone before a read answers; so often that is tried.
+// Attempts to end the term of a leader whose lease is over, before a read answers.
 constexpr int kReadTriesMax = 5;
 
 // Of a lease that is not over.
@@ -181,7 +181,7 @@ Reads::After Reads::RunPlaces(std::vector<PendingPlace> batch) {
     (pending.with_position ? positioned : all).push_back(pending.key);
     names.insert(pending.key.election);
   }
-  // The queue is read before the seat: who left the queue for the seat is then found there.
+  // The queue is read before the seat: a candidate that left the queue for the seat is found there.
   const auto waiting = store_.FilterWaiting(all);
   const auto positions = store_.ReadPositions(positioned);
   const auto views = store_.ReadElections({names.begin(), names.end()});

@@ -84,8 +84,8 @@ class Reads {
     SteadyTime read_at;
   };
 
-  // Reads of one kind are run one after the other, so that they leave a thread to who asks for a
-  // leader, however many wait.
+  // Reads of one kind run one after the other, so that a thread is always left for questions about
+  // leaders.
   using Reading = std::function<void()>;
   template <typename T>
   void Enqueue(Batcher<Reading>& kind, std::function<Result<T>(OperatorStore&)> read,

@@ -22,7 +22,7 @@ class Renewals {
   Renewals(Scheduler& scheduler, Metrics& metrics, Transactions& transactions,
            Publisher& publisher);
 
-  // For whom: those of waiting calls come in crowds, and delay none of the others.
+  // Renewals for waiting calls arrive in bursts, so they have a queue of their own.
   enum class For { kHolder, kWaiter };
 
   // `principal`: who asks. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.

@@ -23,7 +23,7 @@ namespace tenure::engine {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a task is for. Each kind has threads of its own, so that no kind can hold up another:
-// whatever the load, renewals are taken at once.
+// whatever the load, a renewal starts at once.
 enum class Work { kCommands, kRenewals, kReads, kFeed, kBackground };
 inline constexpr int kWorkKinds = 5;
 

@@ -14,8 +14,8 @@ namespace tenure::engine {
 // copy of the other.
 [[nodiscard]] std::string ServiceIdOf(std::string_view session_key);
 
-// Why the database with this key, empty if there is none yet, must not be used where only the
-// service `wanted` may be; empty: any. Nothing if it may.
+// Why the database with this key (empty: it has none yet) must not be used if only the service
+// `wanted` may be (empty: any). Nothing if it may be used.
 [[nodiscard]] std::optional<Error> WrongService(std::string_view session_key,
                                                 const std::string& wanted);
 

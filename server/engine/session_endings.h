@@ -36,8 +36,8 @@ class SessionEndings {
   SessionEndings(LawStore& store, Scheduler& scheduler, Metrics& metrics, WatchHub& hub,
                  Commands& commands, Transactions& transactions, Publisher& publisher);
 
-  // Ends a session, for its owner or an operator, and settles it before it answers. That is done
-  // even if the caller has gone: a process that ends may not wait for it.
+  // Ends a session, for its owner or an operator, and settles it before it answers, even if the
+  // caller has gone: a process that ends may not wait for the answer.
   // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
   using ForWhom = std::variant<Principal, Asker>;
   void Close(const SessionId& session, ForWhom whom, AnswerTo<Closed> done, std::string trace);

@@ -63,7 +63,7 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
     for (const PartitionOffset& at : committed.offsets) {
       if (at.partition == partition) known.since = at.offset;
     }
-    // Its later events may have been told before it was put here.
+    // Its later events may have been published before it was put here.
     if (known.since < now_.told[static_cast<size_t>(partition)]) known.since.reset();
     Put(name, std::move(known));
   }
@@ -121,7 +121,7 @@ std::optional<Election> StateCache::Read(const ElectionName& name) const {
 std::optional<Election> StateCache::Read(const ElectionName& name,
                                          const PartitionOffsets& offsets) const {
   const auto partition = static_cast<size_t>(PartitionOf(name));
-  // Whatever is told after this can only take away what is known.
+  // Events that are published after this can only remove what is known.
   if (Now().told[partition] < offsets[partition]) return std::nullopt;
   return Read(name);
 }

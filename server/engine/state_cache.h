@@ -18,7 +18,7 @@
 
 namespace tenure::engine {
 
-// Thread-safe. Bounded: when there is too much of it, it begins anew.
+// Thread-safe. Bounded: when it has grown too large, it starts over.
 class StateCache {
  public:
   static constexpr size_t kElectionsMax = 10'000;
@@ -26,7 +26,7 @@ class StateCache {
   static constexpr size_t kSessionsMin = 1'000;  // among fewer it is not worth looking for old ones
 
   // Taken before the database is asked for what is then remembered: what was forgotten meanwhile
-  // stays so, and what was told meanwhile may not be in it.
+  // stays so, and events published meanwhile may not be in it.
   struct Moment {
     uint64_t forgotten = 0;  // how often everything was
     PartitionOffsets told{};
@@ -45,7 +45,7 @@ class StateCache {
 
   // --- For questions: the truth, as far as events tell it ---
 
-  // The election as it was told last. Nothing if something else may have happened since.
+  // The election as of its latest published event. Nothing if it may have changed since.
   [[nodiscard]] std::optional<Election> Read(const ElectionName& name) const;
   // With its leader, term and revision as of the moment at which the partitions had these offsets.
   // Nothing if that is not known.
@@ -56,9 +56,9 @@ class StateCache {
 
   // --- From the feed, in the order of each partition ---
 
-  // All events up to here are told, with these among them. Before anybody else is told: whatever
-  // was read before them is then not taken for newer. `silent`: transactions without an event are
-  // among them, so that elections of this partition may have been purged.
+  // All events up to here are published, including these. To be called before anybody else learns
+  // of them: so nothing that was read earlier passes for newer. `silent`: transactions without an
+  // event are among them, so that elections of this partition may have been purged.
   void Told(int partition, uint64_t offset, const std::vector<Event>& events = {},
             bool silent = false);
   // It is another history, or another clock.
@@ -67,13 +67,13 @@ class StateCache {
  private:
   struct Known {
     Election election;
-    // The offset of its partition from which on it is as it is here, unless an event is told.
+    // Valid from this partition offset until an event for the election is published.
     std::optional<uint64_t> since;
   };
 
   void Put(const ElectionName& name, Known known) TENURE_REQUIRES(mutex_);
-  // Of sessions that others have renewed, or ended, nothing is told: once their leases are over as
-  // they are known here, they are of no use.
+  // Renewals and ends of sessions by other replicas are not published: once a lease is over as it
+  // is known here, the entry is useless.
   void ForgetSessionsOverAt(DbTime now) TENURE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

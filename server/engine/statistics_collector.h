@@ -15,8 +15,8 @@ class StatisticsCollector {
  public:
   StatisticsCollector(OperatorStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
 
-  // A constant number of reads, each of a bounded part of what there is, but for the statistics
-  // themselves. What cannot be read is left as it was shown.
+  // A constant number of reads, each of a bounded part of what there is, except for the statistics
+  // themselves. A metric that cannot be read keeps its value.
   void Take();
   // As they were counted last; nothing before the first time. Thread-safe.
   [[nodiscard]] std::optional<Statistics> latest() const;

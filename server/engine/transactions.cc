@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two lines in the log about transactions that failed.
+// Minimum pause between two log lines about transactions that failed.
 constexpr SteadyTime::duration kComplaintPause = 10s;
 
 // Nothing in this transaction is decided now.

@@ -19,7 +19,7 @@
 
 namespace tenure::engine {
 
-// Thread-safe. What it is made of must outlive it.
+// Thread-safe. The constructor's arguments must outlive it.
 class Transactions {
  public:
   using Decide = LawStore::Decide;
@@ -31,19 +31,19 @@ class Transactions {
                Duration incumbent_wait, std::function<void()> when_one_fails);
 
   // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
-  // clock that has jumped, until leases have followed it, nor by one that is not familiar what
-  // needs a session that looks over: that counts as busy, and as put off. Errors:
+  // clock that has jumped, until leases have followed it. Until the clock is familiar, a command
+  // that needs a session that looks over counts as busy, and as put off. Errors:
   // kStoreUnavailable.
   [[nodiscard]] Result<Committed> Run(const LockSet& locks, const Decide& decide);
-  // The same, for what is done twice without harm: see CommitRules.
+  // Run, for what may be done twice without harm: see CommitRules.
   [[nodiscard]] Result<Committed> RunRepeatable(const LockSet& locks, const Decide& decide);
-  // The same, whatever the clock shows.
+  // Run, whatever the clock shows.
   [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
   // Why there is no room for more work: the database does not answer, or there is too much of it.
   [[nodiscard]] Error WhyFull() const;
 
-  // Leases have moved: what is remembered of them is no longer so.
+  // Leases have moved: what is remembered about them is out of date.
   void ForgetAll() { cache_.ForgetAll(); }
 
  private:

@@ -2,7 +2,7 @@
 //
 // The change feed reports each change to the hub once, in the order of revisions of each election.
 // The hub never blocks and never reads the store; its watchers have queues of their own. They are
-// told in the order in which they joined. Thread-safe.
+// notified in the order in which they joined. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -51,7 +51,7 @@ using Watch = std::variant<WatchElection, WatchPrefix, WatchSession>;
 
 class WatchHub {
  public:
-  // A watcher's place in the hub. To destroy it is to leave; no call of the watcher begins after
+  // A watcher's place in the hub. Destroying it leaves the hub; no call of the watcher begins after
   // that.
   class Membership {
    public:
@@ -69,7 +69,7 @@ class WatchHub {
     }
     ~Membership() { Leave(); }
 
-    // What is watched already is watched once.
+    // Watching the same thing twice has no effect.
     void Add(const Watch& watch);
     void Remove(const Watch& watch);
     void Leave();
@@ -88,7 +88,7 @@ class WatchHub {
   void Tell(Event event);
   void TellSessionEnded(const Session& session);
   void TellReset();
-  // Tells everyone, and lets nobody join any more.
+  // Notifies everyone, and lets nobody join any more.
   void Drain();
 
   [[nodiscard]] size_t watchers() const;
