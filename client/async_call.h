@@ -14,7 +14,7 @@ struct AsyncCall {
   AsyncCall(Connection& connection, std::shared_ptr<Stub> stub_in_use)
       : mark(connection.Mark()), stub(std::move(stub_in_use)) {}
 
-  const std::shared_ptr<void> mark;  // the first: it is let go of last
+  const std::shared_ptr<void> mark;  // the first member: released last
   const std::shared_ptr<Stub> stub;
   grpc::ClientContext context;
   Request request;

@@ -16,9 +16,9 @@ class Belief {
  public:
   using Time = Lease::Time;
 
-  // Of the writer's thread.
+  // For the writer's thread.
 
-  // Of a later term than all before. REQUIRES: no belief stands.
+  // In a later term than all before. REQUIRES: no belief stands.
   void Begin(uint64_t term, Time until) noexcept {
     term_ = term;
     until_ = until.time_since_epoch().count();

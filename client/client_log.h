@@ -1,4 +1,4 @@
-// Says what a client meets: each trouble of an endpoint once, and once that it is over.
+// Logs what happens to a client: each trouble of an endpoint once, and its end once.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -16,7 +16,7 @@ namespace tenure {
 // Not thread-safe.
 class ClientLog {
  public:
-  // Runs what may take seconds; where it runs, the log is called.
+  // Runs tasks that may take seconds. The log is called there.
   using Run = std::function<void(std::function<void()>)>;
 
   // An empty log: nothing is said. Null credentials: without TLS.
@@ -42,7 +42,7 @@ class ClientLog {
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const Run run_;
   TroubleLog troubles_;
-  std::map<std::string, std::string> others_;  // what was said of endpoints of other services
+  std::map<std::string, std::string> others_;  // what was logged about endpoints of other services
 };
 
 }  // namespace tenure

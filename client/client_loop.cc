@@ -44,7 +44,7 @@ uint64_t NewSeed(const ClientOptions& options) {
 
 }  // namespace
 
-// What the loop's thread works with. Lives until that has ended, whoever else is gone.
+// What the loop's thread works with. Lives until that has ended, even if all other owners are gone.
 class ClientLoop::Body : public std::enable_shared_from_this<Body> {
  public:
   explicit Body(const ClientOptions& options)
@@ -325,7 +325,7 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   std::optional<Lease::Time> leave_until_;  // while seats are left before the session is ended
   Lease::Time give_up_at_ = Lease::Time::max();
   bool abandoned_ = false;
-  std::vector<std::shared_ptr<Ending>> endings_;  // whoever waits for the session's end
+  std::vector<std::shared_ptr<Ending>> endings_;  // those who wait for the session's end
   SerialExecutor log_thread_;
   SerialExecutor callbacks_;  // the first to end: callbacks may use everything else
 };

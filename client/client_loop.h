@@ -56,9 +56,9 @@ class ClientLoop {
   void Add(Seat first, std::vector<SeatOptions> set, std::shared_ptr<SeatListener> listener);
   // The elections are free for another elector of this client.
   void Remove(const std::vector<std::string>& elections);
-  // Says it after what was said before. From any thread.
+  // Logs it, in order. From any thread.
   void Say(LogEntry entry) const;
-  // Where to leave what the session is to be told; from any thread, also when the loop has ended.
+  // Takes inputs for the session; from any thread, even after the loop has ended.
   [[nodiscard]] std::function<void(Input)> mailbox() const;
 
  private:

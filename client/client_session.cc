@@ -375,7 +375,7 @@ void ClientSession::SessionOver(v1::Cause cause, Time now) {
   DropStream();
   for (auto& [number, entry] : seats_.all()) {
     entry.seat.OnSessionOver(cause, now);
-    // Whoever took over would be thrown out by another session.
+    // Another session would throw out the process that took over.
     if (cause == v1::CAUSE_SUPERSEDED) {
       entry.seat.OnRefused(SupersededStatus(options_.candidate), now);
     }
@@ -469,7 +469,7 @@ v1::CampaignRequest ClientSession::Request(const std::vector<Entry*>& set, Durat
   request.set_value(options.value);
   request.set_priority(options.priority);
   request.set_supersede(options_.supersede);
-  *request.mutable_wait() = ToProto(wait);  // zero: the stream tells when it is elected
+  *request.mutable_wait() = ToProto(wait);  // zero: the stream reports when it is elected
   if (!session_id_.empty()) {
     request.set_session_id(session_id_);
     return request;

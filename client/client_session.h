@@ -3,13 +3,13 @@
 // argument, and randomness comes from a seed.
 //
 // The session is opened by the first campaign, and renewed on one KeepAlive stream whatever the
-// number of elections. A place in a queue needs no open call: the stream tells who was elected. So
+// number of elections. A place in a queue needs no open call: the stream reports an election. So
 // nothing is lost when a connection breaks, as long as the lease lasts. A set of elections has no
 // place in any queue: it is campaigned for until all its seats are free, in calls that wait a
 // little. Its seats lead together, when a renewal has confirmed that all are held; when one of them
 // ceases to lead, the others do, too.
 //
-// Usage: tell what happened, then Decide, and do what it answers. Of one thread.
+// Usage: report what happened, then Decide, and do what it answers. For one thread.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -75,13 +75,13 @@ class ClientSession {
   ClientSession(ClientSessionOptions options, uint64_t seed)
       : options_(std::move(options)), random_(seed), request_id_(NewRequestId()) {}
 
-  // What this process wants and does. A seat that is gone, or was never added, is passed over.
+  // What this process wants and does. A seat that is gone, or was never added, is ignored.
 
   // Numbers are never used again. A seat of an election that an earlier one has not left yet begins
   // when that is gone.
   void Add(SeatNumber number, SeatOptions options) { AddSet(number, {std::move(options)}); }
   // Seats that are won together or not at all, with numbers from `first` on. What this process
-  // wants and does is told of the first of them, and concerns all.
+  // wants and does is reported for the first of them, and concerns all.
   void AddSet(SeatNumber first, std::vector<SeatOptions> options) {
     seats_.AddSet(first, std::move(options));
   }
@@ -91,9 +91,9 @@ class ClientSession {
   // Somebody has acted on the end of a belief that this session has not noticed yet.
   void BeliefEnded(SeatNumber number, Time now);
   void WorkEnded(SeatNumber number, Time now);
-  // Abandons all seats and ends the session. Who insists takes half of the time to resign each
-  // seat, and the rest to end the session, which frees them as well. If not, that is only tried a
-  // few times, at once.
+  // Abandons all seats and ends the session. A caller that insists gets half of the time for the
+  // resignations, and the rest for the end of the session, which frees the seats as well. Otherwise
+  // both are only tried a few times, at once.
   void End(Time now, std::optional<Time> insist_until = std::nullopt);
   // Nothing is left to do after End.
   [[nodiscard]] bool Ended() const { return ended_; }
@@ -123,13 +123,13 @@ class ClientSession {
   // Of a call, or to a renewal.
   [[nodiscard]] bool AwaitsAnswer() const { return !calls_.empty() || renewal_sent_; }
 
-  // What each seat is to be told since it was last asked.
+  // News for each seat since the last call.
   struct News {
     SeatNumber seat;
     SeatEvent event;
   };
   [[nodiscard]] std::vector<News> TakeNews();
-  // The renewals that were answered since it was last asked.
+  // The renewals that were answered since the last call.
   struct Renewal {
     Time::duration round_trip;
     Time::duration margin;  // what was left until the deadline, had it not been answered
@@ -144,7 +144,7 @@ class ClientSession {
   [[nodiscard]] std::vector<SeatNumber> TakeGone() { return seats_.TakeGone(); }
 
  private:
-  // Seats from this number on are the session's own, and of no concern to anybody else.
+  // Seats from this number on are the session's own, and do not concern anybody else.
   static constexpr SeatNumber kFirstStray = SeatNumber{1} << 63;
 
   using Entry = SeatBook::Entry;

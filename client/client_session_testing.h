@@ -46,7 +46,7 @@ class ClientSessionTest : public ::testing::Test {
     for (const Effect& effect : session_.Decide(now_)) {
       texts.push_back(std::visit([this](const auto& what) { return Sent(what); }, effect));
     }
-    // Whoever acts on it and waits until it wants to be woken does not spin.
+    // A loop that acts on it, and waits until its wake-up time, does not spin.
     EXPECT_GT(session_.NextWake(), now_);
     for (uint64_t seat = 1; seat <= 3; ++seat) CheckBelief(seat);
     return texts;

@@ -68,8 +68,8 @@ class Connection {
                                        const std::string& endpoint) const {
     return tenure::Explained(status, endpoint, credentials_ != nullptr);
   }
-  // To be held by each call that ends on one of gRPC's threads, and let go of last. Whoever lets go
-  // of a channel last ends those threads, so it must not be one of them.
+  // Each call that ends on one of gRPC's threads holds one, and releases it last. The last owner of
+  // a channel ends those threads, so it must not be one of them.
   [[nodiscard]] std::shared_ptr<void> Mark();
   // Waits a bounded time for the replica in use to take connections. Calls that block the thread
   // need this first: between their tries nothing else drives the connection.
@@ -90,8 +90,8 @@ class Connection {
   void NameService(grpc::ClientContext& context) const {
     if (!service_.id.empty()) context.AddMetadata(kServiceIdKey, service_.id);
   }
-  // Nothing came back from the replica in use: if its connection stands, it is made anew. One that
-  // is only being made is waited for, however long that takes.
+  // Nothing came back from the replica in use: if it is connected, it connects again. One that is
+  // still connecting may take as long as it needs.
   void Reconnect();
   // How long to wait before the next try: longer with each one in a row, with jitter.
   [[nodiscard]] std::chrono::milliseconds Backoff();

@@ -1,4 +1,4 @@
-// Looks closer at an endpoint that cannot be used, where gRPC does not say enough.
+// Finds out more about an endpoint that cannot be used, where gRPC does not say enough.
 #pragma once
 
 #include <grpcpp/security/credentials.h>

@@ -166,7 +166,7 @@ class Elector::State final : public SeatListener, public std::enable_shared_from
   void On(size_t index, const Lost& lost, SerialExecutor& callbacks) {
     Run(callbacks, options_.on_lost, seats_[index], lost.cause);
   }
-  // What concerns a campaign is told once for its whole set.
+  // News about a campaign is reported once for its whole set.
   void On(size_t index, const SetBlocked& blocked, SerialExecutor& callbacks) {
     if (index == 0) Run(callbacks, options_.on_blocked, blocked.elections);
   }
@@ -256,7 +256,7 @@ grpc::Status Client::Close(std::chrono::milliseconds patience) { return loop_->C
 
 namespace {
 
-// Tells of leaders; not of the values and the wishes that change meanwhile.
+// Reports leaders, but not changes of their values or wishes for a handover.
 std::unique_ptr<Observer> ObserveLeaders(
     const ClientOptions& client, const std::string& election,
     std::function<void(const std::optional<v1::Leadership>&)> told,

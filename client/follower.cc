@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSurveyPatience{1'500};
 
-// An observer that may not see these elections, or so many, hears of it instead.
+// An observer that may not see these elections, or not this many, gets the error instead.
 bool IsFinal(const grpc::Status& status) {
   if (ReasonOf(status) == "OBSERVE_TOO_WIDE") return true;
   return !IsTransient(status) &&

@@ -6,8 +6,8 @@
 
 namespace tenure {
 
-// Lets calls through until it is closed. Whoever closes it waits for a call that is under way,
-// unless that is what closes it. Thread-safe.
+// Lets calls through until it is closed. Close waits for a call that is under way,
+// unless that call closes it. Thread-safe.
 class Gate {
  public:
   // False if the gate is closed.

@@ -37,7 +37,7 @@ class KeepAliveStream : public grpc::ClientBidiReactor<v1::KeepAliveRequest, v1:
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
-  const std::shared_ptr<void> mark_;  // the first: it is let go of last
+  const std::shared_ptr<void> mark_;  // the first member: released last
   const std::shared_ptr<v1::ElectionService::Stub> stub_;
   const OnMessage message_;
   const OnClosed closed_;

@@ -24,8 +24,8 @@ class Observation {
   };
   enum class Verdict {
     kNews,
-    kKnown,  // was told before, or was not wanted
-    kGap,    // something is missing before it: only another stream can tell
+    kKnown,  // was reported before, or was not wanted
+    kGap,    // something is missing before it: open another stream
   };
 
   explicit Observation(Wish wish);
@@ -41,7 +41,7 @@ class Observation {
 
   Wish wish_;
   std::map<std::string, uint64_t> seen_;  // the last revision of each election
-  bool opened_ = false;                   // everything there is has been told once
+  bool opened_ = false;                   // everything has been reported once
 };
 
 }  // namespace tenure

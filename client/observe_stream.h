@@ -37,7 +37,7 @@ class ObserveStream : public grpc::ClientReadReactor<v1::ObserveResponse>,
   void OnReadDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
-  const std::shared_ptr<void> mark_;  // the first: it is let go of last
+  const std::shared_ptr<void> mark_;  // the first member: released last
   const std::shared_ptr<v1::ElectionService::Stub> stub_;
   const v1::ObserveRequest request_;
   std::shared_ptr<ObserveStream> self_;  // until OnDone

@@ -69,7 +69,7 @@ Follower::Options ToFollowerOptions(const ObserverOptions& options) {
 
 }  // namespace
 
-// Of the observer and of its thread: whoever lives longer.
+// Owned by the observer and by its thread, whichever lives longer.
 class Observer::State {
  public:
   explicit State(ObserverOptions options)

@@ -37,7 +37,7 @@ class OpenCalls {
     cancel_at_ = now + patience;
     for (const auto& [number, cancel] : calls_) overdue_.insert(number);
   }
-  // How long a call may take that by itself might take `wanted`.
+  // The time that a call may take if it would by itself get `wanted`.
   [[nodiscard]] Duration Patience(Duration wanted) const { return std::min(wanted, patience_); }
   [[nodiscard]] Lease::Time cancel_at() const { return cancel_at_; }
   void CancelOverdue(Lease::Time now) {

@@ -1,19 +1,19 @@
 // One elector's stand in its election, as its own process sees it: what to ask of the service, what
-// to believe, and what to tell. Pure: no I/O, no clock, no threads; `now` is an argument.
+// to believe, and what to report. Pure: no I/O, no clock, no threads; `now` is an argument.
 //
 //   outside --campaign--> standing --elected--> leading --asked to stop--> stopping
 //      ^                                           |                          | the work has ended
 //      |                                           | lost                     v
 //      +---------- the work has ended ----------- ending                   resigning --> outside
 //
-// A seat of a set is first held, and leads when it is told to begin: when the whole set is held.
+// A seat of a set is first held, and leads when the whole set is held (Begin).
 //
 // What it keeps to:
 // - It believes in a term only while the session's lease is believed in, and never again in a term
 //   in which it has ceased to believe.
 // - It gives up a seat only when the work that needs it has ended.
 // - A resignation that may be on its way ends the belief for good.
-// - It tells of each term once that it begins and once that it ends, in this order.
+// - It reports the beginning and the end of each term once, in this order.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -35,7 +35,7 @@ namespace tenure {
 struct Standing {
   v1::Standing place;
 };
-// The seats of its set are not all free; it is tried again. Told once until they are won.
+// The seats of its set are not all free; it is tried again. Reported once until they are won.
 struct SetBlocked {
   std::vector<std::string> elections;
 };
@@ -56,8 +56,8 @@ struct Overrun {};
 struct Lost {
   v1::Cause cause;
 };
-// A campaign was not answered, or refused for a while; it is tried again. Of each of the two it is
-// told once in a row, until one is answered.
+// A campaign was not answered, or refused for a while; it is tried again. Each of the two is
+// reported once in a row, until a campaign is answered.
 struct Troubled {
   grpc::Status status;
 };
@@ -99,7 +99,7 @@ class Seat {
   void Proclaim(std::string value, Time now);
   // Stands no more: the work is asked to end, then the seat is given up.
   void Leave(Time now);
-  // The same for who is not there any more to be told; the work has ended.
+  // Like Leave, after the elector is gone: the work has ended and nobody is notified.
   void Abandon(Time now);
   void WorkEnded(Time now);
   // The whole set is held: this seat leads from now on. REQUIRES: held().
@@ -120,7 +120,7 @@ class Seat {
   // What the service says.
 
   // The campaign that was asked last was answered: this session waits. To be asked again at
-  // `check_at`, because a place that is taken away is not told.
+  // `check_at`, because the loss of a place is not reported.
   void OnStanding(const v1::Standing& place, Time now, Time check_at);
   // The same, of a set: it took no seat, and has no place. To be asked again at `retry_at`.
   void OnBlocked(const std::vector<std::string>& elections, Time now, Time retry_at);
@@ -135,7 +135,7 @@ class Seat {
   // the queue if it `waits`. To stand again not before `again_at`.
   void OnResigned(uint64_t term, bool waits, Time again_at);
 
-  // What time does. Call it before anything else is told, and when NextWake has come.
+  // What time does. Call it before any other input, and at NextWake.
   void Pass(Time now, const Lease& lease);
   [[nodiscard]] Time NextWake(const Lease& lease) const;
 
@@ -149,8 +149,8 @@ class Seat {
   [[nodiscard]] Time BelievedUntil(const Lease& lease) const;
   // The term that is held, or may be; 0 if none.
   [[nodiscard]] uint64_t term() const { return leadership_.term(); }
-  // Whether the last belief ended with the lease: whoever did not want to give up the seat need not
-  // let others go first.
+  // Whether the last belief ended with the lease: this process did not want to give up the seat,
+  // and need not let others go first.
   [[nodiscard]] bool outlived_lease() const { return outlived_lease_; }
   // Nothing is left to do for this elector, now or later.
   [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
@@ -158,7 +158,7 @@ class Seat {
   void CloseUpTo(uint64_t term) { closed_term_ = std::max(closed_term_, term); }
   // Those that were closed were the ones of another service.
   void ReopenTerms() { closed_term_ = 0; }
-  // The last term that is over for this process, whatever is told of it.
+  // The last term that is over for this process, whatever the service reports about it.
   [[nodiscard]] uint64_t closed_term() const { return closed_term_; }
   [[nodiscard]] const SeatOptions& options() const { return options_; }
   // What has happened since it was last asked.
@@ -184,7 +184,7 @@ class Seat {
   bool wanted_ = true;
   Phase phase_ = Phase::kOutside;
   v1::Leadership leadership_;   // of the term that is held, or may be
-  uint64_t closed_term_ = 0;    // what is told of terms up to this one does not count any more
+  uint64_t closed_term_ = 0;    // reports about terms up to this one no longer count
   uint64_t asked_in_term_ = 0;  // the term that was held when the last campaign was asked
   bool maybe_placed_ = false;   // a campaign of this session is under way or may have been heard
   bool proclaiming_ = false;    // the service may not know the value yet

@@ -1,5 +1,5 @@
-// The seats of one session: by number, by election, and in the sets that are won together. Of
-// whoever owns the session, and as pure as its seats.
+// The seats of one session: by number, by election, and in the sets that are won together. For
+// the owner of the session, and as pure as its seats.
 //
 // Most sets are of one seat. The seats of a larger one are first held, and lead together when a
 // renewal has confirmed that all are held. When one of them ceases to lead, the others stand down.
@@ -26,7 +26,7 @@ class SeatBook {
     Seat seat;
     SeatNumber set;           // the first seat of its set
     uint64_t term_asked = 0;  // that was held when the stream asked for the list of seats
-    uint64_t noticed_on = 0;  // the last stream that told of a grant
+    uint64_t noticed_on = 0;  // the last stream that reported a grant
     bool in_doubt = false;    // the seat was not listed, and was granted before or after that
     bool called = false;      // a call for it is under way
   };
@@ -58,16 +58,16 @@ class SeatBook {
   // When its next call is due, which for a campaign is the whole set's; never, while it has none.
   [[nodiscard]] Time CallAt(SeatNumber number, const Entry& entry) const;
 
-  // The session is over: nothing that was said in it counts any more.
+  // The session is over: nothing that was heard in it counts any more.
   void Forget();
   // Terms begin again. REQUIRES: no session is open.
   void OnServiceReplaced();
   // The stream asks for the list of the seats that are held.
   void ListAsked();
-  // It is this list, on this stream; each seat in it has been told.
+  // It is this list, on this stream; each seat in it has been notified.
   void Listed(const google::protobuf::RepeatedPtrField<v1::Leadership>& list, uint64_t stream,
               Time now);
-  // Whether to ask anew which seats are held.
+  // Whether to ask again which seats are held.
   [[nodiscard]] bool AnyInDoubt() const;
 
   // Begins the terms of the sets that are held and confirmed, and ends those of the others.

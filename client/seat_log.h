@@ -1,4 +1,4 @@
-// Says when terms of one seat begin and end, and what the service refuses.
+// Logs when terms of one seat begin and end, and what the service refuses.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tenure {
 // Not thread-safe.
 class SeatLog {
  public:
-  // `first`: of its set. What concerns a whole set is said for it.
+  // `first`: of its set. What concerns a whole set is logged for it.
   SeatLog(std::string candidate, std::string election, bool first)
       : candidate_(std::move(candidate)), election_(std::move(election)), first_(first) {}
 
@@ -36,7 +36,7 @@ class SeatLog {
     log.Say({LogEvent::kLost, candidate_ + " no longer leads " + election_ + ": term " +
                                   std::to_string(term_) + " ended " + cause});
   }
-  // What concerns an endpoint has been said already.
+  // What concerns an endpoint is already in the log.
   void On(const Troubled& troubled, ClientLog& log) {
     if (!IsTransient(troubled.status)) SayRefused(troubled.status, "still trying", log);
   }

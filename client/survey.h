@@ -21,8 +21,8 @@ struct SurveyResult {
   std::vector<EndpointAnswer> answers;           // one for each endpoint, in their order
   std::map<std::string, grpc::Status> failures;  // of endpoints that did not answer with an id
 
-  // The service to use; empty: those that answered are too old to say. Errors: as ChooseService,
-  // but the one of an endpoint if nobody answers.
+  // The service to use; empty: those that answered are too old to have an id. Errors: as
+  // ChooseService; that of an endpoint if nobody answers.
   [[nodiscard]] tl::expected<std::string, grpc::Status> Choose(const KnownService& known) const;
 };
 

@@ -43,13 +43,13 @@ struct Trouble {
 [[nodiscard]] grpc::Status Explained(const grpc::Status& status, const std::string& endpoint,
                                      bool tls);
 
-// What is said of the endpoints of a client: once what is wrong, and once when it is over. Not
+// What to log about the endpoints of a client: what is wrong, once, and its end, once. Not
 // thread-safe.
 class TroubleLog {
  public:
   using Time = Lease::Time;
 
-  // Whether this is to be said: it is new, or of another kind than what was said a while ago.
+  // Whether to log this: it is new, or of another kind than what was logged a while ago.
   [[nodiscard]] bool Failed(const std::string& endpoint, Trouble::Kind kind, Time now);
   // For how long it had failed; nothing if it had not.
   [[nodiscard]] std::optional<Time::duration> Answered(const std::string& endpoint, Time now);

@@ -24,9 +24,9 @@ struct HistoryPoint {
 
 // How a transaction is committed.
 struct CommitRules {
-  // Done twice is done once: when the reply to the commit is lost, it is just done again. The
-  // transaction then does not show what the first time did; sessions that ended in it are found by
-  // the search.
+  // Repeating it has no further effect: if the reply to the commit is lost, it simply runs again.
+  // The transaction then does not show what the first time did; sessions that ended in it are found
+  // by the search.
   bool repeatable = false;
   // Given: changes are committed only in this epoch, and in partitions that are not behind this.
   // Checked where a partition advances, under its lock.
@@ -75,13 +75,12 @@ class LawStore {
   // Conflicts with other transactions are tried again, a bounded number of times. A commit whose
   // reply was lost is looked up, not guessed.
   //
-  // Locks are taken in one order: elections by name, then sessions by id, passing by those that
+  // Locks are taken in one order: elections by name, then sessions by id, skipping those that
   // others hold, then partitions: no transaction waits for another's elections or sessions, unless
-  // it is patient and so far holds none. What was passed by is in `TransactionState::busy` and
+  // it is patient and so far holds none. What was skipped is in `TransactionState::busy` and
   // `TransactionState::busy_sessions`.
   //
-  // kStoreUnavailable: the database is away. Either nothing was saved, or that could not be found
-  // out.
+  // kStoreUnavailable: the database is away. Either nothing was saved, or the outcome is unknown.
   virtual Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                                      const Decide& decide) = 0;
 

@@ -45,7 +45,7 @@ struct SessionView {
   std::vector<ElectionName> waits;
 };
 
-// How much there is.
+// Counts of what the database holds.
 struct Statistics {
   uint64_t elections = 0;
   uint64_t led = 0;  // have a leader
@@ -78,7 +78,7 @@ class OperatorStore : public ReadStore {
   // The session of a public handle, alive or not.
   virtual Result<std::optional<SessionId>> FindSession(std::string_view handle) = 0;
 
-  // Counts what there is, at about one time. Its cost grows with the number of elections that
+  // Counts, at about one time. Its cost grows with the number of elections that
   // nobody leads; those that are led are only counted.
   virtual Result<Statistics> ReadStatistics() = 0;
 };

@@ -19,7 +19,7 @@ namespace tenure {
 struct ElectionView {
   Election election;
   // Of the leader's session. Zero or negative if it has ended by the database's clock: then its
-  // expiry must be committed before anyone is told who leads.
+  // expiry must be committed before any answer names a leader.
   Duration lease_left{0};
 
   [[nodiscard]] bool LeaderAlive() const { return !election.leader || lease_left > Duration(0); }
@@ -88,7 +88,7 @@ class ReadStore {
   // Which of the sessions are alive, and then where the partitions stand: if by then nothing has
   // happened in an election, its leader led when its session was seen alive.
   virtual Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) = 0;
-  // The events of a partition's offsets after `after`, up to and with `until`, in order.
+  // The events of a partition's offsets after `after`, up to and including `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after,
                                                   uint64_t until) = 0;
 };

@@ -9,7 +9,7 @@
 // the database's clock; the law decides; the store saves what changed and commits. The other calls
 // read.
 //
-// Implementations: `storage/sqlite` and `storage/mysql`. One suite holds both to these pages:
+// Implementations: `storage/sqlite` and `storage/mysql`. One suite tests both:
 // `tests/contract`. All calls block, and may be made from any number of threads at once; every one
 // is bounded in time. The only error any of them answers with is kStoreUnavailable, except where it
 // says otherwise. Exceptions of a driver never leave a store.
@@ -46,16 +46,16 @@ struct Trimmed {
 
 // A replica, as it makes itself known to the others.
 struct Peer {
-  std::string id;       // 16 random bytes of its process: only who reads the database knows them
+  std::string id;       // 16 random bytes of its process: known only to readers of the database
   std::string address;  // where it serves gRPC: HOST:PORT
 
   bool operator==(const Peer&) const = default;
 };
 
-// A replica that has said nothing for so long is forgotten.
+// A replica that has not announced itself for this long is forgotten.
 inline constexpr Duration kReplicaAgeMax = std::chrono::hours(1);
 
-// Why a store did a piece of work again.
+// Why a store retried an operation.
 enum class RetryReason { kDeadlock, kLockTimeout, kConflict, kLostConnection, kLostReply };
 inline constexpr size_t kRetryReasons = 5;
 
@@ -78,8 +78,8 @@ struct ForeignTables {
 
 class Store : public LawStore, public OperatorStore {
  public:
-  // Forgets settled sessions whose lease, had it not ended before, would have been over for `age`;
-  // at most `limit`. Answers with how many. Forgets old replicas, too.
+  // Deletes settled sessions whose lease would have expired more than `age` ago; at most `limit`.
+  // Answers with how many. Forgets old replicas, too.
   virtual Result<size_t> ForgetSessions(Duration age, size_t limit) = 0;
 
   // Deletes history that is older than it has to be, in the next elections after `after`: a bounded
@@ -95,11 +95,11 @@ class Store : public LawStore, public OperatorStore {
   // Does not ask the database, and does not wait.
   [[nodiscard]] virtual StoreActivity Activity() const = 0;
 
-  // Shows `decide` what the database says of its history, and of the epoch `remembered`; commits in
-  // no partition are made meanwhile. If it answers with an epoch, that is saved, and is the one of
-  // the partitions from now on. Always writes something: a server that cannot be written to is
-  // found out; but nothing if `decide` fails, whose error is then the answer. Goes to whatever
-  // server may be used, also if the store is to stay on another one.
+  // Shows `decide` what the database says about its history, and about the epoch `remembered`;
+  // nothing is committed in any partition meanwhile. If it answers with an epoch, that is saved,
+  // and is the one of the partitions from now on. Always writes something, so that a server that
+  // cannot be written to is detected; if `decide` fails, writes nothing, and answers with its
+  // error. Goes to any server that may be used, even if the store is to stay on another one.
   using DecideOnHistory = std::function<Result<std::optional<Epoch>>(const HistorySight&)>;
   virtual Result<HistorySight> AgreeOnHistory(uint64_t remembered,
                                               const DecideOnHistory& decide) = 0;
@@ -107,8 +107,8 @@ class Store : public LawStore, public OperatorStore {
   // of this number, or refused. Before the first call of this, any server will do.
   virtual void StayOn(uint64_t server) = 0;
 
-  // The key from which the ids of this database's sessions are derived: random, and the same for
-  // ever. The first call makes it.
+  // The key from which the ids of this database's sessions are derived: random, and never
+  // changed. The first call creates it.
   virtual Result<std::string> SessionKey() = 0;
 
   // Raises the number after which the terms and revisions of new elections begin, because elections

@@ -1,4 +1,4 @@
-// How history is trimmed: what is too much of it, and how far one step goes.
+// How history is trimmed: which events are too many or too old, and how far one step goes.
 #pragma once
 
 #include <algorithm>
@@ -36,11 +36,11 @@ inline constexpr auto ToElectionHistory = [](const ReadableRow auto& row) {
   return history;
 };
 
-// Decides what of an election's history has become too much. Pure.
+// Decides which part of an election's history to delete. Pure.
 class HistoryTrimmer {
  public:
   // Events of a revision lower than `below`, or from before `before`, may go; none from
-  // `protected_from` on, and never the latest. What may go takes along all events before it: the
+  // `protected_from` on, and never the latest. All events before one that may go, go with it: the
   // database's clock may have been set, so they need not be older, and history must have no holes.
   struct Cut {
     Revision below;
@@ -51,7 +51,7 @@ class HistoryTrimmer {
   HistoryTrimmer(const Retention& retention, DbTime now) : retention_(retention), now_(now) {}
 
   // Where a step ends that looks at no more than `limit` events: revisions have no gaps,
-  // but one where they were raised, which only makes a step smaller.
+  // except where they were raised, which only makes a step smaller.
   static Revision EndOfStep(Revision latest, Revision oldest, size_t limit) {
     return {std::min<uint64_t>(latest.value, oldest.value + limit)};
   }

@@ -42,7 +42,7 @@ struct ClientOptions {
   // seats and places, so that a restarted process need not wait for its own old lease. Use it only
   // if no two processes share a candidate name.
   bool supersede = false;
-  // What the client says by itself. Empty: nothing. gRPC's own log stays silent, unless
+  // Gets the client's log lines. Empty: nothing is logged. gRPC's own log stays silent, unless
   // GRPC_VERBOSITY or GRPC_TRACE is set.
   Log log = LogToStandardError;
   // The id of the service, 32 lower-case hexadecimal digits; `tenure status` shows it. Empty:
@@ -69,7 +69,7 @@ class Client {
   // Waits for all that, for at most `patience`: OK, or why it could not be done; then its seats are
   // free when the lease has ended. Work may take half of the patience; then its seat is given up
   // while it goes on. Without it, the session is ended when the client and all its electors are
-  // gone, and nobody is told whether that went well. Electors of a closed client never campaign.
+  // gone, and nobody learns whether that went well. Electors of a closed client never campaign.
   // Not to be called from `on_overrun` or a std::stop_callback.
   [[nodiscard]] grpc::Status Close(std::chrono::milliseconds patience);
 

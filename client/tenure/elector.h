@@ -14,10 +14,11 @@
 //       }});
 //
 // Several elections, all or none: `.elections = {"stock/7", "stock/9"}`. A set has no place in any
-// queue: it takes its seats when all of them are free, and whoever waits for one goes first. Its
-// terms begin together, when a renewal has confirmed that all are held. If one of them ends, or an
-// operator wants another leader for one, all end: `lead` is asked to stop, then the other seats are
-// resigned. IsLeader() speaks of all of them, and term() of the first one; on_elected tells each.
+// queue: it takes its seats when all of them are free, and candidates that wait for one go first.
+// Its terms begin together, when a renewal has confirmed that all are held. If one of them ends, or
+// an operator wants another leader for one, all end: `lead` is asked to stop, then the other seats
+// are resigned. IsLeader() is about all of them, and term() about the first one; on_elected reports
+// each.
 //
 // What it promises
 // - It stands until it is destroyed or resigns: it campaigns, waits, and campaigns again after each
@@ -83,8 +84,8 @@ struct ElectorOptions {
   // before the lease ends, when an operator asks this process to make way, when the seat is lost,
   // and when the elector resigns; asked before its turn came, because callbacks took long, it is
   // not called in that term. If it returns by itself, the seat is resigned, and the elector stands
-  // again a heartbeat later. An exception that leaves it counts as its return, as does a thread for
-  // it that cannot be started; both are said in the client's log. Your std::stop_callbacks run on
+  // again a heartbeat later. An exception that leaves it counts as its return, as does a failure to
+  // start its thread; both are logged. Your std::stop_callbacks run on
   // the thread that renews the lease: they must return at once. For a set it is called once, with
   // the seat of the first election.
   std::function<void(const v1::Leadership&, std::stop_token stop)> lead = {};

@@ -1,7 +1,7 @@
-// What a client says by itself, for the log of its process.
+// What a client logs by itself.
 //
-// Nothing goes wrong in silence: the first failed try of an endpoint is said, with the reason, and
-// once more when it answers again. So is the beginning and the end of each term.
+// Nothing goes wrong silently: the first failed try of an endpoint is logged, with the reason, and
+// so is its next answer, and the beginning and the end of each term.
 #pragma once
 
 #include <functional>

@@ -37,7 +37,7 @@ struct Tls {
 };
 
 struct Config {
-  std::vector<Address> addresses;  // tried in order; a read-only server is passed by
+  std::vector<Address> addresses;  // tried in order; a read-only server is skipped
   std::string socket;              // path of a local server's socket, instead of the addresses
   std::string user;
   std::string password;

@@ -43,7 +43,7 @@ class Loader {
     }
     std::vector<std::string> statements = {query::kBegin};
     if (!rules_.repeatable) {
-      // The writer's row is locked from the first message on: whoever looks up what became of this
+      // The writer's row is locked from the first message on: a look-up of what became of this
       // transaction waits until it has ended, however long that takes.
       Pool::Slot& slot = loan_.slot();
       statements.push_back(query::SaveWriter(slot.writer, ++slot.transaction));
@@ -173,7 +173,7 @@ class Loader {
       }
     }
 
-    // Cool-downs first: whoever is kept out of the heads is known to be.
+    // Cool-downs first: candidates that the heads leave out are then known to be kept out.
     std::vector<std::string> statements;
     if (!cooling.empty()) statements.push_back(query::LoadCoolDowns(cooling));
     if (!heads.empty()) statements.push_back(query::LoadHeads(heads));
@@ -263,7 +263,7 @@ class Loader {
   }
 
   // Of the sessions that could not be locked, those that exist are held by another transaction; the
-  // elections that need them are put off.
+  // elections that need them are deferred.
   void PassByBusySessions(const Rows& existing) {
     for (const Row& row : existing) transaction_.busy_sessions.insert(Id(row, 0));
     if (transaction_.busy_sessions.empty()) return;
@@ -282,7 +282,7 @@ class Loader {
   const CommitRules& rules_;
   Loaded loaded_;
   TransactionState& transaction_ = loaded_.transaction;
-  std::set<SessionId> asked_for_;  // sessions that were locked, passed by or not there
+  std::set<SessionId> asked_for_;  // sessions that were locked, skipped or missing
   bool elections_first_ = false;   // lock them before any session
 };
 

@@ -1,7 +1,7 @@
 // Loads what a transaction is decided by, under row locks.
 //
 // The order of locks: the connection's writer, elections by name, sessions by id. What others have
-// locked is passed by.
+// locked is skipped.
 #pragma once
 
 #include <set>

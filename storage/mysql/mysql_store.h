@@ -3,11 +3,12 @@
 // One transaction is two to four messages to the server, whatever the size of the batch: lock the
 // elections and the callers' sessions; read the queues, and lock leaders and successors, where
 // there are any; save and commit. The clock comes with the locked sessions. At most
-// `Config::connections_max` run at once; who finds all of them busy waits, a bounded time.
+// `Config::connections_max` run at once; a caller that finds all of them busy waits, a bounded
+// time.
 //
 // A connection that breaks during COMMIT leaves open whether the commit happened. Every transaction
 // therefore also counts up a row of its connection (table `writers`), and that row, read under its
-// lock on a new connection, tells.
+// lock on a new connection, shows the outcome.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@
 
 namespace tenure::mysql {
 
-// Connects when it is first used: a database that is away is found out by the first call.
+// Connects when it is first used: the first call detects a database that is away.
 [[nodiscard]] std::unique_ptr<Store> OpenMySqlStore(Config config);
 
 [[nodiscard]] std::vector<ServerReport> CheckMySqlServers(const Config& config, bool migrates);

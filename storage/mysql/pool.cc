@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kSearchPauseMax{1000};
 // How long a borrower waits for the login of another one, or for its connection if its own login is
 // refused.
 constexpr std::chrono::seconds kSearchPatience{2};
-// A proxy that spreads connections may lead to another server than before; so often it is asked for
+// A load-balancing proxy may connect us to a different server. Maximum attempts to reach
 // the one that is used.
 constexpr int kConnectTries = 4;
 

@@ -38,7 +38,7 @@ class Pool {
     bool connected = false;  // as far as the pool knows
   };
 
-  // Whether a server will do that is not the one to stay on.
+  // Whether a server other than the one to stay on is acceptable.
   enum class Where { kStaying, kAnywhere };
 
   // A slot on loan; goes back when destroyed.

@@ -18,7 +18,7 @@ namespace tenure::mysql {
 
 // Waits before another try: a random time, up to a longest that rises with each.
 void Backoff(int tries);
-// The longest that it waits after so many tries.
+// Its longest pause after this number of tries.
 [[nodiscard]] std::chrono::microseconds LongestBackoff(int tries);
 
 // Thread-safe.
@@ -85,7 +85,7 @@ class Runner {
   static constexpr int kTriesMin = 6;
   static constexpr auto kTriesFor = std::chrono::seconds(2);
 
-  // The tables hold what no tenured wrote.
+  // The tables hold something that no tenured wrote.
   static MySqlError Malformed(Pool::Loan& loan);
   static void CleanUp(Pool::Loan& loan, const MySqlError& error);
   // REQUIRES: the work is to be done again.

@@ -66,7 +66,7 @@ class Saver {
   }
 
  private:
-  // What changes rows, but for the order of changes.
+  // The statements that change rows, except those for the order of changes.
   template <typename SaveElections>
   [[nodiscard]] std::vector<std::string> Changed(const Changes& changes,
                                                  SaveElections save_elections) const {
@@ -243,7 +243,7 @@ class Saver {
     return granted;
   }
 
-  // Elections whose rows were made for a campaign that was then refused, or put off.
+  // Elections whose rows were made for a campaign that was then refused, or deferred.
   [[nodiscard]] std::vector<ElectionName> Unused(const std::set<ElectionName>& created) const {
     std::vector<ElectionName> unused;
     for (const ElectionName& name : created) {

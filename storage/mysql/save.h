@@ -18,8 +18,8 @@ namespace tenure::mysql {
                                                 const Loaded& loaded,
                                                 const TransactionState& decided);
 
-// The same, without a transaction that was begun: in one message, on condition that what is
-// remembered still holds. Nothing if it does not, and then nothing was saved, but for renewals:
+// Saves without a transaction that was begun: in one message, on condition that what is remembered
+// still holds. Nothing if it does not, and then nothing was saved, except renewals:
 // leases that were as remembered may have been extended.
 // REQUIRES: MayCommitFromMemory.
 [[nodiscard]] std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(

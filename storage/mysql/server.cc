@@ -10,7 +10,7 @@
 namespace tenure::mysql {
 namespace {
 
-// A semi-synchronous primary that waits for so long for its replica never acknowledges alone:
+// A semi-synchronous primary that waits this long for its replica never acknowledges alone:
 // nobody waits for it any more.
 constexpr uint64_t kNeverMs = 24ULL * 60 * 60 * 1000;
 

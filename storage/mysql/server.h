@@ -1,5 +1,5 @@
-// What a MySQL or MariaDB server says of itself: which engine it is, whether Tenure can be safe on
-// it, and which other servers tell the same history.
+// What a MySQL or MariaDB server says about itself: which engine it is, whether Tenure can be safe
+// on it, and which other servers have the same history.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ struct Server {
   std::string name;      // for people: "MySQL 9.7.4, Group Replication, single primary, 3 members"
   // Distinguishes it from every other server that may answer at the same address.
   std::string node;
-  // The same for all servers of which every commit of one is on the others: the nodes of a cluster.
-  // Another one elsewhere, unless it is a replica that was promoted.
+  // Equal for servers that have all of each other's commits, the nodes of a cluster; different for
+  // any other server, unless it is a replica that was promoted.
   std::string history;
   // A replica may be promoted in its place without losing a commit that was acknowledged.
   bool lossless = false;

@@ -86,9 +86,9 @@ std::string ElectionViews(std::string_view where) {
       kElectionColumns, kNow, where);
 }
 
-// What the law reads of a session that is alive, and of a plain election, but for what only changes
-// with the revision. The procedure tenure_commit_1 (storage/schema) compares the same: who changes
-// this makes tenure_commit_2 for it. As one text, for a list of texts is searched by halves, and
+// What the law reads of a session that is alive, and of a plain election, except for what only
+// changes with the revision. The procedure tenure_commit_1 (storage/schema) compares the same: a
+// change here needs a tenure_commit_2. As one text, for a list of texts is searched by halves, and
 // one of rows from its beginning. What may hold any byte comes first and has one length, or comes
 // last.
 constexpr char kComparedOfSession[] = "s.id, s.lease_ttl_us, s.lease_ttl_since_us";

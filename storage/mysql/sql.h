@@ -2,8 +2,8 @@
 // storage/schema. Bytes are written as hexadecimal literals, so nothing needs to be escaped.
 //
 // UTC_TIMESTAMP is the start of its statement; SYSDATE, which LockSessions uses, is the moment at
-// which it is evaluated, after the row was locked. Whoever needs the time after another lock reads
-// it with a statement of its own (kClock).
+// which it is evaluated, after the row was locked. A transaction that needs the time after another
+// lock reads it with a separate statement (kClock).
 #pragma once
 
 #include <chrono>
@@ -51,7 +51,7 @@ inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr char kBegin[] = "START TRANSACTION";
 inline constexpr char kCommit[] = "COMMIT";
 inline constexpr char kRollback[] = "ROLLBACK";
-// How many rows the statement before, in the same message, has changed.
+// How many rows the previous statement in the same message changed.
 inline constexpr char kRowCount[] = "SELECT ROW_COUNT()";
 inline constexpr char kClock[] =
     "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
@@ -127,7 +127,7 @@ struct SmallCommit {
 [[nodiscard]] std::string SaveAdminChanges(const std::vector<AdminChange>& changes);
 // Elections that are created later begin after no lower number.
 [[nodiscard]] std::string RaiseOriginTo(uint64_t number);
-// Elections, and all that belongs to them, but operators' changes.
+// Elections, and all that belongs to them, except operators' changes.
 // REQUIRES: nobody leads or waits there.
 [[nodiscard]] std::vector<std::string> PurgeElections(
     const std::vector<const ElectionName*>& names);
@@ -202,7 +202,7 @@ enum class Due { kNow, kNext, kExpired, kUnsettled, kElection, kPartition };
 [[nodiscard]] std::string Announce(const Peer& self);
 [[nodiscard]] std::string OtherReplicas(const Peer& self, Duration age, size_t limit);
 
-// How much there is: elections that are led; of the others, all, those for which nobody waits, and
+// Counts: elections that are led; of the others, all, those for which nobody waits, and
 // those that are wanted, and not paused; elections that are not paused, whose leader's session is
 // over; candidacies; live sessions.
 [[nodiscard]] std::string CountAll();
@@ -234,7 +234,7 @@ inline constexpr std::string_view kOrReplace = "OR REPLACE ";
 inline constexpr char kDropFence[] = "DROP PROCEDURE IF EXISTS tenure_fence";
 inline constexpr char kTryFence[] = "CALL tenure_fence('', 0)";
 inline constexpr int kSignal = 1644;
-// Whoever has the row may change the schema, until its time is over.
+// The holder of the row may change the schema, until its time is over.
 inline constexpr char kCreateMigrationLock[] =
     "CREATE TABLE IF NOT EXISTS migration_lock (one TINYINT NOT NULL PRIMARY KEY,"
     " holder BINARY(16) NOT NULL, until_us BIGINT NOT NULL) ENGINE = InnoDB";

@@ -6,7 +6,8 @@ namespace tenure {
 namespace {
 
 constexpr const char* kFirstLight[] = {
-    // One row per election, for ever: the term must not restart. `leader_*` are null while vacant.
+    // One row per election, permanently: the term must not restart. `leader_*` are null while
+    // vacant.
     R"(CREATE TABLE IF NOT EXISTS elections (
          name VARBINARY(255) NOT NULL PRIMARY KEY,
          term BIGINT UNSIGNED NOT NULL DEFAULT 0,
@@ -44,7 +45,7 @@ constexpr const char* kFirstLight[] = {
          KEY queue (election, precedence, ticket),
          KEY by_session (session)
        ) ENGINE = InnoDB)",
-    // One row per change. (lane, position) is the order in which replicas tell each other.
+    // One row per change. (lane, position) is the order in which replicas publish them.
     R"(CREATE TABLE IF NOT EXISTS events (
          election VARBINARY(255) NOT NULL,
          revision BIGINT UNSIGNED NOT NULL,
@@ -110,7 +111,7 @@ constexpr const char* kPlainSql[] = {
            ELT(MAX(CASE type WHEN 3 THEN cause END), 'RESIGNED', 'EXPIRED', 'DEPOSED',
              'APPOINTED_AWAY', 'SUPERSEDED', 'SESSION_CLOSED', 'DELETED') AS cause
          FROM events GROUP BY election, term)",
-    // The guard of a transaction: docs/fencing.md. Refuses what is over for ever without a lock, so
+    // The guard of a transaction: docs/fencing.md. Refuses what is over for good without a lock, so
     // that a leader which goes on after its end cannot hold up its successor; then takes the lock
     // under which no other term is granted, and looks again.
     //
@@ -312,7 +313,7 @@ constexpr const char* kReplicas[] = {
 // saved. It decides nothing. storage/mysql/sql.cc calls it, and says what is compared; a version of
 // Tenure that compares or saves something else has a procedure of another name.
 //
-// With the rights of its caller: whoever may call it, and not write the tables, changes nothing.
+// With the rights of its caller: a user who may call it, but not write the tables, changes nothing.
 // The answer comes before COMMIT, so that what fails after it may not have been committed.
 constexpr const char* kSmallCommits[] = {
     R"(CREATE PROCEDURE tenure_commit_1(

@@ -66,7 +66,7 @@ constexpr const char* kFirstLight[] = {
 // The views of mysql_migrations.cc. Names are TEXT in them, for SQLite never finds a BLOB equal to
 // a literal; moments are text, as MySQL writes them. The clock is SQLite's own, in milliseconds,
 // which is the store's unless another was given to it. (unixepoch('subsec') needs SQLite 3.42.)
-// There is no tenure_fence: whoever writes has locked the whole file.
+// There is no tenure_fence: a write transaction locks the whole file.
 constexpr const char* kPlainSql[] = {
     R"(CREATE VIEW IF NOT EXISTS leaders AS
          SELECT CAST(e.name AS TEXT) AS election, e.term,

@@ -10,8 +10,8 @@
 namespace tenure::sqlite {
 namespace {
 
-// How long one waits for the file's lock: so many pauses of this length, each a fair try. SQLite's
-// own timeout pauses ever longer, and lets whoever came last go first.
+// How long to wait for the file's lock: this number of pauses of this length, each a fair try.
+// SQLite's own timeout pauses ever longer, and lets the latest caller go first.
 constexpr auto kBusyPause = std::chrono::milliseconds(1);
 constexpr int kBusyPausesMax = 8000;
 

@@ -8,7 +8,7 @@ namespace tenure::sqlite {
 
 namespace {
 
-// Elections that are told of one session.
+// Maximum number of elections that are listed for one session.
 constexpr int64_t kPlacesMax = 1000;
 
 }  // namespace

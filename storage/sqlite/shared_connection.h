@@ -51,7 +51,7 @@ class SharedConnection {
   [[nodiscard]] bool busy() const { return busy_; }
 
  private:
-  // Says that the connection is in use, for so long.
+  // Marks the connection as in use while it lives.
   class InUse {
    public:
     explicit InUse(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }

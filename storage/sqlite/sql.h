@@ -90,7 +90,7 @@ inline constexpr char kSaveCoolDown[] =
 inline constexpr char kSaveAdminChange[] =
     "INSERT INTO admin_changes (election, action, term, at_us, detail, identity, reason)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)";
-// An election, and all that belongs to it, but operators' changes.
+// An election, and all that belongs to it, except operators' changes.
 inline constexpr const char* kPurge[] = {"DELETE FROM events WHERE election = ?",
                                          "DELETE FROM cool_downs WHERE election = ?",
                                          "DELETE FROM elections WHERE name = ?"};
@@ -205,7 +205,7 @@ inline constexpr char kOtherReplicas[] =
     "SELECT id, address FROM replicas WHERE seen_at_us > ? AND id <> ?"
     " ORDER BY seen_at_us DESC LIMIT ?";
 
-// How much there is: see storage/mysql/sql.h.
+// Counts: see storage/mysql/sql.h.
 inline constexpr char kCountLed[] =
     "SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL";
 inline constexpr char kCountEmpty[] =

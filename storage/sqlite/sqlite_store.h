@@ -1,7 +1,7 @@
 // The embedded store: one SQLite file, or memory. For one machine, tests and simulation.
 //
 // One connection writes; a transaction is a transaction of SQLite, on disk when it returns. Another
-// one reads, so that nothing that is read delays what is written. Several processes on one machine
+// one reads, so that reads do not delay writes. Several processes on one machine
 // may share the file.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Whose turn it is to use a connection. A mutex would let whoever comes at the right moment pass
-// those who wait: under load, a renewal was passed by for longer than its lease.
+// Whose turn it is to use a connection. A mutex would let a thread that comes at the right moment
+// overtake those that wait: under load, a renewal was overtaken for longer than its lease.
 #pragma once
 
 #include <array>
