@@ -124,7 +124,7 @@ std::string PrintableJson(std::string_view json) {
   std::string text;
   ForEach(json, [&](std::string_view character, int columns) {
     const auto known = First(character);
-    // JSON itself escapes those of ASCII, but for the last.
+    // JSON itself escapes those of ASCII, except the last.
     const bool escaped = columns < 0 && known && known->code >= 0x7F;
     text += escaped ? Numbered(known->code) : std::string(character);
     return true;

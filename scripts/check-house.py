@@ -36,7 +36,7 @@ ROOMS = {
 # Generated: of no room.
 GENERATED = ".pb.h"
 
-# Files of the product may have so many lines; tests are tables, and may be longer.
+# Maximum lines of a file of the product; tests are tables, and may be longer.
 LINES_MAX = 400
 LONGER = {
     "client/client_session.cc": "one machine, whose events are told in one place",

@@ -15,7 +15,7 @@ declare -A pid=() output=() # of each process that this script started, and has 
 clean_up() {
   local code=$? name
   trap - EXIT INT TERM
-  exec 2>/dev/null # bash tells of every process that is killed
+  exec 2>/dev/null # bash reports every process that is killed
   for name in "${!pid[@]}"; do kill -KILL -- "-${pid[$name]}" || true; done
   wait
   [ -z "$folder" ] || rm -rf "$folder"

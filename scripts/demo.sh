@@ -14,7 +14,7 @@ declare -A pid=() output=() # of each process that this script started, and has 
 clean_up() {
   local code=$?
   trap - EXIT INT TERM
-  exec 2>/dev/null # bash tells of every process that is killed
+  exec 2>/dev/null # bash reports every process that is killed
   if [ "${#pid[@]}" -gt 0 ]; then
     kill -KILL "${pid[@]}" || true
     wait "${pid[@]}" || true

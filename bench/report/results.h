@@ -46,7 +46,7 @@ enum class RowId {
   kIdleWithMany,
 };
 
-// A bound on what Tenure measures in a row: so many times something.
+// A bound on what Tenure measures in a row: a factor of another figure.
 struct Goal {
   enum class Sense { kAtLeast, kAtMost };
   struct RowUnit {};  // of the row itself

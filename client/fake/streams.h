@@ -13,7 +13,7 @@
 
 namespace tenure {
 
-// Sends one message after the other. Under the service's mutex, but for gRPC's reactions.
+// Sends one message after the other. Under the service's mutex, except for gRPC's reactions.
 template <typename Shape, typename Response>
 class Outgoing : public Shape {
  public:

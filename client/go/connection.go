@@ -122,8 +122,8 @@ func (c *connection) moveOn() {
 	}
 }
 
-// reconnect : nothing came back from the replica in use. If its connection stands, it is made anew,
-// and whatever is under way on it fails. One that is only being made is waited for.
+// reconnect : nothing came back from the replica in use. If it is connected, it connects again,
+// and whatever is under way on the old connection fails. One that is still connecting may take its time.
 func (c *connection) reconnect() {
 	old := &c.replicas[c.inUse]
 	if old.channel.GetState() != connectivity.Ready {

@@ -311,7 +311,7 @@ func (e *Elector) begin(runs context.Context) (*stand, error) {
 	return e.client.loop.claim(seat, &options, runs, &e.current)
 }
 
-// observe tells of leaders, if that is wanted, until the function that it returns has returned.
+// observe reports leaders, if that is wanted, until the function that it returns has returned.
 func (s *stand) observe(ctx context.Context, client *ClientOptions) (stop func()) {
 	changed := s.told.OnLeaderChanged
 	if changed == nil {

@@ -89,7 +89,7 @@ func newSeed() int64 {
 	return int64(binary.LittleEndian.Uint64(seed[:]))
 }
 
-// tell leaves what the session is to be told. It does not wait. False if the loop has ended.
+// tell leaves an input for the session. It does not wait. False if the loop has ended.
 func (l *loop) tell(what func(session *machine.Session, now machine.Time)) bool {
 	return l.mailbox.put(func(now machine.Time) { what(l.session, now) })
 }
@@ -315,7 +315,7 @@ func (l *loop) patience(wished time.Duration, now machine.Time) time.Duration {
 	return min(wished, max(l.giveUpAt.Sub(now)/2, lastPatience))
 }
 
-// send makes a call, whose answer is told in its turn.
+// send makes a call, whose answer is handled in its turn.
 func send[Request, Response any](
 	l *loop, within context.Context, call uint64, patience time.Duration,
 	method func(pb.ElectionServiceClient, context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
@@ -365,7 +365,7 @@ func (l *loop) openStream(stream uint64) {
 	})
 }
 
-// hear : this is what a replica has answered. It answers with what the session is to be told.
+// hear : this is what a replica has answered. It answers with the status for the session.
 func (l *loop) hear(replica replica, err error, now machine.Time) *status.Status {
 	answer, why := replica.asSeen(err)
 	if id, wrong := serviceOf(answer); wrong {

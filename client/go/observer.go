@@ -245,7 +245,7 @@ func (o *Observer) hearLate() {
 	}
 }
 
-// isFinal : it is refused again, unless somebody changes the policy or the elections; so its user is told.
+// isFinal : it would be refused again, unless somebody changes the policy or the elections; so Run returns the error.
 func isFinal(answer *status.Status) bool {
 	if answer.Code() == codes.PermissionDenied || machine.InfoOf(answer).GetReason() == "OBSERVE_TOO_WIDE" {
 		return true
@@ -280,7 +280,7 @@ func (o *Observer) readOneStream(ctx context.Context, connection *connection) er
 		if err = o.membership.check(endpoint, response.GetServiceId()); err != nil {
 			break
 		}
-		silence.Stop() // whoever is told may take his time
+		silence.Stop() // a callback may take its time
 		o.hearLate()
 		connection.succeeded()
 		o.trouble.worked(endpoint, clock.Now())

@@ -53,7 +53,7 @@ type begun struct {
 }
 
 // claim makes a stand in an election in which no other one of the client stands. It is the current one
-// before anything is told of it.
+// before anything is reported about it.
 func (l *loop) claim(options machine.SeatOptions, told *ElectorOptions, runs context.Context, current *atomic.Pointer[stand]) (*stand, error) {
 	s := &stand{
 		loop: l, options: options, told: told, runs: runs,
@@ -180,7 +180,7 @@ func (s *stand) finish() {
 	}
 }
 
-// silence : of the callbacks, what was told until now is the last.
+// silence : the callbacks that were called until now are the last.
 func (s *stand) silence() {
 	last := func(machine.Time) {
 		s.loop.callbacks.run(func() {

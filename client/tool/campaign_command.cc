@@ -57,7 +57,7 @@ class CampaignRun {
  private:
   struct Ending {
     int exit_code;  // if what follows goes well
-    bool resigns;   // the service is to be told, and has to take it
+    bool resigns;   // resign first, and fail if the service does not confirm it
   };
 
   // As a callback: it is called under the lock, and not after the end.

@@ -53,7 +53,7 @@ class Change {
 
   [[nodiscard]] Connection& connection() { return connection_; }
 
-  // `object` is what programs are told besides the outcome.
+  // `object` is what programs get besides the outcome.
   int Say(const std::string& outcome, const Json& object, const std::string& sentence) const {
     Json whole = {{"outcome", outcome}};
     if (term_sent_) whole["term_sent"] = *term_sent_;

@@ -23,7 +23,7 @@ namespace {
   throw std::system_error(error, std::generic_category(), what);
 }
 
-// What the guard is told.
+// A message to the guard.
 struct Order {
   pid_t group;
   int64_t deadline;  // of the holder's clock, in ns
@@ -80,7 +80,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Whoever has the terminal's foreground gives it to another group.
+// If `from` has the terminal's foreground, gives it to another group.
 void GiveTerminal(pid_t from, pid_t group) {
   if (isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) != from) return;
   const auto before = signal(SIGTTOU, SIG_IGN);
@@ -101,7 +101,7 @@ Guard::Guard() {
   }
   close(ends[0]);
   pipe_ = ends[1];
-  // Whoever tells it something must not hang, or die, because it is stopped or gone.
+  // A message to the guard must not hang or kill this process if the guard is stopped or gone.
   fcntl(pipe_, F_SETFL, O_NONBLOCK);
   signal(SIGPIPE, SIG_IGN);
 }

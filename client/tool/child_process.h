@@ -36,8 +36,8 @@ class Guard {
 
 class ChildProcess {
  public:
-  // Starts it, with the signals as they were before any was blocked, after `prepare` has returned,
-  // which is told its group. It is killed when the thread that starts it ends. Throws
+  // Starts it, with the signals as they were before any was blocked, after `prepare`, which gets
+  // its group, has returned. It is killed when the thread that starts it ends. Throws
   // std::system_error if it cannot be started.
   ChildProcess(const std::vector<std::string>& command,
                const std::map<std::string, std::string>& environment,

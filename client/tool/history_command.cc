@@ -71,7 +71,7 @@ std::vector<std::string> ChangeCells(const v1::Change& change, bool of_all) {
   return cells;
 }
 
-// There is nothing to tell of an election, or it does not exist: then this is an error.
+// The election has no history, or it does not exist: then this is an error.
 grpc::Status LookFor(const std::string& election, Connection& connection) {
   v1::DescribeElectionRequest request;
   request.set_election(election);

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using Days = std::chrono::duration<int64_t, std::ratio<86400>>;
 
-// "3h 12m": so many of `large`, and what is left of it in `small`.
+// "3h 12m": whole units of `large`, and the rest in `small`.
 template <typename Large, typename Small>
 std::string Pair(Duration duration, char large, char small) {
   const auto whole = std::chrono::duration_cast<Large>(duration);

@@ -1,4 +1,4 @@
-// Durations and times as people and programs read them. Pure, but for the time zone.
+// Durations and times as people and programs read them. Pure, except for the time zone.
 #pragma once
 
 #include <google/protobuf/duration.pb.h>

@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kHookPatience = 10s;  // of what is run after a term
-// How often the guard is told of the deadline: renewals put it off.
+// How often the guard gets the deadline, which renewals move.
 constexpr auto kTick = 50ms;
 
 bool Ends(int signal) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kNotExecutable = 0x0008;  // MFD_NOEXEC_SEAL, which Linux has since 6.3
 
-// Some kernels are told to refuse files that might be executed; older ones do not know the word.
+// Some kernels are set to refuse files that might be executed; older ones do not know the flag.
 int NewFile() {
   const int file = memfd_create("tenured", MFD_CLOEXEC | kNotExecutable);
   return file < 0 && errno == EINVAL ? memfd_create("tenured", MFD_CLOEXEC) : file;

@@ -1,5 +1,5 @@
-// A file that is only in memory, for a reader that wants a path. Its content changes from one
-// moment to the next: whoever opens it reads the old one or the new one, and nothing else can.
+// A file that is only in memory, for a reader that wants a path. Its content changes
+// atomically: a reader that opens it gets the old one or the new one, never a mixture.
 #pragma once
 
 #include <string>

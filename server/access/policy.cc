@@ -72,7 +72,7 @@ class SecondDocument final : public YAML::EventHandler {
   YAML::Mark mark_;  // of the last one
 };
 
-// The entries of a map, none of which may be another than these, or there twice.
+// Checks that a map has only these keys, and none of them twice.
 void RequireOnly(const YAML::Node& map, const std::string& what,
                  const std::set<std::string>& known) {
   if (!map.IsMap()) throw Mistake(map, what + " must be a map");

@@ -70,7 +70,7 @@ class Call final : public engine::Watcher, public std::enable_shared_from_this<C
       const MutexLock lock(mutex_);
       watch = Step(std::move(event));
     }
-    // The hub must not be called under a lock that it takes itself, when it tells of something.
+    // The hub must not be called under a lock that it takes itself while it notifies.
     if constexpr (std::is_constructible_v<Event, Watched>) {
       if (!watch) return;
       for (const SessionId& id : watch->remove) membership_.Remove(engine::WatchSession{id});

@@ -9,15 +9,15 @@ namespace {
 // How long before it has to be answered a call stops waiting: the time to find out what to answer.
 constexpr SteadyTime::duration kGiveUpMargin = std::chrono::milliseconds(200);
 
-// A waiting call's session is renewed so many times in a lease, and no less often than that.
+// Renewals of a waiting call's session per lease, and the longest pause between two of them.
 constexpr int kRenewalsPerLease = 3;
 constexpr SteadyTime::duration kRenewalPauseMax = std::chrono::seconds(5);
 constexpr auto kRenewalPauseAfterFailure = std::chrono::milliseconds(500);
 
-// A set is tried so many times in a lease, and no less often than that.
+// Attempts at a set per lease, and the longest pause between two of them.
 constexpr int kTriesPerLease = 3;
 constexpr SteadyTime::duration kTryPauseMax = std::chrono::seconds(1);
-// After a vacancy: those who wait in the queue go first, and have to be told nothing by us.
+// Pause after a vacancy: candidates in the queue go first, and do not need this call to wake them.
 constexpr auto kTryPauseMin = std::chrono::milliseconds(5);
 
 // At most `pause` from now, and at least half of it: when others of the same pause are due as well,

@@ -48,7 +48,7 @@ class OpenCampaign {
       std::variant<Submit, TakeBack, Renew, ReadPlace, SetTimer, StopTimer, CountWait, Outward>;
 
   [[nodiscard]] std::vector<Effect> Step(const Event& event, SteadyTime now);
-  // The caller is told nothing any more.
+  // The caller gets nothing more.
   [[nodiscard]] bool finished() const { return state_ == State::kFinished; }
 
  protected:
@@ -76,7 +76,7 @@ class OpenCampaign {
     effects_.emplace_back(std::move(effect));
   }
   void SubmitCommand();
-  // From now on the store has only so long to answer.
+  // Starts the time within which the store must answer.
   void LimitAnswerTime();
   // Waits from now on, unless that is over before it begins. False if it is finished.
   [[nodiscard]] bool BeginToWait();

@@ -160,7 +160,7 @@ void KeepAlive::On(const SessionOver& over) {
   Tell(over.session.id, over);
 }
 
-// The seats that the client was told of may be others' by now: a new stream asks for them anew.
+// The seats that the client knows of may be others' by now: a new stream lists them again.
 void KeepAlive::On(const HistoryReset&) {
   FinishWith({Reason::kStoreUnavailable, "the database was replaced or restored"});
 }

@@ -1,11 +1,11 @@
-// What an open KeepAlive stream does: renews sessions when it is asked to, and tells at once what
-// happens to them and their seats.
+// What an open KeepAlive stream does: renews sessions on request, and reports at once what happens
+// to them and their seats.
 //
 // One request at a time is answered. The next one is read when the answer is on its way, so that a
 // client which does not read holds one answer that is being sent, one that waits, and notices up to
 // a bound. An answer with many seats comes in parts, each of which fits into a message; the seats
-// of the next part are read when the one before is on its way. Of a session that its caller may not
-// use it tells nothing: notices wait until the first renewal has shown whose it is.
+// of the next part are read when the one before is on its way. About a session that its caller may
+// not use it reports nothing: notices wait until the first renewal has shown whose it is.
 #pragma once
 
 #include <map>
@@ -105,7 +105,7 @@ class KeepAlive {
 
   // The answer to the request that was read last, while it is put together.
   Renewal renewal_;
-  SeatPage unlisted_;      // the seats that it has still to tell of
+  SeatPage unlisted_;      // the seats that are still to be listed
   size_t seat_bytes_ = 0;  // of those that it has
   size_t unanswered_ = 0;  // sessions that are not renewed yet
   std::optional<Error> error_;

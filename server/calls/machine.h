@@ -1,7 +1,7 @@
 // The words between open calls and those who run them.
 //
-// An open call is a machine: `Step(event, now)` is told what happens, and answers with what is to
-// be done. It is pure: no I/O, no clock, no threads, no gRPC. `Call` (call.h) runs it on the
+// An open call is a machine: `Step(event, now)` takes what happens, and answers with what is to be
+// done. It is pure: no I/O, no clock, no threads, no gRPC. `Call` (call.h) runs it on the
 // engine; the tests and the simulation run the same machines.
 #pragma once
 
@@ -140,7 +140,7 @@ struct SetTimer {
 struct StopTimer {
   TimerId timer;
 };
-// A candidate was elected after it had to wait so long.
+// A candidate was elected after this wait.
 struct CountWait {
   SteadyTime::duration waited;
 };
@@ -169,10 +169,10 @@ struct Write {
 // Wants the next request.
 struct ReadRequest {};
 
-// How long a call waits for its answer. After that it is told that the database did not answer.
+// How long a call waits for its answer. After that it fails: the database did not answer.
 inline constexpr SteadyTime::duration kAnswerPatience = std::chrono::seconds(10);
 
-// When a call has to be answered at the latest, if its deadline is so far away.
+// The latest time to answer a call whose deadline is this far away.
 [[nodiscard]] inline SteadyTime AnswerBy(SteadyTime now, SteadyTime::duration left) {
   constexpr SteadyTime::duration kMargin = std::chrono::milliseconds(100);
   return now + left - std::min(kMargin, left / 4);

@@ -86,7 +86,7 @@ void Observe::On(const Changed& changed) {
   const auto [found, added] = cursors_.try_emplace(event.election);
   auto& [name, cursor] = *found;
   if (cursors_.size() > kObservedMax) return FinishWith(TooWide());
-  // An election that was not there when its prefix was listed is told from its beginning.
+  // An election that did not exist when its prefix was listed is sent from its beginning.
   if (added && Listed()) cursor.live = cursor.opened = true;
   // What is heard of and not sent is of an election that was purged since: of this one, nothing
   // that came before is heard of.

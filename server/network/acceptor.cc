@@ -25,7 +25,7 @@ bool WaitFor(const Descriptor& socket, short events, std::chrono::steady_clock::
 
 Descriptor Spare() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-// The peer is told at once, and nothing of it lingers here.
+// Resets the connection, so that the peer notices at once and nothing lingers here.
 void Abort(Descriptor connection) {
   const linger now{1, 0};
   setsockopt(connection.number(), SOL_SOCKET, SO_LINGER, &now, sizeof now);

@@ -1,7 +1,7 @@
 // Accepts connections for somebody else, as many as there may be.
 //
-// Whoever serves them need not survive running out of descriptors, since it never comes to that:
-// the limits keep some for everything else. A connection beyond the limits is closed at once, so
+// The server behind it need not survive running out of descriptors, since that never happens: the
+// limits keep some for everything else. A connection beyond the limits is closed at once, so
 // that its client can go to another replica, and nobody waits behind it.
 #pragma once
 
@@ -34,9 +34,9 @@ class Acceptor {
   // Listens no more. Connections that were taken over stay.
   ~Acceptor();
 
-  // Whether whoever takes connections over reacts to a new one from here, which gets through
-  // whatever the limits: it says at once that it has nothing to say, and waits so long for a byte
-  // (a server of HTTP/2 speaks first), or for its end (with TLS). Of one thread at a time.
+  // Whether the server behind it reacts to a new connection from here, which the limits do not
+  // stop. This side closes its sending half at once, and waits this long for a byte (an HTTP/2
+  // server speaks first) or for the end (with TLS). For one thread at a time.
   [[nodiscard]] bool Reacts(std::chrono::milliseconds patience);
 
  private:

@@ -1,7 +1,7 @@
 // Which connections are open, and whether one more may be.
 //
-// Whoever a connection was handed to closes it without a word. So each is known by its descriptor
-// and the inode of its socket, and is gone when its descriptor is no longer that socket. Not
+// The new owner of a connection closes it without notice. So each is known by its descriptor and
+// the inode of its socket, and is gone when its descriptor is no longer that socket. Not
 // thread-safe.
 #pragma once
 

@@ -29,7 +29,7 @@ struct GrpcOptions {
 
 class GrpcServer {
  public:
-  // Serves; the health service says NOT_SERVING until it is told otherwise. The services outlive
+  // Serves; the health service says NOT_SERVING until SetServingStatus. The services outlive
   // it. The error is one sentence for the operator.
   static tl::expected<std::unique_ptr<GrpcServer>, std::string> Start(
       const GrpcOptions& options, const std::vector<grpc::Service*>& services, Metrics& metrics);

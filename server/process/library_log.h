@@ -1,7 +1,7 @@
 // What gRPC and protobuf say goes into the server's log, as one line each, a few in a second.
 //
-// By themselves they write to standard error: as long as they like, with line breaks that a caller
-// chose, and waiting for whoever reads it.
+// By themselves they write to standard error: lines of any length, with line breaks that a caller
+// chose, and they wait for its reader.
 #pragma once
 
 namespace tenure::process {

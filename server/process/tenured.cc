@@ -48,7 +48,7 @@ int Complain(const std::string& what) {
   return EXIT_FAILURE;
 }
 
-// Waits for SIGTERM or SIGINT, at most so long.
+// Waits for SIGTERM or SIGINT, for a bounded time.
 class Signals {
  public:
   // Blocks the signals in this thread and all that it starts from now on.
@@ -190,9 +190,9 @@ void WarnOfExposure(const ServerConfig& config) {
   }
 }
 
-// Again and again, what a burst of calls has left free goes back to the system: the allocator keeps
-// all but the end of its heaps otherwise. Whoever allocates may have to wait meanwhile, so this
-// takes at most a thousandth of the time.
+// Regularly returns the memory that a burst of calls has left free to the system: the allocator
+// otherwise keeps all but the end of its heaps. Threads that allocate may have to wait meanwhile,
+// so this takes at most a thousandth of the time.
 void ReturnFreeMemory(engine::Scheduler& scheduler) {
   const engine::SteadyTime begun = scheduler.Now();
   malloc_trim(0);

@@ -73,7 +73,7 @@ access::Target TargetOf(const v1::ObserveRequest& request) {
   return target;
 }
 
-// How many requests it counts as: one for each prefix, and one for so many names.
+// How many requests it counts as: one for each prefix, and one for each kNamesPerRequest names.
 constexpr size_t kNamesPerRequest = 100;
 size_t CostOf(const v1::ObserveRequest& request) {
   size_t prefixes = 0;

@@ -19,7 +19,7 @@ constexpr auto kPauseWhileUnreachable = 5s;
 constexpr int kFailuresBeforeLog = 2;
 constexpr size_t kReasonBytesMax = 300;
 constexpr int kConnectPauseMaxMs = 5'000;
-// A host that is gone is noticed in so long.
+// Together, how long it takes to notice that a host is gone.
 constexpr int kPingIntervalMs = 10'000;
 constexpr int kPingTimeoutMs = 5'000;
 
@@ -80,7 +80,7 @@ class Peers::Stream final : public grpc::ClientReadReactor<replicas::FollowRespo
   }
   void OnDone(const grpc::Status& status) override { peers_.OnEnd(*this, status); }
 
-  bool open = false;  // it was told something; guarded by the mutex of Peers
+  bool open = false;  // a message has arrived; guarded by the mutex of Peers
 
  private:
   Peers& peers_;

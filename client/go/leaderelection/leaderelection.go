@@ -28,7 +28,7 @@ import (
 	pb "tenure/v1"
 )
 
-// Callbacks are told of what happens. OnStartedLeading is needed.
+// Callbacks are called when something happens. OnStartedLeading is required.
 type Callbacks struct {
 	// This process leads until the context ends; context.Cause says why.
 	OnStartedLeading func(context.Context)

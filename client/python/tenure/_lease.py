@@ -14,7 +14,7 @@ MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
 FOREVER = float("inf")
 
-BELIEF_DIVISOR = 10  # a holder believes in its lease for less than it lasts, by one part in so many
+BELIEF_DIVISOR = 10  # a holder trusts all but 1/BELIEF_DIVISOR of its lease
 RENEWALS_PER_LEASE = 3
 
 

@@ -15,7 +15,7 @@ from tenure.v1 import election_pb2 as pb
 
 class Verdict(enum.Enum):
     NEWS = "news"
-    KNOWN = "known"  # was told before, or was not wanted
+    KNOWN = "known"  # was reported before, or was not wanted
     GAP = "gap"  # something is missing before it: only another stream can tell
 
 
@@ -32,7 +32,7 @@ class Observation:
         self._wish = wish
         # The last revision of each election.
         self._seen = {name: revision - 1 for name, revision in wish.from_revisions.items()}
-        self._opened = False  # everything there is has been told once
+        self._opened = False  # everything has been reported once
 
     def request(self) -> pb.ObserveRequest:
         """What to ask for on the next stream.

@@ -121,7 +121,7 @@ class Phase(enum.Enum):
 class Seat:
     def __init__(self, options: SeatOptions, closed_term: int = 0) -> None:
         self.options = options
-        self.closed_term = closed_term  # what is told of terms up to this one counts no more
+        self.closed_term = closed_term  # reports about terms up to this one no longer count
         self.need_at = 0  # the earliest time for the need
         # The last belief ended with the lease: nobody wanted to let others go first.
         self.outlived_lease = False
@@ -264,7 +264,7 @@ class Seat:
         if term != self.term:
             return
         self._leadership = pb.Leadership.FromString(self._leadership.SerializeToString())
-        self._leadership.successor = successor  # of a copy: the other one has been told of
+        self._leadership.successor = successor  # of a copy: the other one has been reported
         if self._phase is Phase.LEADING:
             self._ask_to_hand_over(now)
 

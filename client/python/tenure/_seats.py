@@ -77,7 +77,7 @@ class Seats:
     # A new stream's first answer lists the seats that are held. The stream tells what happens from
     # before the list was read. So a seat that is not listed, and that was held when the list was
     # asked for, is lost. One that was granted since may have been granted after the list was read:
-    # then the stream tells of the grant too. Or it was granted and lost before.
+    # then the stream reports the grant too. Or it was granted and lost before.
 
     def list_asked(self) -> None:
         for entry in self.entries.values():

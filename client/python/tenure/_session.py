@@ -468,7 +468,7 @@ class Session:
         for entry in self._seats.entries.values():
             entry.seat.on_session_over(cause, now)
             if cause == pb.CAUSE_SUPERSEDED:
-                # Whoever took over would be thrown out by another session.
+                # Another session would throw out the process that took over.
                 entry.seat.on_refused(self._superseded(), now)
 
     def _superseded(self) -> ServiceError:

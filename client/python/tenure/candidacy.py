@@ -87,7 +87,7 @@ class Seat:
         self._candidacy = candidacy
         self._stop: Future[str] = Future()  # done: the work must end, because of this
         self._cancellations: set[Callable[[], None]] = set()  # called when it is done
-        self._released = False  # whoever worked in it has given it up
+        self._released = False  # the work in it has given it up
         self._lost = False  # a later term may have its number, in another service
         self._work_told = False  # that it has ended, to the session
 

@@ -326,7 +326,7 @@ def _is_final(error: ServiceError) -> bool:
 
 
 class _Watchdog:
-    """Cancels a call of which nothing has come for too long."""
+    """Cancels a call that has been silent for too long."""
 
     def __init__(self, surroundings: Surroundings, call: Any, patience: float) -> None:
         self.barked = False

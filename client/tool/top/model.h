@@ -1,6 +1,6 @@
 // What `tenure top` knows: where each election stands, and what changed last.
 //
-// It is told of elections in two ways. Events come at once, each once and in order, and say who
+// It learns about elections in two ways. Events come at once, each once and in order, and say who
 // leads. Lists come every second, say the rest too (leases, queues, what is out of the ordinary),
 // and may be older than an event that came before them. Pure: `now` is an argument. Not
 // thread-safe.

@@ -45,7 +45,7 @@ struct Scene {
 
 // What the operator looks at.
 struct View {
-  size_t scroll = 0;  // so many elections are above the first one that is shown
+  size_t scroll = 0;  // number of elections above the first one that is shown
   // Only elections and leaders that contain this, in upper or lower case.
   std::string filter = {};
   bool typing = false;
@@ -57,7 +57,7 @@ struct View {
 // REQUIRES: the scene is filtered.
 [[nodiscard]] Screen Render(const Scene& scene, const View& view, Size size);
 
-// Answers a key, on a screen that shows so many elections. False: to quit.
+// Answers a key, on a screen that shows this number of elections. False: to quit.
 [[nodiscard]] bool Press(View& view, const Key& key, size_t elections, Size size);
 
 }  // namespace tenure::top

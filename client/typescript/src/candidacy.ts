@@ -133,7 +133,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
     this.loop.tell((session, now) => session.proclaim(this.number, encoded, now));
   }
 
-  /** Steps down, and does not stand again. Returns at once; `lost` tells of the end. */
+  /** Steps down, and does not stand again. Returns at once; `lost` reports the end. */
   resign(): void {
     this.left = true;
     this.loop.tell((session, now) => session.leave(this.number, now));
@@ -168,7 +168,7 @@ export class Candidacy implements AsyncDisposable, SeatListener, SeatOwner {
   async onReleased(seat: Seat): Promise<void> {
     const held = this.working === seat;
     const leads = this.latest === seat && this.loop.remaining(this.number, seat.term) > 0;
-    // Without work there is nothing to be told of a term that is over.
+    // Without work there is nothing to report about a term that is over.
     if (held || (!this.hasWork && leads)) {
       this.working = undefined;
       this.loop.tell((session, now) => session.workEnded(this.number, now));

@@ -134,7 +134,7 @@ export class ClientLoop {
     const now = this.surroundings.clock.now();
     input(this.session, now);
     const effects = this.session.decide(now);
-    // Before the news: whoever is slow to take them in delays no renewal. What is believed is asked
+    // Before the news: a slow listener delays no renewal. What is believed is asked
     // of the session, so it has ended before anything is sent that gives up the seat.
     for (const effect of effects) this.carryOut(effect);
     for (const renewal of this.session.takeRenewals()) {

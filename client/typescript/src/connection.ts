@@ -101,8 +101,8 @@ export class Connection {
   }
 
   /**
-   * Uses the next replica from now on. If the one in use was silent although its connection stood,
-   * that is made anew. One that is only being made is waited for, however long that takes.
+   * Uses the next replica from now on. If the one in use was silent although it was connected,
+   * it connects again. One that is still connecting may take as long as it needs.
    */
   moveOn(silent: boolean): void {
     if (silent) this.log.failed(this.replica.endpoint, NO_ANSWER);

@@ -27,8 +27,8 @@ export interface TlsOptions {
 }
 
 /**
- * What makes credentials, anew when a PEM file has changed: they are read again when a connection
- * has failed. Throws a RangeError if a file cannot be read, or if a certificate is given without
+ * Makes credentials, and again when a PEM file has changed: the files are read again when a
+ * connection has failed. Throws a RangeError if a file cannot be read, or if a certificate is given without
  * its key.
  */
 export class Tls {

@@ -13,7 +13,7 @@ export const MILLISECOND = 1_000;
 export const SECOND = 1_000_000;
 export const NEVER = Infinity;
 
-/** A holder believes in its lease for less than it lasts, by one part in so many. */
+/** A holder trusts all but 1/BELIEF_DIVISOR of its lease. */
 const BELIEF_DIVISOR = 10;
 const RENEWALS_PER_LEASE = 3;
 

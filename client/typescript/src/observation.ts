@@ -22,14 +22,14 @@ export interface Wish {
 }
 
 /**
- * "known" was told before, or was not wanted. Before a "gap" something is missing: only another
- * stream can tell.
+ * "known" was reported before, or was not wanted. Before a "gap" something is missing: open another
+ * stream.
  */
 export type Verdict = "news" | "known" | "gap";
 
 export class Observation {
   private readonly seen = new Map<string, number>(); // the last revision of each election
-  private opened = false; // everything there is has been told once
+  private opened = false; // everything has been reported once
 
   constructor(private readonly wish: Wish) {
     // As if everything before had been seen.

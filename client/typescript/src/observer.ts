@@ -93,8 +93,8 @@ export interface ObserverEvents {
  * - At least every ten seconds the service confirms that all has been reported (progress).
  *
  * The iteration rejects with a ServiceError when the service refuses the observer for good, and
- * ends when it is closed. Whoever breaks out of it, and iterates again, goes on after the last
- * change that came.
+ * ends when it is closed. A caller that breaks out of it, and iterates again, continues after the
+ * last change that came.
  *
  * What it does not promise. What it reports is already past, if only by milliseconds: to act as a
  * leader use an Elector, and fence your actions. One observer can watch at most 10,000 elections.
@@ -157,7 +157,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     }
   }
 
-  /** Until the stream fails, which is told in `failure`. */
+  /** Until the stream fails; `failure` has the reason. */
   private async *followOneStream(
     connection: Connection,
     failure: { error?: ServiceError },
@@ -261,7 +261,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
   }
 }
 
-/** Whoever may not see these elections, or so many, is told instead. */
+/** A caller that may not see these elections, or not this many, gets the error instead. */
 function isFinal({ code, reason, isTransient, isRefusedForNow }: ServiceError): boolean {
   if (code === Status.PERMISSION_DENIED || reason === "OBSERVE_TOO_WIDE") return true;
   return !isTransient && !isRefusedForNow;

@@ -10,7 +10,7 @@
 //   in which it has ceased to believe.
 // - It gives up a seat only when the work that needs it has ended.
 // - A resignation that may be on its way ends the belief for good.
-// - It tells of each term once that it begins and once that it ends, in this order.
+// - It reports the beginning and the end of each term once, in this order.
 
 import { Buffer } from "node:buffer";
 
@@ -91,7 +91,7 @@ export class SeatMachine {
   private stopAskedAt = 0;
   private events: SeatEvent[] = [];
 
-  /** What is told of terms up to `closedTerm` counts no more. */
+  /** Reports about terms up to `closedTerm` no longer count. */
   constructor(
     options: SeatOptions,
     public closedTerm = 0,
@@ -122,7 +122,7 @@ export class SeatMachine {
     }
   }
 
-  /** The same for who is not there any more to be told; the work has ended. */
+  /** Like leave, after the elector is gone: the work has ended and nobody is notified. */
   abandon(now: number): void {
     this.wanted = this.working = false;
     if (this.phase === "ending") this.phase = "outside";
@@ -263,7 +263,7 @@ export class SeatMachine {
 
   // What time does.
 
-  /** Call it before anything else is told, and when nextWake has come. */
+  /** Call it before any other input, and at nextWake. */
   pass(now: number, lease: Lease): void {
     if (this.believes && !lease.believedAt(now)) this.beliefEnded(now);
     if (this.believes) {

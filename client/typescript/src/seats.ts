@@ -103,13 +103,13 @@ export class Seats {
   // A new stream's first answer lists the seats that are held. The stream tells what happens from
   // before the list was read. So a seat that is not listed, and that was held when the list was
   // asked for, is lost. One that was granted since may have been granted after the list was read:
-  // then the stream tells of the grant too. Or it was granted and lost before.
+  // then the stream reports the grant too. Or it was granted and lost before.
 
   listAsked(): void {
     for (const entry of this.entries.values()) entry.termAsked = entry.seat.term;
   }
 
-  /** It is this list, on this stream; each seat in it has been told. */
+  /** It is this list, on this stream; each seat in it has been notified. */
   listed(held: readonly Leadership[], stream: number, now: number): void {
     const terms = new Map(held.map(({ election, term }) => [election, term]));
     for (const entry of this.entries.values()) {
@@ -121,7 +121,7 @@ export class Seats {
     }
   }
 
-  /** Whether to ask anew which seats are held. */
+  /** Whether to ask again which seats are held. */
   get anyInDoubt(): boolean {
     for (const { inDoubt, seat } of this.entries.values()) {
       if (inDoubt && seat.term !== 0) return true;

@@ -303,7 +303,7 @@ export class Session {
     return wake;
   }
 
-  /** What each seat is to be told since it was last asked. */
+  /** The news for each seat since the last call. */
   takeNews(): [number, SeatEvent][] {
     const news: [number, SeatEvent][] = [];
     for (const [number, { seat }] of this.seats.entries) {
@@ -471,7 +471,7 @@ export class Session {
     this.dropStream();
     for (const { seat } of this.seats.entries.values()) {
       seat.onSessionOver(cause, now);
-      // Whoever took over would be thrown out by another session.
+      // Another session would throw out the process that took over.
       if (cause === Cause.SUPERSEDED) seat.onRefused(this.superseded(), now);
     }
   }

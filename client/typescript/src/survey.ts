@@ -20,7 +20,7 @@ export interface Survey {
 
 /**
  * Answers when all have, or more than half agree, on the known id if there is one; after
- * `patienceMs` at the latest. Those that answer later, until then, are told to `late`.
+ * `patienceMs` at the latest. `late` gets those that answer later, until then.
  */
 export function survey(
   connection: Connection,

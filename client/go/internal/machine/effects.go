@@ -54,7 +54,7 @@ type Renewal struct {
 	Margin    time.Duration // what was left until the deadline, had it not been answered
 }
 
-// Event is what an elector is told: one of the types below.
+// Event is news for an elector: one of the types below.
 type Event interface{ isEvent() }
 
 // Standing : it waits in the queue.

@@ -24,7 +24,7 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d) }
 func (t Time) Sub(earlier Time) time.Duration { return time.Duration(t - earlier) }
 
 const (
-	beliefDivisor    = 10 // a holder believes in its lease for less than it lasts, by one part in so many
+	beliefDivisor    = 10 // a holder trusts all but 1/beliefDivisor of its lease
 	renewalsPerLease = 3
 )
 

@@ -10,11 +10,11 @@ import (
 type Verdict int
 
 const (
-	// News is to be told.
+	// News is to be reported.
 	News Verdict = iota
-	// Known was told before, or was not wanted.
+	// Known was reported before, or was not wanted.
 	Known
-	// Gap : something is missing before it. Only another stream can tell.
+	// Gap : something is missing before it. Open another stream.
 	Gap
 )
 
@@ -34,7 +34,7 @@ type Wish struct {
 type Observation struct {
 	wish   Wish
 	seen   map[string]uint64 // the last revision of each election
-	opened bool              // everything there is has been told once
+	opened bool              // everything has been reported once
 }
 
 // NewObservation has seen nothing.

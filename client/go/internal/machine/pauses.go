@@ -13,7 +13,7 @@ const (
 // Chance is a random number below a limit, such as rand.Int63n.
 type Chance func(limit int64) int64
 
-// Backoff is how long to wait after so many failures in a row.
+// Backoff is how long to wait after this number of failures in a row.
 func Backoff(failures int, chance Chance) time.Duration {
 	longest := min(backoffMax, backoffMin<<min(max(failures-1, 0), 10))
 	if failures <= 1 {

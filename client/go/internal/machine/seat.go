@@ -66,10 +66,10 @@ const (
 //     in which it has ceased to believe.
 //   - It gives up a seat only when the work that needs it has ended.
 //   - A resignation that may be on its way ends the belief for good.
-//   - It tells of each term once that it begins and once that it ends, in this order.
+//   - It reports the beginning and the end of each term once, in this order.
 type seat struct {
 	options       SeatOptions
-	closedTerm    uint64 // what is told of terms up to this one does not count any more
+	closedTerm    uint64 // reports about terms up to this one no longer count
 	needAt        Time   // the earliest time for the need
 	outlivedLease bool   // the last belief ended with the lease: nobody wanted to let others go first
 
@@ -114,7 +114,7 @@ func (s *seat) leave(now Time) {
 	}
 }
 
-// abandon is the same for who is not there any more to be told; the work has ended.
+// abandon is like leave, after the elector is gone: the work has ended and nobody is notified.
 func (s *seat) abandon(now Time) {
 	s.wanted, s.working = false, false
 	if s.phase == ending {
@@ -258,7 +258,7 @@ func (s *seat) onStepDownAsked(term uint64, successor string, now Time) {
 		return
 	}
 	if s.leadership != nil {
-		s.leadership = proto.Clone(s.leadership).(*pb.Leadership) // the other one has been told of
+		s.leadership = proto.Clone(s.leadership).(*pb.Leadership) // the other one has been reported
 		s.leadership.Successor = successor
 	}
 	if s.phase == leading {
@@ -298,7 +298,7 @@ func (s *seat) onResigned(term uint64, waits bool, againAt Time) {
 
 // What time does.
 
-// pass is to be called before anything else is told, and when nextWake has come.
+// pass is to be called before any other input, and at nextWake.
 func (s *seat) pass(now Time, lease *Lease) {
 	if s.believes && !lease.believedAt(now) {
 		s.beliefEnded(now)

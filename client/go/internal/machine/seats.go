@@ -102,7 +102,7 @@ func (s *seats) forgetTerms() { s.closedTerms.clear() }
 // A new stream's first answer lists the seats that are held. The stream tells what happens from
 // before the list was read. So a seat that is not listed, and that was held when the list was asked
 // for, is lost. One that was granted since may have been granted after the list was read: then the
-// stream tells of the grant too. Or it was granted and lost before.
+// stream reports the grant too. Or it was granted and lost before.
 
 func (s *seats) listAsked() {
 	for _, e := range s.all {
@@ -110,7 +110,7 @@ func (s *seats) listAsked() {
 	}
 }
 
-// listed : it is this list, on this stream. Each seat in it has been told.
+// listed : it is this list, on this stream. Each seat in it has been notified.
 func (s *seats) listed(held []*pb.Leadership, stream uint64, now Time) {
 	terms := map[string]uint64{}
 	for _, leadership := range held {
@@ -127,7 +127,7 @@ func (s *seats) listed(held []*pb.Leadership, stream uint64, now Time) {
 	}
 }
 
-// anyInDoubt says whether to ask anew which seats are held.
+// anyInDoubt says whether to ask again which seats are held.
 func (s *seats) anyInDoubt() bool {
 	for _, e := range s.all {
 		if e.inDoubt && e.seat.term() != 0 {

@@ -41,7 +41,7 @@ type SessionOptions struct {
 	Supersede bool
 }
 
-// SeatNews is what one seat is to be told.
+// SeatNews is news for one seat.
 type SeatNews struct {
 	Seat  uint64
 	Event Event
@@ -123,7 +123,7 @@ func (s *Session) Leave(number uint64, now Time) {
 	}
 }
 
-// Abandon is the same for who is not there any more to be told; the work has ended.
+// Abandon is like Leave, after the elector is gone: the work has ended and nobody is notified.
 func (s *Session) Abandon(number uint64, now Time) {
 	if e := s.seats.find(number); e != nil {
 		e.seat.abandon(now)
@@ -345,7 +345,7 @@ func (s *Session) NextWake() Time {
 	return wake
 }
 
-// TakeNews is what each seat is to be told since it was last asked.
+// TakeNews is the news for each seat since the last call.
 func (s *Session) TakeNews() []SeatNews {
 	var news []SeatNews
 	for _, e := range s.seats.all {
@@ -573,7 +573,7 @@ func (s *Session) sessionOver(cause pb.Cause, now Time) {
 	for _, e := range s.seats.all {
 		e.seat.onSessionOver(cause, now)
 		if cause == pb.Cause_CAUSE_SUPERSEDED {
-			// Whoever took over would be thrown out by another session.
+			// Another session would throw out the process that took over.
 			e.seat.onRefused(status.Newf(codes.Aborted, "superseded by a newer session of %s", s.options.Candidate), now)
 		}
 	}

@@ -38,7 +38,7 @@ public final class Candidacy implements AutoCloseable {
   private boolean gone;
   private ServiceException refusal;
 
-  /** Under the client's monitor, so that nothing is told of it before it is added. */
+  /** Under the client's monitor, so that nothing is reported about it before it is added. */
   Candidacy(
       TenureClient client,
       ClientLoop loop,
@@ -153,7 +153,7 @@ public final class Candidacy implements AutoCloseable {
   }
 
   /**
-   * Steps down, and does not stand again. Returns at once; the listener's {@code lost} tells of the
+   * Steps down, and does not stand again. Returns at once; the listener's {@code lost} reports the
    * end.
    */
   public void resign() {
@@ -169,8 +169,8 @@ public final class Candidacy implements AutoCloseable {
 
   /**
    * The same; and the listener is not called any more when it has returned. The client may stand in
-   * this election anew. Work that runs is asked to end, and not waited for. Do not hold a lock that
-   * the listener waits for.
+   * this election again. Work that runs is asked to end, and not waited for. Do not hold a lock
+   * that the listener waits for.
    */
   @Override
   public void close() {
@@ -194,7 +194,7 @@ public final class Candidacy implements AutoCloseable {
     return Duration.ofNanos(Math.max(belief.remainingAt(loop.now(), term), 0));
   }
 
-  /** From now on the client may stand in this election anew. */
+  /** From now on the client may stand in this election again. */
   void leave() {
     resign();
     client.release(this);
@@ -249,7 +249,7 @@ public final class Candidacy implements AutoCloseable {
     if (work == null && seat.isForJobOn(null) && endWork(seat)) leave();
   }
 
-  /** Whether no work runs, after at most so many nanoseconds. */
+  /** Whether no work runs, after at most {@code patience} nanoseconds. */
   boolean awaitIdle(long patience) throws InterruptedException {
     return awaitFor(patience, users::isEmpty);
   }
@@ -259,7 +259,7 @@ public final class Candidacy implements AutoCloseable {
     awaitFor(Lease.NEVER, () -> gone || (leaving && users.isEmpty()));
   }
 
-  /** Whether nothing is left to do for it, after at most so many nanoseconds. */
+  /** Whether nothing is left to do for it, after at most {@code patience} nanoseconds. */
   boolean awaitGone(long patience) throws InterruptedException {
     return awaitFor(patience, () -> gone);
   }
@@ -421,7 +421,7 @@ public final class Candidacy implements AutoCloseable {
     public void gone() {
       client.forget(Candidacy.this);
       if (latest != null) latest.askToStop("the stand has ended");
-      loop.callBack(() -> change(() -> Candidacy.this.gone = true)); // when all has been told
+      loop.callBack(() -> change(() -> Candidacy.this.gone = true)); // after all other news
     }
 
     private void stop(String why) {

@@ -56,16 +56,16 @@ final class ClientLoop {
     /** Up to date before each event. */
     Belief belief();
 
-    /** Nothing is left to do, and nothing more will be told. */
+    /** Nothing is left to do, and no more news will come. */
     void gone();
   }
 
-  /** What the session is to be told. */
+  /** An input for the session. */
   interface Input {
     void tell(Session session, long now);
   }
 
-  /** What a listener's belief says. Counts what it is told. */
+  /** What a listener's belief says. Counts its events. */
   private final class Published implements SeatListener {
     final Listener listener;
     long term; // 0: no belief stands
@@ -169,12 +169,12 @@ final class ClientLoop {
     inputs.add(input);
   }
 
-  /** How often it was told something. */
+  /** How many inputs it has had. */
   long told() {
     return told.get();
   }
 
-  /** When it decides next if it is told nothing before. */
+  /** When it decides next if no input comes before. */
   long nextWake() {
     return wake;
   }
@@ -188,7 +188,7 @@ final class ClientLoop {
     return lastSeat.incrementAndGet();
   }
 
-  /** What is added is told of its end, even if that has come already. */
+  /** The listener hears of its end, even if that has come already. */
   void add(int number, SeatOptions options, Listener listener) {
     published.put(number, new Published(listener));
     if (over) throw new TenureException("the client has failed: see its log, and make another one");
@@ -199,7 +199,7 @@ final class ClientLoop {
         });
   }
 
-  /** Where what is told to the application runs, one after the other. */
+  /** Runs the application's callbacks, one after the other. */
   void callBack(Runnable callback) {
     callbacks.run(callback);
   }

@@ -18,7 +18,7 @@ final class Lease {
   static final long SECOND = 1_000_000_000;
   static final long NEVER = Long.MAX_VALUE;
 
-  /** A holder believes in its lease for less than it lasts, by one part in so many. */
+  /** A holder trusts all but 1/BELIEF_DIVISOR of its lease. */
   private static final int BELIEF_DIVISOR = 10;
 
   private static final int RENEWALS_PER_LEASE = 3;

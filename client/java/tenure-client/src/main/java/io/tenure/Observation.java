@@ -39,15 +39,15 @@ final class Observation {
 
   enum Verdict {
     NEWS,
-    /** It was told before, or was not wanted. */
+    /** It was reported before, or was not wanted. */
     KNOWN,
-    /** Before it something is missing: only another stream can tell. */
+    /** Before it something is missing: open another stream. */
     GAP
   }
 
   private final Wish wish;
   private final Map<String, Long> seen = new HashMap<>(); // the last revision of each election
-  private boolean opened; // everything there is has been told once
+  private boolean opened; // everything has been reported once
 
   Observation(Wish wish) {
     this.wish = wish;

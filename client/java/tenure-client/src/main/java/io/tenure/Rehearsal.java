@@ -92,7 +92,7 @@ final class Rehearsal {
     }
   }
 
-  /** Elects whoever waits. Each message is written and read, as if it were sent. */
+  /** Elects the candidate that waits. Each message is written and read, as if it were sent. */
   private static final class Service extends ManagedChannel {
     private volatile Call<?, ?> stream;
 

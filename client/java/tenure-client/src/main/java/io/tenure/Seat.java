@@ -25,7 +25,7 @@ public final class Seat implements AutoCloseable {
   private final Leadership leadership;
   private final Stop stop;
   private final Thread job; // the one that a job runs on; null: the term's own seat
-  private volatile boolean released; // whoever worked in it has given it up; written under stop
+  private volatile boolean released; // the work in it has given it up; written under stop
 
   /** The end of a term: one for all who work in it. */
   private static final class Stop {
@@ -159,7 +159,7 @@ public final class Seat implements AutoCloseable {
 
   /**
    * Gives up the seat, if it is that of {@link Elector#lead} or {@link Elector#tryLead}: the work
-   * has ended. Returns at once, and the service is told. Any other seat it leaves as it is: a
+   * has ended. Returns at once, and the service is notified. Any other seat it leaves as it is: a
    * {@link Work} gives it up when it returns, and a {@link Candidacy} when it is closed.
    */
   @Override
@@ -184,7 +184,7 @@ public final class Seat implements AutoCloseable {
     return stop.why != null;
   }
 
-  /** Its work has ended, and nobody is left to be told. If that was not a job, so has its term. */
+  /** Its work has ended, and nobody is left to notify. If that was not a job, so has its term. */
   void release() {
     synchronized (stop) {
       released = true;

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  *       term in which it has ceased to believe.
  *   <li>It gives up a seat only when the work that needs it has ended.
  *   <li>A resignation that may be on its way ends the belief for good.
- *   <li>It tells of each term once that it begins and once that it ends, in this order.
+ *   <li>It reports the beginning and the end of each term once, in this order.
  * </ul>
  */
 final class SeatMachine {
@@ -55,7 +55,7 @@ final class SeatMachine {
 
   private final SeatOptions options;
   private ByteString value;
-  private long closedTerm; // what is told of terms up to this one counts no more
+  private long closedTerm; // reports about terms up to this one no longer count
   private long needAt; // the earliest time for the need
   private boolean wanted = true;
   private Phase phase = Phase.OUTSIDE;
@@ -97,7 +97,7 @@ final class SeatMachine {
     }
   }
 
-  /** The same for who is not there any more to be told; the work has ended. */
+  /** Like leave, after the elector is gone: the work has ended and nobody is notified. */
   void abandon(long now) {
     wanted = false;
     working = false;
@@ -242,7 +242,7 @@ final class SeatMachine {
 
   // What time does.
 
-  /** Call it before anything else is told, and when nextWake has come. */
+  /** Call it before any other input, and at nextWake. */
   void pass(long now, Lease lease) {
     if (believes && !lease.believedAt(now)) beliefEnded(now);
     if (believes) {

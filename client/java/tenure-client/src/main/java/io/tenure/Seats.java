@@ -130,13 +130,13 @@ final class Seats {
   // A new stream's first answer lists the seats that are held. The stream tells what happens from
   // before the list was read. So a seat that is not listed, and that was held when the list was
   // asked for, is lost. One that was granted since may have been granted after the list was read:
-  // then the stream tells of the grant too. Or it was granted and lost before.
+  // then the stream reports the grant too. Or it was granted and lost before.
 
   void listAsked() {
     for (Entry entry : entries.values()) entry.termAsked = entry.seat.term();
   }
 
-  /** It is this list, on this stream; each seat in it has been told. */
+  /** It is this list, on this stream; each seat in it has been notified. */
   void listed(List<Leadership> held, long stream, long now) {
     Map<String, Long> terms = new HashMap<>();
     for (Leadership leadership : held) terms.put(leadership.getElection(), leadership.getTerm());
@@ -149,7 +149,7 @@ final class Seats {
     }
   }
 
-  /** Whether to ask anew which seats are held. */
+  /** Whether to ask again which seats are held. */
   boolean anyInDoubt() {
     for (Entry entry : entries.values()) {
       if (entry.inDoubt && entry.seat.term() != 0) return true;

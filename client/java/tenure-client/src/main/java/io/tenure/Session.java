@@ -53,7 +53,7 @@ final class Session {
    */
   record Options(String candidate, long leaseTtl, boolean supersede) {}
 
-  /** What a seat is to be told. */
+  /** News for one seat. */
   record News(int seat, Consumer<SeatListener> event) {}
 
   /**
@@ -334,7 +334,7 @@ final class Session {
     return wake;
   }
 
-  /** What each seat is to be told since it was last asked. */
+  /** The news for each seat since the last call. */
   List<News> takeNews() {
     List<News> news = new ArrayList<>();
     for (Seats.Entry entry : seats.all()) {
@@ -531,7 +531,7 @@ final class Session {
     dropStream();
     for (Seats.Entry entry : seats.all()) {
       entry.seat.onSessionOver(cause, now);
-      // Whoever took over would be thrown out by another session.
+      // Another session would throw out the process that took over.
       if (cause == Cause.CAUSE_SUPERSEDED) entry.seat.onRefused(superseded(), now);
     }
   }

@@ -35,8 +35,8 @@ final class Survey {
    * Ends when all have answered, when more than half of them agree, or after {@code patience}.
    *
    * @param known an agreement on another id does not end it early; null if none is known
-   * @param late is told the id of each replica that answers after an early end, until {@code
-   *     patience} is over; on one of gRPC's threads
+   * @param late gets the id of each replica that answers after an early end, until {@code patience}
+   *     is over; on one of gRPC's threads
    */
   static CompletableFuture<List<ServiceChoice.Answer>> of(
       List<Replica> replicas, String known, long patience, BiConsumer<Replica, String> late) {

@@ -271,7 +271,7 @@ public final class TenureClient implements AutoCloseable {
       try {
         Runtime.getRuntime().addShutdownHook(new Thread(OpenClients::closeAll, "tenure-exit"));
       } catch (IllegalStateException theProgramIsEnding) {
-        // What is opened now has to be closed by whoever opens it.
+        // The caller has to close what it opens now.
       }
     }
 

@@ -58,7 +58,7 @@ import java.util.function.Function;
  */
 public final class TimedLocks implements AutoCloseable {
   private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(3);
-  // For so long one request is tried again, each time on another replica.
+  // How long one request is tried again, each time on another replica.
   private static final Duration REQUEST_PATIENCE = Duration.ofSeconds(5);
   private static final int REQUEST_ID_BYTES = 16;
   private static final int SUFFIX_BYTES = 8;

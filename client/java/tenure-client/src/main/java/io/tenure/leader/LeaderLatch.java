@@ -167,7 +167,7 @@ public final class LeaderLatch implements AutoCloseable {
   /**
    * Adds a listener.
    *
-   * @param listener is told of what happens from now on
+   * @param listener is called for what happens from now on
    */
   public void addListener(LeaderLatchListener listener) {
     listeners.add(Objects.requireNonNull(listener, "listener"));
