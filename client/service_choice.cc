@@ -26,6 +26,10 @@ std::vector<Group> GroupsOf(const std::vector<EndpointAnswer>& answers) {
   return groups;
 }
 
+bool IsMajority(const Group& group, const std::vector<EndpointAnswer>& answers) {
+  return 2 * group.endpoints.size() > answers.size();
+}
+
 // The group with more endpoints than any other; null if there is none.
 const Group* LargestOf(const std::vector<Group>& groups) {
   const Group* largest = nullptr;
@@ -60,20 +64,21 @@ tl::unexpected<grpc::Status> Wrong(const std::string& message) {
 tl::expected<std::string, grpc::Status> ChooseService(const KnownService& known,
                                                       const std::vector<EndpointAnswer>& answers) {
   const std::vector<Group> groups = GroupsOf(answers);
-  const bool all_answered = std::ranges::all_of(
-      answers, [](const EndpointAnswer& answer) { return answer.service_id.has_value(); });
+  const Group* const largest = LargestOf(groups);
+  if (!known.pinned && largest != nullptr && IsMajority(*largest, answers)) return largest->id;
   if (!known.id.empty()) {
+    const bool all_answered = std::ranges::all_of(
+        answers, [](const EndpointAnswer& answer) { return answer.service_id.has_value(); });
     const bool answers_exist = std::ranges::find(groups, known.id, &Group::id) != groups.end();
     if (answers_exist || !all_answered) return known.id;
     if (known.pinned) {
       return Wrong("no endpoint belongs to service " + known.id + ": " + Text(groups) +
                    "; correct the endpoints or service_id");
     }
-    if (groups.size() == 1) return groups.front().id;
   } else if (groups.empty()) {
     return tl::unexpected(
         grpc::Status(grpc::StatusCode::UNAVAILABLE, "no replica of the service can be reached"));
-  } else if (const Group* largest = LargestOf(groups)) {
+  } else if (largest != nullptr) {
     return largest->id;
   }
   return Wrong("the endpoints belong to different services: " + Text(groups) +
@@ -82,9 +87,9 @@ tl::expected<std::string, grpc::Status> ChooseService(const KnownService& known,
 
 bool MostAgree(const KnownService& known, const std::vector<EndpointAnswer>& answers) {
   const std::vector<Group> groups = GroupsOf(answers);
-  const Group* largest = LargestOf(groups);
-  return largest != nullptr && 2 * largest->endpoints.size() > answers.size() &&
-         (known.id.empty() || known.id == largest->id);
+  const Group* const largest = LargestOf(groups);
+  return largest != nullptr && IsMajority(*largest, answers) &&
+         (!known.pinned || known.id == largest->id);
 }
 
 }  // namespace tenure

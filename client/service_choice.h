@@ -27,15 +27,17 @@ struct KnownService {
 
 // The id of the service to use. Endpoints that answered with another id are not to be used.
 //
-// A known service is kept, unless all endpoints answer and agree on another one, and it is not
-// pinned. If none is known, the id that more endpoints answered with than with any other. Errors:
+// The id that more than half of the endpoints answered with, so that all clients of the same
+// endpoints use the same service. If there is none, a known service is kept while one of its
+// endpoints answers, or one does not answer at all; if none is known, the id that more endpoints
+// answered with than with any other. A pinned service is always kept. Errors:
 // - FAILED_PRECONDITION with WRONG_SERVICE: the endpoints disagree, or none belongs to the service.
 // - UNAVAILABLE: none is known, and nobody answered.
-// REQUIRES: no session of the known service is alive.
+// Whoever has a session of the known service ends it when another one is chosen.
 [[nodiscard]] tl::expected<std::string, grpc::Status> ChooseService(
     const KnownService& known, const std::vector<EndpointAnswer>& answers);
 
-// Whether more than half of the endpoints agree on one service, and on the known one if there is
+// Whether more than half of the endpoints agree on one service, and on the pinned one if there is
 // one: the other answers need not be waited for.
 [[nodiscard]] bool MostAgree(const KnownService& known, const std::vector<EndpointAnswer>& answers);
 

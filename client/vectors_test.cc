@@ -377,7 +377,8 @@ TEST(ServiceChoiceTest, AMajorityThatAgreesNeedNotWaitForTheRest) {
   EXPECT_FALSE(MostAgree({}, answers({"1", "", ""})));
   EXPECT_FALSE(MostAgree({}, answers({"1", "2", ""})));
   EXPECT_FALSE(MostAgree({}, answers({"1", "1", "", ""}))) << "half is not enough";
-  EXPECT_FALSE(MostAgree({"1"}, answers({"2", "2", ""}))) << "the third may belong to 1";
+  EXPECT_TRUE(MostAgree({"1"}, answers({"2", "2", ""})));
+  EXPECT_FALSE(MostAgree({"1", true}, answers({"2", "2", ""}))) << "the third may belong to 1";
 }
 
 }  // namespace

@@ -251,9 +251,9 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 func (l *loop) survey(what machine.SendCampaign, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	l.calls[what.Call] = cancel
-	replicas, known := append([]replica{}, l.connection.replicas...), l.membership.id
+	replicas, pinned := append([]replica{}, l.connection.replicas...), l.membership.pinnedID()
 	go func() {
-		found := identify(ctx, cancel, replicas, known, func(which int, id string) {
+		found := identify(ctx, cancel, replicas, pinned, func(which int, id string) {
 			l.mailbox.put(func(machine.Time) { l.connection.hearLate(l.membership, which, id) })
 		})
 		l.mailbox.put(func(now machine.Time) {

@@ -58,7 +58,7 @@ type ObserverOptions struct {
 	// Everything that the replica knew at this time has been reported. Called first when all elections have
 	// started, then every few seconds.
 	OnProgress func(*pb.Progress)
-	// All endpoints belong to another service now, such as after its database was created again. Everything
+	// Most endpoints belong to another service now, such as after its database was created again. Everything
 	// before is void, including the revisions that the observer was asked to start with; snapshots follow.
 	OnServiceReplaced func()
 	// The stream broke, or could not be opened. The observer tries again, on the next replica.
@@ -215,7 +215,7 @@ func (o *Observer) survey(ctx context.Context, connection *connection) error {
 	ctx, cancel := context.WithTimeout(ctx, surveyPatience)
 	late := make(chan func(), len(connection.replicas))
 	o.late = late
-	found := identify(ctx, cancel, append([]replica{}, connection.replicas...), o.membership.id, func(which int, id string) {
+	found := identify(ctx, cancel, append([]replica{}, connection.replicas...), o.membership.pinnedID(), func(which int, id string) {
 		late <- func() { connection.hearLate(o.membership, which, id) }
 	})
 	replaced, err := o.membership.choose(found)

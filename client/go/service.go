@@ -39,6 +39,14 @@ func newMembership(id string, log func(slog.Level, string, ...any)) *membership 
 	return &membership{log: log, id: id, pinned: id != "", warned: map[string]string{}}
 }
 
+// pinnedID is empty if no service is pinned.
+func (m *membership) pinnedID() string {
+	if m.pinned {
+		return m.id
+	}
+	return ""
+}
+
 // mark is the context of a call that is meant for this service.
 func (m *membership) mark(ctx context.Context) context.Context {
 	if m.id == "" {
@@ -87,7 +95,7 @@ func (m *membership) choose(found survey) (replaced bool, err error) {
 	}
 	replaced = m.id != "" && choice.ServiceID != m.id
 	if replaced {
-		m.log(slog.LevelWarn, fmt.Sprintf("tenure: all endpoints belong to service %s now; it was %s: the database was replaced", choice.ServiceID, m.id))
+		m.log(slog.LevelWarn, fmt.Sprintf("tenure: most endpoints belong to service %s now, not to %s: the service was replaced", choice.ServiceID, m.id))
 	}
 	m.id = choice.ServiceID
 	for _, answer := range found.answers {
@@ -115,7 +123,7 @@ func (u *unanswered) Error() string { return u.err.Error() }
 
 // identify asks replicas at once, until more than half of them agree, or the context ends. It cancels the context when
 // all have answered. Until then, late is called with what the others say, by a goroutine.
-func identify(ctx context.Context, cancel func(), replicas []replica, known string, late func(which int, id string)) survey {
+func identify(ctx context.Context, cancel func(), replicas []replica, pinned string, late func(which int, id string)) survey {
 	type said struct {
 		which    int
 		response *pb.IdentifyResponse
@@ -143,7 +151,7 @@ func identify(ctx context.Context, cancel func(), replicas []replica, known stri
 		default:
 			found.failure = unanswered{replicas[one.which], one.err}
 		}
-		if machine.Agreed(known, found.answers) {
+		if machine.Agreed(pinned, found.answers) {
 			break
 		}
 	}

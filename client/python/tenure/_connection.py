@@ -223,9 +223,9 @@ class Connection:
         if all(replica.endpoint in self._foreign for replica in self._replicas):
             self._foreign.clear()
 
-    def identify(self, known: str, patience: float) -> Survey:
+    def identify(self, pinned: str, patience: float) -> Survey:
         """Asks all replicas at once; the caller waits for the calls. Raises RuntimeError."""
-        survey = Survey([replica.endpoint for replica in self._replicas], known)
+        survey = Survey([replica.endpoint for replica in self._replicas], pinned)
         try:
             for replica in self._replicas:
                 metadata = replica.call_metadata()

@@ -285,7 +285,7 @@ class ClientLoop:
         try:
             check_threads()
             patience = min(send.patience, self._call_patience) / SECOND
-            survey = self._connection.identify(self._membership.id, patience)
+            survey = self._connection.identify(self._membership.pinned, patience)
         except RuntimeError as refusal:
             error = _unavailable(refusal)
             self._explain(self._connection.replica, error, self.now())

@@ -41,6 +41,9 @@ def choose(known: str, pinned: bool, answers: Sequence[Answer]) -> str:
         if service_id:
             groups.setdefault(service_id, []).append(endpoint)
     named = ", ".join(f"{', '.join(endpoints)} to {one}" for one, endpoints in groups.items())
+    most = majority(answers)
+    if most and not pinned:
+        return most
     if known:
         if known in groups or not all(service_id for _, service_id in answers):
             return known
@@ -49,8 +52,6 @@ def choose(known: str, pinned: bool, answers: Sequence[Answer]) -> str:
                 f"no endpoint belongs to service {known}: {named}; correct the endpoints or "
                 "service_id"
             )
-        if len(groups) == 1:
-            return next(iter(groups))
     elif not groups:
         raise ServiceError(grpc.StatusCode.UNAVAILABLE, "no replica of the service can be reached")
     else:
@@ -62,6 +63,12 @@ def choose(known: str, pinned: bool, answers: Sequence[Answer]) -> str:
     )
 
 
+def majority(answers: Sequence[Answer]) -> str:
+    """The service that more than half of the endpoints belong to; empty: none."""
+    said = [service_id for _, service_id in answers if service_id]
+    return next((one for one in said if 2 * said.count(one) > len(answers)), "")
+
+
 def _wrong(details: str, **metadata: str) -> ServiceError:
     return ServiceError(grpc.StatusCode.FAILED_PRECONDITION, details, WRONG_SERVICE, metadata)
 
@@ -69,13 +76,13 @@ def _wrong(details: str, **metadata: str) -> ServiceError:
 class Survey:
     """What all endpoints, asked at once, say. Of one thread, but for `cancel`."""
 
-    def __init__(self, endpoints: Sequence[str], known: str) -> None:
+    def __init__(self, endpoints: Sequence[str], pinned: str) -> None:
         self.answers: list[Answer] = [(endpoint, None) for endpoint in endpoints]
         self.without_id = False  # one of them answered, but did not say
         self.failure: Optional[tuple[int, ServiceError]] = None  # of one that did not answer
         self.calls: list[Any] = []
         self.pending = set(range(len(endpoints)))
-        self._known = known
+        self._pinned = pinned  # empty: no service is
 
     def heard(self, which: int, call: Any) -> None:
         """Its call has ended."""
@@ -92,9 +99,8 @@ class Survey:
     @property
     def over(self) -> bool:
         """All have answered, or more than half agree."""
-        said = [service_id for _, service_id in self.answers if service_id]
-        agreed = {one for one in said if 2 * said.count(one) > len(self.answers)}
-        return not self.pending or bool(agreed & {self._known} if self._known else agreed)
+        most = majority(self.answers)
+        return not self.pending or (most == self._pinned if self._pinned else most != "")
 
     def cancel(self) -> None:
         for call in self.calls:
@@ -106,7 +112,7 @@ class Membership:
 
     def __init__(self, service_id: str, say: Say) -> None:
         self.id = service_id  # empty: it is not known yet
-        self._pinned = bool(service_id)
+        self.pinned = service_id  # empty: none is
         self._say = say
         self._warned: dict[str, str] = {}  # by endpoint: the service that the warning named
 
@@ -135,7 +141,7 @@ class Membership:
     def choose(self, survey: Survey) -> bool:
         """Whether it belonged to another one before. Raises ServiceError if there is no choice."""
         try:
-            chosen = choose(self.id, self._pinned, survey.answers)
+            chosen = choose(self.id, bool(self.pinned), survey.answers)
         except ServiceError as error:
             if error.reason or not survey.without_id:
                 raise
@@ -144,7 +150,7 @@ class Membership:
         if replaced:
             self._say(
                 logging.WARNING,
-                f"all endpoints belong to service {chosen} now; it was {self.id}: the database was "
+                f"most endpoints belong to service {chosen} now, not to {self.id}: the service was "
                 "replaced",
             )
         self.id = chosen

@@ -251,7 +251,7 @@ class Session:
             self._session_over(pb.CAUSE_EXPIRED, now)
 
     def on_service_replaced(self, now: int) -> None:
-        """All endpoints belong to another service now. That ends the session; terms of the old
+        """Most endpoints belong to another service now. That ends the session; terms of the old
         service say nothing about those of the new one.
         """
         self._pass_time(now)

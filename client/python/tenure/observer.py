@@ -84,7 +84,7 @@ class Observer:
     on_snapshot(pb.Snapshot), on_event(pb.Event): a change.
     on_progress(pb.Progress): everything that the replica knew at this time has been reported. First
       called when all elections have started, then every few seconds.
-    on_service_replaced(): all endpoints belong to another service now, such as after its database
+    on_service_replaced(): most endpoints belong to another service now, such as after its database
       was created again. Everything before is void, including the revisions that the observer was
       asked to start with; snapshots follow.
     on_broken(ServiceError): the stream broke, or could not be opened. It tries again, elsewhere; if
@@ -241,7 +241,7 @@ class Observer:
         """All endpoints are asked for their service. Raises ServiceError if there is no choice."""
         heard: queue.SimpleQueue[tuple[int, Any]] = self._surroundings.new_queue()
         with _fork.calling:
-            survey = self._connection.identify(self._membership.id, SURVEY_PATIENCE)
+            survey = self._connection.identify(self._membership.pinned, SURVEY_PATIENCE)
         self._call = survey
         for which, call in enumerate(survey.calls):
             call.add_done_callback(lambda call, which=which: heard.put((which, call)))

@@ -145,7 +145,8 @@ export class Connection {
     if (replicas.length === 1 && !known) return undefined; // it will say so itself
     this.endSurvey();
     const late = (index: number, id: string) => this.hearLate(index, id);
-    const surveyed = await survey(this, [...replicas], known, patienceMs, signal, late);
+    const mustBe = pinned ? known : "";
+    const surveyed = await survey(this, [...replicas], mustBe, patienceMs, signal, late);
     const { answers, error, tooOld } = surveyed;
     this.endSurvey = surveyed.cancel;
     const chosen = chooseService({ id: known, pinned }, answers);
@@ -157,7 +158,7 @@ export class Connection {
     }
     this.log.agree();
     if (known && chosen !== known) {
-      this.log.warn(`the endpoints belong to service ${chosen} now, not to ${known} any more`);
+      this.log.warn(`most endpoints belong to service ${chosen} now, not to ${known}: the service was replaced`);
     }
     this.serviceId = chosen;
     this.excluded = new Set();

@@ -70,7 +70,7 @@ export type Change =
 export interface ObserverEvents {
   broken: [error: ServiceError];
   /**
-   * All endpoints belong to another service now. Everything that was reported is void, and each
+   * Most endpoints belong to another service now. Everything that was reported is void, and each
    * election begins again with a snapshot. Never, with `serviceId`.
    */
   replaced: [];

@@ -25,13 +25,14 @@ export function chooseService(
   answers: readonly EndpointAnswer[],
 ): string | ServiceError {
   const groups = groupsOf(answers);
+  const most = majorityOf(answers);
+  if (most && !pinned) return most;
   if (known) {
     if (groups.has(known) || answers.some(({ serviceId }) => !serviceId)) return known;
     if (pinned) {
       const text = `no endpoint belongs to service ${known}: ${textOf(groups)}`;
       return wrong(`${text}; correct the endpoints or service_id`);
     }
-    if (groups.size === 1) return [...groups.keys()][0]!;
   } else if (groups.size === 0) {
     return new ServiceError(Status.UNAVAILABLE, "no replica of the service can be reached");
   } else {
@@ -41,6 +42,12 @@ export function chooseService(
   }
   const text = `the endpoints belong to different services: ${textOf(groups)}`;
   return wrong(`${text}; set service_id to the right one`);
+}
+
+/** The service that more than half of the endpoints belong to; empty: none. */
+export function majorityOf(answers: readonly EndpointAnswer[]): string {
+  const largest = [...groupsOf(answers)].find(([, group]) => group.length > answers.length / 2);
+  return largest?.[0] ?? "";
 }
 
 function wrong(details: string): ServiceError {

@@ -263,7 +263,7 @@ export class Session {
   }
 
   /**
-   * All endpoints belong to another service now. That ends the session; terms of the old service say
+   * Most endpoints belong to another service now. That ends the session; terms of the old service say
    * nothing about those of the new one.
    */
   onServiceReplaced(now: number): void {

@@ -19,13 +19,13 @@ export interface Survey {
 }
 
 /**
- * Answers when all have, or more than half agree, on the known id if there is one; after
+ * Answers when all have, or more than half agree, on the pinned id if there is one; after
  * `patienceMs` at the latest. `late` gets those that answer later, until then.
  */
 export function survey(
   connection: Connection,
   replicas: readonly Replica[],
-  known: string,
+  pinned: string,
   patienceMs: number,
   signal: AbortSignal,
   late: (index: number, id: string) => void,
@@ -53,7 +53,7 @@ export function survey(
     const count = (id: string) => {
       const agreeing = (agreed.get(id) ?? 0) + 1;
       agreed.set(id, agreeing);
-      return agreeing > replicas.length / 2 && (known === "" || id === known);
+      return agreeing > replicas.length / 2 && (pinned === "" || id === pinned);
     };
     for (const [index, replica] of replicas.entries()) {
       const done = (failure: RpcError | null, id = "") => {

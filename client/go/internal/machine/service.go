@@ -30,6 +30,9 @@ type Choice struct {
 // one to which it belonged before, which its user has pinned or not; empty: none. The error, if any, is
 // to be tried again.
 func Choose(known string, pinned bool, answers []Answer) (Choice, *status.Status) {
+	if most := majority(answers); most != "" && !pinned {
+		return chosen(most, answers), nil
+	}
 	if known != "" && (anyOf(answers, known) || anyOf(answers, "")) {
 		return chosen(known, answers), nil
 	}
@@ -54,26 +57,30 @@ func Choose(known string, pinned bool, answers []Answer) (Choice, *status.Status
 	switch {
 	case largest == "":
 		return Choice{}, status.New(codes.Unavailable, "no endpoint answers")
-	case tied, known != "" && len(counts) > 1: // a known service is replaced only if all agree
+	case tied, known != "": // only a majority replaces a known service
 		return Choice{}, wrongService("the endpoints belong to different services: " + inGroups(answers) + "; set service_id to the right one")
 	default:
 		return chosen(largest, answers), nil
 	}
 }
 
-// Agreed says that more than half of the endpoints are of one service, the known one if there is one, so
+// Agreed says that more than half of the endpoints are of one service, the pinned one if there is one, so
 // that the others need not be waited for.
-func Agreed(known string, answers []Answer) bool {
+func Agreed(pinned string, answers []Answer) bool {
+	most := majority(answers)
+	return most != "" && (pinned == "" || most == pinned)
+}
+
+// majority is the service that more than half of the endpoints belong to; empty if there is none.
+func majority(answers []Answer) string {
 	counts := map[string]int{}
 	for _, answer := range answers {
-		if answer.ServiceID != "" && (known == "" || answer.ServiceID == known) {
-			counts[answer.ServiceID]++
-			if counts[answer.ServiceID] > len(answers)/2 {
-				return true
-			}
+		counts[answer.ServiceID]++
+		if answer.ServiceID != "" && counts[answer.ServiceID] > len(answers)/2 {
+			return answer.ServiceID
 		}
 	}
-	return false
+	return ""
 }
 
 func anyOf(answers []Answer, id string) bool {
@@ -132,7 +139,7 @@ func (s *Session) OnWrongService(now Time) {
 	}
 }
 
-// OnServiceReplaced : all endpoints belong to another service now. That ends the session; terms of the old
+// OnServiceReplaced : most endpoints belong to another service now. That ends the session; terms of the old
 // service say nothing about those of the new one.
 func (s *Session) OnServiceReplaced(now Time) {
 	s.pass(now)

@@ -495,7 +495,7 @@ func TestServiceVectors(t *testing.T) {
 
 func TestTheRestNeedNotAnswerOnceMoreThanHalfAgree(t *testing.T) {
 	for _, test := range []struct {
-		known   string
+		pinned  string
 		answers []Answer
 		want    bool
 	}{
@@ -507,7 +507,7 @@ func TestTheRestNeedNotAnswerOnceMoreThanHalfAgree(t *testing.T) {
 		{"", []Answer{{"a", "1"}}, true},
 		{"", []Answer{{"a", "1"}, {"b", ""}}, false},
 	} {
-		if got := Agreed(test.known, test.answers); got != test.want {
+		if got := Agreed(test.pinned, test.answers); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}

@@ -182,7 +182,7 @@ final class Connection implements AutoCloseable {
   /** What comes {@code late} is for {@link #heardLate}, on the thread of this connection. */
   CompletableFuture<List<ServiceChoice.Answer>> survey(
       long patience, BiConsumer<Replica, String> late) {
-    return Survey.of(replicas, serviceId, patience, late);
+    return Survey.of(replicas, isPinned ? serviceId : null, patience, late);
   }
 
   /** What the endpoints have said. Answers with null, or with why nothing can be asked now. */
@@ -191,8 +191,8 @@ final class Connection implements AutoCloseable {
     if (choice.error() != null) return refuse(choice.error(), answers);
     if (serviceId != null && !serviceId.equals(choice.serviceId())) {
       Log.warn(
-          "service %s is replaced: all endpoints belong to service %s"
-              .formatted(serviceId, choice.serviceId()));
+          "most endpoints belong to service %s now, not to %s: the service was replaced"
+              .formatted(choice.serviceId(), serviceId));
     }
     serviceId = choice.serviceId();
     notUsed.clear();

@@ -42,7 +42,7 @@ public interface ObserverListener {
   default void broken(ServiceException error) {}
 
   /**
-   * All endpoints belong to another service now, on another database. Everything before is void,
+   * Most endpoints belong to another service now, on another database. Everything before is void,
    * also the revisions that the observer was asked to start with; snapshots follow.
    *
    * @param serviceId the new one

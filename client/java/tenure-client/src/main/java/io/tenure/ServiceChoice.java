@@ -37,6 +37,8 @@ record ServiceChoice(String serviceId, Map<String, String> notUsed, ServiceExcep
       if (answer.serviceId == null) continue;
       groups.computeIfAbsent(answer.serviceId, id -> new ArrayList<>()).add(answer.endpoint);
     }
+    String most = majorityOf(answers);
+    if (most != null && !pinned) return chosen(most, answers);
     boolean allAnswer = answers.stream().allMatch(answer -> answer.serviceId != null);
     if (known != null && (groups.containsKey(known) || !allAnswer)) return chosen(known, answers);
     if (pinned) {
@@ -45,15 +47,24 @@ record ServiceChoice(String serviceId, Map<String, String> notUsed, ServiceExcep
               .formatted(known, inWords(groups));
       return failed(wrong(message));
     }
-    if (known != null && groups.size() == 1) {
-      return chosen(groups.keySet().iterator().next(), answers);
-    }
     if (known != null) return failed(different(groups));
     if (groups.isEmpty()) return failed(nobodyAnswers(answers));
-    int most = groups.values().stream().mapToInt(List::size).max().getAsInt();
+    int size = groups.values().stream().mapToInt(List::size).max().getAsInt();
     List<String> largest =
-        groups.keySet().stream().filter(id -> groups.get(id).size() == most).toList();
+        groups.keySet().stream().filter(id -> groups.get(id).size() == size).toList();
     return largest.size() == 1 ? chosen(largest.get(0), answers) : failed(different(groups));
+  }
+
+  /** The service that more than half of the endpoints belong to, or null. */
+  static String majorityOf(List<Answer> answers) {
+    Map<String, Long> counts =
+        answers.stream()
+            .filter(answer -> answer.serviceId != null)
+            .collect(Collectors.groupingBy(Answer::serviceId, Collectors.counting()));
+    return counts.keySet().stream()
+        .filter(id -> 2 * counts.get(id) > answers.size())
+        .findAny()
+        .orElse(null);
   }
 
   private static ServiceChoice chosen(String id, List<Answer> answers) {

@@ -296,7 +296,7 @@ final class Session {
   }
 
   /**
-   * All endpoints belong to another service now. That ends the session; terms of the old service
+   * Most endpoints belong to another service now. That ends the session; terms of the old service
    * say nothing about those of the new one.
    */
   void onServiceReplaced(long now) {

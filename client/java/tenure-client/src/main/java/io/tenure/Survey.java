@@ -16,16 +16,16 @@ import java.util.function.BiConsumer;
 /** Asks all endpoints at once which service they belong to. */
 final class Survey {
   private final List<Replica> replicas;
-  private final String known; // null: none
+  private final String pinned; // null: none
   private final BiConsumer<Replica, String> late;
   private final ServiceChoice.Answer[] answers; // null: none yet; these under this
   private final Map<String, Integer> votes = new HashMap<>();
   private int missing;
   private final CompletableFuture<List<ServiceChoice.Answer>> end = new CompletableFuture<>();
 
-  private Survey(List<Replica> replicas, String known, BiConsumer<Replica, String> late) {
+  private Survey(List<Replica> replicas, String pinned, BiConsumer<Replica, String> late) {
     this.replicas = List.copyOf(replicas);
-    this.known = known;
+    this.pinned = pinned;
     this.late = late;
     answers = new ServiceChoice.Answer[replicas.size()];
     missing = replicas.size();
@@ -34,13 +34,13 @@ final class Survey {
   /**
    * Ends when all have answered, when more than half of them agree, or after {@code patience}.
    *
-   * @param known an agreement on another id does not end it early; null if none is known
+   * @param pinned an agreement on another id does not end it early; null if none is pinned
    * @param late gets the id of each replica that answers after an early end, until {@code patience}
    *     is over; on one of gRPC's threads
    */
   static CompletableFuture<List<ServiceChoice.Answer>> of(
-      List<Replica> replicas, String known, long patience, BiConsumer<Replica, String> late) {
-    Survey survey = new Survey(replicas, known, late);
+      List<Replica> replicas, String pinned, long patience, BiConsumer<Replica, String> late) {
+    Survey survey = new Survey(replicas, pinned, late);
     for (int i = 0; i < replicas.size(); i++) survey.ask(i, patience);
     return survey.end;
   }
@@ -80,7 +80,7 @@ final class Survey {
       answers[index] = new ServiceChoice.Answer(replicas.get(index).endpoint(), id, error);
       missing--;
       int agreed = id == null ? 0 : votes.merge(id, 1, Integer::sum);
-      boolean isMajority = 2 * agreed > answers.length && (known == null || known.equals(id));
+      boolean isMajority = 2 * agreed > answers.length && (pinned == null || pinned.equals(id));
       if (missing > 0 && !isMajority) return;
       taken = new ArrayList<>();
       for (int i = 0; i < answers.length; i++) {
