@@ -17,7 +17,7 @@
 #include "client/keep_alive_stream.h"
 #include "client/open_calls.h"
 #include "client/seat_log.h"
-#include "client/survey.h"
+#include "client/service_watch.h"
 #include "core/validation.h"
 
 namespace tenure {
@@ -68,10 +68,11 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         session_.End(now, give_up_at_);
         Step(now);
       }
+      service_.LookAgain(session_, now);
       if (EndedAt(now)) TellEnd();
     }
     calls_.CancelAll();
-    CancelSurvey();
+    service_.Cancel();
     if (stream_ != nullptr) stream_->Close();
     mailbox_->Close();
   }
@@ -142,8 +143,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   }
   [[nodiscard]] Lease::Time NextWake() const {
     if (EndedAt(clock_.Now())) return Lease::Time::max();
-    return std::min(
-        {session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_), calls_.cancel_at()});
+    return std::min({session_.NextWake(), give_up_at_, leave_until_.value_or(give_up_at_),
+                     calls_.cancel_at(), service_.NextAt(session_)});
   }
 
   void Hurry(Lease::Time now, Duration left) {
@@ -197,27 +198,12 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   // Before a session is opened, the endpoints are asked which service they belong to.
   void Do(const SendCampaign& send) {
     if (!send.request.session_id().empty() || !connection_.needs_survey()) return Campaign(send);
-    CancelSurvey();
-    survey_ = Survey::Start(
-        connection_, clock_.Deadline(calls_.Patience(send.patience)),
-        [this, send, mailbox = mailbox_](const SurveyResult& result) {
-          mailbox->Put([this, send, result](ClientSession& session, Lease::Time now) {
-            const grpc::Status found =
-                Settle(result, connection_, log_, now, [&] { session.OnServiceReplaced(now); });
-            if (found.ok()) return Campaign(send);
-            session.OnCampaignDone(send.call, calls_.End(send.call, found), {}, now);
-          });
-        },
-        [this, mailbox = mailbox_](const std::string& endpoint, const std::string& service_id) {
-          mailbox->Put([this, endpoint, service_id](ClientSession&, Lease::Time) {
-            HearService(endpoint, service_id, connection_, log_);
-          });
-        });
-    calls_.Begin(send.call, [this] { CancelSurvey(); });
-  }
-
-  void CancelSurvey() {
-    if (survey_ != nullptr) survey_->Cancel();
+    service_.Ask(clock_.Now(), clock_.Deadline(calls_.Patience(send.patience)),
+                 [this, send](ClientSession& session, Lease::Time now, const grpc::Status& found) {
+                   if (found.ok()) return Campaign(send);
+                   session.OnCampaignDone(send.call, calls_.End(send.call, found), {}, now);
+                 });
+    calls_.Begin(send.call, [this] { service_.Cancel(); });
   }
 
   void Campaign(const SendCampaign& send) {
@@ -229,9 +215,10 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
          mailbox = mailbox_](const grpc::Status& status) {
           mailbox->Put([this, number, endpoint, status, response = call->response](
                            ClientSession& session, Lease::Time now) {
-            const auto met = OfTheService(endpoint, response.session().service_id(), status);
-            session.OnCampaignDone(number, Heard(endpoint, calls_.End(number, met), now), response,
-                                   now);
+            const auto met =
+                service_.OfTheService(endpoint, response.session().service_id(), status);
+            session.OnCampaignDone(number, service_.Heard(endpoint, calls_.End(number, met), now),
+                                   response, now);
           });
         });
   }
@@ -244,7 +231,8 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         [this, call, number = send.call, endpoint = connection_.endpoint(),
          mailbox = mailbox_](const grpc::Status& status) {
           mailbox->Put([this, number, endpoint, status](ClientSession& session, Lease::Time now) {
-            session.OnResignDone(number, Heard(endpoint, calls_.End(number, status), now), now);
+            session.OnResignDone(number, service_.Heard(endpoint, calls_.End(number, status), now),
+                                 now);
           });
         });
   }
@@ -272,8 +260,9 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         connection_,
         [this, number, endpoint, mailbox = mailbox_](const v1::KeepAliveResponse& response) {
           mailbox->Put([this, number, endpoint, response](ClientSession& session, Lease::Time now) {
-            const auto met = Heard(
-                endpoint, OfTheService(endpoint, response.service_id(), grpc::Status::OK), now);
+            const auto met = service_.Heard(
+                endpoint, service_.OfTheService(endpoint, response.service_id(), grpc::Status::OK),
+                now);
             if (number == stream_number_) ++heard_;
             if (met.ok()) return session.OnStreamMessage(number, response, now);
             if (stream_ != nullptr) stream_->Close();
@@ -282,24 +271,10 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
         },
         [this, number, endpoint, mailbox = mailbox_](const grpc::Status& status) {
           mailbox->Put([this, number, endpoint, status](ClientSession& session, Lease::Time now) {
-            if (!status.ok()) (void)Heard(endpoint, status, now);
+            if (!status.ok()) (void)service_.Heard(endpoint, status, now);
             session.OnStreamClosed(number, now, status);
           });
         });
-  }
-  // Says what is wrong with the endpoint, or that nothing is any more. The same error, explained.
-  grpc::Status Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now) {
-    log_.Heard(endpoint, status, now);
-    if (IsWrongService(status)) {
-      HearService(endpoint, MetadataOf(status, "service_id"), connection_, log_);
-    }
-    return connection_.Explained(status, endpoint);
-  }
-  // An answer of a replica that belongs to another service counts for nothing.
-  grpc::Status OfTheService(const std::string& endpoint, const std::string& service_id,
-                            const grpc::Status& status) {
-    if (!status.ok() || connection_.Belongs(endpoint, service_id)) return status;
-    return WrongService(service_id);
   }
   void Do(const SendRenewal& renewal) { stream_->Send(renewal.request); }
   void Do(const CloseStream&) { std::exchange(stream_, nullptr)->Close(); }
@@ -315,9 +290,9 @@ class ClientLoop::Body : public std::enable_shared_from_this<Body> {
   Connection connection_;
   const std::string candidate_;
   ClientLog log_;
+  ServiceWatch service_{connection_, log_, mailbox_};
   std::map<Seat, Listener> listeners_;
   OpenCalls calls_;
-  std::shared_ptr<Survey> survey_;  // the latest: late answers may still come
   std::shared_ptr<KeepAliveStream> stream_;
   uint64_t stream_number_ = 0;
   size_t heard_ = 0;  // messages of that stream

@@ -328,7 +328,10 @@ void ClientSession::DecideEnd(Time now, Effects& effects) {
   }
   resign_until_ = Time{};
   if (!calls_.empty() || now < end_at_) return;
-  if (session_id_.empty()) ended_ = true;
+  if (session_id_.empty()) {
+    ended_ = true;
+    end_status_ = grpc::Status::OK;
+  }
   if (ended_) return;
   ++end_tries_;
   const uint64_t call = ++last_number_;

@@ -109,7 +109,7 @@ class ClientSession {
   // `status` says why, if the service has said so.
   void OnStreamClosed(uint64_t stream, Time now, const grpc::Status& status = grpc::Status::OK);
 
-  // All endpoints belong to another service now. That ends the session; terms of the old service
+  // Most endpoints belong to another service now. That ends the session; terms of the old service
   // say nothing about those of the new one.
   void OnServiceReplaced(Time now);
 

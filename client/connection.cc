@@ -26,6 +26,8 @@ constexpr int kDnsIntervalMs = 1'000;
 // A connection may take longer than the pause between two: to another continent, or to a busy
 // server.
 constexpr int kConnectTimeoutMs = 3'000;
+// A survey connects to each replica, and a client uses one.
+constexpr int kIdleTimeoutMs = 30'000;
 constexpr auto kConnectPatience = std::chrono::milliseconds(500);
 // The health of the server as a whole.
 constexpr char kHealthChecked[] =
@@ -47,6 +49,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kDnsIntervalMs);
+  arguments.SetInt(GRPC_ARG_CLIENT_IDLE_TIMEOUT_MS, kIdleTimeoutMs);
   // `http_proxy` is meant for the web, and no proxy of it would pass gRPC on.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (health_check == HealthCheck::kOn) arguments.SetServiceConfigJSON(kHealthChecked);
@@ -141,6 +144,17 @@ void Connection::Use(const std::string& service_id, const std::vector<EndpointAn
     if (answer.service_id) (void)Belongs(answer.endpoint, *answer.service_id);
   }
   if (of_other_services_.contains(endpoint())) MoveOn();
+  const KnownService used{.id = service_.id, .pinned = true};
+  if (!service_.id.empty() && !MostAgree(used, answers)) AskAgain(kSurveyPause);
+}
+
+void Connection::SurveyBegins(Lease::Time now) {
+  surveyed_at_ = now;
+  survey_at_ = Lease::Time::max();
+}
+
+void Connection::AskAgain(Lease::Time::duration pause) {
+  if (!service_.pinned) survey_at_ = std::min(survey_at_, surveyed_at_ + pause);
 }
 
 std::chrono::milliseconds Connection::Backoff() {
@@ -187,6 +201,7 @@ bool IsRefusedForNow(const grpc::Status& status) {
     case grpc::StatusCode::UNAUTHENTICATED:
     case grpc::StatusCode::UNKNOWN:
     case grpc::StatusCode::INTERNAL: return true;
+    case grpc::StatusCode::UNIMPLEMENTED: return ReasonOf(status).empty();  // it is not Tenure
     default: return ReasonOf(status) == "CANDIDACY_WITHDRAWN";
   }
 }

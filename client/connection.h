@@ -12,6 +12,7 @@
 
 #include "client/service_choice.h"
 #include "client/trouble.h"
+#include "core/lease.h"
 #include "core/mutex.h"
 #include "tenure/v1/admin.grpc.pb.h"
 #include "tenure/v1/election.grpc.pb.h"
@@ -26,6 +27,9 @@ enum class HealthCheck { kOff, kOn };
 // Between two tries of what IsRefusedForNow, with jitter.
 inline constexpr std::chrono::milliseconds kRefusedForNowMin{1'000};
 inline constexpr std::chrono::milliseconds kRefusedForNowMax{5'000};
+// From the beginning of one survey to that of the next, while a session is open.
+inline constexpr std::chrono::seconds kSurveyPauseMin{1};
+inline constexpr std::chrono::seconds kSurveyPause{10};
 // Names the service that a call is meant for.
 inline constexpr char kServiceIdKey[] = "tenure-service-id";
 
@@ -81,9 +85,17 @@ class Connection {
   [[nodiscard]] const KnownService& service() const { return service_; }
   // Whether the endpoints should be asked before a session or an observation begins.
   [[nodiscard]] bool needs_survey() const { return size() > 1 || !service_.id.empty(); }
+  // When they should be asked again while one lasts: soon after an endpoint has refused a call for
+  // another service, and from time to time until most endpoints have said that they belong to this
+  // one. Never, if the service is pinned.
+  [[nodiscard]] Lease::Time survey_at() const { return survey_at_; }
+  void SurveyBegins(Lease::Time now);
+  void Refused() { AskAgain(kSurveyPauseMin); }
   // A replica says that it belongs to this service. False if that is another one than the known:
   // then its endpoint is not used any more.
   [[nodiscard]] bool Belongs(const std::string& endpoint, const std::string& service_id);
+  // The survey has ended without a service to use.
+  void SurveyFailed() { AskAgain(kSurveyPause); }
   // From now on this is the service, and the endpoints that answered with another id are not used.
   void Use(const std::string& service_id, const std::vector<EndpointAnswer>& answers);
   // To be called for each call: a replica of another service refuses it.
@@ -116,6 +128,8 @@ class Connection {
   };
 
   [[nodiscard]] Replica Open(const std::string& endpoint) const;
+  // So long after the last survey has begun.
+  void AskAgain(Lease::Time::duration pause);
 
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   const HealthCheck health_check_;
@@ -124,6 +138,8 @@ class Connection {
   std::vector<Replica> retired_;  // until the last of their calls has let go of its stub
   size_t in_use_ = 0;
   KnownService service_;
+  Lease::Time surveyed_at_{};
+  Lease::Time survey_at_ = Lease::Time::max();
   std::set<std::string> of_other_services_;  // endpoints
   int failures_ = 0;
   std::minstd_rand random_{std::random_device{}()};

@@ -103,6 +103,10 @@ TEST(GrpcErrorTest, ARequestErrorIsNotTransient) {
   }
 }
 
+TEST(GrpcErrorTest, AServerThatIsNotTenureMayBeReplacedByOneThatIs) {
+  EXPECT_TRUE(IsRefusedForNow({grpc::StatusCode::UNIMPLEMENTED, ""}));
+}
+
 TEST(GrpcErrorTest, AnErrorOfGrpcDoesNotMeanThatTheSessionIsGone) {
   EXPECT_FALSE(IsSessionGone(grpc::Status::OK));
   EXPECT_FALSE(IsSessionGone({grpc::StatusCode::NOT_FOUND, ""}));

@@ -11,8 +11,6 @@
 namespace tenure {
 namespace {
 
-constexpr std::chrono::milliseconds kSurveyPatience{1'500};
-
 // An observer that may not see these elections, or not this many, gets the error instead.
 bool IsFinal(const grpc::Status& status) {
   if (ReasonOf(status) == "OBSERVE_TOO_WIDE") return true;
@@ -82,6 +80,7 @@ bool Follower::Stopped() {
 
 grpc::Status Follower::FindService(Connection& connection, ClientLog& log) {
   if (!connection.needs_survey()) return grpc::Status::OK;
+  connection.SurveyBegins(HolderNow());
   const auto done = std::make_shared<std::promise<SurveyResult>>();
   const auto survey = Survey::Start(
       connection, std::chrono::system_clock::now() + kSurveyPatience,
@@ -139,6 +138,11 @@ grpc::Status Follower::Follow(ObserveStream& stream, Connection& connection, Cli
     if (read.outcome == ObserveStream::Outcome::kEnded || Stopped()) return grpc::Status::OK;
     if (!connection.Belongs(connection.endpoint(), read.response.service_id())) {
       return WrongService(read.response.service_id());
+    }
+    if (HolderNow() >= connection.survey_at()) {
+      const std::string used = connection.service().id;
+      (void)FindService(connection, log);
+      if (connection.service().id != used) return WrongService(used);
     }
     connection.Succeeded();
     log.Heard(connection.endpoint(), grpc::Status::OK, HolderNow());

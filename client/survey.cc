@@ -30,12 +30,14 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
   const auto chosen = result.Choose(connection.service());
   if (!chosen && IsWrongService(chosen.error())) {
     log.Heard(chosen.error(), now);
+    connection.SurveyFailed();
     ErrorDetails details = DetailsOf(chosen.error());
     details.retry_delay = connection.RefusedPause();
     return RichStatus(chosen.error().error_code(), chosen.error().error_message(), details);
   }
   if (!chosen) {
     const auto failure = result.failures.begin();
+    connection.SurveyFailed();
     return failure == result.failures.end() ? chosen.error()
                                             : connection.Explained(failure->second, failure->first);
   }
@@ -43,7 +45,7 @@ grpc::Status Settle(const SurveyResult& result, Connection& connection, ClientLo
   const bool is_replaced = !known.empty() && !chosen->empty() && *chosen != known;
   if (is_replaced) {
     log.Say({.event = LogEvent::kOtherService,
-             .message = "all endpoints belong to service " + *chosen + " now, not to " + known +
+             .message = "most endpoints belong to service " + *chosen + " now, not to " + known +
                         ": the service was replaced"});
   }
   connection.Use(*chosen, result.answers);

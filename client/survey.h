@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,9 @@
 #include "core/mutex.h"
 
 namespace tenure {
+
+// How long endpoints may take to answer, if no call waits for them.
+inline constexpr std::chrono::milliseconds kSurveyPatience{1'500};
 
 struct SurveyResult {
   std::vector<EndpointAnswer> answers;           // one for each endpoint, in their order

@@ -78,7 +78,7 @@ struct ObserverOptions {
   // Everything that the replica knew at this time has been reported. Called first when all
   // elections have started, then every few seconds.
   std::function<void(const v1::Progress&)> on_progress = {};
-  // All endpoints belong to another service now, such as after its database was created again. All
+  // Most endpoints belong to another service now, such as after its database was created again. All
   // earlier reports are void; the elections start again, with snapshots.
   std::function<void()> on_service_replaced = {};
   // The stream broke, or could not be opened. The observer tries again, on the next replica.

@@ -121,6 +121,13 @@ TEST_P(LeaderCacheTest, TheNewsThatNothingHasChangedMakesTheCacheYoung) {
   EXPECT_TRUE(Eventually([&] { return cache.age() < old; }));
 }
 
+class Refusing final : public v1::ElectionService::Service {
+  grpc::Status Observe(grpc::ServerContext*, const v1::ObserveRequest*,
+                       grpc::ServerWriter<v1::ObserveResponse>*) override {
+    return {grpc::StatusCode::INVALID_ARGUMENT, "no"};
+  }
+};
+
 TEST_P(LeaderCacheTest, NobodyWaitsForACacheThatHasFailed) {
   const int port = FreePort();
   const std::string endpoint = "127.0.0.1:" + std::to_string(port);
@@ -130,9 +137,9 @@ TEST_P(LeaderCacheTest, NobodyWaitsForACacheThatHasFailed) {
   const LeaderCache cache(options);
   auto ready = std::async(std::launch::async, [&] { return cache.WaitUntilReady(2 * kPatience); });
 
-  grpc::CallbackGenericService not_tenure;
+  Refusing refusing;
   grpc::ServerBuilder builder;
-  builder.RegisterCallbackGenericService(&not_tenure);
+  builder.RegisterService(&refusing);
   builder.AddListeningPort(endpoint, grpc::InsecureServerCredentials());
   const auto server = builder.BuildAndStart();
 

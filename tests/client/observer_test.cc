@@ -247,23 +247,6 @@ TEST_P(ObserverOfTwoReplicasTest, EachEventIsReportedOnceWhileReplicasAreKilledI
   EXPECT_EQ(diary.Lines(), expected);
 }
 
-TEST_P(ObserverTest, AServerThatIsNotTenureFails) {
-  int port = 0;
-  grpc::CallbackGenericService without_methods;
-  grpc::ServerBuilder builder;
-  builder.RegisterCallbackGenericService(&without_methods);
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  const auto server = builder.BuildAndStart();
-  Diary diary;
-
-  const std::string endpoint = "127.0.0.1:" + std::to_string(port);
-
-  const tenure::Observer observer(Writing(diary, endpoint, {"e"}));
-
-  diary.WaitFor("failed code 12: " + endpoint +
-                ": it speaks gRPC, but does not know this call; is it Tenure, and new enough?");
-}
-
 TEST_P(ObserverTest, AnObserverMayBeDestroyedFromAnyOfItsCallbacks) {
   for (const std::string where : {"snapshot", "event", "progress", "broken"}) {
     Diary diary;
