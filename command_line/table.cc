@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "command_line/text.h"
+#include "core/text.h"
 
 namespace tenure {
 namespace {

@@ -7,6 +7,9 @@
 namespace tenure::testing {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
 const Quota kTwoSessions{.sessions = 2};
 const Quota kTwoCandidacies{.candidacies = 2};
 

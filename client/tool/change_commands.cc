@@ -8,7 +8,7 @@
 #include "client/tool/moments.h"
 #include "client/tool/output.h"
 #include "client/tool/words.h"
-#include "command_line/text.h"
+#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure {

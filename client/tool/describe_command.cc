@@ -3,8 +3,8 @@
 #include "client/tool/election_text.h"
 #include "client/tool/moments.h"
 #include "client/tool/output.h"
-#include "command_line/text.h"
 #include "core/duration_text.h"
+#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure {

@@ -3,7 +3,7 @@
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
 #include "client/tool/words.h"
-#include "command_line/text.h"
+#include "core/text.h"
 
 namespace tenure {
 namespace {

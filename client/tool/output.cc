@@ -5,7 +5,7 @@
 #include "client/connection.h"
 #include "client/tool/exit_code.h"
 #include "command_line/standard_output.h"
-#include "command_line/text.h"
+#include "core/text.h"
 
 namespace tenure {
 namespace {

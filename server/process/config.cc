@@ -11,8 +11,8 @@
 #include <iostream>
 
 #include "command_line/command_line.h"
-#include "command_line/text.h"
 #include "core/duration_text.h"
+#include "core/text.h"
 #include "core/validation.h"
 #include "core/version.h"
 #include "server/engine/scheduler.h"

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/text.h"
+
 namespace sql {
 class SQLException;
 }
@@ -21,8 +23,9 @@ class MySqlError : public std::runtime_error {
     kOther,    // the statement is wrong, or the user may not
   };
 
+  // A message may repeat what the server said, so it is made printable.
   MySqlError(Kind kind, int code, const std::string& message)
-      : std::runtime_error(message), kind(kind), code(code) {}
+      : std::runtime_error(Printable(message)), kind(kind), code(code) {}
 
   Kind kind;
   int code;

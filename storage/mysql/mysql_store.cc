@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/remembered.h"
+#include "core/text.h"
 #include "storage/mysql/load.h"
 #include "storage/mysql/migrator.h"
 #include "storage/mysql/mysql_store.h"
@@ -62,7 +63,7 @@ ForeignTables FindForeign(Connection& connection) {
   const Rows rows = connection.Run({query::kTables})[0];
   // A schema that another replica has begun since the tables were read is no other application's.
   if (HasSchema(connection)) return {};
-  return JudgeTables(ConvertAll(rows, [](const Row& row) { return std::string(row.Bytes(0)); }),
+  return JudgeTables(ConvertAll(rows, [](const Row& row) { return Printable(row.Bytes(0)); }),
                      MySqlMigrations());
 }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/text.h"
+
 namespace tenure::mysql {
 namespace {
 
@@ -14,9 +16,10 @@ namespace {
 // nobody waits for it any more.
 constexpr uint64_t kNeverMs = 24ULL * 60 * 60 * 1000;
 
+// Printable, since much of it is shown to people.
 std::string Find(const std::map<std::string, std::string>& all, const std::string& name) {
   const auto found = all.find(name);
-  return found == all.end() ? "" : found->second;
+  return found == all.end() ? "" : Printable(found->second);
 }
 
 bool IsOn(const std::string& value) { return value == "ON" || value == "1" || value == "YES"; }

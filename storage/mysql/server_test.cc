@@ -359,5 +359,14 @@ TEST(ServerTest, WhatIsRefusedIsNotWarnedOf) {
   EXPECT_THAT(Describe(facts).warnings, IsEmpty());
 }
 
+TEST(ServerTest, WhatAServerSaysOfItselfIsEscaped) {
+  ServerFacts facts = GaleraFacts();
+  facts.variables["version"] = "10.11\x1b[2J-MariaDB";
+  facts.variables["wsrep_node_name"] = "a\u202eb";
+
+  EXPECT_THAT(Describe(facts).name,
+              StartsWith(R"(MariaDB 10.11\x1b[2J, Galera node a\xe2\x80\xaeb)"));
+}
+
 }  // namespace
 }  // namespace tenure::mysql

@@ -471,6 +471,14 @@ TEST_F(LoginTest, AnAnswerWithoutAnEndTakesABoundedAmountOfMemory) {
   }
 }
 
+TEST_F(LoginTest, ErrorsOfAServerAreEscaped) {
+  FakeDatabase fake(FakeDatabase::Attack::kEscapesInAnError);
+
+  EXPECT_THAT(
+      Refusal("mysql://tenure@127.0.0.1:" + std::to_string(fake.port()) + "/tenure?tls=disabled"),
+      HasSubstr(R"(denied\x1b[2J\n\xe2\x80\xae)"));
+}
+
 TEST_F(LoginTest, APasswordFileThatHasGoneIsNamed) {
   mysql::Config config = ConfigOf(url_);
   config.password_file = "/nowhere";

@@ -112,6 +112,10 @@ void FakeDatabase::Serve(int client) {
     return;
   }
   if (Receive(client).empty()) return;
+  if (attack_ == Attack::kEscapesInAnError) {
+    Send(client, 2, "\xff" + Number(1045, 2) + "#28000denied\x1b[2J\n\u202e");
+    return;
+  }
   if (attack_ == Attack::kEndlessPacket || attack_ == Attack::kEndlessRows) {
     if (!Send(client, 2, kOk)) return;
     // The driver sets its session up before it asks for anything.

@@ -22,6 +22,7 @@ class FakeDatabase {
     kWantsThePassword,     // does not take the proof of caching_sha2_password for enough
     kEndlessPacket,        // answers the first statement with a packet that has no end
     kEndlessRows,          // answers it with rows that have no end
+    kEscapesInAnError,     // refuses the login with text that is harmful on a terminal
   };
 
   explicit FakeDatabase(Attack attack);

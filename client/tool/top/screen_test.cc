@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "client/tool/words.h"
-#include "command_line/text.h"
+#include "core/text.h"
 #include "proto/time.h"
 
 namespace tenure::top {

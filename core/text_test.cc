@@ -1,4 +1,4 @@
-#include "command_line/text.h"
+#include "core/text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
