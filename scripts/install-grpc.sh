@@ -35,7 +35,7 @@ fetch() (
   mv "$source.partial" "$source"
 )
 
-# It is built again when this script or a patch has changed.
+# It is built anew when this script or a patch has changed.
 recipe=$(cat scripts/install-grpc.sh "$patches"/*.patch | sha256sum | cut -c 1-16)
 [ "$prefix" != /usr ] && [ ! -e "$prefix/share/grpc/tenure-$recipe" ] || exit 0
 # What is at PREFIX is replaced.
