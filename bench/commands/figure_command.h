@@ -18,8 +18,8 @@ struct FigurePlan {
 [[nodiscard]] FigurePlan FullFigurePlan();
 [[nodiscard]] FigurePlan QuickFigurePlan();
 
-// Each point has servers of its own, without data. Tells its progress on standard error. A system
-// that cannot hold so many candidates lacks a point, and the figure says why.
+// Each point has servers of its own, without data. Reports its progress on standard error. A system
+// that cannot hold this number of candidates lacks a point, and the figure says why.
 [[nodiscard]] CrashFigure MeasureCrashFigure(const FigurePlan& plan);
 
 }  // namespace tenure::bench

@@ -147,7 +147,7 @@ class Run {
   void CompareHandOvers() {
     for (Contender* contender : Systems()) {
       // A new one: an etcd with which many waiting campaigns were cancelled at once, as at the end
-      // of the last round, tells the next ones nothing, for ever.
+      // of the last round, never notifies later ones.
       if (contender->column == Column::kEtcd) {
         *contender = Contender(contender->column, StartServer(contender->column, Source(), "etcd"));
       }

@@ -11,7 +11,7 @@ namespace tenure::bench {
 
 struct ScalePlan {
   size_t waiting;      // campaigns
-  size_t waiting_few;  // with which the queue of so many is compared
+  size_t waiting_few;  // the short queue with which the long one is compared
   size_t hand_overs;
   size_t observers;
   size_t observed_rounds;

@@ -25,8 +25,8 @@ class Schedule {
   double per_second_;
 };
 
-// Who does which of it, of so many workers. What finds all of them busy is delayed: it is done as
-// soon as one is free, in the order of its arrival. Pure.
+// Assigns arrivals to this number of workers. One that finds all of them busy is delayed: it starts
+// as soon as a worker is free, in the order of arrival. Pure.
 class Arrivals {
  public:
   explicit Arrivals(size_t workers);

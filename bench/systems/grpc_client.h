@@ -52,7 +52,7 @@ void MakeCall(const std::string& name, const Call& call) {
 }
 
 // Begins a unary call by `start(context, request, response, on_done)`. It ends with
-// `then(response)`, which returns an error or nothing, and that is what `done` is told.
+// `then(response)`, which returns an error or nothing, which `done` gets.
 template <typename Response, typename Request, typename Start, typename Then>
 void BeginCall(const std::string& name, Request request, const Start& start, Then then, Done done) {
   struct Call {

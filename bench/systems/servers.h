@@ -1,6 +1,6 @@
 // The servers that are compared, started for one run on loopback, with their data in folders of
-// their own under TMPDIR. Each is what its package ships, but for addresses and folders; what else
-// differs from its defaults is said in its configuration.
+// their own under TMPDIR. Each is what its package ships, except for addresses and folders; its
+// configuration names any other difference from its defaults.
 #pragma once
 
 #include <chrono>

@@ -37,8 +37,8 @@ class Candidate {
 
   // Stands; done when it leads.
   virtual void Campaign(const std::string& election, Done done) = 0;
-  // The same, for one that will wait: returns at once or when it has a place. Until it is told, the
-  // session is kept alive. May throw std::runtime_error.
+  // The same, for one that will wait: returns at once or when it has a place. Until it is notified,
+  // the session is kept alive. May throw std::runtime_error.
   virtual void Stand(const std::string& election, Done told) = 0;
   // Gives up the seat. REQUIRES: it leads.
   virtual void Resign(Done done) = 0;

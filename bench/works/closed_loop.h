@@ -1,5 +1,5 @@
-// The generator of load: so many operations are under way, each of which is begun again as soon as
-// it has ended.
+// The generator of load: a fixed number of operations is under way, and each starts again as soon
+// as it has ended.
 #pragma once
 
 #include <atomic>

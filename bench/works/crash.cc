@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 
 constexpr int kRenewalsPerLease = 3;
 
-// Of whoever is to be told, and of a leader to renew.
+// How long to wait for the news, and for a leader's renewal.
 constexpr auto kPatience = 60s;
 
-// Waits until a leader has written so many lines. Throws, and says what it wrote, if it does not.
+// Waits until a leader has written this number of lines. If it does not, throws with what it wrote.
 std::vector<std::string> WaitForLines(testing::Process& leader, size_t count) {
   std::vector<std::string> lines;
   const auto written = [&] {

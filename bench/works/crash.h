@@ -22,11 +22,11 @@ struct CrashPlan {
 };
 
 // Leaders that are killed right after a renewal, when their leases are longest. The times in ms
-// until the next one is told that it leads.
+// until the next one learns that it leads.
 [[nodiscard]] std::vector<double> MeasureCrashes(const CrashPlan& plan);
 
-// One such process: stands, says when it is told, and renews every third of its lease until it is
-// killed.
+// One such process: stands, reports when it is elected, and renews every third of its lease until
+// it is killed.
 struct LeaderOptions {
   Column system;
   std::string endpoint;

@@ -14,7 +14,7 @@ namespace tenure::bench {
 // Calls `work` for each number below `count`, several at a time. Throws what it throws.
 void InParallel(size_t count, const std::function<void(size_t)>& work);
 
-// Waits until so many stand in an election. Throws if they do not come to.
+// Waits until this number of candidates stands in an election. Throws if that takes too long.
 void WaitUntilStanding(System& system, const std::string& election, uint64_t count);
 
 // Candidates that wait in one election. Used by one thread.
@@ -33,7 +33,7 @@ class Crowd {
 
   // All of them, in no order; returns when they have their places.
   void Stand(const std::string& election);
-  // Waits until the next one is told that it leads.
+  // Waits until the next one learns that it leads.
   Told NextTold();
 
   [[nodiscard]] Candidate& operator[](size_t member) { return *members_[member]; }

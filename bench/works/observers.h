@@ -14,7 +14,7 @@
 
 namespace tenure::bench {
 
-// When the observers were told of one event.
+// When the observers got one event.
 struct Telling {
   size_t told = 0;
   Clock::time_point first = Clock::time_point::max();
@@ -30,7 +30,7 @@ class Observers {
   Observers(const Observers&) = delete;
   Observers& operator=(const Observers&) = delete;
 
-  // Waits until all have been told of this revision. Throws if one missed an event, or lost its
+  // Waits until all have got this revision. Throws if one missed an event, or lost its
   // stream.
   Telling WaitForAll(uint64_t revision);
 

@@ -11,7 +11,7 @@ namespace tenure::bench {
 
 struct OpenLoopPlan {
   double per_second;
-  size_t candidates;  // at most so many are under way at once
+  size_t candidates;  // the maximum number under way at once
   Window window;
 };
 

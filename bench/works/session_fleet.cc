@@ -119,7 +119,7 @@ class SessionFleet::Stream {
 
 namespace {
 
-// Opens sessions, so many at a time, and hands them on in blocks.
+// Opens sessions, a fixed number at a time, and hands them on in blocks.
 class Opening {
  public:
   using Take = std::function<void(std::vector<std::string> ids, Clock::time_point opened)>;

@@ -22,7 +22,7 @@ struct FleetPlan {
   size_t in_flight;  // campaigns, while they are opened
 };
 
-// What the streams have been told since the last time that this was asked.
+// What the streams have received since the last call.
 struct Renewals {
   size_t renewed = 0;
   size_t refused = 0;            // sessions that are over or unknown

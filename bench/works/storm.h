@@ -1,5 +1,5 @@
-// A process that asks a replica of Tenure for more than it can do: so many calls are under way, and
-// each that has ended, however, is made again at once.
+// A process that asks a replica of Tenure for more than it can do: a fixed number of calls is under
+// way, and each that has ended, in whatever way, is made again at once.
 #pragma once
 
 #include <chrono>

@@ -23,8 +23,8 @@ namespace tenure::bench {
 [[nodiscard]] double MeasureStatements(const testing::DatabaseServer& database,
                                        std::chrono::milliseconds duration);
 
-// The same, while there are so many elections, each with a leader; so many candidates that wait in
-// another one; and so many observers of that one. Nothing happens meanwhile.
+// The same, while there are given numbers of elections, each with a leader; of candidates that wait
+// in another one; and of observers of that one. Nothing happens meanwhile.
 [[nodiscard]] double MeasureStatementsWithMany(TenureSystem& system,
                                                const testing::DatabaseServer& database,
                                                const std::string& label, size_t many,

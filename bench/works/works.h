@@ -32,15 +32,15 @@ void WhileCycling(const Replicas& replicas, const std::string& label, size_t in_
                                            size_t in_flight, const Window& window);
 
 struct HandOverPlan {
-  size_t waiting;  // at least so many wait whenever a leader resigns
+  size_t waiting;  // the minimum number that waits whenever a leader resigns
   size_t count;    // hand-overs
   bool elsewhere;  // count only those to a client of another replica than the leader's
-  // Whoever leads does not renew: longer than the preparation takes.
+  // Leaders do not renew, so it is longer than the preparation takes.
   std::chrono::seconds lease{60};
 };
 
-// In one election, each leader resigns as soon as it is told that it leads. The times in ms, from
-// before the resignation is sent until the next one is told.
+// In one election, each leader resigns as soon as it learns that it leads. The times in ms, from
+// before the resignation is sent until the next one knows.
 [[nodiscard]] std::vector<double> MeasureHandOvers(const Replicas& replicas,
                                                    const std::string& label,
                                                    const HandOverPlan& plan);

@@ -2,7 +2,7 @@
 //
 // Terms only rise, and the database's clock is not asked: what is compared is what clients know by
 // their own clocks, which are one on one machine. A reading is held to a register whose value only
-// rises: whoever asks after somebody was told a revision is told no lower one, on any replica. For
+// rises: a reader that asks after somebody got a revision gets no lower one, on any replica. For
 // such a register that is linearizability (Herlihy and Wing, 1990).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace tenure::testing {
 // - A term has one leader.
 // - Nobody believes to lead after somebody else began to in a later term; and nobody begins before
 //   the deadline until which an earlier leader may believe that has not given up its seat.
-// - Whoever reads is told no lower revision or term than was known before it asked.
+// - A reader gets no lower revision or term than was known before it asked.
 [[nodiscard]] std::vector<std::string> Violations(const History& history);
 
 // Of one election's times without a leader, each between the end of a belief and the beginning of

@@ -37,7 +37,7 @@ class GaleraNodes final : public Databases {
   Galera galera_;
 };
 
-// Whoever was silent for long was expelled, and has to be started anew.
+// A member that was silent for long was expelled, and has to be started again.
 class GroupMembers final : public Databases {
  public:
   [[nodiscard]] size_t size() const override { return kMembers; }

@@ -18,7 +18,7 @@ struct ChaosPlan {
   std::vector<std::string> only;    // faults of these names; empty: all
   std::vector<std::string> except;  // none of these
   // A soak: the work is steady, with a fault in each minute, and what it needs in the last minutes
-  // is compared with what it needed after so many.
+  // is compared with what it needed after this number of minutes.
   std::optional<std::chrono::seconds> compared_after;
 };
 

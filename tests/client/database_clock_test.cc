@@ -67,7 +67,7 @@ TEST_F(DatabaseClockTest, LeadersKeepTheirSeatsWhereverTheClockIsSet) {
 
   for (const auto ahead : {3600s, 0s, 7s, 20s, 2s}) {
     SetClock(ahead);
-    // Whoever missed its renewals would be gone by then.
+    // A leader that missed its renewals would be gone by then.
     const double before = Renewals();
     EXPECT_TRUE(Eventually([&] { return Renewals() >= before + 8; }));
   }

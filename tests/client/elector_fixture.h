@@ -11,7 +11,7 @@
 
 namespace tenure::testing {
 
-// What an elector was told, in order. Thread-safe.
+// The callbacks of an elector, in order. Thread-safe.
 class Diary {
  public:
   void Write(const std::string& line) {
@@ -19,7 +19,7 @@ class Diary {
     lines_.push_back(line);
     changed_.notify_all();
   }
-  // Waits until a line was written so often.
+  // Waits until a line was written this often.
   void WaitFor(const std::string& line, int times = 1) {
     std::unique_lock lock(mutex_);
     const bool found = changed_.wait_for(lock, kPatience,
@@ -80,7 +80,7 @@ class ElectorTest : public ServiceTest {
                    .candidate = candidate,
                    .lease_ttl = lease_ttl});
   }
-  // Waits until the leader's lease was renewed so often from now on.
+  // Waits until the leader's lease was renewed this often from now on.
   static void WaitForRenewals(Tenured& server, const std::string& election, int count) {
     const auto left = [&] { return Describe(server, election).election().lease_left(); };
     auto before = left();

@@ -21,7 +21,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-// Options of an observer that writes into a diary, but for progress.
+// Options of an observer that writes everything except progress into a diary.
 ObserverOptions Writing(Diary& diary, const std::string& endpoints,
                         const std::vector<std::string>& names, bool prefix = false) {
   ObserverOptions options{.endpoints = endpoints, .names = names, .prefix = prefix};
@@ -319,7 +319,7 @@ class Refusing final : public v1::ElectionService::Service {
 
 class RefusedObserverTest : public ::testing::Test {
  protected:
-  // What an observer tells of a service that refuses its streams, up to this line.
+  // What an observer reports about a service that refuses its streams, up to this line.
   std::vector<std::string> TellUntil(const std::string& line, std::vector<grpc::Status> refusals) {
     Refusing service(std::move(refusals));
     int port = 0;

@@ -29,7 +29,7 @@ class RunTest : public ElectorTest {
   void WaitUntilOneWaits() {
     EXPECT_TRUE(Eventually([&] { return Describe(B(), "e").queue_size() == 1; }));
   }
-  // Whoever leads: a slow machine may be in its second term.
+  // Whichever leads: a slow machine may be in its second term.
   void DeposeLeader() {
     v1::DeposeRequest request;
     request.set_election("e");

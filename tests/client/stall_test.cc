@@ -1,7 +1,7 @@
 // Leaders are stopped (SIGSTOP) for longer than their lease, and go on (SIGCONT), again and again:
 // none believes in its old term again, and none has believed when its successor was elected.
 //
-// TENURE_TEST_STALLS=1000 stops so many, TENURE_TEST_SEED chooses other moments.
+// TENURE_TEST_STALLS=1000 stops that many, TENURE_TEST_SEED chooses other moments.
 #include <google/protobuf/util/time_util.h>
 
 #include <csignal>

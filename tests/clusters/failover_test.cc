@@ -134,7 +134,7 @@ class Group final : public Cluster {
   void Mend() override {
     if (failure_ == Failure::kSwitch) return;
     if (failure_ == Failure::kCutOff) hosts_.Reconnect(failed_);
-    // Whoever was silent for so long was expelled, and is started anew.
+    // A member that was silent for this long was expelled, and is started again.
     if (failure_ != Failure::kKill) group_.server(failed_).Kill();
     group_.StartAlone(failed_);
     group_.Join(failed_);
@@ -303,7 +303,7 @@ class Service {
   std::unique_ptr<Load> load_;
 };
 
-// Each grant that somebody was told of is in the database that survived.
+// Each grant that was answered is in the database that survived.
 void ExpectInHistory(Load& load, DatabaseServer& survivor) {
   const std::string granted = survivor.Ask(
       "SELECT CONCAT(CAST(election AS CHAR), ' ', term) FROM tenure.events WHERE type = 1");

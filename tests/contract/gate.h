@@ -13,8 +13,8 @@
 
 namespace tenure::testing {
 
-// A lock of the server's that is not one of its transactions: whoever waits for it does so until it
-// is free, and can be seen.
+// A lock of the server's that is not one of its transactions: a session waits until it is free, and
+// can be seen waiting.
 class Gate {
  public:
   // Each transaction stops there that does this, by default: one with an event.

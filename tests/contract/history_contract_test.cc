@@ -45,7 +45,7 @@ class HistoryContract : public AdminFixture {
     return {std::move(names), session, Campaign::Opening{candidate, 24h}, {}, "v", {7}};
   }
 
-  // One that was led once, long ago: so many events, one a microsecond.
+  // One that was led once, long ago: a number of events, one a microsecond.
   void MakeHistory(const std::string& election, int events, Duration offset = kLongAgo) {
     const SessionId session = NewSessionId();
     std::vector<Command> commands = {CampaignOf(election, session, "a")};

@@ -102,7 +102,7 @@ class HostsTest : public ::testing::Test {
     return sight ? sight->server.number : 0;
   }
 
-  // Whoever logs in to this server is kept waiting for so many seconds.
+  // Logins to this server have to wait for this number of seconds.
   static void SlowDownLogin(size_t number, const std::string& seconds) {
     Host(number).Ask("SET GLOBAL init_connect = 'DO GET_LOCK(\"login\", 0), SLEEP(" + seconds +
                      ")'");
@@ -240,7 +240,7 @@ TEST_F(HostsTest, AllConnectionsMoveTogether) {
   EXPECT_THAT(ElectionsOn(1), HasSubstr("f"));
 }
 
-// A server that changes to and fro: it takes writes for whoever connects, and then none.
+// A server that changes back and forth: it takes writes when somebody connects, and then none.
 TEST_F(HostsTest, OneThatRefusesAWriteIsLeftEvenIfItTakesOthersAtOnce) {
   SetReadOnly(0, true);
   ASSERT_TRUE(Stand("old"));

@@ -295,7 +295,7 @@ TEST_P(LostReplyTest, APurgeIsFoundWithoutAnOffset) {
   EXPECT_THAT(store_->ReadElections({{"e"}}).value(), IsEmpty());
 }
 
-// By then, whoever could look it up has long been answered.
+// By then, every caller that could look it up has long had its answer.
 TEST_P(LostReplyTest, AWritersRowIsKeptForADay) {
   const auto add = [](const std::string& writer, const std::string& hours) {
     Server().Ask("INSERT INTO tenure.writers (writer, transaction, at_us) VALUES ('" + writer +

@@ -327,7 +327,7 @@ TEST_P(PurgeContract, ANewElectionBeginsAfterTheOriginOfTheMomentAtWhichItIsTher
   EXPECT_EQ(View("e").election.term, Term{raised + 1});
 }
 
-// No term is granted twice, whoever comes between whose statements.
+// No term is granted twice, however the statements interleave.
 TEST_P(PurgeContract, NamesAreUsedWhileTheyArePurged) {
   constexpr int kRounds = 60;
   const std::vector<std::string> names = {"e", "f"};

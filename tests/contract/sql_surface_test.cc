@@ -327,7 +327,7 @@ TEST_F(FenceTest, NamesReachTheGuardInAnyCharacterSet) {
 }
 
 // A leader that does not know, or does not care, that it is over: with one transaction after the
-// other, it would hold up its successor for ever.
+// other, it would hold up its successor indefinitely.
 TEST_F(FenceTest, AnEndedSessionIsRefusedBeforeItsElectionIsSettled) {
   SqlApplication in_flight(surface_.url());
   in_flight.Run("START TRANSACTION");

@@ -1,5 +1,5 @@
 // A SQLite file that is removed, moved or replaced under a running replica: nothing is read from it
-// or written to it any more, since whoever is started on the path has another one.
+// or written to it any more, since a replica that is started on the path has another one.
 #include <fmt/format.h>
 #include <sys/stat.h>
 

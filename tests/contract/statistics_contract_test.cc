@@ -1,4 +1,4 @@
-// What a store tells of how much it holds, and of its own work.
+// What a store reports about its contents, and about its own work.
 #include "tests/contract/admin_fixture.h"
 
 namespace tenure::testing {

@@ -1,9 +1,9 @@
 // What may come through the gRPC port, sent to a whole server on a SQLite database in memory. It
 // must not break, and goes on to answer proper calls.
 //
-// The input is a list of records: a kind, a stream, a length of one byte, and so many bytes.
-// `WriteRecord` has the kinds: frames that are right but for their payload, frames of any type, and
-// bytes that are no frames.
+// The input is a list of records: a kind, a stream, a length of one byte, and that number
+// of bytes. `WriteRecord` has the kinds: frames that are right except for their payload, frames of
+// any type, and bytes that are no frames.
 #include <google/protobuf/stubs/logging.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 // The guarded set: four processes add to one set in an application's own table, each while it
-// believes that it leads, by reading the set and writing it back with one element more. Whoever
-// leads is stopped at random for longer than its lease. What it has read before, it writes after,
+// believes that it leads, by reading the set and writing it back with one element more. The
+// leader is stopped at random for longer than its lease. What it read before, it writes afterwards,
 // over all that its successor has added meanwhile: unless a fence refuses it.
 //
 // In the spirit of Jepsen's test of etcd's locks (etcd-io/etcd#11456).

@@ -58,7 +58,8 @@ class Worker {
     const SqlFence fence{kGuardedElection, term.value};
     const std::string guard = fence.Statement();
     const auto run = [&](const std::string& statement) -> SqlResult {
-      if (!options_.fenced && statement == guard) return {};  // the same transaction, but for this
+      if (!options_.fenced && statement == guard)
+        return {};  // the same transaction, except for this
       return database_->Try(statement);
     };
     return Guarded(run, fence, [&] {

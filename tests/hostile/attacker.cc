@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSendPatience = 1s;
 constexpr char kLeaderPath[] = "/tenure.v1.ElectionService/Leader";
 
-// Runs `attack` on so many threads at once, until the time is over. Sums what they answer.
+// Runs `attack` on this number of threads at once, until the time is over. Sums their answers.
 size_t AllAtOnce(int threads, std::chrono::milliseconds duration,
                  const std::function<size_t(const std::function<bool()>& go_on)>& attack) {
   const auto end = Clock::now() + duration;

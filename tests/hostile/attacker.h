@@ -47,12 +47,12 @@ inline constexpr char kEndHeaders = 4;
 
 }  // namespace http2
 
-// Opens calls and resets each at once, on so many connections (CVE-2023-44487). Answers with how
-// many calls that were. Whoever is cut off comes again.
+// Opens calls and resets each at once, on this number of connections (CVE-2023-44487). Answers with
+// the number of calls. A connection that is cut off is opened again.
 size_t ResetRapidly(const std::string& endpoint, int connections,
                     std::chrono::milliseconds duration);
-// The same bytes again and again, after those that come first: on so many connections. Answers with
-// how many bytes were taken.
+// The same bytes again and again, after those that come first: on this number of connections.
+// Answers with how many bytes were taken.
 size_t Flood(const std::string& endpoint, int connections, const std::string& first,
              const std::string& again, std::chrono::milliseconds duration);
 

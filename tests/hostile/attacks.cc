@@ -26,7 +26,7 @@ Attack Hold(std::string name, Endpoint endpoint, int count, std::string say) {
           }};
 }
 
-// Two connections on which it goes on for ever.
+// Two connections on which it never ends.
 Attack Endless(std::string name, Endpoint endpoint, std::string first, std::string again) {
   return {std::move(name), [=](Tenured& server, std::chrono::milliseconds duration) {
             Flood((server.*endpoint)(), 2, first, again, duration);

@@ -15,7 +15,7 @@ inline constexpr char kForgedLine[] = "2026-01-01 info leader changed election=f
 
 struct Attack {
   std::string name;
-  // For about so long.
+  // For about this long.
   std::function<void(Tenured& server, std::chrono::milliseconds duration)> make;
 };
 

@@ -23,7 +23,7 @@ inline constexpr size_t kMemoryMax = 512 << 20;
 // 1,024 descriptors; and memory, so that the machine survives what the replica does not.
 inline Host WithLimits() { return {.enter = {"prlimit", "--data=2147483648", "--nofile=1024"}}; }
 
-// Until somebody new is told who leads in the election.
+// Until a new client learns who leads in the election.
 inline std::chrono::milliseconds TimeToServe(Tenured& server, const std::string& election) {
   const auto began = std::chrono::steady_clock::now();
   v1::LeaderRequest request;
@@ -56,7 +56,7 @@ class HostileTest : public ::testing::Test {
 
   Tenured& Server() { return *server_; }
 
-  // Whoever comes next is served, and the seat was kept.
+  // The next client is served, and the seat was kept.
   void ExpectUnharmed() {
     ASSERT_TRUE(Server().process().Running()) << Server().process().Errors();
     const auto served_after = TimeToServe(Server(), "seat");

@@ -406,7 +406,7 @@ TEST_F(AccessTest, AChangedTokenIsKnownAndTheOldOneIsNot) {
   std::ofstream(File("tokens")) << "the-next-token-of-the-reports\n";
 
   EXPECT_TRUE(Eventually([&] { return TryLeader(Reports()) == "PERMISSION_DENIED"; }));
-  const Credentials reports = Reports();  // whose file is read anew with each call
+  const Credentials reports = Reports();  // whose file is read again with each call
   std::ofstream(File("token")) << "the-next-token-of-the-reports\n";
   EXPECT_TRUE(Eventually([&] { return TryLeader(reports) == "OK"; }));
 }

@@ -165,8 +165,8 @@ TEST_P(FencingTest, AWorkerPausedPastItsLeaseWritesNothingAndReportsTheLoss) {
   application.Run("COMMIT");
 }
 
-// Whoever ignores that it lost, and has always a guarded transaction open, delays its successor by
-// those that are open when its session ends, not by those that it begins then.
+// A leader that ignores its loss, and always has a guarded transaction open, delays its successor
+// by the transactions that are open when its session ends, not by those that it begins then.
 TEST_P(FencingTest, ALeaderThatNeverPausesDoesNotDelayItsSuccessor) {
   Campaign(A(), {"e", "busy", "", "", 0ms, 1s});
   WaitingCampaign successor(B(), {"e", "successor"});

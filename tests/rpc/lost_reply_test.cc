@@ -44,7 +44,7 @@ class LostReplyTest : public ServiceTest {
     return Texts(observer.WaitForEvents(Leader(B(), "e").revision()));
   }
 
-  // How many candidates wait, as one more is told who comes after them. REQUIRES: somebody leads.
+  // How many candidates wait, by the place that one more gets. REQUIRES: somebody leads.
   uint64_t Waiting(const std::string& election = "e") {
     const auto last = Campaign(A(), {election, "last"});
     Resign(A(), last.session().session_id());

@@ -1,5 +1,5 @@
-// Replicas tell each other when they have committed. These poll their database so rarely that
-// nothing would arrive in time without that, but for those that are cut off from each other.
+// Replicas announce their commits to each other. These poll their database so rarely that nothing
+// would arrive in time without that, except those that are cut off from each other.
 #include <fstream>
 
 #include "tenure/replicas.grpc.pb.h"
@@ -142,7 +142,7 @@ TEST_F(NudgeTest, SettingsThatDifferAreNamedOnceByBothUntilTheyAgree) {
   EXPECT_EQ(Count(b->process().Errors(), differ), 0u);
 }
 
-// Each is told a place where nobody answers.
+// Each advertises an address at which nobody answers.
 TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
   Tenured a(url_, {"--advertise", "127.0.0.1:1"});
   Tenured b(url_, {"--advertise", "127.0.0.1:1"});
@@ -160,7 +160,7 @@ TEST_F(NudgeTest, ReplicasThatCannotReachEachOtherPoll) {
   EXPECT_EQ(Metric(b, "tenure_nudges_total"), 0);
 }
 
-// What is on its way between them is lost, and nobody is told.
+// What is on its way between them is lost, and nobody notices.
 TEST_F(NudgeTest, ReplicasThatAreCutOffFromEachOtherPoll) {
   Relay wire("127.0.0.1:1");
   Tenured a(url_, {"--advertise", wire.endpoint()});

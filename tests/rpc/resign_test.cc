@@ -76,8 +76,8 @@ class ResignTest : public ServiceTest {
     return {status.error_code(), InfoOf(status), response.outcome()};
   }
 
-  // Renews the leader's session, and reads on until it is said that the seat is gone: because the
-  // renewal does not list it, or because its loss is told.
+  // Renews the leader's session, and reads on until the seat is gone: because the renewal
+  // does not list it, or because its loss is reported.
   v1::SessionRenewal RenewUntilTheSeatIsGone(Tenured& server, const Contest& contest) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kPatience);

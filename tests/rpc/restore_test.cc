@@ -145,7 +145,7 @@ TEST_P(RestoreTest, TheFenceRefusesEveryEarlierTerm) {
   EXPECT_EQ(application.Guard("'kept'", std::to_string(origin_ + 1)), "");
 }
 
-// What is told from the beginning, by those who ask for it as everywhere else.
+// Observers that ask for everything from the beginning get it, as everywhere else.
 TEST_P(RestoreTest, ElectionsCreatedSinceStartWithTheirFirstEvent) {
   Campaign(A(), {"lost", "eve"});
   for (const auto& selector : {Election("lost", 1), Prefix("l", 1)}) {

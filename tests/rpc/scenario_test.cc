@@ -319,7 +319,7 @@ TEST_P(ScenarioTest, AKeepAliveStreamReportsSeatsWonAndLostOnAnotherReplica) {
 
   Resign(A(), leader.session().session_id(), "e");
 
-  do {  // what the renewal has listed may be told again
+  do {  // what the renewal has listed may be reported again
     ASSERT_TRUE(stream->Read(&response)) << ReasonOf(stream->Finish());
   } while (response.notice().elected().term() == 1);
   EXPECT_EQ(response.notice().lost().term(), 1u);

@@ -1,5 +1,5 @@
-// With a policy, a session is of no use to anybody but the identity that opened it, whoever knows
-// its id or the request_id that it was opened with.
+// With a policy, only the identity that opened a session can use it, even if others know its id or
+// the request_id that it was opened with.
 #include <fstream>
 
 #include "tests/rpc/service_fixture.h"

@@ -456,7 +456,7 @@ TEST_F(ToolTest, ASupersededWaiterDoesNotComeBack) {
   EXPECT_THAT(older->Errors(), HasSubstr("superseded by a newer session of a"));
 }
 
-// --- What a terminal is not to be told ---
+// --- What must not reach a terminal ---
 
 TEST_F(ToolTest, ValuesAreShownWithoutTheirControlCharacters) {
   Campaign(server_, {"e", "a", "", "\x1b[2Jv\n"});

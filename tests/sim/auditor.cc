@@ -123,7 +123,7 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
     return;
   }
   const bool prolonged = after.expires_at > before->expires_at;
-  // Once the clock was set, it cannot be told from the row whether a lease is over.
+  // Once the clock was set, the row does not show whether a lease is over.
   if (prolonged && now >= before->expires_at && !world_.clock_was_set) {
     world_.Violate("session {} was renewed after its lease was over", name);
   }

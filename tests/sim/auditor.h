@@ -19,9 +19,9 @@
 namespace tenure::sim {
 
 // Whether a term that ends so may end while its holder believes in it: others than the holder, and
-// not the clock, end it at once, and the holder believes until it is told, or until its lease is
-// over. So long another may believe, too, and the term alone protects what leaders write to. For
-// every other cause a holder has stopped before its term ends.
+// not the clock, end it at once, and the holder believes until it hears of that, or until its lease
+// is over. Until then another may believe, too, and the term alone protects what leaders write to.
+// For every other cause a holder has stopped before its term ends.
 [[nodiscard]] inline bool MayEndWhileBelieved(Cause cause) {
   return cause == Cause::kDeposed || cause == Cause::kAppointedAway ||
          cause == Cause::kSuperseded || cause == Cause::kDeleted;
@@ -38,7 +38,7 @@ class Auditor {
 
   // A transaction was committed, and decided so. The seats of its undecided elections may still be
   // vacant, as the law said; if some elections were locked elsewhere, so may those of all others,
-  // since commands that need several may have been put off without a look at them.
+  // since commands that need several may have been deferred without reading them.
   void OnTransaction(const LockSet& locks, const TransactionState& decided);
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
@@ -51,7 +51,7 @@ class Auditor {
   [[nodiscard]] Revision RevisionOf(const ElectionName& name) const;
   // Whether who has heard of all up to this revision has heard of all there is.
   [[nodiscard]] bool IsAll(const ElectionName& name, Revision heard) const;
-  // Whether this is the first event after the election has begun, perhaps anew.
+  // Whether this is the first event after the election has begun, perhaps again.
   [[nodiscard]] bool IsFirst(const ElectionName& name, Revision revision) const;
   // Whether the election was purged since it was at this revision.
   [[nodiscard]] bool WasPurgedSince(const ElectionName& name, Revision revision) const;
@@ -85,29 +85,29 @@ class Auditor {
   void AuditElection(const ElectionState& state, const TransactionState& now, bool campaigned,
                      const std::set<ElectionName>& may_be_vacant);
   void AuditPurge(Known& known);
-  // It begins, perhaps anew.
+  // It begins, perhaps again.
   void AuditBeginning(Known& known, const Election& after, const std::vector<Event>& events);
   void AuditEvents(const Known& before, const ElectionState& after,
                    const std::vector<Event>& events, const TransactionState& now, bool campaigned);
   void AuditGrant(const Known& before, const Event& event, const TransactionState& now,
                   bool campaigned);
-  // Whoever was elected came first in the queue.
+  // The elected candidate came first in the queue.
   void AuditOrder(const Known& before, const ElectionState& after, const Event& event,
                   const TransactionState& now);
   void AuditVacancy(const Known& before, const Event& event, const TransactionState& now);
-  // Whether the seat is kept for whoever was elected. `ended`: the term before, if it ended in the
-  // same transaction.
+  // Whether the seat is kept for the elected candidate. `ended`: the term before, if it ended in
+  // the same transaction.
   [[nodiscard]] bool IsIncumbent(const Election& before, const Event* ended,
                                  const Event& event) const;
   // By the auditor's own reckoning.
   void CheckKept(const Election& before, const Event& event);
-  // Whether the call that was granted this term may have been cancelled before its holder was told.
-  // Whether every replica must know that the database was away, and that this term has ended
+  // Whether the call that was granted this term may have been cancelled before its holder learned
+  // of it. Whether every replica must know that the database was away, and that this term has ended
   // because of it: its session could not be renewed, or its holder resigned as soon as it could.
   [[nodiscard]] bool LostToBlackout(const Event& vacated) const;
   void AuditQueue(const Known& before, const ElectionState& after, const std::vector<Event>& events,
                   const TransactionState& now, bool campaigned);
-  // Whoever asked for a set has all of it, once it has any of it.
+  // A client that asked for a set has all of it, once it has any of it.
   void AuditSets(const TransactionState& now);
   [[nodiscard]] bool AskedToResign(const PlaceKey& place, Term term) const;
   [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, CallId call_id) const;

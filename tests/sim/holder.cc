@@ -47,7 +47,7 @@ void Holder::Ask() {
     if (world_.random.OneIn(3)) request.wait = world_.random.Between(0s, 3s);
   }
 
-  // Who does not want to lead may wait for ever.
+  // A holder that does not want to lead may wait indefinitely.
   if (request.command.priority < 0 && !request.timeout)
     request.wait = world_.random.Between(0s, 3s);
 

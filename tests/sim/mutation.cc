@@ -129,7 +129,7 @@ void GrantTwice(const TransactionState&, TransactionState& transaction, const Wo
   }
 }
 
-// The seat is vacated, and whoever was elected in its place waits on.
+// The seat is vacated, and the candidate that was elected instead waits on.
 void KeepTheSeat(const TransactionState& before, TransactionState& transaction, const World&) {
   ForEachHandover(transaction, [&](ElectionState& state) {
     Election& election = state.election;
@@ -155,7 +155,7 @@ void SwapTickets(const TransactionState&, TransactionState& transaction, const W
   }
 }
 
-// Whoever came last is loaded as the first.
+// The last in the queue is loaded as the first.
 void ServeTheLastFirst(TransactionState& transaction, const World&) {
   for (auto& [name, state] : transaction.elections) std::ranges::reverse(state.queue);
 }
@@ -210,7 +210,7 @@ void ForEachDeleted(TransactionState& transaction, Do change) {
   }
 }
 
-// Whoever campaigns does not see that an election is paused.
+// A campaign does not see that an election is paused.
 void ForgetPauses(TransactionState& transaction, const World& world) {
   if (world.settling_only) return;
   for (auto& [name, state] : transaction.elections) state.election.paused = false;

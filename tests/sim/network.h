@@ -57,7 +57,7 @@ class Network {
   std::shared_ptr<Call> SendCampaign(int to, CampaignRequest<Command> request,
                                      Respond<calls::CampaignReply> done);
 
-  // A replica tells the others of its commit; nobody is told whether that arrives.
+  // A replica announces its commit to the others; nobody learns whether that arrives.
   void Spread(int from, PartitionOffset at);
 
   // How long one message takes; nothing if it is lost.
@@ -74,7 +74,7 @@ class Network {
   Replicas& replicas_;
 };
 
-// A connection as the replica sees it: when the process dies, the client is told.
+// A connection as the replica sees it: when the process dies, the client is notified.
 class Connection final : public Resident {
  public:
   explicit Connection(std::function<void()> broken) : broken_(std::move(broken)) {}

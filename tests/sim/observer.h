@@ -1,5 +1,5 @@
 // A client that observes all elections on one stream, whichever replica serves it, and resumes
-// where it was when the stream breaks. It checks that it is told of each change once and in order.
+// where it was when the stream breaks. It checks that it gets each change once and in order.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class Observer {
       : world_(world), network_(network), auditor_(auditor), name_("o" + std::to_string(number)) {}
 
   void Start() { Open(); }
-  // Whether it was told of everything.
+  // Whether it has had everything.
   [[nodiscard]] bool KnowsAll() const;
   [[nodiscard]] const std::string& name() const { return name_; }
 

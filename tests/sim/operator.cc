@@ -131,7 +131,7 @@ void Operator::EndSession(const SessionId& session) {
   Send(number, kTriesMax);
 }
 
-// It is nothing to anybody how long ago it was used: only how long ago that was told.
+// What counts is not how long ago it was used, but how long ago that was published.
 void Operator::PurgeAll() {
   const size_t number = world_.asked.orders.size();
   world_.Say("{} purges: order {}", name_, number);

@@ -23,13 +23,13 @@ struct Plan {
   Duration lease_ttl{0};     // what clients ask for
   std::chrono::milliseconds feed_interval{0};
   int rounds = 0;       // of trouble, with a lull after each
-  Duration trouble{0};  // so long faults are planted in each round; then all of them end
+  Duration trouble{0};  // how long faults are planted in each round; then all of them end
 
   // Of messages, in millionths.
   int64_t lost_messages = 0;
   int64_t slow_messages = 0;
   Duration slow_at_most{0};
-  // A task of a replica keeps a kind of threads busy for up to so long.
+  // The longest time for which a task of a replica keeps a kind of threads busy.
   Duration busy_at_most{0};
   // Of calls of the store, in millionths.
   int64_t store_failures = 0;

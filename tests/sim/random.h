@@ -26,7 +26,7 @@ class Random {
                                     std::chrono::microseconds most) {
     return std::chrono::microseconds(Between(least.count(), most.count()));
   }
-  // True so many times in a million.
+  // True with this probability, in millionths.
   bool Chance(int64_t per_million) { return static_cast<int64_t>(Below(1'000'000)) < per_million; }
   bool OneIn(uint64_t times) { return Below(times) == 0; }
 

@@ -24,7 +24,7 @@ class Resident {
   virtual ~Resident() = default;
   // It is released: it finished, or its process is gone.
   virtual void Leave() = 0;
-  // The process is gone: whoever is at the other end of the connection will notice.
+  // The process is gone: the other ends of its connections will notice.
   virtual void Abort() {}
 
   bool finished = false;  // may be released
@@ -90,7 +90,7 @@ class Replica {
   // It takes no calls any more, and those that wait are answered.
   void Drain();
 
-  // Whether its hub was told of everything that is in the store.
+  // Whether its hub has had everything that is in the store.
   [[nodiscard]] bool KnowsAll() const;
 
  private:
@@ -104,7 +104,7 @@ class Replica {
     std::map<uint64_t, std::shared_ptr<Resident>> residents;
     bool serving = false;
   };
-  // Watches every election, and checks that the hub tells of each change once and in order.
+  // Watches every election, and checks that the hub reports each change once and in order.
   class Listener;
 
   void TryToServe();

@@ -101,7 +101,7 @@ class ProbedCampaign {
   bool reading_ = false;                // its place, to answer with it
   bool drained_ = false;
   Term standing_in_;
-  Term elected_;  // the latest term that was granted to it, as far as its replica was told
+  Term elected_;  // the latest term that was granted to it, as far as its replica knows
 };
 
 class ProbedKeepAlive {
@@ -137,8 +137,8 @@ class ProbedKeepAlive {
   calls::KeepAlive machine_;
 };
 
-// A call or a stream in a replica. `send` takes what goes to the caller, `broken` is told when the
-// process dies.
+// A call or a stream in a replica. `send` takes what goes to the caller, `broken` is called when
+// the process dies.
 template <typename Machine>
 class Served final : public Resident, public std::enable_shared_from_this<Served<Machine>> {
  public:

@@ -44,7 +44,7 @@ void SetTaker::Ask() {
   if (session_is_known_) campaign.candidate = candidate_;
   campaign.value = ValueWith(0, world_.random.Below(4));
   request.timeout = world_.plan.lease_ttl / 2;
-  // Who has them wants to be told at once if they are lost.
+  // Their holder wants to hear at once if they are lost.
   if (!held_.empty() || world_.random.OneIn(2)) request.wait = Duration(0);
   world_.Say("{} asks r{} for a set of {}", NameOf(session_), replica_, set_.size());
   const uint64_t number = ++calls_;

@@ -28,7 +28,7 @@ namespace {
 
 constexpr auto kAuditEvery = 1s;
 constexpr int kObservers = 2;
-// When nothing goes wrong any more, so long everybody may take to have had a turn.
+// When nothing goes wrong any more, the longest time until everybody has had a turn.
 constexpr auto kPatience = 120s;
 // A waiting call that could not renew tries again after half of this.
 constexpr auto kTendingTime = 1s;
@@ -247,7 +247,7 @@ class Simulation {
     }
   }
 
-  // Whoever's term was ended was told so by now, or has noticed.
+  // Each holder whose term was ended has heard of it by now, or has noticed.
   void CheckNobodyLivesInThePast() {
     for (const ElectionName& election : world_.elections) {
       for (const auto& client : clients_) {

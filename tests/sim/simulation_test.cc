@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uint64_t kSeeds = 200;
-// In so many parts, so that they can run at the same time.
+// The number of parts, so that they can run at the same time.
 constexpr uint64_t kParts = 4;
 
 std::string TraceOf(uint64_t seed) {
@@ -68,7 +68,8 @@ TEST(SimulationOfManySeedsTest, ManySeedsCoverALot) {
   EXPECT_TRUE(beyond_bounds);
 }
 
-// Nobody comes anew, a seat often cannot be filled at once, and what should fill it often fails.
+// No new candidates come, a seat often cannot be filled at once, and what should fill it often
+// fails.
 TEST(SimulationOfPatienceTest, EverySeatIsFilledByAWaitingCandidate) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Plan plan = PlanFor(seed);

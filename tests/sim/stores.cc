@@ -9,8 +9,8 @@
 namespace tenure::sim {
 namespace {
 
-// The head of a queue as a store would have read it just before the first in it died: whoever comes
-// next was not read. Answers with what has to be put back before the transaction is saved.
+// The head of a queue as a store would have read it just before the first in it died: the
+// next one was not read. Answers with what has to be put back before the transaction is saved.
 std::optional<Candidacy> HideHead(ElectionState& state, const LockSet::Part& item) {
   if (state.queue.empty()) return std::nullopt;
   const Candidacy head = state.queue.front();

@@ -78,7 +78,7 @@ void Trouble::Every(Duration mean, std::function<void()> trouble) {
   });
 }
 
-// Whoever runs the replicas starts those that died.
+// Like a supervisor, starts the replicas that died.
 void Trouble::KeepReplicasUp() {
   for (const auto& replica : replicas_) {
     if (world_.InBlackout()) break;

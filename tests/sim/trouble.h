@@ -1,5 +1,5 @@
-// Whoever makes things go wrong from outside, as the plan says: kills replicas, cuts them off from
-// the database, stops clients, locks rows, and sets the database's clock. When it ends, it mends
+// Makes things go wrong from outside, as the plan says: kills replicas, cuts them off from
+// the database, stops clients, locks rows, and sets the database's clock. When it ends, it repairs
 // everything that it has broken. It may begin again.
 #pragma once
 

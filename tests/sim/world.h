@@ -2,7 +2,7 @@
 // thing that went against the invariants.
 //
 // Everything runs on one thread. `scheduler` is the process of all that is not a replica: clients,
-// the network, and whoever makes trouble. Its time is the true time.
+// the network, and the source of trouble. Its time is the true time.
 #pragma once
 
 #include <fmt/format.h>
@@ -107,7 +107,8 @@ struct World {
   bool quiet = false;                // no new campaigns for a while: those that wait have to do
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
-  // Whether every replica has told its hub of everything. Operators purge what was told long ago.
+  // Whether every replica has published everything to its hub. Operators purge what was published
+  // long ago.
   std::function<bool()> all_is_told = [] { return false; };
   Asked asked;
   uint64_t last_withdrawn = 0;  // call id

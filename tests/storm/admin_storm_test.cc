@@ -84,7 +84,7 @@ class AdminStormTest : public ::testing::Test {
               "");
   }
 
-  // Whatever an observer was told is the log, each event once and in its order.
+  // What an observer got is the log, each event once and in its order.
   void ExpectObserversToldAllOf(const std::vector<EventRow>& events) {
     for (const auto& [election, observer] : observers_) {
       SCOPED_TRACE(election);

@@ -13,7 +13,7 @@
 
 namespace tenure::testing::storm {
 
-// What clients were told, to be compared with what the database holds.
+// What clients were answered, to be compared with what the database holds.
 struct Testimony {
   struct Seat {
     std::string election;
@@ -25,7 +25,7 @@ struct Testimony {
   // What an operator's call had to say of itself. Its reason tells it from all others.
   enum class Change { kMade, kPossible, kNone };
 
-  std::set<Seat> seats;                   // every leadership that was told, to whomever
+  std::set<Seat> seats;                   // every leadership that was answered, to any client
   std::map<std::string, Change> changes;  // by the reason that was given
   std::map<std::string, int> outcomes;    // how often each call had each outcome
   std::vector<std::string> unexpected;    // what the contract does not allow

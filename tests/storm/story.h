@@ -1,4 +1,4 @@
-// What the tables tell of a run, and whether it can be true.
+// What the tables show about a run, and whether it can be true.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ std::vector<EventRow> ReadEvents(const DatabaseServer& database);
 // By time.
 std::vector<ChangeRow> ReadChanges(const DatabaseServer& database);
 
-// "3 VACATED c1 2 RESIGNED at 1234", as an observer is told it.
+// "3 VACATED c1 2 RESIGNED at 1234", as an observer gets it.
 std::string Text(const EventRow& event);
 std::string Text(const v1::Event& event);
 

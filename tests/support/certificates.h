@@ -25,7 +25,7 @@ class CertificateAuthority {
   // Its own certificate, in PEM.
   [[nodiscard]] std::string certificate() const;
   // For CN=`name`, with `san` in OpenSSL's notation ("DNS:a,IP:127.0.0.1,URI:spiffe://b/c"; empty:
-  // none), until so long from now; it may be over already.
+  // none), valid for this long from now; it may be over already.
   [[nodiscard]] KeyPair Issue(const std::string& name, const std::string& san,
                               std::chrono::seconds valid_for = std::chrono::hours(1)) const;
 

@@ -18,7 +18,7 @@
 
 namespace tenure::testing {
 
-// What an observer is told of each election, which has to be every revision, in order, once. The
+// What an observer gets for each election, which has to be every revision, in order, once. The
 // terms that begin rise by one. Thread-safe.
 class Chronicle {
  public:
@@ -67,7 +67,7 @@ class Load {
 
   [[nodiscard]] static std::string ContestOf(int i) { return "contest " + std::to_string(i); }
   [[nodiscard]] int contests() const { return contests_; }
-  // Until so many seats more were given up.
+  // Until this number of further seats was given up.
   void WaitForCycles(int more, std::chrono::milliseconds patience = kPatience) {
     const int enough = cycles_ + more;
     EXPECT_TRUE(Eventually([&] { return cycles_ >= enough; }, patience));
@@ -88,7 +88,7 @@ class Load {
       if (thread.joinable()) thread.join();
     }
   }
-  // How often each term was granted, as the candidates were told.
+  // How often each term was granted, as the candidates know.
   [[nodiscard]] std::map<std::pair<std::string, uint64_t>, int> Grants() {
     const std::lock_guard lock(mutex_);
     return grants_;
@@ -182,7 +182,7 @@ class Load {
   std::vector<std::thread> threads_;
 };
 
-// No term was granted twice, no reader was shown the past, and the observer was told of every
+// No term was granted twice, no reader was shown the past, and the observer got every
 // change, up to the last one.
 inline void ExpectNothingLost(Load& load, Chronicle& chronicle, Tenured& server) {
   for (const auto& [term, times] : load.Grants()) {

@@ -1,4 +1,4 @@
-// A store between the program and a real one, which can be told to fail, to roll back what was
+// A store between the program and a real one, which can be made to fail, to roll back what was
 // decided, to lose replies, to find elections and sessions locked, and to become another database.
 //
 // Thread-safe, if the faults are planted before the calls. The calls are known by their names:

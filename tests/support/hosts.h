@@ -1,6 +1,7 @@
 // A small network of hosts, each a network namespace of its own, for programs that a test starts
-// there. The test itself is the router between them: it reaches all of them, whoever is cut off.
-// REQUIRES: the test has a network of its own, with nothing but loopback (`unshare --net`).
+// there. The test itself is the router between them: it reaches all of them, even those that are
+// cut off. REQUIRES: the test has a network of its own, with nothing but loopback (`unshare
+// --net`).
 #pragma once
 
 #include <memory>

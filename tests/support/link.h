@@ -20,11 +20,11 @@ class Link {
   enum class State : uint8_t {
     kWhole,
     kSlow,  // all that the server says comes late
-    kMute,  // the server is told all, and nothing that it says comes
-    kDeaf,  // the server is told nothing
+    kMute,  // the server gets everything, and nothing that it sends arrives
+    kDeaf,  // the server gets nothing
     kDark,  // nothing comes either way
     kHeld,  // what the server says comes when this is over
-    // Clients are told that nothing more will come, and the server is not told that.
+    // Clients see the end of the connection, and the server does not.
     kHalfClosed,
   };
 

@@ -15,7 +15,7 @@
 namespace tenure::testing {
 namespace {
 
-// HTTP/2: a frame is a header and so many bytes as the header begins with.
+// HTTP/2: a frame is a header, which begins with a length, and that number of bytes.
 constexpr size_t kHeaderBytes = 9;
 constexpr size_t kTypeAt = 3;
 constexpr size_t kFlagsAt = 4;

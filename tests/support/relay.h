@@ -25,8 +25,8 @@ class Relay {
   // From now on nothing that belongs to a call comes back. The connections live on: to a client the
   // server is merely slow.
   void LoseAnswers();
-  // The same from the end of the next answer on: what a client must be told before it calls is
-  // told.
+  // The same from the end of the next answer on: what a client must hear before it calls still
+  // arrives.
   void LoseTheNextEnd();
   void WaitUntilAnAnswerIsLost();
   // The same, but only of the connections that are open now.

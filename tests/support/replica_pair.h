@@ -29,7 +29,7 @@ class ReplicaPair {
   // The replica gets nothing more, as when the network between the two is cut.
   void Disconnect();
   // Makes the replica the server to write to. The source must be gone. Even if the pair is
-  // semi-synchronous, the new one waits for nobody: it would wait for ever.
+  // semi-synchronous, the new one waits for nobody: it would wait indefinitely.
   void Promote();
   // An orderly switch: the source is made read-only, the replica gets all that is missing, and the
   // two change places.

@@ -95,7 +95,8 @@ class SqlRelay::Wire {
   const int client_;
   const int server_;
   std::unique_ptr<Held> held_;
-  std::atomic<bool> silent_ = false;  // its client is told nothing more, but that it has broken
+  std::atomic<bool> silent_ =
+      false;  // its client gets nothing more, except that the connection broke
   std::mutex mutex_;
   std::condition_variable ended_changed_;
   bool ended_ = false;  // guarded by mutex_: the server has ended the connection

@@ -18,7 +18,7 @@ class SqlRelay {
   class Wire;
 
  public:
-  // A message that the server does not have yet. Its client is told nothing more. Lives as long as
+  // A message that the server does not have yet. Its client gets nothing more. Lives as long as
   // the relay.
   class Held {
    public:

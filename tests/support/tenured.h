@@ -19,7 +19,7 @@
 
 namespace tenure::testing {
 
-// The path of a program that is tested, "tenured" or "tenure": of this build unless CMake was told
+// The path of a program that is tested, "tenured" or "tenure": of this build unless CMake was set
 // otherwise.
 [[nodiscard]] std::string Program(const std::string& name);
 

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
 
   ::testing::InitGoogleTest();  // what the support of the tests expects, ends the run
   GTEST_FLAG_SET(throw_on_failure, true);
-  signal(SIGPIPE, SIG_IGN);  // a candidate that is told something may have ended
+  signal(SIGPIPE, SIG_IGN);  // a candidate that gets a command may have ended
   try {
     const auto outcome = Play(plan, std::cout);
     std::cout << '\n' << Describe(outcome, plan) << std::flush;

@@ -33,7 +33,7 @@ class Cast {
   // Whatever was done to them is undone. If they do not settle, others replace them; then it throws
   // Missed all the same.
   void Recover();
-  // Both end; whoever leads gives up the seat. Throws Missed.
+  // Both end; the leader gives up the seat. Throws Missed.
   void Quit();
 
   // As it was when they settled.

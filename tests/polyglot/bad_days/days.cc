@@ -78,7 +78,7 @@ void AnswersLostAfterTheCommit(Cast& cast) {
   cast.leader().wire().Become(State::kWhole);
 }
 
-// A late answer first: whoever counts from it believes for too long when no more come.
+// A late answer first: a client that counts from it believes for too long when no more come.
 void CutOff(Cast& cast) {
   Wire& wire = cast.leader().wire();
   HoldTheAnswer(cast);

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent.parent / "mutants"))
 from workshop import BUILD, ROOT, SOURCES, build, copy_sources, enter  # noqa: E402
 
 COPY = BUILD.parent / "libraries"
-MADE = ["build", "dist", "node_modules", "target"]  # which the copy makes anew, or borrows
+MADE = ["build", "dist", "node_modules", "target"]  # which the copy makes again, or borrows
 # "  12.3 s  cut off: go-1 a1 believes in term 3 70.2 ms after its deadline"
 VIOLATION = re.compile(r"^ *[\d.]+ s  [^:]*: ([a-z]+)-\d+ \S+ (?:believes|has a deadline) .*$", re.MULTILINE)
 

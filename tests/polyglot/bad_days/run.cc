@@ -78,8 +78,8 @@ class Troupe {
     Do([this] { TryEnd(); });
   }
   // All three, and again if something is missed: on a machine that stalls, a lease may end by
-  // itself when the day needs it. What must not be is noted all the same, and so is whoever does
-  // not stand again.
+  // itself when the day needs it. Violations are noted all the same, and so is a candidate that
+  // does not stand again.
   void Live(const Day& day) {
     Do([this, &day] {
       for (int tries = 1; tries < kTries; ++tries) {

@@ -24,8 +24,8 @@ class Stage {
   // Tells a witness of all terms of an election, from now on and for as long as both live.
   [[nodiscard]] std::unique_ptr<tenure::Observer> Observe(const std::string& election,
                                                           Witness& witness) const;
-  // Held by whoever starts a process, until it stands. If they all started at once, those that lead
-  // already would wait for a processor until their leases are over.
+  // Held by the starter of a process, until the process stands. If they all started at once, those
+  // that lead already would wait for a processor until their leases are over.
   [[nodiscard]] std::counting_semaphore<>& may_start() { return may_start_; }
 
  private:

@@ -13,8 +13,8 @@ namespace {
 
 using google::protobuf::util::TimeUtil;
 
-// HTTP/2: a frame is a header and so many bytes as the header begins with. gRPC: a message is a
-// flag, a length of four bytes, and so many bytes.
+// HTTP/2: a frame is a header, which begins with a length, and that number of bytes. gRPC: a
+// message is a flag, a length of four bytes, and that number of bytes.
 constexpr size_t kFrameHeaderBytes = 9;
 constexpr size_t kTypeAt = 3;
 constexpr size_t kStreamAt = 5;

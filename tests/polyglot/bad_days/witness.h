@@ -46,7 +46,7 @@ class Witness {
   void Hear(const std::string& process, const Line& line);
   // Of its wire: a request that renews a lease was seen, before it went on to the service.
   void Asked(const std::string& process);
-  // The answer to what was asked then is about to come to it. It grants so long a lease.
+  // The answer to what was asked then is about to come to it, and grants a lease of this length.
   void Answered(const std::string& process, Moment asked, std::chrono::nanoseconds lease,
                 Moment now);
   // A Resign was seen, before it went on.

@@ -25,8 +25,8 @@ std::vector<Reign> ReignsOf(const std::string& candidate, const std::vector<Line
 // Fails the test where two reigns share a term or a moment, or a later one has the lower term.
 void ExpectOneLeaderAtATime(std::vector<Reign> reigns);
 
-// Fails the test where an observer missed a change, or was told one twice or too early, or where
-// two were told different ones. The key is the observer's name.
+// Fails the test where an observer missed a change, or got one twice or too early, or where two got
+// different ones. The key is the observer's name.
 void ExpectOneHistory(const std::map<std::string, std::vector<Line>>& lines_by_observer);
 
 }  // namespace tenure::testing
