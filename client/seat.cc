@@ -106,7 +106,7 @@ void Seat::OnBlocked(const std::vector<std::string>& elections, Time now, Time r
 void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& lease) {
   if (leadership.term() <= leadership_.term()) return;
   if (leadership.term() <= closed_term_) {
-    // Older news; or else the service takes for the leader who must never act in this term again.
+    // Either stale, or the service still thinks we lead a term that we have given up.
     if (leadership_.term() != 0 || phase_ == Phase::kEnding) return;
     leadership_ = leadership;
     return GiveUp(now);

@@ -133,7 +133,7 @@ Candidacy TakeCandidacy(ElectionState& state, const Session& session, int32_t pr
 }
 
 // Whether this candidate would be elected at once. REQUIRES: the election is in line, so that
-// nobody who waits may have the seat now.
+// no waiting candidate may have the seat now.
 bool IsFreeFor(TransactionState& transaction, const ElectionState& state,
                const std::string& candidate, int32_t priority) {
   return !state.election.leader && !transaction.undecided.contains(state.election.name) &&

@@ -25,7 +25,8 @@ class Renewals {
   // Renewals for waiting calls arrive in bursts, so they have a queue of their own.
   enum class For { kHolder, kWaiter };
 
-  // `principal`: who asks. Errors: kSessionNotFound, kSessionEnded, kOverloaded, kStoreUnavailable.
+  // `principal`: the caller. Errors: kSessionNotFound, kSessionEnded, kOverloaded,
+  // kStoreUnavailable.
   void Submit(const SessionId& session, Principal principal, For whom, AnswerTo<Session> done);
 
   [[nodiscard]] std::vector<QueueView> Queues() const {

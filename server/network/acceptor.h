@@ -46,7 +46,7 @@ class Acceptor {
   [[nodiscard]] bool IsOwn(const End& peer);
   // Looks which are still open, if that was not done just now.
   void SweepSoon();
-  // Closes somebody who waits, for which there is no descriptor but the spare one.
+  // Closes a waiting connection for which only the spare descriptor is left.
   void RefuseWithoutDescriptor(const Descriptor& listener);
 
   const std::vector<Descriptor> listeners_;

@@ -1,4 +1,4 @@
-// The small HTTP face: /metrics, /healthz and /readyz, for who may not be trusted with more.
+// The small HTTP server: /metrics, /healthz and /readyz, for clients that are trusted with no more.
 //
 // HTTP/1.1 with GET, HEAD and OPTIONS, one request for each connection. No `Host` is asked for. One
 // thread serves all. A slow client delays no other: a request has a deadline as a whole, and when

@@ -171,7 +171,7 @@ std::string NewReplicaId() {
   return id;
 }
 
-// Says what those who can connect to the gRPC port may do, if that is more than it should be.
+// Warns if clients that can connect to the gRPC port may do more than they should.
 void WarnOfExposure(const ServerConfig& config) {
   const bool tls = !config.tls.certificate.empty();
   const bool certified = !config.tls.client_ca.empty() &&

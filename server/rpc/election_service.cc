@@ -91,7 +91,7 @@ grpc::ServerUnaryReactor* RunCampaign(engine::Engine& engine, Result<Request> pa
                                       grpc::CallbackServerContext& context,
                                       v1::CampaignResponse* response) {
   if (!parsed) return Refused(context, parsed.error());
-  // Who waits without limit for a seat can wait for this, too.
+  // A caller that waits for a seat without limit can wait for this, too.
   if (parsed->campaign.opening && parsed->wait) {
     const auto admitted = engine.AdmitCampaign();
     if (!admitted) return Refused(context, admitted.error());

@@ -92,7 +92,7 @@ constexpr const char* kPlainSql[] = {
          FROM elections e JOIN sessions s ON s.id = e.leader_session
          WHERE s.state = 0
            AND s.expires_at_us > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))",
-    // Who waits, of those that are alive; position 1 is elected next.
+    // The waiting candidates that are alive; position 1 is elected next.
     R"(CREATE SQL SECURITY DEFINER VIEW queue AS
          SELECT c.election,
            ROW_NUMBER() OVER (PARTITION BY c.election ORDER BY c.precedence, c.ticket) AS position,

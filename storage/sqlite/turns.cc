@@ -12,7 +12,7 @@ void Turns::Take(For whom) {
   while (!waiter.called) waiter.changed.Wait(lock);
 }
 
-// The turn is handed over: nobody who comes now can take it from the one who is called.
+// The turn is handed over: a thread that comes now cannot take it from the one that is called.
 void Turns::Leave(For whom) {
   const MutexLock lock(mutex_);
   const auto own = static_cast<size_t>(whom);
