@@ -33,7 +33,7 @@ struct KnownService {
 // answered with than with any other. A pinned service is always kept. Errors:
 // - FAILED_PRECONDITION with WRONG_SERVICE: the endpoints disagree, or none belongs to the service.
 // - UNAVAILABLE: none is known, and nobody answered.
-// Whoever has a session of the known service ends it when another one is chosen.
+// The owner of a session of the known service ends it when another one is chosen.
 [[nodiscard]] tl::expected<std::string, grpc::Status> ChooseService(
     const KnownService& known, const std::vector<EndpointAnswer>& answers);
 

@@ -39,7 +39,7 @@ _THREADS = {  # of gRPC's core, as Linux names them
 
 class Forkable(Protocol):
     def after_fork(self) -> None:
-        """In the child, where no other thread exists; any lock may be held for ever."""
+        """In the child, where no other thread exists; any lock may be held and never released."""
 
 
 class Channel(Protocol):

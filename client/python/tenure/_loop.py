@@ -62,7 +62,7 @@ class Listener(Protocol):
     def on_event(self, event: Event) -> None: ...
 
     def on_gone(self) -> None:
-        """Nothing is left to do, and nothing more will be told."""
+        """Nothing is left to do, and no more news will come."""
 
 
 class _Published:
@@ -119,11 +119,11 @@ class ClientLoop:
         _fork.watch_calls(self)
 
     def tell(self, what: Input) -> None:
-        """What the session is to be told; passed over if it has ended."""
+        """An input for the session; ignored if it has ended."""
         self._inputs.put(what)
 
     def add(self, number: int, options: SeatOptions, listener: Listener) -> None:
-        """If it has ended, the listener is told so at once."""
+        """If it has ended, the listener hears of that at once."""
         trace = _trace.metadata()
         with self._lock:
             if not self._over:

@@ -13,7 +13,7 @@ BACKOFF_MAX = 500 * MILLISECOND
 
 
 def backoff(failures: int, randomness: random.Random) -> int:
-    """After so many in a row."""
+    """After this number of failures in a row."""
     doublings = min(max(failures - 1, 0), 10)
     longest = min(BACKOFF_MAX, BACKOFF_MIN << doublings)
     return randomness.randint(0 if failures <= 1 else longest // 2, longest)

@@ -77,7 +77,7 @@ class Troubled:
 
 @dataclass(frozen=True)
 class Refused:
-    """The service refuses this campaign for good; the elector stands no more."""
+    """The service refuses this campaign for good; the elector does not stand any more."""
 
     error: ServiceError
 
@@ -149,7 +149,7 @@ class Seat:
             self.need_at = now
 
     def leave(self, now: int) -> None:
-        """Stands no more: the work is asked to end, then the seat is given up."""
+        """Does not stand any more: the work is asked to end, then the seat is given up."""
         self._wanted = False
         if self._phase is Phase.LEADING:
             self._ask_to_stop(now)
@@ -157,7 +157,7 @@ class Seat:
             self._give_up(now)
 
     def abandon(self, now: int) -> None:
-        """The same for who is not there any more to be told; the work has ended."""
+        """Like leave, after the elector is gone: the work has ended and nobody is notified."""
         self._wanted = self._working = False
         if self._phase is Phase.ENDING:
             self._phase = Phase.OUTSIDE
@@ -297,7 +297,7 @@ class Seat:
     # What time does.
 
     def pass_time(self, now: int, lease: Lease) -> None:
-        """Call it before anything else is told, and when next_wake has come."""
+        """Call it before any other input, and at next_wake."""
         if self._believes and not lease.believed_at(now):
             self.belief_ended(now)
         if self._believes:

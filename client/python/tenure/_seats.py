@@ -84,7 +84,7 @@ class Seats:
             entry.term_asked = entry.seat.term
 
     def listed(self, held: Iterable[pb.Leadership], stream: int, now: int) -> None:
-        """It is this list, on this stream; each seat in it has been told."""
+        """It is this list, on this stream; each seat in it has been notified."""
         terms = {leadership.election: leadership.term for leadership in held}
         for entry in self.entries.values():
             seat = entry.seat
@@ -96,5 +96,5 @@ class Seats:
 
     @property
     def any_in_doubt(self) -> bool:
-        """Whether to ask anew which seats are held."""
+        """Whether to ask again which seats are held."""
         return any(entry.in_doubt and entry.seat.term for entry in self.entries.values())

@@ -312,7 +312,7 @@ class Session:
         return wake
 
     def take_news(self) -> list[tuple[int, Event]]:
-        """What each seat is to be told since it was last asked."""
+        """The news for each seat since the last call."""
         return [
             (number, event)
             for number, entry in self._seats.entries.items()

@@ -283,7 +283,7 @@ class Candidacy:
     # For those who work, or wait.
 
     def _leave(self) -> None:
-        """From now on the client may stand in this election anew."""
+        """From now on the client may stand in this election again."""
         self.resign()
         self._client._release(self)
 

@@ -319,7 +319,7 @@ class Observer:
 
 
 def _is_final(error: ServiceError) -> bool:
-    """Who may not see these elections, or so many, is told."""
+    """A caller that may not see these elections, or not this many, gets the error."""
     if error.code is grpc.StatusCode.PERMISSION_DENIED or error.reason == "OBSERVE_TOO_WIDE":
         return True
     return not (error.is_transient or error.is_refused_for_now)
