@@ -34,9 +34,10 @@ void Abort(Descriptor connection) {
 }  // namespace
 
 Acceptor::Acceptor(std::vector<Descriptor> listeners, const ConnectionLimits& limits,
-                   AcceptorOwner owner)
+                   AcceptorOwner owner, std::function<Clock::time_point()> now)
     : listeners_(std::move(listeners)),
       owner_(std::move(owner)),
+      now_(std::move(now)),
       connections_(limits),
       spare_(Spare()),
       stop_(eventfd(0, EFD_CLOEXEC)),
@@ -58,7 +59,7 @@ void Acceptor::Run() {
     for (size_t i = 0; i < listeners_.size(); ++i) {
       if (polled[i].revents != 0) AcceptAll(listeners_[i]);
     }
-    if (std::chrono::steady_clock::now() - swept_at_ >= kSweepInterval) SweepSoon();
+    if (now_() - swept_at_ >= kSweepInterval) SweepSoon();
     if (std::exchange(told_, connections_.open()) != connections_.open()) owner_.open(told_);
   }
 }
@@ -110,7 +111,7 @@ void Acceptor::MayAdd(Accepted accepted) {
 }
 
 void Acceptor::SweepSoon() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = now_();
   if (now - swept_at_ < kSweepIntervalMin) return;
   swept_at_ = now;
   connections_.Sweep();

@@ -29,8 +29,11 @@ struct AcceptorOwner {
 
 class Acceptor {
  public:
-  // Accepts on a thread of its own.
-  Acceptor(std::vector<Descriptor> listeners, const ConnectionLimits& limits, AcceptorOwner owner);
+  using Clock = std::chrono::steady_clock;
+
+  // Accepts on a thread of its own. `now` says when it may look again which connections have gone.
+  Acceptor(std::vector<Descriptor> listeners, const ConnectionLimits& limits, AcceptorOwner owner,
+           std::function<Clock::time_point()> now = Clock::now);
   // Listens no more. Connections that were taken over stay.
   ~Acceptor();
 
@@ -51,10 +54,11 @@ class Acceptor {
 
   const std::vector<Descriptor> listeners_;
   const AcceptorOwner owner_;
+  const std::function<Clock::time_point()> now_;
   Connections connections_;
   Descriptor spare_;
   Descriptor stop_;  // readable: end
-  std::chrono::steady_clock::time_point swept_at_;
+  Clock::time_point swept_at_;
   size_t told_ = 0;
 
   Mutex mutex_;
