@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -17,7 +18,7 @@ namespace tenure::network {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 constexpr size_t kExchangesMax = 64;
 constexpr auto kExchangePatience = 10s;     // from its connection to the last byte of its answer
@@ -30,8 +31,8 @@ constexpr std::string_view kMethods[] = {"GET",   "HEAD",    "POST",    "PUT",  
                                          "PATCH", "CONNECT", "OPTIONS", "TRACE"};
 constexpr char kText[] = "text/plain; charset=utf-8";
 
-std::string Answer(std::string_view status, std::string_view type, std::string_view body,
-                   std::string_view header = "") {
+std::string Page(std::string_view status, std::string_view type, std::string_view body,
+                 std::string_view header = "") {
   std::string answer = "HTTP/1.1 ";
   answer.append(status).append("\r\nContent-Type: ").append(type);
   answer.append("\r\nContent-Length: ").append(std::to_string(body.size()));
@@ -40,7 +41,7 @@ std::string Answer(std::string_view status, std::string_view type, std::string_v
 }
 
 std::string Refuse(std::string_view status, std::string_view header = "") {
-  return Answer(status, kText, std::string(status) + "\n", header);
+  return Page(status, kText, std::string(status) + "\n", header);
 }
 
 // What is allowed here, for OPTIONS.
@@ -104,8 +105,12 @@ tl::expected<void, std::string> AskHealthz(const std::string& address) {
   return {};
 }
 
-HttpServer::HttpServer(std::vector<Descriptor> listeners, HttpPages pages)
-    : listeners_(std::move(listeners)), pages_(std::move(pages)), stop_(eventfd(0, EFD_CLOEXEC)) {
+HttpServer::HttpServer(std::vector<Descriptor> listeners, HttpPages pages,
+                       std::function<Clock::time_point()> now)
+    : listeners_(std::move(listeners)),
+      pages_(std::move(pages)),
+      now_(std::move(now)),
+      stop_(eventfd(0, EFD_CLOEXEC)) {
   // The kernel keeps those who connect and say nothing.
   for (const Descriptor& listener : listeners_) {
     const int seconds = std::chrono::duration_cast<std::chrono::seconds>(kExchangePatience).count();
@@ -133,14 +138,14 @@ void HttpServer::Run() {
     // The oldest has the earliest deadline.
     int patience = -1;
     if (!exchanges_.empty()) {
-      const auto left = std::max(exchanges_.front().deadline - Clock::now(), Clock::duration(0));
+      const auto left = std::max(exchanges_.front().deadline - Steady::now(), Steady::duration(0));
       patience = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
     }
     poll(polled.data(), polled.size(), patience);
     if (polled.front().revents != 0) return;
 
     auto result = polled.cbegin() + 1 + static_cast<std::ptrdiff_t>(listeners_.size());
-    const Clock::time_point now = Clock::now();
+    const Steady::time_point now = Steady::now();
     std::erase_if(exchanges_, [&](Exchange& exchange) {
       const bool ready = (result++)->revents != 0;
       return exchange.deadline <= now || (ready && !GoOn(exchange));
@@ -162,7 +167,7 @@ void HttpServer::AcceptAll(const Descriptor& listener) {
       continue;
     }
     if (exchanges_.size() >= kExchangesMax) exchanges_.pop_front();
-    exchanges_.push_back({std::move(accepted->connection), Clock::now() + kExchangePatience});
+    exchanges_.push_back({std::move(accepted->connection), Steady::now() + kExchangePatience});
     // Its request is here already, most likely: then it is not one of those that make room.
     if (!GoOn(exchanges_.back())) exchanges_.pop_back();
   }
@@ -180,11 +185,8 @@ bool HttpServer::Receive(Exchange& exchange) const {
   if (size <= 0) return size < 0 && errno == EAGAIN;
   exchange.request.append(buffer, static_cast<size_t>(size));
   const size_t end = exchange.request.find(kEndOfHeaders);
-  if (std::min(end, exchange.request.size()) > kRequestBytesMax) {
-    exchange.answer = Share(Refuse("431 Request Header Fields Too Large"));
-  } else if (end != std::string::npos) {
-    AnswerTo(exchange);
-  }
+  const bool too_large = std::min(end, exchange.request.size()) > kRequestBytesMax;
+  if (too_large || end != std::string::npos) AnswerTo(exchange, too_large);
   return true;
 }
 
@@ -206,22 +208,37 @@ bool HttpServer::Drain(Exchange& exchange) {
   return exchange.thrown_away <= kThrownAwayMax;
 }
 
-void HttpServer::AnswerTo(Exchange& exchange) const {
+void HttpServer::AnswerTo(Exchange& exchange, bool too_large) const {
   std::string_view line = exchange.request;
   line = line.substr(0, line.find("\r\n"));
   const std::string_view method = TakeWord(line);
   const std::string_view path = PathOf(TakeWord(line));
   exchange.head = method == "HEAD";
-  if (const auto refusal = RefusalOf(line)) {
-    exchange.answer = Share(Refuse(*refusal));
+  if (too_large) {
+    Answer(exchange, Refuse("431 Request Header Fields Too Large"));
+  } else if (const auto refusal = RefusalOf(line)) {
+    Answer(exchange, Refuse(*refusal));
   } else if (std::ranges::find(kMethods, method) == std::end(kMethods)) {
-    exchange.answer = Share(Refuse("501 Not Implemented"));
+    Answer(exchange, Refuse("501 Not Implemented"));
   } else if (path == "/metrics" && (method == "GET" || exchange.head)) {
     exchange.wants_metrics = true;
   } else {
-    const std::string answer = AnswerAt(path, method);
-    exchange.answer = Share(exchange.head ? HeadOf(answer) : answer);
+    Answer(exchange, AnswerAt(path, method));
   }
+}
+
+void HttpServer::Answer(Exchange& exchange, const std::string& answer) const {
+  const std::string dated = Dated(answer);
+  exchange.answer = Share(exchange.head ? HeadOf(dated) : dated);
+}
+
+std::string HttpServer::Dated(std::string answer) const {
+  const std::time_t seconds = Clock::to_time_t(now_());
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[64];
+  const size_t size = strftime(text, sizeof text, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
+  return answer.insert(answer.find("\r\n") + 2, text, size);
 }
 
 std::string HttpServer::AnswerAt(std::string_view path, std::string_view method) const {
@@ -231,17 +248,17 @@ std::string HttpServer::AnswerAt(std::string_view path, std::string_view method)
   if (!pages) return Refuse("404 Not Found");
   if (method != "GET" && method != "HEAD") return Refuse("405 Method Not Allowed", kAllow);
   if (path == "/healthz") {
-    if (pages_.healthy()) return Answer("200 OK", kText, "ok\n");
-    return Answer("503 Service Unavailable", kText, "gRPC does not answer\n");
+    if (pages_.healthy()) return Page("200 OK", kText, "ok\n");
+    return Page("503 Service Unavailable", kText, "gRPC does not answer\n");
   }
-  if (pages_.ready()) return Answer("200 OK", kText, "ready\n");
-  return Answer("503 Service Unavailable", kText, "not ready\n");
+  if (pages_.ready()) return Page("200 OK", kText, "ready\n");
+  return Page("503 Service Unavailable", kText, "not ready\n");
 }
 
 void HttpServer::AnswerWithMetrics() {
   if (std::ranges::none_of(exchanges_, &Exchange::wants_metrics)) return;
   const auto page =
-      Share(Answer("200 OK", "text/plain; version=0.0.4; charset=utf-8", pages_.metrics()));
+      Share(Dated(Page("200 OK", "text/plain; version=0.0.4; charset=utf-8", pages_.metrics())));
   const auto head = Share(HeadOf(*page));
   std::erase_if(exchanges_, [&](Exchange& exchange) {
     if (!std::exchange(exchange.wants_metrics, false)) return false;

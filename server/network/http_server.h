@@ -34,8 +34,11 @@ struct HttpPages {
 
 class HttpServer {
  public:
-  // Serves on a thread of its own.
-  HttpServer(std::vector<Descriptor> listeners, HttpPages pages);
+  using Clock = std::chrono::system_clock;
+
+  // Serves on a thread of its own. `now` is the time that answers are dated with.
+  HttpServer(std::vector<Descriptor> listeners, HttpPages pages,
+             std::function<Clock::time_point()> now = Clock::now);
   ~HttpServer();
 
  private:
@@ -62,13 +65,17 @@ class HttpServer {
   // What is left of a request that was answered early: closing with it unread would take the answer
   // away from its reader.
   static bool Drain(Exchange& exchange);
-  void AnswerTo(Exchange& exchange) const;
+  // Its request is whole, or too large.
+  void AnswerTo(Exchange& exchange, bool too_large) const;
+  void Answer(Exchange& exchange, const std::string& answer) const;
+  [[nodiscard]] std::string Dated(std::string answer) const;
   // Of all pages but the metrics, and with all methods.
   [[nodiscard]] std::string AnswerAt(std::string_view path, std::string_view method) const;
   void AnswerWithMetrics();
 
   const std::vector<Descriptor> listeners_;
   const HttpPages pages_;
+  const std::function<Clock::time_point()> now_;
   Exchanges exchanges_;
   Descriptor stop_;  // readable: end
   std::thread thread_;

@@ -18,6 +18,7 @@
 namespace tenure::network {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -42,8 +43,10 @@ class HttpServerTest : public ::testing::Test {
     auto listeners = Listen("127.0.0.1:0", "test");
     port_ = PortOf(listeners->front());
     server_ = std::make_unique<HttpServer>(
-        *std::move(listeners), HttpPages{[this] { return Metrics(); },
-                                         [this] { return healthy_.load(); }, [] { return false; }});
+        *std::move(listeners),
+        HttpPages{[this] { return Metrics(); }, [this] { return healthy_.load(); },
+                  [] { return false; }},
+        [] { return std::chrono::sys_days(std::chrono::January / 5 / 2026) + 8h + 9min + 7s; });
   }
   std::string Ask(const std::string& request) const {
     const Descriptor client = ConnectToPort(port_);
@@ -67,8 +70,9 @@ class HttpServerTest : public ::testing::Test {
 
 TEST_F(HttpServerTest, PagesHaveAStatusATypeAndALength) {
   EXPECT_EQ(Ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"),
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
-            "Content-Length: 9\r\nConnection: close\r\n\r\nmetric 1\n");
+            "HTTP/1.1 200 OK\r\nDate: Mon, 05 Jan 2026 08:09:07 GMT\r\n"
+            "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: "
+            "9\r\nConnection: close\r\n\r\nmetric 1\n");
   EXPECT_THAT(Ask("GET /healthz HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(Ask("GET /readyz?verbose HTTP/1.1\r\n\r\n"),
               AllOf(StartsWith("HTTP/1.1 503 "), EndsWith("\r\n\r\nnot ready\n")));
@@ -89,6 +93,23 @@ TEST_F(HttpServerTest, HeadIsGetWithoutTheBody) {
 
     EXPECT_EQ(Ask("HEAD " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"), head);
     EXPECT_EQ(Ask("HEAD " + path + " HTTP/1.0\r\n\r\n"), head);
+  }
+}
+
+TEST_F(HttpServerTest, ARefusedHeadHasNoBody) {
+  const std::string long_header = "X: " + std::string(9'000, 'x');
+  for (const auto& [rest, status] : std::vector<std::pair<std::string, std::string>>{
+           {" /healthz HTTP/2.0\r\n\r\n", "505 "},
+           {" /healthz HTTP/1\r\n\r\n", "400 "},
+           {" healthz HTTP/1.1\r\n\r\n", "400 "},
+           {" /nowhere HTTP/1.1\r\n\r\n", "404 "},
+           {" /healthz HTTP/1.1\r\n" + long_header, "431 "},
+           {" /healthz HTTP/1.1\r\n" + long_header + "\r\n\r\n", "431 "}}) {
+    const std::string page = Ask("GET" + rest);
+    const std::string head = page.substr(0, page.find("\r\n\r\n") + 4);
+
+    EXPECT_THAT(head, AllOf(StartsWith("HTTP/1.1 " + status), HasSubstr("\r\nDate: Mon, ")));
+    EXPECT_EQ(Ask("HEAD" + rest), head);
   }
 }
 
@@ -132,9 +153,10 @@ TEST_F(HttpServerTest, NoMethodFindsWhatIsNotThere) {
 
 TEST_F(HttpServerTest, OptionsSaysWhatIsAllowed) {
   for (const std::string target : {"/metrics", "/healthz", "/readyz", "/readyz?x", "*"}) {
-    EXPECT_EQ(Ask("OPTIONS " + target + " HTTP/1.1\r\n\r\n"),
-              "HTTP/1.1 204 No Content\r\nConnection: close\r\n"
-              "Allow: GET, HEAD, OPTIONS\r\n\r\n")
+    EXPECT_EQ(
+        Ask("OPTIONS " + target + " HTTP/1.1\r\n\r\n"),
+        "HTTP/1.1 204 No Content\r\nDate: Mon, 05 Jan 2026 08:09:07 GMT\r\nConnection: close\r\n"
+        "Allow: GET, HEAD, OPTIONS\r\n\r\n")
         << target;
   }
 }

@@ -56,13 +56,14 @@ Page PageFor(std::string_view line) {
   return Refusal("405 Method Not Allowed");
 }
 
-void CheckAnswer(const std::string& answer, const Page& page, bool head = false) {
+void CheckAnswer(const std::string& answer, const Page& page, bool head) {
   Require(answer.starts_with("HTTP/1.1 " + page.status + "\r\n"), "the status is right");
   const size_t body = answer.find("\r\n\r\n");
   const std::string expected = head ? "" : page.body;
   Require(body != std::string::npos && answer.substr(body + 4) == expected, "the page is right");
   const std::string length = "\r\nContent-Length: " + std::to_string(page.body.size()) + "\r\n";
   Require(page.status == "204 No Content" || answer.find(length) < body, "its length is right");
+  Require(answer.find("\r\nDate: ") < body, "it is dated");
   Require(answer.find("\r\nConnection: close\r\n") < body, "it is the only one");
 }
 
@@ -82,11 +83,13 @@ void TryRequest(int port, std::string_view input) {
   const size_t headers = std::min(end, request.size());
   if (headers + 4 > kRequestBytesMax && headers <= kRequestBytesMax)
     return;  // it depends on the pauses
+  std::string_view line = request;
+  line = line.substr(0, line.find("\r\n"));
+  const bool head = line.substr(0, line.find(' ')) == "HEAD";
   if (headers > kRequestBytesMax)
-    return CheckAnswer(answer, Refusal("431 Request Header Fields Too Large"));
+    return CheckAnswer(answer, Refusal("431 Request Header Fields Too Large"), head);
   if (end == std::string::npos) return Require(answer.empty(), "half a request has no answer");
-  CheckAnswer(answer, PageFor(std::string_view(request).substr(0, request.find("\r\n"))),
-              request.starts_with("HEAD "));
+  CheckAnswer(answer, PageFor(line), head);
 }
 
 struct Serving {
