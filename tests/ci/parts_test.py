@@ -36,6 +36,10 @@ class PartsTest(unittest.TestCase):
             self.assertIn("test WITHOUT='unit|sim'", made)
             self.assertFalse([part for part in made if part.startswith("test-clients")])
 
+    def test_a_change_of_the_law_lives_through_bad_days_with_the_programs_that_are_built_on_it(self):
+        for path in ("core/lease.h", "core/law.cc"):
+            self.assertIn("bad-days ROUNDS=1 LANGUAGES='cpp run'", targets(path))
+
     def test_a_change_of_the_contract_the_machines_or_the_vectors_makes_every_library(self):
         for path in ("proto/tenure/v1/election.proto", "client/seat.cc", "tests/polyglot/vectors/seat.txt"):
             self.assertIn("test-clients LANGUAGES='go java python typescript'", targets(path))
