@@ -355,13 +355,12 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   return ResignAnswer{ResignOutcome::kNotStanding, {}};
 }
 
-Result<Answer> Decide(TransactionState&, ElectionState& state, const Withdraw& command) {
-  if (command.call_id == CallId{}) return Done{};
+void RemoveWithdrawn(ElectionState& state, const Withdraw& command) {
+  if (command.call_id == CallId{}) return;
   const auto place = InQueue(state, command.session);
   if (place != state.queue.end() && place->call_id == command.call_id) {
     RemoveFromQueue(state, place);
   }
-  return Done{};
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
@@ -443,6 +442,9 @@ LockSet LockSetOf(const std::vector<const Command*>& commands) {
 }
 
 Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const Command& command) {
+  // First, so that the seat is not granted to a candidate whose caller is gone.
+  const auto* withdraw = std::get_if<Withdraw>(&command);
+  if (withdraw != nullptr) RemoveWithdrawn(transaction.elections.at(withdraw->election), *withdraw);
   for (const ElectionName& name : ElectionsOf(command)) {
     ElectionState& state = transaction.elections.at(name);
     if (state.exists) ReconcileElection(transaction, state);
@@ -451,6 +453,8 @@ Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const 
       [&]<typename It>(const It& it) -> Result<Answer> {
         if constexpr (std::is_same_v<It, CampaignForAll>) {
           return Decide(transaction, limits, it);
+        } else if constexpr (std::is_same_v<It, Withdraw>) {
+          return Done{};
         } else {
           ElectionState& state = transaction.elections.at(it.election);
           if constexpr (requires { Decide(transaction, limits, state, it); }) {

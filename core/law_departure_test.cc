@@ -251,6 +251,19 @@ TEST(WithdrawTest, ASeatIsKept) {
   EXPECT_THAT(after_a_wait, IsLedBy("b", Term{8}));
 }
 
+// Its caller is gone, and nobody would lead until its lease expires.
+TEST(WithdrawTest, TheSeatOfAnEndedSessionGoesToTheNextCandidate) {
+  auto transaction = Given(LedBy("a", Term{7}), Ended("a", Cause::kSessionClosed),
+                           Waiting("b", {.call_id = kFirst}), Waiting("c"));
+
+  EXPECT_THAT(Do(transaction, WithdrawalBy("b", kFirst)), AnswersDone());
+
+  EXPECT_THAT(transaction.events,
+              ElementsAre(Vacated("a", Cause::kSessionClosed, Term{7}, Revision{14}),
+                          Elected("c", Term{8}, Revision{15})));
+  EXPECT_THAT(QueueIn(transaction), IsEmpty());
+}
+
 TEST(WithdrawTest, WithoutACallIdNothingIsWithdrawn) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
   const auto before = transaction;

@@ -83,6 +83,7 @@ class Witness {
     EXPECT_EQ(event.term, term_.Next()) << "terms rise by one";
     EXPECT_EQ(event.cause, Cause::kNone);
     EXPECT_TRUE(WasAlive(step, event.leader.session)) << "a grant proves life";
+    EXPECT_FALSE(Withdrawn(step, event.leader.session)) << "the caller of its Campaign is gone";
     EXPECT_FALSE(before.paused && ElectionIn(step.after).paused) << "no grant while paused";
     EXPECT_FALSE(reserved_for_another && appoint == nullptr) << "a reserved seat is kept";
     EXPECT_FALSE(kept_for_another && !appointed_now && !appointed_before)
@@ -104,6 +105,15 @@ class Witness {
     const Session& now = step.after.sessions.at(id);
     return (opened_now || known->second.AliveAt(step.after.now)) &&
            (now.AliveAt(step.after.now) || now.ended == Cause::kSuperseded);
+  }
+
+  static bool Withdrawn(const Step& step, const SessionId& id) {
+    const auto* withdraw = step.Of<Withdraw>();
+    if (withdraw == nullptr || withdraw->session != id) return false;
+    const auto& queue = StateIn(step.before).queue;
+    const auto place = std::ranges::find(queue, id, &Candidacy::session);
+    return place != queue.end() && withdraw->call_id != CallId{} &&
+           place->call_id == withdraw->call_id;
   }
 
   static bool WantedToLead(const Step& step, const SessionId& id) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace tenure::engine {
@@ -26,6 +28,23 @@ bool IsBusy(const TransactionState& transaction, const Command& command) {
   return std::ranges::any_of(ElectionsOf(command), [&](const ElectionName& name) {
     return transaction.busy.contains(name);
   });
+}
+
+// So that a seat is not granted to a candidate whose caller is gone. A call that is withdrawn has
+// been answered; a later call of the same session must be applied before, to keep the place.
+template <typename Pending>
+void MoveWithdrawalsForward(std::vector<Pending>& batch) {
+  std::set<SessionId> campaigning;
+  auto next = batch.begin();
+  for (auto it = batch.begin(); it != batch.end(); ++it) {
+    if (const auto* campaign = std::get_if<Campaign>(&it->command)) {
+      campaigning.insert(campaign->session);
+    }
+    const auto* withdraw = std::get_if<Withdraw>(&it->command);
+    if (withdraw == nullptr || campaigning.contains(withdraw->session)) continue;
+    std::rotate(next, it, std::next(it));
+    ++next;
+  }
 }
 
 }  // namespace
@@ -67,6 +86,7 @@ void Commands::Enqueue(Pending pending) {
 std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   std::erase_if(batch, [](const Pending& it) { return !it.IsWanted(); });
   if (batch.empty()) return nullptr;
+  MoveWithdrawalsForward(batch);
   std::vector<const Command*> commands;
   for (const Pending& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));

@@ -204,6 +204,41 @@ TEST_F(EngineTest, CommandsOfOneBatchAreAppliedInTheOrderOfTheirArrival) {
                           "orders 3 ELECTED b term 2"));
 }
 
+TEST_F(EngineTest, ASeatIsNotGrantedToACandidateThatWithdrawsInTheSameBatch) {
+  Campaign waiting = Stand("orders", "b");
+  waiting.call_id = {5};
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(waiting);
+  (void)a_.Do(Stand("orders", "c"));
+  const Reply<Answer> left;
+  const Reply<Answer> withdrawn;
+
+  a_.engine.Submit(Leave("orders", "a"), left);
+  a_.engine.Submit(Withdraw{{"orders"}, Id("b"), {5}}, withdrawn);
+  a_.Run();
+
+  EXPECT_THAT(left.get(), AnswersResigned(Term{1}));
+  EXPECT_THAT(withdrawn.get(), AnswersDone());
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("c", Term{2}));
+}
+
+TEST_F(EngineTest, APlaceThatALaterCallOfTheSameBatchWantsIsKept) {
+  Campaign waiting = Stand("orders", "b");
+  waiting.call_id = {5};
+  Campaign again = waiting;
+  again.call_id = {6};
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(waiting);
+  (void)a_.Do(Stand("orders", "c"));
+
+  a_.engine.Submit(again, Reply<Answer>());
+  a_.engine.Submit(Withdraw{{"orders"}, Id("b"), {5}}, Reply<Answer>());
+  a_.Run();
+  (void)a_.Do(Leave("orders", "a"));
+
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("b", Term{2}));
+}
+
 TEST_F(EngineTest, RenewalsThatWaitTogetherMakeOneTransaction) {
   (void)a_.Do(Stand("orders", "a"));
   (void)a_.Do(Stand("orders", "b"));
