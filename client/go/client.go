@@ -27,8 +27,9 @@ type ClientOptions struct {
 	// environment names (https_proxy) are not used.
 	Endpoints string
 	// The service to use: 32 lower-case hexadecimal digits, as `tenure status` shows them. Each database is
-	// a service. Empty: that of most of the endpoints, when the first session is opened. Endpoints of
-	// another service are not used, and the logger gets a warning for each.
+	// a service. Empty: that of most of the endpoints. If less than half of them can be reached, the client
+	// asks again, until it is sure of its service. Endpoints of another service are not used, and the logger
+	// gets a warning for each.
 	ServiceID string
 	// The candidate's name, for people: "host-7:4242". 1 to 255 bytes of UTF-8 without control
 	// characters. Empty: the host's name and the process's id.

@@ -28,6 +28,9 @@ const waitMax = time.Second
 // Of the last calls before it gives up.
 const lastPatience = 100 * time.Millisecond
 
+// lookAgain is in place of the number of a call: all endpoints are asked for their service while a session is open.
+const lookAgain = 0
+
 // loop is the I/O of a client: it carries out what its session decides, on one goroutine.
 //
 //	calls' answers, stream's messages, electors' wishes --mailbox--> [loop: session] -->
@@ -55,6 +58,7 @@ type loop struct {
 	membership *membership
 	stands     map[uint64]*stand
 	calls      map[uint64]context.CancelFunc // that are under way
+	surveys    uint64                        // that were begun
 	stream     *keepAliveStream
 	lastStream uint64
 	handled    int // messages of it
@@ -115,7 +119,7 @@ func (l *loop) run() {
 	l.self.enter()
 	defer l.clock.Leave(l)
 	for !l.ended(l.clock.Now()) {
-		wake := min(l.session.NextWake(), l.giveUpAt)
+		wake := l.nextWake()
 		inputs := l.mailbox.take(max(min(wake.Sub(l.clock.Now()), waitMax), 0))
 		for _, input := range inputs {
 			now := l.clock.Now()
@@ -134,7 +138,7 @@ func (l *loop) Rest() clock.Rest {
 	answer := make(chan clock.Rest, 1)
 	asked := l.mailbox.put(func(now machine.Time) {
 		l.step(now)
-		wake := min(l.session.NextWake(), l.giveUpAt)
+		wake := l.nextWake()
 		rest := clock.Rest{AtRest: len(l.calls) == 0 && l.session.AwaitsNothing() && wake > now, Wake: wake}
 		if l.stream != nil {
 			rest.SessionID, rest.Handled = l.session.SessionID(), l.handled
@@ -152,7 +156,14 @@ func (l *loop) Rest() clock.Rest {
 	}
 }
 
-func (l *loop) ended(now machine.Time) bool { return l.session.Ended() || now >= l.giveUpAt }
+func (l *loop) nextWake() machine.Time {
+	return min(l.session.NextWake(), l.giveUpAt, l.surveyAt())
+}
+
+// ended waits for a survey that is under way: it may find that the session is gone with its service.
+func (l *loop) ended(now machine.Time) bool {
+	return l.session.Ended() && l.calls[lookAgain] == nil || now >= l.giveUpAt
+}
 
 func (l *loop) finish() {
 	for _, cancel := range l.calls {
@@ -196,6 +207,13 @@ func (l *loop) step(now machine.Time) {
 		close(l.stands[number].gone)
 		delete(l.stands, number)
 	}
+	if now >= l.surveyAt() {
+		l.survey(lookAgain, surveyPatience, now, func(found survey, now machine.Time) {
+			if _, err := l.settle(found, now); err != nil {
+				l.unchosen(err, now)
+			}
+		})
+	}
 }
 
 func (l *loop) publish(number uint64, s *stand, now machine.Time) {
@@ -221,7 +239,7 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 	switch what := effect.(type) {
 	case machine.SendCampaign:
 		if what.Request.GetSessionId() == "" && l.connection.needsSurvey(l.membership) {
-			l.survey(what, l.patience(what.Patience, now))
+			l.surveyAndCampaign(what, now)
 			return
 		}
 		l.campaign(what, now)
@@ -247,35 +265,71 @@ func (l *loop) do(effect machine.Effect, now machine.Time) {
 	}
 }
 
-// survey asks all endpoints for their service before a session is opened with a campaign.
-func (l *loop) survey(what machine.SendCampaign, patience time.Duration) {
+// surveyAndCampaign opens a session with a campaign.
+func (l *loop) surveyAndCampaign(what machine.SendCampaign, now machine.Time) {
+	l.survey(what.Call, l.patience(what.Patience, now), now, func(found survey, now machine.Time) {
+		if l.giveUpAt != machine.Never {
+			l.session.OnCampaignDone(what.Call, status.New(codes.Canceled, "the client is being closed"), nil, now)
+			return
+		}
+		replaced, err := l.settle(found, now)
+		if err != nil {
+			l.session.OnCampaignDone(what.Call, l.unchosen(err, now), nil, now)
+			return
+		}
+		if replaced {
+			what.Request.PreviousSessionId = ""
+		}
+		l.connection.prefer(l.membership, found)
+		l.campaign(what, now)
+	})
+}
+
+// surveyAt is when to ask all endpoints again.
+func (l *loop) surveyAt() machine.Time {
+	if l.session.SessionID() == "" || l.calls[lookAgain] != nil {
+		return machine.Never
+	}
+	return l.membership.surveyAt()
+}
+
+// survey asks all endpoints for their service. If that is under way already, it is given up: a campaign waits for this one.
+func (l *loop) survey(call uint64, patience time.Duration, now machine.Time, done func(found survey, now machine.Time)) {
+	if giveUp := l.calls[lookAgain]; giveUp != nil {
+		giveUp()
+		delete(l.calls, lookAgain)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	l.calls[what.Call] = cancel
+	l.calls[call] = cancel
+	l.surveys++
+	number := l.surveys
+	l.membership.surveyBegins(now)
 	replicas, pinned := append([]replica{}, l.connection.replicas...), l.membership.pinnedID()
 	go func() {
 		found := identify(ctx, cancel, replicas, pinned, func(which int, id string) {
 			l.mailbox.put(func(machine.Time) { l.connection.hearLate(l.membership, which, id) })
 		})
 		l.mailbox.put(func(now machine.Time) {
-			delete(l.calls, what.Call)
-			if l.giveUpAt != machine.Never {
-				l.session.OnCampaignDone(what.Call, status.New(codes.Canceled, "the client is being closed"), nil, now)
-				return
+			if number == l.surveys {
+				delete(l.calls, call)
+				done(found, now)
 			}
-			replaced, err := l.membership.choose(found)
-			if err != nil {
-				l.session.OnCampaignDone(what.Call, l.unchosen(err, now), nil, now)
-				return
-			}
-			if replaced {
-				l.services.Add(1)
-				l.session.OnServiceReplaced(now)
-				what.Request.PreviousSessionId = ""
-			}
-			l.connection.use(l.membership, found)
-			l.campaign(what, now)
 		})
 	}()
+}
+
+// settle takes in a survey. The error is that of membership.choose.
+func (l *loop) settle(found survey, now machine.Time) (replaced bool, err error) {
+	replaced, err = l.membership.choose(found)
+	if err != nil {
+		return false, err
+	}
+	if replaced {
+		l.services.Add(1)
+		l.session.OnServiceReplaced(now)
+	}
+	l.connection.use(l.membership, found)
+	return replaced, nil
 }
 
 // unchosen : it is not known which service to use.
@@ -345,15 +399,16 @@ func (l *loop) openStream(stream uint64) {
 	l.lastStream = stream
 	l.stream = openKeepAlive(l.membership.mark(context.Background()), replica.client, func(message *pb.KeepAliveResponse) {
 		l.mailbox.put(func(now machine.Time) {
+			if l.stream == nil || stream != l.lastStream {
+				return
+			}
 			if err := l.membership.check(replica.endpoint, message.GetServiceId()); err != nil {
 				l.hear(replica, err, now)
 				l.session.OnStreamClosed(stream, now)
 				l.closeStream()
 				return
 			}
-			if stream == l.lastStream {
-				l.handled++
-			}
+			l.handled++
 			l.hear(replica, nil, now)
 			l.session.OnStreamMessage(stream, message, now)
 		})
@@ -368,8 +423,8 @@ func (l *loop) openStream(stream uint64) {
 // hear : this is what a replica has answered. It answers with the status for the session.
 func (l *loop) hear(replica replica, err error, now machine.Time) *status.Status {
 	answer, why := replica.asSeen(err)
-	if id, wrong := serviceOf(answer); wrong {
-		l.membership.warn(replica.endpoint, id)
+	if id, wrong := serviceOf(answer); wrong && id != l.membership.id { // else it was of the service before
+		l.membership.meet(replica.endpoint, id)
 		l.connection.leave(replica.endpoint)
 		l.session.OnWrongService(now)
 	}

@@ -65,6 +65,9 @@ type ObserverOptions struct {
 	OnBroken func(error)
 }
 
+// errServiceReplaced : an observer starts again, with another service.
+var errServiceReplaced = errors.New("tenure: the service was replaced")
+
 // Observer reports every change of elections: who leads, with which value, and why a term ended.
 //
 //   - Each election starts with a snapshot: its state at one revision. Then follows every event once, in
@@ -82,7 +85,7 @@ type Observer struct {
 	wish        machine.Wish
 	observation *machine.Observation
 	membership  *membership
-	late        <-chan func() // what a survey did not wait for, to be taken in
+	said        *mailbox[func() error] // by endpoints that were asked for their service; to be taken in
 	lines       *lines
 	trouble     *trouble
 }
@@ -168,6 +171,9 @@ func (o *Observer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		if answer == nil { // another service is used now
+			continue
+		}
 		if isFinal(answer) {
 			return answer.Err()
 		}
@@ -184,7 +190,8 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 }
 
-// followOneStream returns why the stream ended, which is never OK, and the endpoint it was on.
+// followOneStream returns why the stream ended, which is never OK, and the endpoint it was on. Nil: its service was
+// replaced.
 func (o *Observer) followOneStream(ctx context.Context, connection *connection) (*status.Status, reason, string) {
 	err := o.survey(ctx, connection)
 	replica := connection.replica()
@@ -196,9 +203,12 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 		answer := status.Convert(err)
 		return answer, reason{kind: answer.Message()}, "the service"
 	}
+	if err == errServiceReplaced {
+		return nil, reason{}, ""
+	}
 	answer, why := replica.asSeen(err)
 	if id, wrong := serviceOf(answer); wrong {
-		o.membership.warn(replica.endpoint, id)
+		o.membership.meet(replica.endpoint, id)
 		connection.leave(replica.endpoint)
 	}
 	if why == nil {
@@ -209,40 +219,50 @@ func (o *Observer) followOneStream(ctx context.Context, connection *connection) 
 
 // survey asks all endpoints for their service before a stream is opened.
 func (o *Observer) survey(ctx context.Context, connection *connection) error {
+	o.said = newMailbox[func() error]()
 	if !connection.needsSurvey(o.membership) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, surveyPatience)
-	late := make(chan func(), len(connection.replicas))
-	o.late = late
-	found := identify(ctx, cancel, append([]replica{}, connection.replicas...), o.membership.pinnedID(), func(which int, id string) {
-		late <- func() { connection.hearLate(o.membership, which, id) }
-	})
+	found := o.ask(ctx, connection)()
+	if err := o.settle(connection, found); err != nil && err != errServiceReplaced {
+		return err
+	}
+	connection.prefer(o.membership, found)
+	return nil
+}
+
+// ask asks all endpoints. What it returns waits for the answers, on any goroutine.
+func (o *Observer) ask(ctx context.Context, connection *connection) func() survey {
+	o.membership.surveyBegins(clock.Now())
+	replicas, pinned, said := append([]replica{}, connection.replicas...), o.membership.pinnedID(), o.said
+	return func() survey {
+		ctx, cancel := context.WithTimeout(ctx, surveyPatience)
+		return identify(ctx, cancel, replicas, pinned, func(which int, id string) {
+			said.put(func() error {
+				connection.hearLate(o.membership, which, id)
+				return nil
+			})
+		})
+	}
+}
+
+// settle takes in a survey. The error is that of membership.choose, or errServiceReplaced.
+func (o *Observer) settle(connection *connection, found survey) error {
 	replaced, err := o.membership.choose(found)
 	if err != nil {
 		return err
 	}
 	connection.use(o.membership, found)
-	if replaced { // revisions are those of the other service
-		o.wish.FromRevision, o.wish.FromRevisions = 0, nil
-		o.observation = machine.NewObservation(o.wish)
-		if o.options.OnServiceReplaced != nil {
-			o.options.OnServiceReplaced()
-		}
+	if !replaced {
+		return nil
 	}
-	return nil
-}
-
-// hearLate takes in what the last survey did not wait for.
-func (o *Observer) hearLate() {
-	for {
-		select {
-		case hear := <-o.late:
-			hear()
-		default:
-			return
-		}
+	// Revisions are those of the other service.
+	o.wish.FromRevision, o.wish.FromRevisions = 0, nil
+	o.observation = machine.NewObservation(o.wish)
+	if o.options.OnServiceReplaced != nil {
+		o.options.OnServiceReplaced()
 	}
+	return errServiceReplaced
 }
 
 // isFinal : it would be refused again, unless somebody changes the policy or the elections; so Run returns the error.
@@ -263,39 +283,101 @@ func pauseAfter(answer *status.Status, backoff time.Duration) time.Duration {
 
 // readOneStream says why the stream is over, which is never nil.
 func (o *Observer) readOneStream(ctx context.Context, connection *connection) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	silent := status.Errorf(codes.Unavailable, "the stream was silent for %v", o.options.SilenceMax)
-	silence := time.AfterFunc(o.options.SilenceMax, func() { cancel(silent) })
-	defer silence.Stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	replica := connection.replica()
+	stream := openObserve(o.membership.mark(ctx), replica.client, o.observation.Request())
+	silentAt, asks := clock.Now().Add(o.options.SilenceMax), false
+	for {
+		wake := silentAt
+		if !asks {
+			wake = min(wake, o.membership.surveyAt())
+		}
+		timer := time.NewTimer(wake.Sub(clock.Now()))
+		select {
+		case response, ok := <-stream.responses:
+			if !ok {
+				return stream.end
+			}
+			if err := o.hear(replica.endpoint, connection, response); err != nil {
+				return err
+			}
+			silentAt = clock.Now().Add(o.options.SilenceMax) // callbacks may take their time
+		case <-o.said.arrived:
+		case <-timer.C:
+		}
+		timer.Stop()
+		for _, take := range o.said.take(0) {
+			if err := take(); err != nil {
+				return err
+			}
+		}
+		switch now := clock.Now(); {
+		case now >= silentAt:
+			connection.reconnect()
+			return status.Errorf(codes.Unavailable, "the stream was silent for %v", o.options.SilenceMax)
+		case !asks && now >= o.membership.surveyAt():
+			asks = true
+			ask, said := o.ask(ctx, connection), o.said
+			go func() {
+				found := ask()
+				said.put(func() error {
+					asks = false
+					if o.settle(connection, found) == errServiceReplaced {
+						return errServiceReplaced
+					}
+					return nil
+				})
+			}()
+		}
+	}
+}
 
-	endpoint := connection.replica().endpoint
-	stream, err := connection.replica().client.Observe(o.membership.mark(ctx), o.observation.Request())
+// hear takes in a message. The error ends the stream.
+func (o *Observer) hear(endpoint string, connection *connection, response *pb.ObserveResponse) error {
+	if err := o.membership.check(endpoint, response.GetServiceId()); err != nil {
+		return err
+	}
+	connection.succeeded()
+	o.trouble.worked(endpoint, clock.Now())
+	switch o.observation.Note(response) {
+	case machine.News:
+		o.tell(response)
+	case machine.Gap:
+		return status.Error(codes.Unavailable, "the stream skipped changes: "+response.String())
+	case machine.Known:
+	}
+	return nil
+}
+
+// observeStream is one Observe stream, as a source of messages.
+type observeStream struct {
+	responses chan *pb.ObserveResponse // closed at its end
+	end       error                    // why it ended, for who has seen that
+}
+
+// openObserve does not wait. It ends with the context.
+func openObserve(ctx context.Context, client pb.ElectionServiceClient, request *pb.ObserveRequest) *observeStream {
+	s := &observeStream{responses: make(chan *pb.ObserveResponse)}
+	go func() {
+		defer close(s.responses)
+		s.end = s.receive(ctx, client, request)
+	}()
+	return s
+}
+
+func (s *observeStream) receive(ctx context.Context, client pb.ElectionServiceClient, request *pb.ObserveRequest) error {
+	stream, err := client.Observe(ctx, request)
 	for err == nil {
 		var response *pb.ObserveResponse
-		response, err = stream.Recv()
-		if err != nil {
+		if response, err = stream.Recv(); err != nil {
 			break
 		}
-		if err = o.membership.check(endpoint, response.GetServiceId()); err != nil {
-			break
+		select {
+		case s.responses <- response:
+		case <-ctx.Done():
+			err = ctx.Err()
 		}
-		silence.Stop() // a callback may take its time
-		o.hearLate()
-		connection.succeeded()
-		o.trouble.worked(endpoint, clock.Now())
-		switch o.observation.Note(response) {
-		case machine.News:
-			o.tell(response)
-		case machine.Gap:
-			return status.Error(codes.Unavailable, "the stream skipped changes: "+response.String())
-		case machine.Known:
-		}
-		silence.Reset(o.options.SilenceMax)
-	}
-	if context.Cause(ctx) == silent {
-		connection.reconnect()
-		return silent
 	}
 	if errors.Is(err, io.EOF) {
 		return errStreamEnded

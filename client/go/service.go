@@ -18,6 +18,15 @@ import (
 // serviceHeader names the service that a call is meant for.
 const serviceHeader = "tenure-service-id"
 
+const (
+	// A client that is not sure of its service asks all endpoints again this long after it began to ask before,
+	surveyInterval = 10 * time.Second
+	// or, if a replica has refused its service since, this long.
+	surveyPause = time.Second
+	// Of a survey that no lease waits for.
+	surveyPatience = 3 * time.Second
+)
+
 var serviceIDs = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 func checkServiceID(id string) error {
@@ -33,10 +42,14 @@ type membership struct {
 	id     string // empty: it is not known yet
 	pinned bool
 	warned map[string]string // by endpoint: the other service that a warning named
+
+	sure       bool         // more than half of all endpoints belong to it, as far as is known
+	refused    bool         // a replica of another service was met since the last survey
+	surveyedAt machine.Time // when the last survey began
 }
 
 func newMembership(id string, log func(slog.Level, string, ...any)) *membership {
-	return &membership{log: log, id: id, pinned: id != "", warned: map[string]string{}}
+	return &membership{log: log, id: id, pinned: id != "", warned: map[string]string{}, sure: true}
 }
 
 // pinnedID is empty if no service is pinned.
@@ -70,6 +83,27 @@ func (m *membership) check(endpoint, id string) error {
 	}
 }
 
+// surveyAt is when to ask all endpoints again while a session or a stream is open.
+func (m *membership) surveyAt() machine.Time {
+	switch {
+	case m.sure || m.pinned || m.id == "":
+		return machine.Never
+	case m.refused:
+		return m.surveyedAt.Add(surveyPause)
+	default:
+		return m.surveyedAt.Add(surveyInterval)
+	}
+}
+
+// surveyBegins : all endpoints are being asked.
+func (m *membership) surveyBegins(now machine.Time) { m.surveyedAt, m.refused = now, false }
+
+// meet : a replica has refused this service, because it belongs to that one.
+func (m *membership) meet(endpoint, id string) {
+	m.warn(endpoint, id)
+	m.sure, m.refused = false, true
+}
+
 // warn says, once for each endpoint, that it belongs to another service.
 func (m *membership) warn(endpoint, id string) {
 	if m.warned[endpoint] == id {
@@ -98,6 +132,7 @@ func (m *membership) choose(found survey) (replaced bool, err error) {
 		m.log(slog.LevelWarn, fmt.Sprintf("tenure: most endpoints belong to service %s now, not to %s: the service was replaced", choice.ServiceID, m.id))
 	}
 	m.id = choice.ServiceID
+	m.sure = machine.Agreed(m.id, found.answers)
 	for _, answer := range found.answers {
 		if answer.ServiceID != "" && answer.ServiceID != m.id {
 			m.warn(answer.Endpoint, answer.ServiceID)
@@ -168,12 +203,19 @@ func identify(ctx context.Context, cancel func(), replicas []replica, pinned str
 // needsSurvey : before a session or a stream is opened.
 func (c *connection) needsSurvey(m *membership) bool { return len(c.replicas) > 1 || m.id != "" }
 
-// use leaves out the endpoints of other services, until the next survey, and prefers those that answered.
+// use leaves out the endpoints of other services, until the next survey.
 func (c *connection) use(m *membership, found survey) {
 	for i := range c.replicas {
 		id := found.answers[i].ServiceID
 		c.replicas[i].foreign = id != "" && id != m.id
 	}
+	if c.replica().foreign {
+		c.moveOn()
+	}
+}
+
+// prefer uses a replica that has answered, since nothing is open yet.
+func (c *connection) prefer(m *membership, found survey) {
 	if m.id != "" && found.answers[c.inUse].ServiceID != m.id {
 		for i := range c.replicas {
 			if next := (c.inUse + i) % len(c.replicas); found.answers[next].ServiceID == m.id {
@@ -214,6 +256,3 @@ func serviceOf(answer *status.Status) (id string, wrong bool) {
 	info := machine.InfoOf(answer)
 	return info.GetMetadata()["service_id"], info.GetReason() == machine.WrongService
 }
-
-// surveyPatience is for observers, which have no lease.
-const surveyPatience = 3 * time.Second

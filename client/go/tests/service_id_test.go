@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,12 +191,12 @@ func replace(t *testing.T, service *service) {
 }
 
 // The only replica is started again on an empty database, while the client has a session in the old one.
-func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *testing.T) {
+func TestAServiceThatIsReplacedUnderALiveClientIsUsedLongBeforeTheLeaseIsOverAndSaid(t *testing.T) {
 	service := startService(t)
 	old := idOf(t, service)
 	logger, said := spokenLines()
 	events := newLog()
-	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: 2 * time.Second, Logger: logger})
+	client := newClient(t, tenure.ClientOptions{Endpoints: service.endpoint, LeaseTTL: time.Hour, Logger: logger})
 	elector := newElector(t, client, logged(events, tenure.ElectorOptions{Election: "orders"}))
 	must(t, elector.Stand())
 	events.expect(t, "elected 1")
@@ -208,7 +209,7 @@ func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *tes
 	for line := ""; line != "lost 1 CAUSE_EXPIRED"; {
 		line = receive(t, "the end of the term", events)
 	}
-	expectWarning(t, said, "most endpoints belong to service "+idOf(t, service)+" now")
+	expectWarning(t, said, "most endpoints belong to service "+idOf(t, service)+" now, not to "+old+": the service was replaced")
 	for line := ""; line != "elected 1"; {
 		line = receive(t, "a term in the new service", events)
 	}
@@ -216,6 +217,78 @@ func TestAServiceThatIsReplacedUnderALiveClientIsUsedAfterTheLeaseAndSaid(t *tes
 		seat := cache.Get("orders")
 		return seat.Known && seat.Revision <= 1 && seat.Leader != nil
 	})
+}
+
+// oneOfThree starts a replica on another database, at one of three endpoints. The others start when asked to.
+func oneOfThree(t *testing.T) (wrong *service, endpoints string, startOthers func()) {
+	t.Helper()
+	wrong = startService(t)
+	second, third, store := freeAddress(t), freeAddress(t), filepath.Join(t.TempDir(), "right.db")
+	return wrong, strings.Join([]string{wrong.endpoint, second, third}, ","), func() {
+		startReplicaAt(t, second, store)
+		startReplicaAt(t, third, store)
+	}
+}
+
+func TestALeaderOfTheWrongServiceMovesWhenTheOtherEndpointsStart(t *testing.T) {
+	wrong, endpoints, startOthers := oneOfThree(t)
+	logger, said := spokenLines()
+	events := newLog()
+	client := newClient(t, tenure.ClientOptions{Endpoints: endpoints, LeaseTTL: time.Hour, Logger: logger})
+	elector := newElector(t, client, logged(events, tenure.ElectorOptions{Election: "orders"}))
+	must(t, elector.Stand())
+	for line := ""; line != "elected 1"; {
+		line = receive(t, "a term in the wrong service", events)
+	}
+
+	startOthers()
+
+	for line := ""; line != "lost 1 CAUSE_EXPIRED"; {
+		line = receive(t, "the end of the term", events)
+	}
+	for line := ""; line != "elected 1"; {
+		line = receive(t, "a term in the right service", events)
+	}
+	expectWarning(t, said, wrong.endpoint+" belongs to service "+idOf(t, wrong)+", not to ")
+	if cacheOf(t, strings.SplitN(endpoints, ",", 2)[1]).Get("orders").Leader == nil {
+		t.Error("nobody leads in the right service")
+	}
+}
+
+func TestAnObserverOfTheWrongServiceMovesWhenTheOtherEndpointsStart(t *testing.T) {
+	wrong, endpoints, startOthers := oneOfThree(t)
+	logger, said := spokenLines()
+	events := newLog()
+	observer, err := tenure.NewObserver(tenure.ObserverOptions{
+		Endpoints: endpoints, Names: []string{"orders"}, Logger: logger,
+		OnSnapshot:        func(*pb.Snapshot) { events <- "snapshot" },
+		OnServiceReplaced: func() { events <- "replaced" },
+	})
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = observer.Run(ctx) }()
+	events.expect(t, "snapshot")
+
+	startOthers()
+
+	events.expect(t, "replaced", "snapshot")
+	expectWarning(t, said, wrong.endpoint+" belongs to service "+idOf(t, wrong)+", not to ")
+}
+
+// It is closed before it has noticed.
+func TestAClientWhoseServiceIsGoneClosesWithoutAnError(t *testing.T) {
+	service := startService(t)
+	relay := startRelay(t, service.endpoint)
+	client := newClient(t, tenure.ClientOptions{Endpoints: relay.endpoint, LeaseTTL: time.Hour})
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders"})
+	must(t, elector.Stand())
+	eventually(t, "it leads", elector.IsLeader)
+	relay.hang()
+	replace(t, service)
+	relay.goOn()
+
+	must(t, client.Close())
 }
 
 func TestAnObserverStartsAgainWhenItsServiceIsReplaced(t *testing.T) {

@@ -145,6 +145,7 @@ func (s *Session) OnServiceReplaced(now Time) {
 	s.pass(now)
 	s.sessionOver(pb.Cause_CAUSE_EXPIRED, now)
 	s.previousSessionID = ""
+	s.endStatus = nil
 	s.seats.forgetTerms()
 	for _, e := range s.seats.all {
 		e.seat.closedTerm = 0
