@@ -238,9 +238,14 @@ class Connection:
         return survey
 
     def use(self, service_id: str, survey: Survey) -> None:
-        """Of this service, and best one that answered."""
+        """Of this service, until the next survey."""
+        self._foreign = {one for one, said in survey.answers if said and said != service_id}
+        if self.replica.endpoint in self._foreign:
+            self._use_next()
+
+    def prefer(self, service_id: str, survey: Survey) -> None:
+        """One that has answered, as nothing is open yet."""
         answers = survey.answers
-        self._foreign = {one for one, said in answers if said and said != service_id}
         if service_id and answers[self._in_use][1] != service_id:
             good = [index for index, (_, said) in enumerate(answers) if said == service_id]
             if good:

@@ -6,6 +6,7 @@ calls, beliefs, news
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
@@ -26,7 +27,7 @@ from tenure._connection import Connection, Credentials, Replica, check_threads
 from tenure._lease import FOREVER, SECOND
 from tenure._metrics import Metrics
 from tenure._seat import Event, Lost, SeatOptions
-from tenure._service import Membership, Survey
+from tenure._service import SURVEY_PATIENCE, Membership, Survey
 from tenure._session import Session
 from tenure._stream import KeepAliveStream
 from tenure._surroundings import Surroundings
@@ -38,6 +39,7 @@ logger = logging.getLogger("tenure")
 
 THREAD_PATIENCE = 5.0  # seconds, beyond what the session may take to end
 ENDING_TRIES_MIN = 4  # replicas that can be asked, one after the other, while the session is ended
+LOOK_AGAIN = 0  # in place of a call's number: a survey while a session is open
 
 Input = Callable[[Session, int], None]
 
@@ -204,7 +206,9 @@ class ClientLoop:
             with _fork.calling:
                 self._cancel_calls()
         self._step(now)
-        self._wake = min(self._session.next_wake(), self._give_up_at, self._cancel_at)
+        self._wake = min(
+            self._session.next_wake(), self._give_up_at, self._cancel_at, self._survey_at
+        )
 
     def _take_inputs(self, patience: Optional[float]) -> list[Input]:
         """All that there are, so that many answers cost one decision."""
@@ -217,7 +221,16 @@ class ClientLoop:
             return inputs
 
     def _over_at(self, now: int) -> bool:
-        return self._session.ended or now >= self._give_up_at
+        """A survey that is under way may find that the session is gone with its service."""
+        ended = self._session.ended and LOOK_AGAIN not in self._calls
+        return ended or now >= self._give_up_at
+
+    @property
+    def _survey_at(self) -> float:
+        """When to ask all endpoints again."""
+        if not self._session.is_open or LOOK_AGAIN in self._calls:
+            return FOREVER
+        return self._membership.survey_at
 
     def _step(self, now: int) -> None:
         effects = self._session.decide(now)
@@ -234,6 +247,9 @@ class ClientLoop:
         for number in self._session.take_gone():
             self._traces.pop(self._published.pop(number).election, None)
             self._listeners.pop(number).on_gone()
+        if now >= self._survey_at:
+            with _fork.calling:
+                self._look_again()
 
     def _announce(self, published: _Published, event: Event) -> None:
         self._metrics.count_event(published.election, event)
@@ -276,24 +292,60 @@ class ClientLoop:
         done = partial(self._session.on_campaign_done, send.call)
         opens = not send.request.session_id
         if opens and (self._connection.several or self._membership.id):
-            self._survey(send, done)
+            self._open_session(send, done)
         else:
             self._send("Campaign", send, done)
 
-    def _survey(self, send: _effects.SendCampaign, done: Callable[..., None]) -> None:
-        """All endpoints are asked for their service before a session is opened."""
+    def _open_session(self, send: _effects.SendCampaign, done: Callable[..., None]) -> None:
+        """All endpoints are asked for their service before."""
+
+        def surveyed(survey: Survey, now: int) -> None:
+            if self._give_up_at != FOREVER:
+                survey.cancel()
+                error = ServiceError(grpc.StatusCode.CANCELLED, "the client is being closed")
+                return done(now, None, error)
+            try:
+                if self._settle(survey, now):
+                    send.request.previous_session_id = ""
+            except ServiceError as error:
+                return done(now, None, self._unchosen(survey, error, now))
+            self._connection.prefer(self._membership.id, survey)
+            self._send("Campaign", send, done)
+
         try:
-            check_threads()
-            patience = min(send.patience, self._call_patience) / SECOND
-            survey = self._connection.identify(self._membership.pinned, patience)
+            self._survey(send.call, send.patience, surveyed)
         except RuntimeError as refusal:
             error = _unavailable(refusal)
             self._explain(self._connection.replica, error, self.now())
-            return self.tell(lambda _, now: done(now, None, error))
-        self._calls[send.call] = survey
+            self.tell(lambda _, now: done(now, None, error))
+
+    def _look_again(self) -> None:
+        """While a session is open. What fails is tried again."""
+
+        def surveyed(survey: Survey, now: int) -> None:
+            try:
+                self._settle(survey, now)
+            except ServiceError as error:
+                self._unchosen(survey, error, now)
+
+        with contextlib.suppress(RuntimeError):
+            self._survey(LOOK_AGAIN, SURVEY_PATIENCE, surveyed)
+
+    def _survey(self, number: int, patience: int, done: Callable[[Survey, int], None]) -> None:
+        """Asks all endpoints for their service. One that is under way is given up: a campaign
+        waits for this one. Raises RuntimeError.
+        """
+        under_way = self._calls.pop(LOOK_AGAIN, None)
+        if under_way:
+            under_way.cancel()
+        self._membership.begin_survey(self.now())
+        check_threads()
+        seconds = min(patience, self._call_patience) / SECOND
+        survey = self._connection.identify(self._membership.pinned, seconds)
+        self._calls[number] = survey
 
         def heard(which: int, call: Any) -> None:
-            self.tell(lambda _, now: self._surveyed(survey, which, call, send, done, now))
+            self.tell(lambda _, now: self._surveyed(survey, which, call, number, done, now))
 
         for which, call in enumerate(survey.calls):
             call.add_done_callback(partial(heard, which))
@@ -303,29 +355,25 @@ class ClientLoop:
         survey: Survey,
         which: int,
         call: Any,
-        send: _effects.SendCampaign,
-        done: Callable[..., None],
+        number: int,
+        done: Callable[[Survey, int], None],
         now: int,
     ) -> None:
         survey.heard(which, call)
-        if self._calls.get(send.call) is not survey:
+        if self._calls.get(number) is not survey:
             return self._connection.hear_late(self._membership, survey, which)
-        if not survey.over:
-            return
-        del self._calls[send.call]
-        with _fork.calling:
-            if self._give_up_at != FOREVER:
-                survey.cancel()
-                error = ServiceError(grpc.StatusCode.CANCELLED, "the client is being closed")
-                return done(now, None, error)
-            try:
-                if self._membership.choose(survey):
-                    self._session.on_service_replaced(now)
-                    send.request.previous_session_id = ""
-            except ServiceError as error:
-                return done(now, None, self._unchosen(survey, error, now))
-            self._connection.use(self._membership.id, survey)
-            self._send("Campaign", send, done)
+        if survey.over:
+            del self._calls[number]
+            with _fork.calling:
+                done(survey, now)
+
+    def _settle(self, survey: Survey, now: int) -> bool:
+        """Whether another service is used now. Raises ServiceError if there is no choice."""
+        replaced = self._membership.choose(survey)
+        if replaced:
+            self._session.on_service_replaced(now)
+        self._connection.use(self._membership.id, survey)
+        return replaced
 
     def _unchosen(self, survey: Survey, error: ServiceError, now: int) -> ServiceError:
         if not error.reason and survey.failure:
@@ -424,9 +472,11 @@ class ClientLoop:
     def _explain(self, replica: Replica, error: ServiceError, now: int) -> ServiceError:
         """In plain words; and says it, unless it was said."""
         if error.reason == WRONG_SERVICE:
-            self._membership.warn(replica.endpoint, error.metadata.get("service_id", "?"))
-            self._connection.leave(replica.endpoint)
-            self._session.on_wrong_service(now)
+            service_id = error.metadata.get("service_id", "?")
+            if service_id != self._membership.id:  # else it was of the service before
+                self._membership.meet(replica.endpoint, service_id)
+                self._connection.leave(replica.endpoint)
+                self._session.on_wrong_service(now)
             return _trouble.explained(error, replica.endpoint, self._connection.tls)
         if error.code is grpc.StatusCode.CANCELLED or self._give_up_at != FOREVER:
             return error
@@ -455,6 +505,8 @@ class ClientLoop:
         session: Session,
         now: int,
     ) -> None:
+        if not session.follows(stream):
+            return
         foreign = self._membership.check(replica.endpoint, message.service_id)
         if foreign:
             return self._on_closed(replica, stream, foreign, session, now)

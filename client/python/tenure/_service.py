@@ -8,11 +8,18 @@ from typing import Any, Callable, Optional, Sequence
 
 import grpc
 
+from tenure._lease import FOREVER, SECOND
 from tenure.errors import WRONG_SERVICE, ServiceError
 
 METADATA = "tenure-service-id"
 Answer = tuple[str, Optional[str]]  # an endpoint, and the id with which it answered
 Say = Callable[[int, str], None]
+
+# A client that is not sure of its service asks all endpoints again this long after it began to ask
+# before; or, if a replica has refused its service since, as long as the second says.
+SURVEY_INTERVAL = 10 * SECOND
+SURVEY_PAUSE = SECOND
+SURVEY_PATIENCE = 3 * SECOND  # of a survey that no lease waits for
 
 # Of an older service, or one that does not answer this caller: its next answer says more.
 _NO_IDENTITY = (
@@ -115,6 +122,9 @@ class Membership:
         self.pinned = service_id  # empty: none is
         self._say = say
         self._warned: dict[str, str] = {}  # by endpoint: the service that the warning named
+        self._sure = True  # more than half of all endpoints belong to it, as far as is known
+        self._refused = False  # a replica of another service was met since the last survey
+        self._surveyed_at = 0
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         return ((METADATA, self.id),) if self.id else ()
@@ -128,6 +138,21 @@ class Membership:
             return None
         details = f"{endpoint} belongs to service {service_id}, not to {self.id}"
         return _wrong(details, service_id=service_id)
+
+    @property
+    def survey_at(self) -> float:
+        """When to ask all endpoints again while a session or a stream is open."""
+        if self._sure or self.pinned or not self.id:
+            return FOREVER
+        return self._surveyed_at + (SURVEY_PAUSE if self._refused else SURVEY_INTERVAL)
+
+    def begin_survey(self, now: int) -> None:
+        self._surveyed_at, self._refused = now, False
+
+    def meet(self, endpoint: str, service_id: str) -> None:
+        """A replica has refused this service, because it belongs to that one."""
+        self.warn(endpoint, service_id)
+        self._sure, self._refused = False, True
 
     def warn(self, endpoint: str, service_id: str) -> None:
         if self._warned.get(endpoint) != service_id:
@@ -154,6 +179,7 @@ class Membership:
                 "replaced",
             )
         self.id = chosen
+        self._sure = majority(survey.answers) == chosen
         for endpoint, service_id in survey.answers:
             if service_id and service_id != chosen:
                 self.warn(endpoint, service_id)

@@ -233,9 +233,17 @@ class Session:
         others_first = 0 if seat.outlived_lease else self._lease.renewal_interval
         seat.on_resigned(call.term, stale is not None, now + others_first)
 
+    @property
+    def is_open(self) -> bool:
+        return bool(self._session_id)
+
+    def follows(self, stream: int) -> bool:
+        """Whether this is the open KeepAlive stream."""
+        return stream == self._stream
+
     def on_stream_message(self, stream: int, response: pb.KeepAliveResponse, now: int) -> None:
         self._pass_time(now)
-        if stream != self._stream:
+        if not self.follows(stream):
             return
         if response.HasField("notice"):
             self._take_in_notice(response.notice, now)
@@ -257,6 +265,7 @@ class Session:
         self._pass_time(now)
         self._session_over(pb.CAUSE_EXPIRED, now)
         self._previous_session_id = ""
+        self.end_error = None
         self._seats.forget_terms()
         for entry in self._seats.entries.values():
             entry.seat.closed_term = 0

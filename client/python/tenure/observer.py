@@ -27,6 +27,7 @@ import logging
 import math
 import queue
 import random
+import threading
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import (
@@ -47,9 +48,17 @@ import grpc
 from tenure import _fork, _observation, _pauses, _surroundings, _trace, _trouble
 from tenure._callbacks import Gate, guarded
 from tenure._connection import Connection, Credentials, Replica, check_threads, endpoints_of
-from tenure._lease import SECOND
+from tenure._lease import FOREVER, SECOND
 from tenure._observation import Observation, Verdict
-from tenure._service import Membership, Survey, check_service_id
+from tenure._service import (
+    SURVEY_INTERVAL,
+    SURVEY_PATIENCE,
+    Membership,
+    Survey,
+    check_service_id,
+    choose,
+    majority,
+)
 from tenure._surroundings import Surroundings
 from tenure._validation import check_function, check_name
 from tenure.errors import WRONG_SERVICE, ServiceError
@@ -65,7 +74,6 @@ Names = Union[str, Sequence[str]]
 
 OBSERVED_MAX = 10_000
 PREFIXES_MAX = 64
-SURVEY_PATIENCE = 3.0  # seconds
 BUFFERED_MAX = 1_000  # changes that an iterator keeps for its reader
 
 
@@ -143,6 +151,7 @@ class Observer:
         self._stopped = surroundings.new_event()
         self._call: Any = None  # while a stream is open
         self._heard_late: Callable[[], object] = int  # takes in what a survey did not wait for
+        self._said: queue.SimpleQueue[Callable[[], object]] = surroundings.new_queue()  # later
         self._failures = 0
         self._troubles = _trouble.Troubles()
         self._random = random.SystemRandom()
@@ -183,7 +192,7 @@ class Observer:
         while not self._stopped.is_set():
             forks = _fork.forks
             error = self._follow_one_stream()
-            if _fork.forks != forks:
+            if error is None or _fork.forks != forks:
                 continue
             foreign = error.reason == WRONG_SERVICE and "service_id" in error.metadata
             if foreign or (error.code is grpc.StatusCode.UNIMPLEMENTED and not error.reason):
@@ -203,8 +212,10 @@ class Observer:
             self._stopped.wait(max(pause / SECOND, error.retry_delay))
         self._connection.close()
 
-    def _follow_one_stream(self) -> ServiceError:
-        """Why it is over."""
+    def _follow_one_stream(self) -> Optional[ServiceError]:
+        """Why it is over. None: another service is used from now on."""
+        self._said = self._surroundings.new_queue()
+        over = self._surroundings.new_event()
         try:
             check_threads()
             if self._connection.several or self._membership.id:
@@ -221,6 +232,9 @@ class Observer:
                 call = replica.stub.Observe(request, metadata=metadata)
             self._call = call
             watchdog = _Watchdog(self._surroundings, call, self._silence_max)
+            if self._membership.survey_at != FOREVER:
+                look = partial(self._look_again, call, over, self._said, self._membership.survey_at)
+                self._surroundings.start(look, "tenure-survey")
         except RuntimeError as error:
             if self._call:
                 self._call.cancel()
@@ -230,8 +244,11 @@ class Observer:
         try:
             return self._follow(replica, call, watchdog)
         except grpc.RpcError as error:
+            if self._take_in():
+                return None
             return self._silence() if watchdog.barked else ServiceError.from_rpc(error)
         finally:
+            over.set()
             self._call = None
             watchdog.close()
             with _fork.calling:
@@ -239,42 +256,94 @@ class Observer:
 
     def _survey(self) -> None:
         """All endpoints are asked for their service. Raises ServiceError if there is no choice."""
-        heard: queue.SimpleQueue[tuple[int, Any]] = self._surroundings.new_queue()
-        with _fork.calling:
-            survey = self._connection.identify(self._membership.pinned, SURVEY_PATIENCE)
+        self._membership.begin_survey(self._surroundings.now())
+        survey, heard = self._ask()
         self._call = survey
-        for which, call in enumerate(survey.calls):
-            call.add_done_callback(lambda call, which=which: heard.put((which, call)))
         while not survey.over:
             survey.heard(*heard.get())  # each call has a deadline
+        self._call = None
         self._heard_late = partial(self._hear_late, survey, heard)
+        try:
+            self._settle(survey)
+        except ServiceError as error:
+            if error.reason or not survey.failure:
+                raise
+            which, failure = survey.failure
+            raise _trouble.explained(
+                failure, survey.answers[which][0], self._connection.tls
+            ) from error
+        self._connection.prefer(self._membership.id, survey)
+
+    def _ask(self) -> tuple[Survey, queue.SimpleQueue[tuple[int, Any]]]:
+        """On any thread. Raises RuntimeError."""
+        heard: queue.SimpleQueue[tuple[int, Any]] = self._surroundings.new_queue()
         with _fork.calling:
-            self._call = None
-            try:
-                replaced = self._membership.choose(survey)
-            except ServiceError as error:
-                if error.reason or not survey.failure:
-                    raise
-                which, failure = survey.failure
-                raise _trouble.explained(
-                    failure, survey.answers[which][0], self._connection.tls
-                ) from error
-            self._connection.use(self._membership.id, survey)
+            survey = self._connection.identify(self._membership.pinned, SURVEY_PATIENCE / SECOND)
+        for which, call in enumerate(survey.calls):
+            call.add_done_callback(lambda call, which=which: heard.put((which, call)))
+        return survey, heard
+
+    def _settle(self, survey: Survey) -> bool:
+        """Whether another service is used now. Raises ServiceError if there is no choice."""
+        replaced = self._membership.choose(survey)
+        self._connection.use(self._membership.id, survey)
         if replaced:  # revisions are those of the other service
             self._wish = _observation.Wish(self._wish.names, self._wish.prefix)
             self._observation = Observation(self._wish)
             self._call_back(self._on_service_replaced)
+        return replaced
 
     def _hear_late(self, survey: Survey, heard: queue.SimpleQueue[tuple[int, Any]]) -> None:
         while not heard.empty():
-            which, call = heard.get()
-            survey.heard(which, call)
-            self._connection.hear_late(self._membership, survey, which)
+            self._hear(survey, *heard.get())
 
-    def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> ServiceError:
+    def _hear(self, survey: Survey, which: int, call: Any) -> None:
+        survey.heard(which, call)
+        self._connection.hear_late(self._membership, survey, which)
+
+    def _take_in(self) -> bool:
+        """What endpoints have said while a stream is open. Whether another service is used now."""
+        self._heard_late()
+        while not self._said.empty():
+            if self._said.get()():
+                return True
+        return False
+
+    def _look_again(
+        self,
+        call: Any,
+        over: threading.Event,
+        said: queue.SimpleQueue[Callable[[], object]],
+        at: float,
+    ) -> None:
+        """On its own thread, while the stream is open. It ends that if most endpoints belong to
+        another service, and itself if they belong to the known one.
+        """
+        now, known = self._surroundings.now, self._membership.id
+        while not over.wait((at - now()) / SECOND):
+            at = now() + SURVEY_INTERVAL
+            try:
+                survey, heard = self._ask()
+                while not survey.over:
+                    survey.heard(*heard.get())
+                chosen = choose(known, False, survey.answers)
+            except (RuntimeError, ServiceError):
+                continue
+            sure, late = majority(survey.answers) == known, len(survey.pending)
+            said.put(partial(self._settle, survey))
+            if chosen != known:
+                with _fork.calling:
+                    return call.cancel()
+            for _ in range(late):
+                said.put(partial(self._hear, survey, *heard.get()))
+            if sure:
+                return
+
+    def _follow(self, replica: Replica, call: Any, watchdog: _Watchdog) -> Optional[ServiceError]:
         for response in call:
             watchdog.rest()  # as long as callbacks take
-            self._heard_late()
+            if self._take_in():
+                return None
             self._failures = 0
             self._connection.answered(replica)
             line = self._troubles.answered(replica.endpoint, self._surroundings.now())
@@ -298,7 +367,7 @@ class Observer:
             return error
         endpoint, tls = self._connection.replica.endpoint, self._connection.tls
         if error.reason == WRONG_SERVICE and "service_id" in error.metadata:
-            self._membership.warn(endpoint, error.metadata["service_id"])
+            self._membership.meet(endpoint, error.metadata["service_id"])
             self._connection.leave(endpoint)
             return _trouble.explained(error, endpoint, tls)
         if _trouble.is_of_tls(error):

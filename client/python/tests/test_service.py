@@ -1,6 +1,5 @@
 """Some endpoints belong to another service: their replicas work on another database."""
 
-import contextlib
 import queue
 import re
 import threading
@@ -77,7 +76,7 @@ def test_an_endpoint_of_another_service_is_named_also_if_it_answers_late(
     monkeypatch,
 ):
     monkeypatch.setattr(_session, "ANSWER_PATIENCE", (PATIENCE * SECOND, PATIENCE * SECOND))
-    monkeypatch.setattr(observer, "SURVEY_PATIENCE", PATIENCE)
+    monkeypatch.setattr(observer, "SURVEY_PATIENCE", PATIENCE * SECOND)
     may_answer = threading.Event()
 
     def identify(_request, _context):
@@ -136,9 +135,11 @@ def replace(tmp_path):
     return replace
 
 
-def test_terms_count_from_1_when_the_service_is_replaced(service, replace):
+def test_a_leader_leads_in_the_new_service_long_before_its_lease_in_the_old_one_is_over(
+    service, replace
+):
     elected = queue.Queue()
-    with tenure.Client(service.endpoint, lease_ttl=2) as client:
+    with tenure.Client(service.endpoint, lease_ttl=3600) as client:
         tenure.Elector(client, on_elected=elected.put).stand("orders")
         old = elected.get(timeout=PATIENCE)
 
@@ -147,6 +148,58 @@ def test_terms_count_from_1_when_the_service_is_replaced(service, replace):
         new = elected.get(timeout=PATIENCE)
         assert (old.term, new.term) == (1, 1)
         assert not old.is_leader
+
+
+@pytest.fixture
+def one_of_three(foreign, new_service):
+    """Of three endpoints, the others of which can be started later."""
+    others = [new_service(), new_service()]
+    endpoints = ",".join(service.endpoint for service in (foreign, *others))
+    return endpoints, lambda: [service.start() for service in others]
+
+
+def test_a_leader_of_the_wrong_service_moves_when_the_other_endpoints_start(
+    one_of_three,
+    foreign,
+    lines,  # noqa: F811
+):
+    endpoints, start_others = one_of_three
+    elected, lost = queue.Queue(), queue.Queue()
+    with tenure.Client(endpoints, lease_ttl=3600) as client:
+        elector = tenure.Elector(client, on_elected=elected.put, on_lost=lambda *_: lost.put(_))
+        elector.stand("orders")
+        old = elected.get(timeout=PATIENCE)
+
+        start_others()
+
+        lost.get(timeout=PATIENCE)
+        assert elected.get(timeout=PATIENCE).term == 1
+        assert not old.is_leader
+        while f"{foreign.endpoint} belongs to service " not in lines.next():
+            pass
+
+
+def test_an_observer_of_the_wrong_service_moves_when_the_other_endpoints_start(
+    one_of_three,
+    foreign,
+    lines,  # noqa: F811
+):
+    endpoints, start_others = one_of_three
+    told = queue.Queue()
+    with tenure.Observer(
+        endpoints,
+        "orders",
+        on_snapshot=lambda _: told.put("snapshot"),
+        on_service_replaced=lambda: told.put("replaced"),
+    ):
+        assert told.get(timeout=PATIENCE) == "snapshot"
+
+        start_others()
+
+        assert told.get(timeout=PATIENCE) == "replaced"
+        assert told.get(timeout=PATIENCE) == "snapshot"
+        while f"{foreign.endpoint} belongs to service " not in lines.next():
+            pass
 
 
 def test_an_observer_starts_again_when_its_service_is_replaced(service, replace):
@@ -182,13 +235,24 @@ def test_a_cache_forgets_the_leaders_of_a_service_that_is_replaced(service, repl
         service.endpoint, "", prefix=True, on_change=lambda *change: changes.put(change)
     ) as leaders:
         assert changes.get(timeout=PATIENCE)[1].leader
+        assert leaders.wait_until_ready(PATIENCE)
 
         replace(service)
 
         assert changes.get(timeout=PATIENCE) == ("old", tenure.CachedSeat(known=True))
-        assert not leaders.leader("old")
-    with contextlib.suppress(tenure.ServiceError):  # its session is none of the new service
-        client.close()
+        while not changes.get(timeout=PATIENCE)[1].leader:
+            pass
+        assert leaders.leader("old").term == 1  # in the new one
+    client.close()
+
+
+def test_a_client_whose_service_is_gone_closes_without_an_error(service, replace):
+    client = tenure.Client(service.endpoint, lease_ttl=3600)
+    tenure.Elector(client).stand("orders").wait(PATIENCE)
+
+    replace(service)
+
+    client.close()
 
 
 @pytest.mark.parametrize("service_id", ["", "x", "A" * 32, "0" * 31, "0" * 32 + "\n"])
