@@ -48,8 +48,9 @@ type ClientOptions struct {
 	// Nil: no metrics. Each client needs its own.
 	Metrics Metrics
 	// Gets one warning when the service cannot be used, with the endpoint and the reason, and one line when
-	// it can be used again; one line for each term that begins or ends; and what the service refuses. Nil:
-	// slog.Default(). It may block: then lines are dropped, but no renewal is late.
+	// it can be used again; one warning for each endpoint that cannot be used although the service can; one
+	// line for each term that begins or ends; and what the service refuses. Nil: slog.Default(). It may
+	// block: then lines are dropped, but no renewal is late.
 	Logger *slog.Logger
 	// Of package tenuretest, in tests; else nil.
 	TestClock *clock.Manual

@@ -306,8 +306,11 @@ func (l *loop) survey(call uint64, patience time.Duration, now machine.Time, don
 	l.membership.surveyBegins(now)
 	replicas, pinned := append([]replica{}, l.connection.replicas...), l.membership.pinnedID()
 	go func() {
-		found := identify(ctx, cancel, replicas, pinned, func(which int, id string) {
-			l.mailbox.put(func(machine.Time) { l.connection.hearLate(l.membership, which, id) })
+		found := identify(ctx, cancel, replicas, pinned, func(which int, id string, err error) {
+			l.mailbox.put(func(machine.Time) {
+				l.connection.hearLate(l.membership, which, id)
+				l.trouble.found(replicas[which], err)
+			})
 		})
 		l.mailbox.put(func(now machine.Time) {
 			if number == l.surveys {
@@ -324,6 +327,7 @@ func (l *loop) settle(found survey, now machine.Time) (replaced bool, err error)
 	if err != nil {
 		return false, err
 	}
+	l.trouble.foundAll(found)
 	if replaced {
 		l.services.Add(1)
 		l.session.OnServiceReplaced(now)

@@ -237,9 +237,10 @@ func (o *Observer) ask(ctx context.Context, connection *connection) func() surve
 	replicas, pinned, said := append([]replica{}, connection.replicas...), o.membership.pinnedID(), o.said
 	return func() survey {
 		ctx, cancel := context.WithTimeout(ctx, surveyPatience)
-		return identify(ctx, cancel, replicas, pinned, func(which int, id string) {
+		return identify(ctx, cancel, replicas, pinned, func(which int, id string, err error) {
 			said.put(func() error {
 				connection.hearLate(o.membership, which, id)
+				o.trouble.found(replicas[which], err)
 				return nil
 			})
 		})
@@ -252,6 +253,7 @@ func (o *Observer) settle(connection *connection, found survey) error {
 	if err != nil {
 		return err
 	}
+	o.trouble.foundAll(found)
 	connection.use(o.membership, found)
 	if !replaced {
 		return nil

@@ -124,7 +124,7 @@ func (m *membership) choose(found survey) (replaced bool, err error) {
 		case found.withoutID: // an older service, or one that does not answer this caller: its next answer says more
 			return false, nil
 		default:
-			return false, &found.failure
+			return false, &found.failures[0]
 		}
 	}
 	replaced = m.id != "" && choice.ServiceID != m.id
@@ -144,8 +144,8 @@ func (m *membership) choose(found survey) (replaced bool, err error) {
 // survey is what the endpoints said about their services.
 type survey struct {
 	answers   []machine.Answer
-	withoutID bool // one of them answered, but did not say
-	failure   unanswered
+	withoutID bool         // one of them answered, but did not say
+	failures  []unanswered // of those that cannot be used
 }
 
 // unanswered is the error of a replica that did not say to which service it belongs.
@@ -158,7 +158,7 @@ func (u *unanswered) Error() string { return u.err.Error() }
 
 // identify asks replicas at once, until more than half of them agree, or the context ends. It cancels the context when
 // all have answered. Until then, late is called with what the others say, by a goroutine.
-func identify(ctx context.Context, cancel func(), replicas []replica, pinned string, late func(which int, id string)) survey {
+func identify(ctx context.Context, cancel func(), replicas []replica, pinned string, late func(which int, id string, err error)) survey {
 	type said struct {
 		which    int
 		response *pb.IdentifyResponse
@@ -184,7 +184,7 @@ func identify(ctx context.Context, cancel func(), replicas []replica, pinned str
 		case one.err == nil, code == codes.Unimplemented, code == codes.PermissionDenied, code == codes.Unauthenticated:
 			found.withoutID = true
 		default:
-			found.failure = unanswered{replicas[one.which], one.err}
+			found.failures = append(found.failures, unanswered{replicas[one.which], one.err})
 		}
 		if machine.Agreed(pinned, found.answers) {
 			break
@@ -194,7 +194,7 @@ func identify(ctx context.Context, cancel func(), replicas []replica, pinned str
 		defer cancel()
 		for ; left > 0; left-- {
 			one := <-heard
-			late(one.which, one.response.GetServiceId())
+			late(one.which, one.response.GetServiceId(), one.err)
 		}
 	}()
 	return found

@@ -27,6 +27,7 @@ type trouble struct {
 	since    machine.Time // 0: there is none
 	kind     string       // that was said of this one; empty: nothing yet
 	warnedAt machine.Time
+	named    map[string]bool // endpoints that have not answered since a warning named them
 	err      error
 }
 
@@ -49,6 +50,41 @@ func (t *trouble) failed(endpoint string, why reason, err error, now machine.Tim
 		return
 	}
 	t.kind, t.warnedAt = why.kind, now
+	t.warn(endpoint, why)
+}
+
+// foundAll : the service can be used, though maybe not on all endpoints.
+func (t *trouble) foundAll(found survey) {
+	for _, failed := range found.failures {
+		t.found(failed.replica, failed.err)
+	}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for _, answer := range found.answers {
+		if answer.ServiceID != "" {
+			delete(t.named, answer.Endpoint)
+		}
+	}
+}
+
+// found : a survey has asked this replica. One that is too old for that may be used.
+func (t *trouble) found(replica replica, err error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	_, why := replica.asSeen(err)
+	switch {
+	case err == nil:
+		delete(t.named, replica.endpoint)
+	case why != nil && why.kind != notTenure && !t.named[replica.endpoint]:
+		t.warn(replica.endpoint, *why)
+	}
+}
+
+func (t *trouble) warn(endpoint string, why reason) {
+	if t.named == nil {
+		t.named = map[string]bool{}
+	}
+	t.named[endpoint] = true
 	t.log(slog.LevelWarn, fmt.Sprintf("tenure: cannot use %s: %s; still trying", endpoint, why))
 }
 
@@ -60,6 +96,7 @@ func (t *trouble) worked(endpoint string, now machine.Time) {
 		t.log(slog.LevelInfo, fmt.Sprintf("tenure: %s answers after %s", endpoint, inWords(now.Sub(t.since))))
 	}
 	t.since, t.kind, t.err = 0, "", nil
+	delete(t.named, endpoint)
 }
 
 // last is why the last try failed; nil if it went well.

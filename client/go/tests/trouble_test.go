@@ -265,3 +265,33 @@ func TestAProgramThatSetsNoLoggerSaysWhatItMustOnStandardErrorAndNothingElse(t *
 		_ = process.Wait()
 	}
 }
+
+func TestEndpointsThatAreNotNeededAreNamedOnceIfTheyCannotBeUsed(t *testing.T) {
+	first := startService(t)
+	nobody := freeAddress(t)
+	endpoints := strings.Join([]string{nobody, first.http, first.endpoint, startReplica(t, first.store).endpoint}, ",")
+	logger, said := spokenLines()
+	client := newClient(t, tenure.ClientOptions{Endpoints: endpoints, Logger: logger})
+	observerLogger, observerSaid := spokenLines()
+	cache, err := tenure.NewLeaderCache(tenure.LeaderCacheOptions{Endpoints: endpoints, Names: []string{"orders"}, Logger: observerLogger})
+	must(t, err)
+	t.Cleanup(func() { _ = cache.Close() })
+
+	elector := newElector(t, client, tenure.ElectorOptions{Election: "orders"})
+	must(t, elector.Stand())
+
+	for _, lines := range []log{said, observerSaid} {
+		want := map[string]bool{
+			"WARN tenure: cannot use " + nobody + ": connection refused; still trying":                              true,
+			"WARN tenure: cannot use " + first.http + ": it does not speak gRPC (it is an HTTP port); still trying": true,
+		}
+		for len(want) > 0 {
+			line := receive(t, "a warning", lines)
+			if strings.HasPrefix(line, "WARN") && !want[line] {
+				t.Error(line)
+			}
+			delete(want, line)
+		}
+	}
+	eventually(t, "it leads", elector.IsLeader)
+}

@@ -8,9 +8,7 @@ std::vector<Language> AllLanguages(const std::filesystem::path& root,
   const auto client = root / "client";
   return {
       {.name = "cpp", .command = {programs / "bad_days_candidate"}, .waits_for_time_of_day = true},
-      {.name = "go",
-       .command = {client / "go/build/candidate"},
-       .warns_if_no_endpoint_works = true},
+      {.name = "go", .command = {client / "go/build/candidate"}},
       {.name = "java",
        .command = {"java", "@" + (client / "java/tenure-client/target/candidate.args").string()},
        .warns_if_no_endpoint_works = true,
