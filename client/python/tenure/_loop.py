@@ -361,7 +361,8 @@ class ClientLoop:
     ) -> None:
         survey.heard(which, call)
         if self._calls.get(number) is not survey:
-            return self._connection.hear_late(self._membership, survey, which)
+            self._connection.hear_late(self._membership, survey, which)
+            return self._say_found(survey)
         if survey.over:
             del self._calls[number]
             with _fork.calling:
@@ -370,15 +371,19 @@ class ClientLoop:
     def _settle(self, survey: Survey, now: int) -> bool:
         """Whether another service is used now. Raises ServiceError if there is no choice."""
         replaced = self._membership.choose(survey)
+        self._say_found(survey)
         if replaced:
             self._session.on_service_replaced(now)
         self._connection.use(self._membership.id, survey)
         return replaced
 
+    def _say_found(self, survey: Survey) -> None:
+        for line in self.troubles.found(survey, self._connection.tls):
+            self._say(logging.WARNING, line)
+
     def _unchosen(self, survey: Survey, error: ServiceError, now: int) -> ServiceError:
-        if not error.reason and survey.failure:
-            which, failure = survey.failure
-            endpoint, _ = survey.answers[which]
+        if not error.reason and survey.failures:
+            endpoint, failure = next(iter(survey.failures.items()))
             tls = self._connection.tls
             self._say(logging.WARNING, self.troubles.failed(endpoint, failure, tls, now))
             return _trouble.explained(failure, endpoint, tls)

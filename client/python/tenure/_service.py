@@ -86,7 +86,7 @@ class Survey:
     def __init__(self, endpoints: Sequence[str], pinned: str) -> None:
         self.answers: list[Answer] = [(endpoint, None) for endpoint in endpoints]
         self.without_id = False  # one of them answered, but did not say
-        self.failure: Optional[tuple[int, ServiceError]] = None  # of one that did not answer
+        self.failures: dict[str, ServiceError] = {}  # of endpoints that cannot be used
         self.calls: list[Any] = []
         self.pending = set(range(len(endpoints)))
         self._pinned = pinned  # empty: no service is
@@ -101,7 +101,7 @@ class Survey:
         elif call.code() in _NO_IDENTITY:
             self.without_id = True
         else:
-            self.failure = (which, ServiceError.from_rpc(call))
+            self.failures[endpoint] = ServiceError.from_rpc(call)
 
     @property
     def over(self) -> bool:

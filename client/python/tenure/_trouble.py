@@ -8,6 +8,7 @@ from typing import Optional
 import grpc
 
 from tenure._lease import FOREVER, SECOND
+from tenure._service import Survey
 from tenure.errors import WRONG_SERVICE, ServiceError
 
 CHANGE_INTERVAL = 60 * SECOND  # at least, between two warnings about one trouble
@@ -98,6 +99,7 @@ class Troubles:
         self._since: Optional[int] = None
         self._said = ""  # of this trouble
         self._warned_at: float = -FOREVER
+        self._named: set[str] = set()  # endpoints that have not answered since a warning named them
 
     def failed(self, endpoint: str, error: ServiceError, tls: bool, now: int) -> Optional[str]:
         """The warning that is due."""
@@ -110,12 +112,26 @@ class Troubles:
         if kind == self._said or now < self._warned_at + interval:
             return None
         self._said, self._warned_at = kind, now
+        return self._warning(endpoint, text)
+
+    def found(self, survey: Survey, tls: bool) -> list[str]:
+        """The warnings that are due: the service can be used, though maybe not on all endpoints."""
+        self._named.difference_update(endpoint for endpoint, answer in survey.answers if answer)
+        return [
+            self._warning(endpoint, explain(error, tls))
+            for endpoint, error in survey.failures.items()
+            if endpoint not in self._named and error.code is not grpc.StatusCode.CANCELLED
+        ]
+
+    def _warning(self, endpoint: str, text: str) -> str:
+        self._named.add(endpoint)
         return f"cannot use {endpoint}: {text}; still trying"
 
     def answered(self, endpoint: str, now: int) -> Optional[str]:
         """The line that is due."""
         since, said = self._since, self._said
         self.last, self._since, self._said = None, None, ""
+        self._named.discard(endpoint)
         if since is None or not said:
             return None
         return f"{endpoint} answers after {(now - since) / SECOND:.3g} s"

@@ -266,12 +266,10 @@ class Observer:
         try:
             self._settle(survey)
         except ServiceError as error:
-            if error.reason or not survey.failure:
+            if error.reason or not survey.failures:
                 raise
-            which, failure = survey.failure
-            raise _trouble.explained(
-                failure, survey.answers[which][0], self._connection.tls
-            ) from error
+            endpoint, failure = next(iter(survey.failures.items()))
+            raise _trouble.explained(failure, endpoint, self._connection.tls) from error
         self._connection.prefer(self._membership.id, survey)
 
     def _ask(self) -> tuple[Survey, queue.SimpleQueue[tuple[int, Any]]]:
@@ -286,6 +284,7 @@ class Observer:
     def _settle(self, survey: Survey) -> bool:
         """Whether another service is used now. Raises ServiceError if there is no choice."""
         replaced = self._membership.choose(survey)
+        self._say_found(survey)
         self._connection.use(self._membership.id, survey)
         if replaced:  # revisions are those of the other service
             self._wish = _observation.Wish(self._wish.names, self._wish.prefix)
@@ -300,6 +299,11 @@ class Observer:
     def _hear(self, survey: Survey, which: int, call: Any) -> None:
         survey.heard(which, call)
         self._connection.hear_late(self._membership, survey, which)
+        self._say_found(survey)
+
+    def _say_found(self, survey: Survey) -> None:
+        for line in self._troubles.found(survey, self._connection.tls):
+            logger.warning(line)
 
     def _take_in(self) -> bool:
         """What endpoints have said while a stream is open. Whether another service is used now."""

@@ -233,3 +233,26 @@ def test_a_wrong_authority_is_said_once_and_tried_slowly(
             if user == "client":
                 with pytest.raises(tenure.NotElected, match="unknown authority"):
                     candidacy.wait(0.1)
+
+
+def test_endpoints_that_are_not_needed_are_named_once_if_they_cannot_be_used(new_service, lines):
+    replicas = [new_service().start(), new_service().start()]
+    with nobody() as closed, http_port() as http:
+        endpoints = ",".join([closed, http, *(replica.endpoint for replica in replicas)])
+        expected = [
+            f"WARNING cannot use {closed}: connection refused; still trying",
+            f"WARNING cannot use {http}: it does not speak gRPC; is it an HTTP port, or a "
+            "database?; still trying",
+        ]
+        with tenure.Client(endpoints, lease_ttl=10) as client:
+            tenure.Elector(client).stand("orders").wait(PATIENCE)
+        progress = queue.Queue()
+        with tenure.Observer(endpoints, "orders", on_progress=progress.put):
+            progress.get(timeout=PATIENCE)
+
+        warnings = []
+        while len(warnings) < 4:
+            line = lines.next()
+            if line.startswith("WARNING"):
+                warnings.append(line)
+        assert sorted(warnings) == sorted(2 * expected)
