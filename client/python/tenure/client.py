@@ -48,8 +48,8 @@ class Client:
       one of its own. None: no metrics.
 
     service_id: the id of the service, as `tenure status` shows it. Endpoints of another service,
-      whose replicas work on another database, are never used. None: that of most endpoints, and
-      from then on the same.
+      whose replicas work on another database, are never used. None: that of most endpoints.
+      A client that can reach less than half of them asks again until it is sure of its service.
 
     Thread-safe. It connects, and starts its threads, when the first elector stands: so it may be
     made before a process forks, as by gunicorn or Celery. After a fork it has a session of its own,
