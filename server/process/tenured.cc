@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <random>
+#include <system_error>
 #include <thread>
 
 #include "command_line/standard_output.h"
@@ -252,9 +253,11 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
 int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& signals) {
   if (config.check) return Check(config);
   if (const auto* file = std::get_if<SqliteLocation>(&config.store);
-      (config.bump_terms || !config.service_id.empty()) && file != nullptr &&
-      !std::filesystem::exists(file->path)) {
-    return Complain("the file of " + config.store_url + " is not there");
+      (config.bump_terms || !config.service_id.empty()) && file != nullptr) {
+    std::error_code error;
+    const bool exists = std::filesystem::exists(file->path, error);
+    if (error) return Complain(config.store_url + ": cannot look for the file: " + error.message());
+    if (!exists) return Complain("the file of " + config.store_url + " is not there");
   }
   auto store = OpenStore(config.store);
   if (!store) return Complain(store.error().message);

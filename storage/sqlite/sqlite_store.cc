@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "core/remembered.h"
 #include "storage/schema/foreign_tables.h"
@@ -154,8 +155,14 @@ ServerReport CheckSqliteFile(const std::string& path, bool migrates) {
     report.warnings.emplace_back("all terms are lost when tenured ends");
     return report;
   }
-  if (!std::filesystem::exists(path)) {
-    const auto folder = std::filesystem::absolute(path).parent_path();
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) {
+    report.refusal = "cannot look for the file: " + error.message();
+    return report;
+  }
+  if (!exists) {
+    const auto folder = std::filesystem::absolute(path, error).parent_path();
     if (access(folder.c_str(), W_OK | X_OK) != 0) {
       report.refusal = std::string("the file is not there, and cannot be made: ") + strerror(errno);
     } else if (!migrates) {

@@ -9,6 +9,7 @@ namespace tenure::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 class SqliteFileTest : public ::testing::Test {
  protected:
@@ -68,6 +69,23 @@ TEST_F(SqliteFileTest, ACommandOnAFileThatIsNotThereMakesNone) {
     EXPECT_EQ(finished.exit_code, exit_code);
     EXPECT_NE((finished.output + finished.errors).find("is not there"), std::string::npos);
     EXPECT_FALSE(fs::exists(File())) << command;
+  }
+}
+
+// As in a folder that the user may not search.
+TEST_F(SqliteFileTest, ACommandOnAFileThatCannotBeLookedForSaysWhy) {
+  fs::create_symlink(File(), File());  // a loop
+  const std::string id(32, 'b');
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{"check"}, {"bump-terms"}, {"--service-id", id}}) {
+    std::vector<std::string> command = {Program("tenured"), "--store", Url()};
+    command.insert(command.end(), flags.begin(), flags.end());
+
+    const Finished finished = RunToEnd(command);
+
+    EXPECT_EQ(finished.exit_code, 1) << flags.front();
+    EXPECT_THAT(finished.output + finished.errors,
+                HasSubstr("cannot look for the file: Too many levels of symbolic links"));
   }
 }
 
