@@ -109,13 +109,14 @@ void Survey::OnAnswer(size_t index, const grpc::Status& status,
                       const v1::IdentifyResponse& response) {
   const bool identified = status.ok() && !response.service_id().empty();
   std::optional<SurveyResult> result;
-  std::optional<std::string> late;
+  std::vector<EndpointAnswer> late;
   {
     const MutexLock lock(mutex_);
     --missing_;
     EndpointAnswer& answer = result_.answers[index];
     if (told_) {
-      if (identified) late = answer.endpoint;
+      if (identified)
+        (reported_ ? late : held_).push_back({answer.endpoint, response.service_id()});
     } else {
       if (identified) answer.service_id = response.service_id();
       if (!status.ok()) result_.failures[answer.endpoint] = status;
@@ -123,8 +124,13 @@ void Survey::OnAnswer(size_t index, const grpc::Status& status,
       if (told_) result = result_;
     }
   }
-  if (result) done_(*std::move(result));
-  if (late) late_(*late, response.service_id());
+  if (result) {
+    done_(*std::move(result));
+    const MutexLock lock(mutex_);
+    reported_ = true;
+    late = std::exchange(held_, {});
+  }
+  for (const EndpointAnswer& answer : late) late_(answer.endpoint, *answer.service_id);
 }
 
 }  // namespace tenure

@@ -51,7 +51,7 @@ class Survey : public std::enable_shared_from_this<Survey> {
 
   // `done` is called once, on one of gRPC's threads: when most endpoints agree, or all have
   // answered or failed. The others may still answer until the deadline, or until Cancel is called:
-  // `late` is called for each, on gRPC's threads, too.
+  // `late` is called for each, on gRPC's threads, too, after `done` has returned.
   static std::shared_ptr<Survey> Start(Connection& connection,
                                        std::chrono::system_clock::time_point deadline, Done done,
                                        Late late);
@@ -75,6 +75,8 @@ class Survey : public std::enable_shared_from_this<Survey> {
   SurveyResult result_ TENURE_GUARDED_BY(mutex_);
   size_t missing_ TENURE_GUARDED_BY(mutex_);
   bool told_ TENURE_GUARDED_BY(mutex_) = false;
+  bool reported_ TENURE_GUARDED_BY(mutex_) = false;             // `done_` has returned
+  std::vector<EndpointAnswer> held_ TENURE_GUARDED_BY(mutex_);  // until then
   std::vector<std::weak_ptr<grpc::ClientContext>> calls_ TENURE_GUARDED_BY(mutex_);
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <string>
@@ -87,6 +88,30 @@ TEST_F(SurveyTest, AnEndpointOfAnotherServiceIsNamedThoughMostAgreedBeforeItsAns
   EXPECT_THAT(
       said_, ElementsAre(slow_.endpoint() + " belongs to service " + kWrong + ", not to " + kRight +
                          ": its replica works on another database; it is not used"));
+}
+
+// It would be compared with no service, and the endpoint would not be named.
+TEST_F(SurveyTest, AnAnswerThatComesWhileTheResultIsReportedIsHeardAfterwards) {
+  Connection connection(slow_.endpoint() + "," + first_.endpoint() + "," + second_.endpoint());
+  std::atomic<bool> reported = false;
+  std::promise<std::string> late;
+
+  const auto survey = Survey::Start(
+      connection, std::chrono::system_clock::now() + kPatience,
+      [&](const SurveyResult&) {
+        later_.set_value();
+        grpc::ClientContext context;
+        v1::IdentifyResponse response;
+        EXPECT_TRUE(connection.stub(0)->Identify(&context, {}, &response).ok())
+            << "answered after the survey's own call";
+        reported = true;
+      },
+      [&](const std::string& endpoint, const std::string&) {
+        EXPECT_TRUE(reported);
+        late.set_value(endpoint);
+      });
+
+  EXPECT_EQ(late.get_future().get(), slow_.endpoint());
 }
 
 TEST_F(SurveyTest, ALateAnswerThatOvertakesTheChoiceChoosesNothing) {
