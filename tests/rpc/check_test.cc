@@ -1,6 +1,7 @@
 // `tenured check` says whether tenured would serve, and why not, without changing anything.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 
 #include "tests/contract/raw_sql.h"
@@ -92,6 +93,42 @@ TEST_F(CheckTest, ARightToSomeOfTheTablesIsNotEnough) {
   Database().Query("GRANT UPDATE ON tenure.elections TO u");
 
   ExpectFault(Check(url), "the user lacks the rights UPDATE on sessions");
+}
+
+TEST_F(CheckTest, EachRightToEachTableIsMissed) {
+  Migrate();
+  const std::string url = UrlOf("EXECUTE");
+  const std::vector<std::string> all = {"SELECT", "INSERT", "UPDATE", "DELETE"};
+  const std::vector<std::string> unchanged = {"SELECT", "INSERT", "DELETE"};
+  const std::map<std::string, std::vector<std::string>> needed = {
+      {"elections", all},
+      {"sessions", all},
+      {"candidacies", all},
+      {"events", unchanged},
+      {"lanes", all},
+      {"lineage", all},
+      {"admin_changes", unchanged},
+      {"cool_downs", all},
+      {"writers", all},
+      {"replicas", all},
+      {"fences", {"SELECT", "UPDATE", "DELETE"}},
+      {"origin", {"SELECT", "INSERT", "UPDATE"}},
+      {"session_key", {"SELECT", "INSERT"}}};
+  Database().Query("GRANT SELECT ON tenure.schema_version TO u");
+  for (const auto& [table, rights] : needed) {
+    for (const std::string& right : rights) {
+      Database().Query("GRANT " + right + " ON tenure." + table + " TO u");
+    }
+  }
+  ExpectServes(Check(url));
+
+  for (const auto& [table, rights] : needed) {
+    for (const std::string& right : rights) {
+      Database().Query("REVOKE " + right + " ON tenure." + table + " FROM u");
+      ExpectFault(Check(url), right + " on " + table);
+      Database().Query("GRANT " + right + " ON tenure." + table + " TO u");
+    }
+  }
 }
 
 TEST_F(CheckTest, ARoleMayGiveTheRights) {
