@@ -54,7 +54,7 @@ void Set(std::string_view name, const std::optional<T>& wanted, T& setting, std:
 }  // namespace
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Appoint& command) {
-  if (!state.exists) return UnknownElection(command.election);
+  if (!state.exists) return UnknownElection(state.election);
   Election& election = state.election;
   const bool leads = election.leader && election.leader->candidate == command.candidate;
   if (election.term != command.term) {
@@ -95,7 +95,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Depose& command) {
-  if (!state.exists) return UnknownElection(command.election);
+  if (!state.exists) return UnknownElection(state.election);
   Election& election = state.election;
   if (command.term > election.term) return OtherTerm(election);
   // A term that is over already is what was asked for.
@@ -124,7 +124,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
 }
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Pause& command) {
-  if (!state.exists) return UnknownElection(command.election);
+  if (!state.exists) return UnknownElection(state.election);
   Election& election = state.election;
   if (election.paused == command.paused) return Unchanged(state);
   election.paused = command.paused;
@@ -136,7 +136,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
 
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
                       const Configure& command) {
-  if (!state.exists && !command.create) return UnknownElection(command.election);
+  if (!state.exists && !command.create) return UnknownElection(state.election);
   const bool created = !state.exists;
   const auto within_quota =
       TakeOn(transaction, command.principal, {.elections = Creates(state, command.principal)});
@@ -158,7 +158,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   Election& election = state.election;
   if (!state.exists) {
     if (election.history_from > Revision{0}) return Unchanged(state);  // it is deleted already
-    return UnknownElection(command.election);
+    return UnknownElection(state.election);
   }
   if (election.term != command.term) return OtherTerm(election);
 

@@ -319,7 +319,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
   const auto session = FindAlive(transaction, command.session, command.principal);
   if (!session) return tl::unexpected(session.error());
   Election& election = state.election;
-  if (!state.exists) return UnknownElection(command.election);
+  if (!state.exists) return UnknownElection(state.election);
   if (!Leads(state, command.session)) return NotLeader(command.election);
   if (election.term != command.term) return NotLeaderInTerm(election, command.term);
 
@@ -331,7 +331,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const Resign& command) {
   const auto session = FindUsable(transaction, command.session, command.principal);
   if (!session) return tl::unexpected(session.error());
-  if (!state.exists) return UnknownElection(command.election);
+  if (!state.exists) return UnknownElection(state.election);
   if (!Alive(transaction, **session)) {
     DropPlace(transaction, state, **session);
     return ResignAnswer{ResignOutcome::kSessionEnded, {}};
@@ -523,6 +523,14 @@ void Bump(TransactionState& transaction, const ElectionName& name, uint64_t floo
   }
   election.term.value = std::max(election.term.value + kBumpMin, floor);
   Promote(transaction, state);
+}
+
+Error UnknownElectionError(const Election& election) {
+  const std::string name = "'" + election.name.bytes + "'";
+  return {Reason::kElectionNotFound,
+          election.deleted
+              ? "election " + name + " was deleted, and nobody has campaigned in it since"
+              : "nobody has ever campaigned in election " + name};
 }
 
 Error SessionEndedError(const Session& session) {

@@ -221,5 +221,7 @@ void Bump(TransactionState& transaction, const ElectionName& name, uint64_t floo
 
 // The error that callers get for an ended session.
 [[nodiscard]] Error SessionEndedError(const Session& session);
+// The error that callers get for an election that does not exist.
+[[nodiscard]] Error UnknownElectionError(const Election& election);
 
 }  // namespace tenure

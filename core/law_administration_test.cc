@@ -410,7 +410,8 @@ TEST(DeletedElectionTest, ADeletedElectionIsUnknown) {
   EXPECT_THAT(Do(transaction, ResignBy("a")), FailsWith(Reason::kElectionNotFound));
   EXPECT_THAT(Do(transaction, Appointing("a", Term{7}, 5s)), FailsWith(Reason::kElectionNotFound));
   EXPECT_THAT(Do(transaction, Deposing(Term{7})), FailsWith(Reason::kElectionNotFound));
-  EXPECT_THAT(Do(transaction, Pausing()), FailsWith(Reason::kElectionNotFound));
+  EXPECT_EQ(Do(transaction, Pausing()).error().message,
+            "election 'orders' was deleted, and nobody has campaigned in it since");
   EXPECT_THAT(Do(transaction, Configuring()), FailsWith(Reason::kElectionNotFound));
   EXPECT_THAT(Do(transaction, WithdrawalBy("a", CallId{5})), AnswersDone());
   EXPECT_THAT(Do(transaction, ReconciliationOf("a")), AnswersDone());

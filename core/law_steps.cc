@@ -362,9 +362,8 @@ Result<void> TakeOn(TransactionState& transaction, const Principal& principal, c
   return {};
 }
 
-tl::unexpected<Error> UnknownElection(const ElectionName& name) {
-  return Fail(Reason::kElectionNotFound,
-              "nobody has ever campaigned in election '" + name.bytes + "'");
+tl::unexpected<Error> UnknownElection(const Election& election) {
+  return tl::unexpected(UnknownElectionError(election));
 }
 
 tl::unexpected<Error> StaleTerm(const Election& election, std::string message) {

@@ -65,7 +65,7 @@ void BringIntoBeing(ElectionState& state, const Principal& principal);
 
 // Errors.
 
-[[nodiscard]] tl::unexpected<Error> UnknownElection(const ElectionName& name);
+[[nodiscard]] tl::unexpected<Error> UnknownElection(const Election& election);
 [[nodiscard]] tl::unexpected<Error> StaleTerm(const Election& election, std::string message);
 
 // The commands of operators: administration.cc. REQUIRES: what `Apply` requires, and that the

@@ -48,18 +48,24 @@ std::string Shown(const std::string& election) {
   return ParseElectionName(election) ? "'" + election + "'" : "(malformed name)";
 }
 
+// What an identity needs for a call.
+std::string TextOf(Verb verb) {
+  if (verb == Verb::kDescribe) return "the verbs 'inspect' and 'administer'";  // either
+  return "the verb '" + std::string(VerbName(verb)) + "'";
+}
+
 // What of the target the identity may not touch; nothing if it may do it.
 std::optional<std::string> Forbidden(const Identity& identity, Verb verb, const Target& target) {
   if (target.elections.empty() && target.prefixes.empty() && !identity.MaySomewhere(verb)) {
-    return "anywhere";
+    return "for any election";
   }
   for (const std::string& election : target.elections) {
-    if (!identity.May(verb, election)) return "in election " + Shown(election);
+    if (!identity.May(verb, election)) return "for election " + Shown(election);
   }
   for (const std::string& prefix : target.prefixes) {
     if (!identity.MayInAll(verb, prefix))
-      return prefix.empty() ? "in all elections"
-                            : "in all elections with the prefix " + Shown(prefix);
+      return prefix.empty() ? "for all elections"
+                            : "for all elections with the prefix " + Shown(prefix);
   }
   return std::nullopt;
 }
@@ -145,8 +151,7 @@ Result<Access::Caller> Access::Allow(const grpc::CallbackServerContext& context,
   const auto forbidden = Forbidden(*identity, verb, target);
   if (!forbidden) return identity;
   return Refuse(context, Reason::kPermissionDenied,
-                "identity '" + identity->name + "' may not " + std::string(VerbName(verb)) + " " +
-                    *forbidden);
+                "identity '" + identity->name + "' lacks " + TextOf(verb) + " " + *forbidden);
 }
 
 Result<Access::Caller> Access::Admit(const grpc::CallbackServerContext& context, Verb verb,

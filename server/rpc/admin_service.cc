@@ -135,10 +135,9 @@ grpc::ServerUnaryReactor* AdminService::DescribeElection(grpc::CallbackServerCon
       const auto views = store.ReadElections({name});
       if (!views) return tl::unexpected(views.error());
       const auto view = views->find(name);
-      if (view == views->end() || view->second.election.deleted) {
-        return Fail(Reason::kElectionNotFound,
-                    "nobody has ever campaigned in election '" + name.bytes + "'");
-      }
+      if (view == views->end()) return tl::unexpected(UnknownElectionError({name, {}, {}, {}}));
+      if (view->second.election.deleted)
+        return tl::unexpected(UnknownElectionError(view->second.election));
       auto queue = store.ReadQueue(name, skip, size + 1);
       if (!queue) return tl::unexpected(queue.error());
       Page page{view->second, {}, skip, {}};

@@ -181,8 +181,9 @@ TEST_F(AccessTest, EveryRefusalIsLoggedButNeverAToken) {
 
   EXPECT_TRUE(Eventually([&] {
     return server_->process().Errors().find(
-               "identity 'orders' may not campaign in election 'billing'") != std::string::npos &&
-           server_->process().Errors().find("identity 'reports' may not campaign") !=
+               "identity 'orders' lacks the verb 'campaign' for election 'billing'") !=
+               std::string::npos &&
+           server_->process().Errors().find("identity 'reports' lacks the verb 'campaign'") !=
                std::string::npos;
   })) << server_->process().Errors();
   EXPECT_THAT(server_->process().Errors(), Not(HasSubstr(kToken)));
@@ -600,10 +601,14 @@ TEST_F(AccessTest, TheToolPresentsItsCertificate) {
 
   const auto ran = with({"run", "orders/eu", "--", "echo", "leads"});
   const auto refused = with({"leader", "billing"});
+  const auto deposed = with({"depose", "orders/eu"});
 
   EXPECT_EQ(ran.output, "leads\n") << ran.errors;
   EXPECT_NE(refused.exit_code, 0);
-  EXPECT_THAT(refused.errors, HasSubstr("may not observe in election 'billing'"));
+  EXPECT_THAT(refused.errors, HasSubstr("lacks the verb 'observe' for election 'billing'"));
+  // Which begins with a look that either verb allows.
+  EXPECT_THAT(deposed.errors,
+              HasSubstr("lacks the verbs 'inspect' and 'administer' for election 'orders/eu'"));
 }
 
 // 25

@@ -455,6 +455,10 @@ TEST_P(AdminToolTest, DeleteRemovesAllButTheTerm) {
 
   EXPECT_THAT(Lines({"list"}), ElementsAre("no elections"));
   EXPECT_EQ(Object({"delete", "orders", "--term", "1"}).at("outcome"), "DELETED_ALREADY");
+  const std::string deleted =
+      "election 'orders' was deleted, and nobody has campaigned in it since";
+  for (const std::string command : {"describe", "depose", "pause", "resume", "delete"})
+    EXPECT_THAT(Run({command, "orders"}).errors, HasSubstr(deleted)) << command;
   EXPECT_EQ(Campaign(A(), {"orders", "bob"}).elected().term(), 2u);
 }
 
