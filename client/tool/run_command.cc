@@ -13,9 +13,11 @@
 #include "client/tool/commands.h"
 #include "client/tool/exit_code.h"
 #include "client/tool/init.h"
+#include "client/tool/moments.h"
 #include "client/tool/output.h"
 #include "client/tool/signals.h"
 #include "client/tool/words.h"
+#include "core/duration_text.h"
 #include "tenure/elector.h"
 
 namespace tenure {
@@ -98,6 +100,7 @@ class CommandRun {
     }
     Say(options_.candidate + " leads " + seat.election() + " in term " +
         std::to_string(seat.term()));
+    WarnOfShortLease(DurationOf(seat.lease_ttl()));
     std::optional<int> code;
     if (!options_.on_elected.empty()) {
       code = RunChild({"/bin/sh", "-c", options_.on_elected}, Environment(seat), stop);
@@ -116,6 +119,14 @@ class CommandRun {
     if (!ending_ && !options_.restart && !lost) ends_with_ = code.value_or(EXIT_SUCCESS);
     if (!ending_ && !options_.restart && lost) ends_with_ = kExitLost;
     changed_.notify_all();
+  }
+
+  // The library cuts the grace to what the lease allows. Says so once.
+  void WarnOfShortLease(Duration lease_ttl) {
+    if (!options_.grace || *options_.grace <= lease_ttl / 2 || std::exchange(warned_, true)) return;
+    Say("--grace is " + DurationText(lease_ttl / 2) + " instead of " +
+        DurationText(*options_.grace) + ": the maximum is half of the lease, which is " +
+        DurationText(lease_ttl));
   }
 
   // Until it ends or is ended. Nothing if it was not started.
@@ -224,7 +235,8 @@ class CommandRun {
   static void Say(const std::string& what) { Output::Complain(what); }
 
   const RunOptions& options_;
-  const Guard guard_;  // the first: it forks, and there are no threads yet
+  const Guard guard_;    // the first: it forks, and there are no threads yet
+  bool warned_ = false;  // of a short lease; for the elector's working thread
   std::mutex mutex_;
   std::condition_variable changed_;
   bool elected_ = false;           // guarded by mutex_; once

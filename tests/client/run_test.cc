@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Writes the time in ns, again and again.
 constexpr char kClock[] = "while :; do date +%s%N; sleep 0.02; done";
@@ -72,6 +73,18 @@ TEST_P(RunTest, TheSecondCandidateRunsWhenTheFirstHasEnded) {
   EXPECT_EQ(first->Wait(), 128 + SIGTERM);
   EXPECT_EQ(second->Wait(), 0);
   EXPECT_THAT(second->Lines(), ElementsAre("2"));
+}
+
+TEST_P(RunTest, AGraceThatTheLeaseDoesNotAllowIsReported) {
+  const auto cut = Start(A(), "a", {"--ttl", "10s", "--grace", "8s"}, "true");
+  EXPECT_EQ(cut->Wait(), 0);
+  const auto allowed = Start(A(), "a", {"--ttl", "10s", "--grace", "5s"}, "true");
+  EXPECT_EQ(allowed->Wait(), 0);
+
+  EXPECT_THAT(cut->Errors(),
+              HasSubstr("tenure: --grace is 5s instead of 8s: the maximum is half of "
+                        "the lease, which is 10s\n"));
+  EXPECT_THAT(allowed->Errors(), Not(HasSubstr("--grace")));
 }
 
 TEST_P(RunTest, SignalsAreForwarded) {
