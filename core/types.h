@@ -59,8 +59,8 @@ struct SessionId {
   [[nodiscard]] static std::optional<SessionId> FromHex(std::string_view hex);
 };
 
-// One Campaign call. A call that is abandoned takes back only what it, and no later call, asked
-// for.
+// One Campaign call. A call that is abandoned gives up its place in the queue, unless a later call
+// wants the place, too.
 using CallId = StrongNumber<struct CallIdTag>;  // random; 0 is none
 
 enum class Cause : uint8_t {

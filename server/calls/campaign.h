@@ -2,8 +2,8 @@
 // `CampaignSet` for several, whose seats it tries to take all at once.
 //
 // Waiting ends by whatever comes first: a grant, the session's end, the caller's patience, a
-// cancellation, or the shutdown of this replica. A caller that cancels takes back what it asked
-// for; one whose patience is over keeps its place.
+// cancellation, or the shutdown of this replica. A caller that cancels gives up its place in the
+// queue, but not a seat; one whose patience is over keeps its place.
 //
 // Both are of one thread at a time.
 #pragma once

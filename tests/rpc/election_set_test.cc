@@ -131,6 +131,8 @@ TEST_P(ElectionSetTest, ARepeatedCallIsHarmless) {
   EXPECT_EQ(SeatsOf(first), SeatsOf(repeated));
 }
 
+// Timing decides whether the last try is granted: either way, the replica no longer renews the
+// session. SetWithdrawalTest.SeatsAreKept shows that a Withdraw leaves such seats alone.
 TEST_P(ElectionSetTest, ACancelledCallHoldsSeatsNoLongerThanItsSession) {
   constexpr int kRounds = 4;
   const auto keeper = Stand(A(), {"b", "keeper"});

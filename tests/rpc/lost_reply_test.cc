@@ -1,5 +1,6 @@
-// Scenario 12: the reply to a campaign is lost, and the client asks again elsewhere. What was
-// answered is found by the retry. What was not is taken back, and never from the retry.
+// Scenario 12: the reply to a campaign is lost, and the client asks again elsewhere. The retry
+// finds the seat or the place. A call that still waits when it is lost gives up its place, but not
+// that of its retry.
 #include <list>
 #include <map>
 #include <nlohmann/json.hpp>
