@@ -14,6 +14,7 @@ import type { ClientMetrics } from "./metrics.js";
 import type { SeatEvent, SeatOptions } from "./seat.js";
 import { wrongService } from "./service-choice.js";
 import { Session, type SessionOptions } from "./session.js";
+import { SURVEY_MS } from "./survey.js";
 import { addTrace } from "./trace.js";
 import type { Call, RenewalStream, Surroundings } from "./surroundings.js";
 
@@ -38,6 +39,11 @@ export interface LoopOptions extends SessionOptions, ConnectionOptions {
 
 type Input = (session: Session, now: number) => void;
 
+interface Survey extends Call {
+  /** Answers with an error if no service could be chosen. */
+  chosen: Promise<ServiceError | undefined>;
+}
+
 export class ClientLoop {
   readonly candidate: string;
   private readonly session: Session;
@@ -52,6 +58,7 @@ export class ClientLoop {
   private wakeAt = NEVER;
   private stream: RenewalStream | undefined;
   private readonly calls = new Map<number, Call>(); // under way
+  private survey: Survey | undefined; // under way
   private patienceMax = NEVER; // of a call
   private giveUpAt = NEVER;
   private over = false;
@@ -142,6 +149,7 @@ export class ClientLoop {
     }
     for (const [number, event] of this.session.takeNews()) this.tellNews(number, event);
     for (const number of this.session.takeGone()) this.forget(number);
+    if (now >= this.surveyAt) void this.surveyAgain();
     if (this.session.ended || now >= this.giveUpAt) this.end();
   }
 
@@ -163,6 +171,7 @@ export class ClientLoop {
     this.over = true;
     this.stream?.cancel();
     for (const call of this.calls.values()) call.cancel();
+    this.survey?.cancel();
     this.connection.close();
     for (const number of this.listeners.keys()) this.forget(number);
     let error = this.session.endError;
@@ -176,7 +185,7 @@ export class ClientLoop {
 
   private setTimer(): void {
     this.cancelTimer();
-    this.wakeAt = this.over ? NEVER : Math.min(this.session.nextWake, this.giveUpAt);
+    this.wakeAt = this.over ? NEVER : Math.min(this.session.nextWake, this.giveUpAt, this.surveyAt);
     if (this.wakeAt === NEVER) return;
     const wait = Math.min(Math.max(this.wakeAt - this.surroundings.clock.now(), 0), WAIT_MAX);
     this.cancelTimer = this.surroundings.after(Math.ceil(wait / MILLISECOND), () => {
@@ -224,16 +233,34 @@ export class ClientLoop {
 
   /** The campaign that opens the session: of the service to which the endpoints belong. */
   private async open(effect: Effect & { do: "campaign" }): Promise<void> {
-    const stop = new AbortController();
-    this.calls.set(effect.call, { cancel: () => stop.abort() });
-    const error = await this.connection.choose(effect.patience / MILLISECOND, stop.signal, () =>
-      this.tell((session, now) => session.onServiceReplaced(now)),
-    );
+    const survey = (this.survey ??= this.startSurvey(effect.patience / MILLISECOND));
+    this.calls.set(effect.call, survey);
+    const error = await survey.chosen;
     this.calls.delete(effect.call);
     if (this.over) return;
-    if (!error && !stop.signal.aborted) return this.campaign(effect);
-    const answer = error ?? new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
-    this.tell((session, now) => session.onCampaignDone(effect.call, now, answer));
+    if (!error) return this.campaign(effect);
+    this.tell((session, now) => session.onCampaignDone(effect.call, now, error));
+  }
+
+  private startSurvey(patienceMs: number, open = false): Survey {
+    const stop = new AbortController();
+    const replaced = () => this.tell((session, now) => session.onServiceReplaced(now));
+    const chosen = this.connection.choose(patienceMs, stop.signal, replaced, { open });
+    return {
+      chosen: chosen.finally(() => (this.survey = undefined)),
+      cancel: () => stop.abort(),
+    };
+  }
+
+  private get surveyAt(): number {
+    return this.session.isOpen && !this.survey ? this.connection.chooseAt : NEVER;
+  }
+
+  /** The session stays open unless its service is replaced. */
+  private async surveyAgain(): Promise<void> {
+    this.survey = this.startSurvey(SURVEY_MS, true);
+    await this.survey.chosen;
+    this.tell(() => {}); // it may have to survey again
   }
 
   private campaign(effect: Effect & { do: "campaign" }): void {

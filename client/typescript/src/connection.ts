@@ -10,7 +10,7 @@ import {
 import { longestPause, REFUSED_FOR_NOW_MAX, REFUSED_FOR_NOW_MIN } from "./backoff.js";
 import { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
-import { MILLISECOND } from "./lease.js";
+import { MILLISECOND, NEVER, SECOND } from "./lease.js";
 import { ClientLog, type LoggerOption } from "./logger.js";
 import { chooseService, isWrongService } from "./service-choice.js";
 import { ElectionServiceClient } from "./stubs/tenure/v1/election.js";
@@ -41,6 +41,9 @@ const IDLE_MS = 30_000; // after a survey, only the replica in use has a stream
 
 const SERVICE_METADATA = "tenure-service-id";
 const NO_ANSWER = new ServiceError(Status.DEADLINE_EXCEEDED, "no answer");
+// While a session or a stream is open: from the start of one survey to that of the next.
+const SURVEY_AGAIN = 10 * SECOND;
+const SURVEY_AGAIN_MIN = 1 * SECOND; // after WRONG_SERVICE
 
 /** Absent: a connection without TLS. */
 export type Credentials = Tls | ChannelCredentials | undefined;
@@ -76,6 +79,9 @@ export class Connection {
   private readonly surroundings: Surroundings;
   private excluded = new Set<string>(); // endpoints, until the next survey
   private endSurvey = () => {};
+  private surveyedAt = -Infinity; // when the last survey began
+  private sure = true; // more than half of all endpoints belong to the service
+  private refused = false; // WRONG_SERVICE came since then
 
   /** `known`: the service that was used before, if none is set. */
   constructor(options: ConnectionOptions, known = "") {
@@ -131,24 +137,34 @@ export class Connection {
     return metadata;
   }
 
+  /** When to choose again, while a session or a stream is open. */
+  get chooseAt(): number {
+    if (this.sure || this.pinned || !this.serviceId) return NEVER;
+    return this.surveyedAt + (this.refused ? SURVEY_AGAIN_MIN : SURVEY_AGAIN);
+  }
+
   /**
-   * Before a session or a stream begins: asks all endpoints which service they belong to, and uses
-   * one of them that is of the right one. `replaced` is called if that is another one than before.
-   * Answers with an error if no service can be chosen.
+   * Asks all endpoints which service they belong to, and uses one of them that is of the right one.
+   * `replaced` is called if that is another one than before. Answers with an error if no service can
+   * be chosen. `open`: a session or a stream is, on the replica in use.
    */
   async choose(
     patienceMs: number,
     signal: AbortSignal,
-    replaced: () => void = () => {},
+    replaced: () => void,
+    { open = false } = {},
   ): Promise<ServiceError | undefined> {
     const { replicas, serviceId: known, pinned } = this;
     if (replicas.length === 1 && !known) return undefined; // it will say so itself
     this.endSurvey();
+    this.surveyedAt = this.surroundings.clock.now();
+    this.refused = false;
     const late = (index: number, id: string) => this.hearLate(index, id);
     const mustBe = pinned ? known : "";
     const surveyed = await survey(this, [...replicas], mustBe, patienceMs, signal, late);
     const { answers, error, tooOld } = surveyed;
     this.endSurvey = surveyed.cancel;
+    if (signal.aborted) return NO_ANSWER;
     const chosen = chooseService({ id: known, pinned }, answers);
     if (chosen instanceof ServiceError) {
       if (!isWrongService(chosen)) return tooOld ? undefined : (error ?? chosen);
@@ -157,34 +173,50 @@ export class Connection {
       return new ServiceError(code, details, { reason, retryDelayMs: this.refusedPause() });
     }
     this.log.agree();
-    if (known && chosen !== known) {
-      this.log.warn(`most endpoints belong to service ${chosen} now, not to ${known}: the service was replaced`);
+    const isReplaced = known !== "" && chosen !== known;
+    if (isReplaced) {
+      const text = `most endpoints belong to service ${chosen} now, not to ${known}`;
+      this.log.warn(`${text}: the service was replaced`);
     }
     this.serviceId = chosen;
     this.excluded = new Set();
     const right = new Set<string>();
     for (const [index, { endpoint, serviceId }] of answers.entries()) {
-      if (serviceId) this.belongs(this.replicas[index]!, serviceId);
+      if (serviceId) this.isOurs(this.replicas[index]!, serviceId);
       if (serviceId && serviceId !== chosen) this.excluded.add(endpoint);
       if (serviceId === chosen) right.add(endpoint);
     }
-    if (!right.has(this.replica.endpoint) && (right.size > 0 || this.isExcluded)) {
+    this.sure = right.size > replicas.length / 2;
+    const mayStay = right.size === 0 || (open && !isReplaced);
+    if (this.isExcluded || !(mayStay || right.has(this.replica.endpoint))) {
       this.useNext(({ endpoint }) => right.size === 0 || right.has(endpoint));
     }
-    if (known && chosen !== known) replaced();
+    if (isReplaced) replaced();
     return undefined;
   }
 
   /** An endpoint has answered after the survey. */
   private hearLate(index: number, serviceId: string): void {
     const replica = this.replicas[index]!;
-    if (!this.belongs(replica, serviceId)) this.excluded.add(replica.endpoint);
+    if (!this.serviceId) return; // it has overtaken the choice
+    if (!this.isOurs(replica, serviceId)) this.excluded.add(replica.endpoint);
   }
 
   /** Whether a message with this service id, which may be empty, is of the service that is used. */
   belongs(replica: Replica, serviceId: string): boolean {
     if (!serviceId) return true;
     this.serviceId ||= serviceId;
+    if (this.isOurs(replica, serviceId)) return true;
+    this.doubt();
+    return false;
+  }
+
+  private doubt(): void {
+    this.sure = false;
+    this.refused = true;
+  }
+
+  private isOurs(replica: Replica, serviceId: string): boolean {
     const ours = serviceId === this.serviceId;
     if (!ours && replica.otherService !== serviceId) {
       const text = `belongs to service ${serviceId}, not to ${this.serviceId}`;
@@ -218,7 +250,9 @@ export class Connection {
   failed(replica: Replica, error: ServiceError): ServiceError {
     if (error.code === Status.CANCELLED) return error; // by this process
     if (isWrongService(error)) {
-      this.belongs(replica, error.metadata["service_id"] ?? "");
+      this.doubt();
+      const serviceId = error.metadata["service_id"];
+      if (serviceId) this.isOurs(replica, serviceId);
       return error;
     }
     return this.log.failed(replica.endpoint, error);

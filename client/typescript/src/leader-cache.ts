@@ -84,7 +84,8 @@ export class LeaderCache extends Teller<LeaderCacheEvents> implements Disposable
 
   /**
    * Waits until the state of every requested election has arrived; from then on the cache stays
-   * ready. If most endpoints belong to another service one day, it forgets what it knew of the first. False if that takes longer than `timeoutMs`. Rejects if the service refuses it for good,
+   * ready. If most endpoints belong to another service one day, it forgets what it knew of the
+   * first. False if that takes longer than `timeoutMs`. Rejects if the service refuses it for good,
    * or the cache is closed.
    */
   async ready(timeoutMs?: number): Promise<boolean> {

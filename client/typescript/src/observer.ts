@@ -9,6 +9,7 @@ import {
 import { Connection } from "./connection.js";
 import type { Tls } from "./credentials.js";
 import { ServiceError } from "./errors.js";
+import { MILLISECOND, NEVER } from "./lease.js";
 import type { LoggerOption } from "./logger.js";
 import { Observation } from "./observation.js";
 import { wrongService } from "./service-choice.js";
@@ -17,11 +18,11 @@ import { type ObserveStream, THIS_MACHINE } from "./surroundings.js";
 import { Teller } from "./teller.js";
 import { addTrace, traceOfCaller } from "./trace.js";
 import { explain, isOfTheEndpoint } from "./trouble.js";
+import { SURVEY_MS } from "./survey.js";
 import { checkEndpoints, checkName, checkServiceId } from "./validation.js";
 
 const OBSERVED_MAX = 10_000;
 const PREFIXES_MAX = 64;
-const SURVEY_MS = 3_000;
 const SILENCE_MAX_MS = 30_000;
 
 export interface ObserverOptions extends LoggerOption {
@@ -148,7 +149,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
         if (error) failure.error = error;
         else yield* this.followOneStream(connection, failure);
         if (this.closing.signal.aborted) return;
-        await this.recover(connection, failure.error!);
+        if (failure.error) await this.recover(connection, failure.error);
       }
     } finally {
       this.knownService = connection.service;
@@ -157,7 +158,7 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     }
   }
 
-  /** Until the stream fails; `failure` has the reason. */
+  /** Until the stream fails, with the reason in `failure`, or its service is replaced. */
   private async *followOneStream(
     connection: Connection,
     failure: { error?: ServiceError },
@@ -167,10 +168,16 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
     const stream = replica.stub.observe(this.observation.request(), metadata);
     const cancel = () => stream.cancel();
     this.closing.signal.addEventListener("abort", cancel);
+    let isReplaced = false;
+    const endSurveys = this.surveyAgain(connection, () => {
+      isReplaced = true;
+      cancel();
+    });
     const messages = stream[Symbol.asyncIterator]();
     try {
       for (;;) {
         const { value: message, done } = await this.next(messages, stream);
+        if (isReplaced) return;
         if (done) throw unavailable("the server ended the stream");
         connection.succeeded(replica);
         this.warned = "";
@@ -182,15 +189,36 @@ export class Observer extends Teller<ObserverEvents> implements AsyncIterable<Ch
       }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      if (this.closing.signal.aborted) return;
+      if (this.closing.signal.aborted || isReplaced) return;
       failure.error = connection.failed(replica, error);
       if (error.isSilence) connection.moveOn(true);
     } finally {
       this.closing.signal.removeEventListener("abort", cancel);
+      endSurveys();
       cancel();
       // A stream that was cancelled fails once more, for nobody.
       messages.next().catch(() => {});
+      if (isReplaced) this.replaced();
     }
+  }
+
+  /** While a stream is open. Answers with what ends it. */
+  private surveyAgain(connection: Connection, replaced: () => void): () => void {
+    const stop = new AbortController();
+    let cancelTimer = () => {};
+    const wait = () => {
+      const { chooseAt } = connection;
+      if (chooseAt === NEVER || stop.signal.aborted) return;
+      const milliseconds = Math.max(chooseAt - this.surroundings.clock.now(), 0) / MILLISECOND;
+      cancelTimer = this.surroundings.after(milliseconds, () => {
+        void connection.choose(SURVEY_MS, stop.signal, replaced, { open: true }).then(wait);
+      });
+    };
+    wait();
+    return () => {
+      stop.abort();
+      cancelTimer();
+    };
   }
 
   private async next(

@@ -275,6 +275,10 @@ export class Session {
 
   // What it has decided.
 
+  get isOpen(): boolean {
+    return this.sessionId !== "";
+  }
+
   decide(now: number): Effect[] {
     this.pass(now);
     const effects: Effect[] = [];

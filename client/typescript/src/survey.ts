@@ -7,6 +7,9 @@ import { ServiceError } from "./errors.js";
 import type { EndpointAnswer } from "./service-choice.js";
 import type { Call } from "./surroundings.js";
 
+/** How long one that no campaign waits for may take. */
+export const SURVEY_MS = 3_000;
+
 export interface Survey {
   /** In the order of the endpoints. */
   answers: EndpointAnswer[];

@@ -10,9 +10,9 @@ import { type sendUnaryData, Server, ServerCredentials } from "@grpc/grpc-js";
 
 import { Client, Elector, LeaderCache, NotElected, Observer, ServiceError } from "../src/index.js";
 import { ElectionServiceService } from "../src/stubs/tenure/v1/election.js";
-import { clientOf, electorOf } from "./support/clients.js";
+import { clientOf, electorOf, Renewals } from "./support/clients.js";
 import { Lines } from "./support/lines.js";
-import { Service, temporaryFolder } from "./support/service.js";
+import { freeAddress, Service, temporaryFolder } from "./support/service.js";
 
 function storeIn(folder: string, name: string): string {
   return `sqlite:${path.join(folder, name)}`;
@@ -135,12 +135,13 @@ test("a service that is named and that no endpoint belongs to is not replaced", 
   );
 });
 
-test("a service that is replaced under a leader ends its belief, and then elects again", async (context) => {
+test("a service that is replaced under a leader ends its term long before its lease", async (context) => {
   const folder = temporaryFolder(context);
   const first = await Service.start(context, { store: storeIn(folder, "a") });
   const { endpoint } = first;
   const logger = new Lines();
-  const elector = new Elector(clientOf(context, { endpoints: endpoint, logger }));
+  const client = clientOf(context, { endpoints: endpoint, leaseTtlMs: 3_600_000, logger });
+  const elector = new Elector(client);
   const seats: number[] = [];
   elector.on("elected", (seat) => seats.push(seat.term));
   const candidacy = elector.stand("orders");
@@ -154,12 +155,69 @@ test("a service that is replaced under a leader ends its belief, and then elects
   assert.equal(cause, "EXPIRED");
   assert.ok(!seat.isLeader);
   while (seats.length < 2) await once(elector, "elected");
-  assert.deepEqual(seats.slice(0, 2), [1, 1]);
+  assert.deepEqual(seats, [1, 1]);
   assert.ok(!seat.isLeader, "it is of the old service");
   await logger.until(
     /^warn: 127\S+ belongs to service \S+, not to \S+: its replica works on another database/,
   );
-  await logger.until(/^warn: most endpoints belong to service \S+ now, not to \S+: the service was replaced$/);
+  await logger.until(
+    /^warn: most endpoints belong to service \S+ now, not to \S+: the service was/,
+  );
+});
+
+test("a client that could only reach a wrong endpoint moves to the service of the others", async (context) => {
+  const folder = temporaryFolder(context);
+  const wrong = await Service.start(context, { store: storeIn(folder, "b") });
+  const right = [await freeAddress(), await freeAddress()];
+  const endpoints = [wrong.endpoint, ...right].join();
+  const logger = new Lines();
+  const elector = new Elector(clientOf(context, { endpoints, leaseTtlMs: 3_600_000, logger }));
+  const seat = await elector.stand("orders").wait();
+  await electorOf(context, wrong, "other").lead("mail");
+  const cache = new LeaderCache({ endpoints, names: ["orders", "mail"], logger: null });
+  context.after(() => cache.close());
+  await cache.ready();
+  assert.equal(cache.get("mail")?.leader?.candidate, "other");
+  const lost = once(elector, "lost");
+  const elected = once(elector, "elected");
+
+  const store = storeIn(folder, "a");
+  const services: Service[] = [];
+  for (const endpoint of right) {
+    services.push(await Service.start(context, { store, endpoint }));
+  }
+
+  assert.equal((await lost)[0], seat);
+  assert.ok(!seat.isLeader);
+  await elected;
+  assert.match(services[0]!.tool("--json", "leader", "orders"), /"term"/);
+  await logger.until(new RegExp(`^warn: ${wrong.endpoint} belongs to service `));
+  while (cache.get("mail")?.leader?.candidate !== undefined || !cache.get("orders")?.leader) {
+    await once(cache, "change");
+  }
+});
+
+test("a wrong endpoint that a leader meets between its renewals costs no seat", async (context) => {
+  const folder = temporaryFolder(context);
+  const store = storeIn(folder, "a");
+  const services = [
+    await Service.start(context, { store }),
+    await Service.start(context, { store }),
+  ];
+  const wrong = await freeAddress();
+  const logger = new Lines();
+  const metrics = new Renewals();
+  const endpoints = `${endpointsOf(services)},${wrong}`;
+  const client = clientOf(context, { endpoints, leaseTtlMs: 3_600_000, logger, metrics });
+  const seat = await new Elector(client).lead("orders");
+
+  await Service.start(context, { store: storeIn(folder, "b"), endpoint: wrong });
+  for (const service of services) await service.stop();
+  await logger.until(new RegExp(`^warn: ${wrong} belongs to service `));
+  await Promise.all([metrics.next(), services[0]!.start()]);
+
+  assert.ok(seat.isLeader);
+  await seat.release();
 });
 
 test("an observer and a cache do not mix two services", async (context) => {
