@@ -140,7 +140,7 @@ final class ClientLoop {
   private long cutOffAt = Lease.NEVER; // ends the calls that are under way when the end begins
   private final Map<Long, Answer<?, ?>> underWay = new HashMap<>(); // by call
   private final Map<Long, Runnable> waiting = new LinkedHashMap<>(); // campaigns, for the survey
-  private long surveys;
+  private boolean isSurveying; // one at a time, for all campaigns that wait
 
   ClientLoop(
       Session.Options options,
@@ -268,7 +268,8 @@ final class ClientLoop {
     for (Input input : taken) input.tell(session, now);
     if (now >= cutOffAt) cutOff();
     step(now);
-    wake = Math.min(session.nextWake(), Math.min(giveUpAt, cutOffAt));
+    if (now >= surveyAt(now)) survey(Survey.PATIENCE);
+    wake = Math.min(Math.min(session.nextWake(), surveyAt(now)), Math.min(giveUpAt, cutOffAt));
   }
 
   /** The replica in use may hang: the rest of the time is for another one. */
@@ -281,9 +282,26 @@ final class ClientLoop {
       session.onCampaignFailed(call, clock.now(), Answer.notAnsweredInTime());
   }
 
+  /** When an open session's endpoints are to be asked again. */
+  private long surveyAt(long now) {
+    if (isSurveying || !session.isOpen()) return Lease.NEVER;
+    long wait = connection.untilSurvey();
+    return wait == Lease.NEVER ? Lease.NEVER : now + wait;
+  }
+
+  private void survey(long patience) {
+    if (isSurveying) return;
+    isSurveying = true;
+    connection
+        .survey(
+            bounded(patience),
+            (replica, id) -> tell((session, now) -> connection.heardLate(replica, id)))
+        .thenAccept(answers -> tell((session, now) -> surveyed(answers)));
+  }
+
   /** The endpoints have said which service they belong to: campaigns that wait go on, or fail. */
-  private void surveyed(long number, List<ServiceChoice.Answer> answers) {
-    if (number != surveys || waiting.isEmpty()) return; // nobody waits any more
+  private void surveyed(List<ServiceChoice.Answer> answers) {
+    isSurveying = false;
     Map<Long, Runnable> waited = new LinkedHashMap<>(waiting);
     waiting.clear();
     String before = connection.serviceId();
@@ -469,13 +487,7 @@ final class ClientLoop {
         return;
       }
       waiting.put(call, send);
-      if (waiting.size() > 1) return; // the survey is under way
-      long number = ++surveys;
-      connection
-          .survey(
-              bounded(patience),
-              (replica, id) -> tell((session, now) -> connection.heardLate(replica, id)))
-          .thenAccept(answers -> tell((session, now) -> surveyed(number, answers)));
+      survey(patience);
     }
 
     private void sendCampaign(long call, CampaignRequest request, long patience) {
@@ -528,6 +540,7 @@ final class ClientLoop {
             public void onNext(KeepAliveResponse message) {
               tell(
                   (session, now) -> {
+                    if (number != openStream) return;
                     if (connection.isOfThisService(replica, message.getServiceId())) {
                       connection.answered(replica);
                       session.onStreamMessage(number, message, now);
@@ -535,7 +548,7 @@ final class ClientLoop {
                     }
                     session.onWrongService(now);
                     session.onStreamClosed(number, now);
-                    if (number == openStream) close(number);
+                    close(number);
                   });
             }
 

@@ -34,6 +34,9 @@ final class Connection implements AutoCloseable {
   private static final long PING_INTERVAL_S = 10; // gRPC allows no shorter one
   private static final long PING_TIMEOUT_S = 3;
   private static final int CONNECT_TIMEOUT_MS = 3_000;
+  // While a session or a stream is open: from the start of one survey to that of the next.
+  private static final long SURVEY_AGAIN = 10 * Lease.SECOND;
+  private static final long SURVEY_AGAIN_MIN = 1 * Lease.SECOND; // after WRONG_SERVICE
   private static final long LOOKUP_INTERVAL_NS = 1_000_000_000; // at least, of one name
 
   /** Of several addresses behind one name, the next call uses the next one that is connected. */
@@ -104,6 +107,9 @@ final class Connection implements AutoCloseable {
   private final List<ManagedChannel> replaced = new ArrayList<>(); // with calls under way
   private final List<ClientInterceptor> interceptors; // the application's
   private final boolean isQuiet;
+  private boolean isSure = true; // more than half of all endpoints belong to the service
+  private boolean isRefused; // WRONG_SERVICE came since the last survey began
+  private long surveyedAt = System.nanoTime() - SURVEY_AGAIN; // when it began
   private final Trouble trouble;
   private final boolean isPinned; // the user has set the service
   private volatile String serviceId; // null: not known yet
@@ -179,9 +185,21 @@ final class Connection implements AutoCloseable {
     return !isQuiet && (endpoints.size() > 1 || serviceId != null);
   }
 
+  /**
+   * How long to wait, in nanoseconds, before the endpoints are asked again while a session or a
+   * stream is open; {@link Lease#NEVER} while that need not be.
+   */
+  long untilSurvey() {
+    if (isSure || isPinned || serviceId == null) return Lease.NEVER;
+    long pause = isRefused ? SURVEY_AGAIN_MIN : SURVEY_AGAIN;
+    return Math.max(surveyedAt + pause - System.nanoTime(), 0);
+  }
+
   /** What comes {@code late} is for {@link #heardLate}, on the thread of this connection. */
   CompletableFuture<List<ServiceChoice.Answer>> survey(
       long patience, BiConsumer<Replica, String> late) {
+    surveyedAt = System.nanoTime();
+    isRefused = false;
     return Survey.of(replicas, isPinned ? serviceId : null, patience, late);
   }
 
@@ -196,9 +214,13 @@ final class Connection implements AutoCloseable {
     }
     serviceId = choice.serviceId();
     notUsed.clear();
+    int agreeing = 0;
     for (ServiceChoice.Answer answer : answers) {
-      if (serviceId.equals(answer.serviceId())) warnedOf.remove(answer.endpoint());
+      if (!serviceId.equals(answer.serviceId())) continue;
+      agreeing++;
+      warnedOf.remove(answer.endpoint());
     }
+    isSure = 2 * agreeing > answers.size();
     choice.notUsed().forEach(this::doNotUse);
     if (notUsed.contains(replica().endpoint)) useNext();
     return null;
@@ -221,7 +243,7 @@ final class Connection implements AutoCloseable {
    * nothing.
    */
   void heardLate(Replica replica, String id) {
-    if (serviceId != null) isOfThisService(replica, id);
+    if (serviceId != null && !serviceId.equals(id)) doNotUse(replica.endpoint, id);
   }
 
   /** False if it is of another service: then nothing that it says may be believed. */
@@ -229,6 +251,8 @@ final class Connection implements AutoCloseable {
     if (id.isEmpty()) return true; // of an older server
     if (serviceId == null) serviceId = id;
     if (serviceId.equals(id)) return true;
+    isSure = false;
+    isRefused = true;
     doNotUse(replica.endpoint, id);
     return false;
   }

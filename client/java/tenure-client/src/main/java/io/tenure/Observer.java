@@ -60,7 +60,6 @@ import java.util.function.Supplier;
 public final class Observer implements AutoCloseable {
   private static final int OBSERVED_MAX = 10_000;
   private static final int PREFIXES_MAX = 64;
-  private static final long SURVEY_PATIENCE = 3 * Lease.SECOND;
   private static final int MESSAGES_MAX = 256; // that have come, and are not told yet
 
   private final List<String> prefixes; // none: it observes names
@@ -73,6 +72,7 @@ public final class Observer implements AutoCloseable {
   private boolean started; // under this
   private volatile Stream stream; // null: none is open
   private final Queue<Runnable> lateAnswers = new ConcurrentLinkedQueue<>(); // of surveys
+  private CompletableFuture<List<ServiceChoice.Answer>> survey; // null: taken in; of its thread
 
   private Observer(Builder builder) {
     prefixes = builder.prefix ? builder.names : List.of();
@@ -272,6 +272,7 @@ public final class Observer implements AutoCloseable {
         Replica inUse = connection.replica();
         ServiceException error = followOneStream(connection, listener);
         if (isClosed()) return;
+        if (error == null) continue;
         if (isRefusal(error)) {
           Log.warn("cannot observe: " + Reason.of(error, true));
           tell(() -> listener.failed(error));
@@ -322,24 +323,40 @@ public final class Observer implements AutoCloseable {
     return closed.getCount() == 0;
   }
 
-  /** Answers with its end. */
+  /** Answers with why it has ended; null if its service was replaced. */
   private ServiceException followOneStream(Connection connection, ObserverListener listener) {
-    ServiceException unknown = survey(connection, listener);
-    if (unknown != null) return unknown;
+    if (connection.needsSurvey()) {
+      beginSurvey(connection);
+      ServiceException unknown = takeInSurvey(connection, listener);
+      if (unknown != null) return unknown;
+    }
     Replica replica = connection.replica();
     Stream opened = new Stream();
     stream = opened;
     if (isClosed()) return unavailable("the observer is closed");
     try {
       replica.stub().observe(observation.request(), opened);
+      long heardAt = System.nanoTime();
       while (true) {
+        if (survey == null && connection.untilSurvey() == 0) {
+          beginSurvey(connection).thenRun(() -> opened.messages.add(Message.SURVEYED));
+        }
+        long silence = Math.max(heardAt + silenceMax - System.nanoTime(), 0);
+        long patience = survey == null ? Math.min(silence, connection.untilSurvey()) : silence;
         Message message =
-            awaitFor(silenceMax, left -> opened.messages.poll(left, TimeUnit.NANOSECONDS));
+            awaitFor(patience, left -> opened.messages.poll(left, TimeUnit.NANOSECONDS));
+        hearLateAnswers();
+        if (message == null && patience < silence) continue;
         if (message == null) {
           String details = "the stream was silent for " + Duration.ofNanos(silenceMax);
           return new ServiceException(Status.Code.DEADLINE_EXCEEDED, details);
         }
-        hearLateAnswers();
+        if (message == Message.SURVEYED) {
+          String before = connection.serviceId();
+          takeInSurvey(connection, listener);
+          if (before.equals(connection.serviceId())) continue;
+          return null;
+        }
         if (message.end != null) return ofAnotherService(connection, replica, message.end);
         String id = message.response.getServiceId();
         if (!connection.isOfThisService(replica, id)) return ServiceException.anotherService(id);
@@ -348,6 +365,7 @@ public final class Observer implements AutoCloseable {
         if (verdict == Observation.Verdict.GAP) return unavailable("the stream skipped changes");
         if (verdict == Observation.Verdict.NEWS) tellChange(listener, message.response);
         opened.taken();
+        heardAt = System.nanoTime();
       }
     } catch (RuntimeException | Error failure) {
       return ServiceException.of(failure);
@@ -356,15 +374,23 @@ public final class Observer implements AutoCloseable {
     }
   }
 
+  /** One at a time. */
+  private CompletableFuture<List<ServiceChoice.Answer>> beginSurvey(Connection connection) {
+    if (survey == null) {
+      survey =
+          connection.survey(
+              Survey.PATIENCE,
+              (replica, id) -> lateAnswers.add(() -> connection.heardLate(replica, id)));
+    }
+    return survey;
+  }
+
   /** Which replicas may be asked. Answers with null, or with why none may be. */
-  private ServiceException survey(Connection connection, ObserverListener listener) {
-    if (!connection.needsSurvey()) return null;
+  private ServiceException takeInSurvey(Connection connection, ObserverListener listener) {
     String before = connection.serviceId();
-    CompletableFuture<List<ServiceChoice.Answer>> survey =
-        connection.survey(
-            SURVEY_PATIENCE,
-            (replica, id) -> lateAnswers.add(() -> connection.heardLate(replica, id)));
-    ServiceException error = connection.takeIn(awaitFor(Lease.NEVER, left -> answersOf(survey)));
+    List<ServiceChoice.Answer> answers = awaitFor(Lease.NEVER, left -> answersOf(survey));
+    survey = null;
+    ServiceException error = connection.takeIn(answers);
     if (error != null || before == null || before.equals(connection.serviceId())) return error;
     observation = new Observation(wish.withoutRevisions());
     tell(() -> listener.serviceReplaced(connection.serviceId()));
@@ -415,8 +441,10 @@ public final class Observer implements AutoCloseable {
     }
   }
 
-  /** What comes from a stream: a response, or at last its end. */
-  private record Message(ObserveResponse response, ServiceException end) {}
+  /** What comes from a stream: a response, or at last its end; or the end of a survey. */
+  private record Message(ObserveResponse response, ServiceException end) {
+    static final Message SURVEYED = new Message(null, null);
+  }
 
   /** One stream, which sends no more than is taken. */
   private static final class Stream

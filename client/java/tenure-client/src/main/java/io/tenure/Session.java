@@ -308,6 +308,10 @@ final class Session {
 
   // What it has decided.
 
+  boolean isOpen() {
+    return !sessionId.isEmpty();
+  }
+
   List<Consumer<Effects>> decide(long now) {
     pass(now);
     List<Consumer<Effects>> effects = new ArrayList<>();

@@ -15,6 +15,9 @@ import java.util.function.BiConsumer;
 
 /** Asks all endpoints at once which service they belong to. */
 final class Survey {
+  /** How long one that no campaign waits for may take. */
+  static final long PATIENCE = 3 * Lease.SECOND;
+
   private final List<Replica> replicas;
   private final String pinned; // null: none
   private final BiConsumer<Replica, String> late;

@@ -16,6 +16,9 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,9 +132,9 @@ class WrongServiceTest {
   }
 
   @Test
-  void aServiceThatIsReplacedIsUsedWhenTheLeaseIsOver() throws InterruptedException {
+  void aServiceThatIsReplacedEndsTheTermLongBeforeItsLease() throws InterruptedException {
     Told told = new Told("elected", "lost");
-    TenureClient client = client("a", Duration.ofSeconds(2), service);
+    TenureClient client = client("a", Duration.ofHours(1), service);
     Candidacy candidacy = Elector.builder(client).listener(told).build().stand("orders");
     Seat seat = candidacy.awaitSeat();
     assertEquals("elected", told.next().method());
@@ -146,6 +149,69 @@ class WrongServiceTest {
       assertTrue(other.tool("list").contains("orders"));
       client.close();
     }
+  }
+
+  /** Adds what the library says to {@code lines}. */
+  private static Handler logTo(BlockingQueue<String> lines) {
+    return new Handler() {
+      @Override
+      public void publish(LogRecord record) {
+        lines.add(record.getMessage());
+      }
+
+      @Override
+      public void flush() {}
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  @Test
+  void aClientThatCouldOnlyReachAWrongEndpointMovesToTheServiceOfTheOthers() throws Exception {
+    service.stop();
+    replica.stop();
+    BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    Handler handler = logTo(lines);
+    Logger.getLogger("").addHandler(handler);
+    Told told = new Told("elected", "lost");
+    BlockingQueue<String> observed = new LinkedBlockingQueue<>();
+    TenureClient client = client("a", Duration.ofHours(1), service, replica, stranger);
+    Observer.Builder builder = Observer.builder().prefixes("");
+    try (Observer observer = builder.endpoints(endpoints(service, replica, stranger)).build()) {
+      Seat seat = Elector.builder(client).listener(told).build().stand("orders").awaitSeat();
+      assertEquals("elected", told.next().method());
+      observer.start(listenerOf(observed));
+      assertEquals("orders a", observed.poll(Service.PATIENCE, TimeUnit.SECONDS));
+
+      service.restart();
+      replica.restart();
+
+      assertEquals(new Told.Call("lost", seat, Cause.CAUSE_EXPIRED), told.next());
+      assertFalse(seat.isLeader());
+      assertEquals("elected", told.next().method());
+      assertTrue(service.tool("list").contains("orders"));
+      String replaced = "replaced by " + idOf(service);
+      assertEquals(replaced, observed.poll(Service.PATIENCE, TimeUnit.SECONDS));
+      String named = stranger.endpoint() + " belongs to service " + idOf(stranger);
+      assertTrue(lines.stream().anyMatch(line -> line.startsWith(named)), lines.toString());
+    } finally {
+      Logger.getLogger("").removeHandler(handler);
+    }
+  }
+
+  private static ObserverListener listenerOf(BlockingQueue<String> told) {
+    return new ObserverListener() {
+      @Override
+      public void snapshot(Snapshot snapshot) {
+        told.add(snapshot.getElection() + " " + snapshot.getLeader().getCandidate());
+      }
+
+      @Override
+      public void serviceReplaced(String serviceId) {
+        told.add("replaced by " + serviceId);
+      }
+    };
   }
 
   @Test
@@ -197,21 +263,11 @@ class WrongServiceTest {
 
   @Test
   void anObserverKeepsToItsServiceUntilItIsReplaced() throws InterruptedException {
-    new Elector(client("a", Duration.ofHours(1), service)).stand("orders").awaitSeat();
+    TenureClient first = client("a", Duration.ofHours(1), service);
+    new Elector(first).stand("orders").awaitSeat();
     new Elector(client("b", Duration.ofHours(1), stranger)).stand("orders").awaitSeat();
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
-    ObserverListener listener =
-        new ObserverListener() {
-          @Override
-          public void snapshot(Snapshot snapshot) {
-            told.add(snapshot.getElection() + " " + snapshot.getLeader().getCandidate());
-          }
-
-          @Override
-          public void serviceReplaced(String serviceId) {
-            told.add("replaced by " + serviceId);
-          }
-        };
+    ObserverListener listener = listenerOf(told);
     for (int round = 0; round < 8; round++) { // each begins with any endpoint
       Observer.Builder builder = Observer.builder().prefixes("");
       try (Observer observer = builder.endpoints(endpoints(service, replica, stranger)).build()) {
@@ -228,6 +284,8 @@ class WrongServiceTest {
       assertEquals("orders a", told.poll(Service.PATIENCE, TimeUnit.SECONDS));
       assertTrue(leaders.awaitReady(PATIENCE));
       service.stop();
+      // Else it would lead in the new service, too.
+      assertThrows(TenureException.class, () -> first.close(Duration.ofMillis(1)));
       try (Service other = Service.startAt(service.endpoint())) {
         String replaced = "replaced by " + idOf(other);
         assertEquals(replaced, told.poll(Service.PATIENCE, TimeUnit.SECONDS));
