@@ -17,6 +17,7 @@ import io.tenure.v1.ElectionServiceGrpc;
 import io.tenure.v1.ElectionServiceGrpc.ElectionServiceStub;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -29,6 +30,9 @@ import java.util.function.BiConsumer;
 
 /** The replicas of one service, one of them in use. Any will do. Not thread-safe. */
 final class Connection implements AutoCloseable {
+  /** After a survey, only the replica in use has a stream: the other connections are closed. */
+  static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
+
   private static final long BACKOFF_MIN_MS = 20;
   private static final long BACKOFF_MAX_MS = 500;
   private static final long PING_INTERVAL_S = 10; // gRPC allows no shorter one
@@ -106,6 +110,7 @@ final class Connection implements AutoCloseable {
   private List<Replica> replicas = List.of(); // one for each endpoint
   private final List<ManagedChannel> replaced = new ArrayList<>(); // with calls under way
   private final List<ClientInterceptor> interceptors; // the application's
+  private final Duration idleTimeout;
   private final boolean isQuiet;
   private boolean isSure = true; // more than half of all endpoints belong to the service
   private boolean isRefused; // WRONG_SERVICE came since the last survey began
@@ -126,8 +131,10 @@ final class Connection implements AutoCloseable {
       String endpoints,
       Credentials credentials,
       String serviceId,
-      List<ClientInterceptor> interceptors) {
+      List<ClientInterceptor> interceptors,
+      Duration idleTimeout) {
     this.interceptors = interceptors;
+    this.idleTimeout = idleTimeout;
     this.endpoints = Validation.checkEndpoints(endpoints);
     this.serviceId = serviceId;
     isPinned = serviceId != null;
@@ -145,6 +152,7 @@ final class Connection implements AutoCloseable {
   /** To one replica within this process, on this channel. It says nothing. */
   Connection(ManagedChannel channel) {
     interceptors = List.of();
+    idleTimeout = IDLE_TIMEOUT;
     isQuiet = true;
     trouble = new Trouble(isQuiet);
     isPinned = false;
@@ -376,6 +384,7 @@ final class Connection implements AutoCloseable {
             .proxyDetector(address -> null) // one for web pages does not know these ports
             .defaultServiceConfig(SERVICE_CONFIG)
             .disableServiceConfigLookUp()
+            .idleTimeout(idleTimeout.toMillis(), TimeUnit.MILLISECONDS)
             .keepAliveTime(PING_INTERVAL_S, TimeUnit.SECONDS)
             .keepAliveTimeout(PING_TIMEOUT_S, TimeUnit.SECONDS)
             .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)

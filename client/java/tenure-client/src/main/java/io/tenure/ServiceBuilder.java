@@ -3,6 +3,7 @@ package io.tenure;
 import io.grpc.ChannelCredentials;
 import io.grpc.ClientInterceptor;
 import io.tenure.Connection.Credentials;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -19,6 +20,7 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
   Credentials credentials = Credentials.NONE;
   String serviceId; // null: that of most endpoints
   private final List<ClientInterceptor> interceptors = new ArrayList<>();
+  private Duration idleTimeout = Connection.IDLE_TIMEOUT;
   private FakeTenure fake; // null: the service is real
 
   abstract Self self();
@@ -84,6 +86,12 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
     return self();
   }
 
+  /** At least a second: gRPC's own minimum. */
+  Self idleTimeout(Duration idleTimeout) {
+    this.idleTimeout = idleTimeout;
+    return self();
+  }
+
   /** Takes the place of endpoints and credentials. */
   Self fake(FakeTenure fake) {
     this.fake = fake;
@@ -97,9 +105,10 @@ abstract class ServiceBuilder<Self extends ServiceBuilder<Self>> {
     Credentials credentials = this.credentials;
     String serviceId = this.serviceId;
     List<ClientInterceptor> interceptors = List.copyOf(this.interceptors);
+    Duration idleTimeout = this.idleTimeout;
     return () ->
         fake == null
-            ? new Connection(endpoints, credentials, serviceId, interceptors)
+            ? new Connection(endpoints, credentials, serviceId, interceptors, idleTimeout)
             : fake.connect();
   }
 

@@ -261,7 +261,12 @@ class TlsTest {
   void filesThatAreJustBeingReplacedAreReadLater() throws IOException {
     Tls tls = trusting("ca.crt").certificate(file("orders.crt"), file("orders.key")).build();
     try (Connection connection =
-        new Connection(service.endpoint(), Connection.Credentials.of(tls), null, List.of())) {
+        new Connection(
+            service.endpoint(),
+            Connection.Credentials.of(tls),
+            null,
+            List.of(),
+            Connection.IDLE_TIMEOUT)) {
       Connection.Replica inUse = connection.replica();
       ManagedChannel channel = (ManagedChannel) inUse.plainStub().getChannel();
 

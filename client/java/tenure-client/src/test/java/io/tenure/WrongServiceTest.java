@@ -77,7 +77,12 @@ class WrongServiceTest {
 
   private static String idOf(Service service) {
     Connection connection =
-        new Connection(service.endpoint(), Connection.Credentials.NONE, null, List.of());
+        new Connection(
+            service.endpoint(),
+            Connection.Credentials.NONE,
+            null,
+            List.of(),
+            Connection.IDLE_TIMEOUT);
     try (connection) {
       return connection.survey(PATIENCE.toNanos(), (replica, id) -> {}).join().get(0).serviceId();
     }
