@@ -255,8 +255,7 @@ void WrongPorts(Cast& cast) {
     const auto named = std::ranges::count_if(warnings, [&](const std::string& warning) {
       return warning.starts_with("cannot use " + endpoint + ": ");
     });
-    const bool may_be_silent = cast.language().warns_if_no_endpoint_works && named == 0;
-    Cast::Expect(named == 1 || may_be_silent, "it names " + endpoint + " once");
+    Cast::Expect(named == 1, "it names " + endpoint + " once");
   }
 }
 

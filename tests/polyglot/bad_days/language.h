@@ -13,8 +13,6 @@ struct Language {
   // the command that it runs.
   std::vector<std::string> command;
   bool is_tenure_run = false;
-  // It warns when it can use no endpoint. Those that it does not need are not named.
-  bool warns_if_no_endpoint_works = false;
   // It has no clock that runs while the machine sleeps, and takes a time of day that is set ahead
   // for such a sleep: that costs the seat.
   bool watches_time_of_day = false;

@@ -213,6 +213,12 @@ final class Connection implements AutoCloseable {
 
   /** What the endpoints have said. Answers with null, or with why nothing can be asked now. */
   ServiceException takeIn(List<ServiceChoice.Answer> answers) {
+    for (int i = 0; i < answers.size(); i++) {
+      ServiceException error = answers.get(i).error();
+      // One that is too old for this question may be used.
+      if (error == null || error.code() == Status.Code.UNIMPLEMENTED || !isTrouble(error)) continue;
+      trouble.found(endpoints.get(i), error, replicas.get(i).answered);
+    }
     ServiceChoice choice = ServiceChoice.of(serviceId, isPinned, answers);
     if (choice.error() != null) return refuse(choice.error(), answers);
     if (serviceId != null && !serviceId.equals(choice.serviceId())) {
@@ -220,6 +226,7 @@ final class Connection implements AutoCloseable {
           "most endpoints belong to service %s now, not to %s: the service was replaced"
               .formatted(choice.serviceId(), serviceId));
     }
+    trouble.settled(allEndpoints());
     serviceId = choice.serviceId();
     notUsed.clear();
     int agreeing = 0;
@@ -242,8 +249,16 @@ final class Connection implements AutoCloseable {
       inUse = i; // the call itself will say more: it is not permitted, or Identify is too new
       return null;
     }
-    trouble.failed(String.join(",", endpoints), error, false);
+    if (error.isOfAnotherService()) {
+      trouble.failed(allEndpoints(), error, false);
+    } else {
+      trouble.failed(error); // of each endpoint it is said why
+    }
     return error;
+  }
+
+  private String allEndpoints() {
+    return String.join(",", endpoints);
   }
 
   /**
@@ -330,13 +345,15 @@ final class Connection implements AutoCloseable {
   void failed(Replica replica, ServiceException error) {
     if (!replicas.contains(replica)) return; // another connection has replaced it
     if (error.isOfAnotherService()) return; // that was said
-    boolean isTrouble =
-        error.isTransient() || (error.isRefusedForNow() && error.reason().isEmpty());
-    if (isTrouble) {
+    if (isTrouble(error)) {
       trouble.failed(replica.endpoint, error, replica.answered);
     } else {
       answered(replica);
     }
+  }
+
+  private static boolean isTrouble(ServiceException error) {
+    return error.isTransient() || (error.isRefusedForNow() && error.reason().isEmpty());
   }
 
   /** Nothing has come back in time. */

@@ -104,7 +104,7 @@ record ServiceChoice(String serviceId, Map<String, String> notUsed, ServiceExcep
   private static ServiceException nobodyAnswers(List<Answer> answers) {
     for (Answer answer : answers) {
       if (answer.error == null) continue;
-      String details = answer.endpoint + ": " + answer.error.details();
+      String details = answer.endpoint + ": " + Reason.of(answer.error, false);
       ServiceException error = new ServiceException(Status.Code.UNAVAILABLE, details);
       error.initCause(answer.error);
       return error;

@@ -1,42 +1,61 @@
 package io.tenure;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * Says once that the service cannot be used, and once that it answers again; in between only what
+ * Says once that an endpoint cannot be used, and once that it answers again; in between only what
  * is wrong in another way, at most once a minute. Thread-safe.
  */
 final class Trouble {
   private static final long AGAIN_NS = Duration.ofMinutes(1).toNanos();
 
   private final boolean quiet;
-  private ServiceException latest; // null: none; these under this
-  private Reason said;
-  private long began;
-  private long saidAt;
+  private final Map<String, Failing> failing = new HashMap<>(); // by endpoint; these under this
+  private ServiceException latest; // null: none
+
+  /** Since when, and what was said last. */
+  private record Failing(long began, String kind, long saidAt) {}
 
   Trouble(boolean quiet) {
     this.quiet = quiet;
   }
 
   synchronized void failed(String endpoint, ServiceException error, boolean connected) {
+    failed(error);
+    found(endpoint, error, connected);
+  }
+
+  /** Says nothing. */
+  synchronized void failed(ServiceException error) {
+    latest = error;
+  }
+
+  /** A survey has found this: the endpoint may not even be in use. */
+  synchronized void found(String endpoint, ServiceException error, boolean connected) {
     long now = System.nanoTime();
     Reason reason = Reason.of(error, connected);
-    boolean first = latest == null;
-    latest = error;
-    if (first) began = now;
-    boolean changed = !first && !reason.kind().equals(said.kind()) && now - saidAt >= AGAIN_NS;
-    if (!first && !changed) return;
-    said = reason;
-    saidAt = now;
+    Failing before = failing.get(endpoint);
+    if (before != null) {
+      if (reason.kind().equals(before.kind) || now - before.saidAt < AGAIN_NS) return;
+    }
+    long began = before == null ? now : before.began;
+    failing.put(endpoint, new Failing(began, reason.kind(), now));
     if (!quiet) Log.warn("cannot use " + endpoint + ": " + reason + "; still trying");
   }
 
   synchronized void answered(String endpoint) {
-    if (latest == null) return;
     latest = null;
-    long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
-    if (!quiet) Log.info(endpoint + " answers after " + seconds + " s");
+    Failing before = failing.remove(endpoint);
+    if (before == null || quiet) return;
+    long seconds = Duration.ofNanos(System.nanoTime() - before.began).toSeconds();
+    Log.info(endpoint + " answers after " + seconds + " s");
+  }
+
+  /** Nothing is wrong with all of these together any more. */
+  synchronized void settled(String endpoints) {
+    failing.remove(endpoints);
   }
 
   /** The last failure; null if the last call was answered. */

@@ -271,6 +271,39 @@ class MessagesTest {
   }
 
   @Test
+  void anEndpointWhereNobodyListensIsNamedThoughAnotherOneWorks() throws Exception {
+    String nobody = Service.freeAddress();
+    try (Service service = Service.start()) {
+      Elector elector = new Elector(client(nobody + "," + service.endpoint(), null));
+      try (Seat seat = elector.stand("orders").awaitSeat()) {
+        assertEquals(
+            "io.tenure WARNING cannot use " + nobody + ": connection refused; still trying",
+            next(nobody));
+      }
+    }
+  }
+
+  @Test
+  void replicasThatAllHangAreNamedWithoutTheWordsOfGrpc() throws Exception {
+    try (Service service = Service.start();
+        Service replica = service.startReplica()) {
+      service.pause();
+      replica.pause();
+      String endpoints = service.endpoint() + "," + replica.endpoint();
+      TenureClient client = client(endpoints, null);
+      new Elector(client).stand("orders");
+
+      for (Service one : List.of(service, replica)) {
+        assertEquals(
+            "io.tenure WARNING cannot use " + one.endpoint() + ": no answer; still trying",
+            next(one.endpoint()));
+      }
+      service.resume();
+      replica.resume();
+    }
+  }
+
+  @Test
   void aProxyForWebPagesIsNotUsed() throws Exception {
     try (Service service = Service.start()) {
       System.setProperty("https.proxyHost", "127.0.0.1");
