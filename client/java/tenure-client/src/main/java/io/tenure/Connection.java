@@ -244,7 +244,9 @@ final class Connection implements AutoCloseable {
   private ServiceException refuse(ServiceException error, List<ServiceChoice.Answer> answers) {
     for (int i = 0; i < answers.size(); i++) {
       ServiceException refusal = answers.get(i).error();
-      boolean isRefused = refusal != null && !refusal.isTransient();
+      boolean isRefused =
+          refusal != null
+              && (refusal.code() == Status.Code.UNIMPLEMENTED || !refusal.isTransient());
       if (error.isOfAnotherService() || !isRefused) continue;
       inUse = i; // the call itself will say more: it is not permitted, or Identify is too new
       return null;

@@ -33,6 +33,7 @@ record Reason(String kind, String details) {
   static Reason of(ServiceException error, boolean connected) {
     Reason reason = ofCauses(error.getCause());
     if (reason != null) return reason;
+    if (error.isHttp()) return new Reason(NO_GRPC + " (is it an HTTP port?)", "");
     String details = error.details().lines().findFirst().orElse("");
     return switch (error.code()) {
       case DEADLINE_EXCEEDED -> new Reason("no answer", "");

@@ -20,6 +20,10 @@ public final class ServiceException extends TenureException {
 
   private static final Set<Status.Code> TRANSIENT =
       Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED, Status.Code.CANCELLED);
+
+  /** What gRPC's text begins with. */
+  private static final Set<String> HTTP = Set.of("HTTP status code", "missing GRPC status");
+
   private static final Set<Status.Code> IN_DOUBT =
       Set.of(Status.Code.UNKNOWN, Status.Code.INTERNAL);
   private static final Set<Status.Code> FOR_NOW =
@@ -141,10 +145,21 @@ public final class ServiceException extends TenureException {
 
   /** The same request may go well later or elsewhere. */
   boolean isTransient() {
+    if (isNotTenure()) return true;
     if (code == Status.Code.RESOURCE_EXHAUSTED) {
       return reason.isEmpty() || reason.equals("OVERLOADED");
     }
     return TRANSIENT.contains(code);
+  }
+
+  /** The server speaks HTTP without gRPC, or does not know the calls: another may be Tenure. */
+  boolean isNotTenure() {
+    return reason.isEmpty() && (code == Status.Code.UNIMPLEMENTED || isHttp());
+  }
+
+  /** An answer in HTTP that is none of gRPC. */
+  boolean isHttp() {
+    return reason.isEmpty() && HTTP.stream().anyMatch(details::startsWith);
   }
 
   /** The replica is of another service: no other than a reason to use another replica. */

@@ -262,12 +262,20 @@ class MessagesTest {
   }
 
   @Test
-  void aServerThatIsNotTenureIsNamed() throws Exception {
-    String election = "orders of " + System.nanoTime();
-    new Elector(client(serve(InsecureServerCredentials.create()), null)).stand(election);
+  void aServerThatIsNotTenureIsNamedAndAnotherOneIsUsed() throws Exception {
+    String other = serve(InsecureServerCredentials.create());
+    try (Service service = Service.start()) {
+      service.stop();
+      Elector elector = new Elector(client(other + "," + service.endpoint(), null));
+      Candidacy candidacy = elector.stand("orders");
 
-    assertEquals(
-        "io.tenure WARNING cannot campaign in " + election + ": it is not Tenure", next(election));
+      assertEquals(
+          "io.tenure WARNING cannot use " + other + ": it is not Tenure; still trying",
+          next("cannot use " + other));
+      service.restart();
+
+      assertEquals(1, candidacy.awaitSeat().term());
+    }
   }
 
   @Test

@@ -210,10 +210,12 @@ class ObserverTest {
     try {
       Observer.Builder builder = Observer.builder().endpoints("127.0.0.1:" + server.getPort());
       List<Told> retrying = new ArrayList<>();
-      for (String code : List.of("UNAUTHENTICATED", "UNKNOWN", "INTERNAL", "RESOURCE_EXHAUSTED")) {
+      for (String code :
+          List.of(
+              "UNAUTHENTICATED", "UNKNOWN", "INTERNAL", "RESOURCE_EXHAUSTED", "UNIMPLEMENTED")) {
         retrying.add(observe(builder.names(code)));
       }
-      for (String code : List.of("PERMISSION_DENIED", "INVALID_ARGUMENT", "UNIMPLEMENTED")) {
+      for (String code : List.of("PERMISSION_DENIED", "INVALID_ARGUMENT")) {
         assertEquals("failed", observe(builder.names(code)).next());
       }
       for (Told told : retrying) {
