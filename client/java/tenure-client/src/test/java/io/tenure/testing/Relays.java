@@ -19,6 +19,7 @@ public final class Relays implements AutoCloseable {
   private final List<ServerSocket> listeners = new ArrayList<>();
   private final Set<Socket> open = new HashSet<>(); // these under this
   private int opened;
+  private volatile boolean isHanging;
 
   /** To each of them. */
   public Relays(Service... replicas) throws IOException {
@@ -43,6 +44,11 @@ public final class Relays implements AutoCloseable {
       if (System.nanoTime() - begun > PATIENCE_NS) throw new AssertionError(open.size() + " left");
       wait(100);
     }
+  }
+
+  /** From now on nothing passes, and no connection ends. */
+  public void hang() {
+    isHanging = true;
   }
 
   @Override
@@ -87,7 +93,10 @@ public final class Relays implements AutoCloseable {
         to;
         InputStream in = from.getInputStream();
         OutputStream out = to.getOutputStream()) {
-      in.transferTo(out);
+      byte[] bytes = new byte[8192];
+      for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
+        if (!isHanging) out.write(bytes, 0, read);
+      }
     } finally {
       synchronized (this) {
         open.remove(counted);
