@@ -39,6 +39,7 @@ class Relays extends EventEmitter {
       socket.pipe(onward).pipe(socket);
       socket.on("error", () => {});
       onward.on("error", () => {});
+      onward.on("close", () => socket.destroy());
       socket.on("close", () => {
         onward.destroy();
         this.open--;
