@@ -93,6 +93,9 @@ void Auditor::Audit(const LockSet& locks, const std::set<ElectionName>& may_be_v
     }
     const auto item = locks.elections.find(name);
     const bool campaigned = !everything && item != locks.elections.end() && item->second.create;
+    if (!everything && item != locks.elections.end() && !campaigned) {
+      AuditWithdrawals(state, item->second.sessions);
+    }
     AuditElection(state, now, campaigned, may_be_vacant);
   }
   AuditSets(now);
@@ -428,6 +431,25 @@ void Auditor::AuditQueue(const Known& before, const ElectionState& after,
     if (!excused) {
       world_.Violate("{}: {} lost its place, which nobody asked for", name, NameOf(id));
     }
+  }
+}
+
+// The transaction has a command of each of these sessions, and none of them is a Campaign.
+void Auditor::AuditWithdrawals(const ElectionState& after, const std::vector<SessionId>& named) {
+  const auto known = elections_.find(after.election.name);
+  const auto& leader = after.election.leader;
+  if (known == elections_.end() || !leader) return;
+  const auto place = known->second.queue.find(leader->session);
+  const PlaceKey key{after.election.name, leader->session};
+  const bool other_command =
+      std::ranges::count(named, leader->session) == 0 || world_.asked.resigned.contains(key);
+  if (place == known->second.queue.end() || other_command) return;
+  const auto withdrawn = world_.asked.withdrawn.find(key);
+  const bool its_only_one = withdrawn != world_.asked.withdrawn.end() &&
+                            withdrawn->second == std::set{place->second.call_id.value};
+  if (its_only_one) {
+    world_.Violate("{} was given to {}, whose call was withdrawn", key.election.bytes,
+                   NameOf(key.session));
   }
 }
 

@@ -109,6 +109,7 @@ class Auditor {
                   const TransactionState& now, bool campaigned);
   // A client that asked for a set has all of it, once it has any of it.
   void AuditSets(const TransactionState& now);
+  void AuditWithdrawals(const ElectionState& after, const std::vector<SessionId>& named);
   [[nodiscard]] bool AskedToResign(const PlaceKey& place, Term term) const;
   [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, CallId call_id) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/law.h"
 #include "tests/sim/world.h"
 
 namespace tenure::sim {
@@ -173,6 +174,29 @@ void MatchAnyCall(TransactionState& transaction, const World& world) {
   };
   for (auto& [name, state] : transaction.elections) {
     for (Candidacy& candidacy : state.queue) latest(name, candidacy.session, candidacy.call_id);
+  }
+}
+
+bool IsWithdrawn(const World& world, const ElectionName& name, const SessionId& session,
+                 CallId call_id) {
+  const auto withdrawn = world.asked.withdrawn.find({name, session});
+  return withdrawn != world.asked.withdrawn.end() && withdrawn->second.contains(call_id.value);
+}
+
+void ResignWithdrawnSeats(TransactionState& transaction, const World& world) {
+  for (const auto& [name, state] : transaction.elections) {
+    const auto& leader = state.election.leader;
+    if (!leader || !IsWithdrawn(world, name, leader->session, leader->call_id)) continue;
+    (void)Apply(transaction, {}, Resign{name, leader->session, {}});
+  }
+}
+
+void FillSeatsBeforeWithdrawals(TransactionState& transaction, const World& world) {
+  for (const auto& [name, state] : transaction.elections) {
+    const bool withdrawn = std::ranges::any_of(state.queue, [&](const Candidacy& candidacy) {
+      return IsWithdrawn(world, name, candidacy.session, candidacy.call_id);
+    });
+    if (withdrawn) (void)Apply(transaction, {}, Reconcile{name, {}});
   }
 }
 
@@ -354,6 +378,11 @@ std::vector<Mutation> MakeMutations() {
       MiscountTheQueue;
   add("any-call", "which nobody asked for", "a Withdraw takes back another call's place")
       .before_law = MatchAnyCall;
+  add("withdraw-seat", "was resigned, which nobody asked for",
+      "a Withdraw ends the term that its call was granted")
+      .before_law = ResignWithdrawnSeats;
+  add("withdraw-late", "whose call was withdrawn", "a Withdraw fills the seat before it withdraws")
+      .before_law = FillSeatsBeforeWithdrawals;
   add("half-lease", "believes in it", "a renewal buys half a lease").after_law = HalveLeases;
   add("expire-early", "before its time", "a session expires before its time").before_law =
       ExpireEarly;
