@@ -5,6 +5,8 @@
 namespace tenure {
 namespace {
 
+constexpr uint64_t kEpochStepMax = uint64_t{1} << 32;
+
 // What contradicts the memory; empty if nothing does.
 std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight) {
   for (size_t partition = 0; partition < memory.seen.size(); ++partition) {
@@ -23,8 +25,11 @@ std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight
 }  // namespace
 
 bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight) {
-  return sight.latest && !memory.session_key.empty() && !sight.session_key.empty() &&
-         sight.session_key != memory.session_key;
+  const bool other_key = !memory.session_key.empty() && !sight.session_key.empty() &&
+                         sight.session_key != memory.session_key;
+  // A database that was wiped gets a new key after its terms were raised.
+  const bool same_history = sight.remembered && sight.remembered->token == memory.token;
+  return other_key && !same_history;
 }
 
 Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
@@ -54,7 +59,7 @@ Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
 Epoch NextEpoch(const HistoryMemory& memory, const HistorySight& sight, Epoch::State state,
                 uint64_t token) {
   const uint64_t latest = sight.latest ? sight.latest->number : 0;
-  return {.number = std::max(latest, memory.epoch) + 1,
+  return {.number = std::max(latest, memory.epoch) + 1 + token % kEpochStepMax,
           .token = token,
           .server = sight.server.history,
           .lossless = sight.server.lossless,

@@ -30,8 +30,10 @@ struct Epoch {
     kRepaired = 2,  // open, and all terms in it are higher than any before
   };
 
-  uint64_t number = 0;  // from 1, rising
-  uint64_t token = 0;   // random: two histories may both have an epoch of this number
+  // Rises by random steps, so that no two histories have an epoch of the same number, unless one is
+  // a copy of the other: whoever compares a number need not compare the token.
+  uint64_t number = 0;
+  uint64_t token = 0;  // random, like the step to its number
   // The server or cluster whose history continues here. Compared, not parsed.
   std::string server = {};
   // Any server that is promoted in its place has all of its commits.
@@ -90,7 +92,8 @@ struct Judgement {
   std::string why = {};  // for the log; empty if nothing was lost
 };
 
-// Whether this is another service's database, with a history that is not the remembered one.
+// Whether this is another service's database: neither its key nor its history is the remembered
+// one. It must not be used, as a process works for one service as long as it lives.
 [[nodiscard]] bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight);
 
 [[nodiscard]] Judgement Judge(const HistoryMemory& memory, const HistorySight& sight);

@@ -40,12 +40,13 @@ TEST(LineageTest, ANewDatabaseBegins) {
 
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
   const Epoch first = NextEpoch({}, sight, Epoch::State::kOpen, 7);
-  EXPECT_EQ(first, (Epoch{.number = 1, .token = 7, .server = "a", .began_at = {Duration(5)}}));
+  EXPECT_EQ(first, (Epoch{.number = 8, .token = 7, .server = "a", .began_at = {Duration(5)}}));
 }
 
 TEST(LineageTest, AnotherServiceHasAnotherKeyAndAHistoryOfItsOwn) {
   HistoryMemory memory = kMemory;
   HistorySight sight = Sight();
+  sight.remembered.reset();
   EXPECT_FALSE(IsAnotherService(memory, sight));
   memory.session_key = "a";
   EXPECT_FALSE(IsAnotherService(memory, sight)) << "no replica has used it yet";
@@ -54,8 +55,10 @@ TEST(LineageTest, AnotherServiceHasAnotherKeyAndAHistoryOfItsOwn) {
   sight.session_key = "b";
   EXPECT_TRUE(IsAnotherService(memory, sight));
   EXPECT_FALSE(IsAnotherService({}, sight));
-  sight.latest.reset();
-  EXPECT_FALSE(IsAnotherService(memory, sight)) << "it was made in place of the one that is known";
+  sight.remembered = Sight().remembered;
+  EXPECT_FALSE(IsAnotherService(memory, sight)) << "it was wiped, and repaired since";
+  sight.remembered->token = 99;
+  EXPECT_TRUE(IsAnotherService(memory, sight));
 }
 
 TEST(LineageTest, APositionBehindWhatWasSeenIsALoss) {
@@ -73,7 +76,7 @@ TEST(LineageTest, AWipedDatabaseIsALoss) {
   sight.offsets = {};
 
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
-  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 4U);
+  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 11U);
 }
 
 // It went on for itself, and so its offsets may have overtaken what was seen.
@@ -99,7 +102,7 @@ TEST(LineageTest, AServerPromotedInPlaceOfALosslessOneBegins) {
 
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kBegins);
   EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
-  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).number, 4U);
+  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).number, 11U);
 
   --sight.offsets[0];
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << "it promised too much";
@@ -133,7 +136,7 @@ TEST(LineageTest, ALossThatCameBackFromABackupIsANewOne) {
   sight.remembered.reset();
 
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost);
-  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 4U);
+  EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kLost, 7).number, 11U);
 }
 
 TEST(LineageTest, AfterARepairWhatWasLostMattersNoMore) {

@@ -106,6 +106,9 @@ class Store : public LawStore, public OperatorStore {
   // From now on, all but AgreeOnHistory and what is about the schema is done on the server
   // of this number, or refused. Before the first call of this, any server will do.
   virtual void StayOn(uint64_t server) = 0;
+  // The server in use has the wrong database. Until the next StayOn, nothing but AgreeOnHistory and
+  // what is about the schema is done anywhere; another server is preferred from now on.
+  virtual void LeaveServer() = 0;
 
   // The key from which the ids of this database's sessions are derived: random, and never
   // changed. The first call creates it.

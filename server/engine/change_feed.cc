@@ -154,7 +154,9 @@ bool ChangeFeed::ReadAll() {
 
 std::optional<Partitions> ChangeFeed::ReadPartitions() {
   for (bool rejoined = false;; rejoined = true) {
-    if (const auto point = lineage_.point()) {
+    // Once it was out of reach, the database may be another one, however well its numbers fit.
+    const auto point = rejoined || !rejoining_ ? lineage_.point() : std::nullopt;
+    if (point) {
       const SteadyTime asked = scheduler_.Now();
       const auto partitions = store_.ReadPartitions();
       ObserveSeconds(metrics_.database_seconds[Operation::kPoll], scheduler_.Now() - asked);

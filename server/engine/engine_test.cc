@@ -570,69 +570,96 @@ TEST_F(EngineTest, AReplacedDatabaseIsReported) {
   EXPECT_TRUE(a_.Do(Stand("orders", "b")));
 }
 
-// A database that another service works on: bob leads in it, since its only change.
+// A database that another service works on: bob leads in it. Each of its partitions is further than
+// that of the test's database.
 struct OtherService {
   explicit OtherService(const Scheduler& time) : database(time) {
     EXPECT_TRUE(replica.engine.Start());
     replica.Run();
+    for (int i = 0; i < 100; ++i) {
+      const std::string election = "other/" + std::to_string(i);
+      EXPECT_TRUE(replica.Do(Stand(election, "bob")));
+    }
     EXPECT_TRUE(replica.Do(Stand("orders", "bob")));
+    before = database.store().ReadPartitions().value();
+  }
+  static EngineOptions Options() {
+    EngineOptions options;
+    options.seed = 7;
+    return options;
   }
   std::string Id() { return replica.engine.service_id(); }
   void ExpectUntouched() {
     const auto view = database.store().ReadElections({{"orders"}}).value().at({"orders"});
     EXPECT_EQ(view.election.term.value, 1u);
     EXPECT_TRUE(view.election.leader);
-    EXPECT_EQ(database.store().ReadPartitions().value().epoch, 1u);
+    const auto now = database.store().ReadPartitions().value();
+    EXPECT_EQ(now.epoch, before.epoch);
+    EXPECT_EQ(now.offsets, before.offsets);
   }
 
   Database database;
-  Replica replica{database.store()};
+  Replica replica{database.store(), Options()};
+  Partitions before;
 };
 
-TEST_F(EngineTest, TheDatabaseOfAnotherServiceIsUsedAsItIs) {
-  (void)a_.Do(Stand("orders", "a"));
-  (void)a_.Do(Leave("orders", "a"));
-  const Watching watching(a_.engine.hub(), {WatchElection{{"orders"}}});
+class OtherServiceTest : public EngineTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  // With the service that it serves as an option, or without.
+  Replica& Start() {
+    EngineOptions options;
+    if (GetParam()) options.service_id = a_.engine.service_id();
+    Replica& replica = world_.Add(options);
+    EXPECT_TRUE(replica.engine.Start());
+    replica.Run();
+    return replica;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Pinned, OtherServiceTest, ::testing::Bool(),
+                         [](const auto& it) { return it.param ? "Yes" : "No"; });
+
+TEST_P(OtherServiceTest, ItsDatabaseIsLeftAlone) {
+  Replica& replica = Start();
+  const std::string id = replica.engine.service_id();
+  (void)replica.Do(Stand("orders", "a"));
+  (void)replica.Do(Leave("orders", "a"));
+  const Watching watching(replica.engine.hub(), {WatchElection{{"orders"}}});
   OtherService other(a_.scheduler);
 
-  a_.store.Become(other.database.store());
-  world_.Advance(1s);
-
-  EXPECT_TRUE(a_.engine.Ready());
-  EXPECT_EQ(a_.engine.service_id(), other.Id());
-  EXPECT_THAT(watching.lines(), ElementsAre("reset"));
-  EXPECT_EQ(a_.metrics.database_resets.Value(), 0);
-  other.ExpectUntouched();
-}
-
-TEST_F(EngineTest, AReplicaOfAGivenServiceLeavesTheDatabaseOfAnotherAlone) {
-  EngineOptions options;
-  options.service_id = a_.engine.service_id();
-  Replica& pinned = world_.Add(options);
-  ASSERT_TRUE(pinned.engine.Start());
-  pinned.Run();
-  (void)pinned.Do(Stand("orders", "a"));
-  (void)pinned.Do(Leave("orders", "a"));
-  OtherService other(a_.scheduler);
-
-  pinned.store.Become(other.database.store());
+  replica.store.Become(other.database.store());
   world_.Advance(kLease + 2s);
 
-  EXPECT_FALSE(pinned.engine.Ready());
-  EXPECT_THAT(pinned.engine.status().why_not,
+  EXPECT_FALSE(replica.engine.Ready());
+  EXPECT_THAT(replica.engine.status().why_not,
               HasSubstr("the database belongs to service " + other.Id()));
-  EXPECT_THAT(pinned.Do(Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
-  EXPECT_EQ(pinned.engine.ExposeMetrics().find("\ntenure_service_info{"), std::string::npos);
-  EXPECT_EQ(pinned.metrics.database_resets.Value(), 0);
+  EXPECT_THAT(replica.Do(Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_EQ(replica.engine.ExposeMetrics().find("\ntenure_service_info{"), std::string::npos);
+  EXPECT_EQ(replica.metrics.database_resets.Value(), 0);
+  EXPECT_THAT(watching.lines(), IsEmpty());
   other.ExpectUntouched();
 
-  pinned.store.Become(world_.store());
+  replica.store.Become(world_.store());
   world_.Advance(1s);
 
-  EXPECT_TRUE(pinned.engine.Ready());
-  EXPECT_EQ(pinned.engine.service_id(), options.service_id);
-  EXPECT_THAT(pinned.engine.ExposeMetrics(),
-              HasSubstr("\ntenure_service_info{service_id=\"" + options.service_id + "\"} 1"));
+  EXPECT_TRUE(replica.engine.Ready());
+  EXPECT_EQ(replica.engine.service_id(), id);
+  EXPECT_THAT(replica.engine.ExposeMetrics(),
+              HasSubstr("\ntenure_service_info{service_id=\"" + id + "\"} 1"));
+}
+
+TEST_F(EngineTest, TermsAreNotRaisedInTheDatabaseOfAnotherService) {
+  (void)a_.Do(Stand("orders", "a"));
+  Database wiped(a_.scheduler);
+  OtherService other(a_.scheduler);
+  a_.store.Become(wiped.store());
+  world_.Advance(kLease - 1s);
+  ASSERT_EQ(a_.metrics.database_resets.Value(), 1);
+
+  a_.store.Become(other.database.store());
+  world_.Advance(kLease + 2s);
+
+  other.ExpectUntouched();
 }
 
 TEST_F(EngineTest, AReplicaOfAGivenServiceStartsWithNoOther) {

@@ -19,9 +19,6 @@ constexpr Duration kTurn = std::chrono::seconds(30);
 // it may have renewed leases.
 constexpr Duration kNoticedByAll = std::chrono::seconds(1);
 
-// Of no server.
-constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
-
 }  // namespace
 
 Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
@@ -34,36 +31,43 @@ Lineage::Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnL
       random_(seed),
       me_(random_() | 1) {}
 
+std::optional<Error> Lineage::WhyNot(const HistoryMemory& memory, const HistorySight& seen) const {
+  if (auto wrong = WrongService(seen.session_key, service_id_)) return wrong;
+  if (!IsAnotherService(memory, seen)) return std::nullopt;
+  return ReplacedService(seen.session_key, memory.session_key);
+}
+
 Result<void> Lineage::Join() {
   HistoryMemory memory;
   {
     const MutexLock lock(mutex_);
     memory = memory_;
   }
+  // First without a lock, for the sake of another service that works on this database.
+  const auto key = store_.FindSessionKey();
+  if (!key) return tl::unexpected(key.error());
+  std::optional<Error> wrong = WrongService(key->value_or(""), service_id_);
+  if (!refused_key_.empty() && key->value_or("") == refused_key_) wrong = wrong_service();
+  if (wrong) return Refuse(*wrong);
   Judgement judgement;
   std::optional<Epoch> begun;
-  std::optional<Error> wrong;
-  bool another = false;
   const auto decide = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
-    wrong = WrongService(seen.session_key, service_id_);
+    wrong = WhyNot(memory, seen);
+    if (wrong) refused_key_ = seen.session_key;
     if (wrong) return tl::unexpected(*wrong);
-    another = IsAnotherService(memory, seen);
-    const HistoryMemory known = another ? HistoryMemory() : memory;
-    judgement = Judge(known, seen);
+    judgement = Judge(memory, seen);
     begun.reset();
     if (judgement.verdict == Verdict::kBegins) {
-      begun = NextEpoch(known, seen, Epoch::State::kOpen, random_());
+      begun = NextEpoch(memory, seen, Epoch::State::kOpen, random_());
     }
     if (judgement.verdict == Verdict::kLost) {
-      begun = NextEpoch(known, seen, Epoch::State::kLost, random_());
+      begun = NextEpoch(memory, seen, Epoch::State::kLost, random_());
     }
     return begun;
   };
   const auto sight = store_.AgreeOnHistory(memory.epoch, decide);
-  if (!sight) {
-    if (wrong) Refuse(*wrong);
-    return tl::unexpected(sight.error());
-  }
+  if (wrong) return Refuse(*wrong);
+  if (!sight) return tl::unexpected(sight.error());
   const Epoch& epoch = begun ? *begun : *sight->latest;
   if (epoch.state == Epoch::State::kLost) {
     if (open_ || memory.epoch != epoch.number) Lose(judgement, epoch);
@@ -73,29 +77,30 @@ Result<void> Lineage::Join() {
   store_.StayOn(sight->server.number);
   Greet(sight->server);
   const bool knew_another = memory.epoch > 0 && memory.token != epoch.token;
-  if (knew_another && !another && epoch.state == Epoch::State::kRepaired) SayRaised(epoch);
-  if (another || (memory.epoch > 0 && sight->repaired > memory.epoch)) ++repairs_;
+  if (knew_another && epoch.state == Epoch::State::kRepaired) SayRaised(epoch);
+  if (memory.epoch > 0 && sight->repaired > memory.epoch) ++repairs_;
   if (epoch.state != Epoch::State::kLost) open_ = true;
   return {};
 }
 
-void Lineage::Refuse(const Error& wrong) {
+Result<void> Lineage::Refuse(const Error& wrong) {
   open_ = false;
-  store_.StayOn(kNowhere);
+  store_.LeaveServer();
   const MutexLock lock(mutex_);
   if (!wrong_service_) LogError("another service's database is not used", {{"why", wrong.message}});
   wrong_service_ = wrong;
+  return tl::unexpected(wrong);
 }
 
 void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
   const MutexLock lock(mutex_);
   // In the same epoch nothing that was seen since may be forgotten.
   const bool same = memory_.epoch == epoch.number && memory_.token == epoch.token &&
-                    memory_.session_key == sight.session_key;
+                    (sight.session_key.empty() || memory_.session_key == sight.session_key);
   if (!same) memory_.seen = {};
   memory_.epoch = epoch.number;
   memory_.token = epoch.token;
-  memory_.session_key = sight.session_key;
+  if (!sight.session_key.empty()) memory_.session_key = sight.session_key;
   if (std::exchange(wrong_service_, std::nullopt)) ++repairs_;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
     memory_.seen[i] = std::max(memory_.seen[i], sight.offsets[i]);
@@ -150,23 +155,24 @@ void Lineage::SayRaised(const Epoch& epoch) {
                                        {"what", raised.detail}});
 }
 
-Result<std::optional<Duration>> Lineage::TakeTurn() {
-  uint64_t lost = 0;
+Result<std::optional<Lineage::Turn>> Lineage::TakeTurn() {
+  HistoryMemory memory;
   Duration longest_lease;
   {
     const MutexLock lock(mutex_);
-    lost = memory_.epoch;
+    memory = memory_;
     longest_lease = longest_lease_;
   }
   std::optional<Duration> wait;
-  const auto take = [&](const HistorySight& seen) {
+  const auto take = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
     wait.reset();
+    if (auto wrong = WhyNot(memory, seen)) return tl::unexpected(*std::move(wrong));
     std::optional<Epoch> epoch = seen.latest;
-    if (!epoch || epoch->number != lost || epoch->state != Epoch::State::kLost) {
-      return std::optional<Epoch>();
+    if (!epoch || epoch->number != memory.epoch || epoch->state != Epoch::State::kLost) {
+      return std::nullopt;
     }
     const bool free = epoch->repairer == 0 || epoch->repair_until <= seen.now;
-    if (epoch->repairer != me_ && !free) return std::optional<Epoch>();
+    if (epoch->repairer != me_ && !free) return std::nullopt;
     epoch->repairer = me_;
     epoch->repair_until = seen.now + kTurn;
     // By this replica's clock: the database's may be another one since the failover.
@@ -174,9 +180,10 @@ Result<std::optional<Duration>> Lineage::TakeTurn() {
            std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
     return epoch;
   };
-  const auto sight = store_.AgreeOnHistory(lost, take);
+  const auto sight = store_.AgreeOnHistory(memory.epoch, take);
   if (!sight) return tl::unexpected(sight.error());
-  return wait;
+  if (!wait) return std::nullopt;
+  return Turn{*wait, *sight};
 }
 
 Result<void> Lineage::KeepTurn() {
@@ -194,15 +201,13 @@ Result<void> Lineage::TryToRepair() {
   if (*schema != SchemaState::kCurrent) return {};
   const auto turn = TakeTurn();
   if (!turn) return tl::unexpected(turn.error());
-  if (!*turn || **turn > Duration(0)) return {};
+  if (!*turn || (*turn)->wait > Duration(0)) return {};
 
-  const auto raised = LookAtHistory(store_);
-  if (!raised) return tl::unexpected(raised.error());
   const auto bumped = BumpTerms(store_, {"tenured", "commits were lost: " + lost_why_},
                                 [this] { return KeepTurn(); });
   if (!bumped) return tl::unexpected(bumped.error());
   if (const auto kept = KeepTurn(); !kept) return kept;
-  const auto begun = BeginRepairedEpoch(store_, *raised);
+  const auto begun = BeginRepairedEpoch(store_, (*turn)->history);
   if (!begun) return begun;
   return Join();
 }

@@ -26,7 +26,8 @@ enum class OnLostCommits {
 
 class Lineage {
  public:
-  // `service_id` is that of the only database that may be used. Empty: any.
+  // `service_id` is that of the only database that may be used. Empty: the first one that is found,
+  // and from then on no other, except an empty one in its place.
   Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
           uint64_t seed, std::string service_id = {});
 
@@ -59,16 +60,22 @@ class Lineage {
   void SawSessionKey(const std::string& key);
 
  private:
-  // Stays away from a database until it is the right one.
-  void Refuse(const Error& wrong);
+  // Stays away from a database until it is the right one. Answers with the error.
+  Result<void> Refuse(const Error& wrong);
+  // Why the database that is seen must not be used. Nothing if it may be.
+  [[nodiscard]] std::optional<Error> WhyNot(const HistoryMemory& memory,
+                                            const HistorySight& seen) const;
   void Remember(const HistorySight& sight, const Epoch& epoch);
   void Lose(const Judgement& judgement, const Epoch& epoch);
   // Logs who raised the terms, and why.
   void SayRaised(const Epoch& epoch);
   void Greet(const ServerIdentity& server);
-  // Takes, or keeps, the turn to repair. Answers with how long to wait before; nothing if it is
-  // another replica's turn, or repaired already.
-  [[nodiscard]] Result<std::optional<Duration>> TakeTurn();
+  struct Turn {
+    Duration wait;  // before the terms may be raised
+    HistorySight history;
+  };
+  // Takes, or keeps, the turn to repair. Nothing if it is another replica's, or repaired already.
+  [[nodiscard]] Result<std::optional<Turn>> TakeTurn();
   // Errors: those of the store; kOverloaded if it is another replica's.
   [[nodiscard]] Result<void> KeepTurn();
 
@@ -77,6 +84,7 @@ class Lineage {
   Metrics& metrics_;
   const OnLostCommits on_lost_;
   const std::string service_id_;
+  std::string refused_key_;  // of the last database that was another service's
   std::mt19937_64 random_;
   const uint64_t me_;
   SteadyTime lost_at_{};  // when this replica learned of the last loss

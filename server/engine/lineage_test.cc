@@ -63,8 +63,8 @@ TEST_F(LineageUseTest, ReplicasShareAnEpoch) {
   ASSERT_TRUE(b_.lineage.Join());
 
   EXPECT_TRUE(a_.lineage.open());
-  EXPECT_EQ(a_.lineage.point()->epoch, 1U);
-  EXPECT_EQ(b_.lineage.point()->epoch, 1U);
+  EXPECT_GT(a_.lineage.point()->epoch, 0U);
+  EXPECT_EQ(b_.lineage.point()->epoch, a_.lineage.point()->epoch);
   EXPECT_TRUE(Commit(a_, Stand("orders", "a")));
   EXPECT_TRUE(Commit(b_, Stand("orders", "b")));
 }
@@ -207,9 +207,10 @@ TEST_F(LineageUseTest, AHistoryThatChangedWhileItsTermsWereRaisedIsNotOpened) {
   ASSERT_TRUE(BumpTerms(database_.store(), kOperator));
   Member other(old_.store(), time_, 3);
   ASSERT_TRUE(other.lineage.Join());
+  const uint64_t epoch = old_.store().ReadPartitions().value().epoch;
 
   EXPECT_THAT(BeginRepairedEpoch(old_.store(), *raised), FailsWith(Reason::kOverloaded));
-  EXPECT_EQ(old_.store().ReadPartitions().value().epoch, 1U);
+  EXPECT_EQ(old_.store().ReadPartitions().value().epoch, epoch);
   EXPECT_TRUE(BeginRepairedEpoch(database_.store(), *raised));
 }
 

@@ -34,4 +34,10 @@ std::optional<Error> WrongService(std::string_view session_key, const std::strin
                                               "; correct --store or --service-id"};
 }
 
+Error ReplacedService(std::string_view found, std::string_view served) {
+  return {Reason::kStoreUnavailable, "the database belongs to service " + ServiceIdOf(found) +
+                                         ", and this replica serves " + ServiceIdOf(served) +
+                                         "; correct --store, or restart it to serve the other"};
+}
+
 }  // namespace tenure::engine

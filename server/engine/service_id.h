@@ -18,5 +18,8 @@ namespace tenure::engine {
 // `wanted` may be (empty: any). Nothing if it may be used.
 [[nodiscard]] std::optional<Error> WrongService(std::string_view session_key,
                                                 const std::string& wanted);
+// The error of a process that has served the database with the key `served`, and now finds the one
+// with the key `found` in its place.
+[[nodiscard]] Error ReplacedService(std::string_view found, std::string_view served);
 
 }  // namespace tenure::engine

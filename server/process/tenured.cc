@@ -87,7 +87,10 @@ tl::expected<void, SchemaFault> PrepareSchema(Store& store, const ServerConfig& 
     const auto key = store.FindSessionKey();
     if (!key) return away(key.error());
     const auto wrong = engine::WrongService(key->value_or(""), config.service_id);
-    if (wrong) return away(*wrong);
+    if (wrong) {
+      store.LeaveServer();
+      return away(*wrong);
+    }
   }
   auto state = store.CheckSchema();
   if (!state) return away(state.error());

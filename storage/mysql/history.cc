@@ -43,7 +43,6 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
     if (!decided) {
       refused = decided.error();
       connection.Run({query::kRollback});
-      loan.LeaveServer();  // another one of the list may be right
       return sight;
     }
     const std::optional<Epoch>& epoch = *decided;

@@ -42,6 +42,8 @@ Result<Committed> MySqlStore::Transact(const LockSet& locks, const CommitRules& 
 
 void MySqlStore::StayOn(uint64_t server) { runner_.StayOn(server); }
 
+void MySqlStore::LeaveServer() { runner_.LeaveServer(); }
+
 StoreActivity MySqlStore::Activity() const { return runner_.Activity(); }
 
 Result<void> MySqlStore::Ping() {

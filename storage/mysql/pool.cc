@@ -1,6 +1,7 @@
 #include "storage/mysql/pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr std::chrono::seconds kSearchPatience{2};
 // A load-balancing proxy may connect us to a different server. Maximum attempts to reach
 // the one that is used.
 constexpr int kConnectTries = 4;
+
+// Of no server.
+constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
 
 std::string NameOf(const Address& address) {
   return address.host + ":" + std::to_string(address.port);
@@ -197,7 +201,7 @@ bool Pool::ConnectTo(const Choice& choice, Slot& slot) {
 void Pool::Choose(Slot& slot) {
   std::string reasons;  // of each address, in the order of the URL
   int code = 0;
-  for (const Address& address : addresses_) {
+  for (const Address& address : InOrder()) {
     try {
       auto connection = logins_.LogIn(address);
       const Server& server = connection->server();
@@ -223,6 +227,14 @@ void Pool::Choose(Slot& slot) {
   throw MySqlError(MySqlError::Kind::kAway, code, reasons);
 }
 
+std::vector<Address> Pool::InOrder() const {
+  std::vector<Address> addresses = addresses_;
+  const MutexLock lock(mutex_);
+  std::ranges::stable_partition(addresses,
+                                [this](const Address& address) { return address != last_resort_; });
+  return addresses;
+}
+
 std::string Pool::Addresses() const {
   std::string all;
   for (const Address& address : addresses_) {
@@ -230,6 +242,14 @@ std::string Pool::Addresses() const {
     all += NameOf(address);
   }
   return all;
+}
+
+void Pool::LeaveServer() {
+  stay_on_ = kNowhere;
+  const MutexLock lock(mutex_);
+  if (!choice_) return;
+  last_resort_ = choice_->address;
+  choice_.reset();
 }
 
 void Pool::Leave(uint64_t choice) {

@@ -74,6 +74,9 @@ class Pool {
   // From now on, connections are lent only to the server of this number, a slot's `choice`, except
   // to those who say that any will do. Thread-safe.
   void StayOn(uint64_t choice) { stay_on_ = choice; }
+  // The server in use is the last to be tried from now on, and until the next StayOn, connections
+  // are lent only to those who say that any will do. Thread-safe.
+  void LeaveServer();
 
   // Waits a bounded time for a slot, without the connection that the server may have ended for its
   // silence, or that leads to a server that was left. Throws kAway if none came free. Thread-safe.
@@ -121,6 +124,8 @@ class Pool {
   void Choose(Slot& slot);
   void Drop(Slot& slot);
   void Leave(uint64_t choice);
+  // The addresses as they are to be tried.
+  [[nodiscard]] std::vector<Address> InOrder() const;
   [[nodiscard]] std::optional<Choice> Chosen() const;
   [[nodiscard]] std::string Addresses() const;  // for people
   void Return(Slot& slot);
@@ -134,6 +139,7 @@ class Pool {
   std::vector<Slot*> free_ TENURE_GUARDED_BY(mutex_);  // the last returned is lent first
   std::optional<Choice> choice_ TENURE_GUARDED_BY(mutex_);
   std::string node_ TENURE_GUARDED_BY(mutex_);  // of the last choice
+  std::optional<Address> last_resort_ TENURE_GUARDED_BY(mutex_);
   uint64_t choices_ TENURE_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> stay_on_ = 0;                 // 0: anywhere
   bool searching_ TENURE_GUARDED_BY(mutex_) = false;  // somebody has the turn

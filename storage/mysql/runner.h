@@ -78,6 +78,7 @@ class Runner {
   }
 
   void StayOn(uint64_t server) { pool_.StayOn(server); }
+  void LeaveServer() { pool_.LeaveServer(); }
   [[nodiscard]] StoreActivity Activity() const;
 
  private:

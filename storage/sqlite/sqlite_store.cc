@@ -73,6 +73,7 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
 }
 
 void SqliteStore::StayOn(uint64_t) {}  // there is only one
+void SqliteStore::LeaveServer() {}
 
 StoreActivity SqliteStore::Activity() const {
   const size_t all = reader_ ? 2 : 1;

@@ -64,6 +64,7 @@ class SqliteStore final : public Store {
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
   void StayOn(uint64_t) override;
+  void LeaveServer() override;
   StoreActivity Activity() const override;
   Result<void> Ping() override;
   Result<SchemaState> CheckSchema() override;

@@ -213,6 +213,10 @@ class FaultyStore final : public Store {
     const std::lock_guard lock(mutex_);
     store_->StayOn(server);
   }
+  void LeaveServer() override {
+    const std::lock_guard lock(mutex_);
+    store_->LeaveServer();
+  }
   Result<std::string> SessionKey() override {
     return Call<std::string>("SessionKey", [](Store& store) { return store.SessionKey(); });
   }
