@@ -317,6 +317,7 @@ func (l *loop) survey(call uint64, patience time.Duration, now machine.Time, don
 				delete(l.calls, call)
 				done(found, now)
 			}
+			go found.hearRest()
 		})
 	}()
 }

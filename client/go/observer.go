@@ -250,6 +250,7 @@ func (o *Observer) ask(ctx context.Context, connection *connection) func() surve
 // settle takes in a survey. The error is that of membership.choose, or errServiceReplaced.
 func (o *Observer) settle(connection *connection, found survey) error {
 	replaced, err := o.membership.choose(found)
+	go found.hearRest()
 	if err != nil {
 		return err
 	}

@@ -146,6 +146,7 @@ type survey struct {
 	answers   []machine.Answer
 	withoutID bool         // one of them answered, but did not say
 	failures  []unanswered // of those that cannot be used
+	hearRest  func()       // waits for the others; to be called once the survey was taken in
 }
 
 // unanswered is the error of a replica that did not say to which service it belongs.
@@ -156,8 +157,8 @@ type unanswered struct {
 
 func (u *unanswered) Error() string { return u.err.Error() }
 
-// identify asks replicas at once, until more than half of them agree, or the context ends. It cancels the context when
-// all have answered. Until then, late is called with what the others say, by a goroutine.
+// identify asks replicas at once, until more than half of them agree, or the context ends. hearRest cancels the
+// context when all have answered. Until then, it calls late with what the others say.
 func identify(ctx context.Context, cancel func(), replicas []replica, pinned string, late func(which int, id string, err error)) survey {
 	type said struct {
 		which    int
@@ -190,13 +191,13 @@ func identify(ctx context.Context, cancel func(), replicas []replica, pinned str
 			break
 		}
 	}
-	go func() {
+	found.hearRest = func() {
 		defer cancel()
 		for ; left > 0; left-- {
 			one := <-heard
 			late(one.which, one.response.GetServiceId(), one.err)
 		}
-	}()
+	}
 	return found
 }
 

@@ -24,6 +24,7 @@ final class Survey {
   private final ServiceChoice.Answer[] answers; // null: none yet; these under this
   private final Map<String, Integer> votes = new HashMap<>();
   private int missing;
+  private boolean isOver;
   private final CompletableFuture<List<ServiceChoice.Answer>> end = new CompletableFuture<>();
 
   private Survey(List<Replica> replicas, String pinned, BiConsumer<Replica, String> late) {
@@ -84,7 +85,8 @@ final class Survey {
       missing--;
       int agreed = id == null ? 0 : votes.merge(id, 1, Integer::sum);
       boolean isMajority = 2 * agreed > answers.length && (pinned == null || pinned.equals(id));
-      if (missing > 0 && !isMajority) return;
+      if (!isOver && missing > 0 && !isMajority) return;
+      isOver = true;
       taken = new ArrayList<>();
       for (int i = 0; i < answers.length; i++) {
         ServiceChoice.Answer none =

@@ -370,8 +370,17 @@ class MessagesTest {
     String slow = serveSlowStranger(id, chosen);
     String warning = slow + " belongs to service " + id + ", not to ";
     try (Service service = Service.start();
-        Service replica = service.startReplica()) {
-      String endpoints = String.join(",", slow, service.endpoint(), replica.endpoint());
+        Service replica = service.startReplica();
+        Service third = service.startReplica();
+        ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      String endpoints =
+          String.join(
+              ",",
+              slow,
+              service.endpoint(),
+              replica.endpoint(),
+              third.endpoint(),
+              "127.0.0.1:" + silent.getLocalPort());
       try (TimedLocks locks = TimedLocks.builder().endpoints(endpoints).build();
           Observer observer = Observer.builder().endpoints(endpoints).names("orders").build()) {
         locks.tryLock("backup", Duration.ofHours(1)).orElseThrow();
