@@ -5,10 +5,12 @@
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "tls/peer_certificates.h"
+#include "tls/pem_files.h"
 
 namespace tenure {
 namespace {
@@ -18,8 +20,15 @@ constexpr unsigned kRefreshSeconds = 1;
 // minutes before it uses the connection.
 constexpr char kHealthService[] = "/grpc.health.v1.Health";
 
-void RequireReadable(const std::string& path) {
-  if (!path.empty() && !std::ifstream(path)) throw std::invalid_argument("cannot read " + path);
+void Require(const std::string& path,
+             std::optional<std::string> (*fault_of)(const std::string& path)) {
+  const auto fault = path.empty() ? std::nullopt : fault_of(path);
+  if (fault) throw std::invalid_argument(*fault);
+}
+
+std::optional<std::string> FaultOfToken(const std::string& path) {
+  if (std::ifstream(path)) return std::nullopt;
+  return "cannot read " + path;
 }
 
 class TokenOfFile final : public grpc::MetadataCredentialsPlugin {
@@ -56,9 +65,10 @@ std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& optio
     throw std::invalid_argument(
         "a client certificate and its private key need each other: give both or neither");
   }
-  for (const auto& path : {options.ca, options.certificate, options.key, options.token}) {
-    RequireReadable(path);
-  }
+  Require(options.ca, tls::FaultOfCertificates);
+  Require(options.certificate, tls::FaultOfCertificates);
+  Require(options.key, tls::FaultOfKey);
+  Require(options.token, FaultOfToken);
   tls::RefuseFaultyCertificates();
   grpc::experimental::TlsChannelCredentialsOptions tls;
   if (!options.ca.empty() || !options.key.empty()) {

@@ -26,7 +26,7 @@ struct TlsOptions {
 };
 
 // Can be shared by any number of clients. Throws std::invalid_argument if a file cannot be read, or
-// if a certificate is given without its key.
+// holds no certificate or key, or if a certificate is given without its key.
 [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& options);
 
 }  // namespace tenure

@@ -27,7 +27,9 @@ struct CommonOptions {
 
   // Null: without TLS. Starts threads, so signals must be blocked before. Throws
   // std::invalid_argument if a file cannot be used.
-  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const;
+  [[nodiscard]] std::shared_ptr<grpc::ChannelCredentials> Credentials() const {
+    return tls ? TlsCredentials(tls_files) : nullptr;
+  }
 };
 
 struct CampaignOptions {
