@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks how the house is built: which room includes which, how long files are, and that docs/bounds.md says what the code does.
+"""Checks how the house is built: which room includes which, how long files are, that docs/bounds.md says what the code does, and that the
+mistakes which tests plant still apply.
 
 Usage: scripts/check-house.py
 """
@@ -109,6 +110,14 @@ def check_bounds(wrong):
         wrong += [f"{BOUNDS}: no file is named for `{it}`" for it in named]
 
 
+def check_mistakes(wrong):
+    """The mistakes that tests plant: each patch must still apply."""
+    for patch in sorted(pathlib.Path("tests").glob("**/mistakes/*.patch")):
+        applied = subprocess.run(["git", "apply", "--check", patch], capture_output=True, text=True)
+        if applied.returncode:
+            wrong.append(f"{patch} does not apply: {applied.stderr.splitlines()[0]}")
+
+
 def main():
     wrong = []
     for path in files():
@@ -117,6 +126,7 @@ def main():
             check_includes(path, text, wrong)
             check_length(path, text, wrong)
     check_bounds(wrong)
+    check_mistakes(wrong)
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 

@@ -229,9 +229,13 @@ void Pool::Choose(Slot& slot) {
 
 std::vector<Address> Pool::InOrder() const {
   std::vector<Address> addresses = addresses_;
-  const MutexLock lock(mutex_);
-  std::ranges::stable_partition(addresses,
-                                [this](const Address& address) { return address != last_resort_; });
+  std::optional<Address> last;
+  {
+    const MutexLock lock(mutex_);
+    last = last_resort_;
+  }
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [&](const Address& address) { return address != last; });
   return addresses;
 }
 
