@@ -26,7 +26,8 @@ std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight
 
 bool IsAnotherService(const HistoryMemory& memory, const HistorySight& sight) {
   const bool other_key = !memory.session_key.empty() && !sight.session_key.empty() &&
-                         sight.session_key != memory.session_key;
+                         sight.session_key != memory.session_key &&
+                         !memory.former_keys.contains(sight.session_key);
   // A database that was wiped gets a new key after its terms were raised.
   const bool same_history = sight.remembered && sight.remembered->token == memory.token;
   return other_key && !same_history;

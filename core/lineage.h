@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,14 @@ struct HistoryMemory {
   uint64_t token = 0;
   PartitionOffsets seen{};
   std::string session_key = {};  // of the database; empty: not known
+  // That it had before, in this replica's life: it was wiped, and a backup may bring one back.
+  std::set<std::string> former_keys = {};
+
+  void Saw(const std::string& key) {
+    if (key.empty() || key == session_key) return;
+    if (!session_key.empty()) former_keys.insert(session_key);
+    session_key = key;
+  }
 };
 
 enum class Verdict {

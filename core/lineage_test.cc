@@ -54,6 +54,10 @@ TEST(LineageTest, AnotherServiceHasAnotherKeyAndAHistoryOfItsOwn) {
   EXPECT_FALSE(IsAnotherService(memory, sight));
   sight.session_key = "b";
   EXPECT_TRUE(IsAnotherService(memory, sight));
+  HistoryMemory older = memory;
+  older.Saw("b");
+  older.Saw("c");
+  EXPECT_FALSE(IsAnotherService(older, sight)) << "a backup of before it was wiped";
   EXPECT_FALSE(IsAnotherService({}, sight));
   sight.remembered = Sight().remembered;
   EXPECT_FALSE(IsAnotherService(memory, sight)) << "it was wiped, and repaired since";

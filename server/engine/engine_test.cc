@@ -648,6 +648,23 @@ TEST_P(OtherServiceTest, ItsDatabaseIsLeftAlone) {
               HasSubstr("\ntenure_service_info{service_id=\"" + id + "\"} 1"));
 }
 
+TEST_F(EngineTest, ADatabaseThatWasWipedComesBackFromABackup) {
+  (void)a_.Do(Stand("orders", "a"));
+  const std::string before = a_.engine.service_id();
+  Database wiped(a_.scheduler);
+  a_.store.Become(wiped.store());
+  world_.Advance(kLease + 2s);
+  ASSERT_TRUE(a_.engine.Ready());
+  ASSERT_NE(a_.engine.service_id(), before);
+
+  a_.store.Become(world_.store());
+  world_.Advance(kLease + 2s);
+
+  EXPECT_TRUE(a_.engine.Ready());
+  EXPECT_EQ(a_.engine.service_id(), before);
+  EXPECT_EQ(a_.metrics.database_resets.Value(), 2) << "terms of after the backup are lost";
+}
+
 TEST_F(EngineTest, TermsAreNotRaisedInTheDatabaseOfAnotherService) {
   (void)a_.Do(Stand("orders", "a"));
   Database wiped(a_.scheduler);

@@ -100,7 +100,7 @@ void Lineage::Remember(const HistorySight& sight, const Epoch& epoch) {
   if (!same) memory_.seen = {};
   memory_.epoch = epoch.number;
   memory_.token = epoch.token;
-  if (!sight.session_key.empty()) memory_.session_key = sight.session_key;
+  memory_.Saw(sight.session_key);
   if (std::exchange(wrong_service_, std::nullopt)) ++repairs_;
   for (size_t i = 0; i < memory_.seen.size(); ++i) {
     memory_.seen[i] = std::max(memory_.seen[i], sight.offsets[i]);
@@ -250,7 +250,7 @@ void Lineage::SawLease(Duration lease_ttl) {
 
 void Lineage::SawSessionKey(const std::string& key) {
   const MutexLock lock(mutex_);
-  memory_.session_key = key;
+  memory_.Saw(key);
 }
 
 std::optional<Error> Lineage::wrong_service() const {

@@ -35,9 +35,11 @@ std::optional<Error> WrongService(std::string_view session_key, const std::strin
 }
 
 Error ReplacedService(std::string_view found, std::string_view served) {
-  return {Reason::kStoreUnavailable, "the database belongs to service " + ServiceIdOf(found) +
-                                         ", and this replica serves " + ServiceIdOf(served) +
-                                         "; correct --store, or restart it to serve the other"};
+  return {Reason::kStoreUnavailable,
+          "the database belongs to service " + ServiceIdOf(found) + ", and this replica serves " +
+              ServiceIdOf(served) +
+              "; correct --store, or restart it to serve the other (after tenured "
+              "bump-terms, if that is an older copy of this one)"};
 }
 
 }  // namespace tenure::engine

@@ -241,7 +241,11 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
       if (!answered) LogInfo(std::exchange(was_ready, true) ? "the store answers again" : "ready");
       continue;
     }
-    // It may come back as another one, without tables.
+    // It may come back as another service's, which the engine refuses.
+    const auto key = store.FindSessionKey();
+    const auto served = engine.session_key();
+    if (key && *key && served && **key != *served) continue;
+    // Or without tables.
     const auto prepared_again = PrepareSchema(store, config, service_manager);
     if (!prepared_again) {
       if (prepared_again.error().fatal) return Complain(prepared_again.error().message);

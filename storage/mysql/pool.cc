@@ -40,7 +40,10 @@ std::string RandomBytes(size_t count) {
 }  // namespace
 
 Pool::Pool(Config config, std::chrono::milliseconds patience)
-    : addresses_(config.addresses), patience_(patience), logins_(std::move(config)) {
+    : addresses_(config.addresses),
+      patience_(patience),
+      order_(addresses_),
+      logins_(std::move(config)) {
   for (size_t i = 0; i < logins_.config().connections_max; ++i) {
     slots_.push_back(std::make_unique<Slot>(Slot{RandomBytes(16)}));
     free_.push_back(slots_.back().get());
@@ -211,8 +214,8 @@ void Pool::Choose(Slot& slot) {
       }
       const MutexLock lock(mutex_);
       // Nothing has changed if it is the one that was left.
-      if (server.node != node_) ++choices_;
-      node_ = server.node;
+      const std::string node = server.node + " at " + NameOf(address);
+      if (std::exchange(node_, node) != node) ++choices_;
       choice_ = Choice{address, server, choices_};
       slot.choice = choice_->number;
       slot.connection = std::move(connection);
@@ -228,15 +231,8 @@ void Pool::Choose(Slot& slot) {
 }
 
 std::vector<Address> Pool::InOrder() const {
-  std::vector<Address> addresses = addresses_;
-  std::optional<Address> last;
-  {
-    const MutexLock lock(mutex_);
-    last = last_resort_;
-  }
-  std::stable_partition(addresses.begin(), addresses.end(),
-                        [&](const Address& address) { return address != last; });
-  return addresses;
+  const MutexLock lock(mutex_);
+  return order_;
 }
 
 std::string Pool::Addresses() const {
@@ -252,8 +248,10 @@ void Pool::LeaveServer() {
   stay_on_ = kNowhere;
   const MutexLock lock(mutex_);
   if (!choice_) return;
-  last_resort_ = choice_->address;
+  const auto left = std::find(order_.begin(), order_.end(), choice_->address);
+  if (left != order_.end()) std::rotate(left, left + 1, order_.end());
   choice_.reset();
+  node_.clear();  // no connection to it is to be used any more
 }
 
 void Pool::Leave(uint64_t choice) {

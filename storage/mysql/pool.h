@@ -124,13 +124,13 @@ class Pool {
   void Choose(Slot& slot);
   void Drop(Slot& slot);
   void Leave(uint64_t choice);
-  // The addresses as they are to be tried.
+  // The addresses in the order in which they are to be tried.
   [[nodiscard]] std::vector<Address> InOrder() const;
   [[nodiscard]] std::optional<Choice> Chosen() const;
   [[nodiscard]] std::string Addresses() const;  // for people
   void Return(Slot& slot);
 
-  const std::vector<Address> addresses_;
+  const std::vector<Address> addresses_;  // as the URL has them
   const std::chrono::milliseconds patience_;
   mutable Mutex mutex_;
   ConditionVariable returned_;
@@ -138,8 +138,8 @@ class Pool {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_ TENURE_GUARDED_BY(mutex_);  // the last returned is lent first
   std::optional<Choice> choice_ TENURE_GUARDED_BY(mutex_);
-  std::string node_ TENURE_GUARDED_BY(mutex_);  // of the last choice
-  std::optional<Address> last_resort_ TENURE_GUARDED_BY(mutex_);
+  std::vector<Address> order_ TENURE_GUARDED_BY(mutex_);  // in which they are tried
+  std::string node_ TENURE_GUARDED_BY(mutex_);            // of the last choice
   uint64_t choices_ TENURE_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> stay_on_ = 0;                 // 0: anywhere
   bool searching_ TENURE_GUARDED_BY(mutex_) = false;  // somebody has the turn

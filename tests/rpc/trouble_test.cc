@@ -193,13 +193,23 @@ TEST_P(TroubleTest, AnObserverOfAPrefixLearnsTheElectionsOfTheNewDatabase) {
   const auto backup = folder_.path() / "backup";
   Campaign(A(), {.election = "jobs/other", .candidate = "other", .lease_ttl = 1s});
   Database().Dump("tenure", backup);
-  for (const auto& server : servers_) server->Kill();
+  const auto service_of = [](Tenured& server) {
+    v1::IdentifyResponse response;
+    grpc::ClientContext context;
+    (void)server.stub().Identify(&context, {}, &response);
+    return response.service_id();
+  };
+  const std::string before = service_of(A());
   Database().FreshDatabase("tenure");
-  for (const auto& server : servers_) server->Start();
+  for (const auto& server : servers_) {
+    ASSERT_TRUE(Eventually([&] { return service_of(*server) != before; }));
+    server->WaitUntilReady();
+  }
   const auto session = Campaign(A(), {.election = "jobs/a", .candidate = "a", .lease_ttl = 1s})
                            .session()
                            .session_id();
-  Proclaim(A(), session, "jobs/a", 1, "so that its lane is further than in the backup");
+  Proclaim(A(), session, "jobs/a", Leader(A(), "jobs/a").term(),
+           "so that its lane is further than in the backup");
   Observer observer(B(), Prefix("jobs/"));
   observer.WaitUntilOpen();
 

@@ -196,7 +196,10 @@ void FillSeatsBeforeWithdrawals(TransactionState& transaction, const World& worl
     const bool withdrawn = std::ranges::any_of(state.queue, [&](const Candidacy& candidacy) {
       return IsWithdrawn(world, name, candidacy.session, candidacy.call_id);
     });
-    if (withdrawn) (void)Apply(transaction, {}, Reconcile{name, {}});
+    if (!withdrawn) continue;
+    const auto ended = transaction.ended;
+    (void)Apply(transaction, {}, Reconcile{name, {}});
+    transaction.ended = ended;  // the engine may forget their sessions, which are not in its locks
   }
 }
 
