@@ -244,15 +244,14 @@ def test_endpoints_that_are_not_needed_are_named_once_if_they_cannot_be_used(new
             f"WARNING cannot use {http}: it does not speak gRPC; is it an HTTP port, or a "
             "database?; still trying",
         ]
+
+        def next_warning():
+            return next(line for line in iter(lines.next, None) if line.startswith("WARNING"))
+
         with tenure.Client(endpoints, lease_ttl=10) as client:
             tenure.Elector(client).stand("orders").wait(PATIENCE)
+            assert sorted(next_warning() for _ in expected) == sorted(expected)
         progress = queue.Queue()
         with tenure.Observer(endpoints, "orders", on_progress=progress.put):
             progress.get(timeout=PATIENCE)
-
-        warnings = []
-        while len(warnings) < 4:
-            line = lines.next()
-            if line.startswith("WARNING"):
-                warnings.append(line)
-        assert sorted(warnings) == sorted(2 * expected)
+            assert sorted(next_warning() for _ in expected) == sorted(expected)
