@@ -128,7 +128,7 @@ class Connection {
   };
 
   [[nodiscard]] Replica Open(const std::string& endpoint) const;
-  // So long after the last survey has begun.
+  // Schedules the next survey for this long after the last one began.
   void AskAgain(Lease::Time::duration pause);
 
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;

@@ -15,8 +15,8 @@
 namespace tenure {
 
 // Asks the endpoints before a session is opened, and again while it lasts if most of them may
-// belong to another service: then the session is told that its service was replaced. Of the loop's
-// thread.
+// belong to another service. If they do, it ends the session: its service was replaced. Only for
+// the loop's thread.
 class ServiceWatch {
  public:
   using Found = std::function<void(ClientSession&, Lease::Time now, const grpc::Status&)>;
@@ -33,10 +33,11 @@ class ServiceWatch {
   void LookAgain(const ClientSession& session, Lease::Time now);
   [[nodiscard]] Lease::Time NextAt(const ClientSession& session) const;
 
-  // What a call to this endpoint has met: logs what is wrong with it, or that nothing is any more.
-  // Answers with the same error, explained.
+  // Takes in the outcome of a call to this endpoint: logs what is wrong with the endpoint, or that
+  // it has recovered. Returns the same error, explained.
   grpc::Status Heard(const std::string& endpoint, const grpc::Status& status, Lease::Time now);
-  // The error of an answer that came from a replica of another service: it counts for nothing.
+  // WRONG_SERVICE if the answer came from a replica of another service, so that it is ignored; else
+  // the status as it is.
   grpc::Status OfTheService(const std::string& endpoint, const std::string& service_id,
                             const grpc::Status& status);
 

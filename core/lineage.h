@@ -31,8 +31,8 @@ struct Epoch {
     kRepaired = 2,  // open, and all terms in it are higher than any before
   };
 
-  // Rises by random steps, so that no two histories have an epoch of the same number, unless one is
-  // a copy of the other: whoever compares a number need not compare the token.
+  // Rises by random steps, so two histories share a number only if one is a copy of the other:
+  // equal numbers mean equal tokens.
   uint64_t number = 0;
   uint64_t token = 0;  // random, like the step to its number
   // The server or cluster whose history continues here. Compared, not parsed.
@@ -80,7 +80,7 @@ struct HistoryMemory {
   uint64_t token = 0;
   PartitionOffsets seen{};
   std::string session_key = {};  // of the database; empty: not known
-  // That it had before, in this replica's life: it was wiped, and a backup may bring one back.
+  // Keys that it had earlier in this replica's life. It was wiped since; a backup may restore one.
   std::set<std::string> former_keys = {};
 
   void Saw(const std::string& key) {

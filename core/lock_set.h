@@ -16,7 +16,7 @@ struct LockSet {
   struct Part {
     std::vector<SessionId> sessions;   // needed, with their places in it
     std::set<std::string> candidates;  // whose places are needed, too
-    size_t departures = 0;             // terms that may end, each of which needs a successor
+    size_t departures = 0;             // terms that may end; each needs a successor
     bool create = false;               // create the election
     // If it does not exist: whose numbers of created elections must be read.
     std::set<std::string> creators = {};

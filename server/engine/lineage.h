@@ -26,8 +26,8 @@ enum class OnLostCommits {
 
 class Lineage {
  public:
-  // `service_id` is that of the only database that may be used. Empty: the first one that is found,
-  // and from then on no other, except an empty one in its place.
+  // Only the database of the service `service_id` may be used. If it is empty, that of the first
+  // service that is found; an emptied database in its place is used, too.
   Lineage(Store& store, const Scheduler& scheduler, Metrics& metrics, OnLostCommits on_lost,
           uint64_t seed, std::string service_id = {});
 
@@ -50,8 +50,8 @@ class Lineage {
   [[nodiscard]] std::optional<ServerIdentity> server() const;
   // Why this database must not be used: it is that of another service than the wanted one.
   [[nodiscard]] std::optional<Error> wrong_service() const;
-  // How often everything that observers had seen became void: terms were raised, or the database
-  // became another service's.
+  // How often observers have had to start again: terms were raised, or the right database came back
+  // after another service's.
   [[nodiscard]] uint64_t repairs() const { return repairs_; }
   void Saw(const Partitions& partitions);
   void Saw(const std::vector<PartitionOffset>& offsets, uint64_t epoch);
@@ -99,10 +99,12 @@ class Lineage {
   std::optional<ServerIdentity> server_ TENURE_GUARDED_BY(mutex_);
 };
 
-// Begins an epoch in which all terms are higher than before, if the history is still the one that
-// `raised` shows: seen when BumpTerms began, by LookAtHistory. Errors: kStoreUnavailable;
-// kOverloaded if another server, or another epoch, has taken its place meanwhile.
+// The history as the database shows it now; stays on the server that answered. For operators'
+// commands: a replica takes a turn first.
 [[nodiscard]] Result<HistorySight> LookAtHistory(Store& store);
+// Begins an epoch in which all terms are higher than before, if the history is still the one in
+// `raised`, which was seen before BumpTerms began. Errors: kStoreUnavailable; kOverloaded if
+// another server, or another epoch, has taken its place meanwhile.
 [[nodiscard]] Result<void> BeginRepairedEpoch(Store& store, const HistorySight& raised);
 
 }  // namespace tenure::engine
