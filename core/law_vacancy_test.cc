@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 
 TEST(VacancyTest, ASeatThatNobodyHasHeldWasNotVacated) {
   auto transaction = Given();

@@ -27,6 +27,7 @@ struct StrongNumber {
 using Term = StrongNumber<struct TermTag>;          // the fencing token; 0 before the first grant
 using Revision = StrongNumber<struct RevisionTag>;  // 0 before the first event
 using Ticket = StrongNumber<struct TicketTag>;      // order of arrival in one election's queue
+using HomeId = StrongNumber<struct HomeIdTag>;      // one run of a replica; random; 0 is none
 
 using Duration = std::chrono::microseconds;
 
@@ -98,6 +99,10 @@ struct Session {
   Duration lease_ttl_asked{0};
   DbTime lease_ttl_since = {};
   std::string identity = {};  // that opened it, by the server's policy; empty without one
+  // The replica that its renewals reach, and how often that has changed. With a home, no clock of
+  // the database ends it: its home does, or, once its home is dead, another replica.
+  HomeId home = {};
+  uint64_t moves = 0;
 
   bool operator==(const Session&) const = default;
   [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }

@@ -1,0 +1,95 @@
+// An incarnation's own row in the table of homes: numbers its writes, knows how long its beat is
+// good, and keeps the service clock. Pure: time is an argument.
+//
+// Others notice that a replica has died as in Ismail et al. (2015), by its counter that stops. Like
+// a Chubby master with its lease, the replica stops serving before they may conclude that.
+//
+//   1. One write at a time, each sent once, with a number. The database makes it if the row is not
+//      dead and its beat is a number from the last acknowledged one to the one before this write:
+//      any of these may be ours, as replies get lost.
+//   2. A beat also requires that the row's departures are those that are known. Only a beat makes
+//      goodness last: for 0.9 H, from before it was sent.
+//   3. Since nobody else advances the row, a lower number than the acknowledged one, or fewer
+//      departures than the known ones, mean that the database went back. A number that this
+//      incarnation never sent was sent by a copy of this machine. Both copies would send the same
+//      number next, and the database makes only one of the two writes.
+//
+// Not safe to use from two threads at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/home_row.h"
+#include "core/service_clock.h"
+
+namespace tenure {
+
+class OwnRow {
+ public:
+  // The database makes it if the row is not dead and acknowledged <= beat < number.
+  struct Write {
+    HomeId home;
+    uint64_t number = 0;
+    uint64_t acknowledged = 0;
+    uint64_t departures = 0;  // a beat requires the row to have as many
+    HomeTime sent;
+  };
+
+  // What the row says after a write that changed nothing.
+  enum class Verdict {
+    kAgain,     // departures differ, or an earlier write landed late: try again
+    kDead,      // it was declared dead: this incarnation is over
+    kOver,      // it has a number that was never sent: a copied machine; this incarnation is over
+    kWentBack,  // the database has lost commits
+  };
+
+  OwnRow(HomeId id, Duration good_for) : id_(id), good_for_(good_for) {}
+
+  // The next write, to be sent once: if a driver repeated it, the second would find the number of
+  // the first, and take it for a copied machine's. One of the four functions below ends it.
+  // REQUIRES: no write is under way.
+  [[nodiscard]] Write Begin(HomeTime now);
+  // Acknowledged, as a beat. `now` is when the reply arrived.
+  void OnBeat(const Write& write, HomeTime now);
+  // Acknowledged, but no beat: an adoption. Clears doubt, and nothing else: departures may have
+  // happened that it did not check.
+  void OnNumbered(const Write& write);
+  // Its reply was lost, so it may have been made, or may yet be: its number is in doubt.
+  void OnUnknown(const Write& /*write*/) {}
+  // It was not made and never will be. The next write takes its number, so that the number is not
+  // in doubt. Earlier ones may be.
+  void OnRefused(const Write& write);
+
+  // All departures up to this number have been read.
+  void Knows(uint64_t departures);
+
+  [[nodiscard]] HomeId id() const { return id_; }
+  [[nodiscard]] Duration good_for() const { return good_for_; }
+  [[nodiscard]] bool GoodAt(HomeTime now) const { return now < good_until_; }
+  [[nodiscard]] HomeTime good_until() const { return good_until_; }
+
+  // Runs while the beat is good. Pauses otherwise, and goes on where it was.
+  [[nodiscard]] ServiceTime ServiceTimeAt(HomeTime now) const;
+  // The earliest time at which the service clock can show this, if the beat stays good. If that has
+  // passed, and the clock does not show it, the beat is not good: ask again after the next one.
+  [[nodiscard]] HomeTime When(ServiceTime time) const;
+
+  // `row` was read after the write had changed nothing, by a read that sees all commits that were
+  // acknowledged before. Nothing: there is no such row.
+  [[nodiscard]] static Verdict Judge(const Write& write, const std::optional<HomeRow>& row);
+
+ private:
+  HomeId id_;
+  Duration good_for_;
+  uint64_t number_ = 0;        // of the last write, unless it was refused
+  uint64_t acknowledged_ = 0;  // the numbers after it, up to the last, are in doubt
+  uint64_t departures_ = 0;    // known
+
+  // The beat is good from `good_since_` to `good_until_`, and was for `served_` before.
+  HomeTime good_since_;
+  HomeTime good_until_;
+  HomeTime::duration served_{0};
+};
+
+}  // namespace tenure
