@@ -38,8 +38,9 @@ namespace tenure {
 
 class KeptSessions {
  public:
-  // Maximum age of a transaction, or of a read, when `Opened` or `Adopted` passes on what it found.
-  // Drop an older one: the next renewal or the sweep finds the session.
+  // Maximum age of a transaction or a read whose result is passed on by `Opened`, `Adopted` or
+  // `Found`, from before it was sent. Drop an older one: the next renewal or sweep finds the
+  // session.
   static constexpr Duration kReplyMax = std::chrono::minutes(1);
 
   // A session whose end is to be made, on the condition that its row still says `home = me` and
