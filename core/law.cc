@@ -189,7 +189,11 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   Election& election = state.election;
 
   const std::string& candidate = session ? session->candidate : command.opening->candidate;
-  const bool leads = Leads(state, command.session);
+  const bool led = Leads(state, command.session);
+  const bool ends_term = led && command.after_term == election.term;
+  const bool gives_way = ends_term && Binds(transaction, state);
+  const bool next_term = ends_term && !gives_way;
+  const bool leads = led && !gives_way;
   const bool waits = InQueue(state, command.session) != state.queue.end();
   const Duration ttl_asked =
       session ? session->lease_ttl : LeaseTtlAsked(election, *command.opening, limits);
@@ -222,7 +226,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   // A takeover from older sessions takes on no more than these had.
   const bool takes_over = !inheritance.from.empty();
   const Usage more{session == nullptr && !takes_over ? 1u : 0u,
-                   !leads && !waits && !takes_over ? 1u : 0u, Creates(state, command.principal)};
+                   !led && !waits && !takes_over ? 1u : 0u, Creates(state, command.principal)};
   const auto within_quota = TakeOn(transaction, command.principal, more);
   if (!within_quota) return tl::unexpected(within_quota.error());
 
@@ -233,7 +237,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   ExtendLease(*session, transaction.now);
   BringIntoBeing(state, command.principal);
 
-  if (leads) {
+  if (leads && !next_term) {
     EndOlderSessions(transaction, state, inheritance);
     CampaignAsLeader(transaction, election, command.value, command.call_id);
     return CampaignAnswer{*session, election, true};
@@ -242,9 +246,11 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   Candidacy candidacy =
       TakeCandidacy(state, *session, command.priority, command.value, command.call_id);
   EndOlderSessions(transaction, state, inheritance);
+  if (gives_way) Vacate(transaction, state, Cause::kResigned);
+  if (next_term) EndTerm(transaction, state, Cause::kResigned, transaction.now);
   candidacy.ticket = std::min(candidacy.ticket, inheritance.ticket.value_or(candidacy.ticket));
   InsertInQueue(state, std::move(candidacy));
-  if (inherits_seat) {
+  if (inherits_seat || next_term) {
     Grant(transaction, state, InQueue(state, session->id));
   } else {
     Promote(transaction, state);

@@ -49,6 +49,11 @@ struct Campaign {
   // Ends the older sessions of the same candidate that stand here, and takes over their seat or
   // place. REQUIRES: `opening` or `candidate`.
   bool supersede = false;
+  // The session led in this term and no longer believes in it. If it still leads in it, the term
+  // ends and the session is elected in the next one, whatever the queue, the settings or a pause
+  // say. Only an appointment that binds goes first: then the session gives up the seat, and queues.
+  // If it leads in another term, or does not lead, this changes nothing.
+  std::optional<Term> after_term = {};
   Principal principal = {};
 };
 

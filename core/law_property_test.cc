@@ -60,7 +60,7 @@ class Commands {
       case 8:
       case 9: return DrawOfOperator(transaction, CandidateOf(session), term);
       case 10: return DrawForAll(candidate, session, call_id);
-      default: return DrawCampaign(candidate, session, call_id);
+      default: return DrawCampaign(transaction, candidate, session, call_id);
     }
   }
 
@@ -108,9 +108,17 @@ class Commands {
     return duration;
   }
 
-  Command DrawCampaign(size_t candidate, const std::string& session, CallId call_id) {
+  // Half of the time the term of the sitting leader.
+  Term PastTermOf(const TransactionState& transaction) {
+    const uint64_t latest = ElectionIn(transaction).term.value;
+    return {latest - std::min(latest, static_cast<uint64_t>(dice_.Below(2)))};
+  }
+
+  Command DrawCampaign(const TransactionState& transaction, size_t candidate,
+                       const std::string& session, CallId call_id) {
     Campaign campaign = CampaignBy(session, {dice_.Below(4) - 1, Value(), call_id});
     if (!dice_.OneIn(8)) campaign.opening = DrawOpening(candidate, session);
+    if (dice_.OneIn(4)) campaign.after_term = PastTermOf(transaction);
     if (dice_.OneIn(4)) return Superseding(campaign);
     return campaign;
   }

@@ -22,14 +22,6 @@ bool HasLiveSession(TransactionState& transaction, const Candidacy& candidacy) {
   return session != nullptr && Alive(transaction, *session);
 }
 
-// An appointment binds as long as its candidate stands, or the seat is kept for it.
-bool Binds(TransactionState& transaction, const ElectionState& state) {
-  const auto& appointment = state.election.appointment;
-  if (!appointment) return false;
-  if (appointment->until && transaction.now < *appointment->until) return true;
-  return Stands(transaction, state, appointment->candidate);
-}
-
 bool CoolsDown(const TransactionState& transaction, const ElectionState& state,
                const std::string& candidate) {
   const auto found = state.cool_downs.find(candidate);
@@ -229,6 +221,13 @@ bool Stands(TransactionState& transaction, const ElectionState& state,
 
 bool Leads(const ElectionState& state, const SessionId& id) {
   return state.election.leader && state.election.leader->session == id;
+}
+
+bool Binds(TransactionState& transaction, const ElectionState& state) {
+  const auto& appointment = state.election.appointment;
+  if (!appointment) return false;
+  if (appointment->until && transaction.now < *appointment->until) return true;
+  return Stands(transaction, state, appointment->candidate);
 }
 
 bool IsOpenTo(TransactionState& transaction, const ElectionState& state,

@@ -40,6 +40,8 @@ void InsertInQueue(ElectionState& state, Candidacy candidacy);
 // Seats.
 
 [[nodiscard]] bool Leads(const ElectionState& state, const SessionId& id);
+// An appointment binds while its candidate stands, or the seat is reserved for it.
+[[nodiscard]] bool Binds(TransactionState& transaction, const ElectionState& state);
 // Whether this candidate could get the seat now if the seat were vacant and nobody else waited.
 [[nodiscard]] bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
                             const std::string& candidate, int32_t priority);

@@ -26,6 +26,7 @@ class Witness {
     const Step step{before, after, command};
     for (const Event& event : after.events) CheckEvent(step, event);
     LearnFromOperator(step);
+    CheckNextTerm(step);
     CheckElection(ElectionIn(after));
     CheckQueue(StateIn(after));
     CheckSessions(before, after);
@@ -72,6 +73,7 @@ class Witness {
         is_first && before.appointment && before.appointment->candidate == candidate;
     const bool reserved_for_another =
         is_first && before.appointment && !appointed_before && before.appointment->until > event.at;
+    const bool goes_on = GoesOn(step, event);
     const auto kept_out_until = cool_downs_[candidate];
     const Incumbent* incumbent = IncumbentOf(before);
     const bool kept_for_another =
@@ -84,18 +86,54 @@ class Witness {
     EXPECT_EQ(event.cause, Cause::kNone);
     EXPECT_TRUE(WasAlive(step, event.leader.session)) << "a grant proves life";
     EXPECT_FALSE(Withdrawn(step, event.leader.session)) << "the caller of its Campaign is gone";
-    EXPECT_FALSE(before.paused && ElectionIn(step.after).paused) << "no grant while paused";
+    EXPECT_FALSE(before.paused && ElectionIn(step.after).paused && !goes_on)
+        << "no grant while paused";
     EXPECT_FALSE(reserved_for_another && appoint == nullptr) << "a reserved seat is kept";
     EXPECT_FALSE(kept_for_another && !appointed_now && !appointed_before)
         << "after an outage the incumbent goes first";
-    EXPECT_TRUE(event.at >= reopens_at_ || (appointed_now && appoint->force))
+    EXPECT_TRUE(event.at >= reopens_at_ || (appointed_now && appoint->force) || goes_on)
         << "the seat stays empty until the delay has passed";
-    EXPECT_TRUE(event.at >= kept_out_until || appointed_before || appointed_now)
+    EXPECT_TRUE(event.at >= kept_out_until || appointed_before || appointed_now || goes_on)
         << "who is kept out is not elected";
-    EXPECT_TRUE(WantedToLead(step, event.leader.session) || appointed_before || appointed_now)
+    EXPECT_TRUE(WantedToLead(step, event.leader.session) || appointed_before || appointed_now ||
+                goes_on)
         << "a negative priority leads only if it is appointed";
     term_ = event.term;
     leader_ = event.leader.session;
+  }
+
+  // The leader keeps its seat in the term after the one that its campaign names, and only in that.
+  static bool GoesOn(const Step& step, const Event& event) {
+    const auto* campaign = step.Of<Campaign>();
+    const auto& leader = ElectionIn(step.before).leader;
+    return campaign != nullptr && leader && leader->session == event.leader.session &&
+           campaign->session == leader->session && campaign->after_term &&
+           event.term == campaign->after_term->Next() &&
+           ElectionIn(step.before).term == campaign->after_term;
+  }
+
+  // A leader that asks for the next term has it, unless an appointment binds.
+  static void CheckNextTerm(const Step& step) {
+    const auto* campaign = step.Of<Campaign>();
+    const Election& before = ElectionIn(step.before);
+    const bool leads = campaign != nullptr && before.leader &&
+                       before.leader->session == campaign->session &&
+                       step.before.sessions.at(campaign->session).AliveAt(step.after.now);
+    if (!leads || before.term != campaign->after_term) return;
+    const auto& appointment = before.appointment;
+    const bool binds =
+        appointment && (appointment->until > step.after.now ||
+                        std::ranges::any_of(StateIn(step.before).queue, [&](const Candidacy& it) {
+                          return it.candidate == appointment->candidate &&
+                                 step.before.sessions.at(it.session).AliveAt(step.after.now);
+                        }));
+    const auto& leader = ElectionIn(step.after).leader;
+    if (!binds) {
+      EXPECT_EQ(ElectionIn(step.after).term, before.term.Next()) << "the term ends";
+    }
+    // A full queue refuses a leader that would have to wait.
+    if (binds && ElectionIn(step.after).term == before.term && leader) return;
+    EXPECT_EQ(leader && leader->session == campaign->session, !binds) << "the seat is kept";
   }
 
   // The same step may have superseded it since.

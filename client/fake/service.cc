@@ -238,6 +238,8 @@ grpc::Status FakeService::Answer(const v1::CampaignRequest& request,
     return grpc::Status::OK;
   }
 
+  std::optional<Term> after_term;
+  if (request.has_after_term()) after_term = Term{request.after_term()};
   const auto answer = elections_.Apply(tenure::Campaign{{request.election()},
                                                         id,
                                                         opening,
@@ -245,7 +247,8 @@ grpc::Status FakeService::Answer(const v1::CampaignRequest& request,
                                                         request.value(),
                                                         request.priority(),
                                                         call_id,
-                                                        request.supersede()});
+                                                        request.supersede(),
+                                                        after_term});
   if (!answer) return ToStatus(answer.error());
   const auto& it = std::get<CampaignAnswer>(*answer);
   sign(it.session);

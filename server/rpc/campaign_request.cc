@@ -98,6 +98,19 @@ Result<Stander> ParseStander(const v1::CampaignRequest& request, const Limits& l
   return stander;
 }
 
+Result<std::optional<Term>> ParseAfterTerm(const v1::CampaignRequest& request) {
+  if (!request.has_after_term()) return std::nullopt;
+  if (request.after_term() == 0) {
+    return Fail(Reason::kInvalidTerm,
+                "`after_term` is 0; set it to the term that the session led in, or leave it out");
+  }
+  if (request.session_id().empty()) {
+    return Fail(Reason::kInvalidTerm,
+                "`after_term` is set without `session_id`; name the session that led in that term");
+  }
+  return Term{request.after_term()};
+}
+
 CallId NewCallId() { return {std::max<uint64_t>(1, RandomNumber())}; }
 
 }  // namespace
@@ -110,11 +123,13 @@ Result<CampaignRequest> ParseCampaign(const v1::CampaignRequest& request, const 
   if (!value) return tl::unexpected(value.error());
   const auto wait = ParseWait(request);
   if (!wait) return tl::unexpected(wait.error());
+  const auto after_term = ParseAfterTerm(request);
+  if (!after_term) return tl::unexpected(after_term.error());
   auto stander = ParseStander(request, limits, caller, request.supersede());
   if (!stander) return tl::unexpected(stander.error());
   return CampaignRequest{
       {*election, stander->session, std::move(stander->opening), std::move(stander->candidate),
-       *value, request.priority(), NewCallId(), request.supersede(), caller.principal},
+       *value, request.priority(), NewCallId(), request.supersede(), *after_term, caller.principal},
       *wait};
 }
 
@@ -123,6 +138,10 @@ Result<CampaignForAllRequest> ParseCampaignForAll(const v1::CampaignRequest& req
                                                   const CampaignCaller& caller) {
   const auto fail = [](const std::string& what) { return Fail(Reason::kInvalidElectionSet, what); };
   if (!request.election().empty()) return fail("set either `election` or `elections`, not both");
+  if (request.has_after_term()) {
+    return Fail(Reason::kInvalidTerm,
+                "`after_term` is set together with `elections`; resign each seat of a set instead");
+  }
   if (static_cast<size_t>(request.elections_size()) > kElectionsPerCampaignMax) {
     return fail("the request names " + std::to_string(request.elections_size()) +
                 " elections; the maximum is " + std::to_string(kElectionsPerCampaignMax));

@@ -144,6 +144,27 @@ TEST_P(MemoryContract, ASessionThatIsKnownIsRenewedAndAVacantSeatIsTaken) {
   }));
 }
 
+// Two events of one election.
+TEST_P(MemoryContract, ALeaderIsElectedAgainInTheNextTerm) {
+  Campaign campaign{{"e"}, a_, {}, {}, "again", 0, {8}};
+  campaign.after_term = Term{1};
+  const TransactionState state = Remember(campaign);
+
+  ASSERT_TRUE(Holds(state, campaign));
+
+  EXPECT_TRUE(std::get<CampaignAnswer>(answer_->value()).elected);
+  EXPECT_EQ(View("e").election, transaction_.elections.at({"e"}).election);
+  EXPECT_EQ(View("e").election.term, Term{2});
+  EXPECT_THAT(History("e"),
+              ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED", "3 ELECTED a 2 "));
+  const auto partition = static_cast<size_t>(PartitionOf({"e"}));
+  const uint64_t offset = store_->ReadPartitions().value().offsets.at(partition);
+  EXPECT_THAT(store_->ReadFeed(PartitionOf({"e"}), offset - 1, offset).value(), SizeIs(2));
+  // Sent again, by a replica that remembers the term before.
+  EXPECT_NE(Try(state, campaign), Memory::kHeld);
+  EXPECT_EQ(View("e").election.term, Term{2});
+}
+
 TEST_P(MemoryContract, SeveralElectionsAreCommittedTogether) {
   std::vector<Command> resign;
   for (const char* name : {"e", "f", "g", "h", "i"}) {

@@ -170,6 +170,47 @@ TEST_P(StoreContract, TheSeatPassesInTheTransactionThatEndsATerm) {
               ElementsAre("1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED", "3 ELECTED b 2 "));
 }
 
+TEST_P(StoreContract, ALeaderKeepsItsSeatInTheNextTermAheadOfTheQueue) {
+  const SessionId a = NewSessionId();
+  ASSERT_TRUE(Stand("e", a, "a").elected);
+  Stand("e", NewSessionId(), "b", 60s, 9);
+  Stand("e", NewSessionId(), "c");
+  Campaign campaign{{"e"}, a, {}, {}, "again", 0, {8}};
+  campaign.after_term = Term{1};
+
+  const auto answer = std::get<CampaignAnswer>(Run(campaign).value());
+
+  EXPECT_TRUE(answer.elected);
+  const Election election = View("e").election;
+  EXPECT_EQ(election, answer.election);
+  EXPECT_EQ(election.term, Term{2});
+  EXPECT_EQ(election.leader->session, a);
+  EXPECT_EQ(election.leader->value, "again");
+  EXPECT_EQ(election.waiting, 2u);
+  const std::vector<std::string> history = {"1 ELECTED a 1 ", "2 VACATED a 1 RESIGNED",
+                                            "3 ELECTED a 2 "};
+  EXPECT_EQ(History("e"), history);
+  EXPECT_EQ(std::get<CampaignAnswer>(Run(campaign).value()).election.term, Term{2});
+  EXPECT_EQ(History("e"), history) << "sent twice, done once";
+}
+
+TEST_P(StoreContract, ALeaderMakesWayForAnAppointedCandidateAndQueues) {
+  const SessionId a = NewSessionId();
+  const SessionId c = NewSessionId();
+  ASSERT_TRUE(Stand("e", a, "a").elected);
+  Stand("e", NewSessionId(), "b");
+  Stand("e", c, "c");
+  ASSERT_TRUE(Run(Appoint{{"e"}, {1}, "c", false, {}, {"olga", "drill"}}));
+  Campaign campaign{{"e"}, a, {}, {}, "again", 0, {8}};
+  campaign.after_term = Term{1};
+
+  EXPECT_FALSE(std::get<CampaignAnswer>(Run(campaign).value()).elected);
+
+  EXPECT_EQ(View("e").election.leader->session, c);
+  EXPECT_EQ(View("e").election.waiting, 2u);
+  EXPECT_EQ(store_->ReadPositions({{{"e"}, a}}).value().at({{"e"}, a}), 2u);
+}
+
 TEST_P(StoreContract, TheQueueIsOrderedByPriorityThenByArrival) {
   Stand("e", NewSessionId(), "leader");
   const SessionId low = NewSessionId();

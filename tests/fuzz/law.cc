@@ -74,9 +74,16 @@ Term TermIn(const Line& line, Term term) {
   return line.Has('>') ? term.Next() : term;
 }
 
-Campaign CampaignIn(const Line& line) {
+// A term that has been granted.
+std::optional<Term> AfterTermIn(const Line& line, Term term) {
+  if (line.Has('n')) return term;
+  return line.Has('p') && term > Term{0} ? std::optional(Term{term.value - 1}) : std::nullopt;
+}
+
+Campaign CampaignIn(const Line& line, Term term) {
   Campaign campaign = CampaignBy(line.session(), StandingIn(line));
   campaign.opening = OpeningIn(line);
+  campaign.after_term = AfterTermIn(line, term);
   return line.Has('s') ? Superseding(campaign) : campaign;
 }
 
@@ -102,7 +109,7 @@ std::optional<Command> CommandIn(const Line& line, Term term) {
   const std::optional<Duration> reserve_for =
       line.Has('r') ? std::optional<Duration>(500ms) : std::nullopt;
   switch (line.verb()) {
-    case 'c': return CampaignIn(line);
+    case 'c': return CampaignIn(line, term);
     case 'f': return CampaignForAllIn(line);
     case 'p': return ProclaimBy(line.session(), named, ValueIn(line));
     case 'r': return ResignBy(line.session(), line.Has('t') ? std::optional(named) : std::nullopt);
@@ -139,6 +146,8 @@ struct Truth {
     const auto& campaign = std::get<Campaign>(command);
     Require(!IsOver(before, campaign.session), "who is over does not campaign");
     Require(answer.elected == Leads(after, campaign.session), "who is elected leads");
+    Require(!answer.elected || !(ElectionIn(after).term <= campaign.after_term),
+            "... after the term that it names");
     Require(answer.session == after.sessions.at(campaign.session), "the session is as it is");
     Require(answer.session.AliveAt(after.now), "the session lives");
   }

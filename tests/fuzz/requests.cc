@@ -71,6 +71,9 @@ void Check(const CampaignRequest& parsed, const v1::CampaignRequest& request) {
   Require(IsName(parsed.campaign.election.bytes), "an election has a name");
   Require(!parsed.campaign.supersede || parsed.campaign.opening || parsed.campaign.candidate,
           "who supersedes says who it is");
+  Require(!parsed.campaign.after_term ||
+              (parsed.campaign.after_term > Term{0} && !parsed.campaign.opening),
+          "a session that led has a term");
   Require(parsed.wait.value_or(Duration(0)) >= Duration(0), "nobody waits backwards");
   CheckCampaigner(parsed.campaign, request);
   if (request.session_id().empty() && request.request_id().empty()) return;

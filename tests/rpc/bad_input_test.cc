@@ -138,6 +138,14 @@ TEST_P(BadInputTest, TermsOfZeroAreRefused) {
   EXPECT_EQ(TryResign(leader_, "", 1), refused);
 }
 
+TEST_P(BadInputTest, AnAfterTermNeedsASessionAndOneElection) {
+  const auto refused = Refused(StatusCode::INVALID_ARGUMENT, "INVALID_TERM");
+
+  EXPECT_EQ(Try({.election = "e", .candidate = "c", .after_term = 1}), refused);
+  EXPECT_EQ(Try({.election = "e", .session_id = leader_, .after_term = 0}), refused);
+  EXPECT_EQ(Try({.session_id = leader_, .elections = {"e", "f"}, .after_term = 1}), refused);
+}
+
 TEST_P(BadInputTest, UnknownElectionsAreRefused) {
   const auto refused = Refused(StatusCode::NOT_FOUND, "ELECTION_NOT_FOUND");
 

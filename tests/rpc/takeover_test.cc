@@ -88,6 +88,43 @@ TEST_P(TakeoverTest, ARestartedWaiterKeepsTheBestOfItsPlaces) {
   EXPECT_EQ(Describe(A(), "e").election().candidates(), 2u);
 }
 
+// --- after_term ---
+
+TEST_P(TakeoverTest, AHolderThatWasCutOffKeepsItsSeatInTheNextTerm) {
+  const auto before = Stand(A(), {"e", "host-7", "", "old"});
+  Stand(A(), {"e", "waiter"});
+  KeepAliveStream stream(A(), {IdOf(before)});
+  stream.WaitForRenewal();
+  const CampaignArguments next = {
+      .election = "e", .session_id = IdOf(before), .value = "new", .after_term = 1};
+
+  const auto after = Stand(B(), next);
+  const auto repeated = Stand(A(), next);
+
+  EXPECT_EQ(after.elected().term(), 2u);
+  EXPECT_EQ(after.elected().value(), "new");
+  EXPECT_EQ(repeated.elected().term(), 2u);
+  EXPECT_EQ(IdOf(after), IdOf(before));
+  const auto lost = stream.WaitForLoss("e");
+  EXPECT_EQ(lost.term(), 1u);
+  EXPECT_EQ(lost.cause(), v1::CAUSE_RESIGNED);
+  EXPECT_THAT(EventsOf(B(), "e"),
+              ElementsAre("ELECTED host-7 1", "VACATED host-7 1 RESIGNED", "ELECTED host-7 2"));
+}
+
+TEST_P(TakeoverTest, AHolderThatWasCutOffMakesWayForAnAppointedCandidate) {
+  const auto before = Stand(A(), {"e", "host-7"});
+  Stand(A(), {"e", "waiter"});
+  Stand(A(), {"e", "host-8"});
+  Appoint(A(), {"e", 1, "host-8"});
+  const CampaignArguments next = {.election = "e", .session_id = IdOf(before), .after_term = 1};
+
+  const auto after = Stand(B(), next);
+
+  EXPECT_EQ(after.standing().position(), 2u);
+  EXPECT_EQ(after.standing().leader().candidate(), "host-8");
+}
+
 TEST_P(TakeoverTest, OtherCandidatesAreNotSuperseded) {
   Stand(A(), {"e", "host-7"});
 

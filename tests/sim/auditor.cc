@@ -231,11 +231,13 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       if (event.term != walked.term.Next()) {
         world_.Violate("{} went from term {} to {}", name, walked.term.value, event.term.value);
       }
+      const bool goes_on = GoesOn(ended, event);
       AuditGrant(before, event, now, campaigned);
+      ledger_.CheckGrant(before.election, event, goes_on);
       // An heir has the seat of the session that it ended, and an incumbent its own.
       const bool heir = ended && ended->cause == Cause::kSuperseded &&
                         ended->leader.candidate == event.leader.candidate;
-      if (!heir && !IsIncumbent(before.election, ended, event)) {
+      if (!heir && !goes_on && !IsIncumbent(before.election, ended, event)) {
         AuditOrder(before, after, event, now);
       }
       CheckKept(before.election, event);
@@ -266,6 +268,7 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       }
     }
   }
+  AuditNextTerm(before.election, ended, walked.leader);
   if (after.election.revision != walked.revision) {
     world_.Violate("{} is at revision {}, its last event at {}", name,
                    after.election.revision.value, walked.revision.value);
@@ -298,7 +301,6 @@ void Auditor::AuditGrant(const Known& before, const Event& event, const Transact
   if (place == before.queue.end() && !campaigned) {
     world_.Violate("{} was given to {}, who did not stand", name, NameOf(elected));
   }
-  ledger_.CheckGrant(before.election, event);
 }
 
 void Auditor::AuditOrder(const Known& before, const ElectionState& after, const Event& event,
@@ -341,6 +343,23 @@ bool Auditor::IsIncumbent(const Election& before, const Event* ended, const Even
          vacancy->incumbent->candidate == event.leader.candidate;
 }
 
+void Auditor::AuditNextTerm(const Election& before, const Event* ended,
+                            const std::optional<Leader>& leader) {
+  if (ended == nullptr || ended->cause != Cause::kResigned) return;
+  const PlaceKey place{before.name, ended->leader.session};
+  const bool wanted = AskedForNext(place, ended->term) && !AskedToResign(place, ended->term);
+  const bool has_it = leader && leader->session == place.session;
+  if (!wanted || has_it || ledger_.IsAnyAppointed(before)) return;
+  world_.Violate("{} was taken from {}, which asked for the next term", before.name.bytes,
+                 NameOf(place.session));
+}
+
+bool Auditor::GoesOn(const Event* ended, const Event& event) const {
+  return ended != nullptr && ended->cause == Cause::kResigned &&
+         ended->leader.session == event.leader.session &&
+         AskedForNext({event.election, event.leader.session}, ended->term);
+}
+
 void Auditor::CheckKept(const Election& before, const Event& event) {
   const auto kept = incumbents_.extract(event.election);
   if (kept.empty()) return;
@@ -378,7 +397,9 @@ void Auditor::AuditVacancy(const Known& before, const Event& event, const Transa
   const auto found = now.sessions.find(session);
   ledger_.CheckVacancy(before.election, event, lost,
                        found == now.sessions.end() ? nullptr : &found->second);
-  if (event.cause == Cause::kResigned && !AskedToResign({event.election, session}, event.term)) {
+  const PlaceKey place{event.election, session};
+  const bool asked = AskedToResign(place, event.term) || AskedForNext(place, event.term);
+  if (event.cause == Cause::kResigned && !asked) {
     world_.Violate("{}: term {} of {} was resigned, which nobody asked for", name, event.term.value,
                    NameOf(session));
   }
@@ -474,6 +495,11 @@ bool Auditor::AskedToResign(const PlaceKey& place, Term term) const {
   const auto resigned = world_.asked.resigned.find(place);
   if (resigned == world_.asked.resigned.end()) return false;
   return resigned->second.contains(0) || resigned->second.contains(term.value);
+}
+
+bool Auditor::AskedForNext(const PlaceKey& place, Term after_term) const {
+  const auto next = world_.asked.next.find(place);
+  return next != world_.asked.next.end() && next->second.contains(after_term.value);
 }
 
 // Of no call id: of any.

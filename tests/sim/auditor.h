@@ -101,6 +101,11 @@ class Auditor {
                                  const Event& event) const;
   // By the auditor's own reckoning.
   void CheckKept(const Election& before, const Event& event);
+  // A leader that asked for the next term has it, unless an operator wants another one.
+  void AuditNextTerm(const Election& before, const Event* ended,
+                     const std::optional<Leader>& leader);
+  // Whether the elected session led until now, and asked to lead in this term instead.
+  [[nodiscard]] bool GoesOn(const Event* ended, const Event& event) const;
   // Whether the call that was granted this term may have been cancelled before its holder learned
   // of it. Whether every replica must know that the database was away, and that this term has ended
   // because of it: its session could not be renewed, or its holder resigned as soon as it could.
@@ -111,6 +116,7 @@ class Auditor {
   void AuditSets(const TransactionState& now);
   void AuditWithdrawals(const ElectionState& after, const std::vector<SessionId>& named);
   [[nodiscard]] bool AskedToResign(const PlaceKey& place, Term term) const;
+  [[nodiscard]] bool AskedForNext(const PlaceKey& place, Term after_term) const;
   [[nodiscard]] bool AskedToWithdraw(const PlaceKey& place, CallId call_id) const;
 
   World& world_;

@@ -94,12 +94,24 @@ void Client::CheckGrant(const Leadership& leadership) {
   }
 }
 
+std::optional<Term> Client::AfterTermWithMutation(const Campaign& campaign) const {
+  if (world_.mutation.ignores_after_term) return std::nullopt;
+  const Election* now = auditor_.Find(campaign.election);
+  const bool any = world_.mutation.ends_any_term && now != nullptr;
+  return any ? std::optional(now->term) : campaign.after_term;
+}
+
 std::shared_ptr<Call> Client::Stand(CampaignRequest<Campaign> request,
                                     std::function<void(const Result<calls::CampaignReply>&)> done) {
   const Campaign& campaign = request.command;
   world_.Say("{} asks r{} for {} with priority {}", NameOf(session_), replica_,
              campaign.election.bytes, campaign.priority);
   if (campaign.supersede) world_.asked.superseding.insert({campaign.election, candidate_});
+  if (campaign.after_term) {
+    world_.Say("... after term {}", campaign.after_term->value);
+    world_.asked.next[{campaign.election, session_}].insert(campaign.after_term->value);
+    request.command.after_term = AfterTermWithMutation(campaign);
+  }
   return network_.SendCampaign<calls::WaitingCampaign>(replica_, std::move(request),
                                                        Here<calls::CampaignReply>(std::move(done)));
 }

@@ -94,6 +94,8 @@ class Client {
   int replica_ = 0;
 
  private:
+  [[nodiscard]] std::optional<Term> AfterTermWithMutation(const Campaign& campaign) const;
+
   bool stopped_ = false;
   std::vector<Task> waiting_;
   int sessions_ = 0;

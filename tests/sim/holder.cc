@@ -122,7 +122,11 @@ void Holder::Tick() {
   if (!holding_) return;
   const Time now = Now();
   if (!Believes(lease_)) {
-    return world_.random.OneIn(2) ? GiveUpSeat() : Lose("its lease is over");
+    switch (world_.random.Below(3)) {
+      case 0: return GiveUpSeat();
+      case 1: return AskForNextTerm();
+      default: return Lose("its lease is over");
+    }
   }
   if (now >= resign_at_ && confirmed_) return Leave();
   if (now >= reopen_at_) OpenStream();
@@ -245,6 +249,34 @@ void Holder::Lose(const std::string& why) {
   Rest();
 }
 
+// As the libraries do that want to lead on: the session lives on, and the seat is kept in the next
+// term.
+void Holder::AskForNextTerm() {
+  world_.Say("{} gives up term {} of {}, and asks for the next one", NameOf(session_), term_.value,
+             election_.bytes);
+  had_its_turn_ |= world_.ending && confirmed_;
+  holding_ = false;
+  CloseStream();
+  OpenStream();  // and renews the session
+  auto request = RequestFor(election_, ChoosePriority());
+  request.command.after_term = term_;
+  request.wait = Duration(0);
+  call_ = Stand(request, [this](const Result<calls::CampaignReply>& stood) {
+    CloseStream();
+    MoveOn();
+    if (!stood && stood.error().reason == Reason::kStoreUnavailable) {
+      return After(world_.random.Between(50ms, 300ms), [this] { AskForNextTerm(); });
+    }
+    const Leadership* elected = stood ? ElectedBy(*stood) : nullptr;
+    if (elected != nullptr && elected->term <= term_) {
+      world_.Violate("{} was told that it leads {} in term {}, and no longer believes in it",
+                     NameOf(session_), election_.bytes, elected->term.value);
+    }
+    if (elected != nullptr) return Hold(*elected);
+    OnStood(stood);
+  });
+}
+
 // As the libraries do: the session lives on, and the seat is resigned as soon as a replica answers.
 void Holder::GiveUpSeat() {
   world_.Say("{} resigns {}, in which it does not believe any more", NameOf(session_),
@@ -264,6 +296,7 @@ void Holder::GiveUpSeat() {
 }
 
 void Holder::Leave() {
+  if (!world_.healed && world_.random.OneIn(4)) return AskForNextTerm();
   had_its_turn_ |= world_.ending;
   holding_ = false;
   CloseStream();

@@ -36,6 +36,7 @@ class Holder final : public Client {
   void MakeWay(const std::string& successor);
   void Lose(const std::string& why);
   void GiveUpSeat();
+  void AskForNextTerm();
   void Leave();
   void ResignSeat();
 

@@ -167,7 +167,7 @@ void Ledger::CheckTakesEffectOnce(const Election& before, const Election& after,
   if (!excused || at_once) world_.Violate("order {} took effect twice", record.order);
 }
 
-void Ledger::CheckGrant(const Election& before, const Event& event) {
+void Ledger::CheckGrant(const Election& before, const Event& event, bool goes_on) {
   const std::string& name = event.election.bytes;
   const std::string& candidate = event.leader.candidate;
   const std::string who = NameOf(event.leader.session);
@@ -176,14 +176,14 @@ void Ledger::CheckGrant(const Election& before, const Event& event) {
   const auto any = [](const auto&) { return true; };
 
   const bool resumed = deleted || Recorded(event.election, AdminAction::kResumed);
-  if (before.paused && !resumed) {
+  if (before.paused && !resumed && !goes_on) {
     world_.Violate("{} was given to {} while it is paused", name, who);
   }
   const auto by_force = [&](const Appoint& appoint) {
     return appoint.force && appoint.candidate == candidate;
   };
   const bool forced = FindOrder<Appoint>(event.election, by_force) != nullptr;
-  if (event.at < books_[event.election].reopens_at && !forced && !deleted) {
+  if (event.at < books_[event.election].reopens_at && !forced && !deleted && !goes_on) {
     world_.Violate("{} was given to {} before it may be", name, who);
   }
   const bool reserved = before.appointment && before.appointment->until > event.at &&
@@ -193,10 +193,11 @@ void Ledger::CheckGrant(const Election& before, const Event& event) {
                    before.appointment->candidate);
   }
   // Once that is over, it need not begin again when the clock is set back.
-  if (IsKeptOut(event.election, candidate, world_.LatestDbTime()) && !appointed && !deleted) {
+  if (IsKeptOut(event.election, candidate, world_.LatestDbTime()) && !appointed && !deleted &&
+      !goes_on) {
     world_.Violate("{} was given to {}, who is kept out", name, who);
   }
-  if (PriorityIn(event.leader.value) < 0 && !appointed) {
+  if (PriorityIn(event.leader.value) < 0 && !appointed && !goes_on) {
     world_.Violate("{} was given to {}, who does not want it", name, who);
   }
   books_[event.election].reopens_at = {};
@@ -291,6 +292,10 @@ bool Ledger::IsAppointed(const Election& before, const std::string& candidate) c
   if (before.appointment && before.appointment->candidate == candidate) return true;
   const auto same = [&](const Appoint& appoint) { return appoint.candidate == candidate; };
   return FindOrder<Appoint>(before.name, same) != nullptr;
+}
+
+bool Ledger::IsAnyAppointed(const Election& before) const {
+  return before.appointment || Recorded(before.name, AdminAction::kAppointed);
 }
 
 bool Ledger::IsKeptOut(const ElectionName& name, const std::string& candidate, DbTime at) const {

@@ -25,7 +25,8 @@ class Ledger {
   // Of one that is gone. `wanted`: somebody waited.
   void CheckPurge(const Election& before, bool wanted);
   // Then its events, in order.
-  void CheckGrant(const Election& before, const Event& event);
+  // `goes_on`: the leader itself, in its next term.
+  void CheckGrant(const Election& before, const Event& event, bool goes_on);
   void CheckHandover(const Event& event);
   // `lost`: to an outage, and so it counts as one that expired. `session`: the leader's.
   void CheckVacancy(const Election& before, const Event& event, bool lost, const Session* session);
@@ -37,6 +38,8 @@ class Ledger {
 
   // Whether this candidate goes first, whatever the queue says.
   [[nodiscard]] bool IsAppointed(const Election& before, const std::string& candidate) const;
+  // Whether an operator wants somebody to lead next, or did before this transaction.
+  [[nodiscard]] bool IsAnyAppointed(const Election& before) const;
   [[nodiscard]] bool WasDeleted(const ElectionName& name) const {
     return Recorded(name, AdminAction::kDeleted);
   }

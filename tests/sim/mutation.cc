@@ -149,6 +149,21 @@ void KeepTheSeat(const TransactionState& before, TransactionState& transaction, 
   });
 }
 
+// A leader that asked for the next term does not get it.
+void LeaveVacant(const TransactionState&, TransactionState& transaction, const World&) {
+  if (transaction.events.size() != 2) return;
+  const Event& vacated = transaction.events.front();
+  const bool goes_on = Was(vacated, EventType::kVacated) &&
+                       Was(transaction.events.back(), EventType::kElected) &&
+                       vacated.leader.session == transaction.events.back().leader.session;
+  if (!goes_on) return;
+  Election& election = transaction.elections.at(vacated.election).election;
+  election.term = vacated.term;
+  election.revision = vacated.revision;
+  election.leader.reset();
+  transaction.events.pop_back();
+}
+
 void SwapTickets(const TransactionState&, TransactionState& transaction, const World&) {
   for (auto& [name, state] : transaction.elections) {
     if (state.queue.size() < 2) continue;
@@ -462,6 +477,15 @@ std::vector<Mutation> MakeMutations() {
       LoseRecord;
   add("any-term", "took effect in another one", "an order does not mind its term")
       .orders_ignore_term = true;
+  add("after-term-same-term", "no longer believes in it",
+      "a holder that asks for the next term keeps the one it has")
+      .ignores_after_term = true;
+  add("after-term-any", "was resigned, which nobody asked for",
+      "a holder that asks for the next term twice gets two")
+      .ends_any_term = true;
+  add("after-term-vacant", "which asked for the next term",
+      "a holder that asks for the next term only loses its own")
+      .after_law = LeaveVacant;
   add("withdraw-while-reading", "which nobody asked for",
       "a call that is cancelled while its place is read gives the place up")
       .withdraws_while_reading = true;

@@ -32,6 +32,9 @@ struct Mutation {
   bool answers_before_commit = false;  // and then some transactions are rolled back
 
   bool orders_ignore_term = false;  // of the operators' service
+  // Of the law: a campaign after a term that its session leads in.
+  bool ignores_after_term = false;  // keeps that term
+  bool ends_any_term = false;       // also ends later ones
 
   // Of the machines of calls.
   bool withdraws_while_reading = false;  // a cancelled call whose place is being read

@@ -13,7 +13,7 @@
 namespace tenure::sim {
 namespace {
 
-constexpr uint64_t kSeedsMax = 1'000;
+constexpr uint64_t kSeedsMax = 2'000;
 
 class MutationTest : public ::testing::TestWithParam<Mutation> {};
 

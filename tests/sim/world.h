@@ -43,6 +43,7 @@ struct Order {
 struct Asked {
   std::map<PlaceKey, std::set<uint64_t>> resigned;   // by term; 0 for whatever it holds there
   std::map<PlaceKey, std::set<uint64_t>> withdrawn;  // by call id
+  std::map<PlaceKey, std::set<uint64_t>> next;       // by the term that is to end for it
   std::set<SessionId> closed;
   std::set<std::pair<ElectionName, std::string>> superseding;  // candidates
   std::map<SessionId, std::set<ElectionName>> sets;            // wanted all or none

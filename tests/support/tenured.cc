@@ -118,6 +118,7 @@ v1::CampaignRequest ToRequest(const CampaignArguments& arguments) {
   request.set_request_id(arguments.request_id);
   request.set_supersede(arguments.supersede);
   request.set_previous_session_id(arguments.previous_session_id);
+  if (arguments.after_term) request.set_after_term(*arguments.after_term);
   request.mutable_elections()->Add(arguments.elections.begin(), arguments.elections.end());
   *request.mutable_wait() = TimeUtil::MillisecondsToDuration(arguments.wait.count());
   *request.mutable_lease_ttl() = TimeUtil::MillisecondsToDuration(arguments.lease_ttl.count());

@@ -83,6 +83,7 @@ struct CampaignArguments {
   bool supersede = false;
   std::string previous_session_id = {};
   std::vector<std::string> elections = {};  // in place of `election`
+  std::optional<uint64_t> after_term = {};
 };
 [[nodiscard]] v1::CampaignRequest ToRequest(const CampaignArguments& arguments);
 
