@@ -109,7 +109,10 @@ void ClientSession::OnCampaignAnswered(const Call& call, const v1::CampaignRespo
   const std::vector<Entry*> set = seats_.Together(call.seat);
   seats_.SetOf(*set.front()).unsettled = false;
   seats_.SetOf(*set.front()).tried = true;
-  if (response.has_elected()) return SeatElected(response.elected(), now);
+  if (response.has_elected()) {
+    SeatElected(response.elected(), now);
+    return set.front()->seat.OnCampaignElected(response.elected().term(), now);
+  }
   for (const auto& seat : response.all_elected().leaderships()) SeatElected(seat, now);
   if (response.has_standing()) {
     return set.front()->seat.OnStanding(response.standing(), now,
@@ -475,6 +478,7 @@ v1::CampaignRequest ClientSession::Request(const std::vector<Entry*>& set, Durat
   *request.mutable_wait() = ToProto(wait);  // zero: the stream reports when it is elected
   if (!session_id_.empty()) {
     request.set_session_id(session_id_);
+    if (const uint64_t term = set.front()->seat.after_term()) request.set_after_term(term);
     return request;
   }
   request.set_request_id(request_id_);

@@ -478,18 +478,6 @@ TEST_F(ClientSessionTest, AFailedResignationIsSentAgain) {
   EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
 }
 
-TEST_F(ClientSessionTest, WhoseLeaseRanOutUnwillinglyStandsAgainAtOnce) {
-  Lead();
-  now_ = kStart + 3s;
-  (void)Decide();  // a renewal that nobody answers
-  now_ = kStart + 8100ms;
-  EXPECT_THAT(Decide(), ::testing::Contains("resign orders"));
-
-  AnswerResign();
-
-  EXPECT_THAT(Decide(), ::testing::Contains("campaign orders"));
-}
-
 TEST_F(ClientSessionTest, WhoWasAskedToStepDownLetsOthersGoFirst) {
   Lead();
   AskToStepDown("orders", 7, "b");
@@ -742,9 +730,9 @@ TEST_F(ClientSessionTest, ASessionThatOnlyOtherServicesAreLeftForIsOverWithItsLe
   Lead();
   const auto wrong = Failure(grpc::StatusCode::FAILED_PRECONDITION, "WRONG_SERVICE");
   now_ += 10s;
-  (void)Decide();  // the belief has ended, and the seat is resigned
+  (void)Decide();  // the belief has ended, and the session is still renewed
 
-  AnswerResign(wrong);
+  session_.OnStreamClosed(stream_, now_, wrong);
 
   EXPECT_THAT(News(), ::testing::Contains("1 lost EXPIRED"));
   EXPECT_THAT(Decide(), ::testing::Contains("campaign orders"));

@@ -20,7 +20,8 @@ void Seat::Proclaim(std::string value, Time now) {
 void Seat::Leave(Time now) {
   wanted_ = false;
   if (phase_ == Phase::kLeading) AskToStop(now);
-  const bool placed = phase_ == Phase::kStanding || phase_ == Phase::kHeld;
+  const bool placed =
+      phase_ == Phase::kStanding || phase_ == Phase::kHeld || phase_ == Phase::kRetaking;
   if (placed || (phase_ == Phase::kOutside && maybe_placed_)) GiveUp(now);
 }
 
@@ -33,7 +34,8 @@ void Seat::Abandon(Time now) {
 
 void Seat::WorkEnded(Time now) {
   working_ = false;
-  if (phase_ == Phase::kLeading || phase_ == Phase::kStopping) return GiveUp(now);
+  if (phase_ == Phase::kStopping) return Stopped(now);
+  if (phase_ == Phase::kLeading) return GiveUp(now);
   if (phase_ != Phase::kEnding) return;
   phase_ = Phase::kOutside;
   need_at_ = now;
@@ -46,7 +48,7 @@ void Seat::BeliefEnded(Time now) {
   if (working_ && !std::exchange(overran_, true)) events_.push_back(Overrun{});
   StopBelieving(v1::CAUSE_EXPIRED);
   outlived_lease_ = true;
-  if (!working_) return GiveUp(now);
+  if (!working_) return Stopped(now);
   phase_ = Phase::kStopping;
 }
 
@@ -72,6 +74,7 @@ void Seat::StandDown(Time now) {
 
 void Seat::Asked() {
   asked_in_term_ = leadership_.term();
+  asked_after_term_ = after_term();
   maybe_placed_ = true;
   proclaiming_ = false;
 }
@@ -125,6 +128,11 @@ void Seat::OnElected(const v1::Leadership& leadership, Time now, const Lease& le
   need_at_ = now;
 }
 
+void Seat::OnCampaignElected(uint64_t term, Time now) {
+  const bool kept = phase_ == Phase::kRetaking && term == leadership_.term();
+  if (kept && term == asked_after_term_) GiveUp(now);  // the service does not know `after_term`
+}
+
 void Seat::OnLost(uint64_t term, v1::Cause cause, Time now) {
   if (term <= closed_term_ || term < leadership_.term()) return;
   closed_term_ = term;
@@ -139,6 +147,7 @@ void Seat::OnStepDownAsked(uint64_t term, const std::string& successor, Time now
   if (term != leadership_.term()) return;
   leadership_.set_successor(successor);  // it hands over when it begins, if it does not lead yet
   if (phase_ == Phase::kLeading) AskToHandOver(now);
+  if (phase_ == Phase::kRetaking) GiveUp(now);
 }
 
 void Seat::OnSessionOver(v1::Cause cause, Time now) {
@@ -171,7 +180,17 @@ void Seat::Pass(Time now, const Lease& lease) {
       suspended_ ? events_.push_back(Suspended{}) : events_.push_back(Resumed{});
     }
     const bool ends_soon = now >= lease.believed_until() - Grace(lease);
-    if (phase_ == Phase::kLeading && options_.has_work && ends_soon) AskToStop(now);
+    if (phase_ == Phase::kLeading && options_.has_work && ends_soon) {
+      outlived_lease_ = true;
+      AskToStop(now);
+    }
+  }
+  if (phase_ == Phase::kRetaking) {
+    if (!lease.BelievedAt(now)) {
+      need_at_ = Time::max();  // until a renewal says that the session lives
+    } else if (need_at_ == Time::max()) {
+      need_at_ = now;
+    }
   }
   if (phase_ != Phase::kStopping && phase_ != Phase::kEnding) return;
   if (now < OverrunAt(lease)) return;
@@ -196,7 +215,8 @@ Seat::Time Seat::NextWake(const Lease& lease) const {
 Seat::Need Seat::need() const {
   switch (phase_) {
     case Phase::kOutside: return wanted_ ? Need::kCampaign : Need::kNothing;
-    case Phase::kStanding: return Need::kCampaign;
+    case Phase::kStanding:
+    case Phase::kRetaking: return Need::kCampaign;
     case Phase::kLeading: return proclaiming_ ? Need::kCampaign : Need::kNothing;
     case Phase::kResigning: return Need::kResign;
     case Phase::kHeld:
@@ -227,6 +247,14 @@ void Seat::AskToHandOver(Time now) {
   AskToStop(now);
 }
 
+void Seat::Stopped(Time now) {
+  const bool leads_on = outlived_lease_ && wanted_ && !options_.in_set;
+  if (!leads_on || !leadership_.successor().empty()) return GiveUp(now);
+  StopBelieving(v1::CAUSE_RESIGNED);
+  phase_ = Phase::kRetaking;
+  need_at_ = Time::max();
+}
+
 void Seat::GiveUp(Time now) {
   StopBelieving(v1::CAUSE_RESIGNED);
   phase_ = Phase::kResigning;
@@ -246,8 +274,8 @@ void Seat::Over(v1::Cause cause, Time now) {
 }
 
 bool Seat::HeldWhenAsked() const {
-  const bool held =
-      phase_ == Phase::kHeld || phase_ == Phase::kLeading || phase_ == Phase::kStopping;
+  const bool held = phase_ == Phase::kHeld || phase_ == Phase::kLeading ||
+                    phase_ == Phase::kStopping || phase_ == Phase::kRetaking;
   return held && asked_in_term_ == leadership_.term();
 }
 

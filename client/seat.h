@@ -6,6 +6,11 @@
 //      |                                           | lost                     v
 //      +---------- the work has ended ----------- ending                   resigning --> outside
 //
+// A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
+// lease is believed in, and so the session lives, it asks for the next term of its own seat.
+//
+//   stopping --the work has ended--> retaking --elected in the next term--> leading
+//
 // A seat of a set is first held, and leads when the whole set is held (Begin).
 //
 // What it keeps to:
@@ -125,6 +130,8 @@ class Seat {
   // The same, of a set: it took no seat, and has no place. To be asked again at `retry_at`.
   void OnBlocked(const std::vector<std::string>& elections, Time now, Time retry_at);
   void OnElected(const v1::Leadership& leadership, Time now, const Lease& lease);
+  // The campaign that was asked last was answered: this session leads in `term`.
+  void OnCampaignElected(uint64_t term, Time now);
   void OnLost(uint64_t term, v1::Cause cause, Time now);
   void OnStepDownAsked(uint64_t term, const std::string& successor, Time now);
   // The session is over, and with it whatever it held.
@@ -149,8 +156,12 @@ class Seat {
   [[nodiscard]] Time BelievedUntil(const Lease& lease) const;
   // The term that is held, or may be; 0 if none.
   [[nodiscard]] uint64_t term() const { return leadership_.term(); }
-  // Whether the last belief ended with the lease: this process did not want to give up the seat,
-  // and need not let others go first.
+  // The term that a campaign is to end, so that this session leads in the next; 0 if none.
+  [[nodiscard]] uint64_t after_term() const {
+    return phase_ == Phase::kRetaking ? leadership_.term() : 0;
+  }
+  // Whether the lease has ended the last belief, or nearly: this process did not want to give up
+  // the seat, and need not let others go first.
   [[nodiscard]] bool outlived_lease() const { return outlived_lease_; }
   // Nothing is left to do for this elector, now or later.
   [[nodiscard]] bool Gone() const { return !wanted_ && phase_ == Phase::kOutside && !working_; }
@@ -165,12 +176,23 @@ class Seat {
   [[nodiscard]] std::vector<SeatEvent> TakeEvents() { return std::exchange(events_, {}); }
 
  private:
-  enum class Phase { kOutside, kStanding, kHeld, kLeading, kStopping, kEnding, kResigning };
+  enum class Phase {
+    kOutside,
+    kStanding,
+    kHeld,
+    kLeading,
+    kStopping,
+    kEnding,
+    kRetaking,
+    kResigning
+  };
   enum class Trouble { kNone, kUnanswered, kRefused };
 
   void StopBelieving(v1::Cause cause);
   void AskToStop(Time now);
   void AskToHandOver(Time now);
+  // Nothing needs the term any more, in which this process never believes again.
+  void Stopped(Time now);
   // The seat, or the place, is to be given up now that nothing needs it.
   void GiveUp(Time now);
   // For the service the term is over: nothing is left to give up.
@@ -183,11 +205,12 @@ class Seat {
   SeatOptions options_;
   bool wanted_ = true;
   Phase phase_ = Phase::kOutside;
-  v1::Leadership leadership_;   // of the term that is held, or may be
-  uint64_t closed_term_ = 0;    // reports about terms up to this one no longer count
-  uint64_t asked_in_term_ = 0;  // the term that was held when the last campaign was asked
-  bool maybe_placed_ = false;   // a campaign of this session is under way or may have been heard
-  bool proclaiming_ = false;    // the service may not know the value yet
+  v1::Leadership leadership_;      // of the term that is held, or may be
+  uint64_t closed_term_ = 0;       // reports about terms up to this one no longer count
+  uint64_t asked_in_term_ = 0;     // the term that was held when the last campaign was asked
+  uint64_t asked_after_term_ = 0;  // the one that it was to follow
+  bool maybe_placed_ = false;      // a campaign of this session is under way or may have been heard
+  bool proclaiming_ = false;       // the service may not know the value yet
   bool believes_ = false;
   bool working_ = false;
   bool suspended_ = false;

@@ -164,7 +164,7 @@ TEST_F(SeatTest, HalfALeaseWithoutARenewalSuspendsAndARenewalResumes) {
   EXPECT_THAT(Events(), ElementsAre("resumed"));
 }
 
-TEST_F(SeatTest, WorkIsStoppedBeforeTheLeaseEndsAndThenTheSeatIsResigned) {
+TEST_F(SeatTest, WorkIsStoppedBeforeTheLeaseEndsAndThenTheNextTermIsAskedFor) {
   Lead();
   At(6499ms);
   EXPECT_THAT(Events(), ElementsAre("suspended"));
@@ -178,7 +178,8 @@ TEST_F(SeatTest, WorkIsStoppedBeforeTheLeaseEndsAndThenTheSeatIsResigned) {
 
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost RESIGNED"));
-  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  EXPECT_EQ(seat_.after_term(), 1);
 }
 
 TEST_F(SeatTest, WorkIsStoppedAsLongBeforeTheLeaseEndsAsItNeeds) {
@@ -199,7 +200,7 @@ TEST_F(SeatTest, WorkIsStoppedAsLongBeforeTheLeaseEndsAsItNeeds) {
   }
 }
 
-TEST_F(SeatTest, WorkThatDoesNotStopOverrunsAndDelaysTheResignation) {
+TEST_F(SeatTest, WorkThatDoesNotStopOverrunsAndDelaysTheCampaign) {
   Lead();
   At(6500ms);
   (void)Events();
@@ -212,7 +213,8 @@ TEST_F(SeatTest, WorkThatDoesNotStopOverrunsAndDelaysTheResignation) {
   EXPECT_THAT(Events(), IsEmpty());
   seat_.WorkEnded(now_);
 
-  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  EXPECT_EQ(seat_.after_term(), 1);
   EXPECT_THAT(Events(), IsEmpty());
 }
 
@@ -558,7 +560,7 @@ TEST_F(SeatTest, TheElectorWakesUpForEveryDeadline) {
   EXPECT_EQ(seat_.NextWake(lease_), Lease::Time::max());
 }
 
-TEST_F(SeatWithoutWorkTest, TheTermEndsAtTheDeadlineAndIsResigned) {
+TEST_F(SeatWithoutWorkTest, TheTermEndsAtTheDeadlineAndTheNextIsAskedForOnceTheLeaseIsRenewed) {
   Lead();
   At(8999ms);
   EXPECT_THAT(Events(), ElementsAre("suspended"));
@@ -568,7 +570,13 @@ TEST_F(SeatWithoutWorkTest, TheTermEndsAtTheDeadlineAndIsResigned) {
 
   EXPECT_FALSE(Believes());
   EXPECT_THAT(Events(), ElementsAre("lost EXPIRED"));
-  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.need_at(), Lease::Time::max());
+  now_ = kStart + 9500ms;
+  Renewed();
+  At(9500ms);
+  EXPECT_EQ(seat_.need(), Seat::Need::kCampaign);
+  EXPECT_EQ(seat_.need_at(), now_);
+  EXPECT_EQ(seat_.after_term(), 1);
 }
 
 TEST_F(SeatWithoutWorkTest, WhoeverMeetsTheDeadlineFirstEndsTheTerm) {
@@ -577,7 +585,7 @@ TEST_F(SeatWithoutWorkTest, WhoeverMeetsTheDeadlineFirstEndsTheTerm) {
   seat_.BeliefEnded(now_ + 9s);
 
   EXPECT_FALSE(Believes());
-  EXPECT_EQ(seat_.need(), Seat::Need::kResign);
+  EXPECT_EQ(seat_.after_term(), 1);
 }
 
 TEST_F(SeatWithoutWorkTest, LeavingEndsTheBeliefAtOnceAndResignsAfterTheGracePeriod) {

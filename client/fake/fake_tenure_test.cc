@@ -124,8 +124,28 @@ TEST_F(FakeTenureTest, ALeaseThatIsNotRenewedEndsToTheMoment) {
 
   EXPECT_EQ(LeaderOf(fake_), "b 2");
   EXPECT_EQ(second.term(), 2u);
-  EXPECT_THAT(notes_.Lines(),
-              ElementsAre("elected 1", "suspended", "lost 1 EXPIRED", "trouble 14"));
+  EXPECT_THAT(notes_.Lines(), ElementsAre("elected 1", "suspended", "lost 1 EXPIRED"));
+}
+
+// Its session is renewed between the holder's own deadline and the end of the lease.
+TEST_F(FakeTenureTest, AHolderThatWasCutOffLeadsOnInTheNextTerm) {
+  const Client a(fake_.Options("a"));
+  const Elector first(a, notes_.Options("orders"));
+  fake_.Settle();
+  const Client b(fake_.Options("b"));
+  const Elector second(b, {.election = "orders"});
+  fake_.Settle();
+
+  fake_.Cut({"a"});
+  fake_.Advance(9s + 200ms);
+  EXPECT_FALSE(first.IsLeader());
+  fake_.Restore();
+  fake_.Advance(600ms);
+
+  EXPECT_EQ(LeaderOf(fake_), "a 2");
+  EXPECT_EQ(first.term(), 2u);
+  EXPECT_THAT(fake_.Queue("orders"), ElementsAre("b"));
+  EXPECT_THAT(notes_.Lines(), ElementsAre("elected 1", "suspended", "lost 1 EXPIRED", "elected 2"));
 }
 
 TEST_F(FakeTenureTest, ACandidateStandsAgainAfterAnOutage) {

@@ -50,7 +50,7 @@ func (c *calls) Campaign(_ context.Context, request *pb.CampaignRequest) (*pb.Ca
 	if request.GetSupersede() {
 		c.supersede(e, its)
 	}
-	c.campaign(e, its, request.GetValue(), request.GetPriority())
+	c.campaign(e, its, request)
 	response := &pb.CampaignResponse{Session: &pb.Session{
 		SessionId: its.id, Candidate: its.candidate, ServiceId: serviceID,
 		LeaseTtl: durationpb.New(its.leaseTTL), HeartbeatInterval: durationpb.New(its.leaseTTL / 3),

@@ -62,8 +62,11 @@ func (s *Service) electionOf(name string) *election {
 }
 
 // campaign answers with the seat, or with a place in the queue.
-func (s *Service) campaign(e *election, session *session, value []byte, priority int32) {
-	if e.leader != nil && e.holder == session {
+func (s *Service) campaign(e *election, session *session, request *pb.CampaignRequest) {
+	value, priority := request.GetValue(), request.GetPriority()
+	leads := e.leader != nil && e.holder == session
+	endsTerm := leads && request.GetAfterTerm() == e.term
+	if leads && !endsTerm {
 		if string(e.leader.GetValue()) != string(value) {
 			e.leader = proto.Clone(e.leader).(*pb.Leadership)
 			e.leader.Value = value
@@ -82,7 +85,14 @@ func (s *Service) campaign(e *election, session *session, value []byte, priority
 		a, b := e.queue[i], e.queue[j]
 		return a.priority > b.priority || (a.priority == b.priority && a.ticket < b.ticket)
 	})
-	s.fill(e)
+	if !endsTerm {
+		s.fill(e)
+		return
+	}
+	if e.appointed == nil || e.placeOf(e.appointed) == nil {
+		e.appointed = session // goes first
+	}
+	s.vacate(e, pb.Cause_CAUSE_RESIGNED)
 }
 
 func (e *election) placeOf(session *session) *place {

@@ -107,7 +107,9 @@ class Elections:
         election = self.at(request.election)
         if request.supersede:
             self._supersede(election, session, request, now)
-        place = election.leader if election.is_led_by(session) else election.place_of(session)
+        led = election.is_led_by(session)
+        ends_term = led and request.after_term == election.term
+        place = election.leader if led and not ends_term else election.place_of(session)
         if place is None:
             self._tickets += 1
             place = Place(session, self._tickets, request.value, request.priority)
@@ -116,6 +118,10 @@ class Elections:
         place.value, place.priority = request.value, request.priority
         if changed:
             self._add(election, pb.Event.TYPE_PROCLAIMED, now)
+        if ends_term:
+            waiting = (each.session.candidate for each in election.places)
+            heir = None if election.successor in waiting else place
+            self._vacate(election, pb.CAUSE_RESIGNED, now, heir)
         self._fill(election, now)
         return election
 
@@ -173,14 +179,19 @@ class Elections:
                 election.places.append(Place(newer, first, request.value, request.priority))
             self.end(older, pb.CAUSE_SUPERSEDED, now)
 
-    def _vacate(self, election: Election, cause: pb.Cause, now: int) -> None:
+    def _vacate(
+        self, election: Election, cause: pb.Cause, now: int, heir: Optional[Place] = None
+    ) -> None:
         assert election.leader
         session = election.leader.session
         self._add(election, pb.Event.TYPE_VACATED, now, cause)
         election.leader = None
         lost = pb.SeatLost(term=election.term, cause=cause)
         self._notify(session, pb.SeatNotice(election=election.name, lost=lost))
-        self._fill(election, now)
+        if heir:
+            self._elect(election, heir, now)
+        else:
+            self._fill(election, now)
 
     def _fill(self, election: Election, now: int) -> None:
         """Elects the next one, if the seat is vacant."""

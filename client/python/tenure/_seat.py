@@ -5,6 +5,11 @@
      |                                           | lost                     v
      +---------- the work has ended ----------- ending                   resigning --> outside
 
+A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
+lease is believed in, and so the session lives, it asks for the next term of its own seat.
+
+  stopping --the work has ended--> retaking --elected in the next term--> leading
+
 What it keeps to:
 - It believes in a term only while the session's lease is believed in, and never again in a term in
   which it has ceased to believe.
@@ -115,6 +120,7 @@ class Phase(enum.Enum):
     LEADING = enum.auto()
     STOPPING = enum.auto()
     ENDING = enum.auto()
+    RETAKING = enum.auto()
     RESIGNING = enum.auto()
 
 
@@ -122,13 +128,14 @@ class Seat:
     def __init__(self, options: SeatOptions, closed_term: int = 0) -> None:
         self.options = options
         self.closed_term = closed_term  # reports about terms up to this one no longer count
-        self.need_at = 0  # the earliest time for the need
-        # The last belief ended with the lease: nobody wanted to let others go first.
+        self.need_at: float = 0  # the earliest time for the need
+        # The lease has ended the last belief, or nearly: nobody wanted to let others go first.
         self.outlived_lease = False
         self._wanted = True
         self._phase = Phase.OUTSIDE
         self._leadership = pb.Leadership()  # of the term that is held, or may be
         self._asked_in_term = 0  # the term that was held when the last campaign was asked
+        self._asked_after_term = 0  # the one that it was to follow
         self._maybe_placed = False  # a campaign of this session is under way or may have been heard
         self._proclaiming = False  # the service may not know the value yet
         self._believes = False
@@ -153,7 +160,9 @@ class Seat:
         self._wanted = False
         if self._phase is Phase.LEADING:
             self._ask_to_stop(now)
-        elif self._phase is Phase.STANDING or (self._phase is Phase.OUTSIDE and self._maybe_placed):
+        elif self._phase in (Phase.STANDING, Phase.RETAKING) or (
+            self._phase is Phase.OUTSIDE and self._maybe_placed
+        ):
             self._give_up(now)
 
     def abandon(self, now: int) -> None:
@@ -166,7 +175,9 @@ class Seat:
 
     def work_ended(self, now: int) -> None:
         self._working = False
-        if self._phase in (Phase.LEADING, Phase.STOPPING):
+        if self._phase is Phase.STOPPING:
+            self._stopped(now)
+        elif self._phase is Phase.LEADING:
             self._give_up(now)
         elif self._phase is Phase.ENDING:
             self._phase = Phase.OUTSIDE
@@ -187,13 +198,14 @@ class Seat:
         if self._working:
             self._phase = Phase.STOPPING
         else:
-            self._give_up(now)
+            self._stopped(now)
 
     # What becomes of the need.
 
     def asked(self) -> None:
         """A campaign is on its way. One at a time, and none beside a resignation."""
         self._asked_in_term = self.term
+        self._asked_after_term = self.after_term
         self._maybe_placed = True
         self._proclaiming = False
 
@@ -214,7 +226,7 @@ class Seat:
         To be asked again at `check_at`, because a place that is taken away is not told.
         """
         self._trouble = ""
-        held = self._phase in (Phase.LEADING, Phase.STOPPING)
+        held = self._phase in (Phase.LEADING, Phase.STOPPING, Phase.RETAKING)
         if held and self._asked_in_term == self.term:  # so the answer is not older than the grant
             self._over(pb.CAUSE_UNSPECIFIED, now)
         if self._phase not in (Phase.OUTSIDE, Phase.STANDING):
@@ -248,6 +260,11 @@ class Seat:
         else:
             self._begin(now, lease)
 
+    def on_campaign_elected(self, term: int, now: int) -> None:
+        """The campaign that was asked last was answered: this session leads in `term`."""
+        if self._phase is Phase.RETAKING and term == self.term == self._asked_after_term:
+            self._give_up(now)  # the service does not know `after_term`
+
     def on_lost(self, term: int, cause: int, now: int) -> None:
         if term <= self.closed_term or term < self.term:
             return
@@ -267,6 +284,8 @@ class Seat:
         self._leadership.successor = successor  # of a copy: the other one has been reported
         if self._phase is Phase.LEADING:
             self._ask_to_hand_over(now)
+        elif self._phase is Phase.RETAKING:
+            self._give_up(now)
 
     def on_session_over(self, cause: int, now: int) -> None:
         """The session is over, and with it whatever it held."""
@@ -305,7 +324,13 @@ class Seat:
                 self._suspended = not self._suspended
                 self._events.append(Suspended() if self._suspended else Resumed())
             if self._stops_early and now >= self._stop_at(lease):
+                self.outlived_lease = True
                 self._ask_to_stop(now)
+        if self._phase is Phase.RETAKING:
+            if not lease.believed_at(now):
+                self.need_at = FOREVER  # until a renewal says that the session lives
+            elif self.need_at == FOREVER:
+                self.need_at = now
         if self._phase in (Phase.STOPPING, Phase.ENDING) and now >= self._overrun_at(lease):
             if self._working:
                 self._overrun()
@@ -334,13 +359,20 @@ class Seat:
         elif phase is Phase.RESIGNING:
             return Need.RESIGN
         else:
-            campaigns = phase is Phase.STANDING or (phase is Phase.OUTSIDE and self._wanted)
+            campaigns = phase in (Phase.STANDING, Phase.RETAKING) or (
+                phase is Phase.OUTSIDE and self._wanted
+            )
         return Need.CAMPAIGN if campaigns else Need.NOTHING
 
     @property
     def term(self) -> int:
         """The term that is held, or may be; 0 if none."""
         return self._leadership.term
+
+    @property
+    def after_term(self) -> int:
+        """The term that a campaign is to end, so that this session leads in the next; 0 if none."""
+        return self.term if self._phase is Phase.RETAKING else 0
 
     @property
     def gone(self) -> bool:
@@ -393,6 +425,14 @@ class Seat:
         if not self._overran:
             self._overran = True
             self._events.append(Overrun())
+
+    def _stopped(self, now: int) -> None:
+        """Nothing needs the term any more, in which this process never believes again."""
+        if not self.outlived_lease or not self._wanted or self._leadership.successor:
+            return self._give_up(now)
+        self._stop_believing(pb.CAUSE_RESIGNED)
+        self._phase = Phase.RETAKING
+        self.need_at = FOREVER
 
     def _give_up(self, now: int) -> None:
         """The seat, or the place, is to be given up now that nothing needs it."""

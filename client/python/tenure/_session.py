@@ -170,6 +170,7 @@ class Session:
             return
         if response.HasField("elected"):
             self._seat_elected(response.elected, now)
+            entry.seat.on_campaign_elected(response.elected.term, now)
         elif response.HasField("standing"):
             entry.seat.on_standing(response.standing, now, self._within(CHECK, now))
 
@@ -415,7 +416,7 @@ class Session:
         entry.called = True
         if seat.need is Need.CAMPAIGN:
             seat.asked()
-            request = self._campaign_request(seat.options)
+            request = self._campaign_request(seat)
             effects.append(SendCampaign(call, request, self._answer_patience))
         else:
             resign = pb.ResignRequest(
@@ -551,7 +552,8 @@ class Session:
             entry.called = False
         return call
 
-    def _campaign_request(self, options: SeatOptions) -> pb.CampaignRequest:
+    def _campaign_request(self, seat: Seat) -> pb.CampaignRequest:
+        options = seat.options
         request = pb.CampaignRequest(
             election=options.election,
             candidate=self._candidate,
@@ -562,6 +564,8 @@ class Session:
         request.wait.FromSeconds(0)  # the stream tells when it is elected
         if self._session_id:
             request.session_id = self._session_id
+            if seat.after_term:
+                request.after_term = seat.after_term
             return request
         request.request_id = self._request_id
         request.previous_session_id = self._previous_session_id

@@ -48,6 +48,10 @@ export interface FakeListener {
   onEnded(session: FakeSession, cause: Cause): void;
 }
 
+function sort(queue: Place[]): void {
+  queue.sort((a, b) => b.priority - a.priority || a.ticket - b.ticket);
+}
+
 export class FakeElections {
   readonly elections = new Map<string, FakeElection>();
   private readonly sessions = new Map<string, FakeSession>();
@@ -100,13 +104,14 @@ export class FakeElections {
     const election = this.electionOf(request.election);
     if (supersede) this.supersede(election, session, now);
     if (election.leader?.place.session === session) {
+      if (request.afterTerm === election.term) return this.leadOn(election, request, now);
       election.leader.place.priority = priority;
       return this.proclaim(election, value, now);
     }
     const place = election.queue.find((one) => one.session === session);
     if (place) Object.assign(place, { value, priority });
     else election.queue.push({ session, value, priority, ticket: ++this.tickets });
-    election.queue.sort((a, b) => b.priority - a.priority || a.ticket - b.ticket);
+    sort(election.queue);
     this.fill(election, now);
   }
 
@@ -161,6 +166,22 @@ export class FakeElections {
   /** When the next lease is over if it is not renewed. */
   get nextExpiry(): number {
     return Math.min(...[...this.sessions.values()].map(({ expiresAt }) => expiresAt));
+  }
+
+  /** The leader ends its term, and has the next one unless somebody who waits is appointed. */
+  private leadOn(election: FakeElection, request: CampaignRequest, now: number): void {
+    const { place, leadership } = election.leader!;
+    const { value, priority } = request;
+    const next = { session: place.session, value, priority, ticket: ++this.tickets };
+    const { successor } = leadership;
+    election.leader = undefined;
+    this.add(election, Event_Type.VACATED, leadership, Cause.RESIGNED, now);
+    if (!election.queue.some(({ session }) => session.candidate === successor)) {
+      return this.grant(election, next, now);
+    }
+    election.queue.push(next);
+    sort(election.queue);
+    this.fill(election, now, successor);
   }
 
   private supersede(election: FakeElection, newer: FakeSession, now: number): void {

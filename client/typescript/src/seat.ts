@@ -5,6 +5,11 @@
 //      |                                           | lost                     v
 //      +---------- the work has ended ----------- ending                   resigning --> outside
 //
+// A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
+// lease is believed in, and so the session lives, it asks for the next term of its own seat.
+//
+//   stopping --the work has ended--> retaking --elected in the next term--> leading
+//
 // What it keeps to:
 // - It believes in a term only while the session's lease is believed in, and never again in a term
 //   in which it has ceased to believe.
@@ -61,14 +66,14 @@ export interface SeatOptions {
   oneTerm?: boolean | undefined;
 }
 
-type Phase = "outside" | "standing" | "leading" | "stopping" | "ending" | "resigning";
+type Phase = "outside" | "standing" | "leading" | "stopping" | "ending" | "retaking" | "resigning";
 
 /** What the service has to be asked next. */
 export type Need = "nothing" | "campaign" | "resign";
 
 export class SeatMachine {
   needAt = 0; // the earliest time for the need
-  /** The last belief ended with the lease: nobody wanted to let others go first. */
+  /** The lease has ended the last belief, or nearly: nobody wanted to let others go first. */
   outlivedLease = false;
   readonly election: string;
   readonly priority: number;
@@ -80,6 +85,7 @@ export class SeatMachine {
   private phase: Phase = "outside";
   private leadership = Leadership.create(); // of the term that is held, or may be
   private askedInTerm = 0; // the term that was held when the last campaign was asked
+  private askedAfterTerm = 0; // the one that it was to follow
   private maybePlaced = false; // a campaign of this session is under way or may have been heard
   private proclaiming = false; // the service may not know the value yet
   private believes = false;
@@ -117,7 +123,10 @@ export class SeatMachine {
     this.wanted = false;
     if (this.phase === "leading") {
       this.askToStop(now);
-    } else if (this.phase === "standing" || (this.phase === "outside" && this.maybePlaced)) {
+    } else if (
+      this.isIn("standing", "retaking") ||
+      (this.phase === "outside" && this.maybePlaced)
+    ) {
       this.giveUp(now);
     }
   }
@@ -131,7 +140,9 @@ export class SeatMachine {
 
   workEnded(now: number): void {
     this.working = false;
-    if (this.phase === "leading" || this.phase === "stopping") {
+    if (this.phase === "stopping") {
+      this.stopped(now);
+    } else if (this.phase === "leading") {
       this.giveUp(now);
     } else if (this.phase === "ending") {
       this.phase = "outside";
@@ -150,7 +161,7 @@ export class SeatMachine {
     if (this.working) {
       this.phase = "stopping";
     } else {
-      this.giveUp(now);
+      this.stopped(now);
     }
   }
 
@@ -159,6 +170,7 @@ export class SeatMachine {
   /** A campaign is on its way. One at a time, and none beside a resignation. */
   asked(): void {
     this.askedInTerm = this.term;
+    this.askedAfterTerm = this.afterTerm;
     this.maybePlaced = true;
     this.proclaiming = false;
   }
@@ -180,7 +192,7 @@ export class SeatMachine {
    */
   onStanding(place: Standing, now: number, checkAt: number): void {
     this.trouble = "";
-    const held = this.phase === "leading" || this.phase === "stopping";
+    const held = this.isIn("leading", "stopping", "retaking");
     if (held && this.askedInTerm === this.term) {
       this.over(Cause.UNSPECIFIED, now); // the answer is not older than the grant
     }
@@ -215,6 +227,14 @@ export class SeatMachine {
     }
   }
 
+  /** The campaign that was asked last was answered: this session leads in `term`. */
+  onCampaignElected(term: number, now: number): void {
+    // The service does not know `after_term`.
+    if (this.phase === "retaking" && term === this.term && term === this.askedAfterTerm) {
+      this.giveUp(now);
+    }
+  }
+
   onLost(term: number, cause: Cause, now: number): void {
     if (term <= this.closedTerm || term < this.term) return;
     this.closedTerm = term;
@@ -231,7 +251,11 @@ export class SeatMachine {
   onStepDownAsked(term: number, successor: string, now: number): void {
     if (term !== this.term) return;
     this.leadership = { ...this.leadership, successor };
-    if (this.phase === "leading") this.askToHandOver(now);
+    if (this.phase === "leading") {
+      this.askToHandOver(now);
+    } else if (this.phase === "retaking") {
+      this.giveUp(now);
+    }
   }
 
   /** The session is over, and with it whatever it held. */
@@ -271,7 +295,17 @@ export class SeatMachine {
         this.suspended = !this.suspended;
         this.events.push({ event: this.suspended ? "suspended" : "resumed" });
       }
-      if (this.stopsEarly && now >= this.stopAt(lease)) this.askToStop(now);
+      if (this.stopsEarly && now >= this.stopAt(lease)) {
+        this.outlivedLease = true;
+        this.askToStop(now);
+      }
+    }
+    if (this.phase === "retaking") {
+      if (!lease.believedAt(now)) {
+        this.needAt = NEVER; // until a renewal says that the session lives
+      } else if (this.needAt === NEVER) {
+        this.needAt = now;
+      }
     }
     if (this.isIn("stopping", "ending") && now >= this.overrunAt(lease)) {
       if (this.working) {
@@ -300,7 +334,7 @@ export class SeatMachine {
   get need(): Need {
     if (this.phase === "resigning") return "resign";
     const campaigns =
-      this.phase === "standing" ||
+      this.isIn("standing", "retaking") ||
       (this.phase === "outside" && this.wanted) ||
       (this.phase === "leading" && this.proclaiming);
     return campaigns ? "campaign" : "nothing";
@@ -309,6 +343,11 @@ export class SeatMachine {
   /** The term that is held, or may be; 0 if none. */
   get term(): number {
     return this.leadership.term;
+  }
+
+  /** The term that a campaign is to end, so that this session leads in the next; 0 if none. */
+  get afterTerm(): number {
+    return this.phase === "retaking" ? this.term : 0;
   }
 
   /** Nothing is left to do for this elector, now or later. */
@@ -370,6 +409,14 @@ export class SeatMachine {
     if (this.overran) return;
     this.overran = true;
     this.events.push({ event: "overrun" });
+  }
+
+  /** Nothing needs the term any more, in which this process never believes again. */
+  private stopped(now: number): void {
+    if (!this.outlivedLease || !this.wanted || this.leadership.successor) return this.giveUp(now);
+    this.stopBelieving(Cause.RESIGNED);
+    this.phase = "retaking";
+    this.needAt = NEVER;
   }
 
   /** The seat, or the place, is to be given up now that nothing needs it. */

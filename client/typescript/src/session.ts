@@ -167,6 +167,7 @@ export class Session {
     if (!entry) return;
     if (outcome?.$case === "elected") {
       this.seatElected(outcome.value, now);
+      entry.seat.onCampaignElected(outcome.value.term, now);
     } else if (outcome?.$case === "standing") {
       entry.seat.onStanding(outcome.value, now, this.within(CHECK_MIN, CHECK_MAX, now));
     }
@@ -569,13 +570,15 @@ export class Session {
     return call;
   }
 
-  private campaignRequest({ election, value, priority }: SeatMachine): CampaignRequest {
+  private campaignRequest(seat: SeatMachine): CampaignRequest {
+    const { election, value, priority, afterTerm } = seat;
     const { candidate, leaseTtl, supersede } = this.options;
     const request = CampaignRequest.create({ election, candidate, value, priority });
     request.supersede = supersede ?? false;
     request.wait = toDuration(0); // the stream tells when it is elected
     if (this.sessionId) {
       request.sessionId = this.sessionId;
+      if (afterTerm) request.afterTerm = afterTerm;
       return request;
     }
     request.requestId = this.requestId;

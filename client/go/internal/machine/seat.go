@@ -42,6 +42,7 @@ const (
 	leading
 	stopping
 	ending
+	retaking
 	resigning
 )
 
@@ -61,6 +62,11 @@ const (
 //	   |                                           | lost                     v
 //	   +---------- the work has ended ----------- ending                   resigning --> outside
 //
+// A holder that stops because its lease ran out, and wants to lead on, does not resign: while the
+// lease is believed in, and so the session lives, it asks for the next term of its own seat.
+//
+//	stopping --the work has ended--> retaking --elected in the next term--> leading
+//
 // What it keeps to:
 //   - It believes in a term only while the session's lease is believed in, and never again in a term
 //     in which it has ceased to believe.
@@ -68,15 +74,17 @@ const (
 //   - A resignation that may be on its way ends the belief for good.
 //   - It reports the beginning and the end of each term once, in this order.
 type seat struct {
-	options       SeatOptions
-	closedTerm    uint64 // reports about terms up to this one no longer count
-	needAt        Time   // the earliest time for the need
-	outlivedLease bool   // the last belief ended with the lease: nobody wanted to let others go first
+	options    SeatOptions
+	closedTerm uint64 // reports about terms up to this one no longer count
+	needAt     Time   // the earliest time for the need
+	// The lease has ended the last belief, or nearly: nobody wanted to let others go first.
+	outlivedLease bool
 
 	wanted      bool
 	phase       phase
 	leadership  *pb.Leadership // of the term that is held, or may be
 	askedInTerm uint64         // the term that was held when the last campaign was asked
+	askedAfter  uint64         // the one that it was to follow
 	maybePlaced bool           // a campaign of this session is under way or may have been heard
 	proclaiming bool           // the service may not know the value yet
 	believes    bool
@@ -109,7 +117,7 @@ func (s *seat) leave(now Time) {
 	switch {
 	case s.phase == leading:
 		s.askToStop(now)
-	case s.phase == standing || (s.phase == outside && s.maybePlaced):
+	case s.phase == standing, s.phase == retaking, s.phase == outside && s.maybePlaced:
 		s.giveUp(now)
 	}
 }
@@ -128,8 +136,10 @@ func (s *seat) abandon(now Time) {
 func (s *seat) workEnded(now Time) {
 	s.working = false
 	switch s.phase {
-	case leading, stopping:
+	case leading:
 		s.giveUp(now)
+	case stopping:
+		s.stopped(now)
 	case ending:
 		s.phase = outside
 		s.needAt = now
@@ -155,7 +165,7 @@ func (s *seat) beliefEnded(now Time) {
 	if s.working {
 		s.phase = stopping
 	} else {
-		s.giveUp(now)
+		s.stopped(now)
 	}
 }
 
@@ -164,6 +174,7 @@ func (s *seat) beliefEnded(now Time) {
 // asked : a campaign is on its way. One at a time, and none beside a resignation.
 func (s *seat) asked() {
 	s.askedInTerm = s.term()
+	s.askedAfter = s.afterTerm()
 	s.maybePlaced = true
 	s.proclaiming = false
 }
@@ -188,7 +199,7 @@ func (s *seat) unanswered(answer *status.Status, retryAt Time) {
 // because a place that is taken away is not told.
 func (s *seat) onStanding(place *pb.Standing, now, checkAt Time) {
 	s.trouble = noTrouble
-	held := s.phase == leading || s.phase == stopping
+	held := s.phase == leading || s.phase == stopping || s.phase == retaking
 	if held && s.askedInTerm == s.term() { // so the answer is not older than the grant
 		s.over(pb.Cause_CAUSE_UNSPECIFIED, now)
 	}
@@ -238,6 +249,13 @@ func (s *seat) onElected(leadership *pb.Leadership, now Time, lease *Lease) {
 	}
 }
 
+// onCampaignElected : the last campaign was answered, and this session leads in `term`.
+func (s *seat) onCampaignElected(term uint64, now Time) {
+	if s.phase == retaking && term == s.term() && term == s.askedAfter {
+		s.giveUp(now) // the service does not know `after_term`
+	}
+}
+
 func (s *seat) onLost(term uint64, cause pb.Cause, now Time) {
 	if term <= s.closedTerm || term < s.term() {
 		return
@@ -261,8 +279,11 @@ func (s *seat) onStepDownAsked(term uint64, successor string, now Time) {
 		s.leadership = proto.Clone(s.leadership).(*pb.Leadership) // the other one has been reported
 		s.leadership.Successor = successor
 	}
-	if s.phase == leading {
+	switch s.phase {
+	case leading:
 		s.askToHandOver(now)
+	case retaking:
+		s.giveUp(now)
 	}
 }
 
@@ -313,7 +334,15 @@ func (s *seat) pass(now Time, lease *Lease) {
 			}
 		}
 		if s.stopsEarly() && now >= s.stopAt(lease) {
+			s.outlivedLease = true
 			s.askToStop(now)
+		}
+	}
+	if s.phase == retaking {
+		if !lease.believedAt(now) {
+			s.needAt = Never // until a renewal says that the session lives
+		} else if s.needAt == Never {
+			s.needAt = now
 		}
 	}
 	if (s.phase == stopping || s.phase == ending) && now >= s.overrunAt(lease) {
@@ -348,7 +377,8 @@ func (s *seat) need() need {
 	switch {
 	case s.phase == resigning:
 		return needResign
-	case s.phase == standing, s.phase == outside && s.wanted, s.phase == leading && s.proclaiming:
+	case s.phase == standing, s.phase == retaking, s.phase == outside && s.wanted,
+		s.phase == leading && s.proclaiming:
 		return needCampaign
 	default:
 		return needNothing
@@ -357,6 +387,14 @@ func (s *seat) need() need {
 
 // term is the one that is held, or may be; 0 if none.
 func (s *seat) term() uint64 { return s.leadership.GetTerm() }
+
+// afterTerm is the one that a campaign is to end, so that this session leads in the next; 0 if none.
+func (s *seat) afterTerm() uint64 {
+	if s.phase == retaking {
+		return s.term()
+	}
+	return 0
+}
 
 // gone says that nothing is left to do for this elector, now or later.
 func (s *seat) gone() bool { return !s.wanted && s.phase == outside && !s.working }
@@ -422,6 +460,17 @@ func (s *seat) overrun() {
 		s.overran = true
 		s.tell(Overrun{})
 	}
+}
+
+// stopped : nothing needs the term any more, in which this process never believes again.
+func (s *seat) stopped(now Time) {
+	if !s.outlivedLease || !s.wanted || s.leadership.GetSuccessor() != "" {
+		s.giveUp(now)
+		return
+	}
+	s.stopBelieving(pb.Cause_CAUSE_RESIGNED)
+	s.phase = retaking
+	s.needAt = Never
 }
 
 // giveUp : the seat, or the place, is to be given up now that nothing needs it.

@@ -191,6 +191,7 @@ func (s *Session) onCampaignAnswered(c call, response *pb.CampaignResponse, now 
 	}
 	if elected := response.GetElected(); elected != nil {
 		s.seatElected(elected, now)
+		e.seat.onCampaignElected(elected.GetTerm(), now)
 	} else if standing := response.GetStanding(); standing != nil {
 		e.seat.onStanding(standing, now, now.Add(between(checkMin, checkMax, s.random.Int63n)))
 	}
@@ -491,7 +492,7 @@ func (s *Session) callFor(e *entry, now Time, effects []Effect) []Effect {
 	e.called = true
 	if e.seat.need() == needCampaign {
 		e.seat.asked()
-		return append(effects, SendCampaign{number, s.campaignRequest(&e.seat.options), s.answerPatience()})
+		return append(effects, SendCampaign{number, s.campaignRequest(&e.seat), s.answerPatience()})
 	}
 	request := &pb.ResignRequest{
 		SessionId: s.sessionID, Election: e.seat.options.Election,
@@ -672,7 +673,8 @@ func (s *Session) takeCall(number uint64) (call, bool) {
 	return c, true
 }
 
-func (s *Session) campaignRequest(options *SeatOptions) *pb.CampaignRequest {
+func (s *Session) campaignRequest(of *seat) *pb.CampaignRequest {
+	options := &of.options
 	request := &pb.CampaignRequest{
 		Election: options.Election, Candidate: s.options.Candidate, Value: options.Value,
 		Priority: options.Priority, Supersede: s.options.Supersede,
@@ -680,6 +682,9 @@ func (s *Session) campaignRequest(options *SeatOptions) *pb.CampaignRequest {
 	}
 	if s.sessionID != "" {
 		request.SessionId = s.sessionID
+		if term := of.afterTerm(); term != 0 {
+			request.AfterTerm = proto.Uint64(term)
+		}
 		return request
 	}
 	request.RequestId = s.requestID

@@ -206,8 +206,13 @@ final class FakeService {
                     .setLeaseTtl(Lease.duration(session.leaseTtl)));
     if (request.getElectionsCount() > 0) return campaignForAll(session, request, response);
     Election election = electionOf(request.getElection());
-    stand(election, session, request);
-    fill(election);
+    boolean leads = election.leader != null && election.leader.session == session;
+    if (leads && request.getAfterTerm() == election.term) {
+      leadOn(election, session, request);
+    } else {
+      stand(election, session, request);
+      fill(election);
+    }
     if (election.leader != null && election.leader.session == session) {
       return response.setElected(election.leadership()).build();
     }
@@ -260,6 +265,20 @@ final class FakeService {
     for (Session session : List.copyOf(sessions.values())) {
       boolean isOlder = session != by && session.candidate.equals(by.candidate);
       if (isOlder) end(session, Cause.CAUSE_SUPERSEDED);
+    }
+  }
+
+  /** The leader ends its term, and has the next one unless somebody who waits is appointed. */
+  private void leadOn(Election election, Session session, CampaignRequest request) {
+    boolean isAppointed =
+        election.queue().stream()
+            .anyMatch(place -> place.session.candidate.equals(election.successor));
+    vacate(election, Cause.CAUSE_RESIGNED);
+    stand(election, session, request);
+    if (isAppointed) {
+      fill(election);
+    } else {
+      elect(election, election.placeOf(session));
     }
   }
 
@@ -401,13 +420,17 @@ final class FakeService {
     for (Place place : election.queue()) {
       boolean isWanted = place.session.candidate.equals(election.successor);
       if (place.priority < 0 && !isWanted) continue; // only if it is appointed
-      election.leader = place;
-      election.successor = "";
-      election.term++;
-      change(election, Event.Type.TYPE_ELECTED, Cause.CAUSE_UNSPECIFIED);
-      notice(place.session, election, SeatNotice.newBuilder().setElected(election.leadership()));
+      elect(election, place);
       return;
     }
+  }
+
+  private void elect(Election election, Place place) {
+    election.leader = place;
+    election.successor = "";
+    election.term++;
+    change(election, Event.Type.TYPE_ELECTED, Cause.CAUSE_UNSPECIFIED);
+    notice(place.session, election, SeatNotice.newBuilder().setElected(election.leadership()));
   }
 
   private void notice(Session to, Election election, SeatNotice.Builder change) {

@@ -18,6 +18,13 @@ import java.util.function.Consumer;
  *      +---------- the work has ended ----------- ENDING                   RESIGNING --> OUTSIDE
  * </pre>
  *
+ * <p>A holder that stops because its lease ran out, and wants to lead on, does not resign: while
+ * the lease is believed in, and so the session lives, it asks for the next term of its own seat.
+ *
+ * <pre>
+ *   STOPPING --the work has ended--> RETAKING --elected in the next term--> LEADING
+ * </pre>
+ *
  * <p>What it keeps to:
  *
  * <ul>
@@ -37,6 +44,7 @@ final class SeatMachine {
     LEADING,
     STOPPING,
     ENDING,
+    RETAKING,
     RESIGNING
   }
 
@@ -61,13 +69,14 @@ final class SeatMachine {
   private Phase phase = Phase.OUTSIDE;
   private Leadership leadership = Leadership.getDefaultInstance(); // of the term that is held
   private long askedInTerm; // the term that was held when the last campaign was asked
+  private long askedAfterTerm; // the one that it was to follow
   private boolean maybePlaced; // a campaign of this session is under way or may have been heard
   private boolean proclaiming; // the service may not know the value yet
   private boolean believes;
   private boolean working;
   private boolean suspended;
   private boolean overran;
-  private boolean outlivedLease; // the last belief ended with the lease
+  private boolean outlivedLease; // the lease has ended the last belief, or nearly
   private Trouble trouble = Trouble.NONE;
   private long leaseTtl; // when the term began
   private long stopAskedAt;
@@ -92,7 +101,9 @@ final class SeatMachine {
     wanted = false;
     if (phase == Phase.LEADING) {
       askToStop(now);
-    } else if (phase == Phase.STANDING || (phase == Phase.OUTSIDE && maybePlaced)) {
+    } else if (phase == Phase.STANDING
+        || phase == Phase.RETAKING
+        || (phase == Phase.OUTSIDE && maybePlaced)) {
       giveUp(now);
     }
   }
@@ -107,7 +118,9 @@ final class SeatMachine {
 
   void workEnded(long now) {
     working = false;
-    if (phase == Phase.LEADING || phase == Phase.STOPPING) {
+    if (phase == Phase.STOPPING) {
+      stopped(now);
+    } else if (phase == Phase.LEADING) {
       giveUp(now);
     } else if (phase == Phase.ENDING) {
       phase = Phase.OUTSIDE;
@@ -126,7 +139,7 @@ final class SeatMachine {
     if (working) {
       phase = Phase.STOPPING;
     } else {
-      giveUp(now);
+      stopped(now);
     }
   }
 
@@ -135,6 +148,7 @@ final class SeatMachine {
   /** A campaign is on its way. One at a time, and none beside a resignation. */
   void asked() {
     askedInTerm = term();
+    askedAfterTerm = afterTerm();
     maybePlaced = true;
     proclaiming = false;
   }
@@ -156,7 +170,7 @@ final class SeatMachine {
    */
   void onStanding(Standing place, long now, long checkAt) {
     trouble = Trouble.NONE;
-    boolean held = phase == Phase.LEADING || phase == Phase.STOPPING;
+    boolean held = phase == Phase.LEADING || phase == Phase.STOPPING || phase == Phase.RETAKING;
     if (held && askedInTerm == term()) {
       over(Cause.CAUSE_UNSPECIFIED, now); // the answer is not older than the grant
     }
@@ -194,6 +208,13 @@ final class SeatMachine {
     }
   }
 
+  /** The campaign that was asked last was answered: this session leads in {@code term}. */
+  void onCampaignElected(long term, long now) {
+    if (phase == Phase.RETAKING && term == term() && term == askedAfterTerm) {
+      giveUp(now); // the service does not know after_term
+    }
+  }
+
   void onLost(long term, Cause cause, long now) {
     if (term <= closedTerm || term < term()) return;
     closedTerm = term;
@@ -210,7 +231,11 @@ final class SeatMachine {
   void onStepDownAsked(long term, String successor, long now) {
     if (term != term()) return;
     leadership = leadership.toBuilder().setSuccessor(successor).build();
-    if (phase == Phase.LEADING) askToHandOver(now);
+    if (phase == Phase.LEADING) {
+      askToHandOver(now);
+    } else if (phase == Phase.RETAKING) {
+      giveUp(now);
+    }
   }
 
   /** The session is over, and with it whatever it held. */
@@ -250,7 +275,17 @@ final class SeatMachine {
         suspended = !suspended;
         events.add(suspended ? SeatListener::suspended : SeatListener::resumed);
       }
-      if (stopsEarly() && now >= stopAt(lease)) askToStop(now);
+      if (stopsEarly() && now >= stopAt(lease)) {
+        outlivedLease = true;
+        askToStop(now);
+      }
+    }
+    if (phase == Phase.RETAKING) {
+      if (!lease.believedAt(now)) {
+        needAt = Lease.NEVER; // until a renewal says that the session lives
+      } else if (needAt == Lease.NEVER) {
+        needAt = now;
+      }
     }
     if (isStoppingOrEnding() && now >= overrunAt(lease)) {
       if (working) {
@@ -278,6 +313,7 @@ final class SeatMachine {
     if (phase == Phase.RESIGNING) return Need.RESIGN;
     boolean campaigns =
         phase == Phase.STANDING
+            || phase == Phase.RETAKING
             || (phase == Phase.OUTSIDE && wanted)
             || (phase == Phase.LEADING && proclaiming);
     return campaigns ? Need.CAMPAIGN : Need.NOTHING;
@@ -290,6 +326,11 @@ final class SeatMachine {
   /** The term that is held, or may be; 0 if none. */
   long term() {
     return leadership.getTerm();
+  }
+
+  /** The term that a campaign is to end, so that this session leads in the next; 0 if none. */
+  long afterTerm() {
+    return phase == Phase.RETAKING ? term() : 0;
   }
 
   long closedTerm() {
@@ -318,7 +359,7 @@ final class SeatMachine {
     return options.priority();
   }
 
-  /** The last belief ended with the lease: nobody wanted to let others go first. */
+  /** The lease has ended the last belief, or nearly: nobody wanted to let others go first. */
   boolean outlivedLease() {
     return outlivedLease;
   }
@@ -386,6 +427,17 @@ final class SeatMachine {
     if (overran) return;
     overran = true;
     events.add(SeatListener::overrun);
+  }
+
+  /** Nothing needs the term any more, in which this process never believes again. */
+  private void stopped(long now) {
+    if (!outlivedLease || !wanted || !leadership.getSuccessor().isEmpty()) {
+      giveUp(now);
+      return;
+    }
+    stopBelieving(Cause.CAUSE_RESIGNED);
+    phase = Phase.RETAKING;
+    needAt = Lease.NEVER;
   }
 
   /** The seat, or the place, is to be given up now that nothing needs it. */

@@ -186,6 +186,7 @@ final class Session {
     if (entry == null) return;
     if (response.hasElected()) {
       seatElected(response.getElected(), now);
+      entry.seat.onCampaignElected(response.getElected().getTerm(), now);
     } else if (response.hasStanding()) {
       entry.seat.onStanding(response.getStanding(), now, within(CHECK_MIN, CHECK_MAX, now));
     }
@@ -635,7 +636,10 @@ final class Session {
             .setPriority(seat.priority())
             .setSupersede(options.supersede)
             .setWait(Lease.duration(0)); // the stream tells when it is elected
-    if (!sessionId.isEmpty()) return request.setSessionId(sessionId).build();
+    if (!sessionId.isEmpty()) {
+      if (seat.afterTerm() != 0) request.setAfterTerm(seat.afterTerm());
+      return request.setSessionId(sessionId).build();
+    }
     request.setRequestId(requestId).setPreviousSessionId(previousSessionId);
     if (options.leaseTtl != 0) request.setLeaseTtl(Lease.duration(options.leaseTtl));
     return request.build();
