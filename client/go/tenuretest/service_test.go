@@ -98,6 +98,26 @@ func TestALeaderThatIsCutOffLosesItsSeatToTheNext(t *testing.T) {
 	first.expect(t, "standing at 1")
 }
 
+func TestALeaderThatIsBackBeforeItsLeaseIsOverLeadsOnInTheNextTerm(t *testing.T) {
+	service := tenuretest.NewService(t)
+	first, second := make(events, 100), make(events, 100)
+	a := stand(t, service.Client("a"), first, tenure.ElectorOptions{})
+	first.expect(t, "elected 1")
+	stand(t, service.Client("b"), second, tenure.ElectorOptions{})
+	second.expect(t, "standing at 1")
+
+	service.Cut("a")
+	service.Advance(9200 * time.Millisecond)
+	first.expect(t, "suspended 1", "lost 1 CAUSE_EXPIRED")
+	service.Restore("a")
+	service.Advance(600 * time.Millisecond)
+
+	first.expect(t, "elected 2")
+	if !a.IsLeader() {
+		t.Error("it does not lead")
+	}
+}
+
 func TestAnOutageThatIsShorterThanTheLeaseCostsNoSeat(t *testing.T) {
 	service := tenuretest.NewService(t)
 	said := make(events, 100)

@@ -95,6 +95,20 @@ def test_a_leader_that_is_cut_off_stops_before_the_next_one_leads(fake):
     assert said_first.all() == ["standing at 1"]
 
 
+def test_a_leader_that_is_back_before_its_lease_is_over_leads_on_in_the_next_term(fake):
+    first, said_first = stand(fake, "a")
+    stand(fake, "b")
+
+    fake.cut("a")
+    fake.advance(9.2)
+    fake.restore("a")
+    fake.advance(0.6)
+
+    assert said_first.all() == ["elected 1", "suspended 1", "lost 1 EXPIRED", "elected 2"]
+    assert first.is_leader
+    assert fake.queue("orders") == ["b"]
+
+
 def test_an_outage_that_is_shorter_than_the_lease_costs_no_seat(fake):
     candidacy, said = stand(fake, "a")
 

@@ -85,6 +85,25 @@ test("an outage asks the work to stop, and then ends the term", async () => {
   assert.deepEqual(told.slice(0, 3), ["a elected 1", "a suspended 1", "a lost 1 RESIGNED"]);
 });
 
+test("a holder that is back before its lease is over leads on in the next term", async () => {
+  const tenure = new FakeTenure();
+  const elector = new Elector(tenure.client({ candidate: "a", leaseTtlMs: 10_000 }));
+  const told: string[] = [];
+  eventsOf(elector, "a", told);
+  elector.stand("orders");
+  await tenure.settle();
+  new Elector(tenure.client({ candidate: "b", leaseTtlMs: 60_000 })).stand("orders");
+  await tenure.settle();
+
+  tenure.stop();
+  await tenure.advance(9_200);
+  tenure.start();
+  await tenure.advance(600);
+
+  assert.deepEqual(told, ["a elected 1", "a suspended 1", "a lost 1 EXPIRED", "a elected 2"]);
+  assert.equal(tenure.leader("orders")?.candidate, "a");
+});
+
 test("a process that was paused past its lease does not lead when it goes on", async () => {
   const tenure = new FakeTenure();
   const seat = await new Elector(tenure.client({ leaseTtlMs: 10_000 })).lead("orders");

@@ -191,8 +191,8 @@ void Outage(Cast& cast, State state, std::chrono::milliseconds begins,
   for (Player* player : {&cast.leader(), &cast.other()}) player->wire().Become(State::kWhole);
 }
 
-// If the work was asked to stop, the seat is lost when it does, even if renewals are answered
-// again.
+// If the work was asked to stop, the term is over when it does, even if renewals are answered
+// again. The same process may lead in the next one.
 bool WorkGoesOn(Cast& cast) {
   if (!cast.HasSaid(cast.leader(), Event::kStop, cast.term())) return true;
   cast.leader().Linger(false);

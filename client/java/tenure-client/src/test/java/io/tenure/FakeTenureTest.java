@@ -90,6 +90,24 @@ class FakeTenureTest {
   }
 
   @Test
+  void aHolderThatIsBackBeforeItsLeaseIsOverLeadsOnInTheNextTerm() throws InterruptedException {
+    Candidacy holder = stand("a");
+    stand("b");
+    tenure.advance(Duration.ofMillis(100));
+
+    tenure.setReachable(false);
+    tenure.advance(Duration.ofMillis(9_100)); // its deadline: nine tenths of the lease
+    assertFalse(holder.isLeader());
+    tenure.setReachable(true);
+    tenure.advance(Duration.ofMillis(600));
+
+    assertTrue(holder.isLeader());
+    assertEquals("a", tenure.leader("orders").orElseThrow().getCandidate());
+    assertEquals(2, tenure.leader("orders").orElseThrow().getTerm());
+    assertEquals(List.of("b"), tenure.queue("orders"));
+  }
+
+  @Test
   void anOutageBelowHalfALeaseCostsNothing() throws InterruptedException {
     Seat seat = stand("a").awaitSeat();
 
