@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the model of the lease, docs/model/lease.pml, with Spin: that what must hold holds, that each rule is needed, and
-that the model does what it is about.
+"""Checks the models in docs/model with Spin: that what must hold holds, that each rule is needed, and that the models do
+what they are about.
 
 Usage: scripts/check-model.py [NAME OF A WEAK RULE]...     (with names: tells only what these break)
 """
@@ -12,10 +12,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import typing
 
-MODEL = pathlib.Path(__file__).resolve().parent.parent / "docs" / "model" / "lease.pml"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "model"
 MEMORY_MAX_MB = 1800
 DEPTH_MAX = 1000000
+
+
+class Model(typing.NamedTuple):
+    """A file of docs/model, and with which definitions it is checked."""
+    file: str
+    must_hold: list  # in plain words, and with which definitions
+    weak_rules: dict  # rules made weaker, each of which must break something: in plain words, and with which definitions
+    covering: list  # small runs in which, together, each line has to be reached
+
 
 TWO_CLIENTS = "LEASE=2 TRUST=1 TERMS=2 STRAYS=0"
 ONE_AND_OTHERS = "OTHERS LEASE=2 TRUST=1 TERMS=3 STRAYS=1"
@@ -24,45 +34,86 @@ FENCE = "OTHERS APPLICATION ANY_CLOCK LEASE=2 TRUST=1 TERMS=3 STRAYS=0"
 PROGRESS = "OTHERS PROGRESS LEASE=3 TRUST=2 TERMS=3 STRAYS=1"
 LITTLE_PROGRESS = "OTHERS PROGRESS LEASE=2 TRUST=1 TERMS=3 STRAYS=0"
 
-# What must hold, and with which definitions of the model. Each but the last two also checks that terms rise, and that a
-# seat is given only if it is empty, and only to a session that is alive.
-MUST_HOLD = [
-    ("of two clients, at most one believes that it leads", TWO_CLIENTS),
-    ("a client believes only while the database says that it leads, whatever others do",
-     "OTHERS LEASE=10 TRUST=9 TERMS=3 STRAYS=1"),
-    ("the same, with two late messages at a time", "OTHERS LEASE=3 TRUST=2 TERMS=3 STRAYS=2"),
-    ("the same, with a replica that decides from memory", "OTHERS MEMORY LEASE=4 TRUST=3 TERMS=3 STRAYS=1"),
-    ("whatever clients believe, the fence lets only the current term write, and sums are right", FENCE),
-    ("who waits leads in the end, if leaders leave", f"{PROGRESS} WHO_WAITS_LEADS"),
-    ("who is dead is followed in the end", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
-]
+# Each check of the lease but the last two also checks that terms rise, and that a seat is given only if it is empty, and
+# only to a session that is alive.
+LEASE = Model(
+    file="lease.pml",
+    must_hold=[
+        ("of two clients, at most one believes that it leads", TWO_CLIENTS),
+        ("a client believes only while the database says that it leads, whatever others do",
+         "OTHERS LEASE=10 TRUST=9 TERMS=3 STRAYS=1"),
+        ("the same, with two late messages at a time", "OTHERS LEASE=3 TRUST=2 TERMS=3 STRAYS=2"),
+        ("the same, with a replica that decides from memory", "OTHERS MEMORY LEASE=4 TRUST=3 TERMS=3 STRAYS=1"),
+        ("whatever clients believe, the fence lets only the current term write, and sums are right", FENCE),
+        ("who waits leads in the end, if leaders leave", f"{PROGRESS} WHO_WAITS_LEADS"),
+        ("who is dead is followed in the end", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
+    ],
+    weak_rules={
+        "FROM_REPLY": ("a lease is counted from when the answer comes", TWO_CLIENTS),
+        "NO_MARGIN": ("the whole lease is trusted", TWO_CLIENTS),
+        "BELIEF_UNTIL_ANSWER": ("a client believes until its resignation is answered", TWO_CLIENTS),
+        "TERM_OPENS_AGAIN": ("late news makes a client believe in a term that it has given up", ONE_AND_OTHERS),
+        "RENEW_ENDED": ("a renewal ignores that the session has ended", ONE_AND_OTHERS),
+        "UNMARKED": ("an expiry gives the seat away without marking the session as ended", ONE_AND_OTHERS),
+        "GRANT_TO_THE_DEAD": ("a grant does not look whether the session is alive", ONE_AND_OTHERS),
+        "RESIGN_ANY_TERM": ("a resignation does not name its term", ONE_AND_OTHERS),
+        "NO_COMPARISON": ("what a replica remembers is compared without the term", FROM_MEMORY),
+        "FENCE_NOT_LOWER": ("the fence lets every term through that is not higher than the current one", FENCE),
+        "FENCE_WITHOUT_LOCK": ("the fence compares terms without a lock", FENCE),
+        "NOT_SETTLED": ("a replica dies between the two steps of an expiry, and no other takes the second",
+                        f"{LITTLE_PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
+        "ONLY_HINTS": ("a candidate is told of its election only once", f"{LITTLE_PROGRESS} WHO_WAITS_LEADS"),
+    },
+    covering=[
+        "LEASE=2 TRUST=1 TERMS=1 STRAYS=0",
+        ONE_AND_OTHERS,
+        "OTHERS MEMORY LEASE=2 TRUST=1 TERMS=2 STRAYS=0",
+        "OTHERS APPLICATION ANY_CLOCK LEASE=1 TRUST=1 TERMS=2 STRAYS=0",
+        LITTLE_PROGRESS,
+    ],
+)
 
-# Rules made weaker, each of which must break something: in plain words, and where.
-WEAK_RULES = {
-    "FROM_REPLY": ("a lease is counted from when the answer comes", TWO_CLIENTS),
-    "NO_MARGIN": ("the whole lease is trusted", TWO_CLIENTS),
-    "BELIEF_UNTIL_ANSWER": ("a client believes until its resignation is answered", TWO_CLIENTS),
-    "TERM_OPENS_AGAIN": ("late news makes a client believe in a term that it has given up", ONE_AND_OTHERS),
-    "RENEW_ENDED": ("a renewal ignores that the session has ended", ONE_AND_OTHERS),
-    "UNMARKED": ("an expiry gives the seat away without marking the session as ended", ONE_AND_OTHERS),
-    "GRANT_TO_THE_DEAD": ("a grant does not look whether the session is alive", ONE_AND_OTHERS),
-    "RESIGN_ANY_TERM": ("a resignation does not name its term", ONE_AND_OTHERS),
-    "NO_COMPARISON": ("what a replica remembers is compared without the term", FROM_MEMORY),
-    "FENCE_NOT_LOWER": ("the fence lets every term through that is not higher than the current one", FENCE),
-    "FENCE_WITHOUT_LOCK": ("the fence compares terms without a lock", FENCE),
-    "NOT_SETTLED": ("a replica dies between the two steps of an expiry, and no other takes the second",
-                    f"{LITTLE_PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
-    "ONLY_HINTS": ("a candidate is told of its election only once", f"{LITTLE_PROGRESS} WHO_WAITS_LEADS"),
-}
+HOMES = Model(
+    file="homes.pml",
+    must_hold=[
+        ("a session ends by silence or as an orphan only once its client believes no more",
+         "H=2 LEASE=2"),
+        ("the same, with renewals at two replicas at a time", "CALLS=2"),
+        ("the same, with replicas that drain", "DRAINS"),
+        ("an end by somebody else is known to the home by its next beat", "OPERATOR"),
+    ],
+    weak_rules={
+        "ANSWER_WITHOUT_BEAT": ("a replica answers although its beat is not good", ""),
+        "BEAT_FROM_REPLY": ("a beat is good from when its answer comes", ""),
+        "BEAT_WITHOUT_MARGIN": ("a beat is good for longer than others wait", ""),
+        "LEASE_WITHOUT_MARGIN": ("the client trusts the whole lease", ""),
+        "BEAT_IGNORES_DEPARTURES": ("a beat does not ask for departures", ""),
+        "UNDONE_ADOPTION": ("an answer makes a replica keep a session that has left it meanwhile", ""),
+        "ADOPTION_IS_BEAT": ("an adoption counts as a beat", ""),
+        "ADOPTION_UNNUMBERED": ("an adoption does not change the beat of the row", ""),
+        "ANSWER_ALL_THAT_WAIT": ("an adoption answers renewals that came after it was sent", ""),
+        "ADOPT_BY_THE_DEAD": ("a replica adopts although its row is dead", ""),
+        "OPEN_BY_THE_DEAD": ("a replica opens a session although its row is dead", ""),
+        "NO_GRACE": ("a session that was adopted counts its silence at once", ""),
+        "NO_GRACE_FOR_OWN": ("a session that comes back to its home counts its silence at once", ""),
+        "END_ANY_MOVES": ("an END compares the home, and not the moves", ""),
+        "SWEEP_KEEPS_THE_ENDING": ("the sweep keeps a session whose END is on its way", ""),
+        "DEAD_ANY_BEAT": ("a replica is declared dead whatever its beat is by then", ""),
+        "ORPHANS_AT_ONCE": ("the sessions of a dead home end at once", ""),
+        "ORPHAN_ANY_HOME": ("an orphan is ended whatever its home is by then", ""),
+        "DRAIN_AT_ONCE": ("a drain declares itself dead at once", "DRAINS"),
+        "DRAIN_IN_DOUBT": ("a drain forgets an adoption that may yet be done", "DRAINS"),
+        "QUIET_END": ("an end by somebody else is no departure", "OPERATOR"),
+        "GRANT_BY_DEPARTURES": ("a grant compares departures, and not whether the session has ended", "OPERATOR"),
+    },
+    covering=[
+        "DRAINS OPERATOR H=0",
+        "CALLS=2 H=0",
+    ],
+)
 
-# Small runs in which, together, each line of the model has to be reached.
-COVERING = [
-    "LEASE=2 TRUST=1 TERMS=1 STRAYS=0",
-    ONE_AND_OTHERS,
-    "OTHERS MEMORY LEASE=2 TRUST=1 TERMS=2 STRAYS=0",
-    "OTHERS APPLICATION ANY_CLOCK LEASE=1 TRUST=1 TERMS=2 STRAYS=0",
-    LITTLE_PROGRESS,
-]
+MODELS = [HOMES, LEASE]
+WEAK_RULES = {name: (model, *rule) for model in MODELS for name, rule in model.weak_rules.items()}
 
 
 class Failure(Exception):
@@ -81,14 +132,15 @@ def options(definitions):
 
 
 class Checker:
-    """The model with some definitions, as a program in a folder of its own."""
+    """A model with some definitions, as a program in a folder of its own."""
 
-    def __init__(self, definitions, spin=(), compiler=("-O2",)):
+    def __init__(self, model, definitions, spin=(), compiler=("-O2",)):
         self.folder = tempfile.TemporaryDirectory(prefix="tenure-model-")
+        self.file = model.file
         self.definitions = options(definitions)
         self.of_progress = "WHO_" in definitions
-        shutil.copy(MODEL, self.folder.name)
-        run(["spin", "-a", *spin, *self.definitions, MODEL.name], self.folder.name)
+        shutil.copy(FOLDER / self.file, self.folder.name)
+        run(["spin", "-a", *spin, *self.definitions, self.file], self.folder.name)
         kind = [] if self.of_progress else ["-DSAFETY"]
         run(["gcc", "-w", *kind, f"-DMEMLIM={MEMORY_MAX_MB}", *compiler, "-o", "pan", "pan.c"], self.folder.name)
 
@@ -106,7 +158,7 @@ class Checker:
         return int(errors[1]), int(states[1]), said
 
     def trail(self):
-        return run(["spin", "-t", "-T", *self.definitions, MODEL.name], self.folder.name)
+        return run(["spin", "-t", "-T", *self.definitions, self.file], self.folder.name)
 
 
 def seconds_used():
@@ -117,24 +169,24 @@ def tell(verdict, what, states, seconds):
     print(f"  {verdict:7} {what:92} {states:>10,} states {seconds:5.1f} s", flush=True)
 
 
-def check_holds(what, definitions):
+def check_holds(model, what, definitions):
     before = seconds_used()
-    checker = Checker(definitions)
+    checker = Checker(model, definitions)
     errors, states, _ = checker.search("-n", f"-m{DEPTH_MAX}")
     tell("FAILS" if errors else "holds", what, states, seconds_used() - before)
     if errors:
-        print(story(checker.trail(), definitions))
+        print(story(checker.trail(), model, definitions))
     return errors == 0
 
 
-def shortest(definitions):
+def shortest(model, definitions):
     """The checker that has found the shortest error, or a short one if something never comes, and in how many states."""
     if "WHO_" not in definitions:
         definitions += " BREADTH_FIRST"
-        checker = Checker(definitions, compiler=["-O1", "-DBFS"])
+        checker = Checker(model, definitions, compiler=["-O1", "-DBFS"])
         errors, states, _ = checker.search("-n")
         return (checker if errors else None), states
-    checker = Checker(definitions, compiler=["-O1"])
+    checker = Checker(model, definitions, compiler=["-O1"])
     for depth in (*range(20, 120, 5), DEPTH_MAX):
         said = run(["./pan", "-a", "-n", f"-m{depth}"], checker.folder.name)
         if "errors: 0" not in said:
@@ -142,7 +194,7 @@ def shortest(definitions):
     return (checker if "errors: 0" not in said else None), int(re.search(r"(\d+) states, stored", said)[1])
 
 
-def story(trail, definitions):
+def story(trail, model, definitions):
     """What happened, with the ticks that had passed by then."""
     lines, ticks = [], 0
     for line in trail.splitlines():
@@ -158,7 +210,9 @@ def story(trail, definitions):
         elif line:
             wrong = line.startswith("WRONG")
             text = line.replace("_", " ")
-            if "OTHERS" in definitions:
+            if model is HOMES:
+                text = text.replace("replica 0", "replica A").replace("replica 1", "replica B")
+            elif "OTHERS" in definitions:
                 text = text.replace("client 1", "another client").replace("client 0", "client A")
             else:
                 text = text.replace("client 0", "client A").replace("client 1", "client B")
@@ -171,22 +225,22 @@ def story(trail, definitions):
 
 
 def check_breaks(name):
-    what, base = WEAK_RULES[name]
+    model, what, base = WEAK_RULES[name]
     before = seconds_used()
     definitions = f"{base} WEAK_{name}"
-    checker, states = shortest(definitions)
+    checker, states = shortest(model, definitions)
     tell("breaks" if checker else "HOLDS", what, states, seconds_used() - before)
     if checker:
-        print(story(checker.trail(), definitions) + "\n")
+        print(story(checker.trail(), model, definitions) + "\n")
     return checker is not None
 
 
-def check_reaches():
+def check_reaches(model):
     """Each line of each step is reached in one of the small runs."""
-    text = MODEL.read_text().splitlines()
+    text = (FOLDER / model.file).read_text().splitlines()
     lines, reached, states, before = set(), set(), 0, seconds_used()
-    for definitions in COVERING:
-        checker = Checker(f"{definitions} SEE_STATEMENTS", spin=["-o3"], compiler=["-O0"])
+    for definitions in model.covering:
+        checker = Checker(model, f"{definitions} SEE_STATEMENTS", spin=["-o3"], compiler=["-O0"])
         _, found, said = checker.search(f"-m{DEPTH_MAX}")
         states += found
         unreached = set()
@@ -199,7 +253,7 @@ def check_reaches():
         for line in run(["./pan", "-d"], checker.folder.name).splitlines():
             if match := re.match(r"(?:proctype|init) ?(\w*)", line):
                 process = match[1] or "init"
-            elif match := re.match(r"\s+state\s+(\d+) .*lease\.pml:(\d+) => (.*)", line):
+            elif match := re.match(r"\s+state\s+(\d+) .*\.pml:(\d+) => (.*)", line):
                 if "-end-" in match[3] or "WRONG" in text[int(match[2]) - 1]:
                     continue
                 lines.add(int(match[2]))
@@ -211,8 +265,8 @@ def check_reaches():
         print(f"  {'seen' if seen else 'NEVER':7} {re.search(r'SEEN: (.*)', text[number - 1])[1][:-6]}")
     missed = sorted(lines - reached) + [number for number in situations if number not in lines]
     for number in missed:
-        print(f"  NEVER   {MODEL.name}:{number}: {text[number - 1].strip()}")
-    tell("reached", f"each of the {len(lines)} lines of the model's steps", states, seconds_used() - before)
+        print(f"  NEVER   {model.file}:{number}: {text[number - 1].strip()}")
+    tell("reached", f"each of the {len(lines)} lines of the steps of {model.file}", states, seconds_used() - before)
     return not missed
 
 
@@ -224,9 +278,9 @@ def main():
     if names:
         return all([check_breaks(name) for name in names])
     print("What must hold:")
-    good = all([check_holds(*check) for check in MUST_HOLD])
-    print("\nWhat the model does, so that this means something:")
-    good = check_reaches() and good
+    good = all([check_holds(model, *check) for model in MODELS for check in model.must_hold])
+    print("\nWhat the models do, so that this means something:")
+    good = all([check_reaches(model) for model in MODELS]) and good
     print("\nWhat breaks if a rule is made weaker, with the shortest story (ticks of the clock on the left):\n")
     return all([check_breaks(name) for name in WEAK_RULES]) and good
 

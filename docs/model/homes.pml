@@ -1,0 +1,742 @@
+/* Homes: the life of one session. A replica, its home, keeps it in memory and answers its renewals. The database
+ * hears of it only when it opens, moves or ends. One client in detail; other sessions are noise.
+ * README.md says which code each rule stands for, and what is left out. scripts/check-model.py checks it.
+ *
+ * Every step is atomic: one transaction, one event at a replica or at the client, or one tick. Steps come in any order,
+ * so a replica that does nothing for a while is a paused one. Numbers are relative: of a beat only matters whether it
+ * has changed, of `departures` whether its replica knows them, and of `moves` whether it is still the row's.
+ *
+ * A request that is executed at once, and whose answer comes later or never, stands for one that is late, too: what a
+ * replica may do counts from before it asked. Only requests that were given up and are executed later, or never, are
+ * kept (`late`, `ending`).
+ *
+ * -D of the checks:
+ *   H=n LEASE=n       how many ticks a row may stay unchanged, and how many a lease lasts
+ *   SLOTS=n RUNNING=n rows of `homes` at a time, and how many processes run at a time
+ *   CALLS=n           renewals under way at a time
+ *   DRAINS            replicas drain
+ *   OPERATOR          an operator ends the session
+ *   BREADTH_FIRST     for the shortest story
+ *   SEE_STATEMENTS    for a report of each statement that is never reached, not only of each step
+ * -D of the rules that are made weaker, one at a time: WEAK_... below.
+ */
+
+#ifndef H
+#define H 1
+#endif
+#ifndef LEASE
+#define LEASE 1
+#endif
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+#ifndef RUNNING
+#define RUNNING SLOTS
+#endif
+#ifndef CALLS
+#define CALLS 1
+#endif
+#ifdef SEE_STATEMENTS
+#define STEP atomic
+#else
+#define STEP d_step
+#endif
+
+/* By a slow clock, nine tenths of a lease last as long as the whole by a fast one. A beat is good for a tick longer,
+ * since a countdown ends within its last tick: those of the beat and of the lease together would hide an error of one. */
+#ifdef WEAK_LEASE_WITHOUT_MARGIN
+#define TRUST (LEASE + 1)
+#else
+#define TRUST LEASE
+#endif
+#ifdef WEAK_BEAT_WITHOUT_MARGIN
+#define GOOD (H + 2)
+#else
+#define GOOD (H + 1)
+#endif
+
+/* ---------------------------------------------------------------------- what the database holds */
+
+/* The session's row. Ended is for ever. */
+#define NEW 0
+#define OPEN 1
+#define ENDED 2   /* by its home after a silence, or as an orphan */
+#define REVOKED 3 /* by somebody who has the right */
+byte session;
+byte home;
+
+/* How long what is answered after a revocation may be believed, at most. */
+byte believable;
+
+/* The rows of homes: one per incarnation. A slot is used again once nothing points to its row. */
+bit dead[SLOTS];
+bit unread[SLOTS]; /* `departures` is not what its replica knows */
+
+/* How long others have to wait before they may declare it dead, or, if it is, before its sessions are orphans. */
+byte quiet[SLOTS];
+
+/* ------------------------------------------------------------------------ what a replica knows */
+
+#define FREE 0
+#define UP 1
+#define DRAINING 2
+#define GONE 3
+byte process[SLOTS];
+
+byte good[SLOTS]; /* how long its beat is good */
+
+/* What it knows of the session. */
+#define NOTHING 0
+#define CURRENT 1 /* the row says so, too */
+#define STALE 2   /* it has adopted the session again and does not know */
+#define LEFT 3    /* another has adopted the session since, or it was revoked */
+#define TOLD 4    /* and the answer that says so is under way */
+#define UNDONE 5  /* and has come before the answer that it undoes */
+byte keeps[SLOTS];
+byte silence[SLOTS]; /* how long, by its service clock, it waits for a sign of life */
+
+/* ------------------------------------------------------------------------------ what is under way */
+
+/* What was done for the session, and what its answer will be worth. */
+#define NONE 0
+#define ADOPTION 1
+#define OPENING 2
+#define SWEEP 3
+byte asked[SLOTS];
+byte reply[SLOTS];
+
+byte late[SLOTS];  /* what was given up, and may yet be done */
+bit ending[SLOTS]; /* an END with the row's `moves` is on its way, or will be sent again */
+
+/* The reading of `departed`. */
+#define ANSWERED 1
+#define ANSWERED_BEFORE_MORE 2
+byte reading[SLOTS];
+
+#ifdef WEAK_BEAT_FROM_REPLY
+#define BEATS_TAKE_TIME
+bit beaten[SLOTS];
+#endif
+
+#ifdef DRAINS
+byte settle[SLOTS]; /* how long a drain waits before it declares itself dead */
+#define UNSURE (H + 1) /* an adoption may be in doubt */
+#endif
+
+#ifdef WEAK_NO_GRACE_FOR_OWN
+bit own[SLOTS];
+#endif
+
+/* ------------------------------------------------------------------------------------ the client */
+
+/* How long it believes, if each answer reaches it at once. */
+byte trust;
+
+/* Its renewals: where they are, and how long an answer can be believed. */
+#define NOWHERE SLOTS
+byte at[CALLS] = NOWHERE;
+byte lasts[CALLS];
+bit rides[CALLS]; /* it was there before what its replica has asked */
+
+#ifdef BREADTH_FIRST
+byte i, former;
+#else
+hidden byte i, former;
+#endif
+
+/* What must not be. */
+mtype = {
+  a_session_is_ended_while_its_client_believes,
+  an_answer_can_be_believed_after_the_end,
+  a_seat_is_given_to_a_session_that_has_ended
+};
+
+inline Must(condition, otherwise) {
+  if
+  :: condition
+  :: else -> printf("WRONG: %e\n", otherwise); assert(false)
+  fi
+}
+
+#define Runs(r) (process[r] == UP || process[r] == DRAINING)
+#define Serves(r) (process[r] == UP)
+#define RunningNow (Runs(0) + Runs(1) + (SLOTS > 2 && Runs(SLOTS - 1)))
+
+/* Somebody else who watches row r, by whose service clock the time passes. */
+#define OtherRuns(o, r) (o != r && Runs(o))
+#define IsWatched(r) (OtherRuns(0, r) || OtherRuns(1, r) || (SLOTS > 2 && OtherRuns(SLOTS - 1, r)))
+
+/* ------------------------------------------------------------------------------------ transactions */
+
+/* A row that is dead, whose process is gone, and which is nobody's home changes nothing any more. */
+inline ForgetRow(r) {
+  if
+  :: process[r] == GONE && dead[r] && (session != OPEN || home != r) ->
+    process[r] = FREE;
+    dead[r] = 0;
+    unread[r] = 0;
+    late[r] = NONE;
+    ending[r] = 0;
+    quiet[r] = 0
+  :: else
+  fi
+}
+
+/* A numbered write of its own row. Others begin again to watch it, and older ones of its writes fail from now on. */
+inline WriteRow(r) {
+#ifdef WEAK_DEAD_ANY_BEAT
+  quiet[r] = (quiet[r] > 0 -> H : 0);
+#else
+  quiet[r] = H;
+#endif
+  late[r] = (late[r] == ADOPTION -> NONE : late[r])
+}
+
+#ifdef WEAK_END_ANY_MOVES
+#define EndIsVoid(r) skip
+#define CountsSilence(r) (keeps[r] != NOTHING)
+#else
+#define EndIsVoid(r) ending[r] = 0
+#define CountsSilence(r) (keeps[r] == CURRENT)
+#endif
+
+/* What is not current may be forgotten at any time, so its silence need not be counted. */
+inline CountOnlyCurrent(r) {
+  silence[r] = (CountsSilence(r) -> silence[r] : 0)
+}
+
+/* Somebody else takes the session from r, or ends it. */
+inline Depart(r) {
+  if
+  :: !dead[r] ->
+    unread[r] = 1;
+    reading[r] = (reading[r] == ANSWERED -> ANSWERED_BEFORE_MORE : reading[r])
+  :: else
+  fi;
+  keeps[r] = ((keeps[r] == CURRENT || keeps[r] == STALE) -> LEFT : keeps[r]);
+  reply[r] = ((reply[r] == CURRENT || reply[r] == STALE) -> LEFT : reply[r]);
+  CountOnlyCurrent(r);
+  EndIsVoid(r)
+}
+
+inline DepartForItself(r) {
+  keeps[r] = (keeps[r] == CURRENT -> STALE : keeps[r]);
+  reply[r] = (reply[r] == CURRENT -> STALE : reply[r]);
+  CountOnlyCurrent(r);
+  EndIsVoid(r)
+}
+
+#ifdef WEAK_ADOPT_BY_THE_DEAD
+#define MayAdopt(r) (session == OPEN)
+#else
+#define MayAdopt(r) (session == OPEN && !dead[r])
+#endif
+#ifdef WEAK_OPEN_BY_THE_DEAD
+#define MayOpen(r) (session == NEW)
+#else
+#define MayOpen(r) (session == NEW && !dead[r])
+#endif
+
+inline Adopt(r) {
+  printf("the database: replica %d adopts the session from replica %d\n", r, home);
+#ifdef WEAK_NO_GRACE_FOR_OWN
+  own[r] = (home == r);
+#endif
+  if
+  :: home != r ->
+    former = home;
+    Depart(former);
+    home = r;
+    ForgetRow(former);
+    former = 0
+  :: else -> DepartForItself(r)
+  fi;
+#ifndef WEAK_ADOPTION_UNNUMBERED
+  WriteRow(r)
+#endif
+}
+
+inline Open(r) {
+  printf("the database: replica %d opens the session\n", r);
+  session = OPEN;
+  home = r
+}
+
+inline ApplyLate(r) {
+  if
+  :: late[r] == ADOPTION && MayAdopt(r) -> late[r] = NONE; Adopt(r)
+  :: late[r] == OPENING && MayOpen(r) -> late[r] = NONE; Open(r)
+  :: else -> late[r] = NONE
+  fi
+}
+
+inline ForgetRequests() {
+  i = 0;
+  do
+  :: i < SLOTS -> ending[i] = 0; late[i] = NONE; i++
+  :: else -> break
+  od;
+  i = 0;
+  ForgetRow(home)
+}
+
+inline End() {
+  session = ENDED;
+  Must(trust == 0, a_session_is_ended_while_its_client_believes);
+  ForgetRequests()
+}
+
+inline ApplyEnd(r) {
+  ending[r] = 0;
+  if
+  :: session == OPEN && home == r && !dead[r] ->
+    printf("the database: replica %d ends the session after a silence\n", r);
+    End()
+  :: else
+  fi
+}
+
+inline Revoke() {
+  printf("the database: an operator ends the session\n");
+  session = REVOKED;
+  believable = H + LEASE;
+#ifndef WEAK_QUIET_END
+  Depart(home);
+#endif
+  ForgetRequests()
+}
+
+#ifdef WEAK_ORPHANS_AT_ONCE
+#define ORPHANED_AFTER 0
+#else
+#define ORPHANED_AFTER LEASE
+#endif
+#if defined(WEAK_ADOPT_BY_THE_DEAD) || defined(WEAK_OPEN_BY_THE_DEAD)
+#define LateIsVoid(r) skip
+#else
+#define LateIsVoid(r) late[r] = NONE
+#endif
+
+inline DeclareDead(r) {
+  dead[r] = 1;
+  LateIsVoid(r);
+  quiet[r] = ORPHANED_AFTER;
+  if
+  :: good[r] == 0 -> /* it never beats again, so what it keeps it never answers */
+    keeps[r] = NOTHING;
+    silence[r] = 0;
+    unread[r] = 0;
+    reading[r] = NONE
+  :: else
+  fi;
+  ForgetRow(r)
+}
+
+/* --------------------------------------------------------------------------------- at a replica */
+
+inline ForgetCall(k) {
+  at[k] = NOWHERE;
+  lasts[k] = 0;
+  rides[k] = 0
+}
+
+inline LetRide(r, whether) {
+  i = 0;
+  do
+  :: i < CALLS -> rides[i] = (at[i] == r -> whether : rides[i]); i++
+  :: else -> break
+  od;
+  i = 0
+}
+
+inline Stop(r) {
+  process[r] = GONE;
+  good[r] = 0;
+  keeps[r] = NOTHING;
+  silence[r] = 0;
+  asked[r] = NONE;
+  reply[r] = NOTHING;
+  reading[r] = NONE;
+#ifdef BEATS_TAKE_TIME
+  beaten[r] = 0;
+#endif
+#ifdef DRAINS
+  settle[r] = 0;
+#endif
+  i = 0;
+  do
+  :: i < CALLS ->
+    if
+    :: at[i] == r -> ForgetCall(i)
+    :: else
+    fi;
+    i++
+  :: else -> break
+  od;
+  i = 0;
+  ForgetRow(r)
+}
+
+inline Answer(k) {
+  printf("replica %d: answers the client, which believes for %d\n", at[k], lasts[k]);
+  Must(session == OPEN || (session == REVOKED && lasts[k] <= believable), an_answer_can_be_believed_after_the_end);
+  trust = (lasts[k] > trust -> lasts[k] : trust);
+  ForgetCall(k)
+}
+
+inline SignOfLife(r) {
+  silence[r] = (silence[r] < LEASE -> LEASE : silence[r]);
+  CountOnlyCurrent(r)
+}
+
+#if defined(WEAK_NO_GRACE)
+#define Grace(r) 0
+#elif defined(WEAK_NO_GRACE_FOR_OWN)
+#define Grace(r) (own[r] -> 0 : H)
+#else
+#define Grace(r) H
+#endif
+#ifdef WEAK_ANSWER_ALL_THAT_WAIT
+#define WasThere(k) true
+#else
+#define WasThere(k) rides[k]
+#endif
+
+inline AnswerRiders(r) {
+  i = 0;
+  do
+  :: i < CALLS ->
+    if
+    :: at[i] == r && WasThere(i) -> Answer(i)
+    :: else
+    fi;
+    i++
+  :: else -> break
+  od;
+  i = 0
+}
+
+inline ForgetAsked(r) {
+  asked[r] = NONE;
+  reply[r] = NOTHING;
+  LetRide(r, 0)
+}
+
+#ifdef WEAK_UNDONE_ADOPTION
+#define IsUndone(r) false
+#else
+#define IsUndone(r) (reply[r] == UNDONE)
+#endif
+
+inline TakeReply(r) {
+  if
+  :: IsUndone(r) || process[r] == DRAINING
+  :: else ->
+    printf("replica %d: keeps the session\n", r);
+    keeps[r] = (reply[r] == UNDONE -> LEFT : reply[r]);
+    silence[r] = (asked[r] == OPENING -> LEASE : Grace(r) + LEASE);
+    CountOnlyCurrent(r);
+    if
+    :: asked[r] != SWEEP -> AnswerRiders(r)
+    :: else
+    fi
+  fi;
+  ForgetAsked(r)
+}
+
+inline HearOfBeat(r) {
+  printf("replica %d: its beat is good\n", r);
+#ifdef DRAINS
+  settle[r] = (settle[r] == UNSURE -> H : settle[r]);
+#endif
+  good[r] = GOOD
+}
+
+inline ReadDeparted(r) {
+  reading[r] = ANSWERED;
+  keeps[r] = (keeps[r] == LEFT -> TOLD : keeps[r]);
+  reply[r] = (reply[r] == LEFT -> TOLD : reply[r])
+}
+
+inline HearOfDeparted(r) {
+  unread[r] = (reading[r] == ANSWERED_BEFORE_MORE);
+  reading[r] = NONE;
+  reply[r] = (reply[r] == TOLD -> UNDONE : reply[r]);
+  if
+  :: keeps[r] == TOLD ->
+    printf("replica %d: hears that the session has left it\n", r);
+    keeps[r] = NOTHING;
+    silence[r] = 0
+  :: else
+  fi
+}
+
+#ifdef WEAK_ANSWER_WITHOUT_BEAT
+#define IsGood(r) true
+#else
+#define IsGood(r) (good[r] > 0)
+#endif
+#ifdef WEAK_BEAT_IGNORES_DEPARTURES
+#define KnowsDepartures(r) true
+#else
+#define KnowsDepartures(r) (!unread[r])
+#endif
+#ifdef WEAK_SWEEP_KEEPS_THE_ENDING
+#define IsEnding(r) false
+#else
+#define IsEnding(r) ending[r]
+#endif
+#ifdef WEAK_GRANT_BY_DEPARTURES
+#define GrantIsCommitted(r) (!unread[r])
+#else
+#define GrantIsCommitted(r) (session == OPEN)
+#endif
+#ifdef BEATS_TAKE_TIME
+#define HasWrite(r) (asked[r] == ADOPTION || beaten[r])
+#else
+#define HasWrite(r) (asked[r] == ADOPTION)
+#endif
+/* One write of its own row at a time. */
+#define MayWrite(r) (Runs(r) && !dead[r] && !HasWrite(r))
+#define MaySweep(r) (Serves(r) && !dead[r] && keeps[r] == NOTHING && asked[r] == NONE && !IsEnding(r) \
+  && session == OPEN && home == r)
+#define IsSilent(r) (Serves(r) && CountsSilence(r) && silence[r] == 0 && good[r] > 0)
+
+proctype Beats(byte r) {
+  do
+#ifdef BEATS_TAKE_TIME
+  :: STEP { MayWrite(r) && KnowsDepartures(r) -> WriteRow(r); beaten[r] = 1;
+      printf("the database: replica %d beats\n", r) }
+  :: STEP { beaten[r] -> beaten[r] = 0; HearOfBeat(r) }
+#else
+  :: STEP { MayWrite(r) && KnowsDepartures(r) ->
+      printf("the database: replica %d beats\n", r);
+      WriteRow(r); HearOfBeat(r) }
+#endif
+  /* Also a beat whose answer is lost. */
+  :: STEP { MayWrite(r) -> printf("the database: replica %d adopts another session\n", r);
+#ifdef WEAK_ADOPTION_IS_BEAT
+      HearOfBeat(r);
+#endif
+      WriteRow(r) }
+
+  /* Its beat has found a departure. */
+  :: STEP { Runs(r) && !dead[r] && unread[r] && reading[r] == NONE -> ReadDeparted(r) }
+  :: STEP { reading[r] != NONE -> HearOfDeparted(r) }
+  :: STEP { reading[r] != NONE -> reading[r] = NONE }
+
+  /* This incarnation is over. The next one has another row. */
+  :: STEP { Runs(r) && dead[r] -> printf("replica %d: hears that it is dead, and stops\n", r); Stop(r) }
+  :: STEP { Runs(r) -> printf("replica %d: is killed\n", r); Stop(r) }
+  :: STEP { process[r] == FREE && RunningNow < RUNNING ->
+      printf("replica %d: starts\n", r); process[r] = UP; quiet[r] = H }
+  od
+}
+
+proctype Sessions(byte r) {
+  do
+  :: STEP { asked[r] != NONE -> TakeReply(r) }
+  :: STEP { asked[r] != NONE -> ForgetAsked(r) }
+  :: STEP { late[r] != NONE -> ApplyLate(r) }
+  :: STEP { MaySweep(r) -> printf("replica %d: its sweep finds the session\n", r);
+      asked[r] = SWEEP; reply[r] = CURRENT }
+  :: STEP { IsSilent(r) -> printf("replica %d: has heard nothing for the lease, and answers no more\n", r);
+      ending[r] = (session == OPEN); keeps[r] = NOTHING }
+  :: STEP { ending[r] -> ApplyEnd(r) }
+  :: STEP { keeps[r] > CURRENT -> keeps[r] = NOTHING; silence[r] = 0 }
+  :: STEP { Serves(r) && keeps[r] != NOTHING && GrantIsCommitted(r) ->
+      Must(session == OPEN, a_seat_is_given_to_a_session_that_has_ended) }
+  od
+}
+
+#ifdef DRAINS
+#if defined(WEAK_DRAIN_AT_ONCE)
+#define SETTLE 0
+#elif defined(WEAK_DRAIN_IN_DOUBT)
+#define SETTLE H
+#else
+#define SETTLE UNSURE
+#endif
+
+proctype Drain(byte r) {
+  do
+  :: STEP { process[r] == UP -> printf("replica %d: drains, and answers no more\n", r);
+      process[r] = DRAINING; settle[r] = SETTLE; keeps[r] = NOTHING; silence[r] = 0 }
+  :: STEP { process[r] == DRAINING && !dead[r] && settle[r] == 0 && !HasWrite(r) ->
+      printf("the database: replica %d declares itself dead\n", r); DeclareDead(r); Stop(r) }
+  od
+}
+#endif
+
+#ifdef WEAK_ORPHAN_ANY_HOME
+#define IsHome(r) true
+#else
+#define IsHome(r) (home == r)
+#endif
+
+/* What the others do about a row that does not change. */
+proctype Watch(byte r) {
+  do
+  :: STEP { IsWatched(r) && process[r] != FREE && !dead[r] && quiet[r] == 0 ->
+      printf("the database: replica %d is declared dead\n", r); DeclareDead(r) }
+  :: STEP { IsWatched(r) && process[r] != FREE && dead[r] && quiet[r] == 0 && session == OPEN && IsHome(r) ->
+      printf("the database: the session ends as an orphan of replica %d\n", r); End() }
+  od
+}
+
+/* ------------------------------------------------------------------------------------ the client */
+
+#define Arrives(k) (at[k] != NOWHERE && Serves(at[k]))
+#define IsKept(k) (Arrives(k) && keeps[at[k]] != NOTHING)
+#define IsUnknown(k) (Arrives(k) && keeps[at[k]] == NOTHING && asked[at[k]] == NONE)
+/* The first replica that opens the session is called 0. */
+#define OpensBy(k) (IsUnknown(k) && at[k] == 0)
+#define AdoptsBy(k) (IsUnknown(k) && MayAdopt(at[k]) && !HasWrite(at[k]))
+
+inline Ask(k, what) {
+  asked[at[k]] = what;
+  reply[at[k]] = CURRENT;
+  LetRide(at[k], 1)
+}
+
+inline Send(k, r) {
+  printf("the client: sends a renewal to replica %d\n", r);
+  at[k] = r;
+  lasts[k] = TRUST
+}
+
+/* A renewal, from when it is sent to when it is answered or given up. */
+proctype Renewal(byte k) {
+  do
+  :: STEP { at[k] == NOWHERE && Serves(0) -> Send(k, 0) }
+  :: STEP { at[k] == NOWHERE && Serves(1) -> Send(k, 1) }
+#if SLOTS > 2
+  :: STEP { at[k] == NOWHERE && Serves(2) -> Send(k, 2) }
+#endif
+  :: STEP { at[k] != NOWHERE -> ForgetCall(k) }
+  :: STEP { IsKept(k) && IsGood(at[k]) -> SignOfLife(at[k]); Answer(k) }
+  :: STEP { IsKept(k) && !IsGood(at[k]) -> SignOfLife(at[k]) }
+  :: STEP { OpensBy(k) && MayOpen(0) -> Open(0); Ask(k, OPENING) }
+  :: STEP { OpensBy(k) && session == NEW && late[0] == NONE -> late[0] = OPENING }
+  :: STEP { AdoptsBy(k) -> Adopt(at[k]); Ask(k, ADOPTION) }
+  :: STEP { AdoptsBy(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION }
+  od
+}
+
+#ifdef OPERATOR
+proctype Operator() {
+  STEP { session == OPEN -> Revoke() }
+}
+#endif
+
+/* ------------------------------------------------------------------------------------------ time */
+
+inline CountDown(ticks) {
+  ticks = (ticks > 0 -> ticks - 1 : 0)
+}
+
+/* The service clock of a replica runs only while its beat is good. */
+inline PassAt(r) {
+  if
+  :: good[r] > 0 -> CountDown(silence[r])
+  :: else
+  fi;
+  CountDown(good[r]);
+  CountDown(quiet[r]);
+#ifdef DRAINS
+  settle[r] = ((settle[r] > 0 && settle[r] != UNSURE) -> settle[r] - 1 : settle[r]);
+#endif
+  skip
+}
+
+/* A renewal that nobody can believe any more does nothing that a new one cannot do. */
+inline PassFor(k) {
+  CountDown(lasts[k]);
+  if
+  :: lasts[k] == 0 -> ForgetCall(k)
+  :: else
+  fi
+}
+
+proctype Clock() {
+  do
+  :: STEP {
+      printf("tick\n");
+      PassAt(0);
+      PassAt(1);
+#if SLOTS > 2
+      PassAt(2);
+#endif
+      PassFor(0);
+#if CALLS > 1
+      PassFor(1);
+#endif
+      CountDown(trust);
+      CountDown(believable) }
+  od
+}
+
+init {
+  d_step { process[0] = UP; process[1] = UP; quiet[0] = H; quiet[1] = H }
+  atomic {
+    run Beats(0);
+    run Beats(1);
+    run Sessions(0);
+    run Sessions(1);
+    run Watch(0);
+    run Watch(1);
+#if SLOTS > 2
+    run Beats(2);
+    run Sessions(2);
+    run Watch(2);
+#endif
+#ifdef DRAINS
+    run Drain(0);
+    run Drain(1);
+#endif
+    run Renewal(0);
+#if CALLS > 1
+    run Renewal(1);
+#endif
+#ifdef OPERATOR
+    run Operator();
+#endif
+    run Clock()
+  }
+}
+
+#ifdef SEE_STATEMENTS
+/* What the checks are about. Each line has to be reached in one of the runs. */
+active proctype Situations() {
+  do
+  :: STEP { home == 1 && keeps[0] == LEFT && good[0] > 0 && at[0] == 0 ->
+      printf("SEEN: a former home answers, and does not know that the session has left it\n") }
+  :: STEP { home == 1 && keeps[0] == LEFT && keeps[1] == CURRENT && silence[1] <= LEASE && trust > 0 ->
+      printf("SEEN: the client believes a former home, and the new one counts its silence\n") }
+  :: STEP { session == OPEN && home == 1 && Serves(1) && keeps[1] == NOTHING && asked[1] == NONE ->
+      printf("SEEN: a replica does not know that it is the home\n") }
+  :: STEP { session == OPEN && late[1] == ADOPTION && process[1] == GONE ->
+      printf("SEEN: the adoption of a replica that is gone is still on its way\n") }
+  :: STEP { session == OPEN && dead[home] && trust > 0 ->
+      printf("SEEN: the home is dead, and the client believes\n") }
+  :: STEP { ending[0] && at[0] == 0 ->
+      printf("SEEN: a renewal comes while an END is on its way\n") }
+  :: STEP { reply[0] == UNDONE ->
+      printf("SEEN: a replica hears first that a session has left it, and then that it had it\n") }
+  :: STEP { keeps[0] == STALE && trust > 0 ->
+      printf("SEEN: the home has adopted its own session once more, and does not know\n") }
+#ifdef DRAINS
+  :: STEP { settle[1] > 0 && home == 1 && keeps[0] == LEFT && good[0] > 0 ->
+      printf("SEEN: a drain waits while the former home of its session answers\n") }
+#endif
+#ifdef OPERATOR
+  :: STEP { session == REVOKED && keeps[0] == LEFT && good[0] > 0 && trust > 0 ->
+      printf("SEEN: a home answers for a session that an operator has ended\n") }
+#endif
+#if CALLS > 1
+  :: STEP { at[0] == 0 && at[1] == 1 && keeps[0] == LEFT && keeps[1] == CURRENT && good[0] > 0 && good[1] > 0 ->
+      printf("SEEN: two replicas answer for one session\n") }
+#endif
+  od
+}
+#endif
