@@ -14,7 +14,7 @@ using namespace law;
 void DropPlace(TransactionState& transaction, ElectionState& state, const Session& session) {
   if (Leads(state, session.id)) return Vacate(transaction, state, session.ended);
   const auto place = InQueue(state, session.id);
-  if (place != state.queue.end()) RemoveFromQueue(state, place);
+  if (place != state.queue.end()) RemoveFromQueue(transaction, state, place);
 }
 
 tl::unexpected<Error> NotLeader(const ElectionName& name) {
@@ -116,15 +116,15 @@ void CampaignAsLeader(TransactionState& transaction, Election& election, const s
 
 // The session's candidacy from now on: in its old place, if it has one, or else in a new one.
 // It is out of the queue until it is inserted.
-Candidacy TakeCandidacy(ElectionState& state, const Session& session, int32_t priority,
-                        const std::string& value, CallId call_id) {
+Candidacy TakeCandidacy(TransactionState& transaction, ElectionState& state, const Session& session,
+                        int32_t priority, const std::string& value, CallId call_id) {
   Candidacy candidacy{session.id, session.candidate, session.lease_ttl, {}, priority, value,
                       call_id};
   const auto place = InQueue(state, session.id);
   if (place != state.queue.end()) {
     candidacy.ticket = place->ticket;
     candidacy.asked_again = place->asked_again || place->call_id != call_id;
-    RemoveFromQueue(state, place);
+    RemoveFromQueue(transaction, state, place);
   } else {
     Ticket& next = state.election.next_ticket;
     candidacy.ticket = std::exchange(next, next.Next());
@@ -175,7 +175,7 @@ void EndOlderSessions(TransactionState& transaction, ElectionState& state,
   for (const SessionId& id : inheritance.from) {
     End(transaction, transaction.sessions.at(id), Cause::kSuperseded);
     const auto place = InQueue(state, id);
-    if (place != state.queue.end()) RemoveFromQueue(state, place);
+    if (place != state.queue.end()) RemoveFromQueue(transaction, state, place);
   }
   if (inheritance.seat) EndTerm(transaction, state, Cause::kSuperseded, transaction.now);
 }
@@ -244,7 +244,7 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
   }
 
   Candidacy candidacy =
-      TakeCandidacy(state, *session, command.priority, command.value, command.call_id);
+      TakeCandidacy(transaction, state, *session, command.priority, command.value, command.call_id);
   EndOlderSessions(transaction, state, inheritance);
   if (gives_way) Vacate(transaction, state, Cause::kResigned);
   if (next_term) EndTerm(transaction, state, Cause::kResigned, transaction.now);
@@ -312,7 +312,8 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
       CampaignAsLeader(transaction, election, command.value, command.call_id);
     } else {
       BringIntoBeing(state, command.principal);
-      InsertInQueue(state, TakeCandidacy(state, *session, 0, command.value, command.call_id));
+      InsertInQueue(state,
+                    TakeCandidacy(transaction, state, *session, 0, command.value, command.call_id));
       Grant(transaction, state, InQueue(state, session->id));
     }
     answer.leaderships.push_back(*LeadershipOf(election));
@@ -353,7 +354,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   const auto place = InQueue(state, command.session);
   if (place != state.queue.end()) {
     if (command.term > Term{0}) return NotLeaderInTerm(state.election, *command.term);
-    RemoveFromQueue(state, place);
+    RemoveFromQueue(transaction, state, place);
     return ResignAnswer{ResignOutcome::kWithdrawn, {}};
   }
   const bool seat_of_another = command.term && !other_term && state.election.leader;
@@ -361,11 +362,11 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   return ResignAnswer{ResignOutcome::kNotStanding, {}};
 }
 
-void RemoveWithdrawn(ElectionState& state, const Withdraw& command) {
+void RemoveWithdrawn(TransactionState& transaction, ElectionState& state, const Withdraw& command) {
   if (command.call_id == CallId{}) return;
   const auto place = InQueue(state, command.session);
   if (place != state.queue.end() && place->call_id == command.call_id) {
-    RemoveFromQueue(state, place);
+    RemoveFromQueue(transaction, state, place);
   }
 }
 
@@ -450,7 +451,8 @@ LockSet LockSetOf(const std::vector<const Command*>& commands) {
 Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const Command& command) {
   // First, so that the seat is not granted to a candidate whose caller is gone.
   const auto* withdraw = std::get_if<Withdraw>(&command);
-  if (withdraw != nullptr) RemoveWithdrawn(transaction.elections.at(withdraw->election), *withdraw);
+  if (withdraw != nullptr)
+    RemoveWithdrawn(transaction, transaction.elections.at(withdraw->election), *withdraw);
   for (const ElectionName& name : ElectionsOf(command)) {
     ElectionState& state = transaction.elections.at(name);
     if (state.exists) ReconcileElection(transaction, state);

@@ -200,9 +200,11 @@ Place InQueue(ElectionState& state, const SessionId& id) {
   return std::ranges::find(state.queue, id, &Candidacy::session);
 }
 
-void RemoveFromQueue(ElectionState& state, Place place) {
+void RemoveFromQueue(TransactionState& transaction, ElectionState& state, Place place) {
   state.queue.erase(place);
-  if (--state.election.waiting == 0) state.election.wake_at.reset();
+  if (--state.election.waiting > 0) return;
+  state.election.wake_at.reset();
+  transaction.undecided.erase(state.election.name);
 }
 
 void InsertInQueue(ElectionState& state, Candidacy candidacy) {
@@ -263,7 +265,7 @@ void Grant(TransactionState& transaction, ElectionState& state, Place place) {
   election.wake_at.reset();
   election.appointment.reset();  // it is fulfilled, or void
   if (election.cooling_until <= transaction.now) election.cooling_until = {};
-  RemoveFromQueue(state, place);
+  RemoveFromQueue(transaction, state, place);
   Record(transaction, election, EventType::kElected);
 }
 

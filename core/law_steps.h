@@ -31,7 +31,7 @@ void ExtendLease(Session& session, DbTime now);
 
 using Place = std::vector<Candidacy>::iterator;
 [[nodiscard]] Place InQueue(ElectionState& state, const SessionId& id);
-void RemoveFromQueue(ElectionState& state, Place place);
+void RemoveFromQueue(TransactionState& transaction, ElectionState& state, Place place);
 void InsertInQueue(ElectionState& state, Candidacy candidacy);
 // Whether a session of this candidate that is alive waits here.
 [[nodiscard]] bool Stands(TransactionState& transaction, const ElectionState& state,

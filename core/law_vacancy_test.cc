@@ -246,6 +246,15 @@ TEST(OutageTest, ASeatThatIsLeftUndecidedStaysSoAcrossAPause) {
   EXPECT_THAT(ElectionIn(transaction).wake_at, Optional(kNow));
 }
 
+TEST(OutageTest, ASeatForWhichNobodyWaitsAnyMoreIsDecided) {
+  auto transaction =
+      Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s), HorizonAt("b"));
+
+  (void)Do(transaction, ResignBy("b"));
+
+  EXPECT_THAT(transaction.undecided, IsEmpty());
+}
+
 TEST(OutageTest, ASeatThatIsNotOpenYetIsDecidedLater) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Lapsed("a"), Away(10s),
                            HorizonAt("b"), WithSettings({.lock_delay = 5s}));
