@@ -81,6 +81,7 @@ HOMES = Model(
         ("the same, with renewals at two replicas at a time", "CALLS=2"),
         ("the same, with replicas that drain", "DRAINS"),
         ("an end by somebody else is known to the home by its next beat", "OPERATOR"),
+        ("once nothing fails, the session of a client that is gone ends within H and a lease", "PROGRESS LEASE=2"),
     ],
     weak_rules={
         "ANSWER_WITHOUT_BEAT": ("a replica answers although its beat is not good", ""),
@@ -103,12 +104,15 @@ HOMES = Model(
         "ORPHAN_ANY_HOME": ("an orphan is ended whatever its home is by then", ""),
         "DRAIN_AT_ONCE": ("a drain declares itself dead at once", "DRAINS"),
         "DRAIN_IN_DOUBT": ("a drain forgets an adoption that may yet be done", "DRAINS"),
+        "NO_SWEEP": ("a replica does not look which sessions it is the home of", "PROGRESS"),
+        "BEAT_WITH_ENDS_DUE": ("a replica whose ENDs fail goes on beating", "PROGRESS"),
         "QUIET_END": ("an end by somebody else is no departure", "OPERATOR"),
         "GRANT_BY_DEPARTURES": ("a grant compares departures, and not whether the session has ended", "OPERATOR"),
     },
     covering=[
         "DRAINS OPERATOR H=0",
         "CALLS=2 H=0",
+        "PROGRESS",
     ],
 )
 

@@ -16,6 +16,8 @@
  *   CALLS=n           renewals under way at a time
  *   DRAINS            replicas drain
  *   OPERATOR          an operator ends the session
+ *   PROGRESS          from some moment on nothing fails, and the client is gone; its session has to end
+ *                     within H and a lease
  *   BREADTH_FIRST     for the shortest story
  *   SEE_STATEMENTS    for a report of each statement that is never reached, not only of each step
  * -D of the rules that are made weaker, one at a time: WEAK_... below.
@@ -138,6 +140,19 @@ byte at[CALLS] = NOWHERE;
 byte lasts[CALLS];
 bit rides[CALLS]; /* it was there before what its replica has asked */
 
+#ifdef PROGRESS
+/* Its ENDs, which are other statements than its beats, may fail for ever. */
+#define EndsFail(r) (r == 0 && ends_fail)
+bit calm;
+bit ends_fail;
+byte patience;
+byte overdue; /* how long replica 0 beats although its END is due */
+#define IsCalm calm
+#else
+#define IsCalm false
+#define EndsFail(r) false
+#endif
+
 #ifdef BREADTH_FIRST
 byte i, former;
 #else
@@ -148,7 +163,8 @@ hidden byte i, former;
 mtype = {
   a_session_is_ended_while_its_client_believes,
   an_answer_can_be_believed_after_the_end,
-  a_seat_is_given_to_a_session_that_has_ended
+  a_seat_is_given_to_a_session_that_has_ended,
+  the_client_is_gone_and_its_session_does_not_end
 };
 
 inline Must(condition, otherwise) {
@@ -498,23 +514,36 @@ inline HearOfDeparted(r) {
 #endif
 /* One write of its own row at a time. */
 #define MayWrite(r) (Runs(r) && !dead[r] && !HasWrite(r))
-#define MaySweep(r) (Serves(r) && !dead[r] && keeps[r] == NOTHING && asked[r] == NONE && !IsEnding(r) \
+#if !defined(PROGRESS) || defined(WEAK_BEAT_WITH_ENDS_DUE)
+#define EndsAreOverdue(r) false
+#else
+#define EndsAreOverdue(r) (r == 0 && ending[r] && overdue == 0)
+#endif
+/* In calm times, more than one beat comes within H. */
+#define BeatsInTime(r) (IsCalm && Runs(r) && good[r] < GOOD && !EndsAreOverdue(r))
+#define MayBeat(r) (MayWrite(r) && KnowsDepartures(r) && !EndsAreOverdue(r))
+#ifdef WEAK_NO_SWEEP
+#define SWEEPS false
+#else
+#define SWEEPS true
+#endif
+#define MaySweep(r) (SWEEPS && Serves(r) && !dead[r] && keeps[r] == NOTHING && asked[r] == NONE && !IsEnding(r) \
   && session == OPEN && home == r)
 #define IsSilent(r) (Serves(r) && CountsSilence(r) && silence[r] == 0 && good[r] > 0)
 
 proctype Beats(byte r) {
   do
 #ifdef BEATS_TAKE_TIME
-  :: STEP { MayWrite(r) && KnowsDepartures(r) -> WriteRow(r); beaten[r] = 1;
+  :: STEP { MayBeat(r) -> WriteRow(r); beaten[r] = 1;
       printf("the database: replica %d beats\n", r) }
   :: STEP { beaten[r] -> beaten[r] = 0; HearOfBeat(r) }
 #else
-  :: STEP { MayWrite(r) && KnowsDepartures(r) ->
+  :: STEP { MayBeat(r) && !(IsCalm && good[r] == GOOD) ->
       printf("the database: replica %d beats\n", r);
       WriteRow(r); HearOfBeat(r) }
 #endif
   /* Also a beat whose answer is lost. */
-  :: STEP { MayWrite(r) -> printf("the database: replica %d adopts another session\n", r);
+  :: STEP { !IsCalm && MayWrite(r) -> printf("the database: replica %d adopts another session\n", r);
 #ifdef WEAK_ADOPTION_IS_BEAT
       HearOfBeat(r);
 #endif
@@ -523,12 +552,12 @@ proctype Beats(byte r) {
   /* Its beat has found a departure. */
   :: STEP { Runs(r) && !dead[r] && unread[r] && reading[r] == NONE -> ReadDeparted(r) }
   :: STEP { reading[r] != NONE -> HearOfDeparted(r) }
-  :: STEP { reading[r] != NONE -> reading[r] = NONE }
+  :: STEP { !IsCalm && reading[r] != NONE -> reading[r] = NONE }
 
   /* This incarnation is over. The next one has another row. */
   :: STEP { Runs(r) && dead[r] -> printf("replica %d: hears that it is dead, and stops\n", r); Stop(r) }
-  :: STEP { Runs(r) -> printf("replica %d: is killed\n", r); Stop(r) }
-  :: STEP { process[r] == FREE && RunningNow < RUNNING ->
+  :: STEP { !IsCalm && Runs(r) -> printf("replica %d: is killed\n", r); Stop(r) }
+  :: STEP { !IsCalm && process[r] == FREE && RunningNow < RUNNING ->
       printf("replica %d: starts\n", r); process[r] = UP; quiet[r] = H }
   od
 }
@@ -536,15 +565,18 @@ proctype Beats(byte r) {
 proctype Sessions(byte r) {
   do
   :: STEP { asked[r] != NONE -> TakeReply(r) }
-  :: STEP { asked[r] != NONE -> ForgetAsked(r) }
+  :: STEP { !IsCalm && asked[r] != NONE -> ForgetAsked(r) }
   :: STEP { late[r] != NONE -> ApplyLate(r) }
   :: STEP { MaySweep(r) -> printf("replica %d: its sweep finds the session\n", r);
       asked[r] = SWEEP; reply[r] = CURRENT }
   :: STEP { IsSilent(r) -> printf("replica %d: has heard nothing for the lease, and answers no more\n", r);
+#ifdef PROGRESS
+      overdue = (r == 0 -> H : overdue);
+#endif
       ending[r] = (session == OPEN); keeps[r] = NOTHING }
-  :: STEP { ending[r] -> ApplyEnd(r) }
+  :: STEP { ending[r] && !EndsFail(r) -> ApplyEnd(r) }
   :: STEP { keeps[r] > CURRENT -> keeps[r] = NOTHING; silence[r] = 0 }
-  :: STEP { Serves(r) && keeps[r] != NOTHING && GrantIsCommitted(r) ->
+  :: STEP { !IsCalm && Serves(r) && keeps[r] != NOTHING && GrantIsCommitted(r) ->
       Must(session == OPEN, a_seat_is_given_to_a_session_that_has_ended) }
   od
 }
@@ -560,7 +592,7 @@ proctype Sessions(byte r) {
 
 proctype Drain(byte r) {
   do
-  :: STEP { process[r] == UP -> printf("replica %d: drains, and answers no more\n", r);
+  :: STEP { !IsCalm && process[r] == UP -> printf("replica %d: drains, and answers no more\n", r);
       process[r] = DRAINING; settle[r] = SETTLE; keeps[r] = NOTHING; silence[r] = 0 }
   :: STEP { process[r] == DRAINING && !dead[r] && settle[r] == 0 && !HasWrite(r) ->
       printf("the database: replica %d declares itself dead\n", r); DeclareDead(r); Stop(r) }
@@ -577,9 +609,9 @@ proctype Drain(byte r) {
 /* What the others do about a row that does not change. */
 proctype Watch(byte r) {
   do
-  :: STEP { IsWatched(r) && process[r] != FREE && !dead[r] && quiet[r] == 0 ->
+  :: STEP { IsWatched(r) && process[r] != FREE && !dead[r] && quiet[r] == 0 && !BeatsInTime(r) ->
       printf("the database: replica %d is declared dead\n", r); DeclareDead(r) }
-  :: STEP { IsWatched(r) && process[r] != FREE && dead[r] && quiet[r] == 0 && session == OPEN && IsHome(r) ->
+  :: STEP { IsWatched(r) && process[r] != FREE && dead[r] && quiet[r] == 0 && session == OPEN && IsHome(r) && !EndsFail(1 - r) ->
       printf("the database: the session ends as an orphan of replica %d\n", r); End() }
   od
 }
@@ -608,18 +640,18 @@ inline Send(k, r) {
 /* A renewal, from when it is sent to when it is answered or given up. */
 proctype Renewal(byte k) {
   do
-  :: STEP { at[k] == NOWHERE && Serves(0) -> Send(k, 0) }
-  :: STEP { at[k] == NOWHERE && Serves(1) -> Send(k, 1) }
+  :: STEP { !IsCalm && at[k] == NOWHERE && Serves(0) -> Send(k, 0) }
+  :: STEP { !IsCalm && at[k] == NOWHERE && Serves(1) -> Send(k, 1) }
 #if SLOTS > 2
-  :: STEP { at[k] == NOWHERE && Serves(2) -> Send(k, 2) }
+  :: STEP { !IsCalm && at[k] == NOWHERE && Serves(2) -> Send(k, 2) }
 #endif
   :: STEP { at[k] != NOWHERE -> ForgetCall(k) }
   :: STEP { IsKept(k) && IsGood(at[k]) -> SignOfLife(at[k]); Answer(k) }
   :: STEP { IsKept(k) && !IsGood(at[k]) -> SignOfLife(at[k]) }
   :: STEP { OpensBy(k) && MayOpen(0) -> Open(0); Ask(k, OPENING) }
-  :: STEP { OpensBy(k) && session == NEW && late[0] == NONE -> late[0] = OPENING }
+  :: STEP { OpensBy(k) && !IsCalm && session == NEW && late[0] == NONE -> late[0] = OPENING }
   :: STEP { AdoptsBy(k) -> Adopt(at[k]); Ask(k, ADOPTION) }
-  :: STEP { AdoptsBy(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION }
+  :: STEP { !IsCalm && AdoptsBy(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION }
   od
 }
 
@@ -658,9 +690,48 @@ inline PassFor(k) {
   fi
 }
 
+#ifdef PROGRESS
+/* In calm times, all that is due is done before the next tick. */
+#define IsDue(r) (asked[r] != NONE || late[r] != NONE || reading[r] != NONE || keeps[r] > CURRENT \
+  || (Runs(r) && (dead[r] || unread[r])) || (MayBeat(r) && good[r] < GOOD) || MaySweep(r) || IsSilent(r) \
+  || (ending[r] && !EndsFail(r) && session == OPEN) \
+  || (IsWatched(r) && process[r] != FREE && quiet[r] == 0 && !dead[r] && !BeatsInTime(r)) \
+  || (IsWatched(r) && process[r] != FREE && quiet[r] == 0 && session == OPEN && home == r && !EndsFail(1 - r)))
+#define CanPass (!calm || session != OPEN || (!IsDue(0) && !IsDue(1) && at[0] == NOWHERE))
+#define Helps(r) (Serves(r) && !dead[r])
+
+/* Others may have seen a row only just now. */
+inline BeginToWatch(r) {
+  quiet[r] = (dead[r] -> ORPHANED_AFTER : H)
+}
+
+inline BeginCalm(fail) {
+  printf("from now on nothing fails, and the client is gone\n");
+  calm = 1;
+  ends_fail = fail;
+  patience = H + LEASE + fail * (H + H + LEASE);
+  BeginToWatch(0);
+  BeginToWatch(1)
+}
+
+proctype Calm() {
+  if
+  :: STEP { session == OPEN && (Helps(0) || Helps(1)) -> BeginCalm(0) }
+  :: STEP { session == OPEN && Helps(1) && Runs(0) -> BeginCalm(1); printf("but the ENDs of replica 0, which fail for ever\n") }
+  fi
+}
+#else
+#define CanPass true
+#endif
+
 proctype Clock() {
   do
-  :: STEP {
+  :: STEP { CanPass ->
+#ifdef PROGRESS
+      Must(!calm || session != OPEN || patience > 0, the_client_is_gone_and_its_session_does_not_end);
+      CountDown(patience);
+      CountDown(overdue);
+#endif
       printf("tick\n");
       PassAt(0);
       PassAt(1);
@@ -701,6 +772,9 @@ init {
 #ifdef OPERATOR
     run Operator();
 #endif
+#ifdef PROGRESS
+    run Calm();
+#endif
     run Clock()
   }
 }
@@ -732,6 +806,14 @@ active proctype Situations() {
 #ifdef OPERATOR
   :: STEP { session == REVOKED && keeps[0] == LEFT && good[0] > 0 && trust > 0 ->
       printf("SEEN: a home answers for a session that an operator has ended\n") }
+#endif
+#ifdef PROGRESS
+  :: STEP { calm && session == OPEN && dead[home] && process[home] == GONE ->
+      printf("SEEN: in calm times, the home is dead, and the client is gone\n") }
+  :: STEP { calm && session == OPEN && ends_fail && home == 0 && dead[0] ->
+      printf("SEEN: a replica that cannot end its sessions has stopped beating\n") }
+  :: STEP { calm && session == OPEN && asked[home] == SWEEP ->
+      printf("SEEN: a sweep finds what nobody knew\n") }
 #endif
 #if CALLS > 1
   :: STEP { at[0] == 0 && at[1] == 1 && keeps[0] == LEFT && keeps[1] == CURRENT && good[0] > 0 && good[1] > 0 ->
