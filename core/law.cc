@@ -90,15 +90,19 @@ Session& Open(TransactionState& transaction, const Limits& limits, const Session
       ttl = std::max(asked, std::min({longer, asked * kLeaseGrowthMax, max}));
     }
   }
+  const bool has_home = transaction.home != HomeId{};
   const Session opened{id,
                        opening.candidate,
                        ttl,
-                       transaction.now + ttl,
+                       has_home ? kNever : transaction.now + ttl,
                        Cause::kNone,
                        transaction.now,
                        asked,
                        transaction.now,
-                       principal.identity};
+                       principal.identity,
+                       transaction.home,
+                       has_home ? 1u : 0u};
+  transaction.opened.push_back(id);
   return transaction.sessions.insert_or_assign(id, opened).first->second;
 }
 
@@ -515,6 +519,33 @@ Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id
 
 void ExpireIfDue(TransactionState& transaction, const SessionId& id) {
   if (Session* session = Find(transaction, id)) (void)Alive(transaction, *session);
+}
+
+Result<Session> Adopt(TransactionState& transaction, const SessionId& id,
+                      const Principal& principal) {
+  const auto session = FindAlive(transaction, id, principal);
+  if (!session) return tl::unexpected(session.error());
+  Session& adopted = **session;
+  if (adopted.HasHome() && adopted.home != transaction.home) {
+    transaction.departures.push_back({adopted.home, id, adopted.moves + 1});
+  }
+  adopted.home = transaction.home;
+  adopted.expires_at = kNever;
+  ++adopted.moves;
+  return adopted;
+}
+
+void EndSilent(TransactionState& transaction, const SessionId& id, uint64_t moves) {
+  Session* session = Find(transaction, id);
+  const bool kept = session != nullptr && session->ended == Cause::kNone &&
+                    session->home == transaction.home && session->moves == moves;
+  if (kept) EndAtHome(transaction, *session, Cause::kExpired);
+}
+
+void EndOrphan(TransactionState& transaction, const SessionId& id, HomeId dead) {
+  Session* session = Find(transaction, id);
+  const bool orphan = session != nullptr && session->ended == Cause::kNone && session->home == dead;
+  if (orphan) EndAtHome(transaction, *session, Cause::kExpired);
 }
 
 void Bump(TransactionState& transaction, const ElectionName& name, uint64_t floor) {

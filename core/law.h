@@ -217,6 +217,19 @@ void FollowClock(TransactionState& transaction, const SessionId& id);
 // Ends a session if its lease is over by `now`.
 void ExpireIfDue(TransactionState& transaction, const SessionId& id);
 
+// Sessions that are kept by homes. The home of the transaction is the replica that runs it.
+
+// A renewal has reached this replica, which does not keep the session: it is the home from now on.
+// Errors: kSessionNotFound, kSessionEnded.
+[[nodiscard]] Result<Session> Adopt(TransactionState& transaction, const SessionId& id,
+                                    const Principal& principal = {});
+// The home has heard nothing of the session for its lease. Changes nothing if the session has
+// ended, or has moved since, even if it has come back.
+void EndSilent(TransactionState& transaction, const SessionId& id, uint64_t moves);
+// The lease has passed since the session's home was seen dead. Changes nothing if the session has
+// ended, or another replica has become its home.
+void EndOrphan(TransactionState& transaction, const SessionId& id, HomeId dead);
+
 // For a database that has lost committed changes: raises an election's numbers by kBumpMin, or to
 // `floor` if that is more, so that no number is used twice. Ends the term of the apparent leader,
 // since a successor may have been lost. Hides earlier events: observers may have seen different

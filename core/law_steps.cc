@@ -151,7 +151,15 @@ DbTime ReopensAt(const Election& election, Cause cause, DbTime now) {
 }  // namespace
 
 void End(TransactionState& transaction, Session& session, Cause cause) {
+  EndAtHome(transaction, session, cause);
+  if (session.HasHome() && session.home != transaction.home) {
+    transaction.departures.push_back({session.home, session.id, session.moves + 1});
+  }
+}
+
+void EndAtHome(TransactionState& transaction, Session& session, Cause cause) {
   session.ended = cause;
+  if (session.HasHome()) session.expires_at = transaction.now;
   transaction.ended.push_back(session.id);
 }
 
@@ -182,6 +190,7 @@ Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
 }
 
 void ExtendLease(Session& session, DbTime now) {
+  if (session.HasHome()) return;  // which counts it
   ShrinkWhenCalm(session, now);
   // The clock may have been set back since. By less than a lease, it may be another server's clock.
   const DbTime longest = LongestLease(session, now);

@@ -13,7 +13,10 @@ namespace tenure::law {
 
 // Sessions.
 
+// If it is kept elsewhere, its home learns of that by a departure.
 void End(TransactionState& transaction, Session& session, Cause cause);
+// Its home ends it, or is dead.
+void EndAtHome(TransactionState& transaction, Session& session, Cause cause);
 // Makes an expiry a fact before anybody acts on it.
 [[nodiscard]] bool Alive(TransactionState& transaction, Session& session);
 [[nodiscard]] Session* Find(TransactionState& transaction, const SessionId& id);

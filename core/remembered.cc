@@ -5,9 +5,11 @@
 namespace tenure {
 namespace {
 
-// Equal except for the end of the lease: it may have been renewed since.
+// Equal except for the end of the lease, and for where it is kept: it may have been renewed since.
 bool SameSession(Session a, const Session& b) {
   a.expires_at = b.expires_at;
+  a.home = b.home;
+  a.moves = b.moves;
   return a == b;
 }
 
@@ -55,7 +57,8 @@ bool MayCommitFromMemory(const TransactionState& remembered, const TransactionSt
   const bool final = decided.busy.empty() && decided.busy_sessions.empty() &&
                      decided.ended.empty() && decided.undecided.empty();
   const bool found_again = repeatable || !decided.events.empty();
-  if (!final || !found_again || !decided.admin_changes.empty()) return false;
+  const bool elsewhere = !decided.admin_changes.empty() || !decided.departures.empty();
+  if (!final || !found_again || elsewhere) return false;
   const auto elections = std::ranges::all_of(decided.elections, [&](const auto& entry) {
     const auto& [name, state] = entry;
     return !state.emptied && state.cool_downs.empty() &&

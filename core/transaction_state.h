@@ -71,9 +71,21 @@ struct Outage {
   Duration incumbent_wait{0};
 };
 
+// A session left its home without its home's doing: it moved to another one, or somebody ended it.
+struct Departure {
+  HomeId home;
+  SessionId session;
+  uint64_t moves = 0;  // higher than those with which that home keeps it
+
+  bool operator==(const Departure&) const = default;
+};
+
 struct TransactionState {
   // The database's clock, read after the last lock was granted.
   DbTime now;
+  // The replica that decides, and so the home of sessions that it opens. None: leases are judged by
+  // the database's clock.
+  HomeId home = {};
   std::optional<Outage> outage = {};
   // Locked. A session that is asked for and missing does not exist.
   std::map<SessionId, Session> sessions;
@@ -100,6 +112,10 @@ struct TransactionState {
   // Vacant elections whose next leader cannot be decided from what was read: they need another
   // `Reconcile`. What the latest command has decided counts.
   std::set<ElectionName> undecided;
+  // Sessions that this transaction has opened.
+  std::vector<SessionId> opened;
+  // In the order in which they happened. Those of homes that are dead are not saved.
+  std::vector<Departure> departures;
   std::vector<AdminChange> admin_changes;
   // The terms and revisions of elections that are created later begin after no lower number.
   uint64_t origin_min = 0;

@@ -41,6 +41,9 @@ struct DbTime {
   friend Duration operator-(DbTime a, DbTime b) { return a.since_epoch - b.since_epoch; }
 };
 
+// Later than any clock shows.
+inline constexpr DbTime kNever{Duration::max() / 4};
+
 // An election's name: bytes, compared exactly. `core/validation.h` says which are allowed.
 struct ElectionName {
   std::string bytes;
@@ -105,7 +108,10 @@ struct Session {
   uint64_t moves = 0;
 
   bool operator==(const Session&) const = default;
-  [[nodiscard]] bool AliveAt(DbTime now) const { return ended == Cause::kNone && now < expires_at; }
+  [[nodiscard]] bool HasHome() const { return home != HomeId{}; }
+  [[nodiscard]] bool AliveAt(DbTime now) const {
+    return ended == Cause::kNone && (HasHome() || now < expires_at);
+  }
   // By everybody, unless the policy knows the identities of both the opener and the caller.
   [[nodiscard]] bool MayBeUsedBy(const Principal& principal) const;
 };

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The last commit that knows the schema before: move it along with the schema.
-previous=431519849bab22eca5caeee35213e6e51b649fd2
+previous=2dc8b1590fddae0d11cc2caef527915dc3fee5de
 folder=build/previous/$previous
 
 if [ ! -x $folder/build/bin/tenured ]; then

@@ -13,7 +13,8 @@
   "c.session, c.ticket, c.precedence, c.value, c.attempt, c.candidate, c.asked_again"
 #define TENURE_SESSION_COLUMNS                                                           \
   "id, candidate, lease_ttl_us, expires_at_us, cause, opened_at_us, lease_ttl_asked_us," \
-  " lease_ttl_since_us, identity"
+  " lease_ttl_since_us, identity, home, moves"
+#define TENURE_HOME_COLUMNS "h.id, h.beat, h.dead, h.departures, h.good_for_us"
 #define TENURE_EVENT_COLUMNS                                                        \
   "election, revision, type, cause, term, session, candidate, lease_ttl_us, value," \
   " elected_at_us, at_us, successor"

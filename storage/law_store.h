@@ -22,6 +22,15 @@ struct HistoryPoint {
   PartitionOffsets seen{};
 };
 
+// What a transaction proves about the row of the replica that runs it, in the table of homes: that
+// it is not dead, and that the database has kept what the replica wrote there.
+struct HomeWitness {
+  HomeId home;
+  uint64_t acknowledged = 0;  // its beat is at least this
+  // Given: the transaction writes the row, with this number. Its beat was lower, then.
+  std::optional<uint64_t> number = {};
+};
+
 // How a transaction is committed.
 struct CommitRules {
   // Repeating it has no further effect: if the reply to the commit is lost, it simply runs again.
@@ -31,6 +40,8 @@ struct CommitRules {
   // Given: changes are committed only in this epoch, and in partitions that are not behind this.
   // Checked where a partition advances, under its lock.
   std::optional<HistoryPoint> point = {};
+  // Given: nothing is committed unless this is true when it is.
+  std::optional<HomeWitness> witness = {};
   // Given: a state that is remembered, with all that is to be locked. The transaction is decided
   // from it first, and saved on condition that it still holds (core/remembered.h), which costs one
   // message. If that does not succeed, it is decided from what is locked.

@@ -135,9 +135,11 @@ inline constexpr auto ToSession = [](const ReadableRow auto& row) {
   session.lease_ttl_asked = Span(row, 6);
   session.lease_ttl_since = Time(row, 7);
   session.identity = row.Bytes(8);
+  session.home.value = row.Unsigned(9);
+  session.moves = row.Unsigned(10);
   return session;
 };
-inline constexpr size_t kSessionColumns = 9;
+inline constexpr size_t kSessionColumns = 11;
 
 // Then: what is left of its lease.
 inline constexpr auto ToSessionView = [](const ReadableRow auto& row) {
@@ -198,6 +200,15 @@ inline constexpr auto ToAdminRecord = [](const ReadableRow auto& row) {
                       Time(row, 4),
                       Text(row, 5),
                       {Text(row, 6), Text(row, 7)}}};
+};
+
+// One of the table of homes.
+inline constexpr auto ToHomeRow = [](const ReadableRow auto& row) {
+  return HomeRow{
+      {row.Unsigned(0)}, row.Unsigned(1), row.Unsigned(2) != 0, row.Unsigned(3), Span(row, 4)};
+};
+inline constexpr auto ToNumberedDeparture = [](const ReadableRow auto& row) {
+  return NumberedDeparture{row.Unsigned(0), Id(row, 1), row.Unsigned(2)};
 };
 
 inline constexpr auto ToPeer = [](const ReadableRow auto& row) {

@@ -3,6 +3,7 @@
 //   LawStore       transactions, and what time has made due      the engine's commands and expiry
 //   ReadStore      who leads, who waits, what happened           calls, and the change feed
 //   OperatorStore  what operators see besides                    the admin service
+//   HomeStore      which replicas live, and what they keep       the homes of sessions
 //   Store          all of these, and the upkeep of the database
 //
 // A store is batch-first. `Transact` loads what a set of commands needs, under row locks and with
@@ -26,6 +27,7 @@
 #include "core/error.h"
 #include "core/lineage.h"
 #include "core/types.h"
+#include "storage/home_store.h"
 #include "storage/law_store.h"
 #include "storage/operator_store.h"
 
@@ -76,7 +78,7 @@ struct ForeignTables {
   std::vector<std::string> in_the_way;  // a few with names that Tenure needs for its own
 };
 
-class Store : public LawStore, public OperatorStore {
+class Store : public LawStore, public OperatorStore, public HomeStore {
  public:
   // Deletes settled sessions whose lease would have expired more than `age` ago; at most `limit`.
   // Answers with how many. Forgets old replicas, too.

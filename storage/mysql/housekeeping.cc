@@ -16,23 +16,35 @@ namespace {
 constexpr auto kTrimTimeMax = std::chrono::seconds(5);
 constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 
+// The last one answers how many sessions were deleted.
+std::vector<std::string> Forgetting(Duration age, size_t limit) {
+  std::vector<std::string> statements = query::ForgetHomes(kDeadHomesKeptFor, limit);
+  statements.push_back(query::ForgetWriters(kWriterAgeMax, limit));
+  statements.push_back(query::ForgetReplicas(kReplicaAgeMax, limit));
+  statements.push_back(query::ForgetSessions(age, limit));
+  statements.emplace_back(query::kRowCount);
+  return statements;
+}
+
 }  // namespace
 
-Result<DueWork> MySqlStore::FindDueWork(size_t limit) {
-  return Read(query::FindDueWork(limit), [](const Rows& rows) {
-    DueWork due;
-    for (const Row& row : rows) {
-      switch (static_cast<query::Due>(row.Unsigned(0))) {
-        case query::Due::kNow: due.now = Time(row, 2); break;
-        case query::Due::kNext: due.next = OptionalTime(row, 2); break;
-        case query::Due::kExpired: due.expired.push_back(Id(row, 1)); break;
-        case query::Due::kUnsettled: due.unsettled.push_back(Id(row, 1)); break;
-        case query::Due::kPartition: AddPartition(row, due.partitions, 3); break;
-        case query::Due::kElection: due.elections.push_back({Text(row, 1)}); break;
-      }
+DueWork ToDueWork(const Rows& rows) {
+  DueWork due;
+  for (const Row& row : rows) {
+    switch (static_cast<query::Due>(row.Unsigned(0))) {
+      case query::Due::kNow: due.now = Time(row, 2); break;
+      case query::Due::kNext: due.next = OptionalTime(row, 2); break;
+      case query::Due::kExpired: due.expired.push_back(Id(row, 1)); break;
+      case query::Due::kUnsettled: due.unsettled.push_back(Id(row, 1)); break;
+      case query::Due::kPartition: AddPartition(row, due.partitions, 3); break;
+      case query::Due::kElection: due.elections.push_back({Text(row, 1)}); break;
     }
-    return due;
-  });
+  }
+  return due;
+}
+
+Result<DueWork> MySqlStore::FindDueWork(size_t limit) {
+  return Read(query::FindDueWork(limit), ToDueWork);
 }
 
 Result<std::vector<SessionId>> MySqlStore::ListUnended(const SessionId& after, size_t limit) {
@@ -53,10 +65,8 @@ Result<void> MySqlStore::MarkSettled(const std::vector<SessionId>& sessions) {
 
 Result<size_t> MySqlStore::ForgetSessions(Duration age, size_t limit) {
   return runner_.Run([&](Pool::Loan& loan) {
-    const std::vector<Rows> results = loan.connection().Run(
-        {query::ForgetWriters(kWriterAgeMax, limit), query::ForgetReplicas(kReplicaAgeMax, limit),
-         query::ForgetSessions(age, limit), query::kRowCount});
-    return results[3].at(0).Unsigned(0);
+    const std::vector<Rows> results = loan.connection().Run(Forgetting(age, limit));
+    return results.back().at(0).Unsigned(0);
   });
 }
 

@@ -33,7 +33,8 @@ class Saver {
     std::vector<std::string> statements = Changed(Compare(base_, decided_), query::SaveElections);
     const std::vector<ElectionName> unused = Unused(created);
     if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
-    if (statements.empty() && decided_.events.empty()) {
+    const bool numbered = rules_.witness && rules_.witness->number;
+    if (statements.empty() && decided_.events.empty() && !numbered) {
       loan_.connection().Run({query::kRollback});
       return {};
     }
@@ -42,12 +43,14 @@ class Saver {
 
   // Begins, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
+    from_memory_ = true;
     const Changes changes = Compare(base_, decided_);
     const Server& server = loan_.connection().server();
     if (const auto end = RenewedUntil(changes); end && server.mariadb && !server.many_writers) {
       return Renew(*end) ? std::optional(std::vector<PartitionOffset>()) : std::nullopt;
     }
-    if (const auto small = AsSmall(changes); small && loan_.connection().MayCall()) {
+    const auto small = rules_.witness ? std::nullopt : AsSmall(changes);
+    if (small && loan_.connection().MayCall()) {
       if (const auto offset = Call(*small)) {
         if (*offset == 0) return std::nullopt;
         return {{{PartitionOf(small->decided->name), *offset}}};
@@ -179,6 +182,7 @@ class Saver {
       if (!granted.empty()) statements.push_back(query::WriteFences(granted));
     }
 
+    AddHomes(statements);
     const EventPartitions events = EventsByPartition(decided_);
     std::vector<int> partitions;
     for (const auto& [partition, of_partition] : events) partitions.push_back(partition);
@@ -228,11 +232,38 @@ class Saver {
         throw MySqlError(error.kind, error.code,
                          "the database's history is not the one that this replica knows");
       }
+      if (error.code == query::kStale && !from_memory_) {
+        throw MySqlError(error.kind, error.code, kHomeDoesNotStand);
+      }
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
       if (!in_doubt || rules_.repeatable) throw;
       return LookUpCommit(partitions, was_committed);
     }
+  }
+
+  // What the homes of sessions hear of it, and whether the own one stands.
+  void AddHomes(std::vector<std::string>& statements) const {
+    const bool compared = loan_.connection().server().many_writers;
+    const Changes changes = Compare(base_, decided_);
+    if (rules_.witness && compared) {
+      const std::set<SessionId> placed = Placed(changes);
+      if (!placed.empty()) statements.push_back(query::WriteSessions(placed));
+    }
+    std::ranges::move(query::SaveDepartures(decided_.departures, rules_.witness,
+                                            compared && !changes.opened.empty()),
+                      std::back_inserter(statements));
+  }
+
+  // Sessions that were there before, and get a seat or a place.
+  [[nodiscard]] std::set<SessionId> Placed(const Changes& changes) const {
+    std::set<SessionId> placed;
+    for (const Event& event : decided_.events) {
+      if (event.type == EventType::kElected) placed.insert(event.leader.session);
+    }
+    for (const auto& [election, candidacy] : changes.candidacies) placed.insert(candidacy->session);
+    for (const Session* session : changes.opened) placed.erase(session->id);
+    return placed;
   }
 
   static std::set<ElectionName> Granted(const std::vector<Event>& events) {
@@ -311,6 +342,7 @@ class Saver {
   const CommitRules& rules_;
   const TransactionState& base_;
   const TransactionState& decided_;
+  bool from_memory_ = false;
 };
 
 }  // namespace

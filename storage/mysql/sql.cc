@@ -27,6 +27,7 @@ constexpr char kCandidacyColumns[] = "c.election, " TENURE_CANDIDACY_COLUMNS;
 constexpr char kSessionColumns[] = TENURE_SESSION_COLUMNS;
 constexpr char kEventColumns[] = TENURE_EVENT_COLUMNS;
 constexpr char kEpochColumns[] = TENURE_EPOCH_COLUMNS;
+constexpr char kHomeColumns[] = TENURE_HOME_COLUMNS;
 // Of one answer about many sessions.
 constexpr size_t kPlacesMax = 100'000;
 
@@ -38,6 +39,7 @@ std::string_view Bytes(const SessionId& id) {
 
 std::string Literal(const SessionId& id) { return Literal(Bytes(id)); }
 std::string Literal(const ElectionName& name) { return Literal(name.bytes); }
+uint64_t Literal(HomeId home) { return home.value; }
 int64_t Literal(Duration duration) { return duration.count(); }
 int64_t Literal(DbTime time) { return time.since_epoch.count(); }
 
@@ -128,6 +130,24 @@ std::string AreAsRemembered(const Items& sessions, SessionOf session) {
       Join(sessions, ", ", [&](const auto& it) { return Literal(ComparedOf(*session(it))); });
   return fmt::format("s.id IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND {}", ids, kComparedOfSession,
                      rows, SessionIsAlive());
+}
+
+// Fails with kStale unless the witness is true, and keeps it so until the transaction has ended.
+std::vector<std::string> Prove(const HomeWitness& witness, bool writes) {
+  const std::string stands =
+      fmt::format("id = {} AND dead = 0 AND beat >= {}", witness.home.value, witness.acknowledged);
+  // With another number of rows the difference is no unsigned number.
+  if (!witness.number && !writes) {
+    return {
+        fmt::format("SELECT CAST(COUNT(*) AS UNSIGNED) - 1 FROM homes WHERE {}"
+                    " LOCK IN SHARE MODE",
+                    stands)};
+  }
+  const std::string write =
+      witness.number ? fmt::format("UPDATE homes SET beat = {0} WHERE {1} AND beat < {0}",
+                                   *witness.number, stands)
+                     : fmt::format("UPDATE homes SET witnessed = witnessed + 1 WHERE {}", stands);
+  return {write, "SELECT CAST(ROW_COUNT() AS UNSIGNED) - 1"};
 }
 
 template <typename T>
@@ -366,11 +386,11 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
 
 std::string OpenSessions(const std::vector<const Session*>& sessions) {
   const auto row = [](const Session* it) {
-    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id),
-                       Literal(it->candidate), Literal(it->lease_ttl), Literal(it->expires_at),
-                       static_cast<int>(it->ended), Literal(it->opened_at),
-                       Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
-                       Literal(it->identity), it->ended == Cause::kNone ? 0 : 1);
+    return fmt::format(
+        "({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id), Literal(it->candidate),
+        Literal(it->lease_ttl), Literal(it->expires_at), static_cast<int>(it->ended),
+        Literal(it->opened_at), Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
+        Literal(it->identity), Literal(it->home), it->moves, it->ended == Cause::kNone ? 0 : 1);
   };
   return fmt::format("INSERT INTO sessions ({}, state) VALUES {}", kSessionColumns,
                      Join(sessions, ", ", row));
@@ -421,7 +441,7 @@ std::string Pasts(const std::vector<ElectionName>& names) {
 
 std::string SaveSessions(const std::vector<const Session*>& sessions) {
   return OpenSessions(sessions) + " ON DUPLICATE KEY UPDATE " +
-         Overwrite("expires_at_us, state, cause, lease_ttl_us, lease_ttl_since_us");
+         Overwrite("expires_at_us, state, cause, lease_ttl_us, lease_ttl_since_us, home, moves");
 }
 
 std::vector<std::string> EmptyElections(const std::vector<const ElectionName*>& names) {
@@ -612,6 +632,101 @@ std::string Feed(int partition, uint64_t after, uint64_t until) {
       "SELECT {}, position FROM events WHERE lane = {} AND position > {} AND position <= {}"
       " ORDER BY position, election, revision",
       kEventColumns, partition, after, until);
+}
+
+std::vector<std::string> SaveDepartures(const std::vector<Departure>& departures,
+                                        const std::optional<HomeWitness>& witness, bool writes) {
+  std::map<HomeId, std::vector<const Departure*>> by_home;
+  for (const Departure& it : departures) by_home[it.home].push_back(&it);
+  if (witness) by_home[witness->home];
+  std::vector<std::string> statements;
+  for (const auto& [home, left] : by_home) {
+    if (witness && witness->home == home) {
+      std::ranges::move(Prove(*witness, writes), std::back_inserter(statements));
+    }
+    if (!left.empty()) {
+      statements.push_back(
+          fmt::format("UPDATE homes SET departures = departures + {} WHERE id = {} AND dead = 0",
+                      left.size(), Literal(home)));
+      size_t later = left.size();
+      const auto row = [&](const Departure* it) {
+        return fmt::format(
+            "SELECT id, departures - {}, {}, {} FROM homes WHERE id = {} AND dead = 0", --later,
+            Literal(it->session), it->moves, Literal(home));
+      };
+      statements.push_back("INSERT INTO departed (home, number, session, moves) " +
+                           Join(left, " UNION ALL ", row));
+    }
+  }
+  return statements;
+}
+
+std::string WriteSessions(const std::set<SessionId>& ids) {
+  return fmt::format("UPDATE sessions SET grants = grants + 1 WHERE id IN ({})", Literals(ids));
+}
+
+std::string BeginHome(const HomeRow& home) {
+  return fmt::format(
+      "INSERT IGNORE INTO homes (id, beat, dead, departures, good_for_us, began_at_us)"
+      " VALUES ({}, {}, 0, {}, {}, {})",
+      Literal(home.id), home.beat, home.departures, Literal(home.good_for), kNow);
+}
+
+std::string Beat(const BeatOrder& order) {
+  return fmt::format(
+      "UPDATE homes SET beat = {0} WHERE id = {1} AND dead = 0 AND beat >= {2} AND beat < {0}"
+      " AND departures = {3}",
+      order.number, Literal(order.home), order.acknowledged, order.departures);
+}
+
+std::string Homes(HomeId own) {
+  return fmt::format(
+      "SELECT {} FROM homes h WHERE h.dead = 0 OR h.id = {} UNION ALL"
+      " SELECT s.home, 0, {}, 0, 0 FROM"
+      " (SELECT DISTINCT home FROM sessions WHERE state = 0 AND home > 0) s"
+      " LEFT JOIN homes h ON h.id = s.home WHERE h.id IS NULL OR h.dead = 1",
+      kHomeColumns, Literal(own), kGone);
+}
+
+std::string DeclareDead(HomeId home, uint64_t beat) {
+  return fmt::format(
+      "UPDATE homes SET dead = 1, died_at_us = {} WHERE id = {} AND beat = {} AND dead = 0", kNow,
+      Literal(home), beat);
+}
+
+std::string FindHome(HomeId home) {
+  return fmt::format("SELECT {} FROM homes h WHERE h.id = {}", kHomeColumns, Literal(home));
+}
+
+std::string ReadDepartures(HomeId home, uint64_t after, size_t limit) {
+  return fmt::format(
+      "SELECT number, session, moves FROM departed WHERE home = {} AND number > {}"
+      " ORDER BY number LIMIT {}",
+      Literal(home), after, limit);
+}
+
+std::string ForgetDepartures(HomeId home, uint64_t until) {
+  return fmt::format("DELETE FROM departed WHERE home = {} AND number <= {}", Literal(home), until);
+}
+
+std::string KeptSessions(HomeId home, const SessionId& after, size_t limit) {
+  return fmt::format(
+      "SELECT {} FROM sessions WHERE state = 0 AND home = {} AND id > {} ORDER BY id LIMIT {}",
+      kSessionColumns, Literal(home), Literal(after), limit);
+}
+
+std::string Orphans(HomeId home, Duration lease_max, size_t limit) {
+  return fmt::format(
+      "SELECT id FROM sessions WHERE state = 0 AND home = {} AND lease_ttl_us <= {} LIMIT {}",
+      Literal(home), Literal(lease_max), limit);
+}
+
+std::vector<std::string> ForgetHomes(Duration age, size_t limit) {
+  return {"DELETE d FROM departed d JOIN homes h ON h.id = d.home WHERE h.dead = 1",
+          fmt::format("DELETE FROM homes WHERE dead = 1 AND died_at_us < {} - {}"
+                      " AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.state = 0"
+                      " AND s.home = homes.id) LIMIT {}",
+                      kNow, Literal(age), limit)};
 }
 
 std::string WriteFences(const std::set<ElectionName>& names) {
@@ -880,6 +995,8 @@ std::vector<Trial> TrialsOfUse() {
       {"cool_downs", "until_us"},
       {"writers", "transaction"},
       {"replicas", "address"},
+      {"homes", "beat"},
+      {"departed"},
       {"fences", "writes", true, false},  // tenure_fence inserts, with the rights of its definer
       {"origin", "number", false},
       {"session_key", nullptr, false}};

@@ -160,6 +160,29 @@ inline constexpr char kPartitions[] = "SELECT lane, position, epoch, @@global.re
 [[nodiscard]] std::string AliveSessions(const std::vector<SessionId>& ids);
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
+// Homes. Those that lock several rows lock them by id.
+// The rows of the homes that sessions leave, and of the replica itself; then what has left them.
+// One of the statements fails with kStale unless the replica's row is as `witness` says.
+// `writes`: also writes that row, so that servers which compare what they write notice each other.
+[[nodiscard]] std::vector<std::string> SaveDepartures(const std::vector<Departure>& departures,
+                                                      const std::optional<HomeWitness>& witness,
+                                                      bool writes);
+// For the same servers: a grant or a place, and the end of its session.
+[[nodiscard]] std::string WriteSessions(const std::set<SessionId>& ids);
+[[nodiscard]] std::string BeginHome(const HomeRow& home);
+[[nodiscard]] std::string Beat(const BeatOrder& order);
+// Rows: ToHomeRow. The own one, if it is there; others that are not dead; then, with a second
+// column of kGone, homes that are dead or missing, and still keep sessions.
+inline constexpr int kGone = 2;
+[[nodiscard]] std::string Homes(HomeId own);
+[[nodiscard]] std::string DeclareDead(HomeId home, uint64_t beat);
+[[nodiscard]] std::string FindHome(HomeId home);
+[[nodiscard]] std::string ReadDepartures(HomeId home, uint64_t after, size_t limit);
+[[nodiscard]] std::string ForgetDepartures(HomeId home, uint64_t until);
+[[nodiscard]] std::string KeptSessions(HomeId home, const SessionId& after, size_t limit);
+[[nodiscard]] std::string Orphans(HomeId home, Duration lease_max, size_t limit);
+[[nodiscard]] std::vector<std::string> ForgetHomes(Duration age, size_t limit);
+
 // For a cluster, where a guard of the fence writes one of the rows.
 [[nodiscard]] std::string WriteFences(const std::set<ElectionName>& names);
 

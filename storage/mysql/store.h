@@ -16,6 +16,9 @@
 
 namespace tenure::mysql {
 
+// What FindDueWork has answered.
+[[nodiscard]] DueWork ToDueWork(const Rows& rows);
+
 // The key, if there is one. Throws MySqlError.
 [[nodiscard]] std::optional<std::string> FindSessionKey(Connection& connection);
 
@@ -55,6 +58,14 @@ class MySqlStore final : public Store {
                                                 const SessionId& after, size_t limit) override;
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override;
   Result<Statistics> ReadStatistics() override;
+  Result<bool> BeginHome(const HomeRow& home) override;
+  Result<BeatReport> Beat(const BeatOrder& order) override;
+  Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,
+                                                        size_t limit) override;
+  Result<bool> DeclareDead(HomeId home, uint64_t beat) override;
+  Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after, size_t limit) override;
+  Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
+                                             size_t limit) override;
   Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
   void StayOn(uint64_t server) override;
   void LeaveServer() override;

@@ -472,10 +472,42 @@ constexpr const char* kFenceOnPrimary[] = {
        END)",
 };
 
+// sessions.home: the replica that a session's renewals reach, a row of homes; 0: none, and the
+// lease is judged by the clock. moves: how often the home has changed. grants: counts what it was
+// granted, where several servers write.
+//
+// homes: one row for each run of a replica. beat: rises with each of its writes. departures: how
+// many sessions have left it without its doing; departed has the last ones. witnessed: counts its
+// transactions, where several servers write.
+constexpr const char* kHomes[] = {
+    R"(ALTER TABLE sessions
+         ADD COLUMN home BIGINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD COLUMN moves BIGINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD COLUMN grants BIGINT UNSIGNED NOT NULL DEFAULT 0,
+         ADD KEY by_home (state, home))",
+    R"(CREATE TABLE IF NOT EXISTS homes (
+         id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+         beat BIGINT UNSIGNED NOT NULL,
+         dead TINYINT UNSIGNED NOT NULL,
+         departures BIGINT UNSIGNED NOT NULL,
+         good_for_us BIGINT NOT NULL,
+         began_at_us BIGINT NOT NULL,
+         died_at_us BIGINT NULL,
+         witnessed BIGINT UNSIGNED NOT NULL DEFAULT 0
+       ) ENGINE = InnoDB)",
+    R"(CREATE TABLE IF NOT EXISTS departed (
+         home BIGINT UNSIGNED NOT NULL,
+         number BIGINT UNSIGNED NOT NULL,
+         session BINARY(16) NOT NULL,
+         moves BIGINT UNSIGNED NOT NULL,
+         PRIMARY KEY (home, number)
+       ) ENGINE = InnoDB)",
+};
+
 constexpr Migration kMigrations[] = {
-    {1, kFirstLight},    {2, kPlainSql}, {3, kAdministration}, {4, kVacancies},  {5, kIdentities},
-    {6, kOrigin},        {7, kLineage},  {8, kClusterFence},   {9, kIncumbents}, {10, kReplicas},
-    {11, kSmallCommits}, {12, kTenants}, {13, kFenceOnPrimary}};
+    {1, kFirstLight},    {2, kPlainSql}, {3, kAdministration},  {4, kVacancies},  {5, kIdentities},
+    {6, kOrigin},        {7, kLineage},  {8, kClusterFence},    {9, kIncumbents}, {10, kReplicas},
+    {11, kSmallCommits}, {12, kTenants}, {13, kFenceOnPrimary}, {14, kHomes}};
 
 }  // namespace
 

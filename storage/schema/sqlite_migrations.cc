@@ -202,12 +202,34 @@ constexpr const char* kTenants[] = {
     "CREATE INDEX IF NOT EXISTS elections_by_creator ON elections (creator) WHERE creator != x''",
 };
 
+constexpr const char* kHomes[] = {
+    "ALTER TABLE sessions ADD COLUMN home INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN moves INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX IF NOT EXISTS sessions_by_home ON sessions (state, home)",
+    R"(CREATE TABLE IF NOT EXISTS homes (
+         id INTEGER NOT NULL PRIMARY KEY,
+         beat INTEGER NOT NULL,
+         dead INTEGER NOT NULL,
+         departures INTEGER NOT NULL,
+         good_for_us INTEGER NOT NULL,
+         began_at_us INTEGER NOT NULL,
+         died_at_us INTEGER
+       ))",
+    R"(CREATE TABLE IF NOT EXISTS departed (
+         home INTEGER NOT NULL,
+         number INTEGER NOT NULL,
+         session BLOB NOT NULL,
+         moves INTEGER NOT NULL,
+         PRIMARY KEY (home, number)
+       ) WITHOUT ROWID)",
+};
+
 // It has no procedures: versions 11 and 13 add nothing.
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
                                      {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
                                      {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},
                                      {10, kReplicas},  {11, {}},           {12, kTenants},
-                                     {13, {}}};
+                                     {13, {}},         {14, kHomes}};
 
 }  // namespace
 

@@ -9,19 +9,21 @@
 
 namespace tenure::sqlite {
 
+DueWork SqliteStore::FindDueWorkIn(Connection& connection, size_t limit) const {
+  DueWork due;
+  due.now = clock_();
+  connection.ForEach(query::kPartitions, {},
+                     [&](const Row& row) { AddPartition(row, due.partitions); });
+  due.expired = connection.Collect(query::kExpired, {Int(due.now), Int(limit)}, ToId);
+  due.unsettled = connection.Collect(query::kUnsettled, {Int(limit)}, ToId);
+  due.elections = connection.Collect(query::kDueElections, {Int(due.now), Int(limit)}, ToName);
+  connection.ForEach(query::kNextDue, {Int(due.now)},
+                     [&](const Row& row) { due.next = OptionalTime(row, 0); });
+  return due;
+}
+
 Result<DueWork> SqliteStore::FindDueWork(size_t limit) {
-  return Read([&](Connection& connection) {
-    DueWork due;
-    due.now = clock_();
-    connection.ForEach(query::kPartitions, {},
-                       [&](const Row& row) { AddPartition(row, due.partitions); });
-    due.expired = connection.Collect(query::kExpired, {Int(due.now), Int(limit)}, ToId);
-    due.unsettled = connection.Collect(query::kUnsettled, {Int(limit)}, ToId);
-    due.elections = connection.Collect(query::kDueElections, {Int(due.now), Int(limit)}, ToName);
-    connection.ForEach(query::kNextDue, {Int(due.now)},
-                       [&](const Row& row) { due.next = OptionalTime(row, 0); });
-    return due;
-  });
+  return Read([&](Connection& connection) { return FindDueWorkIn(connection, limit); });
 }
 
 Result<std::vector<SessionId>> SqliteStore::ListUnended(const SessionId& after, size_t limit) {
@@ -53,6 +55,8 @@ Result<void> SqliteStore::MarkSettled(const std::vector<SessionId>& sessions) {
 Result<size_t> SqliteStore::ForgetSessions(Duration age, size_t limit) {
   return Write([&](Connection& connection) {
     connection.Execute(query::kForgetReplicas, {Int(clock_().since_epoch - kReplicaAgeMax)});
+    connection.Execute(query::kForgetDepartedOfTheDead);
+    connection.Execute(query::kForgetHomes, {Int(clock_().since_epoch - kDeadHomesKeptFor)});
     connection.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
     return connection.Changes();
   });

@@ -13,7 +13,7 @@ void SaveSession(Connection& connection, const Session& session) {
       query::kSaveSession,
       {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
        static_cast<int64_t>(session.ended), Int(session.opened_at), Int(session.lease_ttl_asked),
-       Int(session.lease_ttl_since), session.identity,
+       Int(session.lease_ttl_since), session.identity, Int(session.home.value), Int(session.moves),
        int64_t{session.ended == Cause::kNone ? 0 : 1}});
 }
 
@@ -89,11 +89,30 @@ std::vector<PartitionOffset> SaveEvents(Connection& connection, const Transactio
   return committed;
 }
 
+void SaveDeparture(Connection& connection, const Departure& departure) {
+  connection.Execute(query::kDepart, {Int(departure.home.value)});
+  if (connection.Changes() == 0) return;  // it is dead
+  connection.Execute(query::kSaveDeparture,
+                     {Int(departure.home.value), Bytes(departure.session), Int(departure.moves)});
+}
+
+void CheckHome(Connection& connection, const HomeWitness& witness) {
+  const int64_t home = Int(witness.home.value);
+  const int64_t acknowledged = Int(witness.acknowledged);
+  bool stands = false;
+  if (witness.number) {
+    connection.Execute(query::kNumberHome, {home, Int(*witness.number), acknowledged});
+    stands = connection.Changes() == 1;
+  } else {
+    stands = connection.Number(query::kHomeStands, {home, acknowledged}) == 1;
+  }
+  if (!stands) throw SQLite::Exception(kHomeDoesNotStand);
+}
+
 }  // namespace
 
 std::vector<PartitionOffset> Save(Connection& connection, const TransactionState& loaded,
-                                  const TransactionState& decided,
-                                  const std::optional<HistoryPoint>& point) {
+                                  const TransactionState& decided, const CommitRules& rules) {
   const Changes changes = Compare(loaded, decided);
   for (const Election* election : changes.elections) SaveElection(connection, *election);
   for (const Session* session : changes.opened) SaveSession(connection, *session);
@@ -131,7 +150,9 @@ std::vector<PartitionOffset> Save(Connection& connection, const TransactionState
   for (const auto& [election, before] : changes.forgotten) {
     connection.Execute(query::kForgetEvents, {election->bytes, Int(before.value)});
   }
-  return SaveEvents(connection, decided, point);
+  for (const Departure& departure : decided.departures) SaveDeparture(connection, departure);
+  if (rules.witness) CheckHome(connection, *rules.witness);
+  return SaveEvents(connection, decided, rules.point);
 }
 
 }  // namespace tenure::sqlite

@@ -1,7 +1,6 @@
 // Saves what was decided about a loaded transaction.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "core/transaction_state.h"
@@ -11,10 +10,10 @@
 namespace tenure::sqlite {
 
 // REQUIRES: the transaction in which `loaded` was loaded. Answers with its offset in each partition
-// in which it wrote events. Throws if the partitions are not where `point` says.
+// in which it wrote events. Throws if the partitions, or the home, are not as the rules say.
 [[nodiscard]] std::vector<PartitionOffset> Save(Connection& connection,
                                                 const TransactionState& loaded,
                                                 const TransactionState& decided,
-                                                const std::optional<HistoryPoint>& point);
+                                                const CommitRules& rules);
 
 }  // namespace tenure::sqlite

@@ -75,10 +75,11 @@ inline constexpr char kPast[] =
     " FROM elections x WHERE x.name = ?";
 inline constexpr char kSaveSession[] =
     "INSERT INTO sessions (" TENURE_SESSION_COLUMNS
-    ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (id) DO UPDATE SET expires_at_us = excluded.expires_at_us,"
     " state = excluded.state, cause = excluded.cause, lease_ttl_us = excluded.lease_ttl_us,"
-    " lease_ttl_since_us = excluded.lease_ttl_since_us";
+    " lease_ttl_since_us = excluded.lease_ttl_since_us, home = excluded.home,"
+    " moves = excluded.moves";
 inline constexpr char kEmptyQueue[] = "DELETE FROM candidacies WHERE election = ?";
 inline constexpr char kEmptyCoolDowns[] = "DELETE FROM cool_downs WHERE election = ?";
 inline constexpr char kDeletePlace[] = "DELETE FROM candidacies WHERE election = ? AND session = ?";
@@ -101,6 +102,48 @@ inline constexpr char kPartition[] = "SELECT position, epoch FROM lanes WHERE la
 inline constexpr char kSaveEvent[] = "INSERT INTO events (" TENURE_EVENT_COLUMNS
                                      ", lane, position)"
                                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+// Homes.
+inline constexpr char kHome[] = "SELECT " TENURE_HOME_COLUMNS " FROM homes h WHERE h.id = ?";
+inline constexpr char kBeginHome[] =
+    "INSERT OR IGNORE INTO homes (id, beat, dead, departures, good_for_us, began_at_us, died_at_us)"
+    " VALUES (?, ?, 0, ?, ?, ?, NULL)";
+// If it is not dead, and its beat is between two numbers.
+inline constexpr char kNumberHome[] =
+    "UPDATE homes SET beat = ?2 WHERE id = ?1 AND dead = 0 AND beat >= ?3 AND beat < ?2";
+inline constexpr char kBeatHome[] =
+    "UPDATE homes SET beat = ?2 WHERE id = ?1 AND dead = 0 AND beat >= ?3 AND beat < ?2"
+    " AND departures = ?4";
+inline constexpr char kHomeStands[] =
+    "SELECT COUNT(*) FROM homes WHERE id = ? AND dead = 0 AND beat >= ?";
+inline constexpr char kLivingHomes[] =
+    "SELECT " TENURE_HOME_COLUMNS " FROM homes h WHERE h.dead = 0 AND h.id != ?";
+// Of sessions that have not ended.
+inline constexpr char kGoneHomes[] =
+    "SELECT s.home FROM (SELECT DISTINCT home FROM sessions WHERE state = 0 AND home != 0) s"
+    " LEFT JOIN homes h ON h.id = s.home WHERE h.id IS NULL OR h.dead = 1";
+inline constexpr char kDeclareDead[] =
+    "UPDATE homes SET dead = 1, died_at_us = ?3 WHERE id = ?1 AND beat = ?2 AND dead = 0";
+inline constexpr char kIsDead[] = "SELECT COUNT(*) FROM homes WHERE id = ? AND dead = 1";
+inline constexpr char kDepart[] =
+    "UPDATE homes SET departures = departures + 1 WHERE id = ? AND dead = 0";
+inline constexpr char kSaveDeparture[] =
+    "INSERT INTO departed (home, number, session, moves)"
+    " SELECT id, departures, ?2, ?3 FROM homes WHERE id = ?1";
+inline constexpr char kReadDepartures[] =
+    "SELECT number, session, moves FROM departed WHERE home = ? AND number > ?"
+    " ORDER BY number LIMIT ?";
+inline constexpr char kForgetDepartures[] = "DELETE FROM departed WHERE home = ? AND number <= ?";
+inline constexpr char kKept[] = "SELECT " TENURE_SESSION_COLUMNS
+                                " FROM sessions WHERE state = 0 AND home = ? AND id > ?"
+                                " ORDER BY id LIMIT ?";
+inline constexpr char kOrphans[] =
+    "SELECT id FROM sessions WHERE state = 0 AND home = ? AND lease_ttl_us <= ? LIMIT ?";
+inline constexpr char kForgetDepartedOfTheDead[] =
+    "DELETE FROM departed WHERE home IN (SELECT id FROM homes WHERE dead = 1)";
+inline constexpr char kForgetHomes[] =
+    "DELETE FROM homes WHERE dead = 1 AND died_at_us < ?"
+    " AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.state = 0 AND s.home = homes.id)";
 
 // Reads.
 inline constexpr char kViewElection[] =

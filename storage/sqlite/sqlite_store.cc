@@ -56,7 +56,7 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
       if (MayCommitFromMemory(*rules.remembered, decided, rules.repeatable)) {
         if (StillHolds(*rules.remembered, loaded)) {
           KeepLaterLeases(loaded, decided);
-          auto offsets = Save(connection, loaded, decided, rules.point);
+          auto offsets = Save(connection, loaded, decided, rules);
           transaction.Commit();
           return Committed{std::move(decided), std::move(offsets), Committed::Memory::kHeld};
         }
@@ -65,7 +65,7 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
     }
     TransactionState decided = loaded;
     decide(decided);
-    auto offsets = Save(connection, loaded, decided, rules.point);
+    auto offsets = Save(connection, loaded, decided, rules);
     transaction.Commit();
     return Committed{std::move(decided), std::move(offsets), memory};
   };

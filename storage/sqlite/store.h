@@ -60,6 +60,14 @@ class SqliteStore final : public Store {
                                                 const SessionId& after, size_t limit) override;
   Result<std::optional<SessionId>> FindSession(std::string_view handle) override;
   Result<Statistics> ReadStatistics() override;
+  Result<bool> BeginHome(const HomeRow& home) override;
+  Result<BeatReport> Beat(const BeatOrder& order) override;
+  Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,
+                                                        size_t limit) override;
+  Result<bool> DeclareDead(HomeId home, uint64_t beat) override;
+  Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after, size_t limit) override;
+  Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
+                                             size_t limit) override;
   Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
@@ -73,6 +81,7 @@ class SqliteStore final : public Store {
   Result<void> Migrate() override;
 
  private:
+  [[nodiscard]] DueWork FindDueWorkIn(Connection& connection, size_t limit) const;
   // Runs `work` when it is its turn to write.
   template <typename Work>
   auto Write(Work work, Turns::For whom = Turns::For::kOthers) {

@@ -91,6 +91,23 @@ class Delegating : public Store {
     return next_.FindSession(handle);
   }
   Result<Statistics> ReadStatistics() override { return next_.ReadStatistics(); }
+  Result<bool> BeginHome(const HomeRow& home) override { return next_.BeginHome(home); }
+  Result<BeatReport> Beat(const BeatOrder& order) override { return next_.Beat(order); }
+  Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,
+                                                        size_t limit) override {
+    return next_.ReadDepartures(home, after, limit);
+  }
+  Result<bool> DeclareDead(HomeId home, uint64_t beat) override {
+    return next_.DeclareDead(home, beat);
+  }
+  Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after,
+                                        size_t limit) override {
+    return next_.ListKept(home, after, limit);
+  }
+  Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
+                                             size_t limit) override {
+    return next_.ListOrphans(home, lease_max, limit);
+  }
   Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
     return next_.AgreeOnHistory(remembered, decide);
   }

@@ -205,6 +205,30 @@ class FaultyStore final : public Store {
   Result<Statistics> ReadStatistics() override {
     return Call<Statistics>("TakeCensus", [](Store& store) { return store.ReadStatistics(); });
   }
+  Result<bool> BeginHome(const HomeRow& home) override {
+    return Call<bool>("BeginHome", [&](Store& store) { return store.BeginHome(home); });
+  }
+  Result<BeatReport> Beat(const BeatOrder& order) override {
+    return Call<BeatReport>("Beat", [&](Store& store) { return store.Beat(order); });
+  }
+  Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,
+                                                        size_t limit) override {
+    return Call<std::vector<NumberedDeparture>>(
+        "ReadDepartures", [&](Store& store) { return store.ReadDepartures(home, after, limit); });
+  }
+  Result<bool> DeclareDead(HomeId home, uint64_t beat) override {
+    return Call<bool>("DeclareDead", [&](Store& store) { return store.DeclareDead(home, beat); });
+  }
+  Result<std::vector<Session>> ListKept(HomeId home, const SessionId& after,
+                                        size_t limit) override {
+    return Call<std::vector<Session>>(
+        "ListKept", [&](Store& store) { return store.ListKept(home, after, limit); });
+  }
+  Result<std::vector<SessionId>> ListOrphans(HomeId home, Duration lease_max,
+                                             size_t limit) override {
+    return Call<std::vector<SessionId>>(
+        "ListOrphans", [&](Store& store) { return store.ListOrphans(home, lease_max, limit); });
+  }
   Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
     return Call<HistorySight>(
         "AgreeOnHistory", [&](Store& store) { return store.AgreeOnHistory(remembered, decide); });

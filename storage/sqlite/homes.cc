@@ -1,0 +1,77 @@
+#include "storage/rows.h"
+#include "storage/sqlite/sql.h"
+#include "storage/sqlite/store.h"
+
+namespace tenure::sqlite {
+namespace {
+
+int64_t Int(HomeId home) { return sqlite::Int(home.value); }
+
+}  // namespace
+
+Result<bool> SqliteStore::BeginHome(const HomeRow& home) {
+  return Write([&](Connection& connection) {
+    connection.Execute(query::kBeginHome,
+                       {Int(home.id), sqlite::Int(home.beat), sqlite::Int(home.departures),
+                        sqlite::Int(home.good_for), sqlite::Int(clock_())});
+    return connection.Changes() == 1;
+  });
+}
+
+Result<BeatReport> SqliteStore::Beat(const BeatOrder& order) {
+  return Write(
+      [&](Connection& connection) {
+        Transaction transaction(connection, query::kBegin);
+        const int64_t me = Int(order.home);
+        BeatReport report;
+        connection.Execute(query::kBeatHome,
+                           {me, sqlite::Int(order.number), sqlite::Int(order.acknowledged),
+                            sqlite::Int(order.departures)});
+        report.beaten = connection.Changes() == 1;
+        report.own = connection.First(query::kHome, {me}, ToHomeRow);
+        report.living = connection.Collect(query::kLivingHomes, {me}, ToHomeRow);
+        report.gone = connection.Collect(query::kGoneHomes, {},
+                                         [](const Row& row) { return HomeId{row.Unsigned(0)}; });
+        report.due = FindDueWorkIn(connection, order.due_max);
+        transaction.Commit();
+        return report;
+      },
+      Turns::For::kRenewals);
+}
+
+Result<std::vector<NumberedDeparture>> SqliteStore::ReadDepartures(HomeId home, uint64_t after,
+                                                                   size_t limit) {
+  return Write(
+      [&](Connection& connection) {
+        connection.Execute(query::kForgetDepartures, {Int(home), sqlite::Int(after)});
+        return connection.Collect(query::kReadDepartures,
+                                  {Int(home), sqlite::Int(after), sqlite::Int(limit)},
+                                  ToNumberedDeparture);
+      },
+      Turns::For::kRenewals);
+}
+
+Result<bool> SqliteStore::DeclareDead(HomeId home, uint64_t beat) {
+  return Write([&](Connection& connection) {
+    connection.Execute(query::kDeclareDead, {Int(home), sqlite::Int(beat), sqlite::Int(clock_())});
+    return connection.Number(query::kIsDead, {Int(home)}) == 1;
+  });
+}
+
+Result<std::vector<Session>> SqliteStore::ListKept(HomeId home, const SessionId& after,
+                                                   size_t limit) {
+  return Read([&](Connection& connection) {
+    return connection.Collect(query::kKept, {Int(home), Bytes(after), sqlite::Int(limit)},
+                              ToSession);
+  });
+}
+
+Result<std::vector<SessionId>> SqliteStore::ListOrphans(HomeId home, Duration lease_max,
+                                                        size_t limit) {
+  return Read([&](Connection& connection) {
+    return connection.Collect(query::kOrphans,
+                              {Int(home), sqlite::Int(lease_max), sqlite::Int(limit)}, ToId);
+  });
+}
+
+}  // namespace tenure::sqlite
