@@ -37,9 +37,10 @@ std::optional<Session> KeptSessions::Renew(const SessionId& id, ServiceTime now)
   return kept->session;
 }
 
-bool KeptSessions::Keeps(const SessionId& id) const {
+const Session* KeptSessions::Find(const SessionId& id) const {
   const auto found = entries_.find(id);
-  return found != entries_.end() && found->second.state == State::kKept;
+  const bool kept = found != entries_.end() && found->second.state == State::kKept;
+  return kept ? &found->second.session : nullptr;
 }
 
 void KeptSessions::Forget(const SessionId& id) {

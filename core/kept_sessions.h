@@ -69,7 +69,9 @@ class KeptSessions {
   // What a renewal is answered with, if the beat is good. A sign of life in any case: a session
   // whose lease has passed lives on if its end has not begun. Nothing: it is not kept.
   [[nodiscard]] std::optional<Session> Renew(const SessionId& id, ServiceTime now);
-  [[nodiscard]] bool Keeps(const SessionId& id) const;
+  [[nodiscard]] bool Keeps(const SessionId& id) const { return Find(id) != nullptr; }
+  // The session, if it is kept. Valid until the next change.
+  [[nodiscard]] const Session* Find(const SessionId& id) const;
 
   // It is uncertain what became of it, or it has ended: no longer kept. Its end will be made if it
   // stays silent, which is void if it has ended. A renewal adopts it, with more moves.

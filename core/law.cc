@@ -489,7 +489,7 @@ Result<Session> Renew(TransactionState& transaction, const SessionId& id,
 
 void FollowClock(TransactionState& transaction, const SessionId& id) {
   Session* session = Find(transaction, id);
-  if (session == nullptr || session->ended != Cause::kNone) return;
+  if (session == nullptr || session->ended != Cause::kNone || session->HasHome()) return;
   session->expires_at = LongestLease(*session, transaction.now);
 }
 

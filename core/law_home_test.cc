@@ -37,7 +37,7 @@ TransactionState GivenHere(const Facts&... facts) {
 }
 
 TransactionState AfterYears(TransactionState transaction) {
-  transaction.now = transaction.now + 24h * 365 * 10;
+  transaction.now = transaction.now + 24h * 365 * 100;
   return transaction;
 }
 

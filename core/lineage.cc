@@ -9,6 +9,7 @@ constexpr uint64_t kEpochStepMax = uint64_t{1} << 32;
 
 // What contradicts the memory; empty if nothing does.
 std::string Contradiction(const HistoryMemory& memory, const HistorySight& sight) {
+  if (memory.home_went_back) return "it has lost what this replica wrote about itself";
   for (size_t partition = 0; partition < memory.seen.size(); ++partition) {
     if (sight.offsets[partition] >= memory.seen[partition]) continue;
     return "partition " + std::to_string(partition) + " was at change " +

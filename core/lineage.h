@@ -82,6 +82,8 @@ struct HistoryMemory {
   std::string session_key = {};  // of the database; empty: not known
   // Keys that it had earlier in this replica's life. It was wiped since; a backup may restore one.
   std::set<std::string> former_keys = {};
+  // The replica's row in the table of homes is older than what it wrote there (core/own_row.h).
+  bool home_went_back = false;
 
   void Saw(const std::string& key) {
     if (key.empty() || key == session_key) return;

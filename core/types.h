@@ -41,8 +41,8 @@ struct DbTime {
   friend Duration operator-(DbTime a, DbTime b) { return a.since_epoch - b.since_epoch; }
 };
 
-// Later than any clock shows.
-inline constexpr DbTime kNever{Duration::max() / 4};
+// Later than any clock shows, and near enough to be added to a time in nanoseconds.
+inline constexpr DbTime kNever{std::chrono::hours(24) * 365 * 200};
 
 // An election's name: bytes, compared exactly. `core/validation.h` says which are allowed.
 struct ElectionName {

@@ -19,10 +19,13 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed,
                options_.service_id),
       outages_(scheduler.Now()),
+      home_(scheduler),
       feed_(store, scheduler, hub_, metrics, lineage_, cache_, outages_, clock_,
             options_.feed_interval),
       transactions_(store, scheduler, metrics, clock_, lineage_, outages_, cache_,
-                    options_.incumbent_wait, [this] { transaction_failed_(); }),
+                    options_.homes ? &home_ : nullptr,
+                    options_.homes ? Duration(0) : options_.incumbent_wait,
+                    [this] { transaction_failed_(); }),
       publisher_(
           metrics, lineage_, hub_, feed_,
           {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },
@@ -30,6 +33,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
            options_.on_commit}),
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
       renewals_(scheduler, metrics, transactions_, publisher_),
+      keeper_(store, scheduler, metrics, home_, feed_, lineage_, transactions_, publisher_,
+              options_.seed),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
       purges_(store, scheduler, transactions_, publisher_),
       expiry_(store, scheduler, metrics, clock_, feed_, options_.limits.lease_ttl_min,
@@ -46,6 +51,10 @@ Result<void> Engine::Start() {
   if (!joined) return joined;
   const auto key = feed_.ReadSessionKey();
   if (!key) return key;
+  if (options_.homes) {
+    const auto begun = keeper_.Start();
+    if (!begun) return begun;
+  }
   const auto started = feed_.Start();
   if (!started) return started;
   started_ = true;
@@ -82,12 +91,14 @@ Result<void> Engine::AdmitRead() const {
 
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::string trace) {
   if (RefusedWhileClosed(done)) return;
+  if (options_.homes) done = OnceKept(command, std::move(done));
   commands_.Submit(std::move(command), std::move(done), std::move(wanted), std::move(trace));
 }
 
 void Engine::Renew(const SessionId& session, Principal owner, Done<Session> done,
                    Renewals::For whom) {
   if (RefusedWhileClosed(done)) return;
+  if (options_.homes) return keeper_.Renew(session, std::move(owner), std::move(done));
   renewals_.Submit(session, std::move(owner), whom, std::move(done));
 }
 
@@ -151,10 +162,24 @@ void Engine::ReconcileElection(const ElectionName& name, Done<Answer> done) {
   Submit(Reconcile{name, {}}, std::move(done));
 }
 
+Engine::Done<Answer> Engine::OnceKept(const Command& command, Done<Answer> done) {
+  const auto* campaign = std::get_if<Campaign>(&command);
+  const auto* set = std::get_if<CampaignForAll>(&command);
+  if (campaign == nullptr && set == nullptr) return done;
+  const SessionId& session = campaign != nullptr ? campaign->session : set->session;
+  const Principal& principal = campaign != nullptr ? campaign->principal : set->principal;
+  return [this, session, principal, done = std::move(done)](Result<Answer> answer) {
+    if (!answer) return done(std::move(answer));
+    keeper_.Renew(session, principal, [done, answer](const Result<Session>& kept) {
+      done(kept ? answer : Result<Answer>(tl::unexpected(kept.error())));
+    });
+  };
+}
+
 std::vector<QueueView> Engine::Queues() const {
   std::vector<QueueView> all;
-  for (auto& some : {commands_.Queues(), renewals_.Queues(), reads_.Queues(), endings_.Queues(),
-                     purges_.Queues()}) {
+  for (auto& some : {commands_.Queues(), options_.homes ? keeper_.Queues() : renewals_.Queues(),
+                     reads_.Queues(), endings_.Queues(), purges_.Queues()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -29,6 +29,8 @@
 #include "server/engine/database_clock.h"
 #include "server/engine/expiry.h"
 #include "server/engine/exposition.h"
+#include "server/engine/home_keeper.h"
+#include "server/engine/home_state.h"
 #include "server/engine/housekeeping.h"
 #include "server/engine/lineage.h"
 #include "server/engine/outages.h"
@@ -58,6 +60,9 @@ struct EngineOptions {
   std::string service_id;
   // How long a seat that an outage of the database has cost is kept for its last holder.
   std::chrono::milliseconds incumbent_wait{2'000};
+  // This replica is the home of the sessions whose renewals reach it, as all others of the service
+  // are. Without: the database's clock judges leases.
+  bool homes = false;
   // Randomness, different for each replica: for its own name, and so that replicas do not search
   // for expired sessions at the same moments.
   uint64_t seed = 0;
@@ -175,6 +180,8 @@ class Engine {
     return closed.has_value();
   }
   void ReconcileElection(const ElectionName& name, Done<Answer> done);
+  // A campaign that was answered renews its session, which has to be kept here for that.
+  [[nodiscard]] Done<Answer> OnceKept(const Command& command, Done<Answer> done);
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
   Scheduler& scheduler_;
@@ -186,11 +193,13 @@ class Engine {
   Lineage lineage_;
   StateCache cache_;
   Outages outages_;
+  HomeState home_;
   ChangeFeed feed_;
   Transactions transactions_;
   Publisher publisher_;
   Commands commands_;
   Renewals renewals_;
+  HomeKeeper keeper_;
   SessionEndings endings_;
   Purges purges_;
   Expiry expiry_;

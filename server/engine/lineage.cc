@@ -43,6 +43,7 @@ Result<void> Lineage::Join() {
     const MutexLock lock(mutex_);
     memory = memory_;
   }
+  memory.home_went_back = home_went_back_;
   // First without a lock, for the sake of another service that works on this database.
   const auto key = store_.FindSessionKey();
   if (!key) return tl::unexpected(key.error());
@@ -74,6 +75,7 @@ Result<void> Lineage::Join() {
     open_ = false;
   }
   Remember(*sight, epoch);
+  if (memory.home_went_back) home_went_back_ = false;
   store_.StayOn(sight->server.number);
   Greet(sight->server);
   const bool knew_another = memory.epoch > 0 && memory.token != epoch.token;
@@ -214,7 +216,7 @@ Result<void> Lineage::TryToRepair() {
 
 std::optional<HistoryPoint> Lineage::point() const {
   const MutexLock lock(mutex_);
-  if (!open_) return std::nullopt;
+  if (!open_ || home_went_back_) return std::nullopt;
   return HistoryPoint{memory_.epoch, memory_.seen};
 }
 

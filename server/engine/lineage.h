@@ -41,6 +41,9 @@ class Lineage {
 
   // The rest is thread-safe.
 
+  // The row of this replica in the table of homes is older than what it wrote there. Nothing is
+  // served until the history has been joined again. Thread-safe.
+  void HomeWentBack() { home_went_back_ = true; }
   [[nodiscard]] bool open() const { return open_; }
   // Nothing unless it is open.
   [[nodiscard]] std::optional<HistoryPoint> point() const;
@@ -91,6 +94,7 @@ class Lineage {
   std::string lost_why_;  // and what showed it
 
   std::atomic<bool> open_ = false;
+  std::atomic<bool> home_went_back_ = false;
   std::atomic<uint64_t> repairs_ = 0;
   mutable Mutex mutex_;
   HistoryMemory memory_ TENURE_GUARDED_BY(mutex_);

@@ -1,5 +1,7 @@
 #include "server/engine/scheduler.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,12 @@ ThreadScheduler::ThreadScheduler() {
 ThreadScheduler::~ThreadScheduler() { Stop(); }
 
 SteadyTime ThreadScheduler::Now() const { return std::chrono::steady_clock::now(); }
+
+SteadyTime ThreadScheduler::HomeNow() const {
+  timespec time{};
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return SteadyTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
 
 void ThreadScheduler::Post(Work work, Task task) {
   const auto kind = static_cast<size_t>(work);

@@ -35,6 +35,9 @@ class Scheduler {
   virtual ~Scheduler() = default;
 
   [[nodiscard]] virtual SteadyTime Now() const = 0;
+  // A clock that also counts while the machine sleeps: a replica measures by it how long it may
+  // answer for sessions. Not to be compared with Now.
+  [[nodiscard]] virtual SteadyTime HomeNow() const { return Now(); }
   // Runs the task soon. Thread-safe.
   virtual void Post(Work work, Task task) = 0;
   // Runs the task at `when` or soon after. Thread-safe.
@@ -50,6 +53,7 @@ class ThreadScheduler final : public Scheduler {
   ~ThreadScheduler() override;  // Stop()
 
   [[nodiscard]] SteadyTime Now() const override;
+  [[nodiscard]] SteadyTime HomeNow() const override;
   void Post(Work work, Task task) override;
   Plan PostAt(Work work, SteadyTime when, Task task) override;
   void Cancel(const Plan& plan) override;

@@ -50,7 +50,7 @@ void CountMemory(Metrics& metrics, Committed::Memory memory) {
 
 Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                            const DatabaseClock& clock, Lineage& lineage, Outages& outages,
-                           StateCache& cache, Duration incumbent_wait,
+                           StateCache& cache, HomeState* home, Duration incumbent_wait,
                            std::function<void()> when_one_fails)
     : store_(store),
       scheduler_(scheduler),
@@ -59,6 +59,7 @@ Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics&
       lineage_(lineage),
       outages_(outages),
       cache_(cache),
+      home_(home),
       incumbent_wait_(incumbent_wait),
       when_one_fails_(std::move(when_one_fails)) {}
 
@@ -75,6 +76,14 @@ Result<Committed> Transactions::RunRepeatable(const LockSet& locks, const Decide
 
 Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide& decide) {
   return Commit(locks, {}, decide);
+}
+
+Result<Committed> Transactions::RunForHome(const LockSet& locks,
+                                           const std::optional<OwnRow::Write>& write,
+                                           const Decide& decide) {
+  CommitRules rules;
+  if (write) rules.witness = HomeWitness{write->home, write->acknowledged, write->number};
+  return Commit(locks, rules, decide);
 }
 
 Error Transactions::WhyFull() const {
@@ -116,6 +125,13 @@ void Transactions::Failed(const Error& error) {
   when_one_fails_();
 }
 
+void Transactions::Keep(const TransactionState& committed, const HomeState::Moment& begun) {
+  for (const SessionId& id : committed.opened) home_->Opened(committed.sessions.at(id), begun);
+  for (const SessionId& id : committed.ended) {
+    home_->Ended({id, committed.sessions.at(id).moves}, begun);
+  }
+}
+
 Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& rules,
                                        const Decide& decide) {
   const std::optional<HistoryPoint> point = lineage_.point();
@@ -124,18 +140,38 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   }
   CommitRules at_point = rules;
   at_point.point = point;
+  if (home_ != nullptr && !at_point.witness) {
+    at_point.witness = home_->witness();
+    if (!at_point.witness) {
+      return Fail(Reason::kStoreUnavailable, "this replica joins the service again");
+    }
+  }
+  const HomeState::Moment moment = home_ != nullptr ? home_->Now() : HomeState::Moment();
+  // In the last try.
+  std::vector<SessionId> ended;
+  bool opened = false;
+  const Decide informed = [&](TransactionState& transaction) {
+    if (at_point.witness) transaction.home = at_point.witness->home;
+    decide(transaction);
+    ended = transaction.ended;
+    opened = !transaction.opened.empty();
+  };
   const StateCache::Moment before = cache_.Now();
   const SteadyTime begun = scheduler_.Now();
   std::optional<Outages::UnderWay> under_way;
   if (!locks.patient) under_way.emplace(outages_, begun);
-  auto committed = store_.Transact(locks, at_point, decide);
+  auto committed = store_.Transact(locks, at_point, informed);
   under_way.reset();
   ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
   if (!committed) {
+    // It may have been committed all the same.
+    if (home_ != nullptr) std::ranges::for_each(ended, [&](const auto& id) { home_->Forget(id); });
+    if (home_ != nullptr && opened) home_->Doubt();
     Failed(committed.error());
     return committed;
   }
+  if (home_ != nullptr) Keep(committed->transaction, moment);
   CountMemory(metrics_, committed->memory);
   // One that changes nothing needs no room.
   if (!committed->offsets.empty()) outages_.Committed();

@@ -11,6 +11,7 @@
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/database_clock.h"
+#include "server/engine/home_state.h"
 #include "server/engine/lineage.h"
 #include "server/engine/outages.h"
 #include "server/engine/scheduler.h"
@@ -24,11 +25,12 @@ class Transactions {
  public:
   using Decide = LawStore::Decide;
 
-  // The seats that an outage has cost are kept for their holders for `incumbent_wait`.
+  // The seats that an outage has cost are kept for their holders for `incumbent_wait`. Null: this
+  // replica is not the home of sessions.
   // `when_one_fails` must not block.
   Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
                const DatabaseClock& clock, Lineage& lineage, Outages& outages, StateCache& cache,
-               Duration incumbent_wait, std::function<void()> when_one_fails);
+               HomeState* home, Duration incumbent_wait, std::function<void()> when_one_fails);
 
   // Runs one, from what is remembered if that is enough, and counts it. Nothing is decided by a
   // clock that has jumped, until leases have followed it. Until the clock is familiar, a command
@@ -40,6 +42,12 @@ class Transactions {
   // Run, whatever the clock shows.
   [[nodiscard]] Result<Committed> RunByAnyClock(const LockSet& locks, const Decide& decide);
 
+  // Run, from what is locked only: for what depends on where a session is kept. `write`: this
+  // replica's next write of its own row is a part of it.
+  [[nodiscard]] Result<Committed> RunForHome(const LockSet& locks,
+                                             const std::optional<OwnRow::Write>& write,
+                                             const Decide& decide);
+
   // Why there is no room for more work: the database does not answer, or there is too much of it.
   [[nodiscard]] Error WhyFull() const;
 
@@ -50,6 +58,8 @@ class Transactions {
   [[nodiscard]] Result<Committed> Commit(const LockSet& locks, const CommitRules& rules,
                                          const Decide& decide);
   void Failed(const Error& error);
+  // Passes on what was committed about the sessions that are kept here.
+  void Keep(const TransactionState& committed, const HomeState::Moment& begun);
   // Nothing if not all that is needed is known.
   [[nodiscard]] std::optional<TransactionState> Remembered(const LockSet& locks) const;
   // Decides by what this replica knows of the clock and of outages.
@@ -62,6 +72,7 @@ class Transactions {
   Lineage& lineage_;
   Outages& outages_;
   StateCache& cache_;
+  HomeState* const home_;
   const Duration incumbent_wait_;
   const std::function<void()> when_one_fails_;
   std::atomic<SteadyTime> next_complaint_at_ = SteadyTime();

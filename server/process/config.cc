@@ -240,6 +240,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
               "How long to keep a seat for its last holder when the database was away for so long "
               "that it could not renew; 0s gives it to whoever is first",
               0ms);
+  app.add_flag("--homes", config.homes)->envname("TENURE_HOMES")->group("");  // hidden
   config.metrics.elections_max = kMetricsElectionsDefault;
   app.add_option("--metrics-elections", config.metrics.elections_max,
                  "Maximum number of elections with metrics of their own")

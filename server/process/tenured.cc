@@ -292,6 +292,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.seed = std::random_device()();
   options.on_lost_commits = config.on_lost_commits;
   options.incumbent_wait = config.incumbent_wait;
+  options.homes = config.homes;
   options.service_id = config.service_id;
   rpc::ReplicaService replicas(metrics, NewReplicaId(), SharedSettingsOf(config));
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };

@@ -33,11 +33,13 @@ ForeignTables FindForeign(Connection& connection) {
   return JudgeTables(tables, SqliteMigrations());
 }
 
-// Somebody may have renewed them since they were remembered.
+// Somebody may have renewed or adopted them since they were remembered.
 void KeepLaterLeases(const TransactionState& loaded, TransactionState& decided) {
   for (const auto& [id, session] : loaded.sessions) {
-    DbTime& expires_at = decided.sessions.at(id).expires_at;
-    expires_at = std::max(expires_at, session.expires_at);
+    Session& kept = decided.sessions.at(id);
+    kept.expires_at = std::max(kept.expires_at, session.expires_at);
+    kept.home = session.home;
+    kept.moves = session.moves;
   }
 }
 

@@ -120,23 +120,25 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
     if (after.ended != before->ended) {
       world_.Violate("session {} had ended ({}) and came back", name, CauseName(before->ended));
     }
-    if (after.expires_at != before->expires_at) {
+    if (after.expires_at != before->expires_at || after.moves != before->moves) {
       world_.Violate("session {} had ended and was renewed", name);
     }
     return;
   }
-  const bool prolonged = after.expires_at > before->expires_at;
+  if (after.moves < before->moves) world_.Violate("session {} moved back in time", name);
+  const bool by_clock = !after.HasHome();
+  const bool prolonged = by_clock && after.expires_at > before->expires_at;
   // Once the clock was set, the row does not show whether a lease is over.
   if (prolonged && now >= before->expires_at && !world_.clock_was_set) {
     world_.Violate("session {} was renewed after its lease was over", name);
   }
-  if (after.expires_at < std::min(before->expires_at, now + before->lease_ttl)) {
+  if (by_clock && after.expires_at < std::min(before->expires_at, now + before->lease_ttl)) {
     world_.Violate("the lease of session {} was made shorter than it was promised", name);
   }
   if (after.candidate != before->candidate || after.lease_ttl != before->lease_ttl) {
     world_.Violate("session {} became another's", name);
   }
-  if (after.ended == Cause::kExpired && now < before->expires_at) {
+  if (by_clock && after.ended == Cause::kExpired && now < before->expires_at) {
     world_.Violate("session {} expired before its time", name);
   }
   if (after.ended == Cause::kSessionClosed && !world_.asked.closed.contains(after.id)) {

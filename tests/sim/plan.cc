@@ -23,6 +23,13 @@ void PlanBlackouts(Plan& plan, Random& random) {
 
 }  // namespace
 
+Plan PlanWithHomesFor(uint64_t seed) {
+  Plan plan = PlanFor(seed);
+  plan.homes = true;
+  plan.incumbent_wait = 0s;  // an outage costs nobody a seat
+  return plan;
+}
+
 Plan PlanFor(uint64_t seed) {
   Random random(seed);
   Plan plan;

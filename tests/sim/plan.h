@@ -55,6 +55,7 @@ struct Plan {
   bool decided_twice = false;
   bool forgetful = false;  // replicas remember less than they could
   bool purges = false;     // operators remove what nobody uses
+  bool homes = false;      // replicas are the homes of sessions
 
   bool reluctant = false;       // some candidacies have a negative priority
   bool twins = false;           // two holders have the same candidate's name, and supersede
@@ -75,16 +76,18 @@ struct Plan {
   }
   [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
   // Whether holders may trust their leases: clocks drift by less than a tenth. When the database's
-  // is set forward, the replicas notice, unless they have just been started. Beyond that the term
-  // alone protects.
+  // is set forward, the replicas notice, unless they have just been started; homes do not look at
+  // it. Beyond that the term alone protects.
   [[nodiscard]] bool LeasesHold() const {
     const bool may_miss_a_step =
-        steps_forward && (kills_every + shutdowns_every > Duration(0) || store_kills > 0);
+        !homes && steps_forward && (kills_every + shutdowns_every > Duration(0) || store_kills > 0);
     return drift_max < 100'000 && !may_miss_a_step;
   }
 };
 
 [[nodiscard]] Plan PlanFor(uint64_t seed);
+// The same, with replicas that are the homes of sessions.
+[[nodiscard]] Plan PlanWithHomesFor(uint64_t seed);
 [[nodiscard]] std::string Describe(const Plan& plan);
 
 }  // namespace tenure::sim

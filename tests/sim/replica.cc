@@ -74,6 +74,7 @@ void Replica::Start() {
   options.feed_interval = world_.plan.feed_interval;
   options.on_commit = committed_;
   options.seed = world_.random.Next();
+  options.homes = world_.plan.homes;
   options.incumbent_wait =
       std::chrono::duration_cast<std::chrono::milliseconds>(world_.plan.incumbent_wait);
   options.limits.lease_ttl_min = 1s;

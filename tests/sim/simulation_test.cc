@@ -36,6 +36,12 @@ TEST_P(SimulationTest, TheInvariantsHold) {
   }
 }
 
+TEST_P(SimulationTest, TheInvariantsHoldWithHomes) {
+  for (uint64_t seed = GetParam(); seed <= kSeeds; seed += kParts) {
+    ExpectNoViolation(PlanWithHomesFor(seed));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulationTest, ::testing::Range<uint64_t>(1, kParts + 1));
 
 TEST(SimulationOfOneSeedTest, ASeedHasTheSameTraceEachTime) {

@@ -1,0 +1,285 @@
+#include "server/engine/home_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "core/law.h"
+#include "server/log/log.h"
+
+namespace tenure::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr SteadyTime::duration kBeatInterval = 1s;
+constexpr SteadyTime::duration kIntervalAfterFailure = 250ms;
+constexpr size_t kAdoptedAtOnceMax = 500;
+constexpr size_t kDeparturesAtOnceMax = 1'000;
+constexpr SteadyTime::duration kSweepInterval = 60s;
+constexpr SteadyTime::duration kSweepPause = 5s;  // if sessions are in doubt
+constexpr size_t kWaitingMax = 200'000;
+constexpr int kIdTriesMax = 10;
+constexpr size_t kDueMax = 1;  // the search finds the rest
+
+}  // namespace
+
+HomeKeeper::HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
+                       ChangeFeed& feed, Lineage& lineage, Transactions& transactions,
+                       Publisher& publisher, uint64_t seed)
+    : store_(store),
+      scheduler_(scheduler),
+      metrics_(metrics),
+      state_(state),
+      feed_(feed),
+      lineage_(lineage),
+      transactions_(transactions),
+      publisher_(publisher),
+      busy_(scheduler, metrics, Work::kRenewals,
+            [this](Pending pending) { Submit(std::move(pending)); }),
+      random_(seed) {}
+
+Result<void> HomeKeeper::Start() {
+  if (state_.begun()) return {};
+  const auto begun = BeginIncarnation();
+  if (!begun) return begun;
+  next_sweep_ = scheduler_.Now() + kSweepInterval;
+  Wake();
+  return {};
+}
+
+Result<void> HomeKeeper::BeginIncarnation() {
+  for (int tries = 0; tries < kIdTriesMax; ++tries) {
+    const HomeId id{random_() >> 1 | 1};  // SQLite's numbers have a sign
+    const auto added = store_.BeginHome({.id = id, .good_for = kHomeGoodFor});
+    if (!added) return tl::unexpected(added.error());
+    if (!*added) continue;
+    state_.Begin(id);
+    LogInfo("home of sessions", {{"home", id.value}});
+    return {};
+  }
+  return Fail(Reason::kStoreUnavailable, "no id is free in the table of homes");
+}
+
+void HomeKeeper::Renew(const SessionId& session, Principal principal, AnswerTo<Session> done) {
+  Submit({session, std::move(principal), std::move(done), Patience(scheduler_.Now())});
+}
+
+std::vector<QueueView> HomeKeeper::Queues() const {
+  const auto view = [this](const char* name, const std::vector<Pending>* queue) {
+    return QueueView{name, kWaitingMax, [this, queue] {
+                       const MutexLock lock(mutex_);
+                       return queue->size();
+                     }};
+  };
+  return {view("waiting_renewals", &waiting_), view("adoptions", &to_adopt_)};
+}
+
+void HomeKeeper::Answer(Pending pending, Result<Session> session) {
+  if (session) metrics_.renewals.Increment();
+  scheduler_.Post(Work::kRenewals,
+                  [done = std::move(pending.done), session = std::move(session)]() mutable {
+                    done(std::move(session));
+                  });
+}
+
+void HomeKeeper::Submit(Pending pending) {
+  auto renewed = state_.Renew(pending.session, pending.principal);
+  if (auto* answer = std::get_if<Result<Session>>(&renewed)) {
+    return Answer(std::move(pending), std::move(*answer));
+  }
+  const bool elsewhere =
+      std::get<HomeState::Unanswered>(renewed) == HomeState::Unanswered::kElsewhere;
+  {
+    const MutexLock lock(mutex_);
+    std::vector<Pending>& queue = elsewhere ? to_adopt_ : waiting_;
+    if (queue.size() < kWaitingMax) {
+      queue.push_back(std::move(pending));
+      return elsewhere ? WakeLocked() : void();
+    }
+  }
+  Answer(std::move(pending), tl::unexpected(transactions_.WhyFull()));
+}
+
+// --- The writer ---
+
+void HomeKeeper::Wake() {
+  const MutexLock lock(mutex_);
+  WakeLocked();
+}
+
+void HomeKeeper::WakeLocked() {
+  if (std::exchange(writing_, true)) return;
+  if (planned_beat_) scheduler_.Cancel(*std::exchange(planned_beat_, std::nullopt));
+  scheduler_.Post(Work::kRenewals, [this] { Write(); });
+}
+
+void HomeKeeper::Write() {
+  while (true) {
+    std::vector<Pending> batch;
+    {
+      const MutexLock lock(mutex_);
+      const SteadyTime now = scheduler_.Now();
+      // Adoptions go before the next beat, but not for ever.
+      if (!to_adopt_.empty() && now < next_beat_ + kBeatInterval && state_.Good()) {
+        const size_t count = std::min(to_adopt_.size(), kAdoptedAtOnceMax);
+        const auto end = to_adopt_.begin() + static_cast<ptrdiff_t>(count);
+        std::move(to_adopt_.begin(), end, std::back_inserter(batch));
+        to_adopt_.erase(to_adopt_.begin(), end);
+      } else if (now < next_beat_) {
+        writing_ = false;
+        planned_beat_ = scheduler_.PostAt(Work::kRenewals, next_beat_, [this] { Wake(); });
+        return;
+      }
+    }
+    if (!batch.empty()) {
+      AdoptBatch(std::move(batch));
+      continue;
+    }
+    const SteadyTime next = state_.begun() ? Beat() : BeginAgain();
+    const MutexLock lock(mutex_);
+    next_beat_ = next;
+  }
+}
+
+void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
+  const auto write = state_.BeginAdoption();
+  if (!write) return Wait(std::move(batch));
+  LockSet locks;
+  for (const Pending& pending : batch) locks.sessions.push_back(pending.session);
+  const HomeState::Moment begun = state_.Now();
+  std::map<SessionId, Session> adopted;
+  std::vector<std::optional<Result<Session>>> answers;  // nothing for those that are busy
+  const auto committed = transactions_.RunForHome(locks, write, [&](TransactionState& transaction) {
+    adopted.clear();
+    answers.clear();
+    for (const Pending& pending : batch) {
+      const SessionId& id = pending.session;
+      if (transaction.busy_sessions.contains(id)) {
+        answers.emplace_back();
+      } else if (const auto found = adopted.find(id);
+                 found != adopted.end() && found->second.MayBeUsedBy(pending.principal)) {
+        answers.emplace_back(found->second);
+      } else {
+        answers.emplace_back(Adopt(transaction, id, pending.principal));
+        if (*answers.back()) adopted.insert_or_assign(id, **answers.back());
+      }
+    }
+  });
+  if (!committed) {
+    // It may have been made. Those that wait find out after the next beat.
+    state_.OnUnknown(*write);
+    state_.Doubt();
+    return Wait(std::move(batch));
+  }
+  state_.OnNumbered(*write);
+  for (const auto& [id, session] : adopted) state_.Adopted(session, begun);
+  publisher_.Publish(*committed);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!answers[i]) {
+      busy_.TryAgain(std::move(batch[i]), false);
+    } else {
+      Answer(std::move(batch[i]), *std::move(answers[i]));
+    }
+  }
+}
+
+void HomeKeeper::Wait(std::vector<Pending> batch) {
+  const MutexLock lock(mutex_);
+  std::ranges::move(batch, std::back_inserter(waiting_));
+}
+
+SteadyTime HomeKeeper::BeginAgain() {
+  // Not before the terms have been raised, if commits were lost.
+  if (!lineage_.point() || !BeginIncarnation()) {
+    ReleaseWaiting(false);
+    return scheduler_.Now() + kIntervalAfterFailure;
+  }
+  return scheduler_.Now();
+}
+
+SteadyTime HomeKeeper::Beat() {
+  const SteadyTime begun = scheduler_.Now();
+  const auto point = feed_.point();
+  const auto write = state_.BeginBeat();
+  if (!write) {
+    ReleaseWaiting(false);
+    return begun + kIntervalAfterFailure;
+  }
+  const auto report =
+      store_.Beat({write->home, write->number, write->acknowledged, write->departures, kDueMax});
+  const bool fits =
+      feed_.Confirm(point, report.map([](const BeatReport& it) { return it.due.partitions; }));
+  if (report && !report->beaten) return AfterRefusal(*write, *report);
+  if (!report) state_.OnUnknown(*write);
+  if (report && !fits) state_.OnNumbered(*write);
+  if (!report || !fits) {
+    ReleaseWaiting(false);
+    return scheduler_.Now() + kIntervalAfterFailure;
+  }
+  state_.OnBeat(*write);
+  state_.Saw(report->living, report->gone);
+  ReleaseWaiting(true);
+  Watch();
+  PlanEnds();
+  if (begun >= next_sweep_ || (begun >= swept_at_ + kSweepPause && state_.TakeDoubt())) {
+    swept_at_ = begun;
+    next_sweep_ = begun + kSweepInterval;
+    scheduler_.Post(Work::kBackground, [this] { Sweep({}); });
+  }
+  return begun + kBeatInterval;
+}
+
+SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, const BeatReport& report) {
+  switch (OwnRow::Judge(write, report.own)) {
+    case OwnRow::Verdict::kDead: return EndIncarnation("another replica has declared it dead");
+    case OwnRow::Verdict::kOver: return EndIncarnation("a copy of this replica uses its row");
+    case OwnRow::Verdict::kWentBack:
+      lineage_.HomeWentBack();
+      return EndIncarnation("the database has lost what this replica wrote");
+    case OwnRow::Verdict::kAgain: break;
+  }
+  state_.OnRefused(write);
+  while (state_.known_departures() < report.own->departures) {
+    const auto page =
+        store_.ReadDepartures(write.home, state_.known_departures(), kDeparturesAtOnceMax);
+    if (!page) return scheduler_.Now() + kIntervalAfterFailure;
+    if (page->empty()) return EndIncarnation("what has left it is not known any more");
+    state_.Departed(*page);
+  }
+  return scheduler_.Now();
+}
+
+SteadyTime HomeKeeper::EndIncarnation(const char* why) {
+  LogWarning("this replica is no longer the home of its sessions; it begins again", {{"why", why}});
+  state_.End();
+  ReleaseWaiting(false);
+  return scheduler_.Now();
+}
+
+void HomeKeeper::ReleaseWaiting(bool good) {
+  std::vector<Pending> released;
+  const SteadyTime now = scheduler_.Now();
+  {
+    const MutexLock lock(mutex_);
+    for (std::vector<Pending>* queue : {&waiting_, &to_adopt_}) {
+      if (good && queue == &to_adopt_) continue;
+      const auto stays = [&](const Pending& it) { return !good && now < it.patience.ends; };
+      const auto end = std::stable_partition(queue->begin(), queue->end(), stays);
+      std::move(end, queue->end(), std::back_inserter(released));
+      queue->erase(end, queue->end());
+    }
+  }
+  for (Pending& pending : released) {
+    if (good) {
+      Submit(std::move(pending));
+    } else {
+      Answer(std::move(pending),
+             Fail(Reason::kStoreUnavailable, "this replica cannot write to the database"));
+    }
+  }
+}
+
+}  // namespace tenure::engine

@@ -1,0 +1,107 @@
+// Does what a home of sessions has to do (homes are described in docs/adr/0046-homes.md): writes
+// this replica's own row, answers renewals, adopts sessions, ends those that have fallen silent or
+// lost their home, and declares other homes dead.
+//
+// The own row has one writer at a time: a task that adopts what waits, and beats.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "core/mutex.h"
+#include "core/types.h"
+#include "metrics/metrics.h"
+#include "server/engine/answers.h"
+#include "server/engine/busy_rows.h"
+#include "server/engine/change_feed.h"
+#include "server/engine/home_state.h"
+#include "server/engine/publisher.h"
+#include "server/engine/scheduler.h"
+#include "server/engine/transactions.h"
+#include "storage/store.h"
+
+namespace tenure::engine {
+
+// Thread-safe. Everything must outlive the scheduler's last task.
+class HomeKeeper {
+ public:
+  HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
+             ChangeFeed& feed, Lineage& lineage, Transactions& transactions, Publisher& publisher,
+             uint64_t seed);
+
+  // Adds this replica's row, and begins to beat. Once it has succeeded, it does nothing more.
+  // Errors: kStoreUnavailable.
+  [[nodiscard]] Result<void> Start();
+
+  // A call that renews a session has arrived. It waits while the beat is not good, and while
+  // another transaction has locked the session. Errors: kSessionNotFound, kSessionEnded,
+  // kOverloaded, kStoreUnavailable.
+  void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done);
+
+  [[nodiscard]] std::vector<QueueView> Queues() const;
+
+ private:
+  struct Pending {
+    SessionId session;
+    Principal principal;
+    AnswerTo<Session> done;
+    Patience patience;
+  };
+
+  [[nodiscard]] Result<void> BeginIncarnation();
+  void Submit(Pending pending);
+  void Answer(Pending pending, Result<Session> session);
+
+  // The writer of the own row.
+  void Wake();
+  void WakeLocked() TENURE_REQUIRES(mutex_);
+  void Write();
+  void AdoptBatch(std::vector<Pending> batch);
+  void Wait(std::vector<Pending> batch);
+  // Each answers when to write next.
+  [[nodiscard]] SteadyTime BeginAgain();
+  [[nodiscard]] SteadyTime Beat();
+  [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, const BeatReport& report);
+  [[nodiscard]] SteadyTime EndIncarnation(const char* why);
+  // The beat is good, or those that wait have waited for too long.
+  void ReleaseWaiting(bool good);
+
+  // What a good beat shows.
+  void Watch();
+  void EndOrphans(const HomeWatch::Orphaned& orphaned);
+  void Sweep(const SessionId& after);
+
+  // When the next session falls silent, and not before `earliest`.
+  void PlanEnds(SteadyTime earliest = SteadyTime());
+  void EndSilentSessions();
+  // False if some could not be ended.
+  [[nodiscard]] bool EndOneBatch();
+
+  Store& store_;
+  Scheduler& scheduler_;
+  Metrics& metrics_;
+  HomeState& state_;
+  ChangeFeed& feed_;
+  Lineage& lineage_;
+  Transactions& transactions_;
+  Publisher& publisher_;
+  BusyRows<Pending> busy_;
+  std::mt19937_64 random_;  // for the starting task and the writer, one after the other
+
+  mutable Mutex mutex_;
+  std::vector<Pending> waiting_ TENURE_GUARDED_BY(mutex_);  // for a good beat
+  std::vector<Pending> to_adopt_ TENURE_GUARDED_BY(mutex_);
+  bool writing_ TENURE_GUARDED_BY(mutex_) = false;
+  SteadyTime next_beat_ TENURE_GUARDED_BY(mutex_);
+  std::optional<Scheduler::Plan> planned_beat_ TENURE_GUARDED_BY(mutex_);
+  std::optional<Scheduler::Plan> planned_ends_ TENURE_GUARDED_BY(mutex_);
+  bool ending_ TENURE_GUARDED_BY(mutex_) = false;
+  bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
+  // For the writer.
+  SteadyTime swept_at_;
+  SteadyTime next_sweep_;
+};
+
+}  // namespace tenure::engine

@@ -1,0 +1,176 @@
+#include "server/engine/home_state.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tenure::engine {
+
+void HomeState::Begin(HomeId id) {
+  const MutexLock lock(mutex_);
+  row_.emplace(id, kHomeGoodFor);
+  acknowledged_ = 0;
+  departures_ = 0;
+  kept_.Clear();
+  watch_ = {};
+}
+
+void HomeState::End() {
+  const MutexLock lock(mutex_);
+  row_.reset();
+  kept_.Clear();
+}
+
+bool HomeState::begun() const {
+  const MutexLock lock(mutex_);
+  return row_.has_value();
+}
+
+std::optional<HomeWitness> HomeState::witness() const {
+  const MutexLock lock(mutex_);
+  if (!row_) return std::nullopt;
+  return HomeWitness{row_->id(), acknowledged_};
+}
+
+std::variant<Result<Session>, HomeState::Unanswered> HomeState::Renew(const SessionId& id,
+                                                                      const Principal& principal) {
+  const MutexLock lock(mutex_);
+  const Session* kept = kept_.Find(id);
+  if (kept == nullptr) return Unanswered::kElsewhere;
+  if (!kept->MayBeUsedBy(principal)) {
+    return Result<Session>(Fail(Reason::kSessionNotFound, "no such session"));
+  }
+  auto renewed = kept_.Renew(id, ServiceNow());
+  if (!row_ || !row_->GoodAt(scheduler_.HomeNow())) return Unanswered::kWaits;
+  return Result<Session>(*std::move(renewed));
+}
+
+bool HomeState::Good() const {
+  const MutexLock lock(mutex_);
+  return row_ && row_->GoodAt(scheduler_.HomeNow());
+}
+
+HomeState::Moment HomeState::Now() const {
+  const MutexLock lock(mutex_);
+  return {row_ ? row_->id() : HomeId{}, ServiceNow()};
+}
+
+void HomeState::Opened(const Session& session, const Moment& begun) {
+  const MutexLock lock(mutex_);
+  if (IsFresh(begun)) kept_.Opened(session, ServiceNow());
+}
+
+void HomeState::Adopted(const Session& session, const Moment& begun) {
+  const MutexLock lock(mutex_);
+  if (IsFresh(begun)) kept_.Adopted(session, ServiceNow(), kHomeGoodFor);
+}
+
+void HomeState::Found(const std::vector<Session>& sessions, const Moment& begun) {
+  const MutexLock lock(mutex_);
+  if (!IsFresh(begun)) return;
+  for (const Session& session : sessions) kept_.Found(session, ServiceNow(), kHomeGoodFor);
+}
+
+void HomeState::Ended(const KeptSessions::Silent& silent, const Moment& begun) {
+  const MutexLock lock(mutex_);
+  if (IsFresh(begun)) kept_.Ended(silent);
+}
+
+void HomeState::NotEnded(const KeptSessions::Silent& silent, const Moment& begun) {
+  const MutexLock lock(mutex_);
+  if (IsFresh(begun)) kept_.NotEnded(silent);
+}
+
+void HomeState::Forget(const SessionId& id) {
+  const MutexLock lock(mutex_);
+  kept_.Forget(id);
+}
+
+std::vector<KeptSessions::Silent> HomeState::TakeSilent(size_t limit) {
+  const MutexLock lock(mutex_);
+  return row_ ? kept_.TakeSilent(ServiceNow(), limit) : std::vector<KeptSessions::Silent>();
+}
+
+std::optional<SteadyTime> HomeState::NextSilence() const {
+  const MutexLock lock(mutex_);
+  const auto due = kept_.NextDue();
+  if (!row_ || !due) return std::nullopt;
+  // The two clocks may be apart by what the machine has slept.
+  return scheduler_.Now() + (row_->When(*due) - scheduler_.HomeNow());
+}
+
+std::vector<HomeWatch::Orphaned> HomeState::Orphans() const {
+  const MutexLock lock(mutex_);
+  return watch_.Orphans(ServiceNow());
+}
+
+std::vector<HomeRow> HomeState::Overdue() const {
+  const MutexLock lock(mutex_);
+  return watch_.Overdue(ServiceNow());
+}
+
+std::optional<OwnRow::Write> HomeState::BeginBeat() {
+  const MutexLock lock(mutex_);
+  if (!row_) return std::nullopt;
+  const auto oldest = kept_.OldestDue();
+  if (oldest && ServiceNow() - *oldest > kHomeGoodFor) return std::nullopt;
+  return row_->Begin(scheduler_.HomeNow());
+}
+
+std::optional<OwnRow::Write> HomeState::BeginAdoption() {
+  const MutexLock lock(mutex_);
+  if (!row_) return std::nullopt;
+  return row_->Begin(scheduler_.HomeNow());
+}
+
+void HomeState::OnBeat(const OwnRow::Write& write) {
+  const MutexLock lock(mutex_);
+  if (!row_ || row_->id() != write.home) return;
+  row_->OnBeat(write, scheduler_.HomeNow());
+  acknowledged_ = write.number;
+}
+
+void HomeState::OnNumbered(const OwnRow::Write& write) {
+  const MutexLock lock(mutex_);
+  if (!row_ || row_->id() != write.home) return;
+  row_->OnNumbered(write);
+  acknowledged_ = write.number;
+}
+
+void HomeState::OnUnknown(const OwnRow::Write& write) {
+  const MutexLock lock(mutex_);
+  if (row_ && row_->id() == write.home) row_->OnUnknown(write);
+}
+
+void HomeState::OnRefused(const OwnRow::Write& write) {
+  const MutexLock lock(mutex_);
+  if (row_ && row_->id() == write.home) row_->OnRefused(write);
+}
+
+void HomeState::Departed(const std::vector<NumberedDeparture>& departures) {
+  const MutexLock lock(mutex_);
+  if (!row_ || departures.empty()) return;
+  for (const NumberedDeparture& it : departures) kept_.Departed(it.session, it.moves);
+  departures_ = std::max(departures_, departures.back().number);
+  row_->Knows(departures_);
+}
+
+uint64_t HomeState::known_departures() const {
+  const MutexLock lock(mutex_);
+  return departures_;
+}
+
+void HomeState::Saw(const std::vector<HomeRow>& living, const std::vector<HomeId>& gone) {
+  const MutexLock lock(mutex_);
+  watch_.Saw(living, gone, ServiceNow());
+}
+
+ServiceTime HomeState::ServiceNow() const {
+  return row_ ? row_->ServiceTimeAt(scheduler_.HomeNow()) : ServiceTime{};
+}
+
+bool HomeState::IsFresh(const Moment& begun) const {
+  return row_ && row_->id() == begun.incarnation &&
+         ServiceNow() - begun.at <= KeptSessions::kReplyMax;
+}
+
+}  // namespace tenure::engine
