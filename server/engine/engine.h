@@ -140,6 +140,13 @@ class Engine {
     transaction_failed_ = std::move(failed);
   }
 
+  // Hands the sessions over to other replicas, before their calls are told to go.
+  void Drain() {
+    if (options_.homes) keeper_.Drain();
+  }
+  // Whether they are handed over.
+  [[nodiscard]] bool retired() const { return !options_.homes || keeper_.retired(); }
+
   // Another replica announces that it has committed up to here.
   void Nudged(const PartitionOffsets& offsets) {
     if (started_) feed_.Nudged(offsets);

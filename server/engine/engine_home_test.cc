@@ -318,6 +318,62 @@ TEST_F(HomeUseTest, NobodyIsDeclaredDeadByAReplicaThatCannotWriteItself) {
   EXPECT_EQ(Row("a").home, before);
 }
 
+// --- Shutting down ---
+
+TEST_F(HomeUseTest, AReplicaThatDrainsDeclaresItselfDead) {
+  Replica& b = StartHome();
+  ASSERT_TRUE(a_.Do(Stand("orders", "a")));
+  const HomeId before = Row("a").home;
+
+  a_.engine.Drain();
+  world_.Advance(kShortly);
+
+  EXPECT_TRUE(a_.engine.retired());
+  EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kDraining));
+  ASSERT_TRUE(RenewNow(b, "a"));
+  EXPECT_THAT(world_.store().ReadDepartures(before, 0, 10).value(), IsEmpty());
+  RenewFor(b, "a", 3 * kLease);
+  EXPECT_EQ(Leader(), "a");
+}
+
+TEST_F(HomeUseTest, AReplicaThatDrainsSoonAfterAnAdoptionWaits) {
+  Replica& b = StartHome();
+  ASSERT_TRUE(b.Do(Stand("orders", "a")));
+  ASSERT_TRUE(RenewNow(a_, "a"));
+
+  a_.engine.Drain();
+  world_.Advance(kGoodFor - kBeat);
+  EXPECT_FALSE(a_.engine.retired());
+
+  world_.Advance(2 * kBeat);
+  EXPECT_TRUE(a_.engine.retired());
+}
+
+TEST_F(HomeUseTest, AReplicaThatDrainsWithAnAdoptionInDoubtWaits) {
+  Replica& b = StartHome();
+  ASSERT_TRUE(b.Do(Stand("orders", "a")));
+  a_.store.LoseReplies(1, "Transact");
+  a_.engine.Renew(Id("a"), {}, Reply<Session>());
+  a_.Run();
+
+  a_.engine.Drain();
+  world_.Advance(kGoodFor - kBeat);
+  EXPECT_FALSE(a_.engine.retired());
+
+  world_.Advance(2 * kBeat);
+  EXPECT_TRUE(a_.engine.retired());
+}
+
+TEST_F(HomeUseTest, AReplicaThatCannotWriteDoesNotRetire) {
+  ASSERT_TRUE(a_.Do(Stand("orders", "a")));
+  TakeDatabaseAway(a_);
+
+  a_.engine.Drain();
+  world_.Advance(10s);
+
+  EXPECT_FALSE(a_.engine.retired());
+}
+
 TEST_F(HomeUseTest, TwoReplicasWithTheSameRandomnessHaveRowsOfTheirOwn) {
   Replica& b = StartHome();
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));

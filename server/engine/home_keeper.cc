@@ -85,7 +85,19 @@ void HomeKeeper::Answer(Pending pending, Result<Session> session) {
                   });
 }
 
+void HomeKeeper::Drain() {
+  draining_ = true;
+  {
+    const MutexLock lock(mutex_);
+    next_beat_ = scheduler_.Now();
+  }
+  Wake();
+}
+
 void HomeKeeper::Submit(Pending pending) {
+  if (draining_) {
+    return Answer(std::move(pending), Fail(Reason::kDraining, "this replica is shutting down"));
+  }
   auto renewed = state_.Renew(pending.session, pending.principal);
   if (auto* answer = std::get_if<Result<Session>>(&renewed)) {
     return Answer(std::move(pending), std::move(*answer));
@@ -122,7 +134,8 @@ void HomeKeeper::Write() {
     {
       const MutexLock lock(mutex_);
       const SteadyTime now = scheduler_.Now();
-      // Adoptions go before the next beat, but not for ever.
+      if (retired_) return;
+      // Adoptions go before the next beat, unless it is late.
       if (!to_adopt_.empty() && now < next_beat_ + kBeatInterval && state_.Good()) {
         const size_t count = std::min(to_adopt_.size(), kAdoptedAtOnceMax);
         const auto end = to_adopt_.begin() + static_cast<ptrdiff_t>(count);
@@ -145,6 +158,10 @@ void HomeKeeper::Write() {
 }
 
 void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
+  if (draining_) {
+    for (Pending& pending : batch) Submit(std::move(pending));
+    return;
+  }
   const auto write = state_.BeginAdoption();
   if (!write) return Wait(std::move(batch));
   LockSet locks;
@@ -172,9 +189,11 @@ void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
     // It may have been made. Those that wait find out after the next beat.
     state_.OnUnknown(*write);
     state_.Doubt();
+    adoption_in_doubt_ = true;
     return Wait(std::move(batch));
   }
   state_.OnNumbered(*write);
+  adopted_at_ = scheduler_.HomeNow();
   for (const auto& [id, session] : adopted) state_.Adopted(session, begun);
   publisher_.Publish(*committed);
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -220,8 +239,11 @@ SteadyTime HomeKeeper::Beat() {
     return scheduler_.Now() + kIntervalAfterFailure;
   }
   state_.OnBeat(*write);
+  // Until this beat, it could still be made.
+  if (std::exchange(adoption_in_doubt_, false)) adopted_at_ = scheduler_.HomeNow();
   state_.Saw(report->living, report->gone);
   ReleaseWaiting(true);
+  if (draining_) RetireIfSafe();
   Watch();
   PlanEnds();
   if (begun >= next_sweep_ || (begun >= swept_at_ + kSweepPause && state_.TakeDoubt())) {
@@ -230,6 +252,18 @@ SteadyTime HomeKeeper::Beat() {
     scheduler_.Post(Work::kBackground, [this] { Sweep({}); });
   }
   return begun + kBeatInterval;
+}
+
+// The former homes of sessions that it adopted may answer until their beats are no longer good. For
+// as long it counts no silence; if it died earlier, others would count their orphanhood sooner.
+void HomeKeeper::RetireIfSafe() {
+  if (scheduler_.HomeNow() < adopted_at_ + kHomeGoodFor) return;
+  const auto witness = state_.witness();
+  const auto dead = store_.DeclareDead(witness->home, witness->acknowledged);
+  if (!dead || !*dead) return;
+  LogInfo("this replica is the home of no sessions any more");
+  state_.End();
+  retired_ = true;
 }
 
 SteadyTime HomeKeeper::AfterRefusal(const OwnRow::Write& write, const BeatReport& report) {

@@ -5,6 +5,7 @@
 // The own row has one writer at a time: a task that adopts what waits, and beats.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <random>
@@ -40,6 +41,12 @@ class HomeKeeper {
   // kOverloaded, kStoreUnavailable.
   void Renew(const SessionId& session, Principal principal, AnswerTo<Session> done);
 
+  // Refuses renewals from now on with kDraining, and declares this replica dead as soon as that is
+  // safe: then its sessions move to others at the cost of one row each.
+  void Drain();
+  // Whether it has declared itself dead.
+  [[nodiscard]] bool retired() const { return retired_; }
+
   [[nodiscard]] std::vector<QueueView> Queues() const;
 
  private:
@@ -65,6 +72,8 @@ class HomeKeeper {
   [[nodiscard]] SteadyTime Beat();
   [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, const BeatReport& report);
   [[nodiscard]] SteadyTime EndIncarnation(const char* why);
+  // The beat is good, nothing is in doubt, and nobody is adopted any more.
+  void RetireIfSafe();
   // The beat is good, or those that wait have waited for too long.
   void ReleaseWaiting(bool good);
 
@@ -99,7 +108,11 @@ class HomeKeeper {
   std::optional<Scheduler::Plan> planned_ends_ TENURE_GUARDED_BY(mutex_);
   bool ending_ TENURE_GUARDED_BY(mutex_) = false;
   bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> draining_ = false;
+  std::atomic<bool> retired_ = false;
   // For the writer.
+  SteadyTime adopted_at_;  // by the clock of homes
+  bool adoption_in_doubt_ = false;
   SteadyTime swept_at_;
   SteadyTime next_sweep_;
 };

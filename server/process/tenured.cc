@@ -339,9 +339,13 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   LogInfo("draining");
   service_manager.Stopping();
   health.SetServingStatus(false);
+  const auto drained_by = std::chrono::system_clock::now() + config.drain_timeout;
+  engine.Drain();
+  while (!engine.retired() && std::chrono::system_clock::now() < drained_by) {
+    std::this_thread::sleep_for(kDrainPause);
+  }
   engine.hub().Drain();
   // Others hear of what calls commit when they end.
-  const auto drained_by = std::chrono::system_clock::now() + config.drain_timeout;
   while (engine.hub().watchers() > 0 && std::chrono::system_clock::now() < drained_by) {
     std::this_thread::sleep_for(kDrainPause);
   }
