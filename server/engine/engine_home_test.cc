@@ -188,6 +188,23 @@ TEST_F(HomeUseTest, ASessionThatFallsSilentDuringAnOutageEndsALeaseOfServiceLate
   EXPECT_FALSE(Lives("a"));
 }
 
+TEST_F(HomeUseTest, AHomeBeatsAgainOnceItsEndsSucceed) {
+  ASSERT_TRUE(a_.Do(Stand("orders", "a")));
+  ASSERT_TRUE(a_.Do(Stand("other", "b")));
+
+  a_.store.FailNext(1'000, "Transact");
+  for (int i = 0; i < 3; ++i) {
+    world_.Advance(kRenewal);
+    a_.engine.Renew(Id("b"), {}, [](const Result<Session>&) {});
+  }
+  world_.Advance(4 * kGoodFor);
+  a_.store.Heal();
+  world_.Advance(kBeat);
+
+  EXPECT_FALSE(Lives("a"));
+  EXPECT_TRUE(RenewNow(a_, "b"));
+}
+
 TEST_F(HomeUseTest, ALostReplyToABeatChangesNothing) {
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   const Session before = Row("a");

@@ -67,7 +67,7 @@ void HomeKeeper::Sweep(const SessionId& after) {
 
 void HomeKeeper::PlanEnds(SteadyTime earliest) {
   const auto due = state_.NextSilence();
-  if (!due || !state_.Good()) return;  // the next beat plans them
+  if (!due) return;  // or the next beat plans them
   const SteadyTime when = std::max(*due, earliest);
   const MutexLock lock(mutex_);
   if (ending_ || (planned_ends_ && planned_ends_->first <= when)) return;

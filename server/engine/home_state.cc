@@ -94,6 +94,7 @@ std::optional<SteadyTime> HomeState::NextSilence() const {
   const MutexLock lock(mutex_);
   const auto due = kept_.NextDue();
   if (!row_ || !due) return std::nullopt;
+  if (!row_->GoodAt(scheduler_.HomeNow()) && ServiceNow() < *due) return std::nullopt;
   // The two clocks may be apart by what the machine has slept.
   return scheduler_.Now() + (row_->When(*due) - scheduler_.HomeNow());
 }

@@ -72,7 +72,8 @@ class HomeState {
   // --- Ends ---
 
   [[nodiscard]] std::vector<KeptSessions::Silent> TakeSilent(size_t limit);
-  // When to take them next, by the scheduler's clock.
+  // When to take them next, by the scheduler's clock. Nothing: ask again after the next beat. Ends
+  // that are due already do not wait for it: until they are made, there may be none.
   [[nodiscard]] std::optional<SteadyTime> NextSilence() const;
   [[nodiscard]] std::vector<HomeWatch::Orphaned> Orphans() const;
   [[nodiscard]] std::vector<HomeRow> Overdue() const;
