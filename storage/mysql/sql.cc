@@ -652,7 +652,7 @@ std::vector<std::string> SaveDepartures(const std::vector<Departure>& departures
       const auto row = [&](const Departure* it) {
         return fmt::format(
             "SELECT id, departures - {}, {}, {} FROM homes WHERE id = {} AND dead = 0", --later,
-            Literal(it->session), it->moves, Literal(home));
+            Literal(it->session), it->moves, Literal(it->home));
       };
       statements.push_back("INSERT INTO departed (home, number, session, moves) " +
                            Join(left, " UNION ALL ", row));

@@ -33,6 +33,7 @@ inline std::string_view Bytes(const SessionId& id) {
   return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
 }
 inline int64_t Int(uint64_t value) { return static_cast<int64_t>(value); }
+inline int64_t Int(HomeId home) { return Int(home.value); }
 inline int64_t Int(Duration duration) { return duration.count(); }
 inline int64_t Int(DbTime time) { return time.since_epoch.count(); }
 

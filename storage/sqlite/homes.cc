@@ -3,17 +3,11 @@
 #include "storage/sqlite/store.h"
 
 namespace tenure::sqlite {
-namespace {
-
-int64_t Int(HomeId home) { return sqlite::Int(home.value); }
-
-}  // namespace
 
 Result<bool> SqliteStore::BeginHome(const HomeRow& home) {
   return Write([&](Connection& connection) {
-    connection.Execute(query::kBeginHome,
-                       {Int(home.id), sqlite::Int(home.beat), sqlite::Int(home.departures),
-                        sqlite::Int(home.good_for), sqlite::Int(clock_())});
+    connection.Execute(query::kBeginHome, {Int(home.id), Int(home.beat), Int(home.departures),
+                                           Int(home.good_for), Int(clock_())});
     return connection.Changes() == 1;
   });
 }
@@ -25,8 +19,7 @@ Result<BeatReport> SqliteStore::Beat(const BeatOrder& order) {
         const int64_t me = Int(order.home);
         BeatReport report;
         connection.Execute(query::kBeatHome,
-                           {me, sqlite::Int(order.number), sqlite::Int(order.acknowledged),
-                            sqlite::Int(order.departures)});
+                           {me, Int(order.number), Int(order.acknowledged), Int(order.departures)});
         report.beaten = connection.Changes() == 1;
         report.own = connection.First(query::kHome, {me}, ToHomeRow);
         report.living = connection.Collect(query::kLivingHomes, {me}, ToHomeRow);
@@ -43,9 +36,8 @@ Result<std::vector<NumberedDeparture>> SqliteStore::ReadDepartures(HomeId home, 
                                                                    size_t limit) {
   return Write(
       [&](Connection& connection) {
-        connection.Execute(query::kForgetDepartures, {Int(home), sqlite::Int(after)});
-        return connection.Collect(query::kReadDepartures,
-                                  {Int(home), sqlite::Int(after), sqlite::Int(limit)},
+        connection.Execute(query::kForgetDepartures, {Int(home), Int(after)});
+        return connection.Collect(query::kReadDepartures, {Int(home), Int(after), Int(limit)},
                                   ToNumberedDeparture);
       },
       Turns::For::kRenewals);
@@ -53,7 +45,7 @@ Result<std::vector<NumberedDeparture>> SqliteStore::ReadDepartures(HomeId home, 
 
 Result<bool> SqliteStore::DeclareDead(HomeId home, uint64_t beat) {
   return Write([&](Connection& connection) {
-    connection.Execute(query::kDeclareDead, {Int(home), sqlite::Int(beat), sqlite::Int(clock_())});
+    connection.Execute(query::kDeclareDead, {Int(home), Int(beat), Int(clock_())});
     return connection.Number(query::kIsDead, {Int(home)}) == 1;
   });
 }
@@ -61,16 +53,14 @@ Result<bool> SqliteStore::DeclareDead(HomeId home, uint64_t beat) {
 Result<std::vector<Session>> SqliteStore::ListKept(HomeId home, const SessionId& after,
                                                    size_t limit) {
   return Read([&](Connection& connection) {
-    return connection.Collect(query::kKept, {Int(home), Bytes(after), sqlite::Int(limit)},
-                              ToSession);
+    return connection.Collect(query::kKept, {Int(home), Bytes(after), Int(limit)}, ToSession);
   });
 }
 
 Result<std::vector<SessionId>> SqliteStore::ListOrphans(HomeId home, Duration lease_max,
                                                         size_t limit) {
   return Read([&](Connection& connection) {
-    return connection.Collect(query::kOrphans,
-                              {Int(home), sqlite::Int(lease_max), sqlite::Int(limit)}, ToId);
+    return connection.Collect(query::kOrphans, {Int(home), Int(lease_max), Int(limit)}, ToId);
   });
 }
 

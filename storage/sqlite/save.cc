@@ -13,7 +13,7 @@ void SaveSession(Connection& connection, const Session& session) {
       query::kSaveSession,
       {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
        static_cast<int64_t>(session.ended), Int(session.opened_at), Int(session.lease_ttl_asked),
-       Int(session.lease_ttl_since), session.identity, Int(session.home.value), Int(session.moves),
+       Int(session.lease_ttl_since), session.identity, Int(session.home), Int(session.moves),
        int64_t{session.ended == Cause::kNone ? 0 : 1}});
 }
 
@@ -90,14 +90,14 @@ std::vector<PartitionOffset> SaveEvents(Connection& connection, const Transactio
 }
 
 void SaveDeparture(Connection& connection, const Departure& departure) {
-  connection.Execute(query::kDepart, {Int(departure.home.value)});
+  connection.Execute(query::kDepart, {Int(departure.home)});
   if (connection.Changes() == 0) return;  // it is dead
   connection.Execute(query::kSaveDeparture,
-                     {Int(departure.home.value), Bytes(departure.session), Int(departure.moves)});
+                     {Int(departure.home), Bytes(departure.session), Int(departure.moves)});
 }
 
 void CheckHome(Connection& connection, const HomeWitness& witness) {
-  const int64_t home = Int(witness.home.value);
+  const int64_t home = Int(witness.home);
   const int64_t acknowledged = Int(witness.acknowledged);
   bool stands = false;
   if (witness.number) {
