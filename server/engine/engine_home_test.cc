@@ -205,6 +205,25 @@ TEST_F(HomeUseTest, AHomeBeatsAgainOnceItsEndsSucceed) {
   EXPECT_TRUE(RenewNow(a_, "b"));
 }
 
+TEST_F(HomeUseTest, AHomeThatIsDeclaredDeadBecauseItsEndsFailBeginsAgain) {
+  StartHome();
+  ASSERT_TRUE(a_.Do(Stand("orders", "a")));
+  ASSERT_TRUE(a_.Do(Stand("other", "b")));
+  const HomeId before = Row("b").home;
+
+  a_.store.FailNext(1'000, "Transact");
+  for (int i = 0; i < 3; ++i) {
+    world_.Advance(kRenewal);
+    a_.engine.Renew(Id("b"), {}, [](const Result<Session>&) {});
+  }
+  world_.Advance(4 * kGoodFor);
+  a_.store.Heal();
+  world_.Advance(kBeat);
+
+  EXPECT_TRUE(RenewNow(a_, "b"));
+  EXPECT_NE(Row("b").home, before);
+}
+
 TEST_F(HomeUseTest, ALostReplyToABeatChangesNothing) {
   ASSERT_TRUE(a_.Do(Stand("orders", "a")));
   const Session before = Row("a");

@@ -227,6 +227,7 @@ SteadyTime HomeKeeper::Beat() {
     ReleaseWaiting(false);
     return begun + kIntervalAfterFailure;
   }
+  if (state_.EndsAreLate()) return InsteadOfBeat(*write);
   const auto report =
       store_.Beat({write->home, write->number, write->acknowledged, write->departures, kDueMax});
   const bool fits =
@@ -252,6 +253,19 @@ SteadyTime HomeKeeper::Beat() {
     scheduler_.Post(Work::kBackground, [this] { Sweep({}); });
   }
   return begun + kBeatInterval;
+}
+
+// Others declare a home dead that does not beat, and then its ends fail, too: the row has to say
+// so.
+SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
+  ReleaseWaiting(false);
+  const auto report = store_.Beat({.home = write.home});  // number 0: changes nothing
+  if (report) {
+    (void)AfterRefusal(write, *report);
+  } else {
+    state_.OnRefused(write);
+  }
+  return scheduler_.Now() + kIntervalAfterFailure;
 }
 
 // The former homes of sessions that it adopted may answer until their beats are no longer good. For

@@ -70,6 +70,7 @@ class HomeKeeper {
   // Each answers when to write next.
   [[nodiscard]] SteadyTime BeginAgain();
   [[nodiscard]] SteadyTime Beat();
+  [[nodiscard]] SteadyTime InsteadOfBeat(const OwnRow::Write& write);
   [[nodiscard]] SteadyTime AfterRefusal(const OwnRow::Write& write, const BeatReport& report);
   [[nodiscard]] SteadyTime EndIncarnation(const char* why);
   // The beat is good, nothing is in doubt, and nobody is adopted any more.

@@ -109,11 +109,15 @@ std::vector<HomeRow> HomeState::Overdue() const {
   return watch_.Overdue(ServiceNow());
 }
 
+bool HomeState::EndsAreLate() const {
+  const MutexLock lock(mutex_);
+  const auto oldest = kept_.OldestDue();
+  return oldest && ServiceNow() - *oldest > kHomeGoodFor;
+}
+
 std::optional<OwnRow::Write> HomeState::BeginBeat() {
   const MutexLock lock(mutex_);
   if (!row_) return std::nullopt;
-  const auto oldest = kept_.OldestDue();
-  if (oldest && ServiceNow() - *oldest > kHomeGoodFor) return std::nullopt;
   return row_->Begin(scheduler_.HomeNow());
 }
 

@@ -80,7 +80,9 @@ class HomeState {
 
   // --- The own row ---
 
-  // Nothing if there is no incarnation, or if its ends are so late that it must not beat.
+  // Whether they are so late that it must not beat.
+  [[nodiscard]] bool EndsAreLate() const;
+  // Nothing if there is no incarnation.
   [[nodiscard]] std::optional<OwnRow::Write> BeginBeat();
   [[nodiscard]] std::optional<OwnRow::Write> BeginAdoption();
   void OnBeat(const OwnRow::Write& write);
