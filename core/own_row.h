@@ -65,6 +65,8 @@ class OwnRow {
   void Knows(uint64_t departures);
 
   [[nodiscard]] HomeId id() const { return id_; }
+  [[nodiscard]] uint64_t acknowledged() const { return acknowledged_; }
+  [[nodiscard]] uint64_t departures() const { return departures_; }  // known
   [[nodiscard]] Duration good_for() const { return good_for_; }
   [[nodiscard]] bool GoodAt(HomeTime now) const { return now < good_until_; }
   [[nodiscard]] HomeTime good_until() const { return good_until_; }

@@ -23,7 +23,7 @@ class Model(typing.NamedTuple):
     """A file of docs/model, and with which definitions it is checked."""
     file: str
     must_hold: list  # in plain words, and with which definitions
-    weak_rules: dict  # rules made weaker, each of which must break something: in plain words, and with which definitions
+    weak_rules: dict  # rules made weaker, which must break something: each in plain words, with its definitions
     covering: list  # small runs in which, together, each line has to be reached
 
 
@@ -62,7 +62,7 @@ LEASE = Model(
         "FENCE_WITHOUT_LOCK": ("the fence compares terms without a lock", FENCE),
         "NOT_SETTLED": ("a replica dies between the two steps of an expiry, and no other takes the second",
                         f"{LITTLE_PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
-        "ONLY_HINTS": ("a candidate is told of its election only once", f"{LITTLE_PROGRESS} WHO_WAITS_LEADS"),
+        "ONLY_HINTS": ("a candidate is notified of its election only once", f"{LITTLE_PROGRESS} WHO_WAITS_LEADS"),
     },
     covering=[
         "LEASE=2 TRUST=1 TERMS=1 STRAYS=0",

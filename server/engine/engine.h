@@ -140,7 +140,7 @@ class Engine {
     transaction_failed_ = std::move(failed);
   }
 
-  // Hands the sessions over to other replicas, before their calls are told to go.
+  // Hands the sessions over to other replicas, before their calls are asked to leave.
   void Drain() {
     if (options_.homes) keeper_.Drain();
   }

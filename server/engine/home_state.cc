@@ -8,8 +8,6 @@ namespace tenure::engine {
 void HomeState::Begin(HomeId id) {
   const MutexLock lock(mutex_);
   row_.emplace(id, kHomeGoodFor);
-  acknowledged_ = 0;
-  departures_ = 0;
   kept_.Clear();
   watch_ = {};
 }
@@ -28,7 +26,7 @@ bool HomeState::begun() const {
 std::optional<HomeWitness> HomeState::witness() const {
   const MutexLock lock(mutex_);
   if (!row_) return std::nullopt;
-  return HomeWitness{row_->id(), acknowledged_};
+  return HomeWitness{row_->id(), row_->acknowledged()};
 }
 
 std::variant<Result<Session>, HomeState::Unanswered> HomeState::Renew(const SessionId& id,
@@ -131,14 +129,12 @@ void HomeState::OnBeat(const OwnRow::Write& write) {
   const MutexLock lock(mutex_);
   if (!row_ || row_->id() != write.home) return;
   row_->OnBeat(write, scheduler_.HomeNow());
-  acknowledged_ = write.number;
 }
 
 void HomeState::OnNumbered(const OwnRow::Write& write) {
   const MutexLock lock(mutex_);
   if (!row_ || row_->id() != write.home) return;
   row_->OnNumbered(write);
-  acknowledged_ = write.number;
 }
 
 void HomeState::OnUnknown(const OwnRow::Write& write) {
@@ -155,13 +151,12 @@ void HomeState::Departed(const std::vector<NumberedDeparture>& departures) {
   const MutexLock lock(mutex_);
   if (!row_ || departures.empty()) return;
   for (const NumberedDeparture& it : departures) kept_.Departed(it.session, it.moves);
-  departures_ = std::max(departures_, departures.back().number);
-  row_->Knows(departures_);
+  row_->Knows(departures.back().number);
 }
 
 uint64_t HomeState::known_departures() const {
   const MutexLock lock(mutex_);
-  return departures_;
+  return row_ ? row_->departures() : 0;
 }
 
 void HomeState::Saw(const std::vector<HomeRow>& living, const std::vector<HomeId>& gone) {

@@ -102,8 +102,6 @@ class HomeState {
   std::atomic<bool> in_doubt_ = false;
   mutable Mutex mutex_;
   std::optional<OwnRow> row_ TENURE_GUARDED_BY(mutex_);
-  uint64_t acknowledged_ TENURE_GUARDED_BY(mutex_) = 0;
-  uint64_t departures_ TENURE_GUARDED_BY(mutex_) = 0;
   KeptSessions kept_ TENURE_GUARDED_BY(mutex_);
   HomeWatch watch_ TENURE_GUARDED_BY(mutex_);
 };

@@ -26,11 +26,15 @@ class Saver {
   // What was loaded, or is remembered, is `base`.
   Saver(Pool::Loan& loan, const CommitRules& rules, const TransactionState& base,
         const TransactionState& decided)
-      : loan_(loan), rules_(rules), base_(base), decided_(decided) {}
+      : loan_(loan),
+        rules_(rules),
+        base_(base),
+        decided_(decided),
+        changes_(Compare(base, decided)) {}
 
   // Of the transaction that `loaded` began.
   std::vector<PartitionOffset> Run(const std::set<ElectionName>& created) {
-    std::vector<std::string> statements = Changed(Compare(base_, decided_), query::SaveElections);
+    std::vector<std::string> statements = Changed(query::SaveElections);
     const std::vector<ElectionName> unused = Unused(created);
     if (!unused.empty()) statements.push_back(query::DeleteElections(unused));
     const bool numbered = rules_.witness && rules_.witness->number;
@@ -44,12 +48,11 @@ class Saver {
   // Begins, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
     from_memory_ = true;
-    const Changes changes = Compare(base_, decided_);
     const Server& server = loan_.connection().server();
-    if (const auto end = RenewedUntil(changes); end && server.mariadb && !server.many_writers) {
+    if (const auto end = RenewedUntil(); end && server.mariadb && !server.many_writers) {
       return Renew(*end) ? std::optional(std::vector<PartitionOffset>()) : std::nullopt;
     }
-    const auto small = rules_.witness ? std::nullopt : AsSmall(changes);
+    const auto small = rules_.witness ? std::nullopt : AsSmall();
     if (small && loan_.connection().MayCall()) {
       if (const auto offset = Call(*small)) {
         if (*offset == 0) return std::nullopt;
@@ -58,7 +61,7 @@ class Saver {
     }
     std::vector<std::string> statements = {query::kBegin};
     std::ranges::move(query::Hold(base_, decided_), std::back_inserter(statements));
-    std::ranges::move(Changed(changes, query::SaveSeats), std::back_inserter(statements));
+    std::ranges::move(Changed(query::SaveSeats), std::back_inserter(statements));
     try {
       return Commit(std::move(statements), [this] { return EventIsThere(); });
     } catch (const MySqlError& error) {
@@ -71,46 +74,47 @@ class Saver {
  private:
   // The statements that change rows, except those for the order of changes.
   template <typename SaveElections>
-  [[nodiscard]] std::vector<std::string> Changed(const Changes& changes,
-                                                 SaveElections save_elections) const {
+  [[nodiscard]] std::vector<std::string> Changed(SaveElections save_elections) const {
     std::vector<std::string> statements;
-    if (!changes.elections.empty()) statements.push_back(save_elections(changes.elections));
-    if (!changes.opened.empty()) statements.push_back(query::OpenSessions(changes.opened));
-    AddSessions(changes.sessions, statements);
-    if (!changes.emptied.empty()) {
-      std::ranges::move(query::EmptyElections(changes.emptied), std::back_inserter(statements));
+    if (!changes_.elections.empty()) statements.push_back(save_elections(changes_.elections));
+    if (!changes_.opened.empty()) statements.push_back(query::OpenSessions(changes_.opened));
+    AddSessions(changes_.sessions, statements);
+    if (!changes_.emptied.empty()) {
+      std::ranges::move(query::EmptyElections(changes_.emptied), std::back_inserter(statements));
     }
-    if (!changes.departed.empty()) statements.push_back(query::DeletePlaces(changes.departed));
-    if (!changes.candidacies.empty()) statements.push_back(query::SavePlaces(changes.candidacies));
-    if (!changes.cool_downs.empty()) statements.push_back(query::SaveCoolDowns(changes.cool_downs));
+    if (!changes_.departed.empty()) statements.push_back(query::DeletePlaces(changes_.departed));
+    if (!changes_.candidacies.empty())
+      statements.push_back(query::SavePlaces(changes_.candidacies));
+    if (!changes_.cool_downs.empty())
+      statements.push_back(query::SaveCoolDowns(changes_.cool_downs));
     if (!decided_.admin_changes.empty()) {
       statements.push_back(query::SaveAdminChanges(decided_.admin_changes));
     }
     if (decided_.origin_min > 0) statements.push_back(query::RaiseOriginTo(decided_.origin_min));
-    if (!changes.purged.empty()) {
-      std::ranges::move(query::PurgeElections(changes.purged), std::back_inserter(statements));
+    if (!changes_.purged.empty()) {
+      std::ranges::move(query::PurgeElections(changes_.purged), std::back_inserter(statements));
     }
-    for (const auto& [election, before] : changes.forgotten) {
+    for (const auto& [election, before] : changes_.forgotten) {
       statements.push_back(query::ForgetEvents(*election, before));
     }
     return statements;
   }
 
   // What a lone campaign that is elected changes, or a lone resignation or proclamation.
-  [[nodiscard]] std::optional<query::SmallCommit> AsSmall(const Changes& changes) const {
-    const bool one = base_.elections.size() == 1 && changes.elections.size() == 1 &&
+  [[nodiscard]] std::optional<query::SmallCommit> AsSmall() const {
+    const bool one = base_.elections.size() == 1 && changes_.elections.size() == 1 &&
                      decided_.events.size() == 1 && base_.sessions.size() <= 1 &&
-                     changes.opened.size() <= 1;
-    const bool queued = !changes.candidacies.empty() || !changes.departed.empty() ||
-                        !changes.emptied.empty() || !changes.cool_downs.empty();
-    if (!one || queued || changes.elections.front()->waiting != 0) return std::nullopt;
+                     changes_.opened.size() <= 1;
+    const bool queued = !changes_.candidacies.empty() || !changes_.departed.empty() ||
+                        !changes_.emptied.empty() || !changes_.cool_downs.empty();
+    if (!one || queued || changes_.elections.front()->waiting != 0) return std::nullopt;
     query::SmallCommit small{.now = base_.now,
                              .remembered = &base_.elections.begin()->second.election,
-                             .decided = changes.elections.front(),
+                             .decided = changes_.elections.front(),
                              .event = &decided_.events.front()};
     if (!base_.sessions.empty()) small.session = &base_.sessions.begin()->second;
-    if (!changes.sessions.empty()) small.lease_end = changes.sessions.front()->expires_at;
-    if (!changes.opened.empty()) small.opened = changes.opened.front();
+    if (!changes_.sessions.empty()) small.lease_end = changes_.sessions.front()->expires_at;
+    if (!changes_.opened.empty()) small.opened = changes_.opened.front();
     return small;
   }
 
@@ -136,13 +140,13 @@ class Saver {
   }
 
   // If nothing but renewals is decided, and all of these until the same moment.
-  [[nodiscard]] std::optional<DbTime> RenewedUntil(const Changes& changes) const {
+  [[nodiscard]] std::optional<DbTime> RenewedUntil() const {
     const bool all = rules_.repeatable && base_.elections.empty() && decided_.events.empty() &&
-                     changes.opened.empty() && !changes.sessions.empty() &&
-                     changes.sessions.size() == base_.sessions.size();
+                     changes_.opened.empty() && !changes_.sessions.empty() &&
+                     changes_.sessions.size() == base_.sessions.size();
     if (!all) return std::nullopt;
-    const DbTime end = changes.sessions.front()->expires_at;
-    const bool alike = std::ranges::all_of(changes.sessions, [&](const Session* session) {
+    const DbTime end = changes_.sessions.front()->expires_at;
+    const bool alike = std::ranges::all_of(changes_.sessions, [&](const Session* session) {
       return session->expires_at == end && IsRenewed(*session);
     });
     return alike ? std::optional(end) : std::nullopt;
@@ -245,24 +249,24 @@ class Saver {
   // What the homes of sessions hear of it, and whether the own one stands.
   void AddHomes(std::vector<std::string>& statements) const {
     const bool compared = loan_.connection().server().many_writers;
-    const Changes changes = Compare(base_, decided_);
     if (rules_.witness && compared) {
-      const std::set<SessionId> placed = Placed(changes);
+      const std::set<SessionId> placed = Placed();
       if (!placed.empty()) statements.push_back(query::WriteSessions(placed));
     }
     std::ranges::move(query::SaveDepartures(decided_.departures, rules_.witness,
-                                            compared && !changes.opened.empty()),
+                                            compared && !changes_.opened.empty()),
                       std::back_inserter(statements));
   }
 
   // Sessions that were there before, and get a seat or a place.
-  [[nodiscard]] std::set<SessionId> Placed(const Changes& changes) const {
+  [[nodiscard]] std::set<SessionId> Placed() const {
     std::set<SessionId> placed;
     for (const Event& event : decided_.events) {
       if (event.type == EventType::kElected) placed.insert(event.leader.session);
     }
-    for (const auto& [election, candidacy] : changes.candidacies) placed.insert(candidacy->session);
-    for (const Session* session : changes.opened) placed.erase(session->id);
+    for (const auto& [election, candidacy] : changes_.candidacies)
+      placed.insert(candidacy->session);
+    for (const Session* session : changes_.opened) placed.erase(session->id);
     return placed;
   }
 
@@ -342,6 +346,7 @@ class Saver {
   const CommitRules& rules_;
   const TransactionState& base_;
   const TransactionState& decided_;
+  const Changes changes_;  // from `base_` to `decided_`
   bool from_memory_ = false;
 };
 
