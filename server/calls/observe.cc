@@ -159,6 +159,7 @@ void Observe::GoOn(const ElectionName& name, Cursor& cursor) {
     return;
   }
   cursor.reading = true;
+  cursor.heard_before_read = cursor.heard;
   ++reads_under_way_;
   if (cursor.wants == Want::kNothing) {
     Emit(ReadEvents{name, cursor.next, options_.events_per_read});
@@ -201,6 +202,8 @@ void Observe::TakeIn(Cursor& cursor, ElectionRead& read) {
   }
   const bool resync = wanted != Want::kSnapshot;
   if (resync) Emit(CountResync{});
+  // What was heard of was purged.
+  if (!election && cursor.heard == cursor.heard_before_read) cursor.heard = {};
   cursor.next = current.Next();
   Say(Snapshot{read.name, std::move(*read.election), resync});
 }

@@ -74,6 +74,7 @@ class Observe {
   struct Cursor {
     Revision next{1};  // to send; 1: the first, whatever its number
     Revision heard;    // the highest that was committed, as far as is known here
+    Revision heard_before_read;
     Want wants = Want::kNothing;
     bool opened = false;   // it was named or listed, or is new
     bool opening = false;  // and it has not been live yet

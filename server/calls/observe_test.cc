@@ -211,6 +211,26 @@ TEST_F(ObserveTest, AFirstEventThatWasPurgedBeforeItWasSentIsResynced) {
   EXPECT_THAT(Read("jobs", 101), ElementsAre("count resync", "write resync of jobs at 101"));
 }
 
+TEST_F(ObserveTest, AnElectionThatWasPurgedBeforeItsEventsWereReadIsResyncedOnce) {
+  ObserveJobs();
+
+  EXPECT_THAT(Happens("jobs", 7), ElementsAre("read jobs from 5, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {}), ElementsAre("read jobs"));
+  EXPECT_THAT(Read("jobs", {}), ElementsAre("count resync", "write resync of jobs at 0"));
+  SendAll();
+  EXPECT_THAT(Happens("jobs", 101, 101), ElementsAre("write jobs 101 ELECTED"));
+}
+
+TEST_F(ObserveTest, AnElectionThatComesAgainWhileItIsReadIsReadAgain) {
+  ObserveJobs();
+
+  EXPECT_THAT(Happens("jobs", 7), ElementsAre("read jobs from 5, 2"));
+  EXPECT_THAT(ReadEvents("jobs", {}), ElementsAre("read jobs"));
+  EXPECT_THAT(Happens("jobs", 101, 101), IsEmpty());
+  EXPECT_THAT(Read("jobs", {}),
+              ElementsAre("count resync", "write resync of jobs at 0", "read jobs from 1, 2"));
+}
+
 TEST_F(ObserveTest, WhoResumesInOneThatIsGoneIsResynced) {
   Begin({Of("jobs", 5)});
 
