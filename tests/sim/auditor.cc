@@ -64,6 +64,19 @@ void Auditor::AuditAll() {
   Audit(everything, vacant, true);
 }
 
+void Auditor::OnForgotten() {
+  if (!world_.plan.steps_by_hours) return;
+  LockSet ended;
+  for (const auto& [id, session] : sessions_) {
+    if (session.ended != Cause::kNone) ended.sessions.push_back(id);
+  }
+  const auto read = truth_.Transact(ended, {}, [](TransactionState&) {});
+  if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
+  for (const SessionId& id : ended.sessions) {
+    if (!read->transaction.sessions.contains(id)) sessions_.erase(id);
+  }
+}
+
 void Auditor::Audit(const LockSet& locks, const std::set<ElectionName>& may_be_vacant,
                     bool everything) {
   // One transaction that changes nothing, and reads all of every queue.
@@ -111,6 +124,7 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
   const DbTime now = world_.DbNow();
   if (before == nullptr) {
     world_.Say("   session {} of {} opened", name, after.candidate);
+    CheckHome(after);
     return;
   }
   if (after.ended != before->ended) {
@@ -125,7 +139,7 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
     }
     return;
   }
-  if (after.moves < before->moves) world_.Violate("session {} moved back in time", name);
+  AuditHome(*before, after);
   const bool by_clock = !after.HasHome();
   const bool prolonged = by_clock && after.expires_at > before->expires_at;
   // Once the clock was set, the row does not show whether a lease is over.
@@ -149,6 +163,40 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
       world_.asked.superseding, [&](const auto& asked) { return asked.second == after.candidate; });
   if (after.ended == Cause::kSuperseded && !heir) {
     world_.Violate("session {} was superseded, which nobody asked for", name);
+  }
+}
+
+std::optional<HomeRow> Auditor::FindHome(HomeId home) const {
+  const auto report = truth_.Beat({.home = home});  // number 0: changes nothing
+  return report ? report->own : std::nullopt;
+}
+
+void Auditor::CheckHome(const Session& session) const {
+  if (!session.HasHome()) return;
+  const auto home = FindHome(session.home);
+  if (!home || home->dead) world_.Violate("session {} came to a dead home", NameOf(session.id));
+}
+
+void Auditor::AuditHome(const Session& before, const Session& after) {
+  const std::string name = NameOf(after.id);
+  const bool moved = after.moves == before.moves + 1 && after.HasHome();
+  const bool stayed = after.moves == before.moves && after.home == before.home;
+  if (moved) CheckHome(after);
+  if (!moved && !stayed) {
+    world_.Violate("session {} made {} moves, and the one before was {}", name, after.moves,
+                   before.moves);
+  }
+  if (after.ended != Cause::kExpired || !after.HasHome()) return;
+  for (const auto& [election, known] : elections_) {
+    const auto& leader = known.election.leader;
+    const bool leads = leader && leader->session == after.id;
+    if (leads && world_.plan.LeasesHold() && believed_(election, after.id, known.election.term)) {
+      world_.Violate("session {} expired while its client believes that it leads {}", name,
+                     election.bytes);
+    }
+  }
+  if (world_.plan.OnlyBlackouts() && held_(after.id)) {
+    world_.Violate("session {} expired though only the database was away", name);
   }
 }
 

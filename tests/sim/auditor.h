@@ -31,15 +31,23 @@ class Auditor {
  public:
   // Whether the owner of a session believes that it leads an election in a term.
   using Believed = std::function<bool(const ElectionName&, const SessionId&, Term)>;
+  // Whether the owner of a session leads with it, or waits to lead on.
+  using Held = std::function<bool(const SessionId&)>;
 
   // `truth` is the store without anything around it.
-  Auditor(World& world, Store& truth, Believed believed)
-      : world_(world), truth_(truth), believed_(std::move(believed)), ledger_(world, truth) {}
+  Auditor(World& world, Store& truth, Believed believed, Held held)
+      : world_(world),
+        truth_(truth),
+        believed_(std::move(believed)),
+        held_(std::move(held)),
+        ledger_(world, truth) {}
 
   // A transaction was committed, and decided so. The seats of its undecided elections may still be
   // vacant, as the law said; if some elections were locked elsewhere, so may those of all others,
   // since commands that need several may have been deferred without reading them.
   void OnTransaction(const LockSet& locks, const TransactionState& decided);
+  // Ended sessions were forgotten. They may be, once the clock has been set forward by hours.
+  void OnForgotten();
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
 
@@ -47,6 +55,8 @@ class Auditor {
 
   [[nodiscard]] const Election* Find(const ElectionName& name) const;
   [[nodiscard]] const Session* Find(const SessionId& id) const;
+  // The row of a home.
+  [[nodiscard]] std::optional<HomeRow> FindHome(HomeId home) const;
   // Where an election is, or was when it was purged.
   [[nodiscard]] Revision RevisionOf(const ElectionName& name) const;
   // Whether who has heard of all up to this revision has heard of all there is.
@@ -82,6 +92,9 @@ class Auditor {
 
   void Audit(const LockSet& locks, const std::set<ElectionName>& may_be_vacant, bool everything);
   void AuditSession(const Session* before, const Session& after);
+  void AuditHome(const Session& before, const Session& after);
+  // It has just come there.
+  void CheckHome(const Session& session) const;
   void AuditElection(const ElectionState& state, const TransactionState& now, bool campaigned,
                      const std::set<ElectionName>& may_be_vacant);
   void AuditPurge(Known& known);
@@ -122,6 +135,7 @@ class Auditor {
   World& world_;
   Store& truth_;
   const Believed believed_;
+  const Held held_;
   Ledger ledger_;
   std::map<ElectionName, Incumbent> incumbents_;
   std::map<ElectionName, Known> elections_;

@@ -33,6 +33,9 @@ class Client {
   // The term in which it believes, now, that it leads an election.
   [[nodiscard]] virtual std::optional<Term> BelievedTerm(const ElectionName& election) const = 0;
 
+  // Whether it wants to lead on in a term that it was granted, though it may not believe in it now.
+  [[nodiscard]] virtual bool Holds() const { return false; }
+
   [[nodiscard]] const SessionId& session() const { return session_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   // It has had its turn, and has gone.

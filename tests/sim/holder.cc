@@ -108,12 +108,14 @@ void Holder::Hold(const Leadership& leadership) {
   holding_ = true;
   confirmed_ = false;
   obeys_ = world_.random.OneIn(2);
+  suspends_ = world_.plan.suspends && (world_.plan.OnlyBlackouts() || world_.random.OneIn(2));
   term_ = leadership.term;
   lease_ = Lease();
   lease_.Renewed(Now(), world_.plan.lease_ttl);  // only until when to try
   next_write_ = Now();
-  const bool long_term = !world_.healed && world_.random.OneIn(4);
-  resign_at_ = Now() + world_.random.Between(10ms, long_term ? Duration(15s) : Duration(2s));
+  const bool long_term = !world_.healed && (world_.plan.OnlyBlackouts() || world_.random.OneIn(4));
+  const Duration most = world_.plan.OnlyBlackouts() ? 60s : 15s;
+  resign_at_ = Now() + world_.random.Between(10ms, long_term ? most : Duration(2s));
   OpenStream();
   Tick();
 }
@@ -121,7 +123,7 @@ void Holder::Hold(const Leadership& leadership) {
 void Holder::Tick() {
   if (!holding_) return;
   const Time now = Now();
-  if (!Believes(lease_)) {
+  if (!Believes(lease_) && !suspends_) {
     switch (world_.random.Below(3)) {
       case 0: return GiveUpSeat();
       case 1: return AskForNextTerm();
@@ -132,7 +134,8 @@ void Holder::Tick() {
   if (now >= reopen_at_) OpenStream();
   if (now >= next_renewal_) Renew();
   if (now >= next_write_) Write();
-  const Time next = std::min({lease_.believed_until(), reopen_at_, next_renewal_, next_write_});
+  const Time over = Believes(lease_) ? lease_.believed_until() : Time::max();
+  const Time next = std::min({over, reopen_at_, next_renewal_, next_write_});
   At(std::max(next, now + 1ms), [this, number = ++ticks_] {
     if (number == ticks_) Tick();
   });
@@ -162,8 +165,10 @@ void Holder::OpenStream() {
 }
 
 void Holder::CloseStream() {
-  if (stream_ != nullptr) stream_->Close();
-  stream_.reset();
+  for (auto* stream : {&stream_, &hedge_}) {
+    if (*stream != nullptr) (*stream)->Close();
+    stream->reset();
+  }
   ++stream_number_;
 }
 
@@ -181,6 +186,29 @@ void Holder::Renew() {
   unanswered_[++sequence_] = now;
   stream_->Send(calls::Received{calls::RenewalRequest{sequence_, {session_}}});
   next_renewal_ = now + lease_.RenewalInterval() / (unanswered_.size() > 1 ? 2 : 1);
+  if (world_.plan.hedges && !first_on_stream_ && world_.random.OneIn(4)) Hedge();
+}
+
+// The same renewal at another replica, and whichever answers first counts.
+void Holder::Hedge() {
+  if (hedge_ != nullptr) hedge_->Close();
+  const int other =
+      static_cast<int>(world_.random.Below(static_cast<uint64_t>(world_.plan.replicas)));
+  world_.Say("{} renews at r{}, too", NameOf(session_), other);
+  hedge_ = std::make_shared<KeepAliveStream>(
+      network_, other, [&world = world_] { return ProbedKeepAlive(world); },
+      std::vector<engine::Watch>(),
+      [this, number = stream_number_,
+       sequence = sequence_](const calls::KeepAliveMessage& message) {
+        Do([this, number, sequence, message] {
+          const auto* renewal = std::get_if<calls::Renewal>(&message);
+          const bool counts = holding_ && number == stream_number_ && sequence == sequence_;
+          if (counts && renewal != nullptr) OnRenewal(*renewal, true);
+        });
+      },
+      [] {});
+  hedge_->Open();
+  hedge_->Send(calls::Received{calls::RenewalRequest{sequence_, {session_}}});
 }
 
 void Holder::Write() {
@@ -197,13 +225,13 @@ void Holder::Write() {
 }
 
 void Holder::OnMessage(const calls::KeepAliveMessage& message) {
-  if (!Believes(lease_)) return Lose("its lease is over");
+  if (!Believes(lease_) && !suspends_) return Lose("its lease is over");
   if (std::holds_alternative<calls::SessionOver>(message)) return Lose("its session has ended");
   if (const auto* notice = std::get_if<calls::SeatNotice>(&message)) return OnNotice(**notice);
-  OnRenewal(std::get<calls::Renewal>(message));
+  OnRenewal(std::get<calls::Renewal>(message), std::exchange(first_on_stream_, false));
 }
 
-void Holder::OnRenewal(const calls::Renewal& renewal) {
+void Holder::OnRenewal(const calls::Renewal& renewal, bool first) {
   const auto sent = unanswered_.find(renewal.sequence);
   if (sent == unanswered_.end()) return;
   const Time sent_at = world_.mutation.lease_from_reply ? Now() : sent->second;
@@ -213,7 +241,6 @@ void Holder::OnRenewal(const calls::Renewal& renewal) {
   const auto mine = std::ranges::find_if(session.seats, [&](const Leadership& seat) {
     return seat.election == election_ && seat.term == term_;
   });
-  const bool first = std::exchange(first_on_stream_, false);
   if (first && mine == session.seats.end()) return Lose("the seat is not its own");
   lease_.Renewed(sent_at, session.session->lease_ttl);
   next_renewal_ = sent_at + lease_.RenewalInterval();

@@ -16,6 +16,7 @@ class Holder final : public Client {
 
   void Start() override { Rest(); }
   [[nodiscard]] std::optional<Term> BelievedTerm(const ElectionName& election) const override;
+  [[nodiscard]] bool Holds() const override { return holding_ && confirmed_; }
 
  private:
   void Rest();
@@ -29,9 +30,10 @@ class Holder final : public Client {
   void CloseStream();
   void ReopenLater();
   void Renew();
+  void Hedge();
   void Write();
   void OnMessage(const calls::KeepAliveMessage& message);
-  void OnRenewal(const calls::Renewal& renewal);
+  void OnRenewal(const calls::Renewal& renewal, bool first);
   void OnNotice(const Event& notice);
   void MakeWay(const std::string& successor);
   void Lose(const std::string& why);
@@ -48,11 +50,15 @@ class Holder final : public Client {
   bool holding_ = false;
   bool confirmed_ = false;
   bool obeys_ = false;  // makes way when it is asked to
+  // When its lease is over it waits, as the libraries do until they have said that it is lost, and
+  // goes on in the same term once a renewal is answered.
+  bool suspends_ = false;
   Term term_;
   Lease lease_;
   std::shared_ptr<KeepAliveStream> stream_;
   uint64_t stream_number_ = 0;
   bool first_on_stream_ = false;
+  std::shared_ptr<KeepAliveStream> hedge_;  // for one renewal
   uint64_t sequence_ = 0;
   std::map<uint64_t, Time> unanswered_;
   Time next_renewal_{};

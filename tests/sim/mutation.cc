@@ -360,6 +360,61 @@ void ForgetNumbers(const TransactionState&, TransactionState& transaction, const
   transaction.origin_min = 0;
 }
 
+// --- Of homes ---
+
+HomeRow RowOf(Store& store, HomeId home) {
+  return store.Beat({.home = home})->own.value_or(HomeRow{});
+}
+
+Result<BeatReport> IgnoreDepartures(Store& store, const BeatOrder& order) {
+  BeatOrder blind = order;
+  blind.departures = RowOf(store, order.home).departures;
+  return store.Beat(blind);
+}
+
+Result<BeatReport> IgnoreRefusal(Store& store, const BeatOrder& order) {
+  auto report = store.Beat(order);
+  if (report) report->beaten = true;
+  return report;
+}
+
+// Any number but the acknowledged one seems to come from an older state of the database.
+Result<BeatReport> ForgetDoubt(Store& store, const BeatOrder& order) {
+  if (RowOf(store, order.home).beat == order.acknowledged) return store.Beat(order);
+  auto report = store.Beat({.home = order.home, .due_max = order.due_max});
+  if (report && report->own && !report->own->dead) report->own->beat = order.acknowledged - 1;
+  return report;
+}
+
+Result<BeatReport> HideBeats(Store& store, const BeatOrder& order) {
+  auto report = store.Beat(order);
+  if (report) {
+    for (HomeRow& row : report->living) row.beat = 0;
+  }
+  return report;
+}
+
+Result<bool> DeclareAnyDead(Store& store, HomeId home, uint64_t /*beat*/) {
+  return store.DeclareDead(home, RowOf(store, home).beat);
+}
+
+void LoseDepartures(const TransactionState&, TransactionState& transaction, const World&) {
+  transaction.departures.clear();
+}
+
+// It is answered as moved.
+void StayAtHome(const TransactionState& before, TransactionState& transaction, const World&) {
+  for (auto& [id, session] : transaction.sessions) {
+    const auto old = before.sessions.find(id);
+    if (old != before.sessions.end() && old->second.home != session.home) session = old->second;
+  }
+}
+
+void EndAtAnyMoves(TransactionState& transaction, const Session& session) {
+  EndSilent(transaction, session.id, transaction.sessions.at(session.id).moves);
+  EndIfUnchanged(transaction, session);
+}
+
 std::vector<Mutation> MakeMutations() {
   std::vector<Mutation> all;
   const auto add = [&](std::string name, std::string shows_as, std::string what) -> Mutation& {
@@ -505,10 +560,58 @@ std::vector<Mutation> MakeMutations() {
       .believes_unconfirmed = true;
   add("no-fence", "wrote in term", "a resource takes writes of older terms")
       .resource_without_fence = true;
+  const auto add_with_homes = [&](std::string name, std::string shows_as,
+                                  std::string what) -> Mutation& {
+    Mutation& added = add(std::move(name), std::move(shows_as), std::move(what));
+    added.with_homes = true;
+    return added;
+  };
+  add_with_homes("ignore-departures", "expired while its client believes",
+                 "a beat does not compare departures")
+      .beat = IgnoreDepartures;
+  add_with_homes("lose-departure", "expired while its client believes",
+                 "a home is not told that a session has left it")
+      .after_law = LoseDepartures;
+  add_with_homes("misread-departures", "expired while its client believes",
+                 "departures are read, and the sessions kept")
+      .after_departures = [](std::vector<NumberedDeparture>& departures) {
+    for (NumberedDeparture& it : departures) it.moves = 0;
+  };
+  add_with_homes("beat-though-refused", "no order's record", "a refused beat counts").beat =
+      IgnoreRefusal;
+  add_with_homes("lost-beat-is-lost-commit", "no order's record",
+                 "a lost reply to a beat is taken for a database that went back")
+      .beat = ForgetDoubt;
+  add_with_homes("hide-beats", "was not elected", "other homes seem to stand still").beat =
+      HideBeats;
+  add_with_homes("declare-any-dead", "though it has beaten since",
+                 "a home is declared dead that has beaten since")
+      .declare_dead = DeclareAnyDead;
+  add_with_homes("end-orphans-at-once", "expired while its client believes",
+                 "orphans are ended without waiting for a lease")
+      .ends_orphans_at_once = true;
+  add_with_homes("end-at-any-moves", "expired while its client believes",
+                 "an end does not compare moves")
+      .late_end = EndAtAnyMoves;
+  add_with_homes("no-witness", "came to a dead home", "a dead home opens sessions")
+      .without_witness = true;
+  add_with_homes("adopt-in-place", "expired while its client believes",
+                 "an adoption does not move the row")
+      .after_law = StayAtHome;
+  add_with_homes("adopt-the-ended", "came back", "a session that has ended is adopted").before_law =
+      RenewTheEnded;
+  add_with_homes("never-sweep", "was not elected", "nobody looks for sessions that are in doubt")
+      .never_sweeps = true;
   return all;
 }
 
 }  // namespace
+
+// Of its two ways, only one can apply: an orphan's home is another one.
+void EndIfUnchanged(TransactionState& transaction, const Session& session) {
+  EndSilent(transaction, session.id, session.moves);
+  if (session.home != transaction.home) EndOrphan(transaction, session.id, session.home);
+}
 
 const Mutation& NoMutation() {
   static const Mutation none;

@@ -12,6 +12,9 @@ namespace tenure::sim {
 
 struct World;
 
+// As the law has it.
+void EndIfUnchanged(TransactionState& transaction, const Session& session);
+
 struct Mutation {
   std::string name;      // for the command line
   std::string what;      // in a sentence
@@ -29,6 +32,18 @@ struct Mutation {
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;
   std::function<void(std::vector<SessionId>&)> after_unended;
+
+  // Of homes. Such a mistake is looked for with plans that have them.
+  bool with_homes = false;
+  std::function<Result<BeatReport>(Store&, const BeatOrder&)> beat;
+  std::function<Result<bool>(Store&, HomeId, uint64_t beat)> declare_dead;
+  std::function<void(std::vector<NumberedDeparture>&)> after_departures;
+  // How the end of a silent session or of an orphan is decided that comes late.
+  std::function<void(TransactionState&, const Session&)> late_end = EndIfUnchanged;
+  bool without_witness = false;  // of transactions that are not numbered
+  bool never_sweeps = false;
+  bool ends_orphans_at_once = false;
+
   bool answers_before_commit = false;  // and then some transactions are rolled back
 
   bool orders_ignore_term = false;  // of the operators' service

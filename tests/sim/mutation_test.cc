@@ -22,7 +22,8 @@ TEST_P(MutationTest, EveryMutationIsCaught) {
 
   std::set<std::string> others;
   for (uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
-    const Outcome outcome = Simulate(PlanFor(seed), mutation);
+    const Plan plan = mutation.with_homes ? PlanWithHomesFor(seed) : PlanFor(seed);
+    const Outcome outcome = Simulate(plan, mutation);
     if (!outcome.violation) continue;
     if (outcome.violation->find(mutation.shows_as) == std::string::npos) {
       others.insert(*outcome.violation);  // an error may have more than one consequence

@@ -9,12 +9,13 @@ void Network::Spread(int from, PartitionOffset at) {
     if (replica->number() == from) continue;
     const auto there = Transit();
     if (!there) continue;
-    world_.After(*there, [&other = *replica, at] {
+    const auto arrive = [&other = *replica, at] {
       if (!other.up()) return;
       PartitionOffsets offsets{};
       offsets.at(static_cast<size_t>(at.partition)) = at.offset;
       other.Enter([&](engine::Engine& engine) { engine.Nudged(offsets); });
-    });
+    };
+    world_.After(*there, [&other = *replica, arrive] { other.Arrive(arrive); });
   }
 }
 

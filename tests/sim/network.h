@@ -101,7 +101,7 @@ std::shared_ptr<Call> Network::Send(int to, Serve<T> serve, Respond<T> done) {
     broken();
     return call;
   }
-  world_.After(*there, [this, to, call, serve = std::move(serve), answer, broken] {
+  const auto arrive = [this, to, call, serve = std::move(serve), answer, broken] {
     Replica& replica = At(to);
     if (!replica.up()) return broken();
     replica.Enter([&](engine::Engine&) {
@@ -115,17 +115,19 @@ std::shared_ptr<Call> Network::Send(int to, Serve<T> serve, Respond<T> done) {
       });
       if (!cancel) return;
       auto cancel_here = [this, to, incarnation = replica.incarnation(), cancel] {
-        Replica& same = At(to);
-        if (same.up() && same.incarnation() == incarnation) {
-          same.Enter([&](engine::Engine&) { cancel(); });
-        }
+        At(to).Arrive([&same = At(to), incarnation, cancel] {
+          if (same.up() && same.incarnation() == incarnation) {
+            same.Enter([&](engine::Engine&) { cancel(); });
+          }
+        });
       };
       if (call->over) return cancel_here();  // the client has gone while the request was on its way
       call->cancel = [this, cancel_here] {
         world_.After(Transit().value_or(TimeToNotice()), cancel_here);
       };
     });
-  });
+  };
+  world_.After(*there, [this, to, arrive] { At(to).Arrive(arrive); });
   return call;
 }
 

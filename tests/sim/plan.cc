@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/sim/random.h"
 
 namespace tenure::sim {
@@ -21,12 +23,47 @@ void PlanBlackouts(Plan& plan, Random& random) {
   plan.steps_forward = false;
 }
 
+// Outages of many leases. A lease is longer than a client may take to notice that its connection is
+// broken.
+Plan OnlyBlackouts(Plan plan, Random& random) {
+  plan.kills_every = plan.shutdowns_every = plan.outages_every = plan.stalls_every =
+      plan.steps_every = plan.pauses_every = Duration(0);
+  plan.store_kills = plan.store_failures = plan.store_lost_replies = plan.store_failed_commits = 0;
+  plan.lost_messages = plan.slow_messages = 0;
+  plan.steps_forward = false;
+  plan.drift_max = std::min<int64_t>(plan.drift_max, 50'000);
+  plan.lease_ttl = random.Between(3500ms, 6s);
+  plan.blackouts_every = random.Between(3s, 8s);
+  plan.suspends = true;
+  plan.operators = 0;
+  plan.rounds = static_cast<int>(random.Between(1, 2));
+  plan.trouble = random.Between(20s, 60s);
+  return plan;
+}
+
 }  // namespace
 
 Plan PlanWithHomesFor(uint64_t seed) {
   Plan plan = PlanFor(seed);
   plan.homes = true;
-  plan.incumbent_wait = 0s;  // an outage costs nobody a seat
+  plan.incumbent_wait = 0s;       // an outage costs nobody a seat
+  Random random(seed ^ 0x803e5);  // PlanFor draws the same numbers as ever
+  const auto sometimes = [&](Duration least, Duration most) {
+    return random.OneIn(2) ? random.Between(least, most) : Duration(0);
+  };
+  plan.hedges = random.OneIn(2);
+  plan.suspends = random.OneIn(2);
+  if (random.OneIn(6)) return OnlyBlackouts(plan, random);
+  plan.freezes_every = sometimes(2s, 8s);
+  plan.isolations_every = sometimes(4s, 12s);
+  plan.late_writes = random.OneIn(2) ? random.Between(5'000, 100'000) : 0;
+  if (random.OneIn(2)) plan.trouble = random.Between(8s, 20s);
+  if (random.OneIn(4)) plan.lease_ttl = random.Between(4s, 10s);  // longer than a beat is good
+  if (random.OneIn(4)) {
+    plan.steps_by_hours = plan.steps_forward = true;
+    plan.steps_every = random.Between(2s, 10s);
+    plan.operators = 0;  // their delays would last for hours, too
+  }
   return plan;
 }
 
@@ -84,6 +121,11 @@ std::string Describe(const Plan& plan) {
   const auto seconds = [](Duration duration) {
     return static_cast<double>(duration.count()) / 1e6;
   };
+  const std::string homes = fmt::format(
+      "; homes: freezes {:.1f}, isolations {:.1f}, {} writes per million are late{}{}{}",
+      seconds(plan.freezes_every), seconds(plan.isolations_every), plan.late_writes,
+      plan.hedges ? ", hedged renewals" : "", plan.suspends ? ", suspended holders" : "",
+      plan.steps_by_hours ? ", clock steps of hours" : "");
   return fmt::format(
       "seed {}: {} replicas, {} elections, {}{} holders, {} pollers, {} takers of sets, {} "
       "operators "
@@ -95,7 +137,7 @@ std::string Describe(const Plan& plan) {
       "outages {:.1f}, "
       "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}, blackouts {:.1f} "
       "(incumbents are waited for {:.3f} s); drift {} per "
-      "million{}{}{}{}{}{}{}",
+      "million{}{}{}{}{}{}{}{}",
       plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
       plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
       seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
@@ -108,7 +150,8 @@ std::string Describe(const Plan& plan) {
       seconds(plan.incumbent_wait), plan.drift_max, plan.stale_heads ? ", stale heads" : "",
       plan.decided_twice ? ", decided twice" : "", plan.forgetful ? ", forgetful" : "",
       plan.purges ? ", purges" : "", plan.reluctant ? ", negative priorities" : "",
-      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "");
+      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "",
+      plan.homes ? homes : "");
 }
 
 }  // namespace tenure::sim

@@ -55,7 +55,15 @@ struct Plan {
   bool decided_twice = false;
   bool forgetful = false;  // replicas remember less than they could
   bool purges = false;     // operators remove what nobody uses
-  bool homes = false;      // replicas are the homes of sessions
+
+  // The next ones only with homes.
+  bool homes = false;            // replicas are the homes of sessions
+  Duration freezes_every{0};     // a replica's process is stopped, and goes on
+  Duration isolations_every{0};  // one replica cannot reach the database until it is declared dead
+  int64_t late_writes = 0;       // that fail and are made later, in millionths
+  bool hedges = false;           // holders renew at two replicas
+  bool suspends = false;         // some holders go on in the same term when a renewal is answered
+  bool steps_by_hours = false;
 
   bool reluctant = false;       // some candidacies have a negative priority
   bool twins = false;           // two holders have the same candidate's name, and supersede
@@ -65,10 +73,16 @@ struct Plan {
   [[nodiscard]] Duration LeaseMax() const { return names_previous ? 2 * lease_ttl : lease_ttl; }
   // Whether all replicas know each blackout, and nothing else that looks like one.
   [[nodiscard]] bool BlackoutsAreClear() const {
-    const Duration disturbed =
-        kills_every + shutdowns_every + outages_every + stalls_every + steps_every;
+    const Duration disturbed = kills_every + shutdowns_every + outages_every + stalls_every +
+                               steps_every + freezes_every + isolations_every;
     return disturbed == Duration(0) &&
-           store_kills + store_failures + store_failed_commits + store_lost_replies == 0;
+           store_kills + store_failures + store_failed_commits + store_lost_replies + late_writes ==
+               0;
+  }
+  // Whether nothing but blackouts keeps holders from a replica, and replicas from the database.
+  [[nodiscard]] bool OnlyBlackouts() const {
+    return homes && BlackoutsAreClear() && pauses_every == Duration(0) &&
+           lost_messages + slow_messages == 0;
   }
   // Whether no replica is ever started again.
   [[nodiscard]] bool ReplicasLiveOn() const {

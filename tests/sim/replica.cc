@@ -112,6 +112,26 @@ void Replica::Kill(const std::string& why) {
   listener_.reset();
   residents.clear();
   process_.reset();
+  Thaw();
+}
+
+void Replica::Freeze() {
+  if (process_ == nullptr || std::exchange(frozen_, true)) return;
+  world_.Say("r{} is stopped", number_);
+}
+
+void Replica::Thaw() {
+  if (!std::exchange(frozen_, false)) return;
+  if (process_ != nullptr) {
+    world_.Say("r{} goes on", number_);
+    process_->scheduler.SetNow(world_.Now());
+  }
+  for (const auto& arrival : std::exchange(arrivals_, {})) arrival();
+}
+
+void Replica::Arrive(std::function<void()> arrival) {
+  if (frozen_) return arrivals_.push_back(std::move(arrival));
+  arrival();
 }
 
 void Replica::RunOne() {

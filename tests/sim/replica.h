@@ -83,6 +83,13 @@ class Replica {
     if (process_) process_->scheduler.Release(work);
   }
 
+  // The process is stopped (SIGSTOP), and its clock goes on.
+  void Freeze();
+  void Thaw();
+  [[nodiscard]] bool frozen() const { return frozen_; }
+  // Something arrives here. In a process that is stopped it waits.
+  void Arrive(std::function<void()> arrival);
+
   // REQUIRES: up().
   void TakeIn(const std::shared_ptr<Resident>& resident) {
     process_->residents.emplace(++residents_, resident);
@@ -123,6 +130,8 @@ class Replica {
   uint64_t residents_ = 0;
   std::unique_ptr<Process> process_;
   std::shared_ptr<Listener> listener_;
+  bool frozen_ = false;
+  std::vector<std::function<void()>> arrivals_;  // while it is frozen
 };
 
 }  // namespace tenure::sim

@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
     std::cerr << "sim: unknown mutation '" << mutation_name << "'; see tests/sim/mutation.cc\n";
     return EXIT_FAILURE;
   }
+  homes |= mutation->with_homes;
   return one->count() > 0 ? RunOne(seed, homes, *mutation, trace)
                           : RunMany(from, seeds, homes, *mutation);
 }

@@ -45,7 +45,7 @@ class Simulation {
       world_.elections.push_back({"election-" + std::to_string(i)});
     }
     for (int i = 0; i < plan.replicas; ++i) {
-      replicas_.push_back(std::make_unique<Replica>(world_, auditor_, audited_, i));
+      replicas_.push_back(std::make_unique<Replica>(world_, auditor_, late_, i));
       replicas_.back()->WhenCommitted([this, i](PartitionOffset at) { network_.Spread(i, at); });
     }
     world_.all_is_told = [this] {
@@ -86,8 +86,9 @@ class Simulation {
     }
     CheckAllRetired();
     // What was left behind by those who vanished. Leases that no replica has moved along when the
-    // clock was set back last longer by so much.
-    const Duration missed = world_.plan.ReplicasLiveOn() ? Duration(0) : trouble_.clock_went_back();
+    // clock was set back last longer by so much; with homes, no clock judges them.
+    const bool none_missed = world_.plan.homes || world_.plan.ReplicasLiveOn();
+    const Duration missed = none_missed ? Duration(0) : trouble_.clock_went_back();
     RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + SettlingTime() + missed);
     CheckTheEnd();
     return Result();
@@ -114,7 +115,7 @@ class Simulation {
   bool Step(engine::SteadyTime end) {
     std::vector<Replica*> all = {nullptr};  // the world's own process
     for (const auto& replica : replicas_) {
-      if (replica->scheduler() != nullptr) all.push_back(replica.get());
+      if (replica->scheduler() != nullptr && !replica->frozen()) all.push_back(replica.get());
     }
     const auto scheduler_of = [this](Replica* replica) {
       return replica == nullptr ? &world_.scheduler : replica->scheduler();
@@ -175,6 +176,12 @@ class Simulation {
     return client.session() == session && client.BelievedTerm(election) == term;
   }
 
+  bool IsHeld(const SessionId& session) const {
+    const auto number = static_cast<size_t>(session.bytes[0]);
+    return number < clients_.size() && clients_[number]->session() == session &&
+           clients_[number]->Holds();
+  }
+
   void AuditNowAndThen() {
     auditor_.AuditAll();
     world_.After(kAuditEvery, [this] { AuditNowAndThen(); });
@@ -185,7 +192,7 @@ class Simulation {
     world_.After(world_.random.Between(50ms, 500ms), [this] {
       Replica& replica = *replicas_[world_.random.Below(replicas_.size())];
       const ElectionName name = world_.elections[world_.random.Below(world_.elections.size())];
-      if (replica.up()) Ask(replica, name);
+      if (replica.up() && !replica.frozen()) Ask(replica, name);
       AskNowAndThen();
     });
   }
@@ -343,8 +350,10 @@ class Simulation {
   Auditor auditor_{world_, *truth_,
                    [this](const ElectionName& election, const SessionId& session, Term term) {
                      return Believed(election, session, term);
-                   }};
+                   },
+                   [this](const SessionId& session) { return IsHeld(session); }};
   AuditedStore audited_{mutant_, world_, auditor_};
+  LateStore late_{audited_, world_};
   Replicas replicas_;
   Network network_{world_, replicas_};
   Resource resource_{world_, auditor_};

@@ -7,6 +7,9 @@
 #include "tests/sim/auditor.h"
 
 namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 // The head of a queue as a store would have read it just before the first in it died: the
@@ -41,6 +44,21 @@ Result<Committed> AuditedStore::Transact(const LockSet& locks, const CommitRules
   return committed;
 }
 
+Result<size_t> AuditedStore::ForgetSessions(Duration age, size_t limit) {
+  auto forgotten = next_.ForgetSessions(age, limit);
+  if (forgotten && *forgotten > 0) auditor_.OnForgotten();
+  return forgotten;
+}
+
+Result<bool> AuditedStore::DeclareDead(HomeId home, uint64_t beat) {
+  const auto before = auditor_.FindHome(home);
+  auto dead = next_.DeclareDead(home, beat);
+  if (dead && *dead && before && !before->dead && before->beat != beat) {
+    world_.Violate("home {} was declared dead though it has beaten since", home.value);
+  }
+  return dead;
+}
+
 Result<Committed> MutantStore::Transact(const LockSet& locks, const CommitRules& rules,
                                         const Decide& decide) {
   const Mutation& mutation = world_.mutation;
@@ -51,6 +69,8 @@ Result<Committed> MutantStore::Transact(const LockSet& locks, const CommitRules&
       !locks.elections.empty() && std::ranges::all_of(locks.elections, [](const auto& election) {
         return election.second.sessions.empty();
       });
+  CommitRules kept = rules;
+  if (mutation.without_witness && kept.witness && !kept.witness->number) kept.witness.reset();
   LockSet changed = locks;
   if (mutation.before_load) mutation.before_load(changed, world_);
   TransactionState decided;  // answered, whatever was saved
@@ -62,8 +82,8 @@ Result<Committed> MutantStore::Transact(const LockSet& locks, const CommitRules&
     if (mutation.after_law) mutation.after_law(before, transaction, world_);
   };
   const bool unchecked = mutation.unchecked && rules.remembered != nullptr;
-  auto committed = unchecked ? TransactUnchecked(changed, rules, wrongly)
-                             : next_.Transact(changed, rules, wrongly);
+  auto committed = unchecked ? TransactUnchecked(changed, kept, wrongly)
+                             : next_.Transact(changed, kept, wrongly);
   if (committed) committed->transaction = std::move(decided);
   return committed;
 }
@@ -137,6 +157,96 @@ Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionI
   auto places = next_.FindPlaces(sessions);
   if (places && world_.mutation.after_places) world_.mutation.after_places(*places);
   return places;
+}
+
+Result<BeatReport> MutantStore::Beat(const BeatOrder& order) {
+  const auto& beat = world_.mutation.beat;
+  return beat ? beat(next_, order) : next_.Beat(order);
+}
+
+Result<std::vector<NumberedDeparture>> MutantStore::ReadDepartures(HomeId home, uint64_t after,
+                                                                   size_t limit) {
+  auto departures = next_.ReadDepartures(home, after, limit);
+  if (departures && world_.mutation.after_departures) {
+    world_.mutation.after_departures(*departures);
+  }
+  return departures;
+}
+
+Result<bool> MutantStore::DeclareDead(HomeId home, uint64_t beat) {
+  const auto& declare = world_.mutation.declare_dead;
+  return declare ? declare(next_, home, beat) : next_.DeclareDead(home, beat);
+}
+
+Result<std::vector<Session>> MutantStore::ListKept(HomeId home, const SessionId& after,
+                                                   size_t limit) {
+  auto kept = next_.ListKept(home, after, limit);
+  if (kept && world_.mutation.never_sweeps) kept->clear();
+  return kept;
+}
+
+Result<std::vector<SessionId>> MutantStore::ListOrphans(HomeId home, Duration lease_max,
+                                                        size_t limit) {
+  const Duration most = world_.mutation.ends_orphans_at_once ? Duration(1h) : lease_max;
+  return next_.ListOrphans(home, most, limit);
+}
+
+// --- Late ---
+
+bool LateStore::IsLate() {
+  const int64_t late = world_.plan.late_writes;
+  return late > 0 && !world_.healed && world_.random.Chance(late);
+}
+
+// For a while: what is tried again is late, too.
+bool LateStore::EndsAreLate() {
+  if (world_.healed || world_.Now() < ends_late_until_) return !world_.healed;
+  if (!IsLate()) return false;
+  ends_late_until_ = world_.Now() + world_.random.Between(1ms, 6s);
+  return true;
+}
+
+Error LateStore::Later(std::function<void()> write) {
+  world_.After(world_.random.Between(1ms, 6s), std::move(write));
+  return {Reason::kStoreUnavailable, "planted: the write is late"};
+}
+
+// Ends of sessions, by their homes or as orphans.
+Result<Committed> LateStore::Transact(const LockSet& locks, const CommitRules& rules,
+                                      const Decide& decide) {
+  const bool may_end = rules.witness && !rules.witness->number && locks.elections.empty();
+  if (!may_end || !EndsAreLate()) return next_.Transact(locks, rules, decide);
+  std::vector<Session> ends;
+  CommitRules late = rules;
+  late.remembered = nullptr;
+  const auto decided = next_.Transact(locks, late, [&](TransactionState& transaction) {
+    TransactionState copy = transaction;
+    decide(copy);
+    for (const SessionId& id : copy.ended) {
+      if (copy.sessions.at(id).ended == Cause::kExpired) ends.push_back(copy.sessions.at(id));
+    }
+  });
+  if (!decided || ends.empty()) return next_.Transact(locks, rules, decide);
+  return tl::unexpected(Later([this, locks, late, ends] {
+    (void)next_.Transact(locks, late, [&](TransactionState& transaction) {
+      transaction.home = late.witness->home;
+      for (const Session& end : ends) {
+        world_.Say("an end of {} comes late", NameOf(end.id));
+        world_.mutation.late_end(transaction, end);
+      }
+    });
+  }));
+}
+
+Result<BeatReport> LateStore::Beat(const BeatOrder& order) {
+  if (!IsLate()) return next_.Beat(order);
+  return tl::unexpected(Later([this, order] { (void)next_.Beat(order); }));
+}
+
+Result<bool> LateStore::DeclareDead(HomeId home, uint64_t beat) {
+  const bool may_be_late = world_.plan.late_writes > 0 && !world_.healed;
+  if (!may_be_late || !world_.random.OneIn(3)) return next_.DeclareDead(home, beat);
+  return tl::unexpected(Later([this, home, beat] { (void)next_.DeclareDead(home, beat); }));
 }
 
 Result<Committed> QuirkyStore::Transact(const LockSet& locks, const CommitRules& rules,

@@ -35,19 +35,23 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
   // Once, before anything else.
   void Open() {
     SendThere([this] {
-      Replica& replica = network_.At(to_);
-      if (!replica.up()) return Break();
-      incarnation_ = replica.incarnation();
-      replica.Enter([&](engine::Engine& engine) { Arrive(replica, engine); });
+      network_.At(to_).Arrive([self = this->shared_from_this()] {
+        Replica& replica = self->network_.At(self->to_);
+        if (self->over_) return;
+        if (!replica.up()) return self->Break();
+        self->incarnation_ = replica.incarnation();
+        replica.Enter([&](engine::Engine& engine) { self->Arrive(replica, engine); });
+      });
     });
   }
   void Send(Event request) {
     SendThere([this, request = std::move(request)] {
-      const bool there = EnterReplica([&](Serving&) {
-        requests_.push_back(request);
-        Read();
-      });
-      if (!there) Break();
+      EnterReplica(
+          [this, request](Serving&) {
+            requests_.push_back(request);
+            Read();
+          },
+          [this] { Break(); });
     });
   }
   void Close() {
@@ -102,16 +106,20 @@ class Stream : public std::enable_shared_from_this<Stream<Machine, Message>> {
     served->Happened(std::move(request));
   }
 
-  // False if it is served there no more.
-  bool EnterReplica(const std::function<void(Serving&)>& work) {
-    Replica& replica = network_.At(to_);
-    const auto served = served_.lock();
-    const bool there = replica.up() && replica.incarnation() == incarnation_ && served != nullptr;
-    if (there) replica.Enter([&](engine::Engine&) { work(*served); });
-    return there;
+  // `otherwise`: if it is no longer served there.
+  void EnterReplica(std::function<void(Serving&)> work, std::function<void()> otherwise) {
+    network_.At(to_).Arrive([self = this->shared_from_this(), work = std::move(work),
+                             otherwise = std::move(otherwise)] {
+      Replica& replica = self->network_.At(self->to_);
+      const auto served = self->served_.lock();
+      const bool there =
+          replica.up() && replica.incarnation() == self->incarnation_ && served != nullptr;
+      if (!there) return otherwise();
+      replica.Enter([&](engine::Engine&) { work(*served); });
+    });
   }
   void CloseInReplica() {
-    EnterReplica([](Serving& served) { served.Happened(calls::Cancelled{}); });
+    EnterReplica([](Serving& served) { served.Happened(calls::Cancelled{}); }, [] {});
   }
 
   // --- Between ---

@@ -14,7 +14,7 @@ void Trouble::Begin() {
   Every(plan.kills_every, [this] { AnyReplica().Kill("from outside"); });
   Every(plan.shutdowns_every, [this] {
     Replica& replica = AnyReplica();
-    if (!replica.up()) return;
+    if (!replica.up() || replica.frozen()) return;
     replica.Drain();
     world_.After(world_.random.Between(0ms, 2s), [&replica, incarnation = replica.incarnation()] {
       if (replica.incarnation() == incarnation) replica.Kill("it is shut down");
@@ -52,6 +52,24 @@ void Trouble::Begin() {
   });
   Every(plan.steps_every, [this] { StepClock(); });
   Every(plan.blackouts_every, [this] { BlackOut(); });
+  // With homes: a beat is good for about 3 s.
+  Every(plan.freezes_every, [this] {
+    Replica& replica = AnyReplica();
+    if (!replica.up() || replica.frozen()) return;
+    replica.Freeze();
+    world_.After(world_.random.Between(10ms, world_.random.OneIn(2) ? 1s : 9s),
+                 [&replica] { replica.Thaw(); });
+  });
+  Every(plan.isolations_every, [this] {
+    Replica& replica = AnyReplica();
+    world_.Say("r{} is isolated from the database", replica.number());
+    replica.CutOff();
+    world_.After(world_.random.Between(2500ms, 10s), [this, &replica] {
+      if (world_.InBlackout()) return;
+      world_.Say("r{} reaches the database again", replica.number());
+      replica.Heal();
+    });
+  });
 }
 
 void Trouble::End() {
@@ -59,6 +77,7 @@ void Trouble::End() {
   world_.healed = true;
   EndBlackout();
   for (const auto& replica : replicas_) {
+    replica->Thaw();
     if (replica->up() && replica->engine().hub().draining()) replica->Kill("it is shut down");
     replica->Heal();
     for (int work = 0; work < engine::kWorkKinds; ++work)
@@ -92,7 +111,9 @@ void Trouble::KeepReplicasUp() {
 void Trouble::StepClock() {
   const Duration lease = world_.plan.lease_ttl;
   const bool forward = world_.plan.steps_forward && world_.random.OneIn(2);
-  const Duration by = world_.random.Between(1ms, (world_.random.OneIn(3) ? 50 : 2) * lease);
+  const Duration most =
+      world_.plan.steps_by_hours ? Duration(5h) : (world_.random.OneIn(3) ? 50 : 2) * lease;
+  const Duration by = world_.random.Between(1ms, most);
   world_.Say("the database's clock is set {} by {} us", forward ? "forward" : "back", by.count());
   world_.latest_before_step = world_.LatestDbTime();
   world_.stepped += forward ? by : -by;
@@ -110,8 +131,9 @@ void Trouble::BlackOut() {
   for (const auto& replica : replicas_) replica->CutOff();
   // Often it is back when holders have just stopped believing, before their leases are over.
   const Duration lease = world_.plan.lease_ttl;
+  const int leases_max = world_.plan.homes ? 10 : 4;
   const Duration away = world_.random.OneIn(2) ? world_.random.Between(lease / 2, lease)
-                                               : world_.random.Between(lease, 4 * lease);
+                                               : world_.random.Between(lease, leases_max * lease);
   world_.After(away, [this, round = round_] {
     if (round == round_) EndBlackout();
   });
