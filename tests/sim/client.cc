@@ -89,7 +89,7 @@ void Client::MoveOn() {
 void Client::CheckGrant(const Leadership& leadership) {
   const auto granted = auditor_.GrantedTo(leadership.election, leadership.term);
   if (granted != session_ || leadership.leader.session != session_) {
-    world_.Violate("{} was told that it leads {} in term {}, which is not its own", name_,
+    world_.Violate("{} heard that it leads {} in term {}, which is not its own", name_,
                    leadership.election.bytes, leadership.term.value);
   }
 }

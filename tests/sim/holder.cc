@@ -296,7 +296,7 @@ void Holder::AskForNextTerm() {
     }
     const Leadership* elected = stood ? ElectedBy(*stood) : nullptr;
     if (elected != nullptr && elected->term <= term_) {
-      world_.Violate("{} was told that it leads {} in term {}, and no longer believes in it",
+      world_.Violate("{} heard that it leads {} in term {}, and no longer believes in it",
                      NameOf(session_), election_.bytes, elected->term.value);
     }
     if (elected != nullptr) return Hold(*elected);

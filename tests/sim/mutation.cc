@@ -570,7 +570,7 @@ std::vector<Mutation> MakeMutations() {
                  "a beat does not compare departures")
       .beat = IgnoreDepartures;
   add_with_homes("lose-departure", "expired while its client believes",
-                 "a home is not told that a session has left it")
+                 "a home does not hear that a session has left it")
       .after_law = LoseDepartures;
   add_with_homes("misread-departures", "expired while its client believes",
                  "departures are read, and the sessions kept")
