@@ -111,6 +111,8 @@ TEST_F(CheckTest, EachRightToEachTableIsMissed) {
       {"cool_downs", all},
       {"writers", all},
       {"replicas", all},
+      {"homes", all},
+      {"departed", unchanged},
       {"fences", {"SELECT", "UPDATE", "DELETE"}},
       {"origin", {"SELECT", "INSERT", "UPDATE"}},
       {"session_key", {"SELECT", "INSERT"}}};
