@@ -366,14 +366,6 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   return ResignAnswer{ResignOutcome::kNotStanding, {}};
 }
 
-void RemoveWithdrawn(TransactionState& transaction, ElectionState& state, const Withdraw& command) {
-  if (command.call_id == CallId{}) return;
-  const auto place = InQueue(state, command.session);
-  if (place != state.queue.end() && place->call_id == command.call_id) {
-    RemoveFromQueue(transaction, state, place);
-  }
-}
-
 Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
                       const Reconcile& command) {
   if (!command.session) return Done{};
@@ -452,11 +444,18 @@ LockSet LockSetOf(const std::vector<const Command*>& commands) {
   return locks;
 }
 
+void TakeBack(TransactionState& transaction, const Withdraw& command) {
+  if (command.call_id == CallId{}) return;
+  ElectionState& state = transaction.elections.at(command.election);
+  const auto place = InQueue(state, command.session);
+  if (place != state.queue.end() && place->call_id == command.call_id) {
+    RemoveFromQueue(transaction, state, place);
+  }
+}
+
 Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const Command& command) {
   // First, so that the seat is not granted to a candidate whose caller is gone.
-  const auto* withdraw = std::get_if<Withdraw>(&command);
-  if (withdraw != nullptr)
-    RemoveWithdrawn(transaction, transaction.elections.at(withdraw->election), *withdraw);
+  if (const auto* withdraw = std::get_if<Withdraw>(&command)) TakeBack(transaction, *withdraw);
   for (const ElectionName& name : ElectionsOf(command)) {
     ElectionState& state = transaction.elections.at(name);
     if (state.exists) ReconcileElection(transaction, state);

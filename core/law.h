@@ -192,6 +192,11 @@ using Answer = std::variant<CampaignAnswer, CampaignForAllAnswer, ProclaimAnswer
 // What commands need together to be decided.
 [[nodiscard]] LockSet LockSetOf(const std::vector<const Command*>& commands);
 
+// Takes the place of an abandoned call out of the queue, and decides nothing, unlike `Apply`. To be
+// done for all that a batch begins with before any of them is applied: then none of their
+// candidates is granted a seat. REQUIRES: what `Apply` requires.
+void TakeBack(TransactionState& transaction, const Withdraw& command);
+
 // REQUIRES: the state holds what the command needs, as far as it exists.
 // Errors: kSessionNotFound, kSessionEnded, and those named at each command in the proto.
 [[nodiscard]] Result<Answer> Apply(TransactionState& transaction, const Limits& limits,

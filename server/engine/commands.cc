@@ -32,8 +32,9 @@ bool IsBusy(const TransactionState& transaction, const Command& command) {
 
 // So that a seat is not granted to a candidate whose caller is gone. A call that is withdrawn has
 // been answered; a later call of the same session must be applied before, to keep the place.
+// Answers with how many the batch begins with.
 template <typename Pending>
-void MoveWithdrawalsForward(std::vector<Pending>& batch) {
+size_t MoveWithdrawalsForward(std::vector<Pending>& batch) {
   std::set<SessionId> campaigning;
   auto next = batch.begin();
   for (auto it = batch.begin(); it != batch.end(); ++it) {
@@ -45,6 +46,7 @@ void MoveWithdrawalsForward(std::vector<Pending>& batch) {
     std::rotate(next, it, std::next(it));
     ++next;
   }
+  return static_cast<size_t>(next - batch.begin());
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ void Commands::Enqueue(Pending pending) {
 std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
   std::erase_if(batch, [](const Pending& it) { return !it.IsWanted(); });
   if (batch.empty()) return nullptr;
-  MoveWithdrawalsForward(batch);
+  const size_t withdrawals = MoveWithdrawalsForward(batch);
   std::vector<const Command*> commands;
   for (const Pending& pending : batch) commands.push_back(&pending.command);
   metrics_.batch_commands.Observe(static_cast<double>(batch.size()));
@@ -101,6 +103,10 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
     answers.clear();
     traces.clear();
     unwanted.clear();
+    for (size_t i = 0; i < withdrawals; ++i) {
+      const auto& withdraw = std::get<Withdraw>(batch[i].command);
+      if (!transaction.busy.contains(withdraw.election)) TakeBack(transaction, withdraw);
+    }
     for (const Pending& pending : batch) {
       unwanted.push_back(!pending.IsWanted());
       const bool left_out = unwanted.back() || IsBusy(transaction, pending.command);

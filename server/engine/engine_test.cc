@@ -222,6 +222,27 @@ TEST_F(EngineTest, ASeatIsNotGrantedToACandidateThatWithdrawsInTheSameBatch) {
   EXPECT_THAT(a_.Read({"orders"}), IsLedBy("c", Term{2}));
 }
 
+// The first of them finds that the leader's session has ended.
+TEST_F(EngineTest, ASeatIsGrantedToNoneOfSeveralThatWithdrawInTheSameBatch) {
+  Campaign first = Stand("orders", "b");
+  Campaign second = Stand("orders", "c");
+  first.call_id = {5};
+  second.call_id = {6};
+  (void)a_.Do(Stand("orders", "a"));
+  (void)a_.Do(first);
+  (void)a_.Do(second);
+  (void)a_.Do(Stand("orders", "d"));
+  EXPECT_TRUE(world_.store().Transact({{}, {Id("a")}}, {}, [](TransactionState& transaction) {
+    EXPECT_TRUE(EndSession(transaction, Id("a"), Cause::kDeposed));
+  }));
+
+  a_.engine.Submit(Withdraw{{"orders"}, Id("c"), {6}}, Reply<Answer>());
+  a_.engine.Submit(Withdraw{{"orders"}, Id("b"), {5}}, Reply<Answer>());
+  a_.Run();
+
+  EXPECT_THAT(a_.Read({"orders"}), IsLedBy("d", Term{2}));
+}
+
 TEST_F(EngineTest, APlaceThatALaterCallOfTheSameBatchWantsIsKept) {
   Campaign waiting = Stand("orders", "b");
   waiting.call_id = {5};
