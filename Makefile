@@ -61,7 +61,7 @@ test: ## Build and run every test, including those on a private MariaDB (WITHOUT
 	$(BUILD_LIBRARY) tenure_package
 	@scripts/test.sh $(if $(WITHOUT),--label-exclude '^($(WITHOUT))$$')
 
-test-unit: ## Build and run the tests that need no server, 200 simulated seeds among them
+test-unit: ## Build and run the tests that need no server, 400 simulated seeds among them
 	@scripts/build.sh --with test unit_tests
 	@scripts/test.sh --label-regex '^(unit|sim)$$'
 

@@ -121,7 +121,6 @@ void Auditor::Audit(const LockSet& locks, const std::set<ElectionName>& may_be_v
 
 void Auditor::AuditSession(const Session* before, const Session& after) {
   const std::string name = NameOf(after.id);
-  const DbTime now = world_.DbNow();
   if (before == nullptr) {
     world_.Say("   session {} of {} opened", name, after.candidate);
     CheckHome(after);
@@ -134,26 +133,14 @@ void Auditor::AuditSession(const Session* before, const Session& after) {
     if (after.ended != before->ended) {
       world_.Violate("session {} had ended ({}) and came back", name, CauseName(before->ended));
     }
-    if (after.expires_at != before->expires_at || after.moves != before->moves) {
+    if (after.moves != before->moves) {
       world_.Violate("session {} had ended and was renewed", name);
     }
     return;
   }
   AuditHome(*before, after);
-  const bool by_clock = !after.HasHome();
-  const bool prolonged = by_clock && after.expires_at > before->expires_at;
-  // Once the clock was set, the row does not show whether a lease is over.
-  if (prolonged && now >= before->expires_at && !world_.clock_was_set) {
-    world_.Violate("session {} was renewed after its lease was over", name);
-  }
-  if (by_clock && after.expires_at < std::min(before->expires_at, now + before->lease_ttl)) {
-    world_.Violate("the lease of session {} was made shorter than it was promised", name);
-  }
   if (after.candidate != before->candidate || after.lease_ttl != before->lease_ttl) {
     world_.Violate("session {} became another's", name);
-  }
-  if (by_clock && after.ended == Cause::kExpired && now < before->expires_at) {
-    world_.Violate("session {} expired before its time", name);
   }
   if (after.ended == Cause::kSessionClosed && !world_.asked.closed.contains(after.id)) {
     world_.Violate("session {} was closed, which nobody asked for", name);
@@ -172,21 +159,20 @@ std::optional<HomeRow> Auditor::FindHome(HomeId home) const {
 }
 
 void Auditor::CheckHome(const Session& session) const {
-  if (!session.HasHome()) return;
   const auto home = FindHome(session.home);
   if (!home || home->dead) world_.Violate("session {} came to a dead home", NameOf(session.id));
 }
 
 void Auditor::AuditHome(const Session& before, const Session& after) {
   const std::string name = NameOf(after.id);
-  const bool moved = after.moves == before.moves + 1 && after.HasHome();
+  const bool moved = after.moves == before.moves + 1;
   const bool stayed = after.moves == before.moves && after.home == before.home;
   if (moved) CheckHome(after);
   if (!moved && !stayed) {
     world_.Violate("session {} made {} moves, and the one before was {}", name, after.moves,
                    before.moves);
   }
-  if (after.ended != Cause::kExpired || !after.HasHome()) return;
+  if (after.ended != Cause::kExpired) return;
   for (const auto& [election, known] : elections_) {
     const auto& leader = known.election.leader;
     const bool leads = leader && leader->session == after.id;
@@ -212,7 +198,6 @@ void Auditor::AuditElection(const ElectionState& state, const TransactionState& 
   ledger_.CheckRecords(known.election, after, *events);
   AuditEvents(known, state, *events, now, campaigned);
   AuditQueue(known, state, *events, now, campaigned);
-  if (ledger_.WasDeleted(after.name)) incumbents_.erase(after.name);
   ledger_.EndElection(after.name);
   const bool live_waiter = std::ranges::any_of(state.queue, [&](const Candidacy& waiter) {
     return AliveIn(now, waiter.session) && ledger_.MayLead(after, waiter, now.now);
@@ -234,7 +219,6 @@ void Auditor::AuditPurge(Known& known) {
   const Election& before = known.election;
   world_.Say("   {} is purged", before.name.bytes);
   ledger_.CheckPurge(before, !known.queue.empty());
-  incumbents_.erase(before.name);
   known.election = Election{before.name, before.term, before.revision, {}};
   known.there = false;
   ++known.purges;
@@ -284,13 +268,10 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       const bool goes_on = GoesOn(ended, event);
       AuditGrant(before, event, now, campaigned);
       ledger_.CheckGrant(before.election, event, goes_on);
-      // An heir has the seat of the session that it ended, and an incumbent its own.
+      // An heir has the seat of the session that it ended.
       const bool heir = ended && ended->cause == Cause::kSuperseded &&
                         ended->leader.candidate == event.leader.candidate;
-      if (!heir && !goes_on && !IsIncumbent(before.election, ended, event)) {
-        AuditOrder(before, after, event, now);
-      }
-      CheckKept(before.election, event);
+      if (!heir && !goes_on) AuditOrder(before, after, event, now);
       granted_[event.leader.session].insert(event.election);
       ++terms_;
       walked.term = event.term;
@@ -311,11 +292,6 @@ void Auditor::AuditEvents(const Known& before, const ElectionState& after,
       AuditVacancy(before, event, now);
       walked.leader.reset();
       ended = &event;
-      incumbents_.erase(event.election);
-      if (LostToBlackout(event)) {
-        incumbents_[event.election] = {event.leader.candidate,
-                                       event.at + world_.plan.incumbent_wait};
-      }
     }
   }
   AuditNextTerm(before.election, ended, walked.leader);
@@ -382,17 +358,6 @@ void Auditor::AuditOrder(const Known& before, const ElectionState& after, const 
   }
 }
 
-bool Auditor::IsIncumbent(const Election& before, const Event* ended, const Event& event) const {
-  if (ended != nullptr) {
-    const bool lost = ended->cause == Cause::kExpired || ended->cause == Cause::kResigned;
-    return lost && world_.plan.incumbent_wait > Duration(0) &&
-           ended->leader.candidate == event.leader.candidate;
-  }
-  const auto& vacancy = before.vacancy;
-  return vacancy && vacancy->incumbent && event.at < vacancy->incumbent->until &&
-         vacancy->incumbent->candidate == event.leader.candidate;
-}
-
 void Auditor::AuditNextTerm(const Election& before, const Event* ended,
                             const std::optional<Leader>& leader) {
   if (ended == nullptr || ended->cause != Cause::kResigned) return;
@@ -410,42 +375,11 @@ bool Auditor::GoesOn(const Event* ended, const Event& event) const {
          AskedForNext({event.election, event.leader.session}, ended->term);
 }
 
-void Auditor::CheckKept(const Election& before, const Event& event) {
-  const auto kept = incumbents_.extract(event.election);
-  if (kept.empty()) return;
-  const Incumbent& incumbent = kept.mapped();
-  const std::string& candidate = event.leader.candidate;
-  if (event.at >= incumbent.until || candidate == incumbent.candidate) return;
-  if (ledger_.IsAppointed(before, candidate) || ledger_.WasDeleted(event.election)) return;
-  world_.Violate("{} was given to {}, and {} held it before the outage", event.election.bytes,
-                 candidate, incumbent.candidate);
-}
-
-bool Auditor::LostToBlackout(const Event& vacated) const {
-  const Session* session = Find(vacated.leader.session);
-  const auto& blackout = world_.blackout;
-  const bool clear = world_.plan.BlackoutsAreClear() && blackout && blackout->ended &&
-                     world_.plan.incumbent_wait > Duration(0);
-  if (!clear || session == nullptr) return false;
-  const Duration missable = session->lease_ttl / 2;
-  if (*blackout->ended - blackout->began < std::max(missable, kOutageMin)) return false;
-  if (vacated.cause == Cause::kResigned) {
-    return vacated.leader.elected_at <= blackout->began &&
-           vacated.at <= *blackout->ended + std::min(world_.plan.incumbent_wait, missable);
-  }
-  return vacated.cause == Cause::kExpired && session->expires_at - blackout->began >= missable &&
-         session->expires_at <= *blackout->ended;
-}
-
 void Auditor::AuditVacancy(const Known& before, const Event& event, const TransactionState& now) {
   const std::string& name = event.election.bytes;
   const SessionId& session = event.leader.session;
-  // Who lost its seat to an outage and then resigns: the seat is kept for it.
-  const Incumbent* incumbent = IncumbentOf(now.elections.at(event.election).election);
-  const bool lost = event.cause == Cause::kResigned && incumbent != nullptr &&
-                    incumbent->candidate == event.leader.candidate;
   const auto found = now.sessions.find(session);
-  ledger_.CheckVacancy(before.election, event, lost,
+  ledger_.CheckVacancy(before.election, event,
                        found == now.sessions.end() ? nullptr : &found->second);
   const PlaceKey place{event.election, session};
   const bool asked = AskedToResign(place, event.term) || AskedForNext(place, event.term);
@@ -618,15 +552,13 @@ const Event* Auditor::EndOf(const ElectionName& name, Term term) const {
   return end == found->second.ends.end() ? nullptr : &end->second;
 }
 
-std::optional<SessionId> Auditor::LiveWaiter(const ElectionName& name, DbTime alive_until,
-                                             DbTime ready_since) const {
+std::optional<SessionId> Auditor::LiveWaiter(const ElectionName& name, DbTime ready_since) const {
   const auto found = elections_.find(name);
   if (found == elections_.end()) return std::nullopt;
   for (const auto& [id, candidacy] : found->second.queue) {
     const Session* session = Find(id);
     if (session == nullptr || !session->AliveAt(world_.DbNow())) continue;
-    if (!ledger_.MayLead(found->second.election, candidacy, ready_since)) continue;
-    if (session->expires_at >= alive_until) return id;
+    if (ledger_.MayLead(found->second.election, candidacy, ready_since)) return id;
   }
   return std::nullopt;
 }

@@ -70,9 +70,8 @@ class Auditor {
   [[nodiscard]] const Event* EventOf(const ElectionName& name, Revision revision) const;
   // How a term ended; nothing if it has not.
   [[nodiscard]] const Event* EndOf(const ElectionName& name, Term term) const;
-  // Anyone who waits, is alive, will be until `alive_until`, as far as is known, and might have
-  // been given a vacant seat since `ready_since`.
-  [[nodiscard]] std::optional<SessionId> LiveWaiter(const ElectionName& name, DbTime alive_until,
+  // Anyone who waits, is alive, and might have been given a vacant seat since `ready_since`.
+  [[nodiscard]] std::optional<SessionId> LiveWaiter(const ElectionName& name,
                                                     DbTime ready_since) const;
   [[nodiscard]] size_t QueueSize(const ElectionName& name) const;
   [[nodiscard]] uint64_t terms() const { return terms_; }
@@ -108,21 +107,11 @@ class Auditor {
   void AuditOrder(const Known& before, const ElectionState& after, const Event& event,
                   const TransactionState& now);
   void AuditVacancy(const Known& before, const Event& event, const TransactionState& now);
-  // Whether the seat is kept for the elected candidate. `ended`: the term before, if it ended in
-  // the same transaction.
-  [[nodiscard]] bool IsIncumbent(const Election& before, const Event* ended,
-                                 const Event& event) const;
-  // By the auditor's own reckoning.
-  void CheckKept(const Election& before, const Event& event);
   // A leader that asked for the next term has it, unless an operator wants another one.
   void AuditNextTerm(const Election& before, const Event* ended,
                      const std::optional<Leader>& leader);
   // Whether the elected session led until now, and asked to lead in this term instead.
   [[nodiscard]] bool GoesOn(const Event* ended, const Event& event) const;
-  // Whether the call that was granted this term may have been cancelled before its holder learned
-  // of it. Whether every replica must know that the database was away, and that this term has ended
-  // because of it: its session could not be renewed, or its holder resigned as soon as it could.
-  [[nodiscard]] bool LostToBlackout(const Event& vacated) const;
   void AuditQueue(const Known& before, const ElectionState& after, const std::vector<Event>& events,
                   const TransactionState& now, bool campaigned);
   // A client that asked for a set has all of it, once it has any of it.
@@ -137,7 +126,6 @@ class Auditor {
   const Believed believed_;
   const Held held_;
   Ledger ledger_;
-  std::map<ElectionName, Incumbent> incumbents_;
   std::map<ElectionName, Known> elections_;
   std::map<SessionId, Session> sessions_;
   std::map<SessionId, std::set<ElectionName>> granted_;  // in the transaction

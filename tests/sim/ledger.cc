@@ -179,11 +179,8 @@ void Ledger::CheckGrant(const Election& before, const Event& event, bool goes_on
   if (before.paused && !resumed && !goes_on) {
     world_.Violate("{} was given to {} while it is paused", name, who);
   }
-  const auto by_force = [&](const Appoint& appoint) {
-    return appoint.force && appoint.candidate == candidate;
-  };
-  const bool forced = FindOrder<Appoint>(event.election, by_force) != nullptr;
-  if (event.at < books_[event.election].reopens_at && !forced && !deleted && !goes_on) {
+  const bool opened = IsOpenedFor(candidate, event.election);
+  if (event.at < books_[event.election].reopens_at && !opened && !deleted && !goes_on) {
     world_.Violate("{} was given to {} before it may be", name, who);
   }
   const bool reserved = before.appointment && before.appointment->until > event.at &&
@@ -213,8 +210,7 @@ void Ledger::CheckHandover(const Event& event) {
   }
 }
 
-void Ledger::CheckVacancy(const Election& before, const Event& event, bool lost,
-                          const Session* session) {
+void Ledger::CheckVacancy(const Election& before, const Event& event, const Session* session) {
   const auto any = [](const auto&) { return true; };
   const ElectionName& name = event.election;
   const auto of_term = [&](const Depose& depose) { return depose.term == event.term; };
@@ -236,16 +232,15 @@ void Ledger::CheckVacancy(const Election& before, const Event& event, bool lost,
   }
 
   Book& book = books_[name];
-  const Cause cause = lost ? Cause::kExpired : event.cause;
-  const Duration delay = DelayAfter(before, event, cause);
+  const Duration delay = DelayAfter(before, event);
   book.reopens_at = delay > Duration(0) ? event.at + delay : DbTime{};
   const bool kept_out =
       depose != nullptr && event.cause == Cause::kDeposed && depose->cool_down > Duration(0);
   if (kept_out) book.cool_downs[event.leader.candidate] = event.at + depose->cool_down;
 }
 
-Duration Ledger::DelayAfter(const Election& before, const Event& event, Cause cause) const {
-  switch (cause) {
+Duration Ledger::DelayAfter(const Election& before, const Event& event) const {
+  switch (event.cause) {
     case Cause::kResigned:
     case Cause::kSessionClosed: {
       const Duration min_hold = Shortest(before, &Settings::min_hold, &Configure::min_hold);
@@ -294,6 +289,18 @@ bool Ledger::IsAppointed(const Election& before, const std::string& candidate) c
   return FindOrder<Appoint>(before.name, same) != nullptr;
 }
 
+bool Ledger::IsOpenedFor(const std::string& candidate, const ElectionName& name) const {
+  std::optional<std::string> forced;
+  for (const Record& record : records_) {
+    const auto* command = std::get_if<Command>(&world_.asked.orders[record.order].wish);
+    const auto* appoint = command == nullptr ? nullptr : std::get_if<Appoint>(command);
+    if (appoint == nullptr || appoint->election != name) continue;
+    if (forced && forced != appoint->candidate) return true;
+    if (appoint->force) forced = appoint->candidate;
+  }
+  return forced == candidate;
+}
+
 bool Ledger::IsAnyAppointed(const Election& before) const {
   return before.appointment || Recorded(before.name, AdminAction::kAppointed);
 }
@@ -312,11 +319,6 @@ bool Ledger::MayLead(const Election& election, const Candidacy& candidacy, DbTim
     if (appointment->candidate == candidacy.candidate) return true;
     if (appointment->until > since) return false;
   }
-  const auto& vacancy = election.vacancy;
-  const bool kept_for_another = vacancy && vacancy->incumbent &&
-                                vacancy->incumbent->until > since &&
-                                vacancy->incumbent->candidate != candidacy.candidate;
-  if (kept_for_another) return false;
   return candidacy.priority >= 0 && !IsKeptOut(election.name, candidacy.candidate, since);
 }
 

@@ -28,8 +28,8 @@ class Ledger {
   // `goes_on`: the leader itself, in its next term.
   void CheckGrant(const Election& before, const Event& event, bool goes_on);
   void CheckHandover(const Event& event);
-  // `lost`: to an outage, and so it counts as one that expired. `session`: the leader's.
-  void CheckVacancy(const Election& before, const Event& event, bool lost, const Session* session);
+  // `session`: the leader's.
+  void CheckVacancy(const Election& before, const Event& event, const Session* session);
   void EndElection(const ElectionName& name);
 
   void CheckSessionDeposed(const Session& session) const;
@@ -69,10 +69,13 @@ class Ledger {
   // The command of a kind that took effect in this transaction.
   template <typename It, typename Predicate>
   [[nodiscard]] const It* FindOrder(const ElectionName& name, Predicate predicate) const;
+  // Whether an Appoint by force has ended the delay for this candidate: it named the candidate, or
+  // another one, which a later order of the transaction has replaced.
+  [[nodiscard]] bool IsOpenedFor(const std::string& candidate, const ElectionName& name) const;
   // The shortest that any of the settings of this transaction asks for.
   [[nodiscard]] Duration Shortest(const Election& before, Duration Settings::*of_settings,
                                   std::optional<Duration> Configure::*of_command) const;
-  [[nodiscard]] Duration DelayAfter(const Election& before, const Event& event, Cause cause) const;
+  [[nodiscard]] Duration DelayAfter(const Election& before, const Event& event) const;
 
   World& world_;
   Store& truth_;

@@ -7,6 +7,9 @@
 #include "tests/sim/world.h"
 
 namespace tenure::sim {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 bool Was(const Event& event, EventType type) { return event.type == type; }
@@ -58,18 +61,9 @@ void SkipTerms(const TransactionState&, TransactionState& transaction, const Wor
   });
 }
 
-void ReviveTheLate(TransactionState& transaction, const World&) {
-  for (auto& [id, session] : transaction.sessions) {
-    const bool late = session.ended == Cause::kNone && !session.AliveAt(transaction.now);
-    if (late) session.expires_at = transaction.now + Duration(1);
-  }
-}
-
 void RenewTheEnded(TransactionState& transaction, const World&) {
   for (auto& [id, session] : transaction.sessions) {
-    if (session.ended == Cause::kNone) continue;
     session.ended = Cause::kNone;
-    session.expires_at = transaction.now + Duration(1);
   }
 }
 
@@ -83,9 +77,7 @@ void LoadAllCandidates(LockSet& locks, const World& world) {
 void ForgetTheDead(TransactionState& transaction, const World&) {
   for (const auto& [name, state] : transaction.elections) {
     for (const Candidacy& candidacy : state.queue) {
-      Session& session = transaction.sessions.at(candidacy.session);
-      session.ended = Cause::kNone;
-      session.expires_at = std::max(session.expires_at, transaction.now + Duration(1));
+      transaction.sessions.at(candidacy.session).ended = Cause::kNone;
     }
   }
 }
@@ -218,25 +210,6 @@ void FillSeatsBeforeWithdrawals(TransactionState& transaction, const World& worl
   }
 }
 
-void HalveLeases(const TransactionState& before, TransactionState& transaction, const World&) {
-  for (auto& [id, session] : transaction.sessions) {
-    const auto old = before.sessions.find(id);
-    const bool renewed =
-        old == before.sessions.end() || old->second.expires_at != session.expires_at;
-    if (renewed && session.ended == Cause::kNone)
-      session.expires_at = transaction.now + session.lease_ttl / 2;
-  }
-}
-
-void ExpireEarly(TransactionState& transaction, const World&) {
-  for (auto& [id, session] : transaction.sessions) {
-    const bool nearly = session.expires_at < transaction.now + session.lease_ttl / 2;
-    if (!nearly || session.ended != Cause::kNone) continue;
-    session.ended = Cause::kExpired;
-    transaction.ended.push_back(id);
-  }
-}
-
 // --- Of the law of operators ---
 
 bool Recorded(const TransactionState& transaction, const ElectionName& name, AdminAction action) {
@@ -344,17 +317,6 @@ void SettleNothing(const TransactionState& before, TransactionState& transaction
   transaction = before;
 }
 
-// Those whose terms ended so. The seat is ready for anybody at once.
-template <Cause kEnded>
-void ForgetIncumbents(const TransactionState&, TransactionState& transaction, const World&) {
-  for (auto& [name, state] : transaction.elections) {
-    auto& vacancy = state.election.vacancy;
-    if (!vacancy || !vacancy->incumbent || vacancy->cause != kEnded) continue;
-    vacancy->incumbent.reset();
-    if (state.election.waiting > 0) state.election.wake_at = transaction.now;
-  }
-}
-
 // The numbers of an election that is purged are forgotten with it.
 void ForgetNumbers(const TransactionState&, TransactionState& transaction, const World&) {
   transaction.origin_min = 0;
@@ -415,6 +377,11 @@ void EndAtAnyMoves(TransactionState& transaction, const Session& session) {
   EndIfUnchanged(transaction, session);
 }
 
+void SlowDown(Plan& plan) {
+  plan.slow_messages = 200'000;
+  plan.slow_at_most = 2 * plan.lease_ttl;
+}
+
 std::vector<Mutation> MakeMutations() {
   std::vector<Mutation> all;
   const auto add = [&](std::string name, std::string shows_as, std::string what) -> Mutation& {
@@ -428,8 +395,6 @@ std::vector<Mutation> MakeMutations() {
   add("forget-numbers", "began anew", "a purge forgets the election's numbers").after_law =
       ForgetNumbers;
   add("skip-term", "from term", "a grant skips a term").after_law = SkipTerms;
-  add("revive-late", "after its lease was over", "a session whose lease is over is renewed")
-      .before_law = ReviveTheLate;
   add("renew-ended", "came back", "a session that has ended comes back").before_law = RenewTheEnded;
   Mutation& dead = add("elect-the-dead", "whose session is over",
                        "a grant does not look whether its session is alive");
@@ -454,11 +419,19 @@ std::vector<Mutation> MakeMutations() {
   add("withdraw-seat", "was resigned, which nobody asked for",
       "a Withdraw ends the term that its call was granted")
       .before_law = ResignWithdrawnSeats;
-  add("withdraw-late", "whose call was withdrawn", "a Withdraw fills the seat before it withdraws")
-      .before_law = FillSeatsBeforeWithdrawals;
-  add("half-lease", "believes in it", "a renewal buys half a lease").after_law = HalveLeases;
-  add("expire-early", "before its time", "a session expires before its time").before_law =
-      ExpireEarly;
+  Mutation& late = add("withdraw-late", "whose call was withdrawn",
+                       "a Withdraw fills the seat before it withdraws");
+  late.before_law = FillSeatsBeforeWithdrawals;
+  // Many calls are cancelled, and the ends of sessions are settled late.
+  late.provoke = [](Plan& plan) {
+    plan.elections = 1;
+    plan.holders = 9;
+    plan.patient = false;
+    plan.stalls_every = 100ms;
+    plan.busy_at_most = 100ms;
+    plan.pauses_every = 500ms;
+    plan.steps_every = 0s;
+  };
   add("lose-undecided", "vacant", "a seat that could not be filled is forgotten").after_law =
       SettleNothing;
   add("stale-election", "lost its place", "an election is believed to be as it is remembered")
@@ -473,7 +446,7 @@ std::vector<Mutation> MakeMutations() {
       .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
     loaded.now = remembered.now;
   };
-  add("all-attend", "whose lease is over", "a read does not ask whether its leader is alive")
+  add("all-attend", "whose session has ended", "a read does not ask whether its leader is alive")
       .after_attendance = [](const std::vector<SessionId>& asked, Attendance& attendance) {
     attendance.alive = {asked.begin(), asked.end()};
   };
@@ -481,23 +454,11 @@ std::vector<Mutation> MakeMutations() {
       .after_attendance = [](const std::vector<SessionId>&, Attendance& attendance) {
     for (uint64_t& offset : attendance.partitions.offsets) offset -= std::min<uint64_t>(offset, 1);
   };
-  add("no-search", "over and not marked", "nobody looks for due sessions").after_due =
-      [](DueWork& due) {
-        due.expired.clear();
-        due.unsettled.clear();
-      };
+  add("no-search", "not settled", "nobody looks for ended sessions").after_due = [](DueWork& due) {
+    due.unsettled.clear();
+  };
   add("forget-ended", "not settled", "an ended session is not settled").after_places =
       [](std::vector<PlaceKey>& places) { places.clear(); };
-  const auto leave_unmoved = [](std::vector<SessionId>& sessions) { sessions.clear(); };
-  add("leases-jump", "believe", "leases do not follow a clock that is set forward").after_unended =
-      leave_unmoved;
-  add("leases-stay", "is too long", "leases do not follow a clock that is set back").after_unended =
-      leave_unmoved;
-  add("no-incumbents", "held it before the outage", "no seat is kept for who lost it to an outage")
-      .after_law = ForgetIncumbents<Cause::kExpired>;
-  add("no-resigned-incumbents", "held it before the outage",
-      "no seat is kept for who resigned it after an outage")
-      .after_law = ForgetIncumbents<Cause::kResigned>;
   add("tell-uncommitted", "told its observer", "a change is told that was rolled back")
       .answers_before_commit = true;
   add("feed-skips", "told its observer", "the feed loses the last change of a read").after_feed =
@@ -549,58 +510,49 @@ std::vector<Mutation> MakeMutations() {
       .drops_early_election = true;
   add("wait-while-draining", "waits on in a replica", "a waiting call does not notice a shutdown")
       .waits_while_draining = true;
-  add("answer-before-renewal", "believe", "a KeepAlive is answered before the renewal is committed")
-      .answers_before_renewal = true;
+  Mutation& early = add("answer-before-renewal", "believe",
+                        "a KeepAlive is answered before the session is known to be kept");
+  early.answers_before_renewal = true;
+  early.provoke = SlowDown;
   add("resume-late", "was told of", "an observer resumes one revision too late").resumes_late =
       true;
-  add("lease-from-reply", "believe", "a client counts its lease from the reply").lease_from_reply =
-      true;
+  Mutation& from_reply =
+      add("lease-from-reply", "believe", "a client counts its lease from the reply");
+  from_reply.lease_from_reply = true;
+  from_reply.provoke = SlowDown;
   add("never-stops", "believe", "a client believes on after its lease").forgets_to_stop = true;
   add("unconfirmed", "believe", "a client believes before a renewal has confirmed it")
       .believes_unconfirmed = true;
   add("no-fence", "wrote in term", "a resource takes writes of older terms")
       .resource_without_fence = true;
-  const auto add_with_homes = [&](std::string name, std::string shows_as,
-                                  std::string what) -> Mutation& {
-    Mutation& added = add(std::move(name), std::move(shows_as), std::move(what));
-    added.with_homes = true;
-    return added;
-  };
-  add_with_homes("ignore-departures", "expired while its client believes",
-                 "a beat does not compare departures")
+  add("ignore-departures", "expired while its client believes",
+      "a beat does not compare departures")
       .beat = IgnoreDepartures;
-  add_with_homes("lose-departure", "expired while its client believes",
-                 "a home does not hear that a session has left it")
+  add("lose-departure", "expired while its client believes",
+      "a home does not hear that a session has left it")
       .after_law = LoseDepartures;
-  add_with_homes("misread-departures", "expired while its client believes",
-                 "departures are read, and the sessions kept")
+  add("misread-departures", "expired while its client believes",
+      "departures are read, and the sessions kept")
       .after_departures = [](std::vector<NumberedDeparture>& departures) {
     for (NumberedDeparture& it : departures) it.moves = 0;
   };
-  add_with_homes("beat-though-refused", "no order's record", "a refused beat counts").beat =
-      IgnoreRefusal;
-  add_with_homes("lost-beat-is-lost-commit", "no order's record",
-                 "a lost reply to a beat is taken for a database that went back")
+  add("beat-though-refused", "no order's record", "a refused beat counts").beat = IgnoreRefusal;
+  add("lost-beat-is-lost-commit", "no order's record",
+      "a lost reply to a beat is taken for a database that went back")
       .beat = ForgetDoubt;
-  add_with_homes("hide-beats", "was not elected", "other homes seem to stand still").beat =
-      HideBeats;
-  add_with_homes("declare-any-dead", "though it has beaten since",
-                 "a home is declared dead that has beaten since")
+  add("hide-beats", "was not elected", "other homes seem to stand still").beat = HideBeats;
+  add("declare-any-dead", "though it has beaten since",
+      "a home is declared dead that has beaten since")
       .declare_dead = DeclareAnyDead;
-  add_with_homes("end-orphans-at-once", "expired while its client believes",
-                 "orphans are ended without waiting for a lease")
+  add("end-orphans-at-once", "expired while its client believes",
+      "orphans are ended without waiting for a lease")
       .ends_orphans_at_once = true;
-  add_with_homes("end-at-any-moves", "expired while its client believes",
-                 "an end does not compare moves")
+  add("end-at-any-moves", "expired while its client believes", "an end does not compare moves")
       .late_end = EndAtAnyMoves;
-  add_with_homes("no-witness", "came to a dead home", "a dead home opens sessions")
-      .without_witness = true;
-  add_with_homes("adopt-in-place", "expired while its client believes",
-                 "an adoption does not move the row")
+  add("no-witness", "came to a dead home", "a dead home opens sessions").without_witness = true;
+  add("adopt-in-place", "expired while its client believes", "an adoption does not move the row")
       .after_law = StayAtHome;
-  add_with_homes("adopt-the-ended", "came back", "a session that has ended is adopted").before_law =
-      RenewTheEnded;
-  add_with_homes("never-sweep", "was not elected", "nobody looks for sessions that are in doubt")
+  add("never-sweep", "was not elected", "nobody looks for sessions that are in doubt")
       .never_sweeps = true;
   return all;
 }
@@ -611,6 +563,12 @@ std::vector<Mutation> MakeMutations() {
 void EndIfUnchanged(TransactionState& transaction, const Session& session) {
   EndSilent(transaction, session.id, session.moves);
   if (session.home != transaction.home) EndOrphan(transaction, session.id, session.home);
+}
+
+Plan PlanFor(uint64_t seed, const Mutation& mutation) {
+  Plan plan = PlanFor(seed);
+  mutation.provoke(plan);
+  return plan;
 }
 
 const Mutation& NoMutation() {

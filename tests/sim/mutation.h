@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/store.h"
+#include "tests/sim/plan.h"
 
 namespace tenure::sim {
 
@@ -19,6 +20,8 @@ struct Mutation {
   std::string name;      // for the command line
   std::string what;      // in a sentence
   std::string shows_as;  // part of what the simulation says of it
+  // Makes a plan one in which it shows sooner.
+  std::function<void(Plan&)> provoke = [](Plan&) {};
 
   // Between the engine and the store. Before a transaction is loaded; before the law sees it; after
   // the law has changed it and before it is saved.
@@ -31,10 +34,8 @@ struct Mutation {
   std::function<void(DueWork&)> after_due;
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;
-  std::function<void(std::vector<SessionId>&)> after_unended;
 
-  // Of homes. Such a mistake is looked for with plans that have them.
-  bool with_homes = false;
+  // Of homes.
   std::function<Result<BeatReport>(Store&, const BeatOrder&)> beat;
   std::function<Result<bool>(Store&, HomeId, uint64_t beat)> declare_dead;
   std::function<void(std::vector<NumberedDeparture>&)> after_departures;
@@ -68,5 +69,7 @@ struct Mutation {
 // Nothing is broken.
 [[nodiscard]] const Mutation& NoMutation();
 [[nodiscard]] const std::vector<Mutation>& Mutations();
+// The plan of a seed in which to look for it.
+[[nodiscard]] Plan PlanFor(uint64_t seed, const Mutation& mutation);
 
 }  // namespace tenure::sim

@@ -41,13 +41,9 @@ Plan OnlyBlackouts(Plan plan, Random& random) {
   return plan;
 }
 
-}  // namespace
-
-Plan PlanWithHomesFor(uint64_t seed) {
-  Plan plan = PlanFor(seed);
-  plan.homes = true;
-  plan.incumbent_wait = 0s;       // an outage costs nobody a seat
-  Random random(seed ^ 0x803e5);  // PlanFor draws the same numbers as ever
+// Of replicas as homes of sessions. They draw from a source of their own.
+Plan WithTroublesOfHomes(Plan plan) {
+  Random random(plan.seed ^ 0x803e5);
   const auto sometimes = [&](Duration least, Duration most) {
     return random.OneIn(2) ? random.Between(least, most) : Duration(0);
   };
@@ -66,6 +62,8 @@ Plan PlanWithHomesFor(uint64_t seed) {
   }
   return plan;
 }
+
+}  // namespace
 
 Plan PlanFor(uint64_t seed) {
   Random random(seed);
@@ -109,49 +107,41 @@ Plan PlanFor(uint64_t seed) {
   plan.reluctant = random.OneIn(2);
   plan.twins = random.OneIn(3);
   plan.names_previous = random.OneIn(3);
-  plan.incumbent_wait = std::chrono::milliseconds(random.OneIn(4) ? 0 : random.Between(500, 3000));
+  if (!random.OneIn(4)) random.Next();  // so that what follows is what it was
   plan.store_failed_commits = random.OneIn(2) ? random.Between(1'000, 50'000) : 0;
   if (random.OneIn(3)) PlanBlackouts(plan, random);
   plan.forgetful = random.OneIn(3);
   plan.purges = random.OneIn(2);
-  return plan;
+  return WithTroublesOfHomes(plan);
 }
 
 std::string Describe(const Plan& plan) {
   const auto seconds = [](Duration duration) {
     return static_cast<double>(duration.count()) / 1e6;
   };
-  const std::string homes = fmt::format(
-      "; homes: freezes {:.1f}, isolations {:.1f}, {} writes per million are late{}{}{}",
-      seconds(plan.freezes_every), seconds(plan.isolations_every), plan.late_writes,
-      plan.hedges ? ", hedged renewals" : "", plan.suspends ? ", suspended holders" : "",
-      plan.steps_by_hours ? ", clock steps of hours" : "");
   return fmt::format(
       "seed {}: {} replicas, {} elections, {}{} holders, {} pollers, {} takers of sets, {} "
-      "operators "
-      "(an order each {:.1f} s), lease {:.3f} s, feed {} ms, "
-      "{} rounds of trouble for {:.3f} s; lost {} and slow {} messages per million, up to {:.3f} "
-      "s; busy for {:.3f} s; store fails "
-      "{}, fails commits {}, loses replies {}, kills {} per million; each so many s: kills {:.1f}, "
-      "shutdowns {:.1f}, "
-      "outages {:.1f}, "
-      "pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}, blackouts {:.1f} "
-      "(incumbents are waited for {:.3f} s); drift {} per "
-      "million{}{}{}{}{}{}{}{}",
+      "operators (an order each {:.1f} s), lease {:.3f} s, feed {} ms, {} rounds of trouble for "
+      "{:.3f} s; per million: {} messages are lost and {} slow, up to {:.3f} s; of calls of the "
+      "store {} fail, {} fail to commit, {} lose their reply, {} kill, {} are late; busy for "
+      "{:.3f} s; seconds between: kills {:.1f}, shutdowns {:.1f}, outages {:.1f}, isolations "
+      "{:.1f}, freezes {:.1f}, pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}{}, "
+      "blackouts {:.1f}; drift {} per million{}{}{}{}{}{}{}{}{}",
       plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
       plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
       seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
-      plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most),
-      seconds(plan.busy_at_most), plan.store_failures, plan.store_failed_commits,
-      plan.store_lost_replies, plan.store_kills, seconds(plan.kills_every),
-      seconds(plan.shutdowns_every), seconds(plan.outages_every), seconds(plan.pauses_every),
-      seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
-      plan.steps_forward ? " forward too" : "", seconds(plan.blackouts_every),
-      seconds(plan.incumbent_wait), plan.drift_max, plan.stale_heads ? ", stale heads" : "",
-      plan.decided_twice ? ", decided twice" : "", plan.forgetful ? ", forgetful" : "",
-      plan.purges ? ", purges" : "", plan.reluctant ? ", negative priorities" : "",
-      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "",
-      plan.homes ? homes : "");
+      plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most), plan.store_failures,
+      plan.store_failed_commits, plan.store_lost_replies, plan.store_kills, plan.late_writes,
+      seconds(plan.busy_at_most), seconds(plan.kills_every), seconds(plan.shutdowns_every),
+      seconds(plan.outages_every), seconds(plan.isolations_every), seconds(plan.freezes_every),
+      seconds(plan.pauses_every), seconds(plan.stalls_every), seconds(plan.locks_every),
+      seconds(plan.steps_every), plan.steps_forward ? " forward too" : "",
+      plan.steps_by_hours ? " by hours" : "", seconds(plan.blackouts_every), plan.drift_max,
+      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
+      plan.forgetful ? ", forgetful" : "", plan.purges ? ", purges" : "",
+      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
+      plan.names_previous ? ", previous sessions named" : "",
+      plan.hedges ? ", hedged renewals" : "", plan.suspends ? ", suspended holders" : "");
 }
 
 }  // namespace tenure::sim

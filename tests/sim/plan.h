@@ -36,6 +36,7 @@ struct Plan {
   int64_t store_failed_commits = 0;  // of transactions: decided, and then rolled back
   int64_t store_lost_replies = 0;
   int64_t store_kills = 0;  // the replica dies just before, or just after
+  int64_t late_writes = 0;  // that fail and are made later: of homes only
   // Between two of them on average; 0 is never.
   Duration kills_every{0};
   Duration shutdowns_every{0};  // a replica drains, and is killed a little later
@@ -45,8 +46,10 @@ struct Plan {
   Duration locks_every{0};      // a user's transaction holds an election's row
   Duration steps_every{0};      // the database's clock is set
   bool steps_forward = false;
-  Duration blackouts_every{0};  // no replica can reach the database
-  Duration incumbent_wait{0};
+  bool steps_by_hours = false;
+  Duration blackouts_every{0};   // no replica can reach the database
+  Duration freezes_every{0};     // a replica's process is stopped, and goes on
+  Duration isolations_every{0};  // one replica cannot reach the database until it is declared dead
   // Clients' clocks are fast or slow by at most so much, in millionths.
   int64_t drift_max = 0;
   // What the contract of the store allows, and MySQL does: the head of a queue may have died since
@@ -56,52 +59,30 @@ struct Plan {
   bool forgetful = false;  // replicas remember less than they could
   bool purges = false;     // operators remove what nobody uses
 
-  // The next ones only with homes.
-  bool homes = false;            // replicas are the homes of sessions
-  Duration freezes_every{0};     // a replica's process is stopped, and goes on
-  Duration isolations_every{0};  // one replica cannot reach the database until it is declared dead
-  int64_t late_writes = 0;       // that fail and are made later, in millionths
-  bool hedges = false;           // holders renew at two replicas
-  bool suspends = false;         // some holders go on in the same term when a renewal is answered
-  bool steps_by_hours = false;
-
+  bool hedges = false;          // holders renew at two replicas
+  bool suspends = false;        // some holders go on in the same term when a renewal is answered
   bool reluctant = false;       // some candidacies have a negative priority
   bool twins = false;           // two holders have the same candidate's name, and supersede
   bool names_previous = false;  // clients name the session that they had before: adaptive leases
 
   // The longest lease that a session gets.
   [[nodiscard]] Duration LeaseMax() const { return names_previous ? 2 * lease_ttl : lease_ttl; }
-  // Whether all replicas know each blackout, and nothing else that looks like one.
-  [[nodiscard]] bool BlackoutsAreClear() const {
-    const Duration disturbed = kills_every + shutdowns_every + outages_every + stalls_every +
-                               steps_every + freezes_every + isolations_every;
-    return disturbed == Duration(0) &&
-           store_kills + store_failures + store_failed_commits + store_lost_replies + late_writes ==
-               0;
-  }
   // Whether nothing but blackouts keeps holders from a replica, and replicas from the database.
   [[nodiscard]] bool OnlyBlackouts() const {
-    return homes && BlackoutsAreClear() && pauses_every == Duration(0) &&
-           lost_messages + slow_messages == 0;
-  }
-  // Whether no replica is ever started again.
-  [[nodiscard]] bool ReplicasLiveOn() const {
-    return kills_every + shutdowns_every == Duration(0) && store_kills == 0;
+    const Duration disturbed = kills_every + shutdowns_every + outages_every + pauses_every +
+                               stalls_every + steps_every + freezes_every + isolations_every;
+    return disturbed == Duration(0) && lost_messages + slow_messages + store_kills +
+                                               store_failures + store_failed_commits +
+                                               store_lost_replies + late_writes ==
+                                           0;
   }
   [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
-  // Whether holders may trust their leases: clocks drift by less than a tenth. When the database's
-  // is set forward, the replicas notice, unless they have just been started; homes do not look at
-  // it. Beyond that the term alone protects.
-  [[nodiscard]] bool LeasesHold() const {
-    const bool may_miss_a_step =
-        !homes && steps_forward && (kills_every + shutdowns_every > Duration(0) || store_kills > 0);
-    return drift_max < 100'000 && !may_miss_a_step;
-  }
+  // Whether holders may trust their leases: clocks drift by less than a tenth. Beyond that the term
+  // alone protects.
+  [[nodiscard]] bool LeasesHold() const { return drift_max < 100'000; }
 };
 
 [[nodiscard]] Plan PlanFor(uint64_t seed);
-// The same, with replicas that are the homes of sessions.
-[[nodiscard]] Plan PlanWithHomesFor(uint64_t seed);
 [[nodiscard]] std::string Describe(const Plan& plan);
 
 }  // namespace tenure::sim

@@ -18,8 +18,8 @@ const Mutation* FindMutation(const std::string& name) {
   return name.empty() ? &tenure::sim::NoMutation() : nullptr;
 }
 
-int RunOne(uint64_t seed, bool homes, const Mutation& mutation, bool trace) {
-  const auto plan = homes ? tenure::sim::PlanWithHomesFor(seed) : tenure::sim::PlanFor(seed);
+int RunOne(uint64_t seed, const Mutation& mutation, bool trace) {
+  const auto plan = tenure::sim::PlanFor(seed, mutation);
   std::cout << tenure::sim::Describe(plan) << "\n";
   const Outcome outcome = tenure::sim::Simulate(plan, mutation, trace ? &std::cout : nullptr);
   if (outcome.violation) {
@@ -34,12 +34,12 @@ int RunOne(uint64_t seed, bool homes, const Mutation& mutation, bool trace) {
   return EXIT_SUCCESS;
 }
 
-int RunMany(uint64_t from, uint64_t seeds, bool homes, const Mutation& mutation) {
+int RunMany(uint64_t from, uint64_t seeds, const Mutation& mutation) {
   const auto begin = std::chrono::steady_clock::now();
   uint64_t failed = 0;
   Outcome all;
   for (uint64_t seed = from; seed < from + seeds; ++seed) {
-    const auto plan = homes ? tenure::sim::PlanWithHomesFor(seed) : tenure::sim::PlanFor(seed);
+    const auto plan = tenure::sim::PlanFor(seed, mutation);
     const Outcome outcome = tenure::sim::Simulate(plan, mutation);
     all.steps += outcome.steps;
     all.transactions += outcome.transactions;
@@ -73,13 +73,11 @@ int main(int argc, char** argv) {
   uint64_t from = 1;
   uint64_t seed = 0;
   bool trace = false;
-  bool homes = false;
   std::string mutation_name;
   app.add_option("--seeds", seeds, "Number of seeds to run")->capture_default_str();
   app.add_option("--from", from, "First seed")->capture_default_str();
   const auto* one = app.add_option("--seed", seed, "Run only this seed");
   app.add_flag("--trace", trace, "With --seed: print one line per event");
-  app.add_flag("--homes", homes, "Replicas are the homes of sessions");
   app.add_option("--mutation", mutation_name, "Plant this bug: see tests/sim/mutation.cc");
   CLI11_PARSE(app, argc, argv);
   const Mutation* mutation = FindMutation(mutation_name);
@@ -87,7 +85,5 @@ int main(int argc, char** argv) {
     std::cerr << "sim: unknown mutation '" << mutation_name << "'; see tests/sim/mutation.cc\n";
     return EXIT_FAILURE;
   }
-  homes |= mutation->with_homes;
-  return one->count() > 0 ? RunOne(seed, homes, *mutation, trace)
-                          : RunMany(from, seeds, homes, *mutation);
+  return one->count() > 0 ? RunOne(seed, *mutation, trace) : RunMany(from, seeds, *mutation);
 }

@@ -34,8 +34,10 @@ constexpr auto kPatience = 120s;
 constexpr auto kTendingTime = 1s;
 // So long after an election may be granted again it is: within a search for what is due.
 constexpr Duration kWakingTime = 1s;
-// What is over then is settled within a search for due sessions, and told within a poll.
-constexpr auto kSettlingTime = 2s;
+// An ended session is settled within a search, and observers hear of it within a poll.
+constexpr auto kHearingTime = 2s;
+// First homes are found dead, and sessions in doubt are looked for.
+constexpr auto kSettlingTime = kHearingTime + 10s;
 
 class Simulation {
  public:
@@ -85,11 +87,8 @@ class Simulation {
       RunUntil(world_.Now() + 1s);
     }
     CheckAllRetired();
-    // What was left behind by those who vanished. Leases that no replica has moved along when the
-    // clock was set back last longer by so much; with homes, no clock judges them.
-    const bool none_missed = world_.plan.homes || world_.plan.ReplicasLiveOn();
-    const Duration missed = none_missed ? Duration(0) : trouble_.clock_went_back();
-    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + SettlingTime() + missed);
+    // What was left behind by those who vanished.
+    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime);
     CheckTheEnd();
     return Result();
   }
@@ -213,18 +212,13 @@ class Simulation {
         if (!*election || !(*election)->leader) return;
         const Session* session = auditor_.Find((*election)->leader->session);
         if (session == nullptr || !session->AliveAt(world_.DbNow())) {
-          world_.Violate("a read of {} shows a leader whose lease is over", name.bytes);
+          world_.Violate("a read of {} shows a leader whose session has ended", name.bytes);
         }
       });
     });
   }
 
   // --- What must be so in the end ---
-
-  // Homes are found dead first, and what is in doubt is looked for.
-  [[nodiscard]] Duration SettlingTime() const {
-    return world_.plan.homes ? kSettlingTime + 10s : Duration(kSettlingTime);
-  }
 
   [[nodiscard]] bool AllRetired() const {
     return std::ranges::all_of(clients_, [](const auto& client) { return client->retired(); });
@@ -234,27 +228,23 @@ class Simulation {
   void BeQuiet() {
     if (world_.violation) return;
     world_.quiet = true;
-    const DbTime begin = world_.DbNow();
     // Every call that waits looks after itself in this time, and renews its session.
     RunUntil(world_.Now() + world_.plan.LeaseMax() / 3 + kTendingTime);
-    if (trouble_.clock_went_back() == Duration(0)) {
-      CheckVacancies(begin + world_.plan.LeaseMax());
-    }
+    CheckVacancies();
     // The sessions of those who do not are over in this time.
-    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + SettlingTime());
-    CheckVacancies(DbTime{});
+    RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime);
+    CheckVacancies();
     CheckNobodyLivesInThePast();
-    CheckLeases();
     world_.quiet = false;
     world_.Say("clients campaign again");
   }
 
-  // Nobody waits for a seat that is vacant, among those whose sessions live until then.
-  void CheckVacancies(DbTime alive_until) {
+  // Nobody whose session lives waits for a seat that is vacant.
+  void CheckVacancies() {
     for (const ElectionName& name : world_.elections) {
       const Election* election = auditor_.Find(name);
       if (election == nullptr || election->leader) continue;
-      const auto waiter = auditor_.LiveWaiter(name, alive_until, world_.DbNow() + -kWakingTime);
+      const auto waiter = auditor_.LiveWaiter(name, world_.DbNow() + -kWakingTime);
       if (waiter) world_.Violate("{} stays vacant while {} waits", name.bytes, NameOf(*waiter));
     }
   }
@@ -265,24 +255,10 @@ class Simulation {
       for (const auto& client : clients_) {
         const auto term = client->BelievedTerm(election);
         const Event* end = term ? auditor_.EndOf(election, *term) : nullptr;
-        if (end != nullptr && end->at + kSettlingTime < world_.DbNow()) {
+        if (end != nullptr && end->at + kHearingTime < world_.DbNow()) {
           world_.Violate("{} still believes that it leads {} in term {}, which ended ({})",
                          client->name(), election.bytes, term->value, CauseName(end->cause));
         }
-      }
-    }
-  }
-
-  // However far the clock was set back, unless a replica has missed that.
-  void CheckLeases() {
-    if (!world_.plan.ReplicasLiveOn()) return;
-    const DbTime latest = world_.DbNow() + world_.plan.LeaseMax() + kSettlingTime;
-    for (const SessionId& id : world_.sessions) {
-      const Session* session = auditor_.Find(id);
-      const bool lives =
-          session != nullptr && session->ended == Cause::kNone && !session->HasHome();
-      if (lives && session->expires_at > latest) {
-        world_.Violate("the lease of session {} is too long", NameOf(id));
       }
     }
   }
@@ -298,9 +274,8 @@ class Simulation {
     if (world_.violation) return;
     auditor_.AuditAll();
     const auto due = truth_->FindDueWork(1000);
-    if (!due->expired.empty() || !due->unsettled.empty()) {
-      world_.Violate("{} sessions are over and not marked, {} not settled", due->expired.size(),
-                     due->unsettled.size());
+    if (!due->unsettled.empty()) {
+      world_.Violate("{} ended sessions are not settled", due->unsettled.size());
     }
     for (const ElectionName& name : world_.elections) {
       const Election* election = auditor_.Find(name);

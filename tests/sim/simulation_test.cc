@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uint64_t kSeeds = 200;
+constexpr uint64_t kSeeds = 400;
 // The number of parts, so that they can run at the same time.
 constexpr uint64_t kParts = 4;
 
@@ -33,12 +33,6 @@ class SimulationTest : public ::testing::TestWithParam<uint64_t> {};
 TEST_P(SimulationTest, TheInvariantsHold) {
   for (uint64_t seed = GetParam(); seed <= kSeeds; seed += kParts) {
     ExpectNoViolation(PlanFor(seed));
-  }
-}
-
-TEST_P(SimulationTest, TheInvariantsHoldWithHomes) {
-  for (uint64_t seed = GetParam(); seed <= kSeeds; seed += kParts) {
-    ExpectNoViolation(PlanWithHomesFor(seed));
   }
 }
 
@@ -103,6 +97,7 @@ TEST(SimulationOfOperatorsTest, TheInvariantsHoldDespiteOperators) {
     plan.store_lost_replies = 50'000;
     plan.reluctant = true;
     plan.twins = true;
+    plan.steps_by_hours = false;  // delays would last for hours, too
     ExpectNoViolation(plan);
   }
 }

@@ -19,10 +19,8 @@ std::optional<Candidacy> HideHead(ElectionState& state, const LockSet::Part& ite
   const Candidacy head = state.queue.front();
   const bool spoken_for = std::ranges::find(item.sessions, head.session) != item.sessions.end();
   const auto& appointment = state.election.appointment;
-  const Incumbent* incumbent = IncumbentOf(state.election);
   const bool named = item.candidates.contains(head.candidate) ||
-                     (appointment && appointment->candidate == head.candidate) ||
-                     (incumbent != nullptr && incumbent->candidate == head.candidate);
+                     (appointment && appointment->candidate == head.candidate);
   if (spoken_for || named) return std::nullopt;
   state.queue.erase(state.queue.begin());
   state.horizon = head;
@@ -145,12 +143,6 @@ Result<DueWork> MutantStore::FindDueWork(size_t limit) {
   auto due = next_.FindDueWork(limit);
   if (due && world_.mutation.after_due) world_.mutation.after_due(*due);
   return due;
-}
-
-Result<std::vector<SessionId>> MutantStore::ListUnended(const SessionId& after, size_t limit) {
-  auto sessions = next_.ListUnended(after, limit);
-  if (sessions && world_.mutation.after_unended) world_.mutation.after_unended(*sessions);
-  return sessions;
 }
 
 Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionId>& sessions) {

@@ -150,7 +150,6 @@ class MutantStore final : public Delegating {
   Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override;
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
-  Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;
   Result<BeatReport> Beat(const BeatOrder& order) override;
   Result<std::vector<NumberedDeparture>> ReadDepartures(HomeId home, uint64_t after,

@@ -1,5 +1,7 @@
 #include "tests/sim/trouble.h"
 
+#include <utility>
+
 namespace tenure::sim {
 
 using namespace std::chrono_literals;
@@ -25,7 +27,7 @@ void Trouble::Begin() {
     world_.Say("r{} is cut off from the database", replica.number());
     replica.CutOff();
     world_.After(world_.random.Between(10ms, lease), [this, &replica] {
-      if (world_.InBlackout()) return;
+      if (world_.blackout) return;
       world_.Say("r{} reaches the database again", replica.number());
       replica.Heal();
     });
@@ -52,7 +54,7 @@ void Trouble::Begin() {
   });
   Every(plan.steps_every, [this] { StepClock(); });
   Every(plan.blackouts_every, [this] { BlackOut(); });
-  // With homes: a beat is good for about 3 s.
+  // A beat is good for about 3 s.
   Every(plan.freezes_every, [this] {
     Replica& replica = AnyReplica();
     if (!replica.up() || replica.frozen()) return;
@@ -65,7 +67,7 @@ void Trouble::Begin() {
     world_.Say("r{} is isolated from the database", replica.number());
     replica.CutOff();
     world_.After(world_.random.Between(2500ms, 10s), [this, &replica] {
-      if (world_.InBlackout()) return;
+      if (world_.blackout) return;
       world_.Say("r{} reaches the database again", replica.number());
       replica.Heal();
     });
@@ -100,7 +102,7 @@ void Trouble::Every(Duration mean, std::function<void()> trouble) {
 // Like a supervisor, starts the replicas that died.
 void Trouble::KeepReplicasUp() {
   for (const auto& replica : replicas_) {
-    if (world_.InBlackout()) break;
+    if (world_.blackout) break;
     if (replica->scheduler() == nullptr && world_.random.OneIn(5)) replica->Start();
   }
   world_.After(100ms, [this, round = round_] {
@@ -117,32 +119,25 @@ void Trouble::StepClock() {
   world_.Say("the database's clock is set {} by {} us", forward ? "forward" : "back", by.count());
   world_.latest_before_step = world_.LatestDbTime();
   world_.stepped += forward ? by : -by;
-  world_.clock_was_set = true;
   if (!forward) clock_went_back_ += by;
 }
 
 void Trouble::BlackOut() {
-  if (world_.InBlackout()) return;
-  // All replicas have noticed that it was back.
-  const auto& last = world_.blackout;
-  if (last && world_.DbNow() - *last->ended < kOutageMin) return;
+  if (std::exchange(world_.blackout, true)) return;
   world_.Say("the database is away");
-  world_.blackout = Blackout{world_.DbNow()};
   for (const auto& replica : replicas_) replica->CutOff();
   // Often it is back when holders have just stopped believing, before their leases are over.
   const Duration lease = world_.plan.lease_ttl;
-  const int leases_max = world_.plan.homes ? 10 : 4;
   const Duration away = world_.random.OneIn(2) ? world_.random.Between(lease / 2, lease)
-                                               : world_.random.Between(lease, leases_max * lease);
+                                               : world_.random.Between(lease, 10 * lease);
   world_.After(away, [this, round = round_] {
     if (round == round_) EndBlackout();
   });
 }
 
 void Trouble::EndBlackout() {
-  if (!world_.InBlackout()) return;
+  if (!std::exchange(world_.blackout, false)) return;
   world_.Say("the database is back");
-  world_.blackout->ended = world_.DbNow();
   for (const auto& replica : replicas_) replica->Heal();
 }
 

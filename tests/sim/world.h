@@ -50,12 +50,6 @@ struct Asked {
   std::vector<Order> orders;                                   // by number
 };
 
-// The database is away from everybody.
-struct Blackout {
-  DbTime began;
-  std::optional<DbTime> ended = {};
-};
-
 struct World {
   World(const Plan& plan_of_run, const Mutation& planted, std::ostream* trace_to)
       : plan(plan_of_run), mutation(planted), random(plan.seed ^ 0x7e12e), out(trace_to) {}
@@ -68,7 +62,6 @@ struct World {
            (std::chrono::duration_cast<Duration>(Now() - testing::ManualScheduler::kStart) +
             stepped);
   }
-  [[nodiscard]] bool InBlackout() const { return blackout && !blackout->ended; }
   // The latest time that the database's clock has ever shown.
   [[nodiscard]] DbTime LatestDbTime() const { return std::max(latest_before_step, DbNow()); }
   void After(Duration delay, testing::ManualScheduler::Task task) {
@@ -99,13 +92,12 @@ struct World {
   const Mutation& mutation;
   Random random;
   testing::ManualScheduler scheduler;
-  Duration stepped{0};               // of the database's clock
-  DbTime latest_before_step;         // that the database's clock has shown
-  bool clock_was_set = false;        // at least once
-  std::optional<Blackout> blackout;  // the last
-  bool healed = false;               // nothing goes wrong, for now
-  bool ending = false;               // nor will it again: everybody has one more turn
-  bool quiet = false;                // no new campaigns for a while: those that wait have to do
+  Duration stepped{0};        // of the database's clock
+  DbTime latest_before_step;  // that the database's clock has shown
+  bool blackout = false;      // the database is away from everybody
+  bool healed = false;        // nothing goes wrong, for now
+  bool ending = false;        // nor will it again: everybody has one more turn
+  bool quiet = false;         // no new campaigns for a while: those that wait have to do
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
   // Whether every replica has published everything to its hub. Operators purge what was published
