@@ -231,7 +231,7 @@ check-proto: ## Lint the contract with buf, and generate stubs into build/stubs
 	@command -v npm >/dev/null || scripts/install-deps.sh proto
 	@scripts/check-proto.sh
 
-model: ## Check the models of homes, the lease and the hand-over with Spin, and show what each weakened rule breaks
+model: ## Check the models of homes, lost commits and the hand-over with Spin, and show what each weakened rule breaks
 	@scripts/install-deps.sh model
 	@scripts/check-model.py
 

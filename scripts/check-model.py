@@ -2,7 +2,7 @@
 """Checks the models in docs/model with Spin: that what must hold holds, that each rule is needed, and that the models do
 what they are about.
 
-Usage: scripts/check-model.py [NAME OF A WEAK RULE]...     (with names: tells only what these break)
+Usage: scripts/check-model.py [NAME OF A WEAK RULE]...     (with names: shows only what these break)
 """
 
 import pathlib
@@ -27,51 +27,78 @@ class Model(typing.NamedTuple):
     covering: list  # small runs in which, together, each line has to be reached
 
 
-TWO_CLIENTS = "LEASE=2 TRUST=1 TERMS=2 STRAYS=0"
-ONE_AND_OTHERS = "OTHERS LEASE=2 TRUST=1 TERMS=3 STRAYS=1"
-FROM_MEMORY = "OTHERS MEMORY LEASE=2 TRUST=1 TERMS=3 STRAYS=1"
-FENCE = "OTHERS APPLICATION ANY_CLOCK LEASE=2 TRUST=1 TERMS=3 STRAYS=0"
-PROGRESS = "OTHERS PROGRESS LEASE=3 TRUST=2 TERMS=3 STRAYS=1"
-LITTLE_PROGRESS = "OTHERS PROGRESS LEASE=2 TRUST=1 TERMS=3 STRAYS=0"
+TWO_CLIENTS = "TERMS=3 STRAYS=0"
+ONE_AND_OTHERS = "OTHERS STRAYS=1"
+FROM_MEMORY = "OTHERS MEMORY STRAYS=1"
+FENCE = "OTHERS APPLICATION ANY_END STRAYS=0"
+PROGRESS = "OTHERS PROGRESS STRAYS=1"
+LITTLE_PROGRESS = "OTHERS PROGRESS STRAYS=0"
 
-# Each check of the lease but the last two also checks that terms rise, and that a seat is given only if it is empty, and
-# only to a session that is alive.
-LEASE = Model(
-    file="lease.pml",
+# Each check but the last three also checks that terms rise, and that a seat is given only if it is empty, and only to a
+# session that has not ended.
+HANDOVER = Model(
+    file="handover.pml",
     must_hold=[
         ("of two clients, at most one believes that it leads", TWO_CLIENTS),
-        ("a client believes only while the database says that it leads, whatever others do",
-         "OTHERS LEASE=10 TRUST=9 TERMS=3 STRAYS=1"),
-        ("the same, with two late messages at a time", "OTHERS LEASE=3 TRUST=2 TERMS=3 STRAYS=2"),
-        ("the same, with a replica that decides from memory", "OTHERS MEMORY LEASE=4 TRUST=3 TERMS=3 STRAYS=1"),
-        ("whatever clients believe, the fence lets only the current term write, and sums are right", FENCE),
+        ("a client believes only while the database says that it leads, whatever others do", "OTHERS TERMS=4 STRAYS=2"),
+        ("the same, with a replica that decides from memory", "OTHERS MEMORY STRAYS=2"),
+        ("whatever ends, and whatever clients believe, the fence lets only the current term write", FENCE),
         ("who waits leads in the end, if leaders leave", f"{PROGRESS} WHO_WAITS_LEADS"),
-        ("who is dead is followed in the end", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
+        ("who is dead is followed in the end, also if its Campaign is granted later", f"{PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
     ],
     weak_rules={
-        "FROM_REPLY": ("a lease is counted from when the answer comes", TWO_CLIENTS),
-        "NO_MARGIN": ("the whole lease is trusted", TWO_CLIENTS),
         "BELIEF_UNTIL_ANSWER": ("a client believes until its resignation is answered", TWO_CLIENTS),
         "TERM_OPENS_AGAIN": ("late news makes a client believe in a term that it has given up", ONE_AND_OTHERS),
-        "RENEW_ENDED": ("a renewal ignores that the session has ended", ONE_AND_OTHERS),
-        "UNMARKED": ("an expiry gives the seat away without marking the session as ended", ONE_AND_OTHERS),
-        "GRANT_TO_THE_DEAD": ("a grant does not look whether the session is alive", ONE_AND_OTHERS),
+        "UNMARKED": ("a seat is given up, and its session is not marked as ended", ONE_AND_OTHERS),
+        "GRANT_TO_THE_DEAD": ("a grant does not look whether the session has ended", ONE_AND_OTHERS),
         "RESIGN_ANY_TERM": ("a resignation does not name its term", ONE_AND_OTHERS),
+        "RETAKE_ANY_TERM": ("a Campaign for the next term of its own seat ends any term", ONE_AND_OTHERS),
         "NO_COMPARISON": ("what a replica remembers is compared without the term", FROM_MEMORY),
         "FENCE_NOT_LOWER": ("the fence lets every term through that is not higher than the current one", FENCE),
         "FENCE_WITHOUT_LOCK": ("the fence compares terms without a lock", FENCE),
-        "NOT_SETTLED": ("a replica dies between the two steps of an expiry, and no other takes the second",
+        "NOT_SETTLED": ("a session ends, its replica dies, and no other gives up the seat",
                         f"{LITTLE_PROGRESS} WHO_IS_DEAD_IS_FOLLOWED"),
         "ONLY_HINTS": ("a candidate is notified of its election only once", f"{LITTLE_PROGRESS} WHO_WAITS_LEADS"),
     },
     covering=[
-        "LEASE=2 TRUST=1 TERMS=1 STRAYS=0",
+        "TERMS=1 STRAYS=0",
         ONE_AND_OTHERS,
-        "OTHERS MEMORY LEASE=2 TRUST=1 TERMS=2 STRAYS=0",
-        "OTHERS APPLICATION ANY_CLOCK LEASE=1 TRUST=1 TERMS=2 STRAYS=0",
-        LITTLE_PROGRESS,
+        "OTHERS MEMORY TERMS=2 STRAYS=0",
+        "OTHERS APPLICATION ANY_END TERMS=2 STRAYS=0",
+        PROGRESS,
     ],
 )
+
+REMEMBERED = "ALL_REMEMBER"
+READS = "ALL_REMEMBER READS TERMS=1"
+
+HISTORY = Model(
+    file="history.pml",
+    must_hold=[
+        ("commits are lost that one home remembers: nobody believes when terms are raised, or afterwards in an old one",
+         "LEASE=2"),
+        ("the same, if commits are lost twice", "TERMS=1 LOSSES=2"),
+        ("commits are lost that each home remembers: also, no term is granted twice", f"{REMEMBERED} TERMS=3"),
+        ("a read shows no leader whose session had ended, and nothing older than was known before", "READS LOSSES=0 TERMS=3"),
+        ("the same, if commits are lost that each home remembers", READS),
+    ],
+    weak_rules={
+        "RAISED_AFTER_A_LEASE": ("terms are raised a lease after a loss was noticed, and not H later", "LEASE=2"),
+        "INCARNATION_GOES_ON": ("homes whose own row was not lost go on", ""),
+        "BEAT_ANY_ROW": ("a beat in flight hides that the row went back", REMEMBERED),
+        "DOUBT_IS_LOSS": ("a row that has the number of a beat in doubt is taken for a loss", "LOSSES=0"),
+        "NO_WITNESS": ("a transaction does not compare the own row", REMEMBERED),
+        "SHORT_LOSS": ("commits are lost that no own row shows (a limit: no rule prevents it)", ""),
+        "READ_BY_OFFSETS": ("a read does not look which sessions have ended", READS),
+        "READ_WITHOUT_OWN_ROW": ("a read does not look at the own row", READS),
+    },
+    covering=[
+        "",
+        "READS TERMS=1 H=0",
+    ],
+)
+
+OUTAGES = "OUTAGES LEASE=5 IDLE=2"
 
 HOMES = Model(
     file="homes.pml",
@@ -81,18 +108,23 @@ HOMES = Model(
         ("the same, with renewals at two replicas at a time", "CALLS=2"),
         ("the same, with replicas that drain", "DRAINS"),
         ("an end by somebody else is known to the home by its next beat", "OPERATOR"),
-        ("once nothing fails, the session of a client that is gone ends within H and a lease", "PROGRESS LEASE=2"),
+        ("nothing ends if only the database fails, however long, and the client reaches a replica afterwards", OUTAGES),
+        ("once nothing fails, the session of a client that is gone ends within H and a lease, even if a Campaign that "
+         "it had given up opens it", "PROGRESS LEASE=2"),
+        ("the same, with replicas that drain: within two H, two leases and a beat", "PROGRESS DRAINS"),
     ],
     weak_rules={
         "ANSWER_WITHOUT_BEAT": ("a replica answers although its beat is not good", ""),
         "BEAT_FROM_REPLY": ("a beat is good from when its answer comes", ""),
         "BEAT_WITHOUT_MARGIN": ("a beat is good for longer than others wait", ""),
         "LEASE_WITHOUT_MARGIN": ("the client trusts the whole lease", ""),
+        "LEASE_FROM_REPLY": ("a lease is counted from when the answer comes", ""),
         "BEAT_IGNORES_DEPARTURES": ("a beat does not ask for departures", ""),
         "UNDONE_ADOPTION": ("an answer makes a replica keep a session that has left it meanwhile", ""),
         "ADOPTION_IS_BEAT": ("an adoption counts as a beat", ""),
         "ADOPTION_UNNUMBERED": ("an adoption does not change the beat of the row", ""),
         "ANSWER_ALL_THAT_WAIT": ("an adoption answers renewals that came after it was sent", ""),
+        "ADOPT_THE_ENDED": ("a session that has ended is adopted", ""),
         "ADOPT_BY_THE_DEAD": ("a replica adopts although its row is dead", ""),
         "OPEN_BY_THE_DEAD": ("a replica opens a session although its row is dead", ""),
         "NO_GRACE": ("a session that was adopted counts its silence at once", ""),
@@ -104,6 +136,8 @@ HOMES = Model(
         "ORPHAN_ANY_HOME": ("an orphan is ended whatever its home is by then", ""),
         "DRAIN_AT_ONCE": ("a drain declares itself dead at once", "DRAINS"),
         "DRAIN_IN_DOUBT": ("a drain forgets an adoption that may yet be done", "DRAINS"),
+        "SILENCE_IN_OUTAGES": ("silence is also counted while the beat is not good", OUTAGES),
+        "WATCH_BY_READING": ("others watch a home as long as they can read", OUTAGES),
         "NO_SWEEP": ("a replica does not look which sessions it is the home of", "PROGRESS"),
         "BEAT_WITH_ENDS_DUE": ("a replica whose ENDs fail goes on beating", "PROGRESS"),
         "QUIET_END": ("an end by somebody else is no departure", "OPERATOR"),
@@ -112,11 +146,12 @@ HOMES = Model(
     covering=[
         "DRAINS OPERATOR H=0",
         "CALLS=2 H=0",
-        "PROGRESS",
+        "PROGRESS DRAINS H=0",
+        OUTAGES,
     ],
 )
 
-MODELS = [HOMES, LEASE]
+MODELS = [HOMES, HISTORY, HANDOVER]
 WEAK_RULES = {name: (model, *rule) for model in MODELS for name, rule in model.weak_rules.items()}
 
 
@@ -149,17 +184,18 @@ class Checker:
         run(["gcc", "-w", *kind, f"-DMEMLIM={MEMORY_MAX_MB}", *compiler, "-o", "pan", "pan.c"], self.folder.name)
 
     def search(self, *arguments):
-        """How many errors and states it finds, and all that it says."""
+        """How many errors and states it finds, in how many MB, and all that it says."""
         search = ["-a"] if self.of_progress else []
         said = run(["./pan", *search, *arguments], self.folder.name)
         errors = re.search(r"errors: (\d+)", said)
         states = re.search(r"(\d+) states, stored", said)
-        if not errors or not states:
+        memory = re.search(r"([\d.]+)\s+total actual memory usage", said)
+        if not errors or not states or not memory:
             raise Failure(said)
         incomplete = "Search not completed" in said or "too small" in said
         if incomplete and int(errors[1]) == 0:
             raise Failure(f"the search was not completed:\n{said}")
-        return int(errors[1]), int(states[1]), said
+        return int(errors[1]), int(states[1]), float(memory[1]), said
 
     def trail(self):
         return run(["spin", "-t", "-T", *self.definitions, self.file], self.folder.name)
@@ -169,15 +205,15 @@ def seconds_used():
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
-def tell(verdict, what, states, seconds):
-    print(f"  {verdict:7} {what:92} {states:>10,} states {seconds:5.1f} s", flush=True)
+def report(verdict, what, states, seconds, memory=None):
+    print(f"  {verdict:7} {what:110} {states:>10,} states {seconds:5.1f} s", f"{memory:5.0f} MB" if memory else "", flush=True)
 
 
 def check_holds(model, what, definitions):
     before = seconds_used()
     checker = Checker(model, definitions)
-    errors, states, _ = checker.search("-n", f"-m{DEPTH_MAX}")
-    tell("FAILS" if errors else "holds", what, states, seconds_used() - before)
+    errors, states, memory, _ = checker.search("-n", f"-m{DEPTH_MAX}")
+    report("FAILS" if errors else "holds", what, states, seconds_used() - before, memory)
     if errors:
         print(story(checker.trail(), model, definitions))
     return errors == 0
@@ -188,7 +224,7 @@ def shortest(model, definitions):
     if "WHO_" not in definitions:
         definitions += " BREADTH_FIRST"
         checker = Checker(model, definitions, compiler=["-O1", "-DBFS"])
-        errors, states, _ = checker.search("-n")
+        errors, states, _, _ = checker.search("-n")
         return (checker if errors else None), states
     checker = Checker(model, definitions, compiler=["-O1"])
     for depth in (*range(20, 120, 5), DEPTH_MAX):
@@ -210,21 +246,17 @@ def story(trail, model, definitions):
         if line == "tick":
             ticks += 1
         elif "START OF CYCLE" in line:
-            lines.append(f"      {'':4}and so for ever:")
+            lines.append("          and this repeats:")
         elif line:
-            wrong = line.startswith("WRONG")
             text = line.replace("_", " ")
-            if model is HOMES:
-                text = text.replace("replica 0", "replica A").replace("replica 1", "replica B")
-            elif "OTHERS" in definitions:
-                text = text.replace("client 1", "another client").replace("client 0", "client A")
-            else:
-                text = text.replace("client 0", "client A").replace("client 1", "client B")
-            lines.append(f"      {ticks:2}  {text}")
-            if wrong:
+            for number, letter in enumerate("AB"):
+                other = "another client" if number and "OTHERS" in definitions else f"client {letter}"
+                text = text.replace(f"replica {number}", f"replica {letter}").replace(f"client {number}", other)
+            lines.append(f"      {'' if model is HANDOVER else ticks:2}  {text}")
+            if line.startswith("WRONG"):
                 break
-    if lines[-1].endswith("for ever:"):
-        lines.append(f"      {'':4}time passes, and nothing else happens")
+    if lines[-1].endswith("repeats:"):
+        lines.append("          nothing else happens")
     return "\n".join(lines)
 
 
@@ -233,7 +265,7 @@ def check_breaks(name):
     before = seconds_used()
     definitions = f"{base} WEAK_{name}"
     checker, states = shortest(model, definitions)
-    tell("breaks" if checker else "HOLDS", what, states, seconds_used() - before)
+    report("breaks" if checker else "HOLDS", what, states, seconds_used() - before)
     if checker:
         print(story(checker.trail(), model, definitions) + "\n")
     return checker is not None
@@ -245,7 +277,7 @@ def check_reaches(model):
     lines, reached, states, before = set(), set(), 0, seconds_used()
     for definitions in model.covering:
         checker = Checker(model, f"{definitions} SEE_STATEMENTS", spin=["-o3"], compiler=["-O0"])
-        _, found, said = checker.search(f"-m{DEPTH_MAX}")
+        _, found, _, said = checker.search(f"-m{DEPTH_MAX}")
         states += found
         unreached = set()
         process = None
@@ -270,7 +302,7 @@ def check_reaches(model):
     missed = sorted(lines - reached) + [number for number in situations if number not in lines]
     for number in missed:
         print(f"  NEVER   {model.file}:{number}: {text[number - 1].strip()}")
-    tell("reached", f"each of the {len(lines)} lines of the steps of {model.file}", states, seconds_used() - before)
+    report("reached", f"each of the {len(lines)} lines of the steps of {model.file}", states, seconds_used() - before)
     return not missed
 
 

@@ -16,6 +16,7 @@
  *   CALLS=n           renewals under way at a time
  *   DRAINS            replicas drain
  *   OPERATOR          an operator ends the session
+ *   OUTAGES IDLE=n    nothing fails but the database, again and again; the client renews after n ticks at the latest
  *   PROGRESS          from some moment on nothing fails, and the client is gone; its session has to end
  *                     within H and a lease
  *   BREADTH_FIRST     for the shortest story
@@ -38,6 +39,9 @@
 #ifndef CALLS
 #define CALLS 1
 #endif
+#ifndef IDLE
+#define IDLE 0
+#endif
 #ifdef SEE_STATEMENTS
 #define STEP atomic
 #else
@@ -59,7 +63,7 @@
 
 /* ---------------------------------------------------------------------- what the database holds */
 
-/* The session's row. Ended is for ever. */
+/* The session's row. Ended is final. */
 #define NEW 0
 #define OPEN 1
 #define ENDED 2   /* by its home after a silence, or as an orphan */
@@ -139,9 +143,12 @@ byte trust;
 byte at[CALLS] = NOWHERE;
 byte lasts[CALLS];
 bit rides[CALLS]; /* it was there before what its replica has asked */
+#ifdef WEAK_LEASE_FROM_REPLY
+bit answered;
+#endif
 
 #ifdef PROGRESS
-/* Its ENDs, which are other statements than its beats, may fail for ever. */
+/* Its ENDs, which are other statements than its beats, may fail indefinitely. */
 #define EndsFail(r) (r == 0 && ends_fail)
 bit calm;
 bit ends_fail;
@@ -149,8 +156,27 @@ byte patience;
 byte overdue; /* how long replica 0 beats although its END is due */
 #define IsCalm calm
 #else
-#define IsCalm false
 #define EndsFail(r) false
+#endif
+
+/* What the database does not do. Until all that is due after an outage is done, there is not the next one. */
+#ifdef OUTAGES
+#define WRITES 1
+#define ALL 2
+byte fails;
+bit is_steady;
+byte idle; /* how long the client need not renew */
+#define CanWrite (fails == 0)
+#define CanRead (fails != ALL)
+#define IsCalm true
+#define MayLose (fails != 0)
+#else
+#define CanWrite true
+#define CanRead true
+#ifndef PROGRESS
+#define IsCalm false
+#endif
+#define MayLose (!IsCalm)
 #endif
 
 #ifdef BREADTH_FIRST
@@ -164,6 +190,7 @@ mtype = {
   a_session_is_ended_while_its_client_believes,
   an_answer_can_be_believed_after_the_end,
   a_seat_is_given_to_a_session_that_has_ended,
+  a_session_is_ended_although_only_the_database_has_failed,
   the_client_is_gone_and_its_session_does_not_end
 };
 
@@ -242,8 +269,10 @@ inline DepartForItself(r) {
   EndIsVoid(r)
 }
 
-#ifdef WEAK_ADOPT_BY_THE_DEAD
+#if defined(WEAK_ADOPT_BY_THE_DEAD)
 #define MayAdopt(r) (session == OPEN)
+#elif defined(WEAK_ADOPT_THE_ENDED)
+#define MayAdopt(r) (session != NEW && !dead[r])
 #else
 #define MayAdopt(r) (session == OPEN && !dead[r])
 #endif
@@ -298,6 +327,9 @@ inline ForgetRequests() {
 
 inline End() {
   session = ENDED;
+#ifdef OUTAGES
+  Must(false, a_session_is_ended_although_only_the_database_has_failed);
+#endif
   Must(trust == 0, a_session_is_ended_while_its_client_believes);
   ForgetRequests()
 }
@@ -393,10 +425,22 @@ inline Stop(r) {
   ForgetRow(r)
 }
 
+inline Believe(ticks) {
+  trust = (ticks > trust -> ticks : trust)
+}
+
 inline Answer(k) {
+#ifdef WEAK_LEASE_FROM_REPLY
+  printf("replica %d: answers the client\n", at[k]);
+  answered = 1;
+#else
   printf("replica %d: answers the client, which believes for %d\n", at[k], lasts[k]);
   Must(session == OPEN || (session == REVOKED && lasts[k] <= believable), an_answer_can_be_believed_after_the_end);
-  trust = (lasts[k] > trust -> lasts[k] : trust);
+  Believe(lasts[k]);
+#endif
+#ifdef OUTAGES
+  idle = IDLE;
+#endif
   ForgetCall(k)
 }
 
@@ -513,23 +557,39 @@ inline HearOfDeparted(r) {
 #define HasWrite(r) (asked[r] == ADOPTION)
 #endif
 /* One write of its own row at a time. */
-#define MayWrite(r) (Runs(r) && !dead[r] && !HasWrite(r))
+#define MayWrite(r) (CanWrite && Runs(r) && !dead[r] && !HasWrite(r))
 #if !defined(PROGRESS) || defined(WEAK_BEAT_WITH_ENDS_DUE)
 #define EndsAreOverdue(r) false
 #else
 #define EndsAreOverdue(r) (r == 0 && ending[r] && overdue == 0)
 #endif
-/* In calm times, more than one beat comes within H. */
-#define BeatsInTime(r) (IsCalm && Runs(r) && good[r] < GOOD && !EndsAreOverdue(r))
+/* In calm times, more than one beat comes within H. After an outage, others may come first. */
+#ifdef PROGRESS
+#define BEATS_IN_TIME calm
+#else
+#define BEATS_IN_TIME false
+#endif
+#define BeatsInTime(r) (BEATS_IN_TIME && Runs(r) && good[r] < GOOD && !EndsAreOverdue(r))
 #define MayBeat(r) (MayWrite(r) && KnowsDepartures(r) && !EndsAreOverdue(r))
 #ifdef WEAK_NO_SWEEP
 #define SWEEPS false
 #else
 #define SWEEPS true
 #endif
-#define MaySweep(r) (SWEEPS && Serves(r) && !dead[r] && keeps[r] == NOTHING && asked[r] == NONE && !IsEnding(r) \
+#define MaySweep(r) (SWEEPS && CanRead && Serves(r) && !dead[r] && keeps[r] == NOTHING && asked[r] == NONE && !IsEnding(r) \
   && session == OPEN && home == r)
 #define IsSilent(r) (Serves(r) && CountsSilence(r) && silence[r] == 0 && good[r] > 0)
+
+#define MayReadDeparted(r) (CanRead && Runs(r) && !dead[r] && unread[r] && reading[r] == NONE)
+
+#ifdef OUTAGES
+/* Not the last one. */
+#define MayDie(r) (Runs(r) && Serves(1 - r) && !dead[1 - r])
+#define MayStart(r) (CanWrite && process[r] == FREE)
+#else
+#define MayDie(r) (!IsCalm && Runs(r))
+#define MayStart(r) (!IsCalm && process[r] == FREE && RunningNow < RUNNING)
+#endif
 
 proctype Beats(byte r) {
   do
@@ -550,23 +610,22 @@ proctype Beats(byte r) {
       WriteRow(r) }
 
   /* Its beat has found a departure. */
-  :: STEP { Runs(r) && !dead[r] && unread[r] && reading[r] == NONE -> ReadDeparted(r) }
+  :: STEP { MayReadDeparted(r) -> ReadDeparted(r) }
   :: STEP { reading[r] != NONE -> HearOfDeparted(r) }
-  :: STEP { !IsCalm && reading[r] != NONE -> reading[r] = NONE }
+  :: STEP { MayLose && reading[r] != NONE -> reading[r] = NONE }
 
   /* This incarnation is over. The next one has another row. */
-  :: STEP { Runs(r) && dead[r] -> printf("replica %d: hears that it is dead, and stops\n", r); Stop(r) }
-  :: STEP { !IsCalm && Runs(r) -> printf("replica %d: is killed\n", r); Stop(r) }
-  :: STEP { !IsCalm && process[r] == FREE && RunningNow < RUNNING ->
-      printf("replica %d: starts\n", r); process[r] = UP; quiet[r] = H }
+  :: STEP { CanRead && Runs(r) && dead[r] -> printf("replica %d: hears that it is dead, and stops\n", r); Stop(r) }
+  :: STEP { MayDie(r) -> printf("replica %d: is killed\n", r); Stop(r) }
+  :: STEP { MayStart(r) -> printf("replica %d: starts\n", r); process[r] = UP; quiet[r] = H }
   od
 }
 
 proctype Sessions(byte r) {
   do
   :: STEP { asked[r] != NONE -> TakeReply(r) }
-  :: STEP { !IsCalm && asked[r] != NONE -> ForgetAsked(r) }
-  :: STEP { late[r] != NONE -> ApplyLate(r) }
+  :: STEP { MayLose && asked[r] != NONE -> ForgetAsked(r) }
+  :: STEP { CanWrite && late[r] != NONE -> ApplyLate(r) }
   :: STEP { MaySweep(r) -> printf("replica %d: its sweep finds the session\n", r);
       asked[r] = SWEEP; reply[r] = CURRENT }
   :: STEP { IsSilent(r) -> printf("replica %d: has heard nothing for the lease, and answers no more\n", r);
@@ -574,7 +633,7 @@ proctype Sessions(byte r) {
       overdue = (r == 0 -> H : overdue);
 #endif
       ending[r] = (session == OPEN); keeps[r] = NOTHING }
-  :: STEP { ending[r] && !EndsFail(r) -> ApplyEnd(r) }
+  :: STEP { CanWrite && ending[r] && !EndsFail(r) -> ApplyEnd(r) }
   :: STEP { keeps[r] > CURRENT -> keeps[r] = NOTHING; silence[r] = 0 }
   :: STEP { !IsCalm && Serves(r) && keeps[r] != NOTHING && GrantIsCommitted(r) ->
       Must(session == OPEN, a_seat_is_given_to_a_session_that_has_ended) }
@@ -590,11 +649,15 @@ proctype Sessions(byte r) {
 #define SETTLE UNSURE
 #endif
 
+/* In calm times not the last one that can end sessions. */
+#define MayDrain(r) (process[r] == UP && (!IsCalm || (Serves(1 - r) && !dead[1 - r] && !EndsFail(0))))
+#define IsSettled(r) (process[r] == DRAINING && !dead[r] && settle[r] == 0 && !HasWrite(r))
+
 proctype Drain(byte r) {
   do
-  :: STEP { !IsCalm && process[r] == UP -> printf("replica %d: drains, and answers no more\n", r);
+  :: STEP { MayDrain(r) -> printf("replica %d: drains, and answers no more\n", r);
       process[r] = DRAINING; settle[r] = SETTLE; keeps[r] = NOTHING; silence[r] = 0 }
-  :: STEP { process[r] == DRAINING && !dead[r] && settle[r] == 0 && !HasWrite(r) ->
+  :: STEP { IsSettled(r) ->
       printf("the database: replica %d declares itself dead\n", r); DeclareDead(r); Stop(r) }
   od
 }
@@ -606,12 +669,16 @@ proctype Drain(byte r) {
 #define IsHome(r) (home == r)
 #endif
 
+#define IsQuiet(r) (CanWrite && IsWatched(r) && process[r] != FREE && quiet[r] == 0)
+#define MayDeclareDead(r) (IsQuiet(r) && !dead[r] && !BeatsInTime(r))
+#define MayEndOrphan(r) (IsQuiet(r) && dead[r] && session == OPEN && !EndsFail(1 - r))
+
 /* What the others do about a row that does not change. */
 proctype Watch(byte r) {
   do
-  :: STEP { IsWatched(r) && process[r] != FREE && !dead[r] && quiet[r] == 0 && !BeatsInTime(r) ->
+  :: STEP { MayDeclareDead(r) ->
       printf("the database: replica %d is declared dead\n", r); DeclareDead(r) }
-  :: STEP { IsWatched(r) && process[r] != FREE && dead[r] && quiet[r] == 0 && session == OPEN && IsHome(r) && !EndsFail(1 - r) ->
+  :: STEP { MayEndOrphan(r) && IsHome(r) ->
       printf("the database: the session ends as an orphan of replica %d\n", r); End() }
   od
 }
@@ -623,7 +690,15 @@ proctype Watch(byte r) {
 #define IsUnknown(k) (Arrives(k) && keeps[at[k]] == NOTHING && asked[at[k]] == NONE)
 /* The first replica that opens the session is called 0. */
 #define OpensBy(k) (IsUnknown(k) && at[k] == 0)
-#define AdoptsBy(k) (IsUnknown(k) && MayAdopt(at[k]) && !HasWrite(at[k]))
+#define AdoptsBy(k) (CanWrite && IsUnknown(k) && MayAdopt(at[k]) && !HasWrite(at[k]))
+/* It is lost on its way, or its client waits no longer. */
+#ifdef OUTAGES
+#define MaySend(k) (at[k] == NOWHERE)
+#define MayGiveUp(k) (at[k] != NOWHERE && lasts[k] < TRUST)
+#else
+#define MaySend(k) (!IsCalm && at[k] == NOWHERE)
+#define MayGiveUp(k) (at[k] != NOWHERE)
+#endif
 
 inline Ask(k, what) {
   asked[at[k]] = what;
@@ -637,21 +712,31 @@ inline Send(k, r) {
   lasts[k] = TRUST
 }
 
+#ifdef OUTAGES
+/* It was sent before the outage, or during it, and may be done afterwards. */
+#define MayGoAstray(k) (!CanWrite && IsUnknown(k))
+#else
+#define MayGoAstray(k) (!IsCalm && AdoptsBy(k))
+#endif
+
 /* A renewal, from when it is sent to when it is answered or given up. */
 proctype Renewal(byte k) {
   do
-  :: STEP { !IsCalm && at[k] == NOWHERE && Serves(0) -> Send(k, 0) }
-  :: STEP { !IsCalm && at[k] == NOWHERE && Serves(1) -> Send(k, 1) }
+  :: STEP { MaySend(k) && Serves(0) -> Send(k, 0) }
+  :: STEP { MaySend(k) && Serves(1) -> Send(k, 1) }
 #if SLOTS > 2
-  :: STEP { !IsCalm && at[k] == NOWHERE && Serves(2) -> Send(k, 2) }
+  :: STEP { MaySend(k) && Serves(2) -> Send(k, 2) }
 #endif
-  :: STEP { at[k] != NOWHERE -> ForgetCall(k) }
+  :: STEP { MayGiveUp(k) -> ForgetCall(k) }
   :: STEP { IsKept(k) && IsGood(at[k]) -> SignOfLife(at[k]); Answer(k) }
   :: STEP { IsKept(k) && !IsGood(at[k]) -> SignOfLife(at[k]) }
   :: STEP { OpensBy(k) && MayOpen(0) -> Open(0); Ask(k, OPENING) }
   :: STEP { OpensBy(k) && !IsCalm && session == NEW && late[0] == NONE -> late[0] = OPENING }
+#ifdef WEAK_LEASE_FROM_REPLY
+  :: STEP { answered -> answered = 0; Believe(TRUST); printf("the client: is answered, and believes for %d\n", trust) }
+#endif
   :: STEP { AdoptsBy(k) -> Adopt(at[k]); Ask(k, ADOPTION) }
-  :: STEP { !IsCalm && AdoptsBy(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION }
+  :: STEP { MayGoAstray(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION }
   od
 }
 
@@ -667,14 +752,36 @@ inline CountDown(ticks) {
   ticks = (ticks > 0 -> ticks - 1 : 0)
 }
 
+#ifdef WEAK_SILENCE_IN_OUTAGES
+#define CountsTheSilenceNow(r) true
+#else
+#define CountsTheSilenceNow(r) (good[r] > 0)
+#endif
+
+/* Others watch row r by their service clocks. Without outages, any of them may be quick. */
+inline Watching(r) {
+#if !defined(OUTAGES)
+  CountDown(quiet[r])
+#elif defined(WEAK_WATCH_BY_READING)
+  if
+  :: CanRead -> CountDown(quiet[r])
+  :: else -> BeginToWatch(r)
+  fi
+#else
+  if
+  :: good[1 - r] > 0 -> CountDown(quiet[r])
+  :: else
+  fi
+#endif
+}
+
 /* The service clock of a replica runs only while its beat is good. */
 inline PassAt(r) {
   if
-  :: good[r] > 0 -> CountDown(silence[r])
+  :: CountsTheSilenceNow(r) -> CountDown(silence[r])
   :: else
   fi;
-  CountDown(good[r]);
-  CountDown(quiet[r]);
+  Watching(r);
 #ifdef DRAINS
   settle[r] = ((settle[r] > 0 && settle[r] != UNSURE) -> settle[r] - 1 : settle[r]);
 #endif
@@ -690,37 +797,67 @@ inline PassFor(k) {
   fi
 }
 
-#ifdef PROGRESS
 /* In calm times, all that is due is done before the next tick. */
-#define IsDue(r) (asked[r] != NONE || late[r] != NONE || reading[r] != NONE || keeps[r] > CURRENT \
-  || (Runs(r) && (dead[r] || unread[r])) || (MayBeat(r) && good[r] < GOOD) || MaySweep(r) || IsSilent(r) \
-  || (ending[r] && !EndsFail(r) && session == OPEN) \
-  || (IsWatched(r) && process[r] != FREE && quiet[r] == 0 && !dead[r] && !BeatsInTime(r)) \
-  || (IsWatched(r) && process[r] != FREE && quiet[r] == 0 && session == OPEN && home == r && !EndsFail(1 - r)))
-#define CanPass (!calm || session != OPEN || (!IsDue(0) && !IsDue(1) && at[0] == NOWHERE))
-#define Helps(r) (Serves(r) && !dead[r])
+#define IsDueAnyway(r) (asked[r] != NONE || (CanWrite && late[r] != NONE) || reading[r] != NONE || MayReadDeparted(r) \
+  || (CanRead && Runs(r) && dead[r]) || (MayBeat(r) && good[r] < GOOD) || IsSilent(r) \
+  || (CanWrite && ending[r] && !EndsFail(r) && session == OPEN) || MayDeclareDead(r) || (MayEndOrphan(r) && home == r))
 
 /* Others may have seen a row only just now. */
 inline BeginToWatch(r) {
   quiet[r] = (dead[r] -> ORPHANED_AFTER : H)
 }
 
+#ifdef OUTAGES
+#define IsToBeSent(k) (at[k] == NOWHERE && idle == 0 && (Serves(0) || Serves(1)))
+#define IsToBeServed(k) (AdoptsBy(k) || (IsKept(k) && (IsGood(at[k]) || (keeps[at[k]] == CURRENT && silence[at[k]] < LEASE))))
+#define CanPass (!IsDueAnyway(0) && !IsDueAnyway(1) && !IsToBeSent(0) && !IsToBeServed(0))
+
+proctype Outages() {
+  do
+  :: STEP { fails == 0 && is_steady -> fails = WRITES; printf("the database: reads work, and writes do not\n") }
+  :: STEP { fails == 0 && is_steady -> fails = ALL; printf("the database: is away\n") }
+  :: STEP { fails != 0 -> fails = 0; is_steady = 0; printf("the database: is there again\n") }
+  od
+}
+#endif
+
+#ifdef PROGRESS
+#ifdef DRAINS
+#define DrainIsDue(r) IsSettled(r)
+#else
+#define DrainIsDue(r) false
+#endif
+#define IsDue(r) (IsDueAnyway(r) || DrainIsDue(r) || keeps[r] > CURRENT || (Runs(r) && unread[r]) || MaySweep(r))
+#define HasNotEnded (session == NEW || session == OPEN)
+#define CanPass (!calm || !HasNotEnded || (!IsDue(0) && !IsDue(1) && at[0] == NOWHERE))
+#define Helps(r) (Serves(r) && !dead[r])
+
+/* A drain waits for its next beat, and then for H. Another home's silence may be all but over when it begins. */
+#ifdef DRAINS
+#define AFTER_A_DRAIN (1 + H + LEASE)
+#else
+#define AFTER_A_DRAIN 0
+#endif
+
 inline BeginCalm(fail) {
   printf("from now on nothing fails, and the client is gone\n");
   calm = 1;
   ends_fail = fail;
-  patience = H + LEASE + fail * (H + H + LEASE);
+  patience = H + LEASE + AFTER_A_DRAIN + fail * (H + H + LEASE);
   BeginToWatch(0);
   BeginToWatch(1)
 }
 
 proctype Calm() {
   if
-  :: STEP { session == OPEN && (Helps(0) || Helps(1)) -> BeginCalm(0) }
-  :: STEP { session == OPEN && Helps(1) && Runs(0) -> BeginCalm(1); printf("but the ENDs of replica 0, which fail for ever\n") }
+  /* The session may also be opened later, by a Campaign that its client has sent and given up. */
+  :: STEP { HasNotEnded && (Helps(0) || Helps(1)) -> BeginCalm(0) }
+  :: STEP { session == OPEN && Helps(1) && Runs(0) -> BeginCalm(1); printf("but the ENDs of replica 0, which fail indefinitely\n") }
   fi
 }
-#else
+#endif
+
+#if !defined(OUTAGES) && !defined(PROGRESS)
 #define CanPass true
 #endif
 
@@ -732,12 +869,19 @@ proctype Clock() {
       CountDown(patience);
       CountDown(overdue);
 #endif
+#ifdef OUTAGES
+      CountDown(idle);
+      is_steady = CanWrite;
+#endif
       printf("tick\n");
       PassAt(0);
       PassAt(1);
 #if SLOTS > 2
       PassAt(2);
+      CountDown(good[2]);
 #endif
+      CountDown(good[0]);
+      CountDown(good[1]);
       PassFor(0);
 #if CALLS > 1
       PassFor(1);
@@ -748,7 +892,12 @@ proctype Clock() {
 }
 
 init {
-  d_step { process[0] = UP; process[1] = UP; quiet[0] = H; quiet[1] = H }
+  d_step {
+    process[0] = UP; process[1] = UP; quiet[0] = H; quiet[1] = H;
+#ifdef OUTAGES
+    session = OPEN; keeps[0] = CURRENT; silence[0] = LEASE; idle = IDLE; is_steady = 1
+#endif
+  }
   atomic {
     run Beats(0);
     run Beats(1);
@@ -774,6 +923,9 @@ init {
 #endif
 #ifdef PROGRESS
     run Calm();
+#endif
+#ifdef OUTAGES
+    run Outages();
 #endif
     run Clock()
   }
@@ -814,6 +966,20 @@ active proctype Situations() {
       printf("SEEN: a replica that cannot end its sessions has stopped beating\n") }
   :: STEP { calm && session == OPEN && asked[home] == SWEEP ->
       printf("SEEN: a sweep finds what nobody knew\n") }
+  :: STEP { calm && session == NEW && late[0] == OPENING && process[0] == GONE ->
+      printf("SEEN: in calm times, a Campaign that was given up is yet to open the session, for a home that is gone\n") }
+#ifdef DRAINS
+  :: STEP { calm && session == OPEN && process[home] == DRAINING ->
+      printf("SEEN: in calm times, a home drains, and the client is gone\n") }
+#endif
+#endif
+#ifdef OUTAGES
+  :: STEP { fails == 0 && trust == 0 && at[0] == 1 && home == 0 && keeps[0] == CURRENT ->
+      printf("SEEN: after an outage that was longer than the lease, the client is not at its session's home\n") }
+  :: STEP { fails != 0 && at[0] == 1 && home == 0 && dead[0] && process[0] == GONE ->
+      printf("SEEN: the home has died before the outage, or during it, and its session is not adopted yet\n") }
+  :: STEP { dead[0] && process[0] == UP && good[1] > 0 ->
+      printf("SEEN: a home that lives is declared dead, since others came first after an outage\n") }
 #endif
 #if CALLS > 1
   :: STEP { at[0] == 0 && at[1] == 1 && keeps[0] == LEFT && keeps[1] == CURRENT && good[0] > 0 && good[1] > 0 ->

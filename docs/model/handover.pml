@@ -1,26 +1,21 @@
-/* The lease and the hand-over: one election, its clients, the service, and the database's clock.
+/* The hand-over: one election, its clients, the service, and the fence of an application.
  * README.md says which code each rule stands for, and what is left out. scripts/check-model.py checks it.
  *
- * Every step is atomic: one transaction, one message sent or taken in, or one tick. Steps come in any order.
- * Time is counted down: `left` is what is left of a lease by the database's clock, `trust` what its holder
- * still believes in by its own. So time has no bound. Terms have one, TERMS.
+ * Every step is atomic: one transaction, or one message sent or taken in. Steps come in any order. There is no time:
+ * a client may stop trusting its lease at any moment, and a session ends at any moment at which homes.pml lets it, when
+ * its client trusts it no more, and no answer that it could trust is under way. Terms have a bound, TERMS.
  *
  * -D of the checks:
- *   LEASE=n TRUST=n   how many ticks a lease lasts, and for how many its holder trusts it
- *   ANY_CLOCK         clients' clocks may be as slow as they like
+ *   ANY_END           sessions end, and operators depose leaders, whatever clients believe
  *   OTHERS            one client in detail, and any number of others that do what they like
  *   MEMORY            one of the replicas also decides from memory
- *   APPLICATION       clients write to tables of an application, under the fence; an operator deposes leaders
+ *   APPLICATION       clients write to tables of an application, under the fence
  *   PROGRESS          from some moment on, nothing is lost or late
  *   BREADTH_FIRST     for the shortest story
  *   SEE_STATEMENTS    for a report of each statement that is never reached, not only of each step
  * -D of the rules that are made weaker, one at a time: WEAK_... below.
  */
 
-#ifndef LEASE
-#define LEASE 4
-#define TRUST 3
-#endif
 #ifndef TERMS
 #define TERMS 3
 #endif
@@ -33,11 +28,6 @@
 #define CLIENTS 2
 #define NOBODY CLIENTS
 
-#ifdef WEAK_NO_MARGIN
-#undef TRUST
-#define TRUST LEASE
-#endif
-
 /* ---------------------------------------------------------------------- what the database holds */
 
 /* The election's row, and its queue: places count from 1, and 0 is none. */
@@ -45,13 +35,12 @@ byte term;
 byte leader = NOBODY;
 byte place[CLIENTS];
 
-/* One session per client at a time. Its state is written in the row, and ENDED is for ever: the next session of
+/* One session per client at a time. Its state is written in the row, and ENDED is final: the next session of
  * that client is another row, which takes this one's variables when nothing in the tables points to it. */
 #define NEW 0
 #define OPEN 1
 #define ENDED 2
 byte session[CLIENTS];
-byte left[CLIENTS];
 
 /* How many application transactions hold the row's share lock. */
 byte locks;
@@ -59,7 +48,7 @@ byte locks;
 /* The highest term that was ever granted: for the assertion only. */
 byte highest;
 
-#define Alive(c) (session[c] == OPEN && left[c] > 0)
+#define Alive(c) (session[c] == OPEN)
 #define Waits(c) (place[c] > 0)
 #define Settled(c) (leader != c && !Waits(c))
 #define RowIsFree (locks == 0)
@@ -76,8 +65,9 @@ byte highest;
 #define OUTSIDE 0
 #define STANDING 1
 #define LEADING 2
-#define RESIGNING 3
-#define DEAD 4
+#define RETAKING 3 /* its lease was over, and it wants the next term of its own seat */
+#define RESIGNING 4
+#define DEAD 5
 byte phase[CLIENTS];
 
 #define NO_SESSION 0
@@ -86,22 +76,21 @@ byte phase[CLIENTS];
 byte has[CLIENTS];
 
 byte held[CLIENTS];   /* the term that it leads or gives up, 0: none */
-byte closed[CLIENTS]; /* the last term that is over for it, whatever it is told */
-byte trust[CLIENTS];
-bit trust_slow[CLIENTS]; /* its clock has lost a tick within this lease */
+byte closed[CLIENTS]; /* the last term that is over for it, whatever it hears */
+bit trusts[CLIENTS];  /* its lease */
 
-#define Believes(c) (phase[c] == LEADING && trust[c] > 0)
+#define Believes(c) (phase[c] == LEADING && trusts[c])
 
 /* ------------------------------------------------------------------------------ what is under way */
 
-/* The call that renews: a Campaign or a renewal. `promise` is what its answer is worth when it comes. */
+/* The call that renews: a Campaign or a renewal. */
 #define IDLE 0
 #define CAMPAIGN 1
 #define RENEWAL 2
 #define ANSWERED 3
 byte call[CLIENTS];
-byte promise[CLIENTS];
-bit promise_slow[CLIENTS];
+byte after[CLIENTS];   /* the term of its own that the Campaign is to end */
+bit promises[CLIENTS]; /* when its answer comes, the lease can be trusted */
 
 #define NONE 0
 #define RENEWED 1
@@ -178,6 +167,7 @@ byte written_term;
 
 #ifdef PROGRESS
 bit calm;
+bit has_renewed; /* in this round */
 #define IsCalm calm
 #else
 #define IsCalm false
@@ -206,7 +196,7 @@ inline Must(condition, otherwise) {
 
 /* Where others are not modelled in detail, it has to be enough that the database names the believer. */
 inline CheckBeliefs() {
-#ifdef ANY_CLOCK
+#ifdef ANY_END
   skip
 #else
 #ifdef OTHERS
@@ -218,15 +208,6 @@ inline CheckBeliefs() {
 }
 
 /* ------------------------------------------------------------------ transactions: the law and the store */
-
-inline MarkIfOver(s) {
-  if
-#ifndef WEAK_UNMARKED
-  :: session[s] == OPEN && left[s] == 0 -> session[s] = ENDED
-#endif
-  :: else
-  fi
-}
 
 inline LeaveQueue(s) {
   if
@@ -298,7 +279,7 @@ inline Promote() {
     od;
     if
     :: each == CLIENTS -> break
-    :: else -> MarkIfOver(each)
+    :: else
     fi;
     if
 #ifdef WEAK_GRANT_TO_THE_DEAD
@@ -315,19 +296,19 @@ inline Promote() {
   each = 0
 }
 
-inline Vacate(cause) {
+inline EndTerm(cause) {
   printf("the database: term %d of client %d is over (%e)\n", term, leader, cause);
   leader = NOBODY;
-  CheckBeliefs();
+  CheckBeliefs()
+}
+
+inline Vacate(cause) {
+  EndTerm(cause);
   Promote()
 }
 
 /* Every command on the election does this first. */
 inline BringInLine() {
-  if
-  :: leader != NOBODY -> MarkIfOver(leader)
-  :: else
-  fi;
   if
   :: leader != NOBODY ->
     if
@@ -338,15 +319,29 @@ inline BringInLine() {
   fi
 }
 
-inline ApplyCampaign(s) {
+#ifdef WEAK_RETAKE_ANY_TERM
+#define Retakes(s, ended) (leader == s && ended > 0)
+#else
+#define Retakes(s, ended) (leader == s && ended > 0 && ended == term)
+#endif
+
+/* `ended`: the term that it leads in the table, and believes in no more. 0: none. */
+inline ApplyCampaign(s, ended) {
   printf("the database: the Campaign of client %d comes in\n", s);
   BringInLine();
-  MarkIfOver(s);
   if
   :: session[s] == ENDED -> result = SESSION_OVER
   :: else ->
     session[s] = OPEN;
-    left[s] = LEASE;
+    if
+    :: Retakes(s, ended) ->
+      EndTerm(RESIGNED);
+      if
+      :: term < TERMS -> Grant(s, term + 1)
+      :: else
+      fi
+    :: else
+    fi;
     if
     :: leader != s && !Waits(s) -> JoinQueue(s)
     :: else
@@ -360,24 +355,15 @@ inline ApplyCampaign(s) {
 }
 
 inline ApplyRenewal(s) {
-  MarkIfOver(s);
   if
-#ifdef WEAK_RENEW_ENDED
-  :: session[s] == ENDED -> session[s] = OPEN; left[s] = LEASE; result = RENEWED
-#endif
-  :: session[s] == OPEN && left[s] > 0 -> left[s] = LEASE; result = RENEWED
-  :: else -> result = SESSION_OVER
-  fi;
-  if
-  :: result == RENEWED -> printf("the database: the session of client %d is renewed\n", s)
-  :: else -> printf("the database: the session of client %d is over, and not renewed\n", s)
+  :: session[s] == OPEN -> result = RENEWED; printf("the service: the session of client %d is renewed\n", s)
+  :: else -> result = SESSION_OVER; printf("the service: the session of client %d is over, and not renewed\n", s)
   fi
 }
 
 /* The answer is ELECTED if the place, which was to be left, has become the seat. */
 inline ApplyResign(s, from) {
   BringInLine();
-  MarkIfOver(s);
   result = NONE;
   if
   :: session[s] != OPEN -> LeaveQueue(s)
@@ -402,7 +388,7 @@ inline BeginLeading(c, news) {
   :: phase[c] == RESIGNING && before == 0 /* it is leaving the queue */
   :: else ->
     if
-    :: trust[c] > 0 ->
+    :: trusts[c] ->
       phase[c] = LEADING;
       printf("client %d: believes that it leads term %d\n", c, news)
     :: else -> phase[c] = RESIGNING
@@ -440,8 +426,8 @@ inline OnElected(c, news) {
 
 inline ForgetCall(c) {
   call[c] = IDLE;
-  promise[c] = 0;
-  promise_slow[c] = 0;
+  after[c] = 0;
+  promises[c] = 0;
   answer[c] = NONE
 }
 
@@ -453,8 +439,7 @@ inline ForgetSession(c) {
   fi;
   held[c] = 0;
   has[c] = NO_SESSION;
-  trust[c] = 0;
-  trust_slow[c] = 0;
+  trusts[c] = 0;
   phase[c] = OUTSIDE;
   ForgetCall(c)
 }
@@ -465,19 +450,15 @@ inline TakeAnswer(c) {
   :: result == SESSION_OVER -> ForgetSession(c)
   :: else ->
     has[c] = KNOWN;
-#ifdef WEAK_FROM_REPLY
-    trust[c] = TRUST;
-    trust_slow[c] = 0;
-#else
-    if
-    :: promise[c] >= trust[c] -> trust[c] = promise[c]; trust_slow[c] = promise_slow[c]
-    :: else
-    fi;
-#endif
-    ForgetCall(c);
-    printf("client %d: is answered, and trusts its lease for %d\n", c, trust[c]);
+    trusts[c] = (trusts[c] || promises[c]);
     if
     :: result == IN_QUEUE && phase[c] == OUTSIDE -> phase[c] = STANDING
+    :: result == IN_QUEUE && phase[c] == RETAKING && after[c] == held[c] -> held[c] = 0; phase[c] = STANDING
+    :: else
+    fi;
+    ForgetCall(c);
+    printf("client %d: is answered\n", c);
+    if
     :: result > ELECTED -> OnElected(c, result - ELECTED)
     :: else
     fi
@@ -486,7 +467,7 @@ inline TakeAnswer(c) {
 }
 
 inline Learn(c, news) {
-  printf("client %d: is told that it leads term %d\n", c, news);
+  printf("client %d: hears that it leads term %d\n", c, news);
   OnElected(c, news);
   CheckBeliefs()
 }
@@ -526,46 +507,75 @@ inline ForgetStrays(c) {
   od
 }
 
-/* The last line is for calm times: nothing happens more often than once in a tick, so that time passes. */
-#define MayCampaign(c) (call[c] == IDLE \
-  && (phase[c] == OUTSIDE || phase[c] == STANDING) \
-  && (has[c] != NO_SESSION || (session[c] != OPEN && Settled(c))) \
-  && (!IsCalm || phase[c] == OUTSIDE || trust[c] < TRUST || Settled(c)))
+#ifdef PROGRESS
+/* Nothing happens more often than once in a round, so that rounds pass. */
+#define MayCampaignNow(c) (!IsCalm || phase[c] == OUTSIDE || phase[c] == RETAKING || !has_renewed || Settled(c))
+#define MayRenewNow (!IsCalm || !has_renewed)
+#else
+#define MayCampaignNow(c) true
+#define MayRenewNow true
+#endif
+#define MayCampaign(c) (call[c] == IDLE && MayCampaignNow(c) \
+  && (phase[c] == OUTSIDE || phase[c] == STANDING || phase[c] == RETAKING) \
+  && (has[c] != NO_SESSION || (session[c] != OPEN && Settled(c))))
+
+inline HasSent() {
+#ifdef PROGRESS
+  has_renewed = calm
+#else
+  skip
+#endif
+}
 
 inline SendCampaign(c) {
   if
   :: has[c] == NO_SESSION -> /* another request id, and so another session */
     has[c] = ASKED;
     session[c] = NEW;
-    left[c] = 0;
     ForgetStrays(c)
   :: else
   fi;
   call[c] = CAMPAIGN;
-  promise[c] = TRUST;
-  printf("client %d: sends a Campaign\n", c)
+  promises[c] = 1;
+  after[c] = (phase[c] == RETAKING -> held[c] : 0);
+  if
+  :: after[c] > 0 -> printf("client %d: asks for the term after %d\n", c, after[c])
+  :: else -> printf("client %d: sends a Campaign\n", c)
+  fi;
+  HasSent()
 }
 
-#define MayRenew(c) (call[c] == IDLE && has[c] == KNOWN && trust[c] < TRUST)
+#define MayRenew(c) (call[c] == IDLE && has[c] == KNOWN && MayRenewNow)
 
 inline SendRenewal(c) {
   call[c] = RENEWAL;
-  promise[c] = TRUST;
-  printf("client %d: sends a renewal\n", c)
+  promises[c] = 1;
+  printf("client %d: sends a renewal\n", c);
+  HasSent()
 }
 
 /* Without an answer in time, the same is sent again, to another replica. */
 inline GiveUpCall(c) {
   printf("client %d: waits no longer for an answer\n", c);
   if
-  :: call[c] == CAMPAIGN -> GoAstray(OLD_CAMPAIGN, c, 0)
+  :: call[c] == CAMPAIGN -> GoAstray(OLD_CAMPAIGN, c, after[c])
   :: else
   fi;
   ForgetCall(c)
 }
 
+/* The belief in a term ends for good. A client that wants to lead on asks for the next one. */
+inline StopTrusting(c) {
+  trusts[c] = 0;
+  printf("client %d: its lease is over\n", c);
+  if
+  :: phase[c] == LEADING -> phase[c] = RETAKING; closed[c] = (held[c] > closed[c] -> held[c] : closed[c])
+  :: else
+  fi
+}
+
 /* From the seat, once its work has ended, or from the queue. */
-#define MayLeave(c) (phase[c] == LEADING || (!IsCalm && phase[c] == STANDING))
+#define MayLeave(c) (phase[c] == LEADING || phase[c] == RETAKING || (!IsCalm && phase[c] == STANDING))
 
 inline Leave(c) {
   printf("client %d: gives up its seat or place\n", c);
@@ -579,7 +589,7 @@ inline Leave(c) {
 inline Die(c) {
   printf("client %d: is killed\n", c);
   if
-  :: call[c] == CAMPAIGN -> GoAstray(OLD_CAMPAIGN, c, 0)
+  :: call[c] == CAMPAIGN -> GoAstray(OLD_CAMPAIGN, c, after[c])
   :: else
   fi;
   ForgetCall(c);
@@ -587,11 +597,10 @@ inline Die(c) {
   has[c] = NO_SESSION;
   held[c] = 0;
   closed[c] = 0;
-  trust[c] = 0;
-  trust_slow[c] = 0
+  trusts[c] = 0
 }
 
-/* A client that is dead begins anew when its session is over: another process, with the same variables. */
+/* A client that is dead begins again when its session is over: another process, with the same variables. */
 proctype Client(byte c) {
   do
   :: STEP { MayCampaign(c) -> SendCampaign(c) }
@@ -599,10 +608,12 @@ proctype Client(byte c) {
   :: STEP { call[c] == ANSWERED -> TakeAnswer(c) }
   :: STEP { MayLeave(c) -> Leave(c) }
   :: STEP { !IsCalm && call[c] != IDLE -> GiveUpCall(c) }
+  :: STEP { !IsCalm && trusts[c] -> StopTrusting(c) }
+  :: STEP { !IsCalm && promises[c] -> promises[c] = 0; printf("client %d: waits for too long\n", c) }
 #ifdef PROGRESS
   :: STEP { !IsCalm && phase[c] != DEAD -> Die(c) }
   :: STEP { phase[c] == DEAD && session[c] != OPEN && Settled(c) ->
-      phase[c] = OUTSIDE; printf("client %d: starts anew\n", c) }
+      phase[c] = OUTSIDE; printf("client %d: starts again\n", c) }
 #endif
   od
 }
@@ -623,10 +634,17 @@ inline HearOfResign(c) {
   fi
 }
 
+/* In calm times, that of a client that lives does not end. */
+#ifdef ANY_END
+#define MayEnd(c) true
+#else
+#define MayEnd(c) (!trusts[c] && !(call[c] == ANSWERED && promises[c]) && (!IsCalm || phase[c] == DEAD))
+#endif
+
 proctype Service(byte c) {
   do
   :: STEP { call[c] == CAMPAIGN && RowIsFree ->
-      ApplyCampaign(c); call[c] = ANSWERED; answer[c] = result }
+      ApplyCampaign(c, after[c]); call[c] = ANSWERED; answer[c] = result }
   :: STEP { call[c] == RENEWAL ->
       ApplyRenewal(c); call[c] = ANSWERED; answer[c] = result }
 
@@ -636,9 +654,12 @@ proctype Service(byte c) {
       printf("client %d: sends its resignation twice\n", c);
       GoAstray(OLD_RESIGNATION, c, held[c]); ServeResign(c); HearOfResign(c) }
 
-  /* Expiry: the end of the session is a fact first; then its seat or place is given up. */
-  :: STEP { session[c] == OPEN && left[c] == 0 ->
-      session[c] = ENDED; printf("the database: the session of client %d has ended\n", c) }
+  /* The end of the session is a fact first; then its seat or place is given up. */
+#ifdef WEAK_UNMARKED
+  :: STEP { session[c] == OPEN && MayEnd(c) && leader == c && RowIsFree -> Vacate(EXPIRED) }
+#else
+  :: STEP { session[c] == OPEN && MayEnd(c) -> session[c] = ENDED; printf("the database: the session of client %d has ended\n", c) }
+#endif
 #ifndef WEAK_NOT_SETTLED
   :: STEP { session[c] == ENDED && !Settled(c) && RowIsFree -> BringInLine(); LeaveQueue(c) }
 #endif
@@ -653,8 +674,7 @@ proctype Service(byte c) {
 inline Come() {
   printf("client 1: campaigns\n");
   BringInLine();
-  session[1] = OPEN;
-  left[1] = LEASE
+  session[1] = OPEN
 }
 
 #if STRAYS > 0
@@ -663,7 +683,7 @@ proctype Stray(byte i) {
   do
   :: STEP { stray[i] == OLD_CAMPAIGN && RowIsFree ->
       printf("the service: an old Campaign of client %d arrives\n", stray_client[i]);
-      who = stray_client[i]; Drop(i); ApplyCampaign(who) }
+      who = stray_client[i]; of_term = stray_term[i]; Drop(i); ApplyCampaign(who, of_term) }
   :: STEP { stray[i] == OLD_RESIGNATION && RowIsFree ->
       printf("the service: an old resignation of client %d from term %d arrives\n", stray_client[i], stray_term[i]);
       who = stray_client[i]; of_term = stray_term[i]; Drop(i); ApplyResign(who, of_term) }
@@ -688,7 +708,6 @@ inline DecideFromMemory(c) {
   :: StillHolds && MayStand(c) ->
     printf("the database: what a replica remembers (term %d) is taken for true\n", remembered_term);
     session[c] = OPEN;
-    left[c] = LEASE;
     Grant(c, remembered_term + 1);
     call[c] = ANSWERED;
     answer[c] = ELECTED + term
@@ -700,16 +719,13 @@ inline DecideFromMemory(c) {
 proctype RememberingReplica() {
   do
   :: STEP { NobodyWaits && leader == NOBODY && term < TERMS -> remembers = 1; remembered_term = term }
-  :: STEP { call[0] == CAMPAIGN && remembers && RowIsFree -> DecideFromMemory(0) }
-#ifndef OTHERS
-  :: STEP { call[1] == CAMPAIGN && remembers && RowIsFree -> DecideFromMemory(1) }
-#endif
+  :: STEP { call[0] == CAMPAIGN && after[0] == 0 && remembers && RowIsFree -> DecideFromMemory(0) }
   od
 }
 #endif
 
 #ifdef OTHERS
-/* Each step is one of somebody else's. The seat may pass from one of them to another, and whoever comes may have a
+/* Each step is one of somebody else's. The seat may pass from one of them to another, and one that comes may have a
  * higher priority than client 0. */
 proctype Others() {
   do
@@ -781,7 +797,9 @@ proctype Work(byte c) {
   :: STEP { work[c] != NO_WORK -> EndWork(c); printf("the work of client %d: is rolled back\n", c) }
   od
 }
+#endif
 
+#ifdef ANY_END
 /* Ends a term at once, whatever its holder believes. */
 proctype Operator() {
   do
@@ -794,70 +812,10 @@ proctype Operator() {
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------ time */
-
-/* A clock may lose one tick of each lease that it counts: the tenth that is not trusted. */
-#ifdef ANY_CLOCK
-#define MayLoseATick(c) (trust[c] > 0 || promise[c] > 0)
-#else
-#define MayLoseATick(c) ((trust[c] > 0 || promise[c] > 0) && !trust_slow[c] && !promise_slow[c])
-#endif
-
-inline PassFor(c) {
-  if
-  :: left[c] > 0 -> left[c]--
-  :: else
-  fi;
-  if
-  :: true -> /* it counts the tick */
-    if
-    :: trust[c] > 0 -> trust[c]--
-    :: else
-    fi;
-    if
-    :: promise[c] > 0 -> promise[c]--
-    :: else
-    fi
-  :: MayLoseATick(c) ->
-    printf("client %d: its clock loses a tick\n", c);
-#ifndef ANY_CLOCK
-    trust_slow[c] = (trust[c] > 0);
-    promise_slow[c] = (promise[c] > 0)
-#endif
-  fi;
-  if
-  :: trust[c] == 0 -> trust_slow[c] = 0
-  :: else
-  fi;
-  if
-  :: promise[c] == 0 -> promise_slow[c] = 0
-  :: else
-  fi;
-  if
-  :: trust[c] == 0 && phase[c] == LEADING ->
-    phase[c] = RESIGNING;
-    printf("client %d: stops believing, its lease is over\n", c)
-  :: else
-  fi
-}
-
-inline PassForOthers() {
-#ifdef OTHERS
-  skip
-#else
-  PassFor(1)
-#endif
-}
-
-inline BeginAnew(s) {
-  if
-  :: session[s] == OPEN -> left[s] = LEASE
-  :: else
-  fi
-}
-
 #ifdef PROGRESS
-/* In calm times, all that is due is done before the next tick. */
+/* ---------------------------------------------------------------------------------------- progress */
+
+/* In calm times, all that is due is done before the next round. */
 #ifdef WEAK_ONLY_HINTS
 #define IsToBeTold(c) false
 #else
@@ -869,25 +827,15 @@ inline BeginAnew(s) {
 #define IsToBeSettled(c) (session[c] == ENDED && !Settled(c))
 #endif
 #define SomethingIsDue (call[0] != IDLE || phase[0] == RESIGNING || IsToBeTold(0) || IsToBeSettled(0) \
-  || (session[0] == OPEN && left[0] == 0) || MayRenew(0) \
-  || (MayCampaign(0) && (phase[0] == OUTSIDE || Settled(0))))
-#define TimeMayPass (!calm || !SomethingIsDue)
-#else
-#define TimeMayPass true
-#endif
+  || (session[0] == OPEN && phase[0] == DEAD) || MayRenew(0) || MayCampaign(0))
 
-proctype Clock() {
+proctype Rounds() {
   do
-  :: atomic { TimeMayPass -> printf("tick\n"); PassFor(0); PassForOthers() }
-  /* It was set: every lease that has not been ended begins anew. */
-  :: STEP { !IsCalm && (session[0] == OPEN || session[1] == OPEN) ->
-      printf("the database: its clock is set, and leases begin anew\n");
-      BeginAnew(0); BeginAnew(1) }
-#ifdef PROGRESS
-  :: STEP { !calm -> calm = 1; printf("from now on, nothing is lost or late\n") }
-#endif
+  :: STEP { calm && !SomethingIsDue -> has_renewed = 0 }
+  :: STEP { !calm -> calm = 1; has_renewed = 0; printf("from now on, nothing is lost or late\n") }
   od
 }
+#endif
 
 init {
   atomic {
@@ -908,12 +856,17 @@ init {
 #ifdef APPLICATION
     run Work(0);
     run Work(1);
+#endif
+#ifdef ANY_END
     run Operator();
 #endif
 #ifdef MEMORY
     run RememberingReplica();
 #endif
-    run Clock()
+#ifdef PROGRESS
+    run Rounds();
+#endif
+    skip
   }
 }
 
@@ -936,14 +889,14 @@ ltl who_is_dead_is_followed {
 /* What the checks are about. Each line has to be reached in one of the runs. */
 active proctype Situations() {
   do
-  :: STEP { Believes(0) && left[0] == 1 ->
-      printf("SEEN: a client believes until the last tick before its lease ends\n") }
-  :: STEP { trust[0] > 0 && trust_slow[0] && left[0] == 1 ->
-      printf("SEEN: a clock has lost the tick that it may lose\n") }
   :: STEP { leader == 0 && has[0] == ASKED && call[0] == IDLE ->
       printf("SEEN: a grant whose answer was lost, also the one that opened the session\n") }
-  :: STEP { has[0] == KNOWN && call[0] == ANSWERED && answer[0] == RENEWED && promise[0] == 0 ->
+  :: STEP { has[0] == KNOWN && call[0] == ANSWERED && answer[0] == RENEWED && !promises[0] ->
       printf("SEEN: an answer to a renewal comes after all that it promises is over\n") }
+  :: STEP { phase[0] == RETAKING && leader == 0 && term == held[0] && call[0] == CAMPAIGN && after[0] == term ->
+      printf("SEEN: a client that was cut off asks for the next term of its own seat\n") }
+  :: STEP { phase[0] == RETAKING && leader == 1 && call[0] == CAMPAIGN && after[0] == held[0] ->
+      printf("SEEN: a client asks for the next term of a seat that it has lost\n") }
   :: STEP { phase[0] == RESIGNING && held[0] > 0 && leader == 1 && term > held[0] ->
       printf("SEEN: somebody else leads already when a client is not sure that it has resigned\n") }
   :: STEP { phase[0] == RESIGNING && held[0] == 0 && leader == 0 ->
@@ -955,6 +908,8 @@ active proctype Situations() {
   :: STEP { Believes(0) && term > 1 && Waits(1) ->
       printf("SEEN: a client believes in a later term while another waits\n") }
 #if STRAYS > 0
+  :: STEP { phase[0] == DEAD && session[0] == NEW && stray[0] == OLD_CAMPAIGN && leader == NOBODY ->
+      printf("SEEN: a Campaign whose caller has died is yet to be granted\n") }
   :: STEP { stray[0] == OLD_NEWS && stray_client[0] == 0 && stray_term[0] <= closed[0] ->
       printf("SEEN: the news of an election comes after its term\n") }
   :: STEP { stray[0] == OLD_RESIGNATION && stray_client[0] == 0 && leader == 0 && stray_term[0] < term && Believes(0) ->
@@ -968,12 +923,12 @@ active proctype Situations() {
   :: STEP { remembers && remembered_term == term && leader == NOBODY && call[0] == CAMPAIGN ->
       printf("SEEN: what a replica remembers is right\n") }
 #endif
-#ifdef ANY_CLOCK
+#ifdef ANY_END
   :: STEP { Believes(0) && leader == 1 ->
-      printf("SEEN: with clocks that are wrong, a client believes while another leads\n") }
+      printf("SEEN: after a term that was ended from outside, a client believes while another leads\n") }
 #endif
 #ifdef APPLICATION
-  :: STEP { work[0] == HAS_READ && Waits(1) && left[0] == 0 ->
+  :: STEP { work[0] == HAS_READ && Waits(1) && session[0] == ENDED ->
       printf("SEEN: the successor waits for a transaction under the fence\n") }
   :: STEP { work[0] == LOOKED && term > work_term[0] && work[1] == HAS_READ ->
       printf("SEEN: a term ends between the first look and the lock, and its successor is at work\n") }
@@ -985,8 +940,8 @@ active proctype Situations() {
       printf("SEEN: in calm times, a client waits\n") }
   :: STEP { calm && phase[0] == LEADING && term > 1 && !NoTermIsLeft ->
       printf("SEEN: in calm times, a client leads after another\n") }
-  :: STEP { calm && phase[0] == DEAD && leader == 0 && left[0] > 0 && Waits(1) && !NoTermIsLeft ->
-      printf("SEEN: in calm times, the dead lead while their lease lasts\n") }
+  :: STEP { calm && phase[0] == DEAD && leader == 0 && session[0] == OPEN && Waits(1) && !NoTermIsLeft ->
+      printf("SEEN: in calm times, the dead lead until their session ends\n") }
   :: STEP { calm && phase[0] == DEAD && leader == 1 && !NoTermIsLeft ->
       printf("SEEN: in calm times, the dead are followed\n") }
 #endif
