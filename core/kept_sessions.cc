@@ -29,12 +29,13 @@ void KeptSessions::Found(const Session& session, ServiceTime now, Duration grace
   if (!IsOld(session)) Keep(session, now + grace);
 }
 
-std::optional<Session> KeptSessions::Renew(const SessionId& id, ServiceTime now) {
+std::optional<KeptSessions::Renewal> KeptSessions::Renew(const SessionId& id, ServiceTime now) {
   Pass(now);
   Entry* kept = FindKept(id);
   if (kept == nullptr) return std::nullopt;
+  const Duration lease_left = kept->Due() - now;
   kept->silent_since = std::max(kept->silent_since, now);
-  return kept->session;
+  return Renewal{kept->session, lease_left};
 }
 
 const Session* KeptSessions::Find(const SessionId& id) const {

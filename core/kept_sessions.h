@@ -66,9 +66,14 @@ class KeptSessions {
   // REQUIRES: the home is this incarnation.
   void Found(const Session& session, ServiceTime now, Duration grace);
 
+  // A renewal of a session that is kept.
+  struct Renewal {
+    Session session;
+    Duration lease_left;  // before it; negative if it was late
+  };
   // What a renewal is answered with, if the beat is good. A sign of life in any case: a session
   // whose lease has passed lives on if its end has not begun. Nothing: it is not kept.
-  [[nodiscard]] std::optional<Session> Renew(const SessionId& id, ServiceTime now);
+  [[nodiscard]] std::optional<Renewal> Renew(const SessionId& id, ServiceTime now);
   [[nodiscard]] bool Keeps(const SessionId& id) const { return Find(id) != nullptr; }
   // The session, if it is kept. Valid until the next change.
   [[nodiscard]] const Session* Find(const SessionId& id) const;

@@ -25,6 +25,9 @@
 
 namespace tenure {
 
+// How long a beat is good for. A replica beats three times as often.
+inline constexpr Duration kHomeGoodFor = std::chrono::seconds(3);
+
 class OwnRow {
  public:
   // The database makes it if the row is not dead and acknowledged <= beat < number.

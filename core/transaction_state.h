@@ -95,9 +95,6 @@ struct TransactionState {
   // them is decided.
   std::set<ElectionName> busy;
   std::set<SessionId> busy_sessions;
-  // What is busy was not locked by others: it may not be decided yet by a clock that is not
-  // trusted.
-  bool put_off = false;
   // Of the identities that have a quota, as far as it was asked for (LockSet), as of now: what is
   // taken on at this moment in other transactions is not in it.
   std::map<std::string, Usage> usage;

@@ -54,7 +54,7 @@ Children<Metrics::Counter, Cause> Metrics::OfEachCause(Family<Counter>& family, 
 
 Children<Metrics::Histogram, Operation> Metrics::OfEachOperation(Family<Histogram>& family) {
   std::vector<Histogram*> children;
-  for (const char* operation : {"transaction", "read", "poll", "search"}) {
+  for (const char* operation : {"transaction", "read", "poll", "search", "beat"}) {
     children.push_back(&family.Add({{"operation", operation}}, CallSeconds()));
   }
   return Children<Histogram, Operation>(std::move(children));

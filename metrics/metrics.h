@@ -36,7 +36,7 @@ void ObserveSeconds(prometheus::Histogram& histogram, std::chrono::duration<Rep,
 }
 
 // Kinds of work that the database does.
-enum class Operation { kTransaction, kRead, kPoll, kSearch };
+enum class Operation { kTransaction, kRead, kPoll, kSearch, kBeat };
 
 // One child of a family for each value of an enum.
 template <typename Metric, typename Key>

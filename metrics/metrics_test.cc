@@ -26,7 +26,8 @@ TEST(MetricsTest, EachOperationHasItsName) {
   const std::pair<Operation, std::string> operations[] = {{Operation::kTransaction, "transaction"},
                                                           {Operation::kRead, "read"},
                                                           {Operation::kPoll, "poll"},
-                                                          {Operation::kSearch, "search"}};
+                                                          {Operation::kSearch, "search"},
+                                                          {Operation::kBeat, "beat"}};
   for (const auto& [operation, name] : operations) {
     const Metrics metrics;
     ObserveSeconds(metrics.database_seconds[operation], std::chrono::seconds(2));

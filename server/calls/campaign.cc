@@ -217,9 +217,7 @@ void WaitingCampaign::AnswerStanding() {
   Emit(ReadPlace{place_, true});
 }
 
-void WaitingCampaign::EmitRenewal() {
-  Emit(Renew{campaign_.session, campaign_.principal, 0, engine::Renewals::For::kWaiter});
-}
+void WaitingCampaign::EmitRenewal() { Emit(Renew{campaign_.session, campaign_.principal, 0}); }
 
 void WaitingCampaign::PlanRenewal() {
   const auto pause = std::min(kRenewalPauseMax, Steady(session_.lease_ttl) / kRenewalsPerLease);

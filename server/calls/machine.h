@@ -104,7 +104,6 @@ struct Renew {
   SessionId session;
   Principal owner;
   size_t index = 0;  // of several at a time
-  engine::Renewals::For whom = engine::Renewals::For::kHolder;
 };
 struct ReadPlace {
   PlaceKey place;

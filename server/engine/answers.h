@@ -34,12 +34,6 @@ struct QueueView {
                                          "a second ago is still under way"};
 }
 
-[[nodiscard]] inline Error ClockNotTrusted() {
-  return {Reason::kStoreUnavailable,
-          "the database's clock was set, or this replica does not know it yet: whether a lease is "
-          "over cannot be told"};
-}
-
 // Answers as a task of the scheduler, not from within the call that is refused.
 template <typename T>
 void Refuse(Scheduler& scheduler, AnswerTo<T> done, Error error) {

@@ -78,6 +78,7 @@ TEST_F(BumpTermsTest, EverySessionIsEndedSoThatNoOldTermContinues) {
 
   EXPECT_EQ(bumped->sessions, 2u);
   EXPECT_THAT(store().ReadSessions("", {}, 10).value(), IsEmpty());
+  world_.Advance(1s);  // a beat
   const auto renewed = replica_.Renew(Id("leads"));
   ASSERT_FALSE(renewed);
   EXPECT_EQ(renewed.error().metadata.at("cause"), "DEPOSED");

@@ -1,5 +1,4 @@
-// Rows that another transaction has locked are skipped, and tried again. So is what may not be
-// decided yet.
+// Rows that another transaction has locked are skipped, and tried again.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@ struct Patience {
 };
 
 // Returns a request whose rows were busy to its queue after a pause that grows, and gives up in the
-// end. `put_off`: nobody had locked them (TransactionState).
+// end.
 // A `Pending` has a `patience`, and a `done` that takes a result. Thread-safe.
 template <typename Pending>
 class BusyRows {
@@ -38,19 +37,15 @@ class BusyRows {
   BusyRows(Scheduler& scheduler, Metrics& metrics, Work work, std::function<void(Pending)> enqueue)
       : scheduler_(scheduler), metrics_(metrics), work_(work), enqueue_(std::move(enqueue)) {}
 
-  void TryAgain(Pending pending, bool put_off) {
+  void TryAgain(Pending pending) {
     if (scheduler_.Now() >= pending.patience.ends) {
-      const Error locked{Reason::kOverloaded,
-                         "another transaction has locked the election or session"};
-      return pending.done(tl::unexpected(put_off ? ClockNotTrusted() : locked));
+      return pending.done(
+          Fail(Reason::kOverloaded, "another transaction has locked the election or session"));
     }
-    SteadyTime::duration pause = kBusyPauseMax;
-    if (!put_off) {
-      metrics_.commands_busy.Increment();
-      pause = std::min<SteadyTime::duration>(
-          pause, std::chrono::milliseconds(1 << std::min(pending.patience.tries, 6)));
-      ++pending.patience.tries;
-    }
+    metrics_.commands_busy.Increment();
+    const auto pause = std::min<SteadyTime::duration>(
+        kBusyPauseMax, std::chrono::milliseconds(1 << std::min(pending.patience.tries, 6)));
+    ++pending.patience.tries;
     scheduler_.PostAt(work_, scheduler_.Now() + pause,
                       [this, pending = std::move(pending)] { enqueue_(pending); });
   }
@@ -58,14 +53,13 @@ class BusyRows {
   // Answers a batch. Requests whose rows were busy have no answer.
   template <typename T>
   [[nodiscard]] std::function<void()> AnswerAll(std::vector<Pending> batch,
-                                                std::vector<std::optional<Result<T>>> answers,
-                                                bool put_off) {
-    return [this, batch = std::move(batch), answers = std::move(answers), put_off]() mutable {
+                                                std::vector<std::optional<Result<T>>> answers) {
+    return [this, batch = std::move(batch), answers = std::move(answers)]() mutable {
       for (size_t i = 0; i < batch.size(); ++i) {
         if (answers[i]) {
           batch[i].done(*std::move(answers[i]));
         } else {
-          TryAgain(std::move(batch[i]), put_off);
+          TryAgain(std::move(batch[i]));
         }
       }
     };

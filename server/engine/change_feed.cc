@@ -24,15 +24,14 @@ constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
 }  // namespace
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       Lineage& lineage, StateCache& cache, Outages& outages,
-                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
+                       Lineage& lineage, StateCache& cache, const DatabaseClock& database_clock,
+                       std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
       metrics_(metrics),
       lineage_(lineage),
       cache_(cache),
-      outages_(outages),
       database_clock_(database_clock),
       interval_(interval) {}
 
@@ -47,7 +46,6 @@ Result<void> ChangeFeed::Start() {
   const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
   caught_up_at_ = scheduler_.Now();
-  if (lineage_.open()) outages_.Answered(scheduler_.Now());
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
 }
@@ -66,13 +64,14 @@ void ChangeFeed::OnCommitted(PartitionOffset at, std::vector<Event> events) {
   if (behind) PollSoon();
 }
 
-void ChangeFeed::Nudged(const PartitionOffsets& offsets) {
+bool ChangeFeed::Nudged(const PartitionOffsets& offsets) {
   bool behind = false;
   for (size_t i = 0; i < partitions_.size(); ++i) {
     const MutexLock lock(partitions_[i].mutex);
     behind |= partitions_[i].offset < offsets[i];
   }
   if (behind) PollSoon();
+  return behind;
 }
 
 void ChangeFeed::TellOwn(int number, Partition& partition) {
@@ -113,15 +112,20 @@ void ChangeFeed::PlanPoll() {
 bool ChangeFeed::Confirm(const std::optional<HistoryPoint>& point,
                          const Result<Partitions>& partitions) {
   const bool fits = partitions && point && !rejoining_ && Lineage::Fits(*point, *partitions);
-  if (fits) {
-    outages_.Answered(scheduler_.Now());
-  } else {
+  if (!fits) {
     PollSoon();
+  } else if (!Nudged(partitions->offsets)) {
+    caught_up_at_ = scheduler_.Now();
   }
   return fits;
 }
 
 void ChangeFeed::Poll() {
+  const SteadyTime due = caught_up_at_.load() + interval_;
+  if (scheduler_.Now() < due) {
+    scheduler_.PostAt(Work::kFeed, due, [this] { Poll(); });
+    return;
+  }
   const bool answered = CatchUp();
   const SteadyTime::duration pause = answered ? interval_ : kIntervalAfterFailure;
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + pause, [this] { Poll(); });
@@ -142,8 +146,7 @@ bool ChangeFeed::ReadAll() {
   if (repairs_ != lineage_.repairs()) return StartAnew();
   rejoining_ = false;
   const SteadyTime now = scheduler_.Now();
-  outages_.Answered(now);
-  if (now - caught_up_at_ > kOutOfTouchMax) hub_.TellReset();
+  if (now - caught_up_at_.load() > kOutOfTouchMax) hub_.TellReset();
   bool complete = true;
   for (int partition = 0; partition < kPartitionCount; ++partition) {
     complete &= CatchUp(partition, partitions->offsets[static_cast<size_t>(partition)]);
@@ -237,7 +240,6 @@ bool ChangeFeed::StartAnew() {
   hub_.TellReset();
   caught_up_at_ = scheduler_.Now();
   rejoining_ = false;  // only now: nobody shall take what is new for what comes next
-  outages_.Answered(scheduler_.Now());
   return true;
 }
 

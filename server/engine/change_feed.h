@@ -2,8 +2,8 @@
 //
 // A partition's offsets are the order of its commits. A commit of this replica is reported at once
 // if it has the partition's next offset; otherwise the earlier commits of other replicas are read
-// from the store first. Commits of others are read when they announce them (Nudged), and otherwise
-// found by a small read, made every `interval`, regardless of the number of elections and watchers.
+// from the store first. Commits of others are read when they announce them (Nudged), or when a beat
+// shows them (Confirm), and otherwise found by a small read, `interval` after the last of both.
 #pragma once
 
 #include <array>
@@ -19,7 +19,6 @@
 #include "metrics/metrics.h"
 #include "server/engine/database_clock.h"
 #include "server/engine/lineage.h"
-#include "server/engine/outages.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/state_cache.h"
 #include "server/engine/watch_hub.h"
@@ -30,7 +29,7 @@ namespace tenure::engine {
 class ChangeFeed {
  public:
   ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
-             StateCache& cache, Outages& outages, const DatabaseClock& database_clock,
+             StateCache& cache, const DatabaseClock& database_clock,
              std::chrono::milliseconds interval);
 
   // Reads the database's session key, and with it the id of the service. Writes nothing but a key
@@ -43,14 +42,14 @@ class ChangeFeed {
   // A transaction of this replica was committed. Thread-safe.
   void OnCommitted(PartitionOffset offset, std::vector<Event> events);
 
-  // Another replica announces that it has committed up to here. A hint: the feed looks for it soon.
-  // Thread-safe.
-  void Nudged(const PartitionOffsets& offsets);
+  // Another replica announces that it has committed up to here. A hint: if that is not published,
+  // the feed looks for it soon, and the answer is true. Thread-safe.
+  bool Nudged(const PartitionOffsets& offsets);
 
   // What `Confirm` needs to know from before a read. Thread-safe, like all that follow.
   [[nodiscard]] std::optional<HistoryPoint> point() const { return lineage_.point(); }
   // Whether partitions that were read after `point` was taken belong to the published history. If
-  // not, or if the store did not answer, the feed polls soon.
+  // not, or if the store did not answer, or if they show something new, the feed polls soon.
   [[nodiscard]] bool Confirm(const std::optional<HistoryPoint>& point,
                              const Result<Partitions>& partitions);
   // From which this database's session ids are derived; empty before it is known. Thread-safe.
@@ -92,7 +91,6 @@ class ChangeFeed {
   Metrics& metrics_;
   Lineage& lineage_;
   StateCache& cache_;
-  Outages& outages_;
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;
@@ -100,8 +98,8 @@ class ChangeFeed {
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;
-  SteadyTime caught_up_at_ TENURE_GUARDED_BY(poll_mutex_);  // when all was published
-  std::atomic<uint64_t> repairs_ = 0;  // of the published history; written under poll_mutex_
+  std::atomic<SteadyTime> caught_up_at_;  // when all was published
+  std::atomic<uint64_t> repairs_ = 0;     // of the published history; written under poll_mutex_
   std::string why_not_repaired_ TENURE_GUARDED_BY(poll_mutex_);  // as logged last
   mutable Mutex service_mutex_;
   std::string session_key_ TENURE_GUARDED_BY(service_mutex_);

@@ -122,7 +122,7 @@ std::function<void()> Commands::Run(std::vector<Pending> batch, bool patient) {
     batch.erase(batch.begin() + i);
     answers.erase(answers.begin() + i);
   }
-  return busy_.AnswerAll(std::move(batch), std::move(answers), committed->transaction.put_off);
+  return busy_.AnswerAll(std::move(batch), std::move(answers));
 }
 
 }  // namespace tenure::engine

@@ -3,14 +3,6 @@
 #include <utility>
 
 namespace tenure::engine {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto kStoreSilenceMax = 2s;
-
-}  // namespace
-
 Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options)
     : scheduler_(scheduler),
       metrics_(metrics),
@@ -18,27 +10,25 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       hub_(options_.watchers_max),
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed,
                options_.service_id),
-      outages_(scheduler.Now()),
       home_(scheduler),
-      feed_(store, scheduler, hub_, metrics, lineage_, cache_, outages_, clock_,
-            options_.feed_interval),
-      transactions_(store, scheduler, metrics, clock_, lineage_, outages_, cache_,
-                    options_.homes ? &home_ : nullptr,
-                    options_.homes ? Duration(0) : options_.incumbent_wait,
-                    [this] { transaction_failed_(); }),
+      feed_(store, scheduler, hub_, metrics, lineage_, cache_, clock_, options_.feed_interval),
+      transactions_(store, scheduler, metrics, clock_, lineage_, cache_, home_),
       publisher_(
           metrics, lineage_, hub_, feed_,
           {[this](const std::vector<SessionId>& ended) { endings_.Settle(ended); },
            [this](const ElectionName& name) { ReconcileElection(name, [](Result<Answer>) {}); },
+           [this](Duration after) { timed_work_.Plan(scheduler_.Now() + after); },
            options_.on_commit}),
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
-      renewals_(scheduler, metrics, transactions_, publisher_),
-      keeper_(store, scheduler, metrics, home_, feed_, lineage_, transactions_, publisher_,
-              options_.seed),
+      keeper_(
+          store, scheduler, metrics, home_, feed_, lineage_, transactions_, publisher_,
+          [this](const DueWork& due, SteadyTime asked, SteadyTime answered) {
+            timed_work_.Begin(due, asked, answered);
+          },
+          options_.seed),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
       purges_(store, scheduler, transactions_, publisher_),
-      expiry_(store, scheduler, metrics, clock_, feed_, options_.limits.lease_ttl_min,
-              options_.seed, commands_, transactions_, publisher_, endings_),
+      timed_work_(store, scheduler, metrics, clock_, feed_, options_.seed, commands_, endings_),
       reads_(store, scheduler, metrics, lineage_, cache_, transactions_,
              [this](const ElectionName& name, Done<Answer> done) {
                ReconcileElection(name, std::move(done));
@@ -51,14 +41,12 @@ Result<void> Engine::Start() {
   if (!joined) return joined;
   const auto key = feed_.ReadSessionKey();
   if (!key) return key;
-  if (options_.homes) {
-    const auto begun = keeper_.Start();
-    if (!begun) return begun;
-  }
+  const auto home = keeper_.Join();
+  if (!home) return home;
   const auto started = feed_.Start();
   if (!started) return started;
   started_ = true;
-  expiry_.Start();
+  keeper_.Start();
   housekeeping_.Start();
   return {};
 }
@@ -91,15 +79,13 @@ Result<void> Engine::AdmitRead() const {
 
 void Engine::Submit(Command command, Done<Answer> done, Wanted wanted, std::string trace) {
   if (RefusedWhileClosed(done)) return;
-  if (options_.homes) done = OnceKept(command, std::move(done));
-  commands_.Submit(std::move(command), std::move(done), std::move(wanted), std::move(trace));
+  Done<Answer> once_kept = OnceKept(command, std::move(done));
+  commands_.Submit(std::move(command), std::move(once_kept), std::move(wanted), std::move(trace));
 }
 
-void Engine::Renew(const SessionId& session, Principal owner, Done<Session> done,
-                   Renewals::For whom) {
+void Engine::Renew(const SessionId& session, Principal owner, Done<Session> done) {
   if (RefusedWhileClosed(done)) return;
-  if (options_.homes) return keeper_.Renew(session, std::move(owner), std::move(done));
-  renewals_.Submit(session, std::move(owner), whom, std::move(done));
+  keeper_.Renew(session, std::move(owner), std::move(done));
 }
 
 void Engine::CloseSession(const SessionId& session, Principal owner, Done<Session> done,
@@ -150,9 +136,7 @@ void Engine::ReadNames(std::string prefix, std::string after, size_t limit,
   reads_.ReadNames(std::move(prefix), std::move(after), limit, std::move(done), std::move(wanted));
 }
 
-bool Engine::StoreAnswers() const {
-  return !WhyClosed() && scheduler_.Now() - outages_.last_answer() < kStoreSilenceMax;
-}
+bool Engine::StoreAnswers() const { return !WhyClosed() && home_.Good(); }
 
 std::string Engine::ExposeMetrics() {
   return exposition_.Expose(hub_.watchers(), StoreAnswers(), Ready());
@@ -178,8 +162,8 @@ Engine::Done<Answer> Engine::OnceKept(const Command& command, Done<Answer> done)
 
 std::vector<QueueView> Engine::Queues() const {
   std::vector<QueueView> all;
-  for (auto& some : {commands_.Queues(), options_.homes ? keeper_.Queues() : renewals_.Queues(),
-                     reads_.Queues(), endings_.Queues(), purges_.Queues()}) {
+  for (auto& some : {commands_.Queues(), keeper_.Queues(), reads_.Queues(), endings_.Queues(),
+                     purges_.Queues()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
@@ -196,8 +180,8 @@ Engine::Status Engine::status() const {
     status.why_not = closed->message;
   } else if (std::string fault = store_fault(); !fault.empty()) {
     status.why_not = std::move(fault);
-  } else if (const auto refused = write_fault()) {
-    status.why_not = "reads work, but writes fail: " + refused->message;
+  } else if (const auto refused = beat_fault()) {
+    status.why_not = "cannot write to the database: " + refused->message;
   } else if (!status.store_answers) {
     status.why_not = "the database does not answer";
   } else {

@@ -2,9 +2,9 @@
 // reads.
 //
 //   commands  -> one transaction at a time, for all that wait
-//   renewals  -> the same, on threads of their own
+//   renewals  -> answered from memory by the home of the session (home_keeper.h)
 //   questions -> one read, begun after they were asked, for all that wait
-//   time      -> by the store's clock: expiries, and elections that are ready for a grant
+//   time      -> a beat each second, which shows what is due
 //
 // What is committed goes to the change feed, and from there to the hub. Nothing is lost when the
 // process dies: the truth is in the store. Thread-safe. Every `done` is called exactly once, as a
@@ -27,20 +27,18 @@
 #include "server/engine/change_feed.h"
 #include "server/engine/commands.h"
 #include "server/engine/database_clock.h"
-#include "server/engine/expiry.h"
 #include "server/engine/exposition.h"
 #include "server/engine/home_keeper.h"
 #include "server/engine/home_state.h"
 #include "server/engine/housekeeping.h"
 #include "server/engine/lineage.h"
-#include "server/engine/outages.h"
 #include "server/engine/publisher.h"
 #include "server/engine/purges.h"
 #include "server/engine/reads.h"
-#include "server/engine/renewals.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/session_endings.h"
 #include "server/engine/state_cache.h"
+#include "server/engine/timed_work.h"
 #include "server/engine/transactions.h"
 #include "server/engine/watch_hub.h"
 #include "storage/store.h"
@@ -49,8 +47,8 @@ namespace tenure::engine {
 
 struct EngineOptions {
   Limits limits;
-  // How often to poll for commits that other replicas did not announce.
-  std::chrono::milliseconds feed_interval{1'000};
+  // When to poll for commits of other replicas if neither they nor a beat have shown any.
+  std::chrono::milliseconds feed_interval{2'000};
   // Called for each commit to announce to other replicas. Must not block. May be empty.
   std::function<void(PartitionOffset)> on_commit;
   size_t watchers_max = 100'000;
@@ -58,13 +56,8 @@ struct EngineOptions {
   OnLostCommits on_lost_commits = OnLostCommits::kRecover;
   // The id of the only service whose database may be used. Empty: any.
   std::string service_id;
-  // How long a seat that an outage of the database has cost is kept for its last holder.
-  std::chrono::milliseconds incumbent_wait{2'000};
-  // This replica is the home of the sessions whose renewals reach it, as all others of the service
-  // are. Without: the database's clock judges leases.
-  bool homes = false;
-  // Randomness, different for each replica: for its own name, and so that replicas do not search
-  // for expired sessions at the same moments.
+  // Randomness, different for each replica: for the id of its home, and so that replicas do not
+  // search for due work at the same moments.
   uint64_t seed = 0;
 };
 
@@ -96,8 +89,7 @@ class Engine {
   // `trace` is the call's trace id, for the log.
   void Submit(Command command, Done<Answer> done, Wanted wanted = nullptr, std::string trace = {});
   // Renews a session for its owner. Errors: kSessionNotFound and kSessionEnded, too.
-  void Renew(const SessionId& session, Principal owner, Done<Session> done,
-             Renewals::For whom = Renewals::For::kHolder);
+  void Renew(const SessionId& session, Principal owner, Done<Session> done);
   // Ends a session for its owner, and gives up all its seats and places before it answers. Error:
   // kSessionNotFound, too.
   void CloseSession(const SessionId& session, Principal owner, Done<Session> done,
@@ -129,27 +121,17 @@ class Engine {
     reads_.Read(std::move(read), std::move(done));
   }
 
-  // This replica has tried to announce itself in the store (Membership). A store in which it cannot
-  // write does not answer, whatever it shows: see Outages.
-  void Announced(const Result<void>& outcome) { outages_.Announced(outcome); }
-  // Why it cannot; nothing if it can.
-  [[nodiscard]] std::optional<Error> write_fault() const { return outages_.write_fault(); }
-  // Calls this when a transaction has failed, which may be so because nothing can be written. Must
-  // not block. Before the start.
-  void WhenATransactionFails(std::function<void()> failed) {
-    transaction_failed_ = std::move(failed);
-  }
+  // Why this replica could not beat; nothing if it could.
+  [[nodiscard]] std::optional<Error> beat_fault() const { return keeper_.fault(); }
 
   // Hands the sessions over to other replicas, before their calls are asked to leave.
-  void Drain() {
-    if (options_.homes) keeper_.Drain();
-  }
+  void Drain() { keeper_.Drain(); }
   // Whether they are handed over.
-  [[nodiscard]] bool retired() const { return !options_.homes || keeper_.retired(); }
+  [[nodiscard]] bool retired() const { return keeper_.retired(); }
 
   // Another replica announces that it has committed up to here.
   void Nudged(const PartitionOffsets& offsets) {
-    if (started_) feed_.Nudged(offsets);
+    if (started_) (void)feed_.Nudged(offsets);
   }
 
   [[nodiscard]] WatchHub& hub() { return hub_; }
@@ -169,7 +151,7 @@ class Engine {
     std::optional<Statistics> statistics;  // at most some seconds old
   };
   [[nodiscard]] Status status() const;
-  // Whether the store answered lately, and can be written to as far as is known.
+  // Whether this replica's beat is good: the store was written and read within the last seconds.
   [[nodiscard]] bool StoreAnswers() const;
   // Whether new calls are taken.
   [[nodiscard]] bool Ready() const { return StoreAnswers() && !hub_.draining(); }
@@ -194,22 +176,19 @@ class Engine {
   Scheduler& scheduler_;
   Metrics& metrics_;
   const EngineOptions options_;
-  std::function<void()> transaction_failed_ = [] {};
   WatchHub hub_;
   DatabaseClock clock_;
   Lineage lineage_;
   StateCache cache_;
-  Outages outages_;
   HomeState home_;
   ChangeFeed feed_;
   Transactions transactions_;
   Publisher publisher_;
   Commands commands_;
-  Renewals renewals_;
   HomeKeeper keeper_;
   SessionEndings endings_;
   Purges purges_;
-  Expiry expiry_;
+  TimedWork timed_work_;
   Reads reads_;
   Housekeeping housekeeping_;
   Exposition exposition_;

@@ -23,9 +23,7 @@ constexpr auto kRenewal = 3s;  // three in a lease
 class HomeUseTest : public ::testing::Test {
  protected:
   Replica& StartHome() {
-    EngineOptions options;
-    options.homes = true;
-    Replica& replica = world_.Add(options);
+    Replica& replica = world_.Add();
     EXPECT_TRUE(replica.engine.Start());
     world_.Advance(kShortly);
     return replica;

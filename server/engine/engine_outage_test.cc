@@ -14,6 +14,7 @@ namespace tenure::engine {
 namespace {
 
 using namespace tenure::testing;
+using ::testing::StartsWith;
 
 using namespace std::chrono_literals;
 
@@ -100,14 +101,14 @@ TEST_F(OutageUseTest, ATransactionThatWaitsForLocksDoesNotHang) {
 }
 
 TEST_F(OutageUseTest, WhatWaitsForASilentDatabaseIsRefusedAsUnavailable) {
-  for (const Work work : {Work::kFeed, Work::kBackground, Work::kReads, Work::kCommands}) {
+  for (const Work work : {Work::kRenewals, Work::kReads, Work::kCommands}) {
     a_.scheduler.Hold(work);
   }
   const Reply<std::optional<Election>> first;
   const Reply<Answer> stands;
   a_.engine.ReadElection({"orders"}, false, first);
   a_.engine.Submit(Stand("mail", "d"), stands);
-  world_.Advance(1001ms);
+  world_.Advance(3s);
 
   EXPECT_THAT(a_.engine.AdmitRead(), FailsWith(Reason::kStoreUnavailable));
   EXPECT_THAT(a_.engine.AdmitCampaign(), FailsWith(Reason::kStoreUnavailable));
@@ -118,111 +119,51 @@ TEST_F(OutageUseTest, WhatWaitsForASilentDatabaseIsRefusedAsUnavailable) {
   EXPECT_THAT(second.get(), FailsWith(Reason::kStoreUnavailable));
 }
 
-TEST_F(OutageUseTest, AfterALongOutageTheIncumbentGoesFirst) {
-  TakeDatabaseAway(kLong);
-  world_.Advance(500ms);
-  ASSERT_EQ(Leader(), std::nullopt);
+// Its client renews it when the database is back, before its lease is over by the service clock.
+TEST_F(OutageUseTest, AnOutageOfAnyLengthEndsNothing) {
+  TakeDatabaseAway(100 * kLease);
+  world_.Advance(1s);
 
-  EXPECT_THAT(a_.Do(Stand("orders", "c")), AnswersStanding());
-  Campaign again = Stand("orders", "a/2");
-  again.opening->candidate = "a";
-  EXPECT_THAT(a_.Do(again), AnswersElected());
-  EXPECT_EQ(a_.metrics.seats_returned.Value(), 1);
+  EXPECT_TRUE(a_.Renew(Id("a")));
+  world_.Advance(kLease - 1s);
+
+  EXPECT_EQ(Leader(), "a");
+  EXPECT_EQ(a_.metrics.failovers.Value(), 0);
 }
 
-TEST_F(OutageUseTest, ACommandInTheFirstMomentAfterAnOutageKnowsOfIt) {
-  a_.store.FailAll();
+TEST_F(OutageUseTest, TimeWithoutWritesEndsNothing) {
+  a_.store.FailNext(1'000'000, "Transact");
+  a_.store.FailNext(1'000'000, "Beat");
   world_.Advance(kLong);
-  a_.scheduler.Hold(Work::kFeed);  // no poll has been answered yet
   a_.store.Heal();
-
-  EXPECT_THAT(a_.Do(Stand("orders", "c")), AnswersStanding());
-  EXPECT_EQ(Leader(), std::nullopt);
-}
-
-TEST_F(OutageUseTest, WhoWasElectedBetweenTwoOutagesHasTheLastBehindIt) {
-  TakeDatabaseAway(kLong);
   world_.Advance(1s);
-  Campaign again = Stand("orders", "a/2");
-  again.opening->candidate = "a";
-  ASSERT_THAT(a_.Do(again), AnswersElected());
-  TakeDatabaseAway(kLease * 3 / 4);
+  EXPECT_TRUE(a_.Renew(Id("a")));
 
-  EXPECT_TRUE(a_.Do(Leave("orders", "a/2")));
+  world_.Advance(kLease - 1s);
 
-  EXPECT_EQ(Leader(), std::nullopt);
+  EXPECT_EQ(Leader(), "a");
 }
 
-TEST_F(OutageUseTest, AnIncumbentThatDoesNotComeBackIsWaitedForForAShortTime) {
-  TakeDatabaseAway(kLong);
-
-  world_.Advance(1900ms);
-  EXPECT_EQ(Leader(), std::nullopt);
-  world_.Advance(1s);
-  EXPECT_EQ(Leader(), "b");
-  EXPECT_EQ(a_.metrics.seats_returned.Value(), 0);
-}
-
-TEST_F(OutageUseTest, AReplicaThatStartsWithoutItsDatabaseKeepsSeatsForIncumbents) {
-  Replica& late = world_.Add();
-  late.store.FailAll();
-  a_.store.FailAll();
-  EXPECT_FALSE(late.engine.Start());
-  world_.Advance(kLong);
-  late.store.Heal();
-
-  EXPECT_TRUE(late.engine.Start());
-  late.Run();
-  world_.Advance(1500ms);  // until it ends leases (DatabaseClock::kFamiliarAfter)
-
-  EXPECT_EQ(Leader(), std::nullopt);
-}
-
-// As on a full disk.
+// As on a full disk. Reads work.
 TEST_F(OutageUseTest, AStoreThatCannotBeWrittenIsAway) {
-  int failures = 0;
-  a_.engine.WhenATransactionFails([&] { ++failures; });
   a_.store.FailNext(1, "Transact");
   EXPECT_FALSE(a_.Do(Stand("orders", "c")));
-  EXPECT_EQ(failures, 1);
   world_.Advance(5s);
   EXPECT_TRUE(a_.engine.StoreAnswers());  // one failure says nothing
 
-  a_.engine.Announced({});
-  a_.engine.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
-  world_.Advance(2s);
+  a_.store.FailNext(1'000'000, "Beat");
+  world_.Advance(4s);
   EXPECT_FALSE(a_.engine.StoreAnswers());
-  EXPECT_EQ(a_.engine.write_fault()->message, "the disk is full");
+  EXPECT_FALSE(a_.engine.Ready());
+  EXPECT_THAT(a_.engine.status().why_not, StartsWith("cannot write to the database: "));
 
-  a_.engine.Announced({});
-  world_.Advance(500ms);
-  EXPECT_TRUE(a_.engine.StoreAnswers());
-  EXPECT_FALSE(a_.engine.write_fault());
-}
-
-TEST_F(OutageUseTest, WhereTransactionsCommitAnAnnouncementThatFailsSaysNothing) {
-  ASSERT_TRUE(a_.Do(Stand("mail", "c")));
-  a_.engine.Announced(Fail(Reason::kStoreUnavailable, "no right to do this"));
-
-  EXPECT_FALSE(a_.engine.write_fault());
-}
-
-TEST_F(OutageUseTest, AfterALongTimeWithoutWritesTheIncumbentGoesFirst) {
-  a_.engine.Announced({});
-  a_.engine.Announced(Fail(Reason::kStoreUnavailable, "the disk is full"));
-  a_.store.FailNext(1'000'000, "Transact");
-  world_.Advance(kLong);
   a_.store.Heal();
-  a_.engine.Announced({});
-  world_.Advance(500ms);
-  ASSERT_EQ(Leader(), std::nullopt);
-
-  Campaign again = Stand("orders", "a/2");
-  again.opening->candidate = "a";
-  EXPECT_THAT(a_.Do(again), AnswersElected());
+  world_.Advance(1s);
+  EXPECT_TRUE(a_.engine.Ready());
+  EXPECT_FALSE(a_.engine.beat_fault());
 }
 
-TEST_F(OutageUseTest, ADeadLeadersSeatIsNotKeptWithoutAnOutage) {
+TEST_F(OutageUseTest, ADeadLeaderIsFollowedOnceItsLeaseIsOver) {
   world_.Advance(kLease + 600ms);
 
   EXPECT_EQ(Leader(), "b");

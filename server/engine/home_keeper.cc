@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/law.h"
+#include "server/engine/timed_work.h"
 #include "server/log/log.h"
 
 namespace tenure::engine {
@@ -22,13 +23,12 @@ constexpr SteadyTime::duration kSweepInterval = 60s;
 constexpr SteadyTime::duration kSweepPause = 5s;  // if sessions are in doubt
 constexpr size_t kWaitingMax = 200'000;
 constexpr int kIdTriesMax = 10;
-constexpr size_t kDueMax = 1;  // the search finds the rest
 
 }  // namespace
 
 HomeKeeper::HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
                        ChangeFeed& feed, Lineage& lineage, Transactions& transactions,
-                       Publisher& publisher, uint64_t seed)
+                       Publisher& publisher, Due due, uint64_t seed)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
@@ -37,17 +37,29 @@ HomeKeeper::HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, Hom
       lineage_(lineage),
       transactions_(transactions),
       publisher_(publisher),
+      due_(std::move(due)),
       busy_(scheduler, metrics, Work::kRenewals,
             [this](Pending pending) { Submit(std::move(pending)); }),
       random_(seed) {}
 
-Result<void> HomeKeeper::Start() {
+Result<void> HomeKeeper::Join() {
   if (state_.begun()) return {};
-  const auto begun = BeginIncarnation();
-  if (!begun) return begun;
+  return BeginIncarnation();
+}
+
+void HomeKeeper::Start() {
   next_sweep_ = scheduler_.Now() + kSweepInterval;
   Wake();
-  return {};
+}
+
+std::optional<Error> HomeKeeper::fault() const {
+  const MutexLock lock(mutex_);
+  return fault_;
+}
+
+void HomeKeeper::SetFault(std::optional<Error> fault) {
+  const MutexLock lock(mutex_);
+  fault_ = std::move(fault);
 }
 
 Result<void> HomeKeeper::BeginIncarnation() {
@@ -56,6 +68,7 @@ Result<void> HomeKeeper::BeginIncarnation() {
     const auto added = store_.BeginHome({.id = id, .good_for = kHomeGoodFor});
     if (!added) return tl::unexpected(added.error());
     if (!*added) continue;
+    repairs_ = lineage_.repairs();
     state_.Begin(id);
     LogInfo("home of sessions", {{"home", id.value}});
     return {};
@@ -99,8 +112,9 @@ void HomeKeeper::Submit(Pending pending) {
     return Answer(std::move(pending), Fail(Reason::kDraining, "this replica is shutting down"));
   }
   auto renewed = state_.Renew(pending.session, pending.principal);
-  if (auto* answer = std::get_if<Result<Session>>(&renewed)) {
-    return Answer(std::move(pending), std::move(*answer));
+  if (const auto* answer = std::get_if<Result<KeptSessions::Renewal>>(&renewed)) {
+    if (*answer) ObserveMargin(**answer);
+    return Answer(std::move(pending), answer->map([](const auto& it) { return it.session; }));
   }
   const bool elsewhere =
       std::get<HomeState::Unanswered>(renewed) == HomeState::Unanswered::kElsewhere;
@@ -113,6 +127,12 @@ void HomeKeeper::Submit(Pending pending) {
     }
   }
   Answer(std::move(pending), tl::unexpected(transactions_.WhyFull()));
+}
+
+void HomeKeeper::ObserveMargin(const KeptSessions::Renewal& renewal) {
+  const double share = std::chrono::duration<double>(renewal.lease_left) /
+                       std::chrono::duration<double>(renewal.session.lease_ttl);
+  metrics_.renewal_margin_ratio.Observe(std::clamp(share, 0.0, 1.0));
 }
 
 // --- The writer ---
@@ -198,7 +218,7 @@ void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
   publisher_.Publish(*committed);
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!answers[i]) {
-      busy_.TryAgain(std::move(batch[i]), false);
+      busy_.TryAgain(std::move(batch[i]));
     } else {
       Answer(std::move(batch[i]), *std::move(answers[i]));
     }
@@ -227,21 +247,26 @@ SteadyTime HomeKeeper::Beat() {
     ReleaseWaiting(false);
     return begun + kIntervalAfterFailure;
   }
+  if (repairs_ != lineage_.repairs()) return EndIncarnation("the database has lost commits");
   if (state_.EndsAreLate()) return InsteadOfBeat(*write);
-  const auto report =
-      store_.Beat({write->home, write->number, write->acknowledged, write->departures, kDueMax});
+  const auto report = store_.Beat(
+      {write->home, write->number, write->acknowledged, write->departures, TimedWork::kDueMax});
+  const SteadyTime answered = scheduler_.Now();
+  ObserveSeconds(metrics_.database_seconds[Operation::kBeat], answered - begun);
   const bool fits =
       feed_.Confirm(point, report.map([](const BeatReport& it) { return it.due.partitions; }));
-  if (report && !report->beaten) return AfterRefusal(*write, *report);
-  if (!report) state_.OnUnknown(*write);
-  if (report && !fits) state_.OnNumbered(*write);
+  SetFault(report ? std::nullopt : std::optional(report.error()));
   if (!report || !fits) {
+    // Another database says nothing about this replica's row.
+    report && report->beaten ? state_.OnNumbered(*write) : state_.OnUnknown(*write);
     ReleaseWaiting(false);
-    return scheduler_.Now() + kIntervalAfterFailure;
+    return answered + kIntervalAfterFailure;
   }
+  if (!report->beaten) return AfterRefusal(*write, *report);
   state_.OnBeat(*write);
   // Until this beat, it could still be made.
   if (std::exchange(adoption_in_doubt_, false)) adopted_at_ = scheduler_.HomeNow();
+  due_(report->due, begun, answered);
   state_.Saw(report->living, report->gone);
   ReleaseWaiting(true);
   if (draining_) RetireIfSafe();

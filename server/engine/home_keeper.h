@@ -28,13 +28,20 @@ namespace tenure::engine {
 // Thread-safe. Everything must outlive the scheduler's last task.
 class HomeKeeper {
  public:
+  // Begins the work that was due at a beat that was asked and answered at these times.
+  using Due = std::function<void(const DueWork&, SteadyTime asked, SteadyTime answered)>;
+
   HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
              ChangeFeed& feed, Lineage& lineage, Transactions& transactions, Publisher& publisher,
-             uint64_t seed);
+             Due due, uint64_t seed);
 
-  // Adds this replica's row, and begins to beat. Once it has succeeded, it does nothing more.
-  // Errors: kStoreUnavailable.
-  [[nodiscard]] Result<void> Start();
+  // Adds this replica's row. Once it has succeeded, it does nothing more. Errors:
+  // kStoreUnavailable.
+  [[nodiscard]] Result<void> Join();
+  // Begins to beat. REQUIRES: it has joined. Once.
+  void Start();
+  // Why the last beat was not made, or could not be confirmed; nothing if it was.
+  [[nodiscard]] std::optional<Error> fault() const;
 
   // A call that renews a session has arrived. It waits while the beat is not good, and while
   // another transaction has locked the session. Errors: kSessionNotFound, kSessionEnded,
@@ -60,6 +67,7 @@ class HomeKeeper {
   [[nodiscard]] Result<void> BeginIncarnation();
   void Submit(Pending pending);
   void Answer(Pending pending, Result<Session> session);
+  void ObserveMargin(const KeptSessions::Renewal& renewal);
 
   // The writer of the own row.
   void Wake();
@@ -77,6 +85,7 @@ class HomeKeeper {
   void RetireIfSafe();
   // The beat is good, or those that wait have waited for too long.
   void ReleaseWaiting(bool good);
+  void SetFault(std::optional<Error> fault);
 
   // What a good beat shows.
   void Watch();
@@ -97,6 +106,7 @@ class HomeKeeper {
   Lineage& lineage_;
   Transactions& transactions_;
   Publisher& publisher_;
+  const Due due_;
   BusyRows<Pending> busy_;
   std::mt19937_64 random_;  // for the starting task and the writer, one after the other
 
@@ -109,6 +119,7 @@ class HomeKeeper {
   std::optional<Scheduler::Plan> planned_ends_ TENURE_GUARDED_BY(mutex_);
   bool ending_ TENURE_GUARDED_BY(mutex_) = false;
   bool ending_orphans_ TENURE_GUARDED_BY(mutex_) = false;
+  std::optional<Error> fault_ TENURE_GUARDED_BY(mutex_);
   std::atomic<bool> draining_ = false;
   std::atomic<bool> retired_ = false;
   // For the writer.
@@ -116,6 +127,7 @@ class HomeKeeper {
   bool adoption_in_doubt_ = false;
   SteadyTime swept_at_;
   SteadyTime next_sweep_;
+  uint64_t repairs_ = 0;  // of the history in which this incarnation began
 };
 
 }  // namespace tenure::engine

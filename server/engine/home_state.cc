@@ -29,17 +29,17 @@ std::optional<HomeWitness> HomeState::witness() const {
   return HomeWitness{row_->id(), row_->acknowledged()};
 }
 
-std::variant<Result<Session>, HomeState::Unanswered> HomeState::Renew(const SessionId& id,
-                                                                      const Principal& principal) {
+std::variant<Result<KeptSessions::Renewal>, HomeState::Unanswered> HomeState::Renew(
+    const SessionId& id, const Principal& principal) {
   const MutexLock lock(mutex_);
   const Session* kept = kept_.Find(id);
   if (kept == nullptr) return Unanswered::kElsewhere;
   if (!kept->MayBeUsedBy(principal)) {
-    return Result<Session>(Fail(Reason::kSessionNotFound, "no such session"));
+    return Result<KeptSessions::Renewal>(Fail(Reason::kSessionNotFound, "no such session"));
   }
   auto renewed = kept_.Renew(id, ServiceNow());
   if (!row_ || !row_->GoodAt(scheduler_.HomeNow())) return Unanswered::kWaits;
-  return Result<Session>(*std::move(renewed));
+  return Result<KeptSessions::Renewal>(*std::move(renewed));
 }
 
 bool HomeState::Good() const {

@@ -21,9 +21,6 @@
 
 namespace tenure::engine {
 
-// How long a beat is good for. A replica beats three times as often.
-inline constexpr Duration kHomeGoodFor = std::chrono::seconds(3);
-
 // Thread-safe. Until the first incarnation begins, and between two, nothing is kept.
 class HomeState {
  public:
@@ -45,8 +42,8 @@ class HomeState {
     kElsewhere,  // it is to be adopted
   };
   // A renewal has arrived. Error: kSessionNotFound, if the caller may not use the session.
-  [[nodiscard]] std::variant<Result<Session>, Unanswered> Renew(const SessionId& id,
-                                                                const Principal& principal);
+  [[nodiscard]] std::variant<Result<KeptSessions::Renewal>, Unanswered> Renew(
+      const SessionId& id, const Principal& principal);
   [[nodiscard]] bool Good() const;
 
   // --- This replica's own transactions ---

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/own_row.h"
 #include "server/engine/bump_terms.h"
 #include "server/engine/service_id.h"
 #include "server/log/log.h"
@@ -15,9 +16,8 @@ namespace {
 // A replica that dies while it raises the terms is replaced after this long.
 constexpr Duration kTurn = std::chrono::seconds(30);
 
-// By then every replica has searched for due work, and so seen that commits were lost. Until then
-// it may have renewed leases.
-constexpr Duration kNoticedByAll = std::chrono::seconds(1);
+// Until then a replica that has not noticed may answer renewals: its beat is good for so long.
+constexpr Duration kNoticedByAll = kHomeGoodFor;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "server/engine/publisher.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "server/engine/leadership_log.h"
@@ -9,6 +10,16 @@
 
 namespace tenure::engine {
 namespace {
+
+// Until the first election wakes; nothing if none does later than now.
+std::optional<Duration> NextWake(const TransactionState& transaction) {
+  std::optional<DbTime> next;
+  for (const auto& [name, state] : transaction.elections) {
+    const auto& wake_at = state.election.wake_at;
+    if (wake_at && *wake_at > transaction.now) next = std::min(next.value_or(*wake_at), *wake_at);
+  }
+  return next ? std::optional(*next - transaction.now) : std::nullopt;
+}
 
 void Log(const std::vector<AdminChange>& changes) {
   for (const AdminChange& change : changes) {
@@ -44,6 +55,7 @@ void Publisher::Publish(const Committed& committed, const std::vector<std::strin
   for (const SessionId& id : transaction.ended) hub_.TellSessionEnded(transaction.sessions.at(id));
   if (!transaction.ended.empty()) remainders_.settle(transaction.ended);
   for (const ElectionName& name : transaction.undecided) remainders_.reconcile(name);
+  if (const auto wake = NextWake(transaction)) remainders_.wake(*wake);
   for (const PartitionOffset& at : committed.offsets) {
     std::vector<Event> events;
     for (const Event& event : transaction.events) {

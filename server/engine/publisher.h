@@ -21,6 +21,8 @@ struct Remainders {
   std::function<void(const std::vector<SessionId>&)> settle;
   // An election whose next leader could not be decided.
   std::function<void(const ElectionName&)> reconcile;
+  // After this time elections will be ready for a grant.
+  std::function<void(Duration)> wake;
   // Announces the commit to other replicas. May be empty.
   std::function<void(PartitionOffset)> spread;
 };

@@ -82,7 +82,6 @@ Result<size_t> Purges::PurgeSome(const Purge& purge, std::span<const ElectionNam
     }
   });
   if (!committed) return tl::unexpected(committed.error());
-  if (committed->transaction.put_off) return tl::unexpected(ClockNotTrusted());
   publisher_.Publish(*committed);
   purged.insert(purged.end(), gone.begin(), gone.end());
   return done;

@@ -77,18 +77,6 @@ TEST_F(PurgesTest, WhatNobodyUsesGoes) {
   EXPECT_EQ(a_.metrics.admin_changes.Value(), 1);
 }
 
-TEST_F(PurgesTest, NothingIsPassedByWhileTheClockIsNotTrusted) {
-  Use(a_, "orders");
-  world_.Advance(kUnused);
-  world_.database().StepClock(1h);
-
-  const auto page = Purge(Everything());
-
-  ASSERT_FALSE(page);
-  EXPECT_EQ(page.error().message, ClockNotTrusted().message);
-  EXPECT_THAT(Elections(), ElementsAre("orders"));
-}
-
 TEST_F(PurgesTest, WhatWasUsedLatelyStays) {
   Use(a_, "orders");
   world_.Advance(kUnused - 1s);

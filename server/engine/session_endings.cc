@@ -87,7 +87,7 @@ std::function<void()> SessionEndings::RunCloses(std::vector<Pending> batch) {
   std::vector<Ending> endings;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (!answers[i]) {
-      busy_.TryAgain(std::move(batch[i]), committed->transaction.put_off);
+      busy_.TryAgain(std::move(batch[i]));
       continue;
     }
     if (!*answers[i]) {

@@ -55,9 +55,4 @@ void CountTransaction(Metrics& metrics, const TransactionState& transaction) {
   metrics.admin_changes.Increment(static_cast<double>(transaction.admin_changes.size()));
 }
 
-double LeaseShareLeft(const Session& session, DbTime now) {
-  const double share = InSeconds(session.expires_at - now) / InSeconds(session.lease_ttl);
-  return std::clamp(share, 0.0, 1.0);
-}
-
 }  // namespace tenure::engine

@@ -15,29 +15,6 @@ using namespace std::chrono_literals;
 // Minimum pause between two log lines about transactions that failed.
 constexpr SteadyTime::duration kComplaintPause = 10s;
 
-// Nothing in this transaction is decided now.
-void PutOff(TransactionState& transaction) {
-  transaction.put_off = true;
-  for (const auto& [name, state] : transaction.elections) transaction.busy.insert(name);
-  for (const auto& [id, session] : transaction.sessions) transaction.busy_sessions.insert(id);
-  transaction.elections.clear();
-  transaction.sessions.clear();
-}
-
-// Nothing is decided now that depends on a lease being over. Renewals do not depend on each other.
-void PutOffWhatLooksOver(TransactionState& transaction) {
-  const size_t before = transaction.busy_sessions.size();
-  for (const auto& [id, session] : transaction.sessions) {
-    const bool looks_over = session.ended == Cause::kNone && !session.AliveAt(transaction.now);
-    if (looks_over) transaction.busy_sessions.insert(id);
-  }
-  if (transaction.busy_sessions.size() == before) return;
-  transaction.put_off = true;
-  if (!transaction.elections.empty()) return PutOff(transaction);
-  std::erase_if(transaction.sessions,
-                [&](const auto& it) { return transaction.busy_sessions.contains(it.first); });
-}
-
 void CountMemory(Metrics& metrics, Committed::Memory memory) {
   switch (memory) {
     case Committed::Memory::kUnused: return;
@@ -49,33 +26,19 @@ void CountMemory(Metrics& metrics, Committed::Memory memory) {
 }  // namespace
 
 Transactions::Transactions(LawStore& store, const Scheduler& scheduler, Metrics& metrics,
-                           const DatabaseClock& clock, Lineage& lineage, Outages& outages,
-                           StateCache& cache, HomeState* home, Duration incumbent_wait,
-                           std::function<void()> when_one_fails)
+                           const DatabaseClock& clock, Lineage& lineage, StateCache& cache,
+                           HomeState& home)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
       clock_(clock),
       lineage_(lineage),
-      outages_(outages),
       cache_(cache),
-      home_(home),
-      incumbent_wait_(incumbent_wait),
-      when_one_fails_(std::move(when_one_fails)) {}
+      home_(home) {}
 
 Result<Committed> Transactions::Run(const LockSet& locks, const Decide& decide) {
   const auto remembered = Remembered(locks);
-  return Commit(locks, {.remembered = remembered ? &*remembered : nullptr}, Informed(decide));
-}
-
-Result<Committed> Transactions::RunRepeatable(const LockSet& locks, const Decide& decide) {
-  const auto remembered = Remembered(locks);
-  return Commit(locks, {.repeatable = true, .remembered = remembered ? &*remembered : nullptr},
-                Informed(decide));
-}
-
-Result<Committed> Transactions::RunByAnyClock(const LockSet& locks, const Decide& decide) {
-  return Commit(locks, {}, decide);
+  return Commit(locks, {.remembered = remembered ? &*remembered : nullptr}, decide);
 }
 
 Result<Committed> Transactions::RunForHome(const LockSet& locks,
@@ -87,32 +50,15 @@ Result<Committed> Transactions::RunForHome(const LockSet& locks,
 }
 
 Error Transactions::WhyFull() const {
-  if (!outages_.Hangs(scheduler_.Now())) return Overloaded();
+  const MutexLock lock(mutex_);
+  const bool hangs =
+      !under_way_.empty() && scheduler_.Now() - *under_way_.begin() >= kTransactionMax;
+  if (home_.Good() && !hangs) return Overloaded();
   return DatabaseHangs(lineage_.server().value_or(ServerIdentity()).address);
 }
 
-Transactions::Decide Transactions::Informed(const Decide& decide) const {
-  return [this, &decide, asked = scheduler_.Now()](TransactionState& transaction) {
-    const SteadyTime now = scheduler_.Now();
-    if (clock_.HasJumped(transaction.now, asked, now)) PutOff(transaction);
-    // As of before the rows were locked: until then others could move their leases.
-    if (!clock_.IsFamiliar(asked)) PutOffWhatLooksOver(transaction);
-    if (const auto outage = outages_.LastUntil(now)) {
-      const auto at = [&](SteadyTime when) {
-        return transaction.now + -std::chrono::duration_cast<Duration>(now - when);
-      };
-      transaction.outage = Outage{.began = at(outage->began),
-                                  .last_began = at(outage->last_began),
-                                  .ended = at(outage->ended),
-                                  .incumbent_wait = incumbent_wait_};
-    }
-    decide(transaction);
-  };
-}
-
 std::optional<TransactionState> Transactions::Remembered(const LockSet& locks) const {
-  // No earlier than the clock is: a lease that begins now is no shorter than its holder believes.
-  const auto now = clock_.LatestAt(scheduler_.Now());
+  const auto now = clock_.At(scheduler_.Now());
   return now ? cache_.Find(locks, *now) : std::nullopt;
 }
 
@@ -122,14 +68,29 @@ void Transactions::Failed(const Error& error) {
   if (now >= due && next_complaint_at_.compare_exchange_strong(due, now + kComplaintPause)) {
     LogWarning("a transaction failed", {{"error", error.message}});
   }
-  when_one_fails_();
 }
 
 void Transactions::Keep(const TransactionState& committed, const HomeState::Moment& begun) {
-  for (const SessionId& id : committed.opened) home_->Opened(committed.sessions.at(id), begun);
+  for (const SessionId& id : committed.opened) home_.Opened(committed.sessions.at(id), begun);
   for (const SessionId& id : committed.ended) {
-    home_->Ended({id, committed.sessions.at(id).moves}, begun);
+    home_.Ended({id, committed.sessions.at(id).moves}, begun);
   }
+}
+
+Result<Committed> Transactions::Send(const LockSet& locks, const CommitRules& rules,
+                                     const Decide& decide) {
+  const SteadyTime begun = scheduler_.Now();
+  const auto under_way = [&]() -> std::optional<std::multiset<SteadyTime>::iterator> {
+    if (locks.patient) return std::nullopt;
+    const MutexLock lock(mutex_);
+    return under_way_.insert(begun);
+  }();
+  auto committed = store_.Transact(locks, rules, decide);
+  ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
+  if (!under_way) return committed;
+  const MutexLock lock(mutex_);
+  under_way_.erase(*under_way);
+  return committed;
 }
 
 Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& rules,
@@ -140,41 +101,32 @@ Result<Committed> Transactions::Commit(const LockSet& locks, const CommitRules& 
   }
   CommitRules at_point = rules;
   at_point.point = point;
-  if (home_ != nullptr && !at_point.witness) {
-    at_point.witness = home_->witness();
-    if (!at_point.witness) {
-      return Fail(Reason::kStoreUnavailable, "this replica joins the service again");
-    }
+  if (!at_point.witness) at_point.witness = home_.witness();
+  if (!at_point.witness) {
+    return Fail(Reason::kStoreUnavailable, "this replica joins the service again");
   }
-  const HomeState::Moment moment = home_ != nullptr ? home_->Now() : HomeState::Moment();
+  const HomeState::Moment moment = home_.Now();
   // In the last try.
   std::vector<SessionId> ended;
   bool opened = false;
   const Decide informed = [&](TransactionState& transaction) {
-    if (at_point.witness) transaction.home = at_point.witness->home;
+    transaction.home = at_point.witness->home;
     decide(transaction);
     ended = transaction.ended;
     opened = !transaction.opened.empty();
   };
   const StateCache::Moment before = cache_.Now();
-  const SteadyTime begun = scheduler_.Now();
-  std::optional<Outages::UnderWay> under_way;
-  if (!locks.patient) under_way.emplace(outages_, begun);
-  auto committed = store_.Transact(locks, at_point, informed);
-  under_way.reset();
-  ObserveSeconds(metrics_.database_seconds[Operation::kTransaction], scheduler_.Now() - begun);
+  auto committed = Send(locks, at_point, informed);
   (committed ? metrics_.transactions : metrics_.transactions_failed).Increment();
   if (!committed) {
     // It may have been committed all the same.
-    if (home_ != nullptr) std::ranges::for_each(ended, [&](const auto& id) { home_->Forget(id); });
-    if (home_ != nullptr && opened) home_->Doubt();
+    for (const SessionId& id : ended) home_.Forget(id);
+    if (opened) home_.Doubt();
     Failed(committed.error());
     return committed;
   }
-  if (home_ != nullptr) Keep(committed->transaction, moment);
+  Keep(committed->transaction, moment);
   CountMemory(metrics_, committed->memory);
-  // One that changes nothing needs no room.
-  if (!committed->offsets.empty()) outages_.Committed();
   lineage_.Saw(committed->offsets, point->epoch);
   if (committed->memory == Committed::Memory::kRefused) cache_.Forget(locks);
   cache_.Remember(*committed, before);

@@ -28,7 +28,6 @@ constexpr int64_t kHistoryEventsMax = 1'000'000'000;
 constexpr int64_t kConnectionsMaxMax = 1'000'000;
 constexpr size_t kMetricsElectionsDefault = 100;
 constexpr int64_t kMetricsElectionsMax = 10'000;
-constexpr auto kIncumbentWaitMax = 1min;
 constexpr size_t kAdvertiseMax = 255;  // bytes, as the database has room
 constexpr char kFooter[] =
     R"(Each flag can also be set by its environment variable (Env above); the flag wins. An empty
@@ -118,8 +117,7 @@ rpc::SharedSettings SharedSettingsOf(const ServerConfig& config) {
           {"--history-max-age", DurationText(config.retention.age_max)},
           {"--history-max-events", std::to_string(config.retention.events_max)},
           {"--history-min-age", DurationText(config.retention.age_min)},
-          {"--on-lost-commits", recovers ? "recover" : "stop"},
-          {"--incumbent-wait", DurationText(config.incumbent_wait)}};
+          {"--on-lost-commits", recovers ? "recover" : "stop"}};
 }
 
 tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* argv) {
@@ -226,7 +224,7 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
   AddDuration(app, "--history-min-age", "TENURE_HISTORY_MIN_AGE", config.retention.age_min,
               "How long to keep events even beyond --history-max-events");
   AddDuration(app, "--poll-interval", "TENURE_POLL_INTERVAL", config.feed_interval,
-              "How often to poll for changes that other replicas did not announce");
+              "When to poll for changes that neither other replicas nor a beat have shown");
   AddDuration(app, "--drain-timeout", "TENURE_DRAIN_TIMEOUT", config.drain_timeout,
               "How long open calls may continue after SIGTERM");
   AddChoice<engine::OnLostCommits>(
@@ -236,11 +234,6 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
       "on; or serve nothing until somebody runs tenured bump-terms")
       ->default_str("recover")
       ->envname("TENURE_ON_LOST_COMMITS");
-  AddDuration(app, "--incumbent-wait", "TENURE_INCUMBENT_WAIT", config.incumbent_wait,
-              "How long to keep a seat for its last holder when the database was away for so long "
-              "that it could not renew; 0s gives it to whoever is first",
-              0ms);
-  app.add_flag("--homes", config.homes)->envname("TENURE_HOMES")->group("");  // hidden
   config.metrics.elections_max = kMetricsElectionsDefault;
   app.add_option("--metrics-elections", config.metrics.elections_max,
                  "Maximum number of elections with metrics of their own")
@@ -315,11 +308,6 @@ tl::expected<ServerConfig, int> ParseServerConfig(int argc, const char* const* a
         "--lease-ttl-default must be between --lease-ttl-min and --lease-ttl-max; it is " +
         DurationText(limits.lease_ttl_default) + ", and they are " +
         DurationText(limits.lease_ttl_min) + " and " + DurationText(limits.lease_ttl_max)));
-  }
-  if (config.incumbent_wait > kIncumbentWaitMax) {
-    return tl::unexpected(WrongUsage("--incumbent-wait must not be longer than " +
-                                     DurationText(kIncumbentWaitMax) + "; it is " +
-                                     DurationText(config.incumbent_wait)));
   }
   if (config.tls.certificate.empty() != config.tls.key.empty()) {
     return tl::unexpected(

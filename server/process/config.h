@@ -38,8 +38,6 @@ struct ServerConfig {
   std::chrono::milliseconds feed_interval = engine::EngineOptions().feed_interval;
   std::chrono::milliseconds drain_timeout{10'000};
   engine::OnLostCommits on_lost_commits = engine::OnLostCommits::kRecover;
-  std::chrono::milliseconds incumbent_wait{2'000};
-  bool homes = false;  // sessions live in replicas; of no release
   MetricsOptions metrics;
   LogOptions log;
 };

@@ -114,33 +114,16 @@ TEST_F(ConfigTest, EveryFlagHasADefault) {
   EXPECT_EQ(config->limits.lease_ttl_max, 24h);
   EXPECT_EQ(config->limits.lease_ttl_default, 10s);
   EXPECT_EQ(config->limits.queue_max, 100'000u);
-  EXPECT_EQ(config->feed_interval, 1s);
+  EXPECT_EQ(config->feed_interval, 2s);
   EXPECT_EQ(config->advertise, "127.0.0.1:7070");
   EXPECT_EQ(config->drain_timeout, 10s);
-  EXPECT_EQ(config->incumbent_wait, 2s);
 }
 
 TEST_F(ConfigTest, FlagsSetTheConfiguration) {
-  const auto config = Parse({"--listen",
-                             "0.0.0.0:1",
-                             "--http-listen=0.0.0.0:2",
-                             "--store",
-                             "sqlite::memory:",
-                             "--no-migrate",
-                             "--lease-ttl-min",
-                             "500ms",
-                             "--lease-ttl-max",
-                             "1h",
-                             "--lease-ttl-default",
-                             "1.5s",
-                             "--queue-max",
-                             "7",
-                             "--poll-interval",
-                             "20ms",
-                             "--drain-timeout",
-                             "1m",
-                             "--incumbent-wait",
-                             "1m"});
+  const auto config = Parse({"--listen", "0.0.0.0:1", "--http-listen=0.0.0.0:2", "--store",
+                             "sqlite::memory:", "--no-migrate", "--lease-ttl-min", "500ms",
+                             "--lease-ttl-max", "1h", "--lease-ttl-default", "1.5s", "--queue-max",
+                             "7", "--poll-interval", "20ms", "--drain-timeout", "1m"});
 
   ASSERT_TRUE(config) << errors_;
   EXPECT_EQ(config->listen, "0.0.0.0:1");
@@ -153,7 +136,6 @@ TEST_F(ConfigTest, FlagsSetTheConfiguration) {
   EXPECT_EQ(config->limits.queue_max, 7u);
   EXPECT_EQ(config->feed_interval, 20ms);
   EXPECT_EQ(config->drain_timeout, 1min);
-  EXPECT_EQ(config->incumbent_wait, 1min);
 }
 
 TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
@@ -167,7 +149,6 @@ TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
   Set("TENURE_QUEUE_MAX", "7");
   Set("TENURE_POLL_INTERVAL", "20ms");
   Set("TENURE_DRAIN_TIMEOUT", "1m");
-  Set("TENURE_INCUMBENT_WAIT", "0s");
 
   const auto config = Parse();
 
@@ -182,7 +163,6 @@ TEST_F(ConfigTest, EnvironmentVariablesSetTheConfiguration) {
   EXPECT_EQ(config->limits.queue_max, 7u);
   EXPECT_EQ(config->feed_interval, 20ms);
   EXPECT_EQ(config->drain_timeout, 1min);
-  EXPECT_EQ(config->incumbent_wait, 0s);
 }
 
 TEST_F(ConfigTest, AReplicaIsReachedWhereItListensUnlessThatIsEverywhere) {
@@ -393,11 +373,6 @@ TEST_F(ConfigTest, AllAddressesAreAnnouncedByTheNameOfTheHost) {
     EXPECT_EQ(Parse({"--listen", all})->advertise, named) << all;
   EXPECT_EQ(Parse({"--listen", "127.0.0.1:27073"})->advertise, "127.0.0.1:27073");
   EXPECT_EQ(Parse({"--listen", "::1:27073"})->advertise, "[::1]:27073");
-}
-
-TEST_F(ConfigTest, AnEndlessWaitForIncumbentsIsRefused) {
-  EXPECT_EQ(Refused({"--incumbent-wait", "61s"}),
-            "tenured: --incumbent-wait must not be longer than 1m; it is 61s\n");
 }
 
 TEST_F(ConfigTest, ADefaultLeaseAtItsBoundsIsAccepted) {

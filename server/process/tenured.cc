@@ -250,8 +250,8 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     if (!prepared_again) {
       if (prepared_again.error().fatal) return Complain(prepared_again.error().message);
       complaints.Away(prepared_again.error().message);
-    } else if (const auto fault = engine.write_fault()) {
-      complaints.Away("reads work, but writes fail: " + fault->message);
+    } else if (const auto fault = engine.beat_fault()) {
+      complaints.Away("cannot write to the database: " + fault->message);
     }
   } while (!signals.Arrived(kWatchPause));
   return std::nullopt;
@@ -291,8 +291,6 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.feed_interval = config.feed_interval;
   options.seed = std::random_device()();
   options.on_lost_commits = config.on_lost_commits;
-  options.incumbent_wait = config.incumbent_wait;
-  options.homes = config.homes;
   options.service_id = config.service_id;
   rpc::ReplicaService replicas(metrics, NewReplicaId(), SharedSettingsOf(config));
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
@@ -305,11 +303,9 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
   engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
                                 [&](const Result<std::vector<Peer>>& found) {
-                                  engine.Announced(found.map([](const auto&) {}));
                                   if (found) peers.Follow(*found);
                                 });
   replicas.WhenFollowed([&] { membership.LookSoon(); });
-  engine.WhenATransactionFails([&] { membership.LookSoon(); });
   rpc::ElectionService elections(engine, **access, {});
   rpc::AdminService administration(engine, **access, config.store_url);
   const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},

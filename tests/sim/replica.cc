@@ -74,8 +74,6 @@ void Replica::Start() {
   options.feed_interval = world_.plan.feed_interval;
   options.on_commit = committed_;
   options.seed = world_.random.Next();
-  options.homes = true;
-  options.incumbent_wait = 0ms;
   options.limits.lease_ttl_min = 1s;
   options.limits.lease_ttl_max = world_.plan.LeaseMax();
   process_ = std::make_unique<Process>(world_, database_, options);
