@@ -125,6 +125,39 @@ class Metrics {
       NewHistogram("tenure_renewal_margin_ratio",
                    "Fraction of the lease that was left when a session was renewed.",
                    {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+
+  // Sessions and their home (docs/adr/0046-homes.md).
+
+  Gauge& kept_sessions =
+      NewGauge("tenure_kept_sessions", "Sessions that this replica is the home of.");
+  Counter& adoptions =
+      NewCounter("tenure_adoptions_total",
+                 "Sessions that moved to this replica because their renewals reached it.");
+  Family<Counter>& home_beats = NewCounters(
+      "tenure_home_beats_total",
+      "Beats of this replica: good; refused by the database, as this replica had yet to read "
+      "something or its row is over; failed, as the database did not answer or is another one; "
+      "withheld, as ends of sessions were late.");
+  Counter& beats_good = home_beats.Add({{"outcome", "good"}});
+  Counter& beats_refused = home_beats.Add({{"outcome", "refused"}});
+  Counter& beats_failed = home_beats.Add({{"outcome", "failed"}});
+  Counter& beats_withheld = home_beats.Add({{"outcome", "withheld"}});
+  Histogram& home_beat_margin_ratio =
+      NewHistogram("tenure_home_beat_margin_ratio",
+                   "Fraction of the time for which a beat is good that was left when the next one "
+                   "was acknowledged.",
+                   {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+  Counter& home_incarnations =
+      NewCounter("tenure_home_incarnations_total",
+                 "Times that this replica began to be a home of sessions. More than one: it was "
+                 "declared dead, its machine was copied, or the database lost commits.");
+  Gauge& home_served_seconds =
+      NewGauge("tenure_home_served_seconds",
+               "How long the beats of this replica have been good, in all, since it last began to "
+               "be a home of sessions. 0 if it is none.");
+
+  // Operators.
+
   Counter& admin_changes =
       NewCounter("tenure_admin_changes_total", "Changes by operators that this replica committed.");
 
@@ -134,7 +167,7 @@ class Metrics {
   Gauge& elections_leaderless =
       NewGauge("tenure_elections_leaderless",
                "Elections, not paused, with an empty seat although an electable candidate is "
-               "waiting, or with a leader whose lease is over.");
+               "waiting, or with a leader whose session has ended.");
   Gauge& elections_vacant =
       NewGauge("tenure_elections_vacant", "Elections without a leader and without candidates.");
   Gauge& candidates =

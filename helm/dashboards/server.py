@@ -130,6 +130,42 @@ DATABASE = [
     ),
 ]
 
+HOMES = [
+    time_series(
+        "Kept sessions",
+        "The sessions that each replica is the home of.",
+        "none",
+        ("{{instance}}", "tenure_kept_sessions{@}"),
+        stacked=True,
+    ),
+    time_series(
+        "Beats",
+        "Per second. A healthy replica makes one good beat per second.",
+        "ops",
+        ("{{outcome}}", total("tenure_home_beats_total", "outcome")),
+    ),
+    time_series(
+        "Beat margin",
+        "The share of a beat's 2.7 s left at the next one. Healthy: above 0.6; at 0, renewals wait.",
+        "percentunit",
+        ("median", quantile(0.5, "tenure_home_beat_margin_ratio")),
+        ("1st percentile", quantile(0.01, "tenure_home_beat_margin_ratio")),
+        top=1,
+    ),
+    time_series(
+        "Adoptions",
+        "Per second: sessions that moved to another replica.",
+        "ops",
+        ("{{instance}}", total("tenure_adoptions_total", "instance")),
+    ),
+    time_series(
+        "Time served as a home",
+        "Stands still in an outage; begins again when a replica restarts or was declared dead.",
+        "s",
+        ("{{instance}}", "tenure_home_served_seconds{@}"),
+    ),
+]
+
 FEED = [
     time_series(
         "Observer lag",
@@ -234,6 +270,7 @@ DASHBOARD = dashboard(
         ("Calls", CALLS),
         ("Batches", BATCHES),
         ("Database", DATABASE),
+        ("Homes of sessions", HOMES),
         ("Observers", FEED),
         ("Replicas", REPLICAS),
         ("Processes", PROCESSES),

@@ -34,7 +34,7 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
                ReconcileElection(name, std::move(done));
              }),
       housekeeping_(store, scheduler, metrics, options_.retention),
-      exposition_(store, scheduler, metrics, clock_, Queues()) {}
+      exposition_(store, scheduler, metrics, clock_, home_, Queues()) {}
 
 Result<void> Engine::Start() {
   const auto joined = lineage_.Join();

@@ -23,8 +23,9 @@ std::string NameOf(RetryReason reason) {
 }  // namespace
 
 Exposition::Exposition(const Store& store, const Scheduler& scheduler, Metrics& metrics,
-                       const DatabaseClock& clock, std::vector<QueueView> queues)
-    : store_(store), scheduler_(scheduler), metrics_(metrics), clock_(clock) {
+                       const DatabaseClock& clock, const HomeState& home,
+                       std::vector<QueueView> queues)
+    : store_(store), scheduler_(scheduler), metrics_(metrics), clock_(clock), home_(home) {
   for (QueueView& queue : queues) {
     const prometheus::Labels labels = {{"queue", queue.name}};
     metrics_.queue_max.Add(labels).Set(static_cast<double>(queue.max));
@@ -40,6 +41,8 @@ std::string Exposition::Expose(size_t watchers, bool store_answers, bool ready) 
   metrics_.watchers.Set(static_cast<double>(watchers));
   metrics_.store_up.Set(store_answers ? 1 : 0);
   metrics_.ready.Set(ready ? 1 : 0);
+  metrics_.kept_sessions.Set(static_cast<double>(home_.kept()));
+  metrics_.home_served_seconds.Set(std::chrono::duration<double>(home_.Now().at.served).count());
   for (const auto& [gauge, queue] : queues_) gauge->Set(static_cast<double>(queue.depth()));
   const StoreActivity activity = store_.Activity();
   metrics_.store_connections_busy.Set(static_cast<double>(activity.connections_busy));

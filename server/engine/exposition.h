@@ -12,6 +12,7 @@
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"
 #include "server/engine/database_clock.h"
+#include "server/engine/home_state.h"
 #include "server/engine/scheduler.h"
 #include "storage/store.h"
 
@@ -21,7 +22,7 @@ namespace tenure::engine {
 class Exposition {
  public:
   Exposition(const Store& store, const Scheduler& scheduler, Metrics& metrics,
-             const DatabaseClock& clock, std::vector<QueueView> queues);
+             const DatabaseClock& clock, const HomeState& home, std::vector<QueueView> queues);
 
   // In Prometheus' text format.
   [[nodiscard]] std::string Expose(size_t watchers, bool store_answers, bool ready);
@@ -31,6 +32,7 @@ class Exposition {
   const Scheduler& scheduler_;
   Metrics& metrics_;
   const DatabaseClock& clock_;
+  const HomeState& home_;
   std::vector<std::pair<prometheus::Gauge*, QueueView>> queues_;
   std::vector<prometheus::Counter*> retries_;  // by RetryReason
   Mutex mutex_;                                // one exposition at a time

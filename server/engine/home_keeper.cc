@@ -70,6 +70,7 @@ Result<void> HomeKeeper::BeginIncarnation() {
     if (!*added) continue;
     repairs_ = lineage_.repairs();
     state_.Begin(id);
+    metrics_.home_incarnations.Increment();
     LogInfo("home of sessions", {{"home", id.value}});
     return {};
   }
@@ -214,6 +215,7 @@ void HomeKeeper::AdoptBatch(std::vector<Pending> batch) {
   }
   state_.OnNumbered(*write);
   adopted_at_ = scheduler_.HomeNow();
+  metrics_.adoptions.Increment(static_cast<double>(adopted.size()));
   for (const auto& [id, session] : adopted) state_.Adopted(session, begun);
   publisher_.Publish(*committed);
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -257,13 +259,18 @@ SteadyTime HomeKeeper::Beat() {
       feed_.Confirm(point, report.map([](const BeatReport& it) { return it.due.partitions; }));
   SetFault(report ? std::nullopt : std::optional(report.error()));
   if (!report || !fits) {
+    metrics_.beats_failed.Increment();
     // Another database says nothing about this replica's row.
     report && report->beaten ? state_.OnNumbered(*write) : state_.OnUnknown(*write);
     ReleaseWaiting(false);
     return answered + kIntervalAfterFailure;
   }
-  if (!report->beaten) return AfterRefusal(*write, *report);
-  state_.OnBeat(*write);
+  if (!report->beaten) {
+    metrics_.beats_refused.Increment();
+    return AfterRefusal(*write, *report);
+  }
+  metrics_.beats_good.Increment();
+  if (const auto left = state_.OnBeat(*write)) metrics_.home_beat_margin_ratio.Observe(*left);
   // Until this beat, it could still be made.
   if (std::exchange(adoption_in_doubt_, false)) adopted_at_ = scheduler_.HomeNow();
   due_(report->due, begun, answered);
@@ -283,6 +290,7 @@ SteadyTime HomeKeeper::Beat() {
 // Others declare a home dead that does not beat, and then its ends fail, too: the row has to say
 // so.
 SteadyTime HomeKeeper::InsteadOfBeat(const OwnRow::Write& write) {
+  metrics_.beats_withheld.Increment();
   ReleaseWaiting(false);
   const auto report = store_.Beat({.home = write.home});  // number 0: changes nothing
   if (report) {

@@ -47,6 +47,11 @@ bool HomeState::Good() const {
   return row_ && row_->GoodAt(scheduler_.HomeNow());
 }
 
+size_t HomeState::kept() const {
+  const MutexLock lock(mutex_);
+  return kept_.size();
+}
+
 HomeState::Moment HomeState::Now() const {
   const MutexLock lock(mutex_);
   return {row_ ? row_->id() : HomeId{}, ServiceNow()};
@@ -125,10 +130,15 @@ std::optional<OwnRow::Write> HomeState::BeginAdoption() {
   return row_->Begin(scheduler_.HomeNow());
 }
 
-void HomeState::OnBeat(const OwnRow::Write& write) {
+std::optional<double> HomeState::OnBeat(const OwnRow::Write& write) {
   const MutexLock lock(mutex_);
-  if (!row_ || row_->id() != write.home) return;
-  row_->OnBeat(write, scheduler_.HomeNow());
+  if (!row_ || row_->id() != write.home) return std::nullopt;
+  const HomeTime now = scheduler_.HomeNow();
+  const HomeTime until = row_->good_until();
+  row_->OnBeat(write, now);
+  if (until == HomeTime()) return std::nullopt;
+  const double whole = std::chrono::duration<double>(row_->good_until() - write.sent).count();
+  return std::clamp(std::chrono::duration<double>(until - now).count() / whole, 0.0, 1.0);
 }
 
 void HomeState::OnNumbered(const OwnRow::Write& write) {

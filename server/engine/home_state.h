@@ -45,6 +45,8 @@ class HomeState {
   [[nodiscard]] std::variant<Result<KeptSessions::Renewal>, Unanswered> Renew(
       const SessionId& id, const Principal& principal);
   [[nodiscard]] bool Good() const;
+  // How many sessions are kept here.
+  [[nodiscard]] size_t kept() const;
 
   // --- This replica's own transactions ---
 
@@ -82,7 +84,8 @@ class HomeState {
   // Nothing if there is no incarnation.
   [[nodiscard]] std::optional<OwnRow::Write> BeginBeat();
   [[nodiscard]] std::optional<OwnRow::Write> BeginAdoption();
-  void OnBeat(const OwnRow::Write& write);
+  // Answers which fraction of its time was left of the beat before; nothing if there was none.
+  std::optional<double> OnBeat(const OwnRow::Write& write);
   void OnNumbered(const OwnRow::Write& write);
   void OnUnknown(const OwnRow::Write& write);
   void OnRefused(const OwnRow::Write& write);
