@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/own_row.h"
 #include "core/remembered.h"
 #include "tests/sim/values.h"
 
@@ -74,6 +75,39 @@ void Auditor::OnForgotten() {
   if (!read) return world_.Violate("the store itself failed: {}", read.error().message);
   for (const SessionId& id : ended.sessions) {
     if (!read->transaction.sessions.contains(id)) sessions_.erase(id);
+  }
+}
+
+void Auditor::OnDeath(HomeId home) {
+  for (const auto& [id, session] : sessions_) {
+    const auto moves = moves_.find(id);
+    if (session.home != home || session.ended != Cause::kNone || moves == moves_.end()) continue;
+    if (moves->second.rbegin()->second.at + kHomeGoodFor > world_.Now()) {
+      world_.Violate("home {} died soon after session {} had come", home.value, NameOf(id));
+    }
+  }
+}
+
+void Auditor::CheckRenewal(const Session& answer, engine::SteadyTime asked) {
+  if (const auto moves = moves_.find(answer.id); moves != moves_.end()) {
+    const auto next = moves->second.upper_bound(answer.moves);
+    const bool left = next != moves->second.end() && next->second.to != answer.home;
+    if (left && next->second.at + kHomeGoodFor < asked) {
+      world_.Violate("session {} was renewed by a home that it had left", NameOf(answer.id));
+    }
+  }
+  // A home whose beats fail does not hear of a copy, and stops.
+  auto& answering = answering_[answer.home];
+  std::erase_if(answering, [&](const auto& it) { return it.second.last + kHomeGoodFor < asked; });
+  const Answering begins{world_.Now(), asked};
+  Answering& mine = answering.emplace(world_.running, begins).first->second;
+  mine.last = std::max(mine.last, asked);
+  for (const auto& [process, other] : answering) {
+    if (process == world_.running) continue;
+    const auto together = std::min(mine.last, other.last) - std::max(mine.since, other.since);
+    if (together > kHomeGoodFor) {
+      world_.Violate("home {} is that of two replicas", answer.home.value);
+    }
   }
 }
 
@@ -167,7 +201,10 @@ void Auditor::AuditHome(const Session& before, const Session& after) {
   const std::string name = NameOf(after.id);
   const bool moved = after.moves == before.moves + 1;
   const bool stayed = after.moves == before.moves && after.home == before.home;
-  if (moved) CheckHome(after);
+  if (moved) {
+    CheckHome(after);
+    moves_[after.id][after.moves] = {after.home, world_.Now()};
+  }
   if (!moved && !stayed) {
     world_.Violate("session {} made {} moves, and the one before was {}", name, after.moves,
                    before.moves);
@@ -181,8 +218,8 @@ void Auditor::AuditHome(const Session& before, const Session& after) {
                      election.bytes);
     }
   }
-  if (world_.plan.OnlyBlackouts() && held_(after.id)) {
-    world_.Violate("session {} expired though only the database was away", name);
+  if (world_.plan.Calm() && held_(after.id)) {
+    world_.Violate("session {} expired though its holder could renew it", name);
   }
 }
 

@@ -48,6 +48,12 @@ class Auditor {
   void OnTransaction(const LockSet& locks, const TransactionState& decided);
   // Ended sessions were forgotten. They may be, once the clock has been set forward by hours.
   void OnForgotten();
+  // A home has died, by its own account or another's.
+  void OnDeath(HomeId home);
+  // The running replica has answered a renewal that arrived at `asked`. It is the session's home,
+  // or the session has left it so lately that it need not know. And it is the only one with this
+  // home, or a copy has begun so lately that they need not know of each other.
+  void CheckRenewal(const Session& answer, engine::SteadyTime asked);
   // Looks at everything, not only at what a transaction had to do with.
   void AuditAll();
 
@@ -128,8 +134,19 @@ class Auditor {
   Ledger ledger_;
   std::map<ElectionName, Known> elections_;
   std::map<SessionId, Session> sessions_;
-  std::map<SessionId, std::set<ElectionName>> granted_;  // in the transaction
-  DbTime decided_at_;                                    // the transaction, by its own account
+  struct Move {
+    HomeId to;
+    engine::SteadyTime at;
+  };
+  std::map<SessionId, std::map<uint64_t, Move>> moves_;  // by number
+  // A replica that answers as a home, without long pauses.
+  struct Answering {
+    engine::SteadyTime since;  // when the first renewal was answered
+    engine::SteadyTime last;   // when the last one had arrived
+  };
+  std::map<HomeId, std::map<std::pair<int, int>, Answering>> answering_;  // by process
+  std::map<SessionId, std::set<ElectionName>> granted_;                   // in the transaction
+  DbTime decided_at_;  // the transaction, by its own account
   uint64_t terms_ = 0;
   uint64_t transactions_ = 0;
 };

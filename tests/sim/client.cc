@@ -16,7 +16,8 @@ Client::Client(World& world, Network& network, Resource& resource, const Auditor
       number_(number),
       name_("c" + std::to_string(number)),
       candidate_(world.plan.twins && number == 1 ? "c0" : name_),
-      drift_(world.random.Between(-world.plan.drift_max, world.plan.drift_max)) {
+      drift_(world.random.Between(-world.plan.drift_max, world.plan.drift_max)),
+      replica_(number % world.plan.replicas) {
   NewSession();
   MoveOn();
 }
@@ -83,6 +84,11 @@ void Client::NewSessionThatSupersedes() {
 }
 
 void Client::MoveOn() {
+  // As the libraries do: the next one.
+  if (world_.plan.Calm()) {
+    replica_ = (replica_ + 1) % world_.plan.replicas;
+    return;
+  }
   replica_ = static_cast<int>(world_.random.Below(static_cast<uint64_t>(world_.plan.replicas)));
 }
 

@@ -94,7 +94,7 @@ class Client {
   bool session_is_known_ = false;  // a replica has answered with it
   bool supersedes_ = false;
   std::optional<SessionId> previous_;
-  int replica_ = 0;
+  int replica_;
 
  private:
   [[nodiscard]] std::optional<Term> AfterTermWithMutation(const Campaign& campaign) const;

@@ -108,13 +108,13 @@ void Holder::Hold(const Leadership& leadership) {
   holding_ = true;
   confirmed_ = false;
   obeys_ = world_.random.OneIn(2);
-  suspends_ = world_.plan.suspends && (world_.plan.OnlyBlackouts() || world_.random.OneIn(2));
+  suspends_ = world_.plan.suspends && (world_.plan.Calm() || world_.random.OneIn(2));
   term_ = leadership.term;
   lease_ = Lease();
   lease_.Renewed(Now(), world_.plan.lease_ttl);  // only until when to try
   next_write_ = Now();
-  const bool long_term = !world_.healed && (world_.plan.OnlyBlackouts() || world_.random.OneIn(4));
-  const Duration most = world_.plan.OnlyBlackouts() ? 60s : 15s;
+  const bool long_term = !world_.healed && (world_.plan.Calm() || world_.random.OneIn(4));
+  const Duration most = world_.plan.Calm() ? 60s : 15s;
   resign_at_ = Now() + world_.random.Between(10ms, long_term ? most : Duration(2s));
   OpenStream();
   Tick();

@@ -348,6 +348,14 @@ Result<BeatReport> ForgetDoubt(Store& store, const BeatOrder& order) {
   return report;
 }
 
+// A number that it never sent is taken for its own.
+Result<BeatReport> IgnoreCopy(Store& store, const BeatOrder& order) {
+  auto report = store.Beat(order);
+  if (report && report->own)
+    report->beaten |= order.number > 0 && report->own->beat >= order.number;
+  return report;
+}
+
 Result<BeatReport> HideBeats(Store& store, const BeatOrder& order) {
   auto report = store.Beat(order);
   if (report) {
@@ -552,6 +560,24 @@ std::vector<Mutation> MakeMutations() {
   add("no-witness", "came to a dead home", "a dead home opens sessions").without_witness = true;
   add("adopt-in-place", "expired while its client believes", "an adoption does not move the row")
       .after_law = StayAtHome;
+  add("drain-at-once", "died soon after", "a drain does not wait for former homes of its sessions")
+      .drains_at_once = true;
+  Mutation& stands = add("home-clock-stands", "by a home that it had left",
+                         "the clock of a home stands still while its process is stopped");
+  stands.home_clock_stands = true;
+  stands.provoke = [](Plan& plan) {
+    plan.replicas = 3;
+    plan.hedges = true;
+    plan.freezes_every = 0s;  // only between a call of the store and its reply
+    plan.store_stops = 1'000;
+  };
+  Mutation& copy = add("ignore-copy", "that of two replicas", "a copied machine shares a home");
+  copy.beat = IgnoreCopy;
+  copy.provoke = [](Plan& plan) {
+    plan.replicas = 3;
+    plan.hedges = true;
+    plan.copies_every = 3s;
+  };
   add("never-sweep", "was not elected", "nobody looks for sessions that are in doubt")
       .never_sweeps = true;
   return all;

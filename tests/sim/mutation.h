@@ -44,6 +44,8 @@ struct Mutation {
   bool without_witness = false;  // of transactions that are not numbered
   bool never_sweeps = false;
   bool ends_orphans_at_once = false;
+  bool drains_at_once = false;
+  bool home_clock_stands = false;  // while the process is stopped
 
   bool answers_before_commit = false;  // and then some transactions are rolled back
 

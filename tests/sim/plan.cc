@@ -18,7 +18,7 @@ void PlanBlackouts(Plan& plan, Random& random) {
   if (random.OneIn(2)) return;
   plan.kills_every = plan.shutdowns_every = plan.outages_every = plan.stalls_every =
       plan.steps_every = Duration(0);
-  plan.store_kills = plan.store_failures = plan.store_lost_replies = 0;
+  plan.store_kills = plan.store_stops = plan.store_failures = plan.store_lost_replies = 0;
   plan.store_failed_commits = 0;
   plan.steps_forward = false;
 }
@@ -28,7 +28,8 @@ void PlanBlackouts(Plan& plan, Random& random) {
 Plan OnlyBlackouts(Plan plan, Random& random) {
   plan.kills_every = plan.shutdowns_every = plan.outages_every = plan.stalls_every =
       plan.steps_every = plan.pauses_every = Duration(0);
-  plan.store_kills = plan.store_failures = plan.store_lost_replies = plan.store_failed_commits = 0;
+  plan.store_kills = plan.store_stops = plan.store_failures = plan.store_lost_replies =
+      plan.store_failed_commits = 0;
   plan.lost_messages = plan.slow_messages = 0;
   plan.steps_forward = false;
   plan.drift_max = std::min<int64_t>(plan.drift_max, 50'000);
@@ -41,6 +42,17 @@ Plan OnlyBlackouts(Plan plan, Random& random) {
   return plan;
 }
 
+// One replica after the other. A holder may not notice before its next renewal that it has to go to
+// another replica, and its home ends it after a lease as long as it has not handed it over.
+Plan OnlyRestarts(const Plan& plan, Random& random) {
+  Plan calm = OnlyBlackouts(plan, random);
+  calm.blackouts_every = Duration(0);
+  calm.shutdowns_every = random.Between(1s, 5s);
+  calm.replicas = std::max(calm.replicas, 2);
+  calm.lease_ttl = random.Between(7s, 10s);
+  return calm;
+}
+
 // Of replicas as homes of sessions. They draw from a source of their own.
 Plan WithTroublesOfHomes(Plan plan) {
   Random random(plan.seed ^ 0x803e5);
@@ -49,7 +61,9 @@ Plan WithTroublesOfHomes(Plan plan) {
   };
   plan.hedges = random.OneIn(2);
   plan.suspends = random.OneIn(2);
-  if (random.OneIn(6)) return OnlyBlackouts(plan, random);
+  if (random.OneIn(6)) {
+    return plan.shutdowns_every > 0s ? OnlyRestarts(plan, random) : OnlyBlackouts(plan, random);
+  }
   plan.freezes_every = sometimes(2s, 8s);
   plan.isolations_every = sometimes(4s, 12s);
   plan.late_writes = random.OneIn(2) ? random.Between(5'000, 100'000) : 0;
@@ -60,6 +74,7 @@ Plan WithTroublesOfHomes(Plan plan) {
     plan.steps_every = random.Between(2s, 10s);
     plan.operators = 0;  // their delays would last for hours, too
   }
+  plan.copies_every = plan.replicas > 1 ? sometimes(3s, 12s) : Duration(0);
   return plan;
 }
 
@@ -107,7 +122,7 @@ Plan PlanFor(uint64_t seed) {
   plan.reluctant = random.OneIn(2);
   plan.twins = random.OneIn(3);
   plan.names_previous = random.OneIn(3);
-  if (!random.OneIn(4)) random.Next();  // so that what follows is what it was
+  plan.store_stops = random.OneIn(4) ? 0 : random.Between(50, 300);
   plan.store_failed_commits = random.OneIn(2) ? random.Between(1'000, 50'000) : 0;
   if (random.OneIn(3)) PlanBlackouts(plan, random);
   plan.forgetful = random.OneIn(3);
@@ -123,24 +138,26 @@ std::string Describe(const Plan& plan) {
       "seed {}: {} replicas, {} elections, {}{} holders, {} pollers, {} takers of sets, {} "
       "operators (an order each {:.1f} s), lease {:.3f} s, feed {} ms, {} rounds of trouble for "
       "{:.3f} s; per million: {} messages are lost and {} slow, up to {:.3f} s; of calls of the "
-      "store {} fail, {} fail to commit, {} lose their reply, {} kill, {} are late; busy for "
+      "store {} fail, {} fail to commit, {} lose their reply, {} kill, {} stop, {} are late; busy "
+      "for "
       "{:.3f} s; seconds between: kills {:.1f}, shutdowns {:.1f}, outages {:.1f}, isolations "
-      "{:.1f}, freezes {:.1f}, pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock steps {:.1f}{}{}, "
+      "{:.1f}, copies {:.1f}, freezes {:.1f}, pauses {:.1f}, stalls {:.1f}, locks {:.1f}, clock "
+      "steps {:.1f}{}{}, "
       "blackouts {:.1f}; drift {} per million{}{}{}{}{}{}{}{}{}",
       plan.seed, plan.replicas, plan.elections, plan.patient ? "patient " : "", plan.holders,
       plan.pollers, plan.set_takers, plan.operators, seconds(plan.orders_every),
       seconds(plan.lease_ttl), plan.feed_interval.count(), plan.rounds, seconds(plan.trouble),
       plan.lost_messages, plan.slow_messages, seconds(plan.slow_at_most), plan.store_failures,
-      plan.store_failed_commits, plan.store_lost_replies, plan.store_kills, plan.late_writes,
-      seconds(plan.busy_at_most), seconds(plan.kills_every), seconds(plan.shutdowns_every),
-      seconds(plan.outages_every), seconds(plan.isolations_every), seconds(plan.freezes_every),
-      seconds(plan.pauses_every), seconds(plan.stalls_every), seconds(plan.locks_every),
-      seconds(plan.steps_every), plan.steps_forward ? " forward too" : "",
-      plan.steps_by_hours ? " by hours" : "", seconds(plan.blackouts_every), plan.drift_max,
-      plan.stale_heads ? ", stale heads" : "", plan.decided_twice ? ", decided twice" : "",
-      plan.forgetful ? ", forgetful" : "", plan.purges ? ", purges" : "",
-      plan.reluctant ? ", negative priorities" : "", plan.twins ? ", twins" : "",
-      plan.names_previous ? ", previous sessions named" : "",
+      plan.store_failed_commits, plan.store_lost_replies, plan.store_kills, plan.store_stops,
+      plan.late_writes, seconds(plan.busy_at_most), seconds(plan.kills_every),
+      seconds(plan.shutdowns_every), seconds(plan.outages_every), seconds(plan.isolations_every),
+      seconds(plan.copies_every), seconds(plan.freezes_every), seconds(plan.pauses_every),
+      seconds(plan.stalls_every), seconds(plan.locks_every), seconds(plan.steps_every),
+      plan.steps_forward ? " forward too" : "", plan.steps_by_hours ? " by hours" : "",
+      seconds(plan.blackouts_every), plan.drift_max, plan.stale_heads ? ", stale heads" : "",
+      plan.decided_twice ? ", decided twice" : "", plan.forgetful ? ", forgetful" : "",
+      plan.purges ? ", purges" : "", plan.reluctant ? ", negative priorities" : "",
+      plan.twins ? ", twins" : "", plan.names_previous ? ", previous sessions named" : "",
       plan.hedges ? ", hedged renewals" : "", plan.suspends ? ", suspended holders" : "");
 }
 

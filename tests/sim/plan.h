@@ -36,6 +36,7 @@ struct Plan {
   int64_t store_failed_commits = 0;  // of transactions: decided, and then rolled back
   int64_t store_lost_replies = 0;
   int64_t store_kills = 0;  // the replica dies just before, or just after
+  int64_t store_stops = 0;  // the replica's process is stopped just before, or just after
   int64_t late_writes = 0;  // that fail and are made later: of homes only
   // Between two of them on average; 0 is never.
   Duration kills_every{0};
@@ -49,6 +50,7 @@ struct Plan {
   bool steps_by_hours = false;
   Duration blackouts_every{0};   // no replica can reach the database
   Duration freezes_every{0};     // a replica's process is stopped, and goes on
+  Duration copies_every{0};      // a replica's machine is replaced by a copy of another one's
   Duration isolations_every{0};  // one replica cannot reach the database until it is declared dead
   // Clients' clocks are fast or slow by at most so much, in millionths.
   int64_t drift_max = 0;
@@ -67,14 +69,15 @@ struct Plan {
 
   // The longest lease that a session gets.
   [[nodiscard]] Duration LeaseMax() const { return names_previous ? 2 * lease_ttl : lease_ttl; }
-  // Whether nothing but blackouts keeps holders from a replica, and replicas from the database.
-  [[nodiscard]] bool OnlyBlackouts() const {
-    const Duration disturbed = kills_every + shutdowns_every + outages_every + pauses_every +
-                               stalls_every + steps_every + freezes_every + isolations_every;
-    return disturbed == Duration(0) && lost_messages + slow_messages + store_kills +
-                                               store_failures + store_failed_commits +
-                                               store_lost_replies + late_writes ==
-                                           0;
+  // Whether no holder may lose its session: nothing keeps it from a replica, nor replicas from the
+  // database, but blackouts, or replicas that are shut down one after the other.
+  [[nodiscard]] bool Calm() const {
+    const Duration now_and_then = kills_every + outages_every + pauses_every + stalls_every +
+                                  steps_every + freezes_every + isolations_every + copies_every;
+    const int64_t per_million = lost_messages + slow_messages + store_kills + store_failures +
+                                store_failed_commits + store_lost_replies + store_stops +
+                                late_writes;
+    return now_and_then == Duration(0) && per_million == 0;
   }
   [[nodiscard]] int clients() const { return holders + pollers + set_takers; }
   // Whether holders may trust their leases: clocks drift by less than a tenth. Beyond that the term

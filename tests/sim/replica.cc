@@ -57,32 +57,48 @@ class Replica::Listener final : public engine::Watcher {
   std::map<ElectionName, Revision> heard_;
 };
 
-Replica::Process::Process(World& world, Store& database, engine::EngineOptions options)
-    : scheduler([&world](size_t ready) { return static_cast<size_t>(world.random.Below(ready)); },
+Replica::Process::Process(World& world, Store& database, engine::EngineOptions options,
+                          const std::optional<Image>& image)
+    : seed(options.seed),
+      scheduler([&world](size_t ready) { return static_cast<size_t>(world.random.Below(ready)); },
                 world.Now()),
-      store(database),
-      engine(store, scheduler, metrics, std::move(options)) {}
+      clocks(scheduler),
+      own(database, image),
+      store(own),
+      engine(store, clocks, metrics, std::move(options)) {}
 
 Replica::Replica(World& world, const Auditor& auditor, Store& database, int number)
     : world_(world), auditor_(auditor), database_(database), number_(number) {}
 
-void Replica::Start() {
+void Replica::Start(const std::optional<Image>& image) {
   if (process_ != nullptr) return;
   ++incarnation_;
-  world_.Say("r{} starts", number_);
+  world_.Say("r{} starts{}", number_, image ? " on a copied machine" : "");
   engine::EngineOptions options;
   options.feed_interval = world_.plan.feed_interval;
   options.on_commit = committed_;
-  options.seed = world_.random.Next();
+  options.seed = image ? image->seed : world_.random.Next();
   options.limits.lease_ttl_min = 1s;
   options.limits.lease_ttl_max = world_.plan.LeaseMax();
-  process_ = std::make_unique<Process>(world_, database_, options);
+  process_ = std::make_unique<Process>(world_, database_, options, image);
   process_->store.Before([this](const std::string& call) {
+    MayStop("before", call);
     PlantFault(call);
     MayDie("before", call);
   });
-  process_->store.After([this](const std::string& call) { MayDie("after", call); });
+  process_->store.After([this](const std::string& call) {
+    MayStop("after", call);
+    MayDie("after", call);
+  });
   Enter([this](engine::Engine&) { TryToServe(); });
+}
+
+std::optional<Image> Replica::TakeImage() {
+  if (process_ == nullptr || process_->leaving) return std::nullopt;
+  const auto row = auditor_.FindHome(process_->own.home());
+  if (!row || row->dead) return std::nullopt;
+  process_->copied = true;
+  return Image{process_->seed, *row};
 }
 
 void Replica::TryToServe() {
@@ -98,6 +114,10 @@ void Replica::TryToServe() {
 
 void Replica::Kill(const std::string& why) {
   if (process_ == nullptr) return;
+  if (in_call_) {
+    to_die_ = why;
+    return;
+  }
   world_.Say("r{} is killed: {}", number_, why);
   process_->scheduler.Die();
   auto residents = std::exchange(process_->residents, {});
@@ -115,13 +135,15 @@ void Replica::Kill(const std::string& why) {
 void Replica::Freeze() {
   if (process_ == nullptr || std::exchange(frozen_, true)) return;
   world_.Say("r{} is stopped", number_);
+  frozen_at_ = world_.Now();
 }
 
 void Replica::Thaw() {
-  if (!std::exchange(frozen_, false)) return;
+  if (in_call_ || !std::exchange(frozen_, false)) return;
   if (process_ != nullptr) {
     world_.Say("r{} goes on", number_);
     process_->scheduler.SetNow(world_.Now());
+    if (world_.mutation.home_clock_stands) process_->clocks.Stand(world_.Now() - frozen_at_);
   }
   for (const auto& arrival : std::exchange(arrivals_, {})) arrival();
 }
@@ -143,12 +165,14 @@ void Replica::BeBusy() {
 }
 
 void Replica::Enter(const std::function<void(engine::Engine&)>& work) {
+  const auto before = std::exchange(world_.running, std::pair(number_, incarnation_));
   try {
     work(process_->engine);
     ReleaseFinished();
   } catch (const Killed& killed) {
     Kill(killed.where);
   }
+  world_.running = before;
 }
 
 void Replica::ReleaseFinished() {
@@ -160,11 +184,19 @@ void Replica::ReleaseFinished() {
   }
 }
 
+void Replica::HandOver() {
+  world_.Say("r{} shuts down", number_);
+  process_->leaving = true;
+  if (world_.mutation.drains_at_once) {
+    const HomeId home = process_->own.home();
+    (void)database_.DeclareDead(home, auditor_.FindHome(home).value_or(HomeRow{}).beat);
+  }
+  Enter([](engine::Engine& engine) { engine.Drain(); });
+}
+
 void Replica::Drain() {
-  Enter([this](engine::Engine& engine) {
-    world_.Say("r{} shuts down", number_);
-    engine.hub().Drain();
-  });
+  world_.Say("r{} takes no calls any more", number_);
+  Enter([](engine::Engine& engine) { engine.hub().Drain(); });
 }
 
 bool Replica::KnowsAll() const { return up() && listener_->KnowsAll(); }
@@ -182,6 +214,23 @@ void Replica::PlantFault(const std::string& call) {
     world_.Say("r{} loses the reply of {}", number_, call);
     process_->store.LoseReplies(1, call);
   }
+}
+
+void Replica::MayStop(const std::string& when, const std::string& call) {
+  // The listener of one that begins to serve would not know what it has missed.
+  if (world_.healed || world_.plan.store_stops == 0 || !process_->serving) return;
+  if (!world_.random.Chance(world_.plan.store_stops)) return;
+  world_.Say("r{} is stopped {} {}", number_, when, call);
+  Freeze();
+  in_call_ = true;
+  world_.let_pass(world_.random.Between(10ms, 9s));
+  in_call_ = false;
+  // What has arrived is taken when the task that made the call has ended.
+  for (auto& arrival : std::exchange(arrivals_, {})) {
+    world_.After(0s, [this, arrival = std::move(arrival)] { Arrive(arrival); });
+  }
+  Thaw();
+  if (const auto why = std::exchange(to_die_, std::nullopt)) throw Killed{*why};
 }
 
 void Replica::MayDie(const std::string& when, const std::string& call) {

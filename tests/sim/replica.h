@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "metrics/metrics.h"
 #include "server/engine/engine.h"
 #include "tests/sim/auditor.h"
+#include "tests/sim/process.h"
 #include "tests/sim/world.h"
 #include "tests/support/faulty_store.h"
 
@@ -46,8 +48,11 @@ class Replica {
     return process_ == nullptr ? nullptr : &process_->scheduler;
   }
 
-  // A new process. It begins to serve when it reaches the database.
-  void Start();
+  // A new process. It begins to serve when it reaches the database. `image`: of the machine that it
+  // is a copy of.
+  void Start(const std::optional<Image>& image = std::nullopt);
+  // Of the machine that it runs on. Nothing: it is the home of no sessions, or will be soon.
+  [[nodiscard]] std::optional<Image> TakeImage();
   // kill -9.
   void Kill(const std::string& why);
   // Runs one task of the process; it may be its last one.
@@ -83,10 +88,12 @@ class Replica {
     if (process_) process_->scheduler.Release(work);
   }
 
-  // The process is stopped (SIGSTOP), and its clock goes on.
+  // The process is stopped (SIGSTOP), and its clocks go on.
   void Freeze();
   void Thaw();
   [[nodiscard]] bool frozen() const { return frozen_; }
+  // The last time.
+  [[nodiscard]] engine::SteadyTime stopped_at() const { return frozen_at_; }
   // Something arrives here. In a process that is stopped it waits.
   void Arrive(std::function<void()> arrival);
 
@@ -94,22 +101,36 @@ class Replica {
   void TakeIn(const std::shared_ptr<Resident>& resident) {
     process_->residents.emplace(++residents_, resident);
   }
-  // It takes no calls any more, and those that wait are answered.
+  // Whether it runs on a copied machine, or a copy of its machine was made.
+  [[nodiscard]] bool shares_home() const {
+    return process_ != nullptr && (process_->copied || process_->own.shares_home());
+  }
+  // Its sessions are handed over to other replicas. It renews none any more. REQUIRES: up().
+  void HandOver();
+  // It takes no calls any more, and those that wait are answered. REQUIRES: up().
   void Drain();
+  // Whether it has begun to shut down.
+  [[nodiscard]] bool leaving() const { return process_ != nullptr && process_->leaving; }
 
   // Whether its hub has had everything that is in the store.
   [[nodiscard]] bool KnowsAll() const;
 
  private:
   struct Process {
-    Process(World& world, Store& database, engine::EngineOptions options);
+    Process(World& world, Store& database, engine::EngineOptions options,
+            const std::optional<Image>& image);
 
+    const uint64_t seed;
     testing::ManualScheduler scheduler;
+    ProcessScheduler clocks;
+    ProcessStore own;
     testing::FaultyStore store;
     Metrics metrics;
     engine::Engine engine;
     std::map<uint64_t, std::shared_ptr<Resident>> residents;
     bool serving = false;
+    bool leaving = false;
+    bool copied = false;
   };
   // Watches every election, and checks that the hub reports each change once and in order.
   class Listener;
@@ -117,6 +138,8 @@ class Replica {
   void TryToServe();
   void PlantFault(const std::string& call);
   void MayDie(const std::string& when, const std::string& call);
+  // The process is stopped before a call of the store is sent, or before its answer is read.
+  void MayStop(const std::string& when, const std::string& call);
   void ReleaseFinished();
   // Tasks take their time.
   void BeBusy();
@@ -131,6 +154,9 @@ class Replica {
   std::unique_ptr<Process> process_;
   std::shared_ptr<Listener> listener_;
   bool frozen_ = false;
+  engine::SteadyTime frozen_at_;
+  bool in_call_ = false;                         // frozen in the middle of a task
+  std::optional<std::string> to_die_;            // as soon as it is back from there
   std::vector<std::function<void()>> arrivals_;  // while it is frozen
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -115,7 +116,16 @@ class ProbedKeepAlive {
   [[nodiscard]] bool finished() const { return machine_.finished(); }
 
   std::vector<Effect> Step(Event event, engine::SteadyTime now) {
-    if (!world_.mutation.answers_before_renewal) return machine_.Step(std::move(event), now);
+    if (!world_.mutation.answers_before_renewal) {
+      if (const auto* renewed = std::get_if<calls::Renewed>(&event)) Note(*renewed);
+      auto effects = machine_.Step(std::move(event), now);
+      for (const Effect& effect : effects) {
+        if (const auto* renew = std::get_if<calls::Renew>(&effect)) {
+          asked_[renew->index] = world_.Now();
+        }
+      }
+      return effects;
+    }
     if (std::holds_alternative<calls::Renewed>(event)) return {};
     auto effects = machine_.Step(std::move(event), now);
     for (size_t i = 0; i < effects.size(); ++i) {
@@ -133,8 +143,13 @@ class ProbedKeepAlive {
   }
 
  private:
+  void Note(const calls::Renewed& renewed) {
+    if (renewed.session) world_.on_renewal(*renewed.session, asked_[renewed.index]);
+  }
+
   World& world_;
   calls::KeepAlive machine_;
+  std::map<size_t, engine::SteadyTime> asked_;  // the last time, by index
 };
 
 // A call or a stream in a replica. `send` takes what goes to the caller, `broken` is called when

@@ -54,6 +54,10 @@ class Simulation {
       return std::ranges::all_of(
           replicas_, [](const auto& replica) { return !replica->up() || replica->KnowsAll(); });
     };
+    world_.let_pass = [this](Duration duration) { LetPass(duration); };
+    world_.on_renewal = [this](const Session& answer, engine::SteadyTime asked) {
+      auditor_.CheckRenewal(answer, asked);
+    };
     for (int i = 0; i < plan.clients(); ++i) clients_.push_back(MakeClient(i));
     for (int i = 0; i < kObservers; ++i) {
       observers_.push_back(std::make_unique<Observer>(world_, network_, auditor_, i));
@@ -107,6 +111,12 @@ class Simulation {
   // --- Time ---
 
   void RunUntil(engine::SteadyTime end) {
+    end_ = end;
+    while (!world_.violation && Step(end)) continue;
+  }
+
+  void LetPass(Duration duration) {
+    const engine::SteadyTime end = std::min(world_.Now() + duration, end_);
     while (!world_.violation && Step(end)) continue;
   }
 
@@ -186,7 +196,8 @@ class Simulation {
     world_.After(kAuditEvery, [this] { AuditNowAndThen(); });
   }
 
-  // Asks a replica who leads. The answer is what the store says at that moment.
+  // Asks a replica who leads. The answer is what the store says at that moment, or, if the replica
+  // was stopped before it gave it, said after it was asked.
   void AskNowAndThen() {
     world_.After(world_.random.Between(50ms, 500ms), [this] {
       Replica& replica = *replicas_[world_.random.Below(replicas_.size())];
@@ -202,9 +213,15 @@ class Simulation {
   }
 
   void Ask(Replica& replica, const ElectionName& name) {
-    replica.Enter([&](engine::Engine& engine) {
-      engine.ReadElection(name, false, [this, name](const auto& election) {
+    const Revision least = auditor_.RevisionOf(name);
+    replica.Enter([&, asked = world_.Now()](engine::Engine& engine) {
+      engine.ReadElection(name, false, [this, name, &replica, asked, least](const auto& election) {
         if (!election) return;
+        if (replica.stopped_at() >= asked) {
+          const bool old = *election && (*election)->revision < least;
+          if (old) world_.Violate("a read of {} is what the store said before", name.bytes);
+          return;
+        }
         const Election* known = auditor_.Find(name);
         const bool same =
             *election ? known != nullptr && IsSame(**election, *known) : known == nullptr;
@@ -230,7 +247,8 @@ class Simulation {
     world_.quiet = true;
     // Every call that waits looks after itself in this time, and renews its session.
     RunUntil(world_.Now() + world_.plan.LeaseMax() / 3 + kTendingTime);
-    CheckVacancies();
+    // If the clock was set back, what is planned by it comes later.
+    if (trouble_.clock_went_back() == Duration(0)) CheckVacancies();
     // The sessions of those who do not are over in this time.
     RunUntil(world_.Now() + 2 * world_.plan.LeaseMax() + kSettlingTime);
     CheckVacancies();
@@ -336,6 +354,7 @@ class Simulation {
   std::vector<std::unique_ptr<Operator>> operators_;
   std::vector<std::unique_ptr<Observer>> observers_;
   Trouble trouble_{world_, replicas_, clients_};
+  engine::SteadyTime end_ = ManualScheduler::kStart;  // of what runs
   uint64_t steps_ = 0;
   uint64_t overtaken_ = 0;
 };

@@ -54,6 +54,7 @@ Result<bool> AuditedStore::DeclareDead(HomeId home, uint64_t beat) {
   if (dead && *dead && before && !before->dead && before->beat != beat) {
     world_.Violate("home {} was declared dead though it has beaten since", home.value);
   }
+  if (dead && *dead && before && !before->dead) auditor_.OnDeath(home);
   return dead;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/sim/trouble.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tenure::sim {
@@ -16,11 +17,17 @@ void Trouble::Begin() {
   Every(plan.kills_every, [this] { AnyReplica().Kill("from outside"); });
   Every(plan.shutdowns_every, [this] {
     Replica& replica = AnyReplica();
-    if (!replica.up() || replica.frozen()) return;
-    replica.Drain();
-    world_.After(world_.random.Between(0ms, 2s), [&replica, incarnation = replica.incarnation()] {
-      if (replica.incarnation() == incarnation) replica.Kill("it is shut down");
-    });
+    // Of two that share a home, one does not know what the other has adopted.
+    const bool stays = replica.leaving() || replica.shares_home();
+    if (!replica.up() || replica.frozen() || stays) return;
+    const auto stays_up = [](const auto& other) { return other->up() && !other->leaving(); };
+    if (world_.plan.Calm() && !std::ranges::all_of(replicas_, stays_up)) return;
+    ShutDown(replica);
+  });
+  Every(plan.copies_every, [this] {
+    Replica& original = AnyReplica();
+    Replica& copy = AnyReplica();
+    if (&copy != &original) Copy(original, copy);
   });
   Every(plan.outages_every, [this, lease] {
     Replica& replica = AnyReplica();
@@ -80,7 +87,7 @@ void Trouble::End() {
   EndBlackout();
   for (const auto& replica : replicas_) {
     replica->Thaw();
-    if (replica->up() && replica->engine().hub().draining()) replica->Kill("it is shut down");
+    if (replica->leaving()) replica->Kill("it is shut down");
     replica->Heal();
     for (int work = 0; work < engine::kWorkKinds; ++work)
       replica->Flow(static_cast<engine::Work>(work));
@@ -96,6 +103,38 @@ void Trouble::Every(Duration mean, std::function<void()> trouble) {
     if (world_.healed || round != round_) return;
     trouble();
     Every(mean, trouble);
+  });
+}
+
+// As a process does at SIGTERM: it waits until its sessions are handed over, but not indefinitely.
+void Trouble::ShutDown(Replica& replica) {
+  replica.HandOver();
+  const Duration patience = world_.random.OneIn(2) ? Duration(10s) : world_.random.Between(0s, 5s);
+  WaitForHandOver(replica, replica.incarnation(), world_.Now() + patience);
+}
+
+void Trouble::WaitForHandOver(Replica& replica, int incarnation, engine::SteadyTime until) {
+  if (replica.incarnation() != incarnation || !replica.up()) return;
+  if (replica.frozen() || (!replica.engine().retired() && world_.Now() < until)) {
+    return world_.After(20ms, [this, &replica, incarnation, until] {
+      WaitForHandOver(replica, incarnation, until);
+    });
+  }
+  replica.Drain();
+  world_.After(world_.random.Between(0ms, 2s), [&replica, incarnation] {
+    if (replica.incarnation() == incarnation) replica.Kill("it is shut down");
+  });
+}
+
+// The copy runs from when its image was taken, or from a little later.
+void Trouble::Copy(Replica& original, Replica& copy) {
+  const auto image = original.TakeImage();
+  if (!image) return;
+  copy.Kill("its machine is replaced by a copy of r" + std::to_string(original.number()) + "'s");
+  const Duration later = world_.random.OneIn(2) ? Duration(0) : world_.random.Between(0ms, 3s);
+  world_.After(later, [this, &copy, image, round = round_] {
+    const bool may_start = !world_.healed && !world_.blackout && round == round_;
+    if (may_start) copy.Start(image);
   });
 }
 

@@ -28,6 +28,9 @@ class Trouble {
   // Again and again, until the end.
   void Every(Duration mean, std::function<void()> trouble);
   void KeepReplicasUp();
+  void ShutDown(Replica& replica);
+  void WaitForHandOver(Replica& replica, int incarnation, engine::SteadyTime until);
+  void Copy(Replica& original, Replica& copy);
   void StepClock();
   void BlackOut();
   void EndBlackout();

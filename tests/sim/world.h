@@ -92,17 +92,22 @@ struct World {
   const Mutation& mutation;
   Random random;
   testing::ManualScheduler scheduler;
-  Duration stepped{0};        // of the database's clock
-  DbTime latest_before_step;  // that the database's clock has shown
-  bool blackout = false;      // the database is away from everybody
-  bool healed = false;        // nothing goes wrong, for now
-  bool ending = false;        // nor will it again: everybody has one more turn
-  bool quiet = false;         // no new campaigns for a while: those that wait have to do
+  Duration stepped{0};          // of the database's clock
+  DbTime latest_before_step;    // that the database's clock has shown
+  bool blackout = false;        // the database is away from everybody
+  bool healed = false;          // nothing goes wrong, for now
+  bool ending = false;          // nor will it again: everybody has one more turn
+  std::pair<int, int> running;  // the process of a replica: its number and incarnation
+  bool quiet = false;           // no new campaigns for a while: those that wait have to do
   std::vector<ElectionName> elections;
   std::set<SessionId> sessions;  // all that clients have made
   // Whether every replica has published everything to its hub. Operators purge what was published
   // long ago.
   std::function<bool()> all_is_told = [] { return false; };
+  // Everything but those that are stopped goes on for as long, or until the end of the round.
+  std::function<void(Duration)> let_pass;
+  // A replica has answered a renewal that arrived there at `asked`.
+  std::function<void(const Session& answer, engine::SteadyTime asked)> on_renewal;
   Asked asked;
   uint64_t last_withdrawn = 0;  // call id
   bool settling_only = false;   // the transaction under way does nothing for anybody who asked
