@@ -125,8 +125,19 @@ bit beaten[SLOTS];
 #endif
 
 #ifdef DRAINS
-byte settle[SLOTS]; /* how long a drain waits before it declares itself dead */
-#define UNSURE (H + 1) /* an adoption may be in doubt */
+byte settle[SLOTS]; /* how long it would wait, from its last adoption, before it declares itself dead */
+#define UNSURE (H + 1) /* an adoption is in doubt */
+#endif
+/* In the check of progress, a drain waits as if an adoption was in doubt when it began. */
+#if defined(DRAINS) && !defined(PROGRESS)
+#define Settles(r, ticks) settle[r] = ticks
+#else
+#define Settles(r, ticks) skip
+#endif
+#ifdef WEAK_DRAIN_IN_DOUBT
+#define Doubts(r) skip
+#else
+#define Doubts(r) Settles(r, UNSURE)
 #endif
 
 #ifdef WEAK_NO_GRACE_FOR_OWN
@@ -490,6 +501,10 @@ inline ForgetAsked(r) {
 
 inline TakeReply(r) {
   if
+  :: asked[r] == ADOPTION -> Settles(r, H)
+  :: else
+  fi;
+  if
   :: IsUndone(r) || process[r] == DRAINING
   :: else ->
     printf("replica %d: keeps the session\n", r);
@@ -564,8 +579,10 @@ inline HearOfDeparted(r) {
 #define EndsAreOverdue(r) (r == 0 && ending[r] && overdue == 0)
 #endif
 /* In calm times, more than one beat comes within H. After an outage, others may come first. */
-#ifdef PROGRESS
+#if defined(PROGRESS)
 #define BEATS_IN_TIME calm
+#elif defined(OUTAGES)
+#define BEATS_IN_TIME (is_steady && CanWrite)
 #else
 #define BEATS_IN_TIME false
 #endif
@@ -624,7 +641,12 @@ proctype Beats(byte r) {
 proctype Sessions(byte r) {
   do
   :: STEP { asked[r] != NONE -> TakeReply(r) }
-  :: STEP { MayLose && asked[r] != NONE -> ForgetAsked(r) }
+  :: STEP { MayLose && asked[r] != NONE ->
+      if
+      :: asked[r] == ADOPTION -> Doubts(r)
+      :: else
+      fi;
+      ForgetAsked(r) }
   :: STEP { CanWrite && late[r] != NONE -> ApplyLate(r) }
   :: STEP { MaySweep(r) -> printf("replica %d: its sweep finds the session\n", r);
       asked[r] = SWEEP; reply[r] = CURRENT }
@@ -641,22 +663,23 @@ proctype Sessions(byte r) {
 }
 
 #ifdef DRAINS
-#if defined(WEAK_DRAIN_AT_ONCE)
-#define SETTLE 0
-#elif defined(WEAK_DRAIN_IN_DOUBT)
-#define SETTLE H
+#ifdef WEAK_DRAIN_AT_ONCE
+#define HasSettled(r) true
 #else
-#define SETTLE UNSURE
+#define HasSettled(r) (settle[r] == 0)
 #endif
 
 /* In calm times not the last one that can end sessions. */
 #define MayDrain(r) (process[r] == UP && (!IsCalm || (Serves(1 - r) && !dead[1 - r] && !EndsFail(0))))
-#define IsSettled(r) (process[r] == DRAINING && !dead[r] && settle[r] == 0 && !HasWrite(r))
+#define IsSettled(r) (process[r] == DRAINING && !dead[r] && HasSettled(r) && !HasWrite(r))
 
 proctype Drain(byte r) {
   do
   :: STEP { MayDrain(r) -> printf("replica %d: drains, and answers no more\n", r);
-      process[r] = DRAINING; settle[r] = SETTLE; keeps[r] = NOTHING; silence[r] = 0 }
+#ifdef PROGRESS
+      settle[r] = UNSURE;
+#endif
+      process[r] = DRAINING; keeps[r] = NOTHING; silence[r] = 0 }
   :: STEP { IsSettled(r) ->
       printf("the database: replica %d declares itself dead\n", r); DeclareDead(r); Stop(r) }
   od
@@ -736,7 +759,7 @@ proctype Renewal(byte k) {
   :: STEP { answered -> answered = 0; Believe(TRUST); printf("the client: is answered, and believes for %d\n", trust) }
 #endif
   :: STEP { AdoptsBy(k) -> Adopt(at[k]); Ask(k, ADOPTION) }
-  :: STEP { MayGoAstray(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION }
+  :: STEP { MayGoAstray(k) && late[at[k]] == NONE -> late[at[k]] = ADOPTION; Doubts(at[k]) }
   od
 }
 
