@@ -202,7 +202,7 @@ class Metrics {
                 "1, with the id of the service that the database in use is. All replicas of a "
                 "service have the same.");
   Gauge& replicas =
-      NewGauge("tenure_replicas", "Other replicas that have said lately that they serve.");
+      NewGauge("tenure_replicas", "Other replicas that are not dead, by the table of homes.");
   Gauge& replicas_followed = NewGauge("tenure_replicas_followed",
                                       "Other replicas from which this one hears when they commit.");
   Gauge& followers =
