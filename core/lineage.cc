@@ -53,7 +53,12 @@ Judgement Judge(const HistoryMemory& memory, const HistorySight& sight) {
                       sight.latest->guards_write == sight.server.guards_write;
     return {same ? Verdict::kGoesOn : Verdict::kBegins, ""};
   }
-  if (sight.latest->lossless) return {Verdict::kBegins, ""};
+  // What a copy says of itself proves nothing to a replica that remembers nothing: the source may
+  // have stopped to wait for its copies before it died.
+  if (sight.latest->lossless && (memory.epoch > 0 || memory.somebody_lives == true)) {
+    return {Verdict::kBegins, ""};
+  }
+  if (sight.latest->lossless && !memory.somebody_lives) return {Verdict::kUnknown, ""};
   return {Verdict::kLost, "another server, which may lack the latest commits, goes on with it: " +
                               sight.server.history + " after " + sight.latest->server};
 }

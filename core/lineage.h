@@ -84,6 +84,9 @@ struct HistoryMemory {
   std::set<std::string> former_keys = {};
   // The replica's row in the table of homes is older than what it wrote there (core/own_row.h).
   bool home_went_back = false;
+  // Whether another replica has beaten on the server that answers now: it lived through the change
+  // of servers, and would have noticed a loss. Nothing: not known yet.
+  std::optional<bool> somebody_lives = {};
 
   void Saw(const std::string& key) {
     if (key.empty() || key == session_key) return;
@@ -93,10 +96,11 @@ struct HistoryMemory {
 };
 
 enum class Verdict {
-  kGoesOn,  // the latest epoch is the one to work in
-  kBegins,  // the first epoch, or that of a server which has every commit of the one before
-  kLost,    // commits were, or may have been, lost: an epoch of that state must begin
-  kIsLost,  // a replica has already found that
+  kGoesOn,   // the latest epoch is the one to work in
+  kBegins,   // the first epoch, or that of a server which has every commit of the one before
+  kLost,     // commits were, or may have been, lost: an epoch of that state must begin
+  kIsLost,   // a replica has already found that
+  kUnknown,  // it depends on whether somebody lives there
 };
 struct Judgement {
   Verdict verdict = Verdict::kGoesOn;

@@ -105,11 +105,25 @@ TEST(LineageTest, AServerPromotedInPlaceOfALosslessOneBegins) {
   sight.latest->lossless = true;
 
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kBegins);
-  EXPECT_EQ(Judge({}, sight).verdict, Verdict::kBegins);
   EXPECT_EQ(NextEpoch(kMemory, sight, Epoch::State::kOpen, 7).number, 11U);
 
   --sight.offsets[0];
   EXPECT_EQ(Judge(kMemory, sight).verdict, Verdict::kLost) << "it promised too much";
+}
+
+// The source may have stopped to wait for its copies before it died, and taken what it wrote then,
+// and the last who knew of it, along.
+TEST(LineageTest, APromotionThatNoReplicaHasLivedThroughIsALoss) {
+  HistorySight sight = Sight("b");
+  sight.latest->lossless = true;
+  HistoryMemory none;
+  EXPECT_EQ(Judge(none, sight).verdict, Verdict::kUnknown);
+
+  none.somebody_lives = true;
+  EXPECT_EQ(Judge(none, sight).verdict, Verdict::kBegins);
+  none.somebody_lives = false;
+  EXPECT_EQ(Judge(none, sight).verdict, Verdict::kLost);
+  EXPECT_EQ(Judge(none, Sight()).verdict, Verdict::kGoesOn) << "it is the same server";
 }
 
 TEST(LineageTest, AServerThatPromisesLessOrMoreBeginsAnEpoch) {

@@ -44,6 +44,7 @@ Result<void> Lineage::Join() {
     memory = memory_;
   }
   memory.home_went_back = home_went_back_;
+  memory.somebody_lives = somebody_lives_;
   // First without a lock, for the sake of another service that works on this database.
   const auto key = store_.FindSessionKey();
   if (!key) return tl::unexpected(key.error());
@@ -52,12 +53,20 @@ Result<void> Lineage::Join() {
   if (wrong) return Refuse(*wrong);
   Judgement judgement;
   std::optional<Epoch> begun;
+  std::optional<ServerIdentity> unknown;
   const auto decide = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
+    unknown.reset();
     wrong = WhyNot(memory, seen);
     if (wrong) refused_key_ = seen.session_key;
     if (wrong) return tl::unexpected(*wrong);
     judgement = Judge(memory, seen);
     begun.reset();
+    if (judgement.verdict == Verdict::kUnknown) {
+      unknown = seen.server;
+      return Fail(Reason::kStoreUnavailable,
+                  "another server goes on with the history; this replica looks whether one lives "
+                  "that saw the change");
+    }
     if (judgement.verdict == Verdict::kBegins) {
       begun = NextEpoch(memory, seen, Epoch::State::kOpen, random_());
     }
@@ -68,7 +77,10 @@ Result<void> Lineage::Join() {
   };
   const auto sight = store_.AgreeOnHistory(memory.epoch, decide);
   if (wrong) return Refuse(*wrong);
+  if (unknown) Watch(*unknown);
   if (!sight) return tl::unexpected(sight.error());
+  watched_.reset();
+  somebody_lives_.reset();
   const Epoch& epoch = begun ? *begun : *sight->latest;
   if (epoch.state == Epoch::State::kLost) {
     if (open_ || memory.epoch != epoch.number) Lose(judgement, epoch);
@@ -83,6 +95,24 @@ Result<void> Lineage::Join() {
   if (memory.epoch > 0 && sight->repaired > memory.epoch) ++repairs_;
   if (epoch.state != Epoch::State::kLost) open_ = true;
   return {};
+}
+
+void Lineage::Watch(const ServerIdentity& server) {
+  store_.StayOn(server.number);
+  const auto homes = store_.Beat({});  // of no home: changes nothing
+  if (!homes) return;
+  if (!watched_ || watched_->server != server.number) {
+    watched_ = Watched{server.number, scheduler_.Now(), {}};
+    somebody_lives_.reset();
+    for (const HomeRow& home : homes->living) watched_->beats[home.id] = home.beat;
+    return;
+  }
+  const bool beaten = std::ranges::any_of(homes->living, [&](const HomeRow& home) {
+    const auto before = watched_->beats.find(home.id);
+    return before == watched_->beats.end() || before->second < home.beat;
+  });
+  if (beaten) somebody_lives_ = true;
+  if (!beaten && scheduler_.Now() - watched_->since >= kHomeGoodFor) somebody_lives_ = false;
 }
 
 Result<void> Lineage::Refuse(const Error& wrong) {

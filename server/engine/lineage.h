@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -63,6 +64,8 @@ class Lineage {
   void SawSessionKey(const std::string& key);
 
  private:
+  // Looks whether the homes on a server beat, and sets `somebody_lives_` once that is known.
+  void Watch(const ServerIdentity& server);
   // Stays away from a database until it is the right one. Answers with the error.
   Result<void> Refuse(const Error& wrong);
   // Why the database that is seen must not be used. Nothing if it may be.
@@ -87,6 +90,14 @@ class Lineage {
   Metrics& metrics_;
   const OnLostCommits on_lost_;
   const std::string service_id_;
+  // The server on which this replica looks for a living home, and what it saw there first.
+  struct Watched {
+    uint64_t server;
+    SteadyTime since;
+    std::map<HomeId, uint64_t> beats;
+  };
+  std::optional<Watched> watched_;
+  std::optional<bool> somebody_lives_;
   std::string refused_key_;  // of the last database that was another service's
   std::mt19937_64 random_;
   const uint64_t me_;

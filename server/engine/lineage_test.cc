@@ -30,7 +30,7 @@ class LineageUseTest : public ::testing::Test {
     const std::optional<HistoryPoint> point = member.lineage.point();
     EXPECT_TRUE(point);
     const auto committed = member.store.Transact(
-        LockSetOf({&command}), {false, point},
+        LockSetOf({&command}), {.point = point},
         [&](TransactionState& transaction) { EXPECT_TRUE(Apply(transaction, {}, command)); });
     if (committed) member.lineage.Saw(committed->offsets, point->epoch);
     return committed;
@@ -198,6 +198,46 @@ TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
   Poll(stops);
   EXPECT_TRUE(stops.lineage.open());
   EXPECT_EQ(stops.lineage.repairs(), 1U);
+}
+
+// A copy that was promoted, and calls its former source lossless.
+class PromotionTest : public LineageUseTest {
+ protected:
+  PromotionTest() {
+    EXPECT_TRUE(database_.store().AgreeOnHistory(0, [](const HistorySight& seen) {
+      Epoch epoch = NextEpoch({}, seen, Epoch::State::kOpen, 9);
+      epoch.server = "the former source";
+      epoch.lossless = true;
+      return std::optional(epoch);
+    }));
+    EXPECT_TRUE(database_.store().BeginHome({.id = kOther, .good_for = kHomeGoodFor}).value());
+    EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
+  }
+
+  static constexpr HomeId kOther{7};
+};
+
+TEST_F(PromotionTest, IfNoReplicaHasLivedThroughItItIsALoss) {
+  time_.Advance(kHomeGoodFor - 1us);
+  EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
+  EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
+  time_.Advance(1us);
+  EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
+
+  EXPECT_TRUE(a_.lineage.Join());
+
+  EXPECT_FALSE(a_.lineage.open());
+  EXPECT_EQ(a_.metrics.database_resets.Value(), 1);
+}
+
+TEST_F(PromotionTest, WhereAnotherReplicaBeatsItIsTrusted) {
+  ASSERT_TRUE(database_.store().Beat({.home = kOther, .number = 1}).value().beaten);
+  EXPECT_THAT(a_.lineage.Join(), FailsWith(Reason::kStoreUnavailable));
+
+  EXPECT_TRUE(a_.lineage.Join());
+
+  EXPECT_TRUE(a_.lineage.open());
+  EXPECT_EQ(a_.metrics.database_resets.Value(), 0);
 }
 
 // The database failed over while its terms were raised, to a server that has nothing of that.
