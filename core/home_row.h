@@ -2,10 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/types.h"
 
 namespace tenure {
+
+// A replica, as it makes itself known to the others.
+struct Peer {
+  std::string id;       // 16 random bytes of its process: known only to readers of the database
+  std::string address;  // where it serves gRPC: HOST:PORT
+
+  bool operator==(const Peer&) const = default;
+};
 
 struct HomeRow {
   HomeId id;
@@ -13,6 +22,7 @@ struct HomeRow {
   bool dead = false;        // never unset again
   uint64_t departures = 0;  // how many sessions others have taken from it, or ended
   Duration good_for{0};     // H: how long a beat is good for. Versions may differ
+  Peer peer = {};
 
   bool operator==(const HomeRow&) const = default;
 };

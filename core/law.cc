@@ -76,7 +76,7 @@ bool ExpiredPrematurely(TransactionState& transaction, const Campaign::Opening& 
   if (!opening.previous) return false;
   const auto previous = FindUsable(transaction, *opening.previous, principal);
   if (!previous || (*previous)->candidate != opening.candidate) return false;
-  return !Alive(transaction, **previous) && (*previous)->ended == Cause::kExpired;
+  return (*previous)->ended == Cause::kExpired;
 }
 
 Session& Open(TransactionState& transaction, const Limits& limits, const SessionId& id,
@@ -90,18 +90,15 @@ Session& Open(TransactionState& transaction, const Limits& limits, const Session
       ttl = std::max(asked, std::min({longer, asked * kLeaseGrowthMax, max}));
     }
   }
-  const bool has_home = transaction.home != HomeId{};
-  const Session opened{id,
-                       opening.candidate,
-                       ttl,
-                       has_home ? kNever : transaction.now + ttl,
-                       Cause::kNone,
-                       transaction.now,
-                       asked,
-                       transaction.now,
-                       principal.identity,
-                       transaction.home,
-                       has_home ? 1u : 0u};
+  const Session opened{.id = id,
+                       .candidate = opening.candidate,
+                       .lease_ttl = ttl,
+                       .opened_at = transaction.now,
+                       .lease_ttl_asked = asked,
+                       .lease_ttl_since = transaction.now,
+                       .identity = principal.identity,
+                       .home = transaction.home,
+                       .moves = 1};
   transaction.opened.push_back(id);
   return transaction.sessions.insert_or_assign(id, opened).first->second;
 }
@@ -160,7 +157,7 @@ Inheritance FindInheritance(TransactionState& transaction, const ElectionState& 
   const auto inherits_from = [&](const auto& older) {
     if (older.candidate != candidate || older.session == heir) return false;
     Session* session = Find(transaction, older.session);
-    if (session == nullptr || !Alive(transaction, *session)) return false;
+    if (session == nullptr || !session->Alive()) return false;
     if (session->opened_at > opened_at || session->identity != identity) return false;
     inheritance.from.push_back(older.session);
     return true;
@@ -238,7 +235,6 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits, Elect
     session = &Open(transaction, limits, command.session, *command.opening, command.principal,
                     ttl_asked, LeaseTtlMax(election, limits));
   }
-  ExtendLease(*session, transaction.now);
   BringIntoBeing(state, command.principal);
 
   if (leads && !next_term) {
@@ -306,7 +302,6 @@ Result<Answer> Decide(TransactionState& transaction, const Limits& limits,
     session = &Open(transaction, limits, command.session, *command.opening, command.principal,
                     ttl_asked, ttl_max);
   }
-  ExtendLease(*session, transaction.now);
   answer.session = *session;
   if (!answer.blocked.empty()) return answer;
   for (const ElectionName& name : command.elections) {
@@ -343,7 +338,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state, const
   const auto session = FindUsable(transaction, command.session, command.principal);
   if (!session) return tl::unexpected(session.error());
   if (!state.exists) return UnknownElection(state.election);
-  if (!Alive(transaction, **session)) {
+  if (!(*session)->Alive()) {
     DropPlace(transaction, state, **session);
     return ResignAnswer{ResignOutcome::kSessionEnded, {}};
   }
@@ -370,7 +365,7 @@ Result<Answer> Decide(TransactionState& transaction, ElectionState& state,
                       const Reconcile& command) {
   if (!command.session) return Done{};
   Session* session = Find(transaction, *command.session);
-  if (session != nullptr && !Alive(transaction, *session)) DropPlace(transaction, state, *session);
+  if (session != nullptr && !session->Alive()) DropPlace(transaction, state, *session);
   return Done{};
 }
 
@@ -478,25 +473,11 @@ Result<Answer> Apply(TransactionState& transaction, const Limits& limits, const 
       command);
 }
 
-Result<Session> Renew(TransactionState& transaction, const SessionId& id,
-                      const Principal& principal) {
-  const auto session = FindAlive(transaction, id, principal);
-  if (!session) return tl::unexpected(session.error());
-  ExtendLease(**session, transaction.now);
-  return **session;
-}
-
-void FollowClock(TransactionState& transaction, const SessionId& id) {
-  Session* session = Find(transaction, id);
-  if (session == nullptr || session->ended != Cause::kNone || session->HasHome()) return;
-  session->expires_at = LongestLease(*session, transaction.now);
-}
-
 Result<Session> EndSession(TransactionState& transaction, const SessionId& id, Cause cause,
                            const Principal& principal) {
   const auto session = FindUsable(transaction, id, principal);
   if (!session) return tl::unexpected(session.error());
-  if (Alive(transaction, **session)) End(transaction, **session, cause);
+  if ((*session)->Alive()) End(transaction, **session, cause);
   return **session;
 }
 
@@ -516,10 +497,6 @@ Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id
   return ended;
 }
 
-void ExpireIfDue(TransactionState& transaction, const SessionId& id) {
-  if (Session* session = Find(transaction, id)) (void)Alive(transaction, *session);
-}
-
 Result<Session> Adopt(TransactionState& transaction, const SessionId& id,
                       const Principal& principal) {
   const auto session = FindAlive(transaction, id, principal);
@@ -529,21 +506,20 @@ Result<Session> Adopt(TransactionState& transaction, const SessionId& id,
     transaction.departures.push_back({adopted.home, id, adopted.moves + 1});
   }
   adopted.home = transaction.home;
-  adopted.expires_at = kNever;
   ++adopted.moves;
   return adopted;
 }
 
 void EndSilent(TransactionState& transaction, const SessionId& id, uint64_t moves) {
   Session* session = Find(transaction, id);
-  const bool kept = session != nullptr && session->ended == Cause::kNone &&
-                    session->home == transaction.home && session->moves == moves;
+  const bool kept = session != nullptr && session->Alive() && session->home == transaction.home &&
+                    session->moves == moves;
   if (kept) EndAtHome(transaction, *session, Cause::kExpired);
 }
 
 void EndOrphan(TransactionState& transaction, const SessionId& id, HomeId dead) {
   Session* session = Find(transaction, id);
-  const bool orphan = session != nullptr && session->ended == Cause::kNone && session->home == dead;
+  const bool orphan = session != nullptr && session->Alive() && session->home == dead;
   if (orphan) EndAtHome(transaction, *session, Cause::kExpired);
 }
 
@@ -554,8 +530,7 @@ void Bump(TransactionState& transaction, const ElectionName& name, uint64_t floo
   election.history_from = election.revision.Next();
   if (election.leader) {
     Session* session = Find(transaction, election.leader->session);
-    if (session != nullptr && Alive(transaction, *session))
-      End(transaction, *session, Cause::kDeposed);
+    if (session != nullptr && session->Alive()) End(transaction, *session, Cause::kDeposed);
     EndTerm(transaction, state, session == nullptr ? Cause::kExpired : session->ended,
             transaction.now + election.settings.lock_delay);
   }

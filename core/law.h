@@ -5,12 +5,12 @@
 // must be true after each of them (the numbers are those of docs/architecture.md):
 //   1. A term is granted at most once: every grant is term + 1 under the election's lock.
 //   2. An election has at most one leader.
-//   3. A grant goes to a candidacy that is in the queue, of a session that is alive at `now`.
+//   3. A grant goes to a candidacy that is in the queue, of a session that has not ended.
 //   4. A session that has ended stays so.
 //   6. Every change of leader, term or value has its event; revisions have no gaps.
 //   9. A command applied twice answers as if it had been applied once, and changes nothing more.
-// An error changes nothing, except that what is over is marked as over. To a caller that may not
-// use a session (`Session::MayBeUsedBy`), it does not exist.
+// An error changes nothing. To a caller that may not use a session (`Session::MayBeUsedBy`), it
+// does not exist.
 #pragma once
 
 #include <optional>
@@ -202,16 +202,6 @@ void TakeBack(TransactionState& transaction, const Withdraw& command);
 [[nodiscard]] Result<Answer> Apply(TransactionState& transaction, const Limits& limits,
                                    const Command& command);
 
-// Renews a lease, from `now`. It may end earlier than before if the clock was set back meanwhile,
-// but never earlier than its holder believes. Errors: kSessionNotFound, kSessionEnded.
-[[nodiscard]] Result<Session> Renew(TransactionState& transaction, const SessionId& id,
-                                    const Principal& principal = {});
-
-// The database's clock was set, ahead or back, perhaps more than once, and now shows `now`. A lease
-// that has not been ended starts again, since its end may be by any of these clocks. Safe to do
-// twice.
-void FollowClock(TransactionState& transaction, const SessionId& id);
-
 // Ends a session for `cause`; one that has ended keeps its first cause. Error: kSessionNotFound.
 [[nodiscard]] Result<Session> EndSession(TransactionState& transaction, const SessionId& id,
                                          Cause cause, const Principal& principal = {});
@@ -219,10 +209,8 @@ void FollowClock(TransactionState& transaction, const SessionId& id);
 [[nodiscard]] Result<Session> DeposeSession(TransactionState& transaction, const SessionId& id,
                                             const Asker& asker);
 
-// Ends a session if its lease is over by `now`.
-void ExpireIfDue(TransactionState& transaction, const SessionId& id);
-
-// Sessions that are kept by homes. The home of the transaction is the replica that runs it.
+// Sessions live in their homes (core/kept_sessions.h). The home of a transaction is the replica
+// that runs it.
 
 // A renewal has reached this replica, which does not keep the session: it is the home from now on.
 // Errors: kSessionNotFound, kSessionEnded.

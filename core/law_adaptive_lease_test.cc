@@ -1,4 +1,4 @@
-// Adaptive leases: who lost its session while it lived gets a longer lease, until calm has lasted.
+// Adaptive leases: who lost its session while it lived gets a longer lease.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@ namespace tenure::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const Limits kOff{.adaptive_leases = false};
@@ -45,8 +44,13 @@ TEST_P(GrowthTest, APrematureExpiryGivesALongerLeaseWithinBounds) {
 
   EXPECT_THAT(Do(transaction, NextCampaign(GetParam().asked)), AnswersElected());
 
-  const Session expected{Id("a/2"),    "a",  GetParam().given, kNow + GetParam().given,
-                         Cause::kNone, kNow, GetParam().asked, kNow};
+  const Session expected{.id = Id("a/2"),
+                         .candidate = "a",
+                         .lease_ttl = GetParam().given,
+                         .opened_at = kNow,
+                         .lease_ttl_asked = GetParam().asked,
+                         .lease_ttl_since = kNow,
+                         .moves = 1};
   EXPECT_EQ(SessionIn(transaction, "a/2"), expected);
   EXPECT_EQ(ElectionIn(transaction).leader->lease_ttl, GetParam().given);
   EXPECT_EQ(transaction.premature_expirations, 1);
@@ -118,14 +122,12 @@ TEST(GrowthTest, ARetriedCallCountsOnce) {
   EXPECT_THAT(transaction, IsSameAs(once));
 }
 
-TEST(GrowthTest, AnUnnoticedExpiryIsRecorded) {
+TEST(GrowthTest, APlaceInTheQueueHasTheLongerLease) {
   auto transaction = Given(LedBy("b", Term{7}), Expired("a"));
 
   EXPECT_THAT(Do(transaction, NextCampaign()), AnswersStanding());
 
   EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, 2 * kLease);
-  EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
-  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
   EXPECT_EQ(PlaceIn(transaction, "a/2").lease_ttl, 2 * kLease);
 }
 
@@ -177,100 +179,6 @@ TEST(NoGrowthTest, ARefusedCampaignDoesNotGrowTheLease) {
 
   EXPECT_THAT(Do(transaction, NextCampaign(), {.queue_max = 0}), FailsWith(Reason::kQueueFull));
   EXPECT_THAT(transaction, IsSameAs(before));
-}
-
-// --- Calm ---
-
-// Its lease was made so many times longer than what it asked for, when the tests begin.
-Fact Longer(int times) {
-  return [=](TransactionState& transaction) {
-    Alive("a", kNow + times * kLease)(transaction);
-    Session& session = transaction.sessions[Id("a")];
-    session.lease_ttl = times * kLease;
-    session.lease_ttl_since = kNow;
-  };
-}
-
-// As it renews, always in time, from now on.
-Duration LeaseAfter(TransactionState transaction, Duration calm) {
-  const DbTime end = transaction.now + calm;
-  while (transaction.now < end) {
-    transaction.now = std::min(transaction.now + kLease / 2, end);
-    EXPECT_TRUE(Renew(transaction, Id("a")));
-  }
-  return SessionIn(transaction, "a").lease_ttl;
-}
-
-TEST(CalmTest, EachCalmPeriodHalvesALongerLeaseDownToTheRequestedOne) {
-  const auto transaction = Given(Longer(8));
-
-  EXPECT_EQ(LeaseAfter(transaction, kCalmPeriod + -kInstant), 8 * kLease);
-  EXPECT_EQ(LeaseAfter(transaction, kCalmPeriod), 4 * kLease);
-  EXPECT_EQ(LeaseAfter(transaction, 2 * kCalmPeriod + -kInstant), 4 * kLease);
-  EXPECT_EQ(LeaseAfter(transaction, 2 * kCalmPeriod), 2 * kLease);
-  EXPECT_EQ(LeaseAfter(transaction, 3 * kCalmPeriod), kLease);
-  EXPECT_EQ(LeaseAfter(transaction, 9 * kCalmPeriod), kLease);
-}
-
-TEST(CalmTest, TheLeaseNeverBecomesShorterThanRequested) {
-  auto transaction = Given(Longer(3));
-
-  EXPECT_EQ(LeaseAfter(transaction, kCalmPeriod), 3 * kLease / 2);
-  EXPECT_EQ(LeaseAfter(transaction, 2 * kCalmPeriod), kLease);
-}
-
-TEST(CalmTest, ALeaseThatNeverGrewIsLeftAlone) {
-  auto transaction = Given(Longer(1));
-
-  EXPECT_EQ(LeaseAfter(transaction, 3 * kCalmPeriod), kLease);
-}
-
-TEST(CalmTest, EachStepStartsANewCalmPeriod) {
-  auto transaction = Given(Longer(8), Alive("b"));
-  transaction.sessions[Id("a")].expires_at = kNow + 1h;
-  transaction.now = kNow + 2 * kCalmPeriod;  // it did not need to renew meanwhile
-
-  (void)Renew(transaction, Id("a"));
-  (void)Renew(transaction, Id("a"));
-
-  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, 4 * kLease);
-  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl_since, transaction.now);
-}
-
-TEST(CalmTest, TheRunningLeaseIsNotShortened) {
-  auto transaction = Given(Longer(8));
-  const DbTime promised = kNow + kCalmPeriod + 4 * kLease + 1s;
-  transaction.sessions[Id("a")].expires_at = promised;
-  transaction.now = kNow + kCalmPeriod;
-
-  const auto renewed = Renew(transaction, Id("a"));
-
-  EXPECT_EQ(renewed->lease_ttl, 4 * kLease);
-  EXPECT_EQ(renewed->expires_at, promised);
-}
-
-TEST(CalmTest, RenewalByCampaigningCountsAsWell) {
-  auto transaction = Given(LedBy("b", Term{7}), Longer(2));
-  transaction.sessions[Id("a")].expires_at = kNow + kCalmPeriod + 1s;
-  transaction.now = kNow + kCalmPeriod;
-  transaction.sessions[Id("b")].expires_at = transaction.now + 1s;
-
-  (void)Do(transaction, CampaignBy("a"));
-
-  EXPECT_EQ(SessionIn(transaction, "a").lease_ttl, kLease);
-  EXPECT_EQ(SessionIn(transaction, "a").expires_at, transaction.now + kLease);
-  EXPECT_EQ(PlaceIn(transaction, "a").lease_ttl, kLease);
-}
-
-TEST(CalmTest, GrownLeasesShrinkEvenWhenGrowthIsSwitchedOff) {
-  auto transaction = Given(LostWithALeaseOf(kLease));
-  (void)Do(transaction, NextCampaign());
-  transaction.sessions[Id("a/2")].expires_at = kNow + kCalmPeriod + 1s;
-  transaction.now = kNow + kCalmPeriod;
-
-  (void)Do(transaction, CampaignBy("a/2"), kOff);
-
-  EXPECT_EQ(SessionIn(transaction, "a/2").lease_ttl, kLease);
 }
 
 }  // namespace

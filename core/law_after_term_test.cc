@@ -46,14 +46,6 @@ TEST(AfterTermTest, TheNextTermHasTheValueAndTheCallIdOfTheCall) {
   EXPECT_EQ(ElectionIn(transaction).leader, expected);
 }
 
-TEST(AfterTermTest, TheLeaseIsRenewed) {
-  auto transaction = Given(LedBy("a", Term{7}), Alive("a", kNow + 1s));
-
-  (void)Do(transaction, AfterTerm(Term{7}, "a"));
-
-  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + kLease);
-}
-
 TEST(AfterTermTest, AskingTwiceYieldsTheSameTerm) {
   auto transaction = Given(LedBy("a", Term{7}), Waiting("b"));
   (void)Do(transaction, AfterTerm(Term{7}, "a", {.call_id = {5}}));
@@ -153,18 +145,6 @@ TEST(AfterTermTest, ACoolDownDoesNotMatterAndGoesOn) {
   EXPECT_THAT(Do(transaction, AfterTerm(Term{7}, "a")), AnswersElected());
 
   EXPECT_EQ(StateIn(transaction).cool_downs.at("a"), kNow + 30s);
-}
-
-TEST(AfterTermTest, NoIncumbentIsNotedAfterAnOutage) {
-  auto transaction = Given(LedBy("a", Term{7}));
-  transaction.outage = Outage{kNow + -9s, kNow + -9s, kNow, 5s};
-
-  (void)Do(transaction, AfterTerm(Term{7}, "a"));
-
-  EXPECT_EQ(ElectionIn(transaction).vacancy, std::nullopt);
-  ASSERT_THAT(transaction.successions, SizeIs(1));
-  const Succession expected{Vacancy{Cause::kResigned, kNow}};
-  EXPECT_EQ(transaction.successions.front(), expected);
 }
 
 // --- An appointment goes first ---

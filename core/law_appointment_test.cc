@@ -352,8 +352,7 @@ TEST(ReservationTest, TheCandidateGetsTheSeatAsSoonAsItCampaigns) {
 }
 
 TEST(ReservationTest, AReservationEndsAtItsLastInstant) {
-  auto transaction =
-      Given(VacantAfter(Term{7}), Waiting("c"), Alive("c", kNow + 1h), kReservedForB);
+  auto transaction = Given(VacantAfter(Term{7}), Waiting("c"), Alive("c"), kReservedForB);
   (void)Do(transaction, Reconciliation());
   EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
 
@@ -366,6 +365,7 @@ TEST(ReservationTest, AReservationEndsAtItsLastInstant) {
 TEST(ReservationTest, AReservationAlsoEndsForANewcomer) {
   auto transaction = Given(VacantAfter(Term{7}), kReservedForB);
   EXPECT_THAT(Do(transaction, FirstCampaignBy("c")), AnswersStanding());
+  Expired("c")(transaction);
 
   transaction.now = kNow + 30s;
 
@@ -373,8 +373,7 @@ TEST(ReservationTest, AReservationAlsoEndsForANewcomer) {
 }
 
 TEST(ReservationTest, ACandidateThatStandsAfterTheEndOfTheTermGetsTheSeat) {
-  auto transaction =
-      Given(LedBy("a", Term{7}), Alive("a", kNow + 1h), kReservedForB, Now(kNow + 40s));
+  auto transaction = Given(LedBy("a", Term{7}), Alive("a"), kReservedForB, Now(kNow + 40s));
   (void)Do(transaction, FirstCampaignBy("c", {.priority = 9}));
   (void)Do(transaction, FirstCampaignBy("b"));
 

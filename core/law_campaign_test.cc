@@ -104,8 +104,13 @@ TEST(CampaignSessionTest, AnOpeningOpensTheSession) {
 
   (void)Do(transaction, campaign);
 
-  EXPECT_EQ(SessionIn(transaction, "a"),
-            (Session{Id("a"), "a", 3s, kNow + 3s, Cause::kNone, kNow, 3s, kNow}));
+  EXPECT_EQ(SessionIn(transaction, "a"), (Session{.id = Id("a"),
+                                                  .candidate = "a",
+                                                  .lease_ttl = 3s,
+                                                  .opened_at = kNow,
+                                                  .lease_ttl_asked = 3s,
+                                                  .lease_ttl_since = kNow,
+                                                  .moves = 1}));
 }
 
 TEST(CampaignSessionTest, ARetriedOpeningFindsTheSessionAndChangesNothing) {
@@ -195,7 +200,7 @@ TEST(CampaignSessionTest, AnEndedSessionNeverComesBack) {
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 
-TEST(CampaignSessionTest, AnExpiredSessionIsMarkedAndNeverComesBack) {
+TEST(CampaignSessionTest, ASessionThatHasEndedNeverComesBack) {
   auto transaction = Given(VacantAfter(Term{7}), Expired("a"));
 
   const auto answer = Do(transaction, CampaignBy("a"));
@@ -203,18 +208,6 @@ TEST(CampaignSessionTest, AnExpiredSessionIsMarkedAndNeverComesBack) {
   EXPECT_THAT(answer, FailsWith(Reason::kSessionEnded, "cause", "EXPIRED"));
   EXPECT_THAT(transaction, IsVacantAfter(Term{7}));
   EXPECT_EQ(SessionIn(transaction, "a").ended, Cause::kExpired);
-  EXPECT_THAT(transaction.ended, ElementsAre(Id("a")));
-}
-
-TEST(CampaignSessionTest, CampaigningRenewsTheLeaseOfLeadersAndWaiters) {
-  auto transaction =
-      Given(LedBy("a", Term{7}), Waiting("b"), Alive("a", kNow + 1s), Alive("b", kNow + 1s));
-
-  (void)Do(transaction, CampaignBy("a"));
-  (void)Do(transaction, CampaignBy("b"));
-
-  EXPECT_EQ(SessionIn(transaction, "a").expires_at, kNow + kLease);
-  EXPECT_EQ(SessionIn(transaction, "b").expires_at, kNow + kLease);
 }
 
 // --- Campaigning again ---
@@ -323,16 +316,6 @@ TEST(FullQueueTest, OneCandidateMoreIsRefusedAndNothingChanges) {
   const auto answer = Do(transaction, FirstCampaignBy("d"), kTwoMayWait);
 
   EXPECT_THAT(answer, FailsWith(Reason::kQueueFull, "limit", "2"));
-  EXPECT_THAT(transaction, IsSameAs(before));
-}
-
-TEST(FullQueueTest, ARefusalRenewsNoLease) {
-  auto transaction = Given(LedBy("a", Term{7}), Waiting("b"), Waiting("c"), Alive("d", kNow + 1s));
-  const auto before = transaction;
-
-  const auto answer = Do(transaction, CampaignBy("d"), kTwoMayWait);
-
-  EXPECT_THAT(answer, FailsWith(Reason::kQueueFull));
   EXPECT_THAT(transaction, IsSameAs(before));
 }
 

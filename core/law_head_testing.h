@@ -3,34 +3,27 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 
 #include "core/law_testing.h"
 
 namespace tenure::testing {
 
-// What a store would load for the commands from all that there is. Who lives is told by a clock
-// that was read before the locks were granted.
+// What a store would load for the commands from all that there is.
 inline TransactionState HeadOf(const TransactionState& all, size_t head_size,
                                const std::vector<const Command*>& commands) {
   const LockSet locks = LockSetOf(commands);
   const LockSet::Part& needs = locks.elections.begin()->second;
   const auto& appointment = ElectionIn(all).appointment;
-  const Incumbent* incumbent = IncumbentOf(ElectionIn(all));
   const auto& cool_downs = StateIn(all).cool_downs;
-  const DbTime read_at = all.now + -std::chrono::seconds(2);
-  const auto is_alive = [&](const Candidacy& it) {
-    return all.sessions.at(it.session).AliveAt(read_at);
-  };
+  const auto is_alive = [&](const Candidacy& it) { return all.sessions.at(it.session).Alive(); };
   const auto may_be_elected = [&](const Candidacy& it) {
     const auto kept_out = cool_downs.find(it.candidate);
     return it.priority >= 0 && (kept_out == cool_downs.end() || kept_out->second <= all.now);
   };
   const auto is_needed = [&](const Candidacy& it) {
     const bool named = needs.candidates.contains(it.candidate) ||
-                       (appointment && appointment->candidate == it.candidate) ||
-                       (incumbent != nullptr && incumbent->candidate == it.candidate);
+                       (appointment && appointment->candidate == it.candidate);
     return std::ranges::count(needs.sessions, it.session) > 0 || (named && is_alive(it));
   };
 

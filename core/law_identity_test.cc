@@ -60,7 +60,7 @@ const Use kUses[] = {
     {"Resigns", [](auto& it, const auto& as) { return Done(Do(it, As(as, ResignBy("a")))); }},
     {"ResignsItsTerm",
      [](auto& it, const auto& as) { return Done(Do(it, As(as, ResignBy("a", Term{7})))); }},
-    {"Renews", [](auto& it, const auto& as) { return Done(Renew(it, Id("a"), as)); }},
+    {"MovesItsSession", [](auto& it, const auto& as) { return Done(Adopt(it, Id("a"), as)); }},
     {"Closes",
      [](auto& it, const auto& as) {
        return Done(EndSession(it, Id("a"), Cause::kSessionClosed, as));

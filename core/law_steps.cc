@@ -8,18 +8,9 @@
 namespace tenure::law {
 namespace {
 
-// Calm has lasted for long enough: the lease goes half the way back.
-void ShrinkWhenCalm(Session& session, DbTime now) {
-  const bool longer = session.lease_ttl_asked > Duration(0) &&  // 0: not known
-                      session.lease_ttl > session.lease_ttl_asked;
-  if (!longer || now - session.lease_ttl_since < kCalmPeriod) return;
-  session.lease_ttl = std::max(session.lease_ttl_asked, session.lease_ttl / kLeaseGrowth);
-  session.lease_ttl_since = now;
-}
-
 bool HasLiveSession(TransactionState& transaction, const Candidacy& candidacy) {
-  Session* session = Find(transaction, candidacy.session);
-  return session != nullptr && Alive(transaction, *session);
+  const Session* session = Find(transaction, candidacy.session);
+  return session != nullptr && session->Alive();
 }
 
 bool CoolsDown(const TransactionState& transaction, const ElectionState& state,
@@ -48,70 +39,11 @@ bool PromoteAppointed(TransactionState& transaction, ElectionState& state) {
   return false;
 }
 
-// Since when the database was away, for a term: one that was granted between two outages has only
-// the last one behind it.
-DbTime Began(const Outage& outage, const Leader& leader) {
-  return leader.elected_at <= outage.began + kOutageMin ? outage.began : outage.last_began;
-}
-
-// Whether a holder renewed its lease until the database went away, and had stopped believing in it
-// when the database was back, or too soon afterwards to renew it.
-bool LostToOutage(const Outage& outage, const Leader& leader, const Session& session) {
-  const Duration missable = session.lease_ttl / 2;  // a holder has renewed it by then
-  const DbTime began = Began(outage, leader);
-  const DbTime believed_until = session.expires_at + -session.lease_ttl / kBeliefDivisor;
-  return outage.ended - began >= missable && session.expires_at - began >= missable &&
-         believed_until <= outage.ended + std::min(outage.incumbent_wait, missable);
-}
-
-// Whether a term that ends with a resignation, so soon after the outage, may have begun before it.
-// The holder's session may have been renewed since it stopped believing in this term.
-bool ResignedAfterOutage(const TransactionState& transaction, const Leader& leader,
-                         const Session& session) {
-  const Outage& outage = *transaction.outage;
-  const Duration missable = session.lease_ttl / 2;
-  const DbTime began = Began(outage, leader);
-  return leader.elected_at <= began + kOutageMin && outage.ended - began >= missable &&
-         transaction.now <= outage.ended + std::min(outage.incumbent_wait, missable);
-}
-
-// Whether the term that ends now is one that an outage has cost. A holder that has stopped
-// believing resigns, if the database is back before its lease is over.
-bool IsLostToOutage(TransactionState& transaction, const ElectionState& state, Cause cause) {
-  const Leader& leader = *state.election.leader;
-  const Session* session = Find(transaction, leader.session);
-  const bool may_be_lost = cause == Cause::kExpired || cause == Cause::kResigned;
-  if (!may_be_lost || session == nullptr || !transaction.outage) return false;
-  if (transaction.outage->incumbent_wait == Duration(0)) return false;
-  return LostToOutage(*transaction.outage, leader, *session) ||
-         (cause == Cause::kResigned && ResignedAfterOutage(transaction, leader, *session));
-}
-
-// The incumbent, while the seat is kept for it.
-const Incumbent* KeptFor(const TransactionState& transaction, const Election& election) {
-  const Incumbent* incumbent = IncumbentOf(election);
-  const bool kept = incumbent != nullptr && transaction.now < incumbent->until &&
-                    transaction.now >= election.vacancy->since;  // the clock may have been set back
-  return kept ? incumbent : nullptr;
-}
-
 // Not enough of the queue was read. The election is due at once: the next search of any replica
 // finds it if the replica that committed this does not get to it.
 void LeaveUndecided(TransactionState& transaction, ElectionState& state) {
   transaction.undecided.insert(state.election.name);
   state.election.wake_at = transaction.now;
-}
-
-// An incumbent that wants to lead on goes first, wherever it is in the queue.
-void PromoteIncumbent(TransactionState& transaction, ElectionState& state,
-                      const Incumbent& incumbent) {
-  for (auto place = state.queue.begin(); place != state.queue.end(); ++place) {
-    if (place->candidate != incumbent.candidate || place->priority < 0) continue;
-    if (CoolsDown(transaction, state, place->candidate)) continue;
-    if (HasLiveSession(transaction, *place)) return Grant(transaction, state, place);
-  }
-  if (state.horizon && state.incumbent_unread) return LeaveUndecided(transaction, state);
-  state.election.wake_at = incumbent.until;
 }
 
 // The first in the queue that has a live session, is not kept out, and wants to lead.
@@ -130,8 +62,8 @@ void PromoteFirst(TransactionState& transaction, ElectionState& state) {
 // Since when nobody leads by right, once a term has ended at `now`.
 DbTime VacantSince(TransactionState& transaction, const Leader& leader, Cause cause) {
   const Session* session = Find(transaction, leader.session);
-  const bool lapsed = cause == Cause::kExpired && session != nullptr;
-  return lapsed ? std::min(session->expires_at, transaction.now) : transaction.now;
+  const bool ended_before = cause == Cause::kExpired && session != nullptr && !session->Alive();
+  return ended_before ? std::min(session->ended_at, transaction.now) : transaction.now;
 }
 
 DbTime ReopensAt(const Election& election, Cause cause, DbTime now) {
@@ -159,15 +91,8 @@ void End(TransactionState& transaction, Session& session, Cause cause) {
 
 void EndAtHome(TransactionState& transaction, Session& session, Cause cause) {
   session.ended = cause;
-  if (session.HasHome()) session.expires_at = transaction.now;
+  session.ended_at = transaction.now;
   transaction.ended.push_back(session.id);
-}
-
-bool Alive(TransactionState& transaction, Session& session) {
-  if (session.ended == Cause::kNone && !session.AliveAt(transaction.now)) {
-    End(transaction, session, Cause::kExpired);
-  }
-  return session.ended == Cause::kNone;
 }
 
 Session* Find(TransactionState& transaction, const SessionId& id) {
@@ -185,24 +110,8 @@ Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
 Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
                            const Principal& principal) {
   const auto session = FindUsable(transaction, id, principal);
-  if (!session || Alive(transaction, **session)) return session;
+  if (!session || (*session)->Alive()) return session;
   return tl::unexpected<Error>(SessionEndedError(**session));
-}
-
-void ExtendLease(Session& session, DbTime now) {
-  if (session.HasHome()) return;  // which counts it
-  ShrinkWhenCalm(session, now);
-  // The clock may have been set back since. By less than a lease, it may be another server's clock.
-  const DbTime longest = LongestLease(session, now);
-  if (session.expires_at > longest + session.lease_ttl) session.expires_at = longest;
-  session.expires_at = std::max(session.expires_at, now + session.lease_ttl);
-}
-
-DbTime LongestLease(const Session& session, DbTime now) {
-  // A renewal that was answered before the lease was made shorter promised more than the latest.
-  const bool was_longer = session.lease_ttl_since != session.opened_at;
-  if (!was_longer) return now + session.lease_ttl;
-  return now + std::max(session.lease_ttl, session.lease_ttl_asked * kLeaseGrowthMax);
 }
 
 Place InQueue(ElectionState& state, const SessionId& id) {
@@ -246,8 +155,6 @@ bool IsOpenTo(TransactionState& transaction, const ElectionState& state,
   const Election& election = state.election;
   if (election.paused || transaction.now < election.vacant_until) return false;
   if (Binds(transaction, state)) return election.appointment->candidate == candidate;
-  const Incumbent* incumbent = KeptFor(transaction, election);
-  if (incumbent != nullptr && incumbent->candidate != candidate) return false;
   return priority >= 0 && !CoolsDown(transaction, state, candidate);
 }
 
@@ -261,9 +168,7 @@ void Grant(TransactionState& transaction, ElectionState& state, Place place) {
   Election& election = state.election;
   const bool appointed =
       election.appointment && election.appointment->candidate == place->candidate;
-  const Incumbent* incumbent = KeptFor(transaction, election);
-  const bool returned = incumbent != nullptr && incumbent->candidate == place->candidate;
-  transaction.successions.push_back({election.vacancy, appointed, returned});
+  transaction.successions.push_back({election.vacancy, appointed});
   election.vacancy.reset();
   election.term = election.term.Next();
   election.leader =
@@ -296,9 +201,6 @@ void Promote(TransactionState& transaction, ElectionState& state) {
     }
     election.appointment.reset();  // it did not come in time
   }
-  if (const Incumbent* incumbent = KeptFor(transaction, election)) {
-    return PromoteIncumbent(transaction, state, *incumbent);
-  }
   PromoteFirst(transaction, state);
 }
 
@@ -311,24 +213,14 @@ void EndTerm(TransactionState& transaction, ElectionState& state, Cause cause, D
 }
 
 void Vacate(TransactionState& transaction, ElectionState& state, Cause cause) {
-  const bool lost = IsLostToOutage(transaction, state, cause);
-  const DbTime reopens_at =
-      ReopensAt(state.election, lost ? Cause::kExpired : cause, transaction.now);
-  std::optional<Incumbent> incumbent;
-  if (lost) {
-    incumbent = Incumbent{state.election.leader->candidate, std::max(transaction.now, reopens_at) +
-                                                                transaction.outage->incumbent_wait};
-  }
-  EndTerm(transaction, state, cause, reopens_at);
-  state.election.vacancy->incumbent = std::move(incumbent);
-  state.incumbent_unread |= lost;
+  EndTerm(transaction, state, cause, ReopensAt(state.election, cause, transaction.now));
   Promote(transaction, state);
 }
 
 void ReconcileElection(TransactionState& transaction, ElectionState& state) {
   if (state.election.leader) {
-    Session* session = Find(transaction, state.election.leader->session);
-    const bool alive = session != nullptr && Alive(transaction, *session);
+    const Session* session = Find(transaction, state.election.leader->session);
+    const bool alive = session != nullptr && session->Alive();
     if (!alive) Vacate(transaction, state, session == nullptr ? Cause::kExpired : session->ended);
   }
   Promote(transaction, state);

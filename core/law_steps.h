@@ -17,18 +17,12 @@ namespace tenure::law {
 void End(TransactionState& transaction, Session& session, Cause cause);
 // Its home ends it, or is dead.
 void EndAtHome(TransactionState& transaction, Session& session, Cause cause);
-// Makes an expiry a fact before anybody acts on it.
-[[nodiscard]] bool Alive(TransactionState& transaction, Session& session);
 [[nodiscard]] Session* Find(TransactionState& transaction, const SessionId& id);
 // One that the caller may use. Errors: kSessionNotFound; kSessionEnded, if it has to be alive.
 [[nodiscard]] Result<Session*> FindUsable(TransactionState& transaction, const SessionId& id,
                                           const Principal& principal);
 [[nodiscard]] Result<Session*> FindAlive(TransactionState& transaction, const SessionId& id,
                                          const Principal& principal);
-// Renews a lease, from `now`.
-void ExtendLease(Session& session, DbTime now);
-// The latest end of a lease that was renewed before `now`, as far as its holder may believe in it.
-[[nodiscard]] DbTime LongestLease(const Session& session, DbTime now);
 
 // Queues.
 

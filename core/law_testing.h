@@ -40,8 +40,7 @@ inline void PrintTo(const Event& event, std::ostream* out) {
 }
 
 inline void PrintTo(const Session& session, std::ostream* out) {
-  *out << "'" << session.candidate << "' until " << session.expires_at.since_epoch.count() << " us "
-       << CauseName(session.ended);
+  *out << "'" << session.candidate << "' " << CauseName(session.ended);
 }
 
 inline void PrintTo(const AdminChange& change, std::ostream* out) {
@@ -110,8 +109,8 @@ template <typename... Facts>
   return transaction;
 }
 
-inline Session SessionOfCandidate(std::string_view name, DbTime expires_at = kNow + kLease) {
-  Session session{Id(name), CandidateOf(name), kLease, expires_at};
+inline Session SessionOfCandidate(std::string_view name) {
+  Session session{Id(name), CandidateOf(name), kLease};
   session.lease_ttl_asked = kLease;
   return session;
 }
@@ -120,21 +119,22 @@ inline Fact Now(DbTime now) {
   return [=](TransactionState& transaction) { transaction.now = now; };
 }
 
-inline Fact Alive(std::string name, DbTime until = kNow + kLease) {
-  return [=](TransactionState& transaction) {
-    transaction.sessions[Id(name)] = SessionOfCandidate(name, until);
-  };
-}
-
-// Its lease is over, and nobody has noticed.
-inline Fact Expired(std::string name) { return Alive(std::move(name), kNow); }
-
-inline Fact Ended(std::string name, Cause cause) {
+inline Fact Alive(std::string name) {
   return [=](TransactionState& transaction) {
     transaction.sessions[Id(name)] = SessionOfCandidate(name);
-    transaction.sessions[Id(name)].ended = cause;
   };
 }
+
+inline Fact Ended(std::string name, Cause cause, DbTime at = kNow) {
+  return [=](TransactionState& transaction) {
+    Session& session = transaction.sessions[Id(name)] = SessionOfCandidate(name);
+    session.ended = cause;
+    session.ended_at = at;
+  };
+}
+
+// It may still hold seats and places.
+inline Fact Expired(std::string name) { return Ended(std::move(name), Cause::kExpired); }
 
 inline Fact Forgotten(std::string name) {
   return [=](TransactionState& transaction) { transaction.sessions.erase(Id(name)); };
@@ -352,7 +352,7 @@ inline void LoadAgain(TransactionState& transaction) {
   transaction.admin_changes.clear();
   transaction.premature_expirations = 0;
   for (auto& [name, state] : transaction.elections) {
-    state.emptied = state.incumbent_unread = false;
+    state.emptied = false;
   }
 }
 
@@ -399,8 +399,7 @@ MATCHER_P(IsVacantAfter, term, "") {
 
 inline bool SameState(const ElectionState& a, const ElectionState& b) {
   return a.election == b.election && a.exists == b.exists && a.queue == b.queue &&
-         a.horizon == b.horizon && a.cool_downs == b.cool_downs && a.emptied == b.emptied &&
-         a.incumbent_unread == b.incumbent_unread;
+         a.horizon == b.horizon && a.cool_downs == b.cool_downs && a.emptied == b.emptied;
 }
 
 MATCHER_P(IsSameAs, before, "") {

@@ -11,10 +11,8 @@ namespace {
 // Whether something keeps the seat empty, or for somebody, until a time that has not come.
 bool IsHeld(const Election& election, DbTime now) {
   const auto& appointment = election.appointment;
-  const Incumbent* incumbent = IncumbentOf(election);
   return now < election.vacant_until || now < election.cooling_until || election.wake_at ||
-         (appointment && appointment->until && now < *appointment->until) ||
-         (incumbent != nullptr && now < incumbent->until);
+         (appointment && appointment->until && now < *appointment->until);
 }
 
 // At least: revisions have no gaps, except where they were raised.

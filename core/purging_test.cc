@@ -155,36 +155,31 @@ TEST_P(KeptTest, IsNotPurged) {
 
 INSTANTIATE_TEST_SUITE_P(
     PurgeTest, KeptTest,
-    ::testing::Values(
-        Kept{"Led", LedBy("a", Term{7})},
-        Kept{"LedByOneWhoseLeaseIsOver",
-             [](auto& transaction) {
-               LedBy("a", Term{7})(transaction);
-               Expired("a")(transaction);
-             }},
-        Kept{"Wanted", Waiting("a")},
-        Kept{"WantedByOneWhoseLeaseIsOver",
-             [](auto& transaction) {
-               Waiting("a")(transaction);
-               Expired("a")(transaction);
-             }},
-        Kept{"Paused", Paused()}, Kept{"Configured", WithSettings({.queue_max = 7})},
-        Kept{"Delayed", VacantUntil(kNow + kInstant)}, Kept{"Reserved", Appointed("a", kNow + 1s)},
-        Kept{"CoolingDown", KeptOut("a", kNow + 1s)},
-        Kept{"Awaited", Changed([](Election& it) { it.wake_at = kNow; })},
-        Kept{"KeptForAnIncumbent", Changed([](Election& it) {
-               it.vacancy = Vacancy{Cause::kExpired, kLongAgo, Incumbent{"a", kNow + 1s}};
-             })},
-        Kept{"UsedAMomentTooLate", ChangedAt(kLongAgo + kInstant)},
-        // The clock was set back since.
-        Kept{"UsedInTheFuture", ChangedAt(kNow + 1h)}),
+    ::testing::Values(Kept{"Led", LedBy("a", Term{7})},
+                      Kept{"LedByOneWhoseSessionHasEnded",
+                           [](auto& transaction) {
+                             LedBy("a", Term{7})(transaction);
+                             Expired("a")(transaction);
+                           }},
+                      Kept{"Wanted", Waiting("a")},
+                      Kept{"WantedByOneWhoseSessionHasEnded",
+                           [](auto& transaction) {
+                             Waiting("a")(transaction);
+                             Expired("a")(transaction);
+                           }},
+                      Kept{"Paused", Paused()}, Kept{"Configured", WithSettings({.queue_max = 7})},
+                      Kept{"Delayed", VacantUntil(kNow + kInstant)},
+                      Kept{"Reserved", Appointed("a", kNow + 1s)},
+                      Kept{"CoolingDown", KeptOut("a", kNow + 1s)},
+                      Kept{"Awaited", Changed([](Election& it) { it.wake_at = kNow; })},
+                      Kept{"UsedAMomentTooLate", ChangedAt(kLongAgo + kInstant)},
+                      // The clock was set back since.
+                      Kept{"UsedInTheFuture", ChangedAt(kNow + 1h)}),
     [](const auto& test) { return test.param.why; });
 
 TEST(PurgeTest, WhatIsOverKeepsNothing) {
   auto transaction = Given(VacantAfter(Term{7}), ChangedAt(kLongAgo), VacantUntil(kNow),
-                           Appointed("a", kNow), KeptOut("b", kNow), Changed([](Election& it) {
-                             it.vacancy = Vacancy{Cause::kExpired, kLongAgo, Incumbent{"c", kNow}};
-                           }));
+                           Appointed("a", kNow), KeptOut("b", kNow));
 
   EXPECT_EQ(Purge(transaction, Purging()), Purged::kYes);
 }

@@ -5,9 +5,8 @@
 namespace tenure {
 namespace {
 
-// Equal except for the end of the lease, and for where it is kept: it may have been renewed since.
+// Equal except for where it is kept: it may have moved since.
 bool SameSession(Session a, const Session& b) {
-  a.expires_at = b.expires_at;
   a.home = b.home;
   a.moves = b.moves;
   return a == b;
@@ -33,8 +32,7 @@ bool IsPlain(const ElectionState& state) {
   const bool stands = state.exists && !election.deleted && !election.paused;
   const bool delays = settings.lock_delay > Duration(0) || settings.min_hold > Duration(0) ||
                       election.vacant_until > DbTime{} || election.cooling_until > DbTime{};
-  const bool kept = election.appointment || IncumbentOf(election) != nullptr;
-  return stands && !delays && !kept && election.waiting == 0 && !election.wake_at;
+  return stands && !delays && !election.appointment && election.waiting == 0 && !election.wake_at;
 }
 
 bool StillHolds(const TransactionState& remembered, const TransactionState& loaded) {
@@ -46,19 +44,17 @@ bool StillHolds(const TransactionState& remembered, const TransactionState& load
   }
   for (const auto& [id, session] : remembered.sessions) {
     const auto found = loaded.sessions.find(id);
-    if (found == loaded.sessions.end() || !found->second.AliveAt(loaded.now)) return false;
+    if (found == loaded.sessions.end() || !found->second.Alive()) return false;
     if (!SameSession(session, found->second)) return false;
   }
   return loaded.sessions.size() == remembered.sessions.size();
 }
 
-bool MayCommitFromMemory(const TransactionState& remembered, const TransactionState& decided,
-                         bool repeatable) {
+bool MayCommitFromMemory(const TransactionState& remembered, const TransactionState& decided) {
   const bool final = decided.busy.empty() && decided.busy_sessions.empty() &&
                      decided.ended.empty() && decided.undecided.empty();
-  const bool found_again = repeatable || !decided.events.empty();
   const bool elsewhere = !decided.admin_changes.empty() || !decided.departures.empty();
-  if (!final || !found_again || elsewhere) return false;
+  if (!final || decided.events.empty() || elsewhere) return false;
   const auto elections = std::ranges::all_of(decided.elections, [&](const auto& entry) {
     const auto& [name, state] = entry;
     return !state.emptied && state.cool_downs.empty() &&
@@ -67,8 +63,7 @@ bool MayCommitFromMemory(const TransactionState& remembered, const TransactionSt
   return elections && std::ranges::all_of(decided.sessions, [&](const auto& entry) {
            const auto before = remembered.sessions.find(entry.first);
            if (before == remembered.sessions.end()) return true;  // opened
-           return SameSession(before->second, entry.second) &&
-                  entry.second.expires_at >= before->second.expires_at;
+           return SameSession(before->second, entry.second);
          });
 }
 

@@ -11,8 +11,8 @@
 
 namespace tenure {
 
-// The `now` of a remembered state is no earlier than the database's clock when the law decided. The
-// maximum difference between the two when the database compares.
+// The maximum difference between the `now` of a remembered state and the database's clock when it
+// compares: events are dated by it.
 inline constexpr Duration kRememberedClockTolerance = std::chrono::milliseconds(50);
 
 // Whether all that the law asks about an election is in its row, and time alone changes none of its
@@ -24,10 +24,9 @@ inline constexpr Duration kRememberedClockTolerance = std::chrono::milliseconds(
 // REQUIRES: the elections that are remembered are plain.
 [[nodiscard]] bool StillHolds(const TransactionState& remembered, const TransactionState& loaded);
 
-// Whether a decision may be saved on conditions: it changes nothing but seats, places and the ends
-// of leases, and has an event, by which a commit whose reply was lost is found again, unless it is
-// `repeatable`.
+// Whether a decision may be saved on conditions: it changes nothing but seats and places, and has
+// an event, by which a commit whose reply was lost is found again.
 [[nodiscard]] bool MayCommitFromMemory(const TransactionState& remembered,
-                                       const TransactionState& decided, bool repeatable = false);
+                                       const TransactionState& decided);
 
 }  // namespace tenure

@@ -24,7 +24,7 @@ SessionId Numbered(uint8_t number) {
 TransactionState Plain() {
   TransactionState state;
   state.now = kNow;
-  Session session{Numbered(1), "a", 10s, kNow + 8s};
+  Session session{Numbered(1), "a", 10s};
   session.opened_at = kNow + -20s;
   Election election{{"e"}, {3}, {7}, {4}};
   election.leader = Leader{session.id, "a", 10s, "v", kNow + -5s, {9}};
@@ -94,21 +94,17 @@ INSTANTIATE_TEST_SUITE_P(
         OfElection("vacant_until", [](Election& it) { it.vacant_until = kNow; }),
         OfElection("cooling", [](Election& it) { it.cooling_until = kNow; }),
         OfElection("woken", [](Election& it) { it.wake_at = kNow; }),
-        OfElection("appointment", [](Election& it) { it.appointment = Appointment{"b"}; }),
-        OfElection("incumbent",
-                   [](Election& it) {
-                     it.leader.reset();
-                     it.vacancy = Vacancy{Cause::kExpired, kNow, Incumbent{"a", kNow + 1s}};
-                   })),
+        OfElection("appointment", [](Election& it) { it.appointment = Appointment{"b"}; })),
     NameOf);
 
 // --- StillHolds ---
 
 TEST(StillHolds, WhatHasNotChanged) { EXPECT_TRUE(StillHolds(Plain(), Plain())); }
 
-TEST(StillHolds, ALeaseThatWasRenewed) {
+TEST(StillHolds, ASessionThatHasMoved) {
   TransactionState loaded = Plain();
-  loaded.sessions.at(Numbered(1)).expires_at = kNow + 10s;
+  loaded.sessions.at(Numbered(1)).home = {7};
+  loaded.sessions.at(Numbered(1)).moves = 2;
 
   EXPECT_TRUE(StillHolds(Plain(), loaded));
 }
@@ -146,13 +142,12 @@ INSTANTIATE_TEST_SUITE_P(
         OfElection("appointment", [](Election& it) { it.appointment = Appointment{"b"}; }),
         OfElection("cooling", [](Election& it) { it.cooling_until = kNow + 1s; }),
         OfSession("ended", [](Session& it) { it.ended = Cause::kDeposed; }),
-        OfSession("over", [](Session& it) { it.expires_at = kNow; }),
         OfSession("another_lease", [](Session& it) { it.lease_ttl = 5s; }),
         OfSession("another_promise", [](Session& it) { it.lease_ttl_since = kNow; }),
         Change{"no_session", [](TransactionState& it) { it.sessions.clear(); }},
         Change{"one_more_session",
                [](TransactionState& it) {
-                 it.sessions[Numbered(2)] = Session{Numbered(2), "b", {}, {}};
+                 it.sessions[Numbered(2)] = Session{Numbered(2), "b"};
                }},
         Change{"no_election", [](TransactionState& it) { it.elections.clear(); }},
         Change{"does_not_exist",
@@ -170,10 +165,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(MayCommitFromMemory, AResignation) { EXPECT_TRUE(MayCommitFromMemory(Plain(), Decided())); }
 
-TEST(MayCommitFromMemory, ANewSessionAndARenewedOne) {
+TEST(MayCommitFromMemory, ANewSession) {
   TransactionState decided = Decided();
-  decided.sessions[Numbered(2)] = Session{Numbered(2), "b", 10s, kNow + 10s};
-  decided.sessions.at(Numbered(1)).expires_at = kNow + 10s;
+  decided.sessions[Numbered(2)] = Session{Numbered(2), "b", 10s};
 
   EXPECT_TRUE(MayCommitFromMemory(Plain(), decided));
 }
@@ -184,14 +178,6 @@ TEST(MayCommitFromMemory, ANewPlaceAndWhenToLookAtItAgain) {
   decided.elections.at({"e"}).election.wake_at = kNow + 1s;
 
   EXPECT_TRUE(MayCommitFromMemory(Plain(), decided));
-}
-
-TEST(MayCommitFromMemory, WhatIsDoneTwiceWithoutHarmNeedsNoEvent) {
-  TransactionState decided = Plain();
-  decided.sessions.at(Numbered(1)).expires_at = kNow + 10s;
-
-  EXPECT_TRUE(MayCommitFromMemory(Plain(), decided, true));
-  EXPECT_FALSE(MayCommitFromMemory(Plain(), decided, false));
 }
 
 class NotFromMemory : public ::testing::TestWithParam<Change> {};
@@ -220,7 +206,6 @@ INSTANTIATE_TEST_SUITE_P(
         OfElection("paused", [](Election& it) { it.paused = true; }),
         OfElection("deleted", [](Election& it) { it.deleted = true; }),
         OfElection("vacant_until", [](Election& it) { it.vacant_until = kNow + 1s; }),
-        OfSession("shorter", [](Session& it) { it.expires_at = kNow + 7s; }),
         OfSession("another_lease", [](Session& it) { it.lease_ttl = 5s; })),
     NameOf);
 

@@ -43,32 +43,14 @@ struct ElectionState {
   bool purged = false;
   // Set by the law: events of lower revisions are to be deleted.
   Revision forgotten_before = {};
-  // Set by the law: the seat has been kept for an incumbent since the queue was read, so the
-  // incumbent's place may be among those that were not.
-  bool incumbent_unread = false;
 };
 
 // A seat that was filled, and how it had become vacant.
 struct Succession {
   std::optional<Vacancy> vacancy;  // nothing: it was never held before, or not since a deletion
   bool appointed = false;          // by an operator
-  bool returned = false;           // to the holder that an outage had cost it
 
   bool operator==(const Succession&) const = default;
-};
-
-// A replica hears from its database more often than this. So an outage may have begun this much
-// later than it seems, and no shorter silence counts as an outage.
-inline constexpr Duration kOutageMin = std::chrono::milliseconds(750);
-
-// The last time that nobody could renew a lease: the database was away from a replica, from its
-// last answer until the next. Several with little time between them are one.
-struct Outage {
-  DbTime began;
-  DbTime last_began;  // later, if they are several
-  DbTime ended;       // now, while it lasts
-  // How long the seats that it has cost are kept for their last holders.
-  Duration incumbent_wait{0};
 };
 
 // A session left its home without its home's doing: it moved to another one, or somebody ended it.
@@ -83,10 +65,9 @@ struct Departure {
 struct TransactionState {
   // The database's clock, read after the last lock was granted.
   DbTime now;
-  // The replica that decides, and so the home of sessions that it opens. None: leases are judged by
-  // the database's clock.
+  // The replica that decides, and so the home of sessions that it opens. None: an operator's
+  // command, which opens none.
   HomeId home = {};
-  std::optional<Outage> outage = {};
   // Locked. A session that is asked for and missing does not exist.
   std::map<SessionId, Session> sessions;
   // Locked.
@@ -103,7 +84,7 @@ struct TransactionState {
   std::vector<Event> events;
   // One for each grant, in the order of their events.
   std::vector<Succession> successions;
-  // Sessions that were found to be over, or were ended, in this transaction. Their seats and places
+  // Sessions that were ended in this transaction. Their seats and places
   // in other elections are still to be given up, one `Reconcile` each.
   std::vector<SessionId> ended;
   // Vacant elections whose next leader cannot be decided from what was read: they need another

@@ -68,11 +68,6 @@ bool HasEvents(const Election& election) {
   return election.leader || election.term.value != election.revision.value;
 }
 
-const Incumbent* IncumbentOf(const Election& election) {
-  const auto& vacancy = election.vacancy;
-  return vacancy && vacancy->incumbent ? &*vacancy->incumbent : nullptr;
-}
-
 std::optional<Leadership> LeadershipOf(const Election& election) {
   if (!election.leader) return std::nullopt;
   return Leadership{election.name, election.term, *election.leader,

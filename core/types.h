@@ -31,8 +31,8 @@ using HomeId = StrongNumber<struct HomeIdTag>;      // one run of a replica; ran
 
 using Duration = std::chrono::microseconds;
 
-// A moment on the database's clock, in microseconds since the epoch (UTC). The only clock by which
-// anything expires.
+// A moment on the database's clock, in microseconds since the epoch (UTC). Delays, cool-downs and
+// reservations end by it, and history is dated by it. No session ends by it.
 struct DbTime {
   Duration since_epoch{0};
 
@@ -40,9 +40,6 @@ struct DbTime {
   friend DbTime operator+(DbTime time, Duration duration) { return {time.since_epoch + duration}; }
   friend Duration operator-(DbTime a, DbTime b) { return a.since_epoch - b.since_epoch; }
 };
-
-// Later than any clock shows, and near enough to be added to a time in nanoseconds.
-inline constexpr DbTime kNever{std::chrono::hours(24) * 365 * 200};
 
 // An election's name: bytes, compared exactly. `core/validation.h` says which are allowed.
 struct ElectionName {
@@ -95,23 +92,21 @@ struct Session {
   SessionId id;
   std::string candidate;
   Duration lease_ttl{0};
-  DbTime expires_at;
   Cause ended = Cause::kNone;
+  DbTime ended_at = {};  // zero while it lives
   DbTime opened_at = {};
   // Adaptive leases: what the candidate asked for, and since when the lease is as long as it is.
   Duration lease_ttl_asked{0};
   DbTime lease_ttl_since = {};
   std::string identity = {};  // that opened it, by the server's policy; empty without one
-  // The replica that its renewals reach, and how often that has changed. With a home, no clock of
-  // the database ends it: its home does, or, once its home is dead, another replica.
+  // The replica that its renewals reach, and how often that has changed. Its home ends it, or, once
+  // its home is dead, another replica. A session of 0.1 has none until it is adopted.
   HomeId home = {};
   uint64_t moves = 0;
 
   bool operator==(const Session&) const = default;
   [[nodiscard]] bool HasHome() const { return home != HomeId{}; }
-  [[nodiscard]] bool AliveAt(DbTime now) const {
-    return ended == Cause::kNone && (HasHome() || now < expires_at);
-  }
+  [[nodiscard]] bool Alive() const { return ended == Cause::kNone; }
   // By everybody, unless the policy knows the identities of both the opener and the caller.
   [[nodiscard]] bool MayBeUsedBy(const Principal& principal) const;
 };
@@ -201,19 +196,10 @@ struct Appointment {
   bool operator==(const Appointment&) const = default;
 };
 
-// A candidate that lost the seat only because the database was away, and until when it is kept.
-struct Incumbent {
-  std::string candidate;
-  DbTime until;
-
-  bool operator==(const Incumbent&) const = default;
-};
-
 // Why, and since when, a seat is empty that somebody held before.
 struct Vacancy {
   Cause cause = Cause::kNone;  // of the last term's end
-  DbTime since;                // the end of the term, or of the lease that was not renewed
-  std::optional<Incumbent> incumbent = {};
+  DbTime since;                // the end of the term, or of its leader's session
 
   bool operator==(const Vacancy&) const = default;
 };
@@ -241,9 +227,6 @@ struct Election {
 
   bool operator==(const Election&) const = default;
 };
-
-// The candidate for which a vacant seat is, or was, kept. Null: there is none.
-[[nodiscard]] const Incumbent* IncumbentOf(const Election& election);
 
 // One committed change. `term`, `session`, `candidate`, `value` and `elected_at` are those of the
 // leadership that began, changed or ended.

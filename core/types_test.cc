@@ -68,18 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
                       "0x0102030405060708090a0b0c0d0eff",    // a prefix
                       std::string_view("000102030405060708090a0b0c0d0ef\0", 32)));  // NUL
 
-TEST(SessionTest, ASessionIsAliveUntilItsLeaseEnds) {
-  const Session session{{}, "a", 10s, DbTime{110s}};
-
-  EXPECT_TRUE(session.AliveAt(DbTime{110s - 1us}));
-  EXPECT_FALSE(session.AliveAt(DbTime{110s}));
-  EXPECT_FALSE(session.AliveAt(DbTime{110s + 1us}));
-}
-
-TEST(SessionTest, AnEndedSessionIsNotAliveWhateverItsLease) {
-  const Session session{{}, "a", 10s, DbTime{110s}, Cause::kResigned};
-
-  EXPECT_FALSE(session.AliveAt(DbTime{100s}));
+TEST(SessionTest, ASessionIsAliveUntilItsRowSaysOtherwise) {
+  EXPECT_TRUE((Session{{}, "a", 10s}).Alive());
+  EXPECT_FALSE((Session{{}, "a", 10s, Cause::kResigned, DbTime{110s}}).Alive());
 }
 
 Candidacy Place(int32_t priority, uint64_t ticket) {

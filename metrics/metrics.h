@@ -109,9 +109,6 @@ class Metrics {
   Counter& handovers = NewCounter(
       "tenure_handovers_total",
       "Terms that ended because the leader made way for a candidate appointed by an operator.");
-  Counter& seats_returned =
-      NewCounter("tenure_seats_returned_total",
-                 "Seats that went back to their last holders after an outage of the database.");
   Counter& flaps =
       NewCounter("tenure_flaps_total",
                  "Terms lost within 30 s of their grant: they expired or were superseded.");
@@ -266,10 +263,6 @@ class Metrics {
   Gauge& database_clock_offset_seconds =
       NewGauge("tenure_database_clock_offset_seconds",
                "How far the database's clock is ahead of this machine's clock.");
-  Counter& database_clock_jumps =
-      NewCounter("tenure_database_clock_jumps_total",
-                 "Times that the database's clock jumped: it moved over 50 ms more or less than "
-                 "this machine's monotonic clock.");
   Counter& database_resets = NewCounter("tenure_database_resets_total",
                                         "Times that the database was found to have lost commits, "
                                         "or that it may have lost some.");

@@ -33,10 +33,6 @@ struct HomeWitness {
 
 // How a transaction is committed.
 struct CommitRules {
-  // Repeating it has no further effect: if the reply to the commit is lost, it simply runs again.
-  // The transaction then does not show what the first time did; sessions that ended in it are found
-  // by the search.
-  bool repeatable = false;
   // Given: changes are committed only in this epoch, and in partitions that are not behind this.
   // Checked where a partition advances, under its lock.
   std::optional<HistoryPoint> point = {};
@@ -68,8 +64,7 @@ struct Committed {
 struct DueWork {
   DbTime now;
   Partitions partitions;
-  std::vector<SessionId> expired;       // not marked yet
-  std::vector<SessionId> unsettled;     // marked, and may still hold seats and places
+  std::vector<SessionId> unsettled;     // ended, and may still hold seats and places
   std::vector<ElectionName> elections;  // that may be ready for a grant
   std::optional<DbTime> next;           // when there will be more
 };
@@ -95,10 +90,10 @@ class LawStore {
   virtual Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                                      const Decide& decide) = 0;
 
-  // Sessions that have expired or whose places must still be given up, and elections that may now
-  // be ready for a grant; at most `limit` of each. And where the partitions stand.
+  // Sessions that have ended and whose places must still be given up, and elections that may now be
+  // ready for a grant; at most `limit` of each. And where the partitions stand.
   virtual Result<DueWork> FindDueWork(size_t limit) = 0;
-  // Sessions after `after`, by id, that are not marked as ended.
+  // Sessions after `after`, by id, that have not ended.
   virtual Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) = 0;
   // Every election in which one of the sessions leads or waits.
   virtual Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) = 0;

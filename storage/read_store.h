@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.h"
+#include "core/home_row.h"
 #include "core/lineage.h"
 #include "core/types.h"
 
@@ -18,11 +20,13 @@ namespace tenure {
 // An election as it was read, without a lock.
 struct ElectionView {
   Election election;
-  // Of the leader's session. Zero or negative if it has ended by the database's clock: then its
-  // expiry must be committed before any answer names a leader.
+  // Whether the leader's session has not ended. If it has, the end of its term must be committed
+  // before any answer names a leader.
+  bool session_alive = false;
+  // Of that session: its lease, while its home lives; once its home is dead, what is left of it.
   Duration lease_left{0};
 
-  [[nodiscard]] bool LeaderAlive() const { return !election.leader || lease_left > Duration(0); }
+  [[nodiscard]] bool LeaderAlive() const { return !election.leader || session_alive; }
 };
 
 struct PlaceKey {
@@ -45,9 +49,15 @@ struct Partitions {
   uint64_t epoch = 0;
 };
 
+// What shows whether elections that are remembered are still as they were.
 struct Attendance {
-  std::set<SessionId> alive;
+  static constexpr size_t kUnsettledMax = 100;
+
+  // Sessions that have ended, and may still hold seats and places: all, unless they are as many as
+  // `kUnsettledMax`.
+  std::set<SessionId> unsettled;
   Partitions partitions;
+  std::optional<HomeRow> own;  // of the home that was asked for
 };
 
 // One transaction's events, as another replica reads them.
@@ -85,9 +95,10 @@ class ReadStore {
   virtual Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                                 size_t limit) = 0;
   virtual Result<Partitions> ReadPartitions() = 0;
-  // Which of the sessions are alive, and then where the partitions stand: if by then nothing has
-  // happened in an election, its leader led when its session was seen alive.
-  virtual Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) = 0;
+  // Which sessions have ended and are not settled, and then where the partitions stand: if by then
+  // nothing has happened in an election, and its leader's session is not among them, it led when
+  // they were read. And the row of a home.
+  virtual Result<Attendance> ReadAttendance(HomeId home) = 0;
   // The events of a partition's offsets after `after`, up to and including `until`, in order.
   virtual Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after,
                                                   uint64_t until) = 0;

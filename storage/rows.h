@@ -83,14 +83,10 @@ inline constexpr auto ToElection = [](const ReadableRow auto& row) {
   if (!row.IsNull(24)) {
     election.vacancy = Vacancy{static_cast<Cause>(row.Unsigned(24)), Time(row, 25)};
   }
-  // A program of schema 8 that grants the seat leaves the incumbent in the row.
-  if (election.vacancy && !row.IsNull(26)) {
-    election.vacancy->incumbent = Incumbent{Text(row, 26), Time(row, 27)};
-  }
-  election.creator = row.Bytes(28);
+  election.creator = row.Bytes(26);
   return election;
 };
-inline constexpr size_t kElectionColumns = 29;
+inline constexpr size_t kElectionColumns = 27;
 
 // After the name: the first revision, the time of the last event, and that of an operator's last
 // change.
@@ -101,10 +97,12 @@ inline constexpr auto ToPast = [](const ReadableRow auto& row) {
   return past;
 };
 
-// Then: what is left of the leader's lease.
+// Then: whether the leader's session has not ended, and what is left of its lease.
 inline constexpr auto ToView = [](const ReadableRow auto& row) {
-  return ElectionView{ToElection(row), Span(row, kElectionColumns)};
+  return ElectionView{ToElection(row), row.Unsigned(kElectionColumns) != 0,
+                      Span(row, kElectionColumns + 1)};
 };
+inline constexpr size_t kViewColumns = kElectionColumns + 2;
 
 // `first`: the column that they begin with.
 Candidacy ToCandidacy(const ReadableRow auto& row, size_t first = 0) {
@@ -129,8 +127,9 @@ QueueEntry ToQueueEntry(const ReadableRow auto& row, size_t first = 0) {
 }
 
 inline constexpr auto ToSession = [](const ReadableRow auto& row) {
-  Session session{Id(row, 0), Text(row, 1), Span(row, 2), Time(row, 3)};
-  session.ended = static_cast<Cause>(row.Unsigned(4));
+  Session session{Id(row, 0), Text(row, 1), Span(row, 2)};
+  session.ended = static_cast<Cause>(row.Unsigned(3));
+  session.ended_at = Time(row, 4);
   session.opened_at = Time(row, 5);
   session.lease_ttl_asked = Span(row, 6);
   session.lease_ttl_since = Time(row, 7);
@@ -204,15 +203,11 @@ inline constexpr auto ToAdminRecord = [](const ReadableRow auto& row) {
 
 // One of the table of homes.
 inline constexpr auto ToHomeRow = [](const ReadableRow auto& row) {
-  return HomeRow{
-      {row.Unsigned(0)}, row.Unsigned(1), row.Unsigned(2) != 0, row.Unsigned(3), Span(row, 4)};
+  return HomeRow{{row.Unsigned(0)}, row.Unsigned(1), row.Unsigned(2) != 0,
+                 row.Unsigned(3),   Span(row, 4),    {Text(row, 5), Text(row, 6)}};
 };
 inline constexpr auto ToNumberedDeparture = [](const ReadableRow auto& row) {
   return NumberedDeparture{row.Unsigned(0), Id(row, 1), row.Unsigned(2)};
-};
-
-inline constexpr auto ToPeer = [](const ReadableRow auto& row) {
-  return Peer{Text(row, 0), Text(row, 1)};
 };
 
 // The first row, if there is one.

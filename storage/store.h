@@ -46,17 +46,6 @@ struct Trimmed {
   ElectionName last;  // go on after this one; empty: from the beginning, once there is more
 };
 
-// A replica, as it makes itself known to the others.
-struct Peer {
-  std::string id;       // 16 random bytes of its process: known only to readers of the database
-  std::string address;  // where it serves gRPC: HOST:PORT
-
-  bool operator==(const Peer&) const = default;
-};
-
-// A replica that has not announced itself for this long is forgotten.
-inline constexpr Duration kReplicaAgeMax = std::chrono::hours(1);
-
 // Why a store retried an operation.
 enum class RetryReason { kDeadlock, kLockTimeout, kConflict, kLostConnection, kLostReply };
 inline constexpr size_t kRetryReasons = 5;
@@ -80,8 +69,8 @@ struct ForeignTables {
 
 class Store : public LawStore, public OperatorStore, public HomeStore {
  public:
-  // Deletes settled sessions whose lease would have expired more than `age` ago; at most `limit`.
-  // Answers with how many. Forgets old replicas, too.
+  // Deletes settled sessions that ended more than `age` ago; at most `limit`.
+  // Answers with how many. Forgets old homes and writers, too.
   virtual Result<size_t> ForgetSessions(Duration age, size_t limit) = 0;
 
   // Deletes history that is older than it has to be, in the next elections after `after`: a bounded
@@ -89,10 +78,6 @@ class Store : public LawStore, public OperatorStore, public HomeStore {
   // deleted.
   virtual Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
                                       size_t limit) = 0;
-
-  // Says that `self` serves now. Answers with others that have said so within `age`: at most
-  // `limit`, the latest.
-  virtual Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) = 0;
 
   // Does not ask the database, and does not wait.
   [[nodiscard]] virtual StoreActivity Activity() const = 0;

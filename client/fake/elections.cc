@@ -17,16 +17,16 @@ bool Waits(const ElectionState& state, const SessionId& id) {
 
 void FakeElections::PassTo(DbTime now) {
   state_.now = now;
-  for (const auto& [id, session] : state_.sessions) ExpireIfDue(state_, id);
+  for (const KeptSessions::Silent& it : kept_.TakeSilent(Now(), state_.sessions.size())) {
+    EndSilent(state_, it.id, it.moves);
+    kept_.Ended(it);
+  }
   Settle();
 }
 
 DbTime FakeElections::NextDue() const {
-  DbTime next{Duration::max()};
-  for (const auto& [id, session] : state_.sessions) {
-    if (session.ended == Cause::kNone) next = std::min(next, session.expires_at);
-  }
-  return next;
+  const auto next = kept_.NextDue();
+  return {next ? next->served : Duration::max()};
 }
 
 Result<Answer> FakeElections::Apply(const Command& command) {
@@ -34,11 +34,21 @@ Result<Answer> FakeElections::Apply(const Command& command) {
     state_.elections[name].election.name = name;
   }
   auto answer = tenure::Apply(state_, kFakeLimits, command);
+  for (const SessionId& id : std::exchange(state_.opened, {})) {
+    kept_.Opened(state_.sessions.at(id), Now());
+  }
+  const auto renew = [&](const auto& it) {
+    if constexpr (requires { it.opening; }) (void)kept_.Renew(it.session, Now());
+  };
+  if (answer) std::visit(renew, command);
   Settle();
   return answer;
 }
 
-Result<Session> FakeElections::Renew(const SessionId& id) { return tenure::Renew(state_, id); }
+Result<Session> FakeElections::Renew(const SessionId& id) {
+  if (const auto renewed = kept_.Renew(id, Now())) return renewed->session;
+  return Adopt(state_, id);  // the error: it has ended, or is not there
+}
 
 Result<Session> FakeElections::Close(const SessionId& id) {
   auto session = EndSession(state_, id, Cause::kSessionClosed);
@@ -73,6 +83,7 @@ const std::vector<Event>& FakeElections::HistoryOf(const ElectionName& name) con
 void FakeElections::Settle() {
   while (!state_.ended.empty()) {
     for (const SessionId& id : std::exchange(state_.ended, {})) {
+      kept_.Ended({id, state_.sessions.at(id).moves});
       ended_.push_back(state_.sessions.at(id));
       for (auto& [name, state] : state_.elections) {
         if (!Leads(state, id) && !Waits(state, id)) continue;

@@ -1,4 +1,5 @@
-// The elections of a FakeTenure: the law that ships, on a state in memory. No I/O, no clock.
+// The elections of a FakeTenure: the law that ships, and its only home of sessions, on a state in
+// memory. No I/O, no clock.
 #pragma once
 
 #include <map>
@@ -6,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/kept_sessions.h"
 #include "core/law.h"
 
 namespace tenure {
@@ -16,11 +18,14 @@ inline constexpr Limits kFakeLimits{.adaptive_leases = false};
 // Not thread-safe.
 class FakeElections {
  public:
+  FakeElections() { state_.home = {1}; }
+
   // Ends what is over by then. REQUIRES: not earlier than before.
   void PassTo(DbTime now);
-  // When something ends by itself next; DbTime{Duration::max()} if nothing does.
+  // When something may end by itself next; DbTime{Duration::max()} if nothing does.
   [[nodiscard]] DbTime NextDue() const;
 
+  // A campaign renews its session.
   [[nodiscard]] Result<Answer> Apply(const Command& command);
   [[nodiscard]] Result<Session> Renew(const SessionId& id);
   // The session gives up all that it has.
@@ -41,9 +46,11 @@ class FakeElections {
   [[nodiscard]] std::vector<Session> TakeEnded() { return std::exchange(ended_, {}); }
 
  private:
+  [[nodiscard]] ServiceTime Now() const { return {state_.now.since_epoch}; }
   // Gives up what ended sessions had, and notes what has happened.
   void Settle();
 
+  KeptSessions kept_;
   TransactionState state_;  // all there is, as if each transaction had read everything
   std::map<ElectionName, std::vector<Event>> histories_;
   std::vector<Event> events_;

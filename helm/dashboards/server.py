@@ -29,13 +29,6 @@ NOW = [
         "sum(increase(tenure_refused_total{@}[$__range]))",
         bad_above=1,
     ),
-    stat(
-        "Database clock jumps",
-        "In the selected time range.",
-        "none",
-        "max(increase(tenure_database_clock_jumps_total{@}[$__range]))",
-        bad_above=1,
-    ),
 ]
 
 CALLS = [

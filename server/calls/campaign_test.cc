@@ -77,9 +77,9 @@ class WaitingCampaignTest : public ::testing::Test {
   }
   Texts Due(TimerId timer) { return call_.Step(calls::Due{timer}); }
   // Where it stands, as it is read: at a place, or nowhere.
-  Texts Read(bool with_position, const Election& election, bool waiting, Duration lease_left = 5s) {
+  Texts Read(bool with_position, const Election& election, bool waiting, bool alive = true) {
     return call_.Step(
-        PlaceRead{with_position, engine::Place{ElectionView{election, lease_left}, waiting, 2}});
+        PlaceRead{with_position, engine::Place{ElectionView{election, alive}, waiting, 2}});
   }
 
   Driver<WaitingCampaign> call_{WaitingCampaign(Stands(), {})};
@@ -229,7 +229,7 @@ TEST_F(WaitingCampaignTest, WhoDoesNotWaitIsToldItsPlace) {
 TEST_F(WaitingCampaignTest, ALeaderWhoseLeaseIsOverIsNone) {
   Limit(0s);
   Wait();
-  EXPECT_THAT(Read(true, LedBy("b", 4), true, 0s), ElementsAre("standing at 2"));
+  EXPECT_THAT(Read(true, LedBy("b", 4), true, false), ElementsAre("standing at 2"));
 }
 
 TEST_F(WaitingCampaignTest, TheWaitHasItsTimer) {

@@ -21,17 +21,25 @@ constexpr auto kIntervalMin = std::chrono::milliseconds(2);
 // that was purged since.
 constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
 
+// Whether the leader's session may have ended with its term.
+bool MayEndSession(const Event& event) {
+  if (event.type != EventType::kVacated) return false;
+  return event.cause == Cause::kExpired || event.cause == Cause::kDeposed ||
+         event.cause == Cause::kSuperseded || event.cause == Cause::kSessionClosed;
+}
+
 }  // namespace
 
 ChangeFeed::ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics,
-                       Lineage& lineage, StateCache& cache, const DatabaseClock& database_clock,
-                       std::chrono::milliseconds interval)
+                       Lineage& lineage, StateCache& cache, HomeState& home,
+                       const DatabaseClock& database_clock, std::chrono::milliseconds interval)
     : store_(store),
       scheduler_(scheduler),
       hub_(hub),
       metrics_(metrics),
       lineage_(lineage),
       cache_(cache),
+      home_(home),
       database_clock_(database_clock),
       interval_(interval) {}
 
@@ -86,6 +94,8 @@ void ChangeFeed::TellOwn(int number, Partition& partition) {
 }
 
 void ChangeFeed::Tell(Event event) {
+  // Before anybody hears that it has ended, this replica no longer answers for it from memory.
+  if (MayEndSession(event)) home_.Forget(event.leader.session);
   metrics_.election_series.Heard(event);
   if (const auto now = database_clock_.At(scheduler_.Now())) {
     ObserveSeconds(metrics_.observe_lag_seconds, std::max(Duration(0), *now - event.at));

@@ -18,6 +18,7 @@
 #include "core/types.h"
 #include "metrics/metrics.h"
 #include "server/engine/database_clock.h"
+#include "server/engine/home_state.h"
 #include "server/engine/lineage.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/state_cache.h"
@@ -29,7 +30,7 @@ namespace tenure::engine {
 class ChangeFeed {
  public:
   ChangeFeed(Store& store, Scheduler& scheduler, WatchHub& hub, Metrics& metrics, Lineage& lineage,
-             StateCache& cache, const DatabaseClock& database_clock,
+             StateCache& cache, HomeState& home, const DatabaseClock& database_clock,
              std::chrono::milliseconds interval);
 
   // Reads the database's session key, and with it the id of the service. Writes nothing but a key
@@ -91,6 +92,7 @@ class ChangeFeed {
   Metrics& metrics_;
   Lineage& lineage_;
   StateCache& cache_;
+  HomeState& home_;
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;

@@ -80,8 +80,9 @@ class ChangeFeedTest : public ::testing::Test {
   DatabaseClock database_clock_;
   Lineage lineage_{store_, scheduler_, metrics_, OnLostCommits::kRecover, 1};
   StateCache cache_;
-  ChangeFeed feed_{store_, scheduler_,      hub_,     metrics_, lineage_,
-                   cache_, database_clock_, kInterval};
+  HomeState home_{scheduler_};
+  ChangeFeed feed_{store_, scheduler_,      hub_,     metrics_, lineage_, cache_,
+                   home_,  database_clock_, kInterval};
   Watching watching_{hub_, {WatchPrefix{""}}};
 };
 

@@ -3,6 +3,22 @@
 #include <utility>
 
 namespace tenure::engine {
+namespace {
+
+constexpr size_t kPeersMax = 64;
+
+// Without earlier runs of this one.
+std::vector<Peer> PeersIn(const BeatReport& report, const Peer& self) {
+  std::vector<Peer> peers;
+  for (const HomeRow& home : report.living) {
+    const bool reachable = !home.peer.address.empty() && home.peer.id != self.id;
+    if (reachable && peers.size() < kPeersMax) peers.push_back(home.peer);
+  }
+  return peers;
+}
+
+}  // namespace
+
 Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptions options)
     : scheduler_(scheduler),
       metrics_(metrics),
@@ -11,7 +27,8 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       lineage_(store, scheduler, metrics, options_.on_lost_commits, options_.seed,
                options_.service_id),
       home_(scheduler),
-      feed_(store, scheduler, hub_, metrics, lineage_, cache_, clock_, options_.feed_interval),
+      feed_(store, scheduler, hub_, metrics, lineage_, cache_, home_, clock_,
+            options_.feed_interval),
       transactions_(store, scheduler, metrics, clock_, lineage_, cache_, home_),
       publisher_(
           metrics, lineage_, hub_, feed_,
@@ -22,14 +39,15 @@ Engine::Engine(Store& store, Scheduler& scheduler, Metrics& metrics, EngineOptio
       commands_(scheduler, metrics, options_.limits, transactions_, publisher_),
       keeper_(
           store, scheduler, metrics, home_, feed_, lineage_, transactions_, publisher_,
-          [this](const DueWork& due, SteadyTime asked, SteadyTime answered) {
-            timed_work_.Begin(due, asked, answered);
+          [this](const BeatReport& report, SteadyTime asked, SteadyTime answered) {
+            timed_work_.Begin(report.due, asked, answered);
+            if (options_.on_peers) options_.on_peers(PeersIn(report, options_.self));
           },
-          options_.seed),
+          options_.self, options_.seed),
       endings_(store, scheduler, metrics, hub_, commands_, transactions_, publisher_),
       purges_(store, scheduler, transactions_, publisher_),
       timed_work_(store, scheduler, metrics, clock_, feed_, options_.seed, commands_, endings_),
-      reads_(store, scheduler, metrics, lineage_, cache_, transactions_,
+      reads_(store, scheduler, metrics, lineage_, home_, cache_, transactions_,
              [this](const ElectionName& name, Done<Answer> done) {
                ReconcileElection(name, std::move(done));
              }),

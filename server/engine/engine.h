@@ -51,6 +51,10 @@ struct EngineOptions {
   std::chrono::milliseconds feed_interval{2'000};
   // Called for each commit to announce to other replicas. Must not block. May be empty.
   std::function<void(PartitionOffset)> on_commit;
+  // What others reach this replica by, and all others, whenever it has beaten. A task of the
+  // scheduler calls `on_peers`. Both may be empty.
+  Peer self = {};
+  std::function<void(const std::vector<Peer>&)> on_peers;
   size_t watchers_max = 100'000;
   Retention retention{std::chrono::hours(30 * 24), 10'000, std::chrono::minutes(10)};
   OnLostCommits on_lost_commits = OnLostCommits::kRecover;

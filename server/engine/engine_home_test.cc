@@ -419,5 +419,20 @@ TEST_F(HomeUseTest, ARowThatIsMissingMeansThatCommitsWereLost) {
   EXPECT_FALSE(a_.engine.Ready());
 }
 
+// Before its own next beat: the other replica has told it of its commit.
+TEST_F(HomeUseTest, ASessionWhoseTermAnotherReplicaEndedIsNotAnsweredFromMemory) {
+  Replica& other = StartHome();
+  world_.Advance(100ms);  // between two beats
+  EXPECT_TRUE(a_.Do(Stand("orders", "a")));
+  const Reply<Closed> closed;
+  other.engine.DeposeSession(Id("a"), {}, closed);
+  other.Run();
+  EXPECT_TRUE(closed.get());
+  a_.engine.Nudged(world_.store().ReadPartitions().value().offsets);
+  world_.Advance(10ms);
+
+  EXPECT_THAT(a_.Renew(Id("a")), FailsWith(Reason::kSessionEnded, "cause", "DEPOSED"));
+}
+
 }  // namespace
 }  // namespace tenure::engine

@@ -28,7 +28,7 @@ constexpr int kIdTriesMax = 10;
 
 HomeKeeper::HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
                        ChangeFeed& feed, Lineage& lineage, Transactions& transactions,
-                       Publisher& publisher, Due due, uint64_t seed)
+                       Publisher& publisher, Beaten beaten, Peer self, uint64_t seed)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
@@ -37,7 +37,8 @@ HomeKeeper::HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, Hom
       lineage_(lineage),
       transactions_(transactions),
       publisher_(publisher),
-      due_(std::move(due)),
+      beaten_(std::move(beaten)),
+      self_(std::move(self)),
       busy_(scheduler, metrics, Work::kRenewals,
             [this](Pending pending) { Submit(std::move(pending)); }),
       random_(seed) {}
@@ -63,13 +64,13 @@ void HomeKeeper::SetFault(std::optional<Error> fault) {
 }
 
 Result<void> HomeKeeper::BeginIncarnation() {
+  const uint64_t repairs = lineage_.repairs();
   for (int tries = 0; tries < kIdTriesMax; ++tries) {
     const HomeId id{random_() >> 1 | 1};  // SQLite's numbers have a sign
-    const auto added = store_.BeginHome({.id = id, .good_for = kHomeGoodFor});
+    const auto added = store_.BeginHome({.id = id, .good_for = kHomeGoodFor, .peer = self_});
     if (!added) return tl::unexpected(added.error());
     if (!*added) continue;
-    repairs_ = lineage_.repairs();
-    state_.Begin(id);
+    state_.Begin(id, repairs);
     metrics_.home_incarnations.Increment();
     LogInfo("home of sessions", {{"home", id.value}});
     return {};
@@ -249,7 +250,7 @@ SteadyTime HomeKeeper::Beat() {
     ReleaseWaiting(false);
     return begun + kIntervalAfterFailure;
   }
-  if (repairs_ != lineage_.repairs()) return EndIncarnation("the database has lost commits");
+  if (!state_.BelongsTo(lineage_.repairs())) return EndIncarnation("the database has lost commits");
   if (state_.EndsAreLate()) return InsteadOfBeat(*write);
   const auto report = store_.Beat(
       {write->home, write->number, write->acknowledged, write->departures, TimedWork::kDueMax});
@@ -273,7 +274,7 @@ SteadyTime HomeKeeper::Beat() {
   if (const auto left = state_.OnBeat(*write)) metrics_.home_beat_margin_ratio.Observe(*left);
   // Until this beat, it could still be made.
   if (std::exchange(adoption_in_doubt_, false)) adopted_at_ = scheduler_.HomeNow();
-  due_(report->due, begun, answered);
+  beaten_(*report, begun, answered);
   state_.Saw(report->living, report->gone);
   ReleaseWaiting(true);
   if (draining_) RetireIfSafe();

@@ -28,12 +28,12 @@ namespace tenure::engine {
 // Thread-safe. Everything must outlive the scheduler's last task.
 class HomeKeeper {
  public:
-  // Begins the work that was due at a beat that was asked and answered at these times.
-  using Due = std::function<void(const DueWork&, SteadyTime asked, SteadyTime answered)>;
+  // Takes what a good beat shows, with the times at which it was asked and answered.
+  using Beaten = std::function<void(const BeatReport&, SteadyTime asked, SteadyTime answered)>;
 
   HomeKeeper(Store& store, Scheduler& scheduler, Metrics& metrics, HomeState& state,
              ChangeFeed& feed, Lineage& lineage, Transactions& transactions, Publisher& publisher,
-             Due due, uint64_t seed);
+             Beaten beaten, Peer self, uint64_t seed);
 
   // Adds this replica's row. Once it has succeeded, it does nothing more. Errors:
   // kStoreUnavailable.
@@ -106,7 +106,8 @@ class HomeKeeper {
   Lineage& lineage_;
   Transactions& transactions_;
   Publisher& publisher_;
-  const Due due_;
+  const Beaten beaten_;
+  const Peer self_;
   BusyRows<Pending> busy_;
   std::mt19937_64 random_;  // for the starting task and the writer, one after the other
 
@@ -127,7 +128,6 @@ class HomeKeeper {
   bool adoption_in_doubt_ = false;
   SteadyTime swept_at_;
   SteadyTime next_sweep_;
-  uint64_t repairs_ = 0;  // of the history in which this incarnation began
 };
 
 }  // namespace tenure::engine

@@ -5,8 +5,9 @@
 
 namespace tenure::engine {
 
-void HomeState::Begin(HomeId id) {
+void HomeState::Begin(HomeId id, uint64_t repairs) {
   const MutexLock lock(mutex_);
+  repairs_ = repairs;
   row_.emplace(id, kHomeGoodFor);
   kept_.Clear();
   watch_ = {};
@@ -21,6 +22,11 @@ void HomeState::End() {
 bool HomeState::begun() const {
   const MutexLock lock(mutex_);
   return row_.has_value();
+}
+
+bool HomeState::BelongsTo(uint64_t repairs) const {
+  const MutexLock lock(mutex_);
+  return row_ && repairs_ == repairs;
 }
 
 std::optional<HomeWitness> HomeState::witness() const {

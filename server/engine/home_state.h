@@ -28,10 +28,14 @@ class HomeState {
 
   // --- Incarnations ---
 
-  void Begin(HomeId id);
+  // In a history that was repaired so often (Lineage::repairs).
+  void Begin(HomeId id, uint64_t repairs);
   // Whatever was kept is forgotten.
   void End();
   [[nodiscard]] bool begun() const;
+  // Whether the row has to be in a history that was repaired so often. False: the incarnation is of
+  // an earlier one, or over.
+  [[nodiscard]] bool BelongsTo(uint64_t repairs) const;
   // What each transaction of this replica has to prove. Nothing: it may not commit any.
   [[nodiscard]] std::optional<HomeWitness> witness() const;
 
@@ -102,6 +106,7 @@ class HomeState {
   std::atomic<bool> in_doubt_ = false;
   mutable Mutex mutex_;
   std::optional<OwnRow> row_ TENURE_GUARDED_BY(mutex_);
+  uint64_t repairs_ TENURE_GUARDED_BY(mutex_) = 0;
   KeptSessions kept_ TENURE_GUARDED_BY(mutex_);
   HomeWatch watch_ TENURE_GUARDED_BY(mutex_);
 };

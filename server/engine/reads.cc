@@ -14,11 +14,8 @@ constexpr size_t kReadsWaitingMax = 50'000;
 // Queueing delay above which new questions are refused.
 constexpr auto kReadDelayMax = 1s;
 
-// Attempts to end the term of a leader whose lease is over, before a read answers.
+// Attempts to end the term of a leader whose session has ended, before a read answers.
 constexpr int kReadTriesMax = 5;
-
-// Of a lease that is not over.
-constexpr Duration kSomeLeaseLeft{1};
 
 using Views = std::map<ElectionName, ElectionView>;
 
@@ -33,11 +30,13 @@ constexpr size_t kRememberedMax = 10'000;
 }  // namespace
 
 Reads::Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
-             StateCache& cache, const Transactions& transactions, Reconcile settle)
+             const HomeState& home, StateCache& cache, const Transactions& transactions,
+             Reconcile settle)
     : store_(store),
       scheduler_(scheduler),
       metrics_(metrics),
       lineage_(lineage),
+      home_(home),
       cache_(cache),
       transactions_(transactions),
       settle_(std::move(settle)),
@@ -109,13 +108,7 @@ Reads::After Reads::RunElections(std::vector<PendingElection> batch) {
   std::set<ElectionName> unique;
   for (const PendingElection& pending : batch) unique.insert(pending.name);
   const SteadyTime read_at = scheduler_.Now();  // what is read is no older than this
-  auto views = ReadKnown(unique);
-  for (const auto& [name, view] : views.value_or(Views())) unique.erase(name);
-  if (views && !unique.empty()) {
-    auto rows = ReadRows(unique);
-    if (rows) rows->merge(*views);
-    views = std::move(rows);
-  }
+  auto views = ReadViews(std::move(unique));
   ObserveSeconds(metrics_.database_seconds[Operation::kRead], scheduler_.Now() - read_at);
   if (!views) return FailAll(std::move(batch), views.error());
   return [this, batch = std::move(batch), views = *std::move(views), read_at]() mutable {
@@ -123,25 +116,57 @@ Reads::After Reads::RunElections(std::vector<PendingElection> batch) {
   };
 }
 
-Result<Views> Reads::ReadKnown(const std::set<ElectionName>& names) {
-  std::set<SessionId> leaders;
-  for (const ElectionName& name : names) {
-    const auto election = cache_.Read(name);
-    if (!election) return Views();
-    if (election->leader) leaders.insert(election->leader->session);
-  }
-  const auto point = lineage_.point();
-  const auto attendance = store_.ReadAttendance({leaders.begin(), leaders.end()});
-  if (!attendance) return tl::unexpected(attendance.error());
-  if (!point || !Lineage::Fits(*point, attendance->partitions)) return Views();
+// Each message that answers rows is followed by one that shows whether the database is still the
+// one that this replica knows: what it showed before, it had then.
+Result<Views> Reads::ReadViews(std::set<ElectionName> names) {
   Views views;
+  std::set<ElectionName> known;
   for (const ElectionName& name : names) {
-    auto election = cache_.Read(name, attendance->partitions.offsets);
-    const bool led = election && election->leader;
-    if (!election || (led && !attendance->alive.contains(election->leader->session))) continue;
-    views[name] = {*std::move(election), kSomeLeaseLeft};
+    if (cache_.Read(name)) known.insert(name);
   }
-  return views;
+  std::erase_if(names, [&](const ElectionName& name) { return known.contains(name); });
+  while (true) {
+    if (!names.empty()) {
+      auto rows = ReadRows(names);
+      if (!rows) return rows;
+      views.merge(*rows);
+      names.clear();
+    }
+    const auto attendance = ReadAttendance();
+    if (!attendance) return tl::unexpected(attendance.error());
+    const bool all_are_there = attendance->unsettled.size() < Attendance::kUnsettledMax;
+    for (const ElectionName& name : std::exchange(known, {})) {
+      auto election = cache_.Read(name, attendance->partitions.offsets);
+      const bool lives =
+          election &&
+          (!election->leader ||
+           (all_are_there && !attendance->unsettled.contains(election->leader->session)));
+      if (lives) {
+        views[name] = {*std::move(election), true, {}};
+      } else {
+        names.insert(name);
+      }
+    }
+    if (names.empty()) return views;
+  }
+}
+
+Result<Attendance> Reads::ReadAttendance() {
+  const auto point = lineage_.point();
+  if (!point) {
+    return Fail(Reason::kStoreUnavailable, "the database lost commits, and is being repaired");
+  }
+  // Until a new home has begun in a history that was repaired, the old one's row proves nothing.
+  const bool proves = home_.BelongsTo(lineage_.repairs());
+  const HomeWitness own = home_.witness().value_or(HomeWitness());
+  auto attendance = store_.ReadAttendance(own.home);
+  if (!attendance) return attendance;
+  const bool kept = attendance->own && attendance->own->beat >= own.acknowledged;
+  if ((proves && !kept) || !Lineage::Fits(*point, attendance->partitions)) {
+    return Fail(Reason::kStoreUnavailable,
+                "the database's history is not the one that this replica knows");
+  }
+  return attendance;
 }
 
 Result<Views> Reads::ReadRows(const std::set<ElectionName>& names) {
@@ -164,7 +189,7 @@ void Reads::AnswerElection(PendingElection pending,
     return pending.done(
         Fail(Reason::kStoreUnavailable, "the end of an expired term could not be committed yet"));
   }
-  // The lease is over: its end is committed first, and then it is read again.
+  // The end of the term is committed first, and then it is read again.
   ++pending.tries;
   const ElectionName name = pending.name;
   settle_(name, [this, pending = std::move(pending)](Result<Answer> settled) mutable {

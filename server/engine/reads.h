@@ -17,6 +17,7 @@
 #include "metrics/metrics.h"
 #include "server/engine/answers.h"
 #include "server/engine/batcher.h"
+#include "server/engine/home_state.h"
 #include "server/engine/lineage.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/state_cache.h"
@@ -40,14 +41,15 @@ class Reads {
   using Reconcile = std::function<void(const ElectionName&, AnswerTo<Answer>)>;
 
   Reads(OperatorStore& store, Scheduler& scheduler, Metrics& metrics, const Lineage& lineage,
-        StateCache& cache, const Transactions& transactions, Reconcile settle);
+        const HomeState& home, StateCache& cache, const Transactions& transactions,
+        Reconcile settle);
 
   // Whether a new question would be answered too late.
   [[nodiscard]] bool Late() const;
 
   // The election as of the call or later; with `stale_ok`, up to a second old: its leader, term and
   // revision. What changes without an event may be older. Nothing if nobody has ever campaigned in
-  // it. Never shows a leader whose lease has ended.
+  // it. Never shows a leader whose session has ended.
   void ReadElection(const ElectionName& name, bool stale_ok,
                     AnswerTo<std::optional<Election>> done);
   void ReadPlace(const PlaceKey& key, bool with_position, AnswerTo<Place> done);
@@ -99,9 +101,12 @@ class Reads {
   // Each runs a batch, and returns what answers it.
   After RunElections(std::vector<PendingElection> batch);
   After RunPlaces(std::vector<PendingPlace> batch);
-  // What is known, if the database says that it has not changed. Errors: kStoreUnavailable.
-  [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadKnown(
-      const std::set<ElectionName>& names);
+  // From rows, and what is known, if the database says that it has not changed. Errors:
+  // kStoreUnavailable, also if it is not in the history that this replica knows.
+  [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadViews(
+      std::set<ElectionName> names);
+  // Who was there after the last message was answered. Errors: those of ReadViews.
+  [[nodiscard]] Result<Attendance> ReadAttendance();
   [[nodiscard]] Result<std::map<ElectionName, ElectionView>> ReadRows(
       const std::set<ElectionName>& names);
   void AnswerElection(PendingElection pending, const std::map<ElectionName, ElectionView>& views,
@@ -115,6 +120,7 @@ class Reads {
   Scheduler& scheduler_;
   Metrics& metrics_;
   const Lineage& lineage_;
+  const HomeState& home_;
   StateCache& cache_;
   const Transactions& transactions_;
   const Reconcile settle_;

@@ -20,7 +20,6 @@ std::optional<TransactionState> StateCache::Find(const LockSet& locks, DbTime no
   const auto add = [&](const SessionId& id) TENURE_REQUIRES(mutex_) {
     const auto session = sessions_.find(id);
     if (session == sessions_.end()) return false;
-    if (!session->second.AliveAt(now)) return false;
     state.sessions.insert(*session);
     return true;
   };
@@ -46,12 +45,13 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
   const MutexLock lock(mutex_);
   if (begun.forgotten != now_.forgotten) return;
   for (const auto& [id, session] : transaction.sessions) {
-    if (session.ended != Cause::kNone) {
+    if (!session.Alive()) {
       sessions_.erase(id);
       continue;
     }
+    // Those that end in transactions of others stay here until they are looked up.
+    if (sessions_.size() >= kSessionsMax) sessions_.clear();
     sessions_.insert_or_assign(id, session);
-    if (sessions_.size() > sessions_until_next_look_) ForgetSessionsOverAt(transaction.now);
   }
   for (const auto& [name, state] : transaction.elections) {
     if (!state.exists) {
@@ -67,13 +67,6 @@ void StateCache::Remember(const Committed& committed, const Moment& begun) {
     if (known.since < now_.told[static_cast<size_t>(partition)]) known.since.reset();
     Put(name, std::move(known));
   }
-}
-
-// At least a quarter of them were added since it looked last: it costs little for each.
-void StateCache::ForgetSessionsOverAt(DbTime now) {
-  std::erase_if(sessions_, [&](const auto& it) { return !it.second.AliveAt(now); });
-  if (sessions_.size() > kSessionsMax / 4 * 3) sessions_.clear();
-  sessions_until_next_look_ = std::clamp(2 * sessions_.size(), kSessionsMin, kSessionsMax);
 }
 
 void StateCache::Remember(const std::map<ElectionName, ElectionView>& views, const Moment& begun) {

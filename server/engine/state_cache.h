@@ -23,7 +23,6 @@ class StateCache {
  public:
   static constexpr size_t kElectionsMax = 10'000;
   static constexpr size_t kSessionsMax = 200'000;
-  static constexpr size_t kSessionsMin = 1'000;  // among fewer it is not worth looking for old ones
 
   // Taken before the database is asked for what is then remembered: what was forgotten meanwhile
   // stays so, and events published meanwhile may not be in it.
@@ -61,7 +60,7 @@ class StateCache {
   // event are among them, so that elections of this partition may have been purged.
   void Told(int partition, uint64_t offset, const std::vector<Event>& events = {},
             bool silent = false);
-  // It is another history, or another clock.
+  // It is another history.
   void ForgetAll();
 
  private:
@@ -72,14 +71,10 @@ class StateCache {
   };
 
   void Put(const ElectionName& name, Known known) TENURE_REQUIRES(mutex_);
-  // Renewals and ends of sessions by other replicas are not published: once a lease is over as it
-  // is known here, the entry is useless.
-  void ForgetSessionsOverAt(DbTime now) TENURE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::unordered_map<ElectionName, Known> elections_ TENURE_GUARDED_BY(mutex_);
   std::unordered_map<SessionId, Session> sessions_ TENURE_GUARDED_BY(mutex_);
-  size_t sessions_until_next_look_ TENURE_GUARDED_BY(mutex_) = kSessionsMin;
   Moment now_ TENURE_GUARDED_BY(mutex_);
 };
 

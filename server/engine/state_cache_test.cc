@@ -21,9 +21,7 @@ SessionId Numbered(uint8_t number) {
   return id;
 }
 
-Session Alive(uint8_t number, DbTime until = kNow + 10s) {
-  return {Numbered(number), "c" + std::to_string(number), 10s, until};
-}
+Session Alive(uint8_t number) { return {Numbered(number), "c" + std::to_string(number), 10s}; }
 
 // As it was committed: "e" is led by session 1, or by nobody.
 Committed AsCommitted(Revision revision = {7}, bool led = true) {
@@ -79,17 +77,16 @@ TEST_F(StateCacheTest, FindsTheElectionItsLeaderAndTheCaller) {
   EXPECT_EQ(found->sessions, AsCommitted().transaction.sessions);
 }
 
-// Other replicas have ended them, or renewed them last.
-TEST_F(StateCacheTest, SessionsThatAreOverMakeRoomForOthers) {
+TEST_F(StateCacheTest, WhenThereAreTooManySessionsItStartsOver) {
   cache_.Remember(AsCommitted(), cache_.Now());
   for (uint32_t i = 0; i < StateCache::kSessionsMax; ++i) {
-    Session over = Alive(1, kNow + -1s);
-    std::memcpy(over.id.bytes.data(), &i, sizeof i);
-    Committed committed = WithSession(over);
-    committed.transaction.now = kNow;
-    cache_.Remember(committed, cache_.Now());
+    Session session = Alive(1);
+    std::memcpy(session.id.bytes.data(), &i, sizeof i);
+    cache_.Remember(WithSession(session), cache_.Now());
   }
+  EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 
+  cache_.Remember(AsCommitted(), cache_.Now());
   EXPECT_TRUE(Finds(LocksOf(Numbered(2))));
 }
 
@@ -129,10 +126,13 @@ TEST_F(StateCacheTest, TheLeadersSessionMustBeKnown) {
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
-TEST_F(StateCacheTest, NobodyMayBeOver) {
+TEST_F(StateCacheTest, ASessionThatHasEndedIsNotKnown) {
   cache_.Remember(AsCommitted(), cache_.Now());
+  Session ended = Alive(2);
+  ended.ended = Cause::kExpired;
+  cache_.Remember(WithSession(ended), cache_.Now());
 
-  EXPECT_FALSE(cache_.Find(LocksOf(Numbered(2)), kNow + 10s));
+  EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
 TEST_F(StateCacheTest, WhatDependsOnMoreThanRowsIsNotFound) {
@@ -175,8 +175,8 @@ TEST_F(StateCacheTest, ASessionThatEndedIsForgotten) {
   EXPECT_FALSE(Finds(LocksOf(Numbered(2))));
 }
 
-TEST_F(StateCacheTest, ARenewedSessionIsKnown) {
-  const Committed renewed = WithSession(Alive(3, kNow + 60s));
+TEST_F(StateCacheTest, ASessionThatWasCommittedAloneIsKnown) {
+  const Committed renewed = WithSession(Alive(3));
   cache_.Remember(renewed, cache_.Now());
   LockSet locks;
   locks.sessions = {Numbered(3)};
@@ -249,7 +249,7 @@ class StateCacheReadTest : public StateCacheTest {
     cache_.Told(kPartition, 5, {EventWith({7})});
   }
   static std::map<ElectionName, ElectionView> View(Revision revision = {7}) {
-    return {{{"e"}, {AsCommitted(revision).transaction.elections.at({"e"}).election, 10s}}};
+    return {{{"e"}, {AsCommitted(revision).transaction.elections.at({"e"}).election, true, 10s}}};
   }
 
   const int kPartition = PartitionOf({"e"});

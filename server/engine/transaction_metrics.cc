@@ -26,7 +26,6 @@ void TallyGrant(Metrics& metrics, const Succession& succession, DbTime now) {
                         vacancy->cause == Cause::kSessionClosed ||
                         vacancy->cause == Cause::kAppointedAway;
   if (succession.appointed && made_way) metrics.handovers.Increment();
-  if (succession.returned) metrics.seats_returned.Increment();
 }
 
 void TallyEndOfTerm(Metrics& metrics, const Event& event) {

@@ -17,7 +17,6 @@
 #include "server/engine/bump_terms.h"
 #include "server/engine/engine.h"
 #include "server/engine/lineage.h"
-#include "server/engine/membership.h"
 #include "server/engine/scheduler.h"
 #include "server/engine/service_id.h"
 #include "server/log/log.h"
@@ -209,10 +208,9 @@ void ReturnFreeMemory(engine::Scheduler& scheduler) {
 // Until a signal comes: brings the engine up, tells the health service how the store is, and has
 // the files read again that may change. The exit code, if it has to end by itself.
 std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
-                         engine::Engine& engine, engine::Membership& membership,
-                         const std::function<void()>& refresh_files, const ServerConfig& config,
-                         grpc::HealthCheckServiceInterface& health, ServiceManager& service_manager,
-                         Signals& signals) {
+                         engine::Engine& engine, const std::function<void()>& refresh_files,
+                         const ServerConfig& config, grpc::HealthCheckServiceInterface& health,
+                         ServiceManager& service_manager, Signals& signals) {
   StoreComplaints complaints(engine);
   while (true) {
     const auto prepared = PrepareSchema(store, config, service_manager);
@@ -226,7 +224,6 @@ std::optional<int> Serve(Store& store, const engine::ThreadScheduler& scheduler,
     refresh_files();
   }
   complaints.Back();
-  membership.Start();
   service_manager.Ready();
   bool answers = false;
   bool was_ready = false;
@@ -294,6 +291,9 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   options.service_id = config.service_id;
   rpc::ReplicaService replicas(metrics, NewReplicaId(), SharedSettingsOf(config));
   options.on_commit = [&](PartitionOffset at) { replicas.Committed(at); };
+  options.self = {replicas.id(), config.advertise};
+  std::function<void(const std::vector<Peer>&)> follow;
+  options.on_peers = [&](const std::vector<Peer>& others) { follow(others); };
   engine::Engine engine(**store, scheduler, metrics, options);
   const auto service_id = [&] { return engine.service_id(); };
   (*access)->Serve(service_id);
@@ -301,11 +301,7 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
   rpc::Peers peers(scheduler, metrics, (*tls)->ForPeers(), service_id,
                    {config.advertise, SharedSettingsOf(config)},
                    [&](const PartitionOffsets& offsets) { engine.Nudged(offsets); });
-  engine::Membership membership(**store, scheduler, {replicas.id(), config.advertise},
-                                [&](const Result<std::vector<Peer>>& found) {
-                                  if (found) peers.Follow(*found);
-                                });
-  replicas.WhenFollowed([&] { membership.LookSoon(); });
+  follow = [&](const std::vector<Peer>& others) { peers.Follow(others); };
   rpc::ElectionService elections(engine, **access, {});
   rpc::AdminService administration(engine, **access, config.store_url);
   const auto server = GrpcServer::Start({config.listen, (*tls)->ForServer(), config.connections},
@@ -329,8 +325,8 @@ int Run(const ServerConfig& config, ServiceManager& service_manager, Signals& si
 
   WarnOfExposure(config);
   ReturnFreeMemory(scheduler);
-  const auto exit_code = Serve(**store, scheduler, engine, membership, refresh_files, config,
-                               health, service_manager, signals);
+  const auto exit_code =
+      Serve(**store, scheduler, engine, refresh_files, config, health, service_manager, signals);
 
   LogInfo("draining");
   service_manager.Stopping();

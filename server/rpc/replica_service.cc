@@ -87,12 +87,14 @@ grpc::ServerWriteReactor<replicas::FollowResponse>* ReplicaService::Follow(
       return new Refusal({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many replicas follow"});
     }
     followers_.insert(follower);
-    metrics_.followers.Set(static_cast<double>(followers_.size()));
     committed = committed_;
   }
   follower->Tell(committed);
+  {
+    const MutexLock lock(mutex_);
+    metrics_.followers.Set(static_cast<double>(followers_.size()));
+  }
   Compare(*request);
-  followed_();
   return follower.get();
 }
 

@@ -30,8 +30,6 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   void Serve(std::function<std::string()> service_id) { service_id_ = std::move(service_id); }
 
   [[nodiscard]] const std::string& id() const { return id_; }
-  // Calls this when another replica begins to follow. Before the server starts.
-  void WhenFollowed(std::function<void()> followed) { followed_ = std::move(followed); }
 
   grpc::ServerWriteReactor<replicas::FollowResponse>* Follow(
       grpc::CallbackServerContext* context, const replicas::FollowRequest* request) override;
@@ -51,7 +49,6 @@ class ReplicaService final : public replicas::ReplicaService::CallbackService {
   Metrics& metrics_;
   const std::string id_;
   OtherSettings others_;
-  std::function<void()> followed_ = [] {};
   std::function<std::string()> service_id_ = [] { return std::string(); };
 
   Mutex mutex_;

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <future>
-#include <mutex>
+#include <thread>
 
 namespace tenure::rpc {
 namespace {
@@ -16,7 +15,6 @@ using ::testing::ElementsAre;
 class ReplicaServiceTest : public ::testing::Test {
  protected:
   ReplicaServiceTest() {
-    service_.WhenFollowed([this] { std::call_once(once_, [this] { followed_.set_value(); }); });
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -29,7 +27,7 @@ class ReplicaServiceTest : public ::testing::Test {
     stub_ = replicas::ReplicaService::NewStub(grpc::CreateCustomChannel(
         "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), arguments));
     first_ = Follow();
-    followed_.get_future().wait();
+    while (metrics_.followers.Value() == 0) std::this_thread::yield();
   }
 
   // One follower's stream.
@@ -68,8 +66,6 @@ class ReplicaServiceTest : public ::testing::Test {
 
   Metrics metrics_;
   ReplicaService service_{metrics_, "the id", {}};
-  std::once_flag once_;
-  std::promise<void> followed_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<replicas::ReplicaService::Stub> stub_;
   std::unique_ptr<Stream> first_;

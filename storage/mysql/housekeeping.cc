@@ -20,7 +20,6 @@ constexpr Duration kWriterAgeMax = std::chrono::hours(24);
 std::vector<std::string> Forgetting(Duration age, size_t limit) {
   std::vector<std::string> statements = query::ForgetHomes(kDeadHomesKeptFor, limit);
   statements.push_back(query::ForgetWriters(kWriterAgeMax, limit));
-  statements.push_back(query::ForgetReplicas(kReplicaAgeMax, limit));
   statements.push_back(query::ForgetSessions(age, limit));
   statements.emplace_back(query::kRowCount);
   return statements;
@@ -34,7 +33,6 @@ DueWork ToDueWork(const Rows& rows) {
     switch (static_cast<query::Due>(row.Unsigned(0))) {
       case query::Due::kNow: due.now = Time(row, 2); break;
       case query::Due::kNext: due.next = OptionalTime(row, 2); break;
-      case query::Due::kExpired: due.expired.push_back(Id(row, 1)); break;
       case query::Due::kUnsettled: due.unsettled.push_back(Id(row, 1)); break;
       case query::Due::kPartition: AddPartition(row, due.partitions, 3); break;
       case query::Due::kElection: due.elections.push_back({Text(row, 1)}); break;
@@ -67,14 +65,6 @@ Result<size_t> MySqlStore::ForgetSessions(Duration age, size_t limit) {
   return runner_.Run([&](Pool::Loan& loan) {
     const std::vector<Rows> results = loan.connection().Run(Forgetting(age, limit));
     return results.back().at(0).Unsigned(0);
-  });
-}
-
-Result<std::vector<Peer>> MySqlStore::Announce(const Peer& self, Duration age, size_t limit) {
-  return runner_.Run([&](Pool::Loan& loan) {
-    const std::vector<Rows> results =
-        loan.connection().Run({query::Announce(self), query::OtherReplicas(self, age, limit)});
-    return ConvertAll(results[1], ToPeer);
   });
 }
 

@@ -17,8 +17,7 @@ using query::Patience;
 
 class Loader {
  public:
-  Loader(Pool::Loan& loan, const LockSet& locks, const CommitRules& rules)
-      : loan_(loan), locks_(locks), rules_(rules) {}
+  Loader(Pool::Loan& loan, const LockSet& locks) : loan_(loan), locks_(locks) {}
 
   Loaded Run() {
     LockWhatIsKnown();
@@ -41,13 +40,11 @@ class Loader {
       names.push_back(name);
       sessions.insert(part.sessions.begin(), part.sessions.end());
     }
-    std::vector<std::string> statements = {query::kBegin};
-    if (!rules_.repeatable) {
-      // The writer's row is locked from the first message on: a look-up of what became of this
-      // transaction waits until it has ended, however long that takes.
-      Pool::Slot& slot = loan_.slot();
-      statements.push_back(query::SaveWriter(slot.writer, ++slot.transaction));
-    }
+    // The writer's row is locked from the first message on: a look-up of what became of this
+    // transaction waits until it has ended, however long that takes.
+    Pool::Slot& slot = loan_.slot();
+    std::vector<std::string> statements = {query::kBegin,
+                                           query::SaveWriter(slot.writer, ++slot.transaction)};
     if (locks_.patient) {
       loan_.connection().Run(statements);
       AddLocked(QueueFor(names));
@@ -168,9 +165,6 @@ class Loader {
       for (const SessionId& session : part.sessions) places.push_back({name, session});
       for (const std::string& candidate : part.candidates) named.emplace_back(name, candidate);
       if (election.appointment) named.emplace_back(name, election.appointment->candidate);
-      if (const Incumbent* incumbent = IncumbentOf(election)) {
-        named.emplace_back(name, incumbent->candidate);
-      }
     }
 
     // Cool-downs first: candidates that the heads leave out are then known to be kept out.
@@ -279,7 +273,6 @@ class Loader {
 
   Pool::Loan& loan_;
   const LockSet& locks_;
-  const CommitRules& rules_;
   Loaded loaded_;
   TransactionState& transaction_ = loaded_.transaction;
   std::set<SessionId> asked_for_;  // sessions that were locked, skipped or missing
@@ -288,8 +281,6 @@ class Loader {
 
 }  // namespace
 
-Loaded Load(Pool::Loan& loan, const LockSet& locks, const CommitRules& rules) {
-  return Loader(loan, locks, rules).Run();
-}
+Loaded Load(Pool::Loan& loan, const LockSet& locks) { return Loader(loan, locks).Run(); }
 
 }  // namespace tenure::mysql

@@ -18,7 +18,7 @@ struct Loaded {
 };
 
 // Begins the transaction, and leaves it open. Throws MySqlError.
-[[nodiscard]] Loaded Load(Pool::Loan& loan, const LockSet& locks, const CommitRules& rules);
+[[nodiscard]] Loaded Load(Pool::Loan& loan, const LockSet& locks);
 
 // Deleted, but by nobody: its row was made for a campaign.
 [[nodiscard]] inline bool IsPlaceholder(const Election& election) {

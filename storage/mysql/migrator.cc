@@ -32,6 +32,8 @@ void Create(Connection& connection, std::string statement) {
       case 1050:  // the view
       case 1060:  // the columns
       case 1304:  // the procedure
+      case 1054:  // the column was renamed
+      case 1091:  // or dropped
         return;
       case 1044:
       case 1142:
@@ -39,7 +41,8 @@ void Create(Connection& connection, std::string statement) {
         throw MySqlError(
             error.kind, error.code,
             std::string("cannot update the schema: ") + error.what() +
-                ". This needs the privileges CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, "
+                ". This needs the privileges CREATE, ALTER, DROP, INDEX, CREATE VIEW, CREATE "
+                "ROUTINE, "
                 "ALTER ROUTINE and EXECUTE; a user who has them can run: tenured migrate");
       default: throw;
     }
@@ -91,6 +94,16 @@ void WaitForMigrationLock(Connection& connection, const std::string& holder) {
   }
 }
 
+void RefuseBesideReplicasOf01(Connection& connection) {
+  try {
+    const Rows replicas = connection.Run({query::kReplicaOf01})[0];
+    if (replicas.empty()) return;
+    throw MySqlError(MySqlError::Kind::kOther, 0, ReplicaOf01Serves(replicas[0].Bytes(0)));
+  } catch (const MySqlError& error) {
+    if (error.code != query::kNoSuchTable) throw;  // or a migration was begun
+  }
+}
+
 }  // namespace
 
 bool HasSchema(Connection& connection) {
@@ -110,6 +123,7 @@ void MigrateSchema(Connection& connection, const std::string& holder) {
   WaitForMigrationLock(connection, holder);
   const MigrationTurn turn{connection, holder};
   const int version = SchemaVersion(connection);
+  if (version >= kReplicasSince && version < kHomesAloneSince) RefuseBesideReplicasOf01(connection);
   for (const Migration& migration : MySqlMigrations()) {
     if (migration.version <= version) continue;
     for (const char* statement : migration.statements) {

@@ -25,14 +25,14 @@ Result<Committed> MySqlStore::Transact(const LockSet& locks, const CommitRules& 
     if (const TransactionState* from = std::exchange(remembered, nullptr)) {
       TransactionState decided = *from;
       decide(decided);
-      if (MayCommitFromMemory(*from, decided, rules.repeatable)) {
+      if (MayCommitFromMemory(*from, decided)) {
         if (auto offsets = SaveIfUnchanged(loan, rules, *from, decided)) {
           return Committed{std::move(decided), *std::move(offsets), Committed::Memory::kHeld};
         }
         memory = Committed::Memory::kRefused;
       }
     }
-    const Loaded loaded = Load(loan, locks, rules);
+    const Loaded loaded = Load(loan, locks);
     TransactionState decided = loaded.transaction;
     decide(decided);
     auto offsets = Save(loan, rules, loaded, decided);
@@ -82,7 +82,7 @@ Result<void> MySqlStore::Migrate() {
 
 namespace {
 
-// Leases are judged by the server's clock, whatever it shows. People compare it with other clocks.
+// Events are dated by the server's clock. People compare it with other clocks.
 constexpr auto kClockOffsetMax = std::chrono::seconds(5);
 std::optional<std::string> WarningOfClock(Connection& connection) {
   const auto sent = std::chrono::system_clock::now().time_since_epoch();

@@ -56,7 +56,7 @@ Result<std::optional<SessionId>> MySqlStore::FindSession(std::string_view handle
 }
 
 Result<Statistics> MySqlStore::ReadStatistics() {
-  return Read(query::CountAll(), [](const Rows& rows) {
+  return Read(query::kCountAll, [](const Rows& rows) {
     const auto count = [&](size_t column) { return rows.at(0).Unsigned(column); };
     return Statistics{.elections = count(0) + count(1),
                       .led = count(0),

@@ -16,7 +16,8 @@ std::optional<std::string> Refusal(Connection& connection, const std::string& st
     connection.Run({statement});
   } catch (const MySqlError& error) {
     if (error.kind != MySqlError::Kind::kOther) throw;
-    if (error.code != query::kNoSuchTable) return error.what();
+    const bool missing = error.code == query::kNoSuchTable || error.code == query::kUnknownTable;
+    if (!missing) return error.what();
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ Partitions ToPartitions(const Rows& rows) {
 
 // Those of a server that may be written to.
 std::vector<ElectionView> ToViews(Connection& connection, const Rows& rows) {
-  for (const Row& row : rows) Connection::CheckWritable(row[kElectionColumns + 1]);
+  for (const Row& row : rows) Connection::CheckWritable(row[kViewColumns]);
   if (rows.empty()) connection.CheckWritable();
   return ConvertAll(rows, ToView);
 }
@@ -78,17 +78,15 @@ Result<std::vector<Event>> MySqlStore::ReadEvents(const ElectionName& election, 
 
 Result<Partitions> MySqlStore::ReadPartitions() { return Read(query::kPartitions, ToPartitions); }
 
-Result<Attendance> MySqlStore::ReadAttendance(const std::vector<SessionId>& sessions) {
+Result<Attendance> MySqlStore::ReadAttendance(HomeId home) {
   return runner_.Run([&](Pool::Loan& loan) {
-    std::vector<std::string> statements;
-    if (!sessions.empty()) statements.push_back(query::AliveSessions(sessions));
-    statements.emplace_back(query::kPartitions);
-    const std::vector<Rows> results = loan.connection().Run(statements);
+    const std::vector<Rows> results =
+        loan.connection().Run({query::UnsettledSessions(Attendance::kUnsettledMax),
+                               query::kPartitions, query::FindHome(home)});
     Attendance attendance;
-    if (!sessions.empty()) {
-      for (const Row& row : results.front()) attendance.alive.insert(ToId(row));
-    }
-    attendance.partitions = ToPartitions(results.back());
+    for (const Row& row : results[0]) attendance.unsettled.insert(ToId(row));
+    attendance.partitions = ToPartitions(results[1]);
+    attendance.own = First(ConvertAll(results[2], ToHomeRow));
     return attendance;
   });
 }

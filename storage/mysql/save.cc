@@ -48,11 +48,7 @@ class Saver {
   // Begins, and checks what is remembered. Nothing if it does not hold.
   std::optional<std::vector<PartitionOffset>> RunIfUnchanged() {
     from_memory_ = true;
-    const Server& server = loan_.connection().server();
-    if (const auto end = RenewedUntil(); end && server.mariadb && !server.many_writers) {
-      return Renew(*end) ? std::optional(std::vector<PartitionOffset>()) : std::nullopt;
-    }
-    const auto small = rules_.witness ? std::nullopt : AsSmall();
+    const auto small = AsSmall();
     if (small && loan_.connection().MayCall()) {
       if (const auto offset = Call(*small)) {
         if (*offset == 0) return std::nullopt;
@@ -78,7 +74,9 @@ class Saver {
     std::vector<std::string> statements;
     if (!changes_.elections.empty()) statements.push_back(save_elections(changes_.elections));
     if (!changes_.opened.empty()) statements.push_back(query::OpenSessions(changes_.opened));
-    AddSessions(changes_.sessions, statements);
+    if (!changes_.sessions.empty()) {
+      statements.push_back(query::SaveSessions(changes_.sessions));
+    }
     if (!changes_.emptied.empty()) {
       std::ranges::move(query::EmptyElections(changes_.emptied), std::back_inserter(statements));
     }
@@ -107,13 +105,14 @@ class Saver {
                      changes_.opened.size() <= 1;
     const bool queued = !changes_.candidacies.empty() || !changes_.departed.empty() ||
                         !changes_.emptied.empty() || !changes_.cool_downs.empty();
+    const bool numbered = rules_.witness && rules_.witness->number;
+    if (numbered || !changes_.sessions.empty()) return std::nullopt;
     if (!one || queued || changes_.elections.front()->waiting != 0) return std::nullopt;
     query::SmallCommit small{.now = base_.now,
                              .remembered = &base_.elections.begin()->second.election,
                              .decided = changes_.elections.front(),
                              .event = &decided_.events.front()};
     if (!base_.sessions.empty()) small.session = &base_.sessions.begin()->second;
-    if (!changes_.sessions.empty()) small.lease_end = changes_.sessions.front()->expires_at;
     if (!changes_.opened.empty()) small.opened = changes_.opened.front();
     return small;
   }
@@ -124,59 +123,12 @@ class Saver {
     const auto offsets = Settle(
         EventsByPartition(decided_),
         [&] {
-          const auto answer = loan_.connection().Call(query::Commit(small, rules_.point));
+          const auto answer =
+              loan_.connection().Call(query::Commit(small, rules_.point, rules_.witness));
           return answer ? OffsetsIn(*answer, 1) : std::vector<uint64_t>();
         },
         [this] { return EventIsThere(); });
     return offsets.empty() ? std::nullopt : std::optional(offsets.front());
-  }
-
-  // Whether it has the same lease as before, and a later end of it.
-  [[nodiscard]] bool IsRenewed(const Session& session) const {
-    Session before = base_.sessions.at(session.id);
-    const bool later = before.expires_at < session.expires_at;
-    before.expires_at = session.expires_at;
-    return later && before == session;
-  }
-
-  // If nothing but renewals is decided, and all of these until the same moment.
-  [[nodiscard]] std::optional<DbTime> RenewedUntil() const {
-    const bool all = rules_.repeatable && base_.elections.empty() && decided_.events.empty() &&
-                     changes_.opened.empty() && !changes_.sessions.empty() &&
-                     changes_.sessions.size() == base_.sessions.size();
-    if (!all) return std::nullopt;
-    const DbTime end = changes_.sessions.front()->expires_at;
-    const bool alike = std::ranges::all_of(changes_.sessions, [&](const Session* session) {
-      return session->expires_at == end && IsRenewed(*session);
-    });
-    return alike ? std::optional(end) : std::nullopt;
-  }
-
-  // Whether all were as remembered. If only some were, these are renewed, which harms nobody: they
-  // are asked for again.
-  bool Renew(DbTime end) {
-    try {
-      return loan_.connection().Change(query::RenewRemembered(base_, end)) == base_.sessions.size();
-    } catch (const MySqlError& error) {
-      if (error.code != query::kLockWaitTimeout) throw;
-      return false;  // some are locked: what locks the rest passes by them
-    }
-  }
-
-  // Most are only renewed, and most of these until the same moment.
-  void AddSessions(const std::vector<const Session*>& sessions,
-                   std::vector<std::string>& statements) const {
-    std::vector<const Session*> others;
-    std::map<DbTime, std::vector<SessionId>> renewed;
-    for (const Session* session : sessions) {
-      if (IsRenewed(*session)) {
-        renewed[session->expires_at].push_back(session->id);
-      } else {
-        others.push_back(session);
-      }
-    }
-    for (const auto& [end, ids] : renewed) statements.push_back(query::ExtendLeases(ids, end));
-    if (!others.empty()) statements.push_back(query::SaveSessions(others));
   }
 
   std::vector<PartitionOffset> Commit(std::vector<std::string> statements,
@@ -241,7 +193,7 @@ class Saver {
       }
       const bool in_doubt =
           error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
-      if (!in_doubt || rules_.repeatable) throw;
+      if (!in_doubt) throw;
       return LookUpCommit(partitions, was_committed);
     }
   }

@@ -12,7 +12,7 @@
 namespace tenure::mysql {
 
 // Ends the transaction that `loaded` began. If the reply to the commit is lost, what became of it
-// is looked up on a new connection, unless the transaction is repeatable. Answers with its offset
+// is looked up on a new connection. Answers with its offset
 // in each partition in which it wrote events. Throws MySqlError.
 [[nodiscard]] std::vector<PartitionOffset> Save(Pool::Loan& loan, const CommitRules& rules,
                                                 const Loaded& loaded,

@@ -79,18 +79,29 @@ std::string ArePlaces(const std::vector<PlaceKey>& places) {
   return all;
 }
 
-// With what is left of the leader's lease.
+// For what shows the homes of sessions s.
+constexpr char kWithHomes[] =
+    " LEFT JOIN (SELECT id AS home_id, dead, died_at_us FROM homes) h ON h.home_id = s.home";
+
+// Of sessions that have not ended, with their homes: a home that lives keeps the lease; once it is
+// dead, the lease runs out.
+std::string LeaseLeft() {
+  return fmt::format(
+      "CASE h.dead WHEN 0 THEN s.lease_ttl_us"
+      " WHEN 1 THEN GREATEST(0, s.lease_ttl_us + h.died_at_us - {}) ELSE 0 END",
+      kNow);
+}
+
 std::string ElectionViews(std::string_view where) {
   return fmt::format(
-      "SELECT {}, COALESCE(s.expires_at_us - {}, 0), @@global.read_only FROM elections e LEFT JOIN "
-      "sessions s"
-      " ON s.id = e.leader_session AND s.state = 0 WHERE {}",
-      kElectionColumns, kNow, where);
+      "SELECT {}, s.id IS NOT NULL, {}, @@global.read_only FROM elections e LEFT JOIN sessions s"
+      " ON s.id = e.leader_session AND s.state = 0{} WHERE {}",
+      kElectionColumns, LeaseLeft(), kWithHomes, where);
 }
 
 // What the law reads of a session that is alive, and of a plain election, except for what only
-// changes with the revision. The procedure tenure_commit_1 (storage/schema) compares the same: a
-// change here needs a tenure_commit_2. As one text, for a list of texts is searched by halves, and
+// changes with the revision. The procedure tenure_commit_2 (storage/schema) compares the same: a
+// change here needs a tenure_commit_3. As one text, for a list of texts is searched by halves, and
 // one of rows from its beginning. What may hold any byte comes first and has one length, or comes
 // last.
 constexpr char kComparedOfSession[] = "s.id, s.lease_ttl_us, s.lease_ttl_since_us";
@@ -100,7 +111,7 @@ constexpr char kComparedOfElection[] =
 constexpr char kIsPlain[] =
     "e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0"
     " AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0"
-    " AND e.wake_at_us IS NULL AND e.incumbent IS NULL AND e.appointed_candidate IS NULL";
+    " AND e.wake_at_us IS NULL AND e.appointed_candidate IS NULL";
 
 std::string ComparedOf(const Session& it) {
   return fmt::format("{}/{}/{}", Bytes(it.id), Literal(it.lease_ttl), Literal(it.lease_ttl_since));
@@ -111,10 +122,6 @@ std::string ComparedOf(const Election& it) {
                      it.next_ticket.value, it.leader ? it.leader->call_id.value : 0,
                      Literal(it.settings.lease_ttl_default), Literal(it.settings.lease_ttl_max),
                      it.settings.queue_max, it.history_from.value, it.name.bytes);
-}
-
-std::string SessionIsAlive() {
-  return fmt::format("s.state = 0 AND s.expires_at_us > {}", kExactNow);
 }
 
 std::string ClockIsNear(DbTime now) {
@@ -128,8 +135,8 @@ std::string AreAsRemembered(const Items& sessions, SessionOf session) {
   const auto ids = Join(sessions, ", ", [&](const auto& it) { return Literal(session(it)->id); });
   const auto rows =
       Join(sessions, ", ", [&](const auto& it) { return Literal(ComparedOf(*session(it))); });
-  return fmt::format("s.id IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND {}", ids, kComparedOfSession,
-                     rows, SessionIsAlive());
+  return fmt::format("s.id IN ({}) AND CONCAT_WS('/', {}) IN ({}) AND s.state = 0", ids,
+                     kComparedOfSession, rows);
 }
 
 // Fails with kStale unless the witness is true, and keeps it so until the transaction has ended.
@@ -185,14 +192,6 @@ std::string EndValues(const std::optional<Vacancy>& vacancy) {
   return fmt::format("{}, {}", static_cast<int>(vacancy->cause), Literal(vacancy->since));
 }
 
-std::string VacancyValues(const std::optional<Vacancy>& vacancy) {
-  const Incumbent* incumbent = vacancy && vacancy->incumbent ? &*vacancy->incumbent : nullptr;
-  return fmt::format(
-      "{}, {}", EndValues(vacancy),
-      incumbent ? fmt::format("{}, {}", Literal(incumbent->candidate), Literal(incumbent->until))
-                : "NULL, NULL");
-}
-
 }  // namespace
 
 std::string LockElections(const std::vector<ElectionName>& names, Patience patience) {
@@ -228,8 +227,8 @@ std::string LoadHeads(const std::vector<Head>& heads) {
         "(SELECT {} FROM candidacies c FORCE INDEX (queue) STRAIGHT_JOIN sessions s FORCE INDEX "
         "(PRIMARY)"
         " ON s.id = c.session WHERE c.election = {} AND c.precedence < 0"
-        " AND s.state = 0 AND s.expires_at_us > {}{} ORDER BY c.precedence, c.ticket LIMIT {})",
-        kCandidacyColumns, Literal(head.election), kNow, head.cooling ? kept_out : "", head.size);
+        " AND s.state = 0{} ORDER BY c.precedence, c.ticket LIMIT {})",
+        kCandidacyColumns, Literal(head.election), head.cooling ? kept_out : "", head.size);
   });
 }
 
@@ -239,8 +238,8 @@ std::string LoadNamed(const std::vector<std::pair<ElectionName, std::string>>& c
     return fmt::format(
         "(SELECT {} FROM candidacies c FORCE INDEX (by_candidate) STRAIGHT_JOIN sessions s"
         " FORCE INDEX (PRIMARY) ON s.id = c.session WHERE c.election = {} AND c.candidate = {}"
-        " AND s.state = 0 AND s.expires_at_us > {} ORDER BY c.precedence, c.ticket LIMIT {})",
-        kCandidacyColumns, Literal(it.first), Literal(it.second), kNow, limit);
+        " AND s.state = 0 ORDER BY c.precedence, c.ticket LIMIT {})",
+        kCandidacyColumns, Literal(it.first), Literal(it.second), limit);
   });
 }
 
@@ -294,8 +293,8 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
     add(pairs.size(),
         fmt::format("elections e STRAIGHT_JOIN sessions s ON s.id = ELT(FIELD(e.name, {}), {})",
                     names, ids),
-        fmt::format("e.name IN ({}) AND CONCAT_WS('/', {}, {}) IN ({}) AND {} AND {}", names,
-                    kComparedOfSession, kComparedOfElection, rows, kIsPlain, SessionIsAlive()));
+        fmt::format("e.name IN ({}) AND CONCAT_WS('/', {}, {}) IN ({}) AND {} AND s.state = 0",
+                    names, kComparedOfSession, kComparedOfElection, rows, kIsPlain));
   }
   if (!elections.empty()) {
     const auto names = Join(elections, ", ", [](const auto* it) { return Literal(it->name); });
@@ -312,25 +311,28 @@ std::vector<std::string> Hold(const TransactionState& remembered, const Transact
   return statements;
 }
 
-std::string Commit(const SmallCommit& commit, const std::optional<HistoryPoint>& point) {
+std::string Commit(const SmallCommit& commit, const std::optional<HistoryPoint>& point,
+                   const std::optional<HomeWitness>& witness) {
   const Election& before = *commit.remembered;
   const Election& after = *commit.decided;
   const Event& event = *commit.event;
   const int partition = PartitionOf(after.name);
 
   std::string compared = ComparedOf(before);
-  std::string session = "NULL, NULL";
+  std::string session = "NULL";
   if (commit.session != nullptr) {
     compared = ComparedOf(*commit.session) + "/" + compared;
-    session = fmt::format("{}, {}", Literal(commit.session->id), Nullable(commit.lease_end));
+    session = Literal(commit.session->id);
   }
   std::string opened = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
   if (const Session* it = commit.opened) {
-    opened = fmt::format("{}, {}, {}, {}, {}, {}, {}, {}", Literal(it->id), Literal(it->candidate),
-                         Literal(it->lease_ttl), Literal(it->expires_at), Literal(it->opened_at),
-                         Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
-                         Literal(it->identity));
+    opened =
+        fmt::format("{}, {}, {}, {}, {}, {}, {}, {}", Literal(it->id), Literal(it->candidate),
+                    Literal(it->lease_ttl), Literal(it->opened_at), Literal(it->lease_ttl_asked),
+                    Literal(it->lease_ttl_since), Literal(it->identity), Literal(it->home));
   }
+  const std::string home =
+      witness ? fmt::format("{}, {}", Literal(witness->home), witness->acknowledged) : "NULL, NULL";
   const std::string partition_point =
       point ? fmt::format("{}, {}", point->epoch, point->seen[static_cast<size_t>(partition)])
             : "NULL, NULL";
@@ -340,12 +342,13 @@ std::string Commit(const SmallCommit& commit, const std::optional<HistoryPoint>&
       Literal(event.leader.lease_ttl), Literal(event.leader.value),
       Literal(event.leader.elected_at), Literal(event.at), Literal(event.successor));
   return fmt::format(
-      "CALL tenure_commit_1({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+      "CALL tenure_commit_2({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
       Literal(after.name), Literal(compared),
       Literal(commit.now) - Literal(kRememberedClockTolerance),
       Literal(commit.now) + Literal(kRememberedClockTolerance), session, opened, after.term.value,
       after.revision.value, after.next_ticket.value, LeaderValues(after.leader),
-      Nullable(after.wake_at), EndValues(after.vacancy), partition, partition_point, event_values);
+      Nullable(after.wake_at), EndValues(after.vacancy), home, partition, partition_point,
+      event_values);
 }
 
 std::string SaveSeats(const std::vector<const Election*>& elections) {
@@ -368,7 +371,7 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
       " leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us,"
       " min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted,"
       " vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us,"
-      " history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us, creator";
+      " history_from, vacant_cause, vacant_since_us, creator";
   const auto row = [](const Election* it) {
     const auto& appointment = it->appointment;
     return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
@@ -378,7 +381,7 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
                        appointment ? Literal(appointment->candidate) : "NULL",
                        appointment ? Nullable(appointment->until) : "NULL",
                        Literal(it->cooling_until), Nullable(it->wake_at), it->history_from.value,
-                       VacancyValues(it->vacancy), Literal(it->creator));
+                       EndValues(it->vacancy), Literal(it->creator));
   };
   return fmt::format("INSERT INTO elections (name, {}) VALUES {} ON DUPLICATE KEY UPDATE {}",
                      kColumns, Join(elections, ", ", row), Overwrite(kColumns));
@@ -386,28 +389,14 @@ std::string SaveElections(const std::vector<const Election*>& elections) {
 
 std::string OpenSessions(const std::vector<const Session*>& sessions) {
   const auto row = [](const Session* it) {
-    return fmt::format(
-        "({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id), Literal(it->candidate),
-        Literal(it->lease_ttl), Literal(it->expires_at), static_cast<int>(it->ended),
-        Literal(it->opened_at), Literal(it->lease_ttl_asked), Literal(it->lease_ttl_since),
-        Literal(it->identity), Literal(it->home), it->moves, it->ended == Cause::kNone ? 0 : 1);
+    return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})", Literal(it->id),
+                       Literal(it->candidate), Literal(it->lease_ttl), static_cast<int>(it->ended),
+                       Literal(it->ended_at), Literal(it->opened_at), Literal(it->lease_ttl_asked),
+                       Literal(it->lease_ttl_since), Literal(it->identity), Literal(it->home),
+                       it->moves, it->ended == Cause::kNone ? 0 : 1);
   };
   return fmt::format("INSERT INTO sessions ({}, state) VALUES {}", kSessionColumns,
                      Join(sessions, ", ", row));
-}
-
-std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end) {
-  return fmt::format(
-      "UPDATE sessions SET expires_at_us = GREATEST(expires_at_us, {}) WHERE id IN ({})",
-      Literal(end), Literals(ids));
-}
-
-std::string RenewRemembered(const TransactionState& remembered, DbTime end) {
-  return fmt::format(
-      "SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE sessions s FORCE INDEX (PRIMARY)"
-      " SET s.expires_at_us = GREATEST(s.expires_at_us, {}) WHERE {} AND {}",
-      Literal(end), AreAsRemembered(remembered.sessions, [](const auto& it) { return &it.second; }),
-      ClockIsNear(remembered.now));
 }
 
 std::string UsageOf(const std::set<std::string>& identities) {
@@ -416,8 +405,8 @@ std::string UsageOf(const std::set<std::string>& identities) {
       "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"
       " + (SELECT COUNT(*) FROM elections e WHERE e.leader_session = s.id))"
       " FROM sessions s FORCE INDEX (by_identity)"
-      " WHERE s.identity IN ({}) AND s.state = 0 AND s.expires_at_us > {} GROUP BY s.identity",
-      Literals(identities), kNow);
+      " WHERE s.identity IN ({}) AND s.state = 0 GROUP BY s.identity",
+      Literals(identities));
 }
 
 std::string CreatedBy(const std::set<std::string>& identities) {
@@ -441,7 +430,7 @@ std::string Pasts(const std::vector<ElectionName>& names) {
 
 std::string SaveSessions(const std::vector<const Session*>& sessions) {
   return OpenSessions(sessions) + " ON DUPLICATE KEY UPDATE " +
-         Overwrite("expires_at_us, state, cause, lease_ttl_us, lease_ttl_since_us, home, moves");
+         Overwrite("ended_at_us, state, cause, lease_ttl_us, lease_ttl_since_us, home, moves");
 }
 
 std::vector<std::string> EmptyElections(const std::vector<const ElectionName*>& names) {
@@ -589,10 +578,8 @@ std::string ViewElections(const std::vector<ElectionName>& names) {
   return ElectionViews(fmt::format("e.name IN ({})", Literals(names)));
 }
 
-std::string AliveSessions(const std::vector<SessionId>& ids) {
-  return fmt::format(
-      "SELECT id FROM sessions WHERE id IN ({}) AND state = 0 AND expires_at_us > {}",
-      Literals(ids), kNow);
+std::string UnsettledSessions(size_t limit) {
+  return fmt::format("SELECT id FROM sessions WHERE state = 1 LIMIT {}", limit);
 }
 
 std::string ListElections(std::string_view prefix, std::string_view after, size_t limit) {
@@ -667,9 +654,10 @@ std::string WriteSessions(const std::set<SessionId>& ids) {
 
 std::string BeginHome(const HomeRow& home) {
   return fmt::format(
-      "INSERT IGNORE INTO homes (id, beat, dead, departures, good_for_us, began_at_us)"
-      " VALUES ({}, {}, 0, {}, {}, {})",
-      Literal(home.id), home.beat, home.departures, Literal(home.good_for), kNow);
+      "INSERT IGNORE INTO homes (id, beat, dead, departures, good_for_us, peer, address,"
+      " began_at_us) VALUES ({}, {}, 0, {}, {}, {}, {}, {})",
+      Literal(home.id), home.beat, home.departures, Literal(home.good_for), Literal(home.peer.id),
+      Literal(home.peer.address), kNow);
 }
 
 std::string Beat(const BeatOrder& order) {
@@ -682,8 +670,8 @@ std::string Beat(const BeatOrder& order) {
 std::string Homes(HomeId own) {
   return fmt::format(
       "SELECT {} FROM homes h WHERE h.dead = 0 OR h.id = {} UNION ALL"
-      " SELECT s.home, 0, {}, 0, 0 FROM"
-      " (SELECT DISTINCT home FROM sessions WHERE state = 0 AND home > 0) s"
+      " SELECT s.home, 0, {}, 0, 0, '', '' FROM"
+      " (SELECT DISTINCT home FROM sessions WHERE state = 0) s"
       " LEFT JOIN homes h ON h.id = s.home WHERE h.id IS NULL OR h.dead = 1",
       kHomeColumns, Literal(own), kGone);
 }
@@ -759,18 +747,14 @@ std::string JoinEpoch(uint64_t number) {
 std::string FindDueWork(size_t limit) {
   return fmt::format(
       "SELECT {2}, '', {0}, 0, 0, 0 UNION ALL SELECT {3}, '', MIN(due.at_us), 0, 0, 0 FROM"
-      " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > {0}"
-      " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > {0}) due"
-      " UNION ALL SELECT {7}, '', NULL, lane, position, epoch FROM lanes"
-      " UNION ALL (SELECT {4}, id, NULL, 0, 0, 0 FROM sessions WHERE state = 0 AND expires_at_us "
-      "<= {0}"
-      " ORDER BY expires_at_us LIMIT {1})"
-      " UNION ALL (SELECT {5}, id, NULL, 0, 0, 0 FROM sessions WHERE state = 1 LIMIT {1})"
-      " UNION ALL (SELECT {6}, name, NULL, 0, 0, 0 FROM elections WHERE wake_at_us <= {0}"
+      " (SELECT MIN(wake_at_us) AS at_us FROM elections WHERE wake_at_us > {0}) due"
+      " UNION ALL SELECT {6}, '', NULL, lane, position, epoch FROM lanes"
+      " UNION ALL (SELECT {4}, id, NULL, 0, 0, 0 FROM sessions WHERE state = 1 LIMIT {1})"
+      " UNION ALL (SELECT {5}, name, NULL, 0, 0, 0 FROM elections WHERE wake_at_us <= {0}"
       " ORDER BY wake_at_us LIMIT {1})",
       kNow, limit, static_cast<int>(Due::kNow), static_cast<int>(Due::kNext),
-      static_cast<int>(Due::kExpired), static_cast<int>(Due::kUnsettled),
-      static_cast<int>(Due::kElection), static_cast<int>(Due::kPartition));
+      static_cast<int>(Due::kUnsettled), static_cast<int>(Due::kElection),
+      static_cast<int>(Due::kPartition));
 }
 
 std::string UnendedSessions(const SessionId& after, size_t limit) {
@@ -780,11 +764,11 @@ std::string UnendedSessions(const SessionId& after, size_t limit) {
 
 std::string Queue(const ElectionName& election, size_t skip, size_t limit) {
   return fmt::format(
-      "SELECT {}, s.lease_ttl_us, CASE s.state WHEN 0 THEN s.expires_at_us - {} ELSE 0 END,"
-      " d.until_us FROM candidacies c FORCE INDEX (queue) JOIN sessions s ON s.id = c.session"
-      " LEFT JOIN cool_downs d ON d.election = c.election AND d.candidate = c.candidate"
+      "SELECT {}, s.lease_ttl_us, CASE s.state WHEN 0 THEN {} ELSE 0 END, d.until_us"
+      " FROM candidacies c FORCE INDEX (queue) JOIN sessions s ON s.id = c.session"
+      "{} LEFT JOIN cool_downs d ON d.election = c.election AND d.candidate = c.candidate"
       " AND d.until_us > {} WHERE c.election = {} ORDER BY c.precedence, c.ticket LIMIT {}, {}",
-      kCandidacyColumns, kNow, kNow, Literal(election), skip, limit);
+      kCandidacyColumns, LeaseLeft(), kWithHomes, kNow, Literal(election), skip, limit);
 }
 
 std::string Terms(const ElectionName& election, Term before, size_t limit) {
@@ -806,10 +790,10 @@ std::string AdminChanges(const std::optional<ElectionName>& election, uint64_t b
 
 std::string LiveSessions(std::string_view candidate_prefix, const SessionId& after, size_t limit) {
   return fmt::format(
-      "SELECT {0}, expires_at_us - {1} FROM sessions WHERE state = 0 AND expires_at_us > {1}"
-      " AND candidate >= {2} AND candidate < {3} AND id > {4} ORDER BY id LIMIT {5}",
-      kSessionColumns, kNow, Literal(candidate_prefix), Literal(PrefixEnd(candidate_prefix)),
-      Literal(after), limit);
+      "SELECT {}, {} FROM sessions s{} WHERE s.state = 0"
+      " AND s.candidate >= {} AND s.candidate < {} AND s.id > {} ORDER BY s.id LIMIT {}",
+      kSessionColumns, LeaseLeft(), kWithHomes, Literal(candidate_prefix),
+      Literal(PrefixEnd(candidate_prefix)), Literal(after), limit);
 }
 
 std::string SessionsLead(const std::vector<SessionId>& sessions) {
@@ -846,46 +830,13 @@ std::string MarkSettled(const std::vector<SessionId>& sessions) {
 }
 
 std::string ForgetSessions(Duration age, size_t limit) {
-  return fmt::format("DELETE FROM sessions WHERE state = 2 AND expires_at_us < {} - {} LIMIT {}",
+  return fmt::format("DELETE FROM sessions WHERE state = 2 AND ended_at_us < {} - {} LIMIT {}",
                      kNow, Literal(age), limit);
 }
 
 std::string ForgetWriters(Duration age, size_t limit) {
   return fmt::format("DELETE FROM writers WHERE at_us < {} - {} LIMIT {}", kNow, Literal(age),
                      limit);
-}
-
-std::string ForgetReplicas(Duration age, size_t limit) {
-  return fmt::format("DELETE FROM replicas WHERE seen_at_us < {} - {} LIMIT {}", kNow, Literal(age),
-                     limit);
-}
-
-std::string Announce(const Peer& self) {
-  return fmt::format(
-      "INSERT INTO replicas (id, address, seen_at_us) VALUES ({}, {}, {})"
-      " ON DUPLICATE KEY UPDATE address = VALUES(address), seen_at_us = VALUES(seen_at_us)",
-      Literal(self.id), Literal(self.address), kNow);
-}
-
-std::string OtherReplicas(const Peer& self, Duration age, size_t limit) {
-  return fmt::format(
-      "SELECT id, address FROM replicas WHERE seen_at_us > {} - {} AND id <> {}"
-      " ORDER BY seen_at_us DESC LIMIT {}",
-      kNow, Literal(age), Literal(self.id), limit);
-}
-
-std::string CountAll() {
-  return fmt::format(
-      "SELECT * FROM (SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL) led,"
-      " (SELECT COUNT(*) AS number, COALESCE(SUM(e.waiting = 0), 0) AS unwanted,"
-      " COALESCE(SUM(e.paused = 0 AND e.waiting > 0 AND EXISTS (SELECT 1 FROM candidacies c"
-      " WHERE c.election = e.name AND c.precedence < 0)), 0) AS wanted"
-      " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0) vacant,"
-      " (SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
-      " WHERE (s.state = 1 OR (s.state = 0 AND s.expires_at_us <= {0})) AND e.paused = 0) lapsed,"
-      " (SELECT COUNT(*) FROM candidacies) waiting,"
-      " (SELECT COUNT(*) FROM sessions WHERE state = 0 AND expires_at_us > {0}) alive",
-      kNow);
 }
 
 std::string OldestEvents(const ElectionName& after, size_t limit) {
@@ -959,7 +910,8 @@ std::vector<Trial> TrialsOfMigration() {
   return {{"CREATE", "CREATE TABLE tenure_trial SELECT * FROM tenure_nothing"},
           {"ALTER", "ALTER TABLE tenure_nothing ADD COLUMN x INT"},
           {"INDEX", "CREATE INDEX x ON tenure_nothing (x)"},
-          {"CREATE VIEW", "CREATE VIEW tenure_trial AS SELECT * FROM tenure_nothing"}};
+          {"CREATE VIEW", "CREATE VIEW tenure_trial AS SELECT * FROM tenure_nothing"},
+          {"DROP", "DROP TABLE tenure_nothing"}};
 }
 
 std::string HasRight(std::string_view right) {
@@ -994,7 +946,6 @@ std::vector<Trial> TrialsOfUse() {
       {"admin_changes"},
       {"cool_downs", "until_us"},
       {"writers", "transaction"},
-      {"replicas", "address"},
       {"homes", "beat"},
       {"departed"},
       {"fences", "writes", true, false},  // tenure_fence inserts, with the rights of its definer

@@ -90,34 +90,28 @@ struct Head {
 inline constexpr int kStale = 1690;  // "BIGINT UNSIGNED value is out of range"
 [[nodiscard]] std::vector<std::string> Hold(const TransactionState& remembered,
                                             const TransactionState& decided);
-// A transaction that the procedure tenure_commit_1 saves, in place of Hold and what follows it: one
+// A transaction that the procedure tenure_commit_2 saves, in place of Hold and what follows it: one
 // plain election changes, with one event, and at most one session is known, and one opened.
 struct SmallCommit {
   DbTime now;  // by which it was decided
   const Election* remembered = nullptr;
   const Election* decided = nullptr;
   const Event* event = nullptr;
-  const Session* session = nullptr;      // remembered; null: none is needed
-  std::optional<DbTime> lease_end = {};  // of `session`, if it is renewed
-  const Session* opened = nullptr;       // null: none
+  const Session* session = nullptr;  // remembered; null: none is needed
+  const Session* opened = nullptr;   // null: none
 };
-// Answers with the partition's next offset, or with 0 if what is remembered does not hold, and then
-// nothing was saved. Fails with kNotNull if the partition is not where `point` says. Whatever
-// happens, no transaction is left open.
+// Answers with the partition's next offset, or with 0 if what is remembered, or the witness, does
+// not hold, and then nothing was saved. Fails with kNotNull if the partition is not where `point`
+// says. Whatever happens, no transaction is left open.
 [[nodiscard]] std::string Commit(const SmallCommit& commit,
-                                 const std::optional<HistoryPoint>& point);
+                                 const std::optional<HistoryPoint>& point,
+                                 const std::optional<HomeWitness>& witness);
 // What a transaction that is decided from memory changes of elections.
 [[nodiscard]] std::string SaveSeats(const std::vector<const Election*>& elections);
 [[nodiscard]] std::string SaveElections(const std::vector<const Election*>& elections);
 // Of sessions that are not there. One that is after all is a conflict.
 [[nodiscard]] std::string OpenSessions(const std::vector<const Session*>& sessions);
 [[nodiscard]] std::string SaveSessions(const std::vector<const Session*>& sessions);
-// Never to an earlier end.
-[[nodiscard]] std::string ExtendLeases(const std::vector<SessionId>& ids, DbTime end);
-// The same for sessions that are as remembered, and alive, in a transaction of its own. Changes
-// fewer rows if some are not, or end later. Does not wait for locks, but fails with
-// kLockWaitTimeout. For MariaDB only: MySQL waits for a second at least.
-[[nodiscard]] std::string RenewRemembered(const TransactionState& remembered, DbTime end);
 [[nodiscard]] std::vector<std::string> EmptyElections(
     const std::vector<const ElectionName*>& names);
 [[nodiscard]] std::string DeletePlaces(const std::vector<PlaceKey>& places);
@@ -157,7 +151,7 @@ inline constexpr int kNotNull = 1048;
 [[nodiscard]] std::string Events(const ElectionName& election, Revision from, size_t limit);
 [[nodiscard]] std::string Feed(int partition, uint64_t after, uint64_t until);
 inline constexpr char kPartitions[] = "SELECT lane, position, epoch, @@global.read_only FROM lanes";
-[[nodiscard]] std::string AliveSessions(const std::vector<SessionId>& ids);
+[[nodiscard]] std::string UnsettledSessions(size_t limit);
 inline constexpr char kPing[] = "SELECT COUNT(*) FROM lanes";
 
 // Homes. Those that lock several rows lock them by id.
@@ -212,23 +206,27 @@ inline constexpr char kLongestLease[] = "SELECT COALESCE(MAX(lease_ttl_us), 0) F
 // What time brings about.
 // All that time has made due, as of one moment. Each row begins with what it is about; then come an
 // id or a name, a time, and a partition's number, offset and epoch.
-enum class Due { kNow, kNext, kExpired, kUnsettled, kElection, kPartition };
+enum class Due { kNow, kNext, kUnsettled, kElection, kPartition };
 [[nodiscard]] std::string FindDueWork(size_t limit);
 [[nodiscard]] std::string UnendedSessions(const SessionId& after, size_t limit);
 [[nodiscard]] std::string Places(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string MarkSettled(const std::vector<SessionId>& sessions);
 [[nodiscard]] std::string ForgetSessions(Duration age, size_t limit);
 [[nodiscard]] std::string ForgetWriters(Duration age, size_t limit);
-[[nodiscard]] std::string ForgetReplicas(Duration age, size_t limit);
-
-// Who serves.
-[[nodiscard]] std::string Announce(const Peer& self);
-[[nodiscard]] std::string OtherReplicas(const Peer& self, Duration age, size_t limit);
 
 // Counts: elections that are led; of the others, all, those for which nobody waits, and
 // those that are wanted, and not paused; elections that are not paused, whose leader's session is
 // over; candidacies; live sessions.
-[[nodiscard]] std::string CountAll();
+inline constexpr char kCountAll[] =
+    "SELECT * FROM (SELECT COUNT(*) FROM elections WHERE leader_session IS NOT NULL) led,"
+    " (SELECT COUNT(*) AS number, COALESCE(SUM(e.waiting = 0), 0) AS unwanted,"
+    " COALESCE(SUM(e.paused = 0 AND e.waiting > 0 AND EXISTS (SELECT 1 FROM candidacies c"
+    " WHERE c.election = e.name AND c.precedence < 0)), 0) AS wanted"
+    " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0) vacant,"
+    " (SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
+    " WHERE s.state = 1 AND e.paused = 0) lapsed,"
+    " (SELECT COUNT(*) FROM candidacies) waiting,"
+    " (SELECT COUNT(*) FROM sessions WHERE state = 0) alive";
 
 // History.
 [[nodiscard]] std::string OldestEvents(const ElectionName& after, size_t limit);
@@ -246,6 +244,7 @@ inline constexpr char kOrigin[] = "SELECT COALESCE(MAX(number), 0) FROM origin";
 // The key of session ids.
 inline constexpr char kSessionKey[] = "SELECT value FROM session_key";
 inline constexpr int kNoSuchTable = 1146;
+inline constexpr int kUnknownTable = 1051;  // of DROP TABLE
 // Unless there is one.
 [[nodiscard]] std::string AddSessionKey(std::string_view key);
 
@@ -269,6 +268,11 @@ inline constexpr char kAddMigrationLock[] =
 inline constexpr char kHasSchemaVersion[] =
     "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()"
     " AND table_name = 'schema_version' AND column_name = 'one'";
+// A replica of Tenure 0.1 that has announced itself lately: its address.
+inline constexpr char kReplicaOf01[] =
+    "SELECT address FROM replicas WHERE seen_at_us >"
+    " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) - 20000000"
+    " ORDER BY seen_at_us DESC LIMIT 1";
 inline constexpr char kTables[] =
     "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
     " ORDER BY table_name";

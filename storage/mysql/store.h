@@ -38,7 +38,7 @@ class MySqlStore final : public Store {
   Result<std::vector<Event>> ReadEvents(const ElectionName& election, Revision from,
                                         size_t limit) override;
   Result<Partitions> ReadPartitions() override;
-  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override;
+  Result<Attendance> ReadAttendance(HomeId home) override;
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<SessionId>> ListUnended(const SessionId& after, size_t limit) override;
@@ -47,7 +47,6 @@ class MySqlStore final : public Store {
   Result<size_t> ForgetSessions(Duration age, size_t limit) override;
   Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
                               size_t limit) override;
-  Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) override;
   Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
                                             size_t limit) override;
   Result<std::vector<TermRecord>> ReadTerms(const ElectionName& election, Term before,

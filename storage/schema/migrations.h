@@ -6,7 +6,10 @@
 // drops first, which also takes away what was granted.
 #pragma once
 
+#include <chrono>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "storage/store.h"
 
@@ -16,6 +19,18 @@ struct Migration {
   int version;                              // rises by one
   std::span<const char* const> statements;  // run in order
 };
+
+// Tenure 0.1 announced its replicas in a table of this version, and judged leases by the database's
+// clock, which later versions do not write for it: they cannot serve together. Each announced
+// itself every 5 s.
+inline constexpr int kReplicasSince = 10;
+inline constexpr int kHomesAloneSince = 15;
+inline constexpr Duration kReplicaOf01SilenceMax = std::chrono::seconds(20);
+[[nodiscard]] inline std::string ReplicaOf01Serves(std::string_view address) {
+  return "a replica of Tenure 0.1 serves at " + std::string(address) +
+         ", and cannot serve beside this version: stop all of them; the schema is updated 20 s "
+         "later";
+}
 
 [[nodiscard]] std::span<const Migration> SqliteMigrations();
 [[nodiscard]] std::span<const Migration> MySqlMigrations();

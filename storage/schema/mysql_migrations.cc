@@ -504,10 +504,141 @@ constexpr const char* kHomes[] = {
        ) ENGINE = InnoDB)",
 };
 
+// Sessions live in homes alone: no clock judges them (core/kept_sessions.h). ended_at: 0 while a
+// session lives. homes.peer and homes.address: how other replicas reach this one.
+//
+// lease_left_ms of the views: the lease, while the session's home lives; once it is dead, what is
+// left of it. A session of 0.1 has no home until its client renews it.
+constexpr const char* kHomesAlone[] = {
+    "ALTER TABLE sessions RENAME COLUMN expires_at_us TO ended_at_us",
+    "UPDATE sessions SET ended_at_us = 0 WHERE state = 0",
+    "ALTER TABLE elections DROP COLUMN incumbent, DROP COLUMN incumbent_until_us",
+    R"(ALTER TABLE homes
+         ADD COLUMN peer VARBINARY(16) NOT NULL DEFAULT '',
+         ADD COLUMN address VARBINARY(255) NOT NULL DEFAULT '')",
+    "DROP TABLE IF EXISTS replicas",
+    R"(ALTER SQL SECURITY DEFINER VIEW leaders AS
+         SELECT e.name AS election, e.term, e.leader_candidate AS candidate,
+           e.leader_value AS value,
+           TIMESTAMP '1970-01-01 00:00:00.000000'
+             + INTERVAL e.leader_elected_at_us MICROSECOND AS elected_at,
+           e.leader_lease_ttl_us DIV 1000 AS lease_ttl_ms,
+           CASE h.dead WHEN 0 THEN s.lease_ttl_us
+             WHEN 1 THEN GREATEST(0, s.lease_ttl_us + h.died_at_us
+               - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
+             ELSE 0 END DIV 1000 AS lease_left_ms
+         FROM elections e JOIN sessions s ON s.id = e.leader_session
+           LEFT JOIN homes h ON h.id = s.home
+         WHERE s.state = 0)",
+    R"(ALTER SQL SECURITY DEFINER VIEW queue AS
+         SELECT c.election,
+           ROW_NUMBER() OVER (PARTITION BY c.election ORDER BY c.precedence, c.ticket) AS position,
+           s.candidate, -1 - c.precedence AS priority, c.ticket
+         FROM candidacies c JOIN sessions s ON s.id = c.session
+         WHERE s.state = 0)",
+    "DROP PROCEDURE IF EXISTS tenure_commit_1",
+    // A small transaction that was decided from memory: see version 11. Also: the home of the
+    // replica that decided it stands as that replica left it, or nothing is saved.
+    R"(CREATE PROCEDURE tenure_commit_2(
+         of_election VARBINARY(255), of_compared VARBINARY(1024),
+         of_clock_from BIGINT, of_clock_until BIGINT,
+         of_session VARBINARY(16),
+         new_session VARBINARY(16), new_candidate VARBINARY(255), new_lease_ttl BIGINT,
+         new_opened_at BIGINT, new_lease_ttl_asked BIGINT, new_lease_ttl_since BIGINT,
+         new_identity VARBINARY(64), new_home BIGINT UNSIGNED,
+         to_term BIGINT UNSIGNED, to_revision BIGINT UNSIGNED, to_next_ticket BIGINT UNSIGNED,
+         to_session VARBINARY(16), to_candidate VARBINARY(255), to_lease_ttl BIGINT,
+         to_value VARBINARY(4096), to_elected_at BIGINT, to_attempt BIGINT UNSIGNED,
+         to_wake_at BIGINT, to_vacant_cause TINYINT UNSIGNED, to_vacant_since BIGINT,
+         of_home BIGINT UNSIGNED, of_beat BIGINT UNSIGNED,
+         of_lane TINYINT UNSIGNED, of_epoch BIGINT UNSIGNED, of_position BIGINT UNSIGNED,
+         event_type TINYINT UNSIGNED, event_cause TINYINT UNSIGNED,
+         event_session VARBINARY(16), event_candidate VARBINARY(255), event_lease_ttl BIGINT,
+         event_value VARBINARY(4096), event_elected_at BIGINT, event_at BIGINT,
+         event_successor VARBINARY(255))
+       MODIFIES SQL DATA
+       SQL SECURITY INVOKER
+       BEGIN
+         DECLARE held INT DEFAULT 0;
+         DECLARE EXIT HANDLER FOR SQLEXCEPTION
+         BEGIN
+           ROLLBACK;
+           RESIGNAL;
+         END;
+
+         START TRANSACTION;
+         IF of_session IS NULL THEN
+           SELECT COUNT(*) INTO held FROM elections e
+             WHERE e.name = of_election
+               AND CONCAT_WS('/', e.term, e.revision, e.next_ticket, COALESCE(e.leader_attempt, 0),
+                 e.lease_ttl_default_us, e.lease_ttl_max_us, e.queue_max, e.history_from, e.name)
+                 = of_compared
+               AND e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0
+               AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0
+               AND e.wake_at_us IS NULL AND e.appointed_candidate IS NULL
+               AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
+                 BETWEEN of_clock_from AND of_clock_until
+             FOR UPDATE SKIP LOCKED;
+         ELSE
+           SELECT COUNT(*) INTO held FROM elections e STRAIGHT_JOIN sessions s ON s.id = of_session
+             WHERE e.name = of_election
+               AND CONCAT_WS('/', s.id, s.lease_ttl_us, s.lease_ttl_since_us, e.term, e.revision,
+                 e.next_ticket, COALESCE(e.leader_attempt, 0), e.lease_ttl_default_us,
+                 e.lease_ttl_max_us, e.queue_max, e.history_from, e.name) = of_compared
+               AND e.waiting = 0 AND e.paused = 0 AND e.deleted = 0 AND e.lock_delay_us = 0
+               AND e.min_hold_us = 0 AND e.vacant_until_us = 0 AND e.cooling_until_us = 0
+               AND e.wake_at_us IS NULL AND e.appointed_candidate IS NULL
+               AND s.state = 0
+               AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
+                 BETWEEN of_clock_from AND of_clock_until
+             FOR UPDATE SKIP LOCKED;
+         END IF;
+
+         IF held = 1 AND of_home IS NOT NULL THEN
+           SELECT COUNT(*) INTO held FROM homes
+             WHERE id = of_home AND dead = 0 AND beat >= of_beat LOCK IN SHARE MODE;
+         END IF;
+
+         IF held = 0 THEN
+           ROLLBACK;
+           SELECT 0;
+         ELSE
+           UPDATE elections SET term = to_term, revision = to_revision,
+               next_ticket = to_next_ticket, leader_session = to_session,
+               leader_candidate = to_candidate, leader_lease_ttl_us = to_lease_ttl,
+               leader_value = to_value, leader_elected_at_us = to_elected_at,
+               leader_attempt = to_attempt, wake_at_us = to_wake_at,
+               vacant_cause = to_vacant_cause, vacant_since_us = to_vacant_since
+             WHERE name = of_election;
+           IF new_session IS NOT NULL THEN
+             INSERT INTO sessions (id, candidate, lease_ttl_us, cause, ended_at_us, opened_at_us,
+                 lease_ttl_asked_us, lease_ttl_since_us, identity, home, moves, state)
+               VALUES (new_session, new_candidate, new_lease_ttl, 0, 0, new_opened_at,
+                 new_lease_ttl_asked, new_lease_ttl_since, new_identity, new_home, 1, 0);
+           END IF;
+           UPDATE lanes SET position = LAST_INSERT_ID(position + 1)
+             WHERE lane = of_lane
+               AND (of_epoch IS NULL OR (epoch = of_epoch AND position >= of_position));
+           IF ROW_COUNT() <> 1 THEN
+             SIGNAL SQLSTATE '23000'
+               SET MYSQL_ERRNO = 1048, MESSAGE_TEXT = 'the partition is not where it was';
+           END IF;
+           INSERT INTO events (election, revision, type, cause, term, session, candidate,
+               lease_ttl_us, value, elected_at_us, at_us, successor, lane, position)
+             VALUES (of_election, to_revision, event_type, event_cause, to_term, event_session,
+               event_candidate, event_lease_ttl, event_value, event_elected_at, event_at,
+               event_successor, of_lane, LAST_INSERT_ID());
+           SELECT LAST_INSERT_ID();
+           COMMIT;
+         END IF;
+       END)",
+};
+
 constexpr Migration kMigrations[] = {
-    {1, kFirstLight},    {2, kPlainSql}, {3, kAdministration},  {4, kVacancies},  {5, kIdentities},
-    {6, kOrigin},        {7, kLineage},  {8, kClusterFence},    {9, kIncumbents}, {10, kReplicas},
-    {11, kSmallCommits}, {12, kTenants}, {13, kFenceOnPrimary}, {14, kHomes}};
+    {1, kFirstLight},      {2, kPlainSql},  {3, kAdministration}, {4, kVacancies},
+    {5, kIdentities},      {6, kOrigin},    {7, kLineage},        {8, kClusterFence},
+    {9, kIncumbents},      {10, kReplicas}, {11, kSmallCommits},  {12, kTenants},
+    {13, kFenceOnPrimary}, {14, kHomes},    {15, kHomesAlone}};
 
 }  // namespace
 

@@ -224,12 +224,43 @@ constexpr const char* kHomes[] = {
        ) WITHOUT ROWID)",
 };
 
+constexpr const char* kHomesAlone[] = {
+    "DROP VIEW IF EXISTS leaders",
+    "DROP VIEW IF EXISTS queue",
+    "ALTER TABLE sessions RENAME COLUMN expires_at_us TO ended_at_us",
+    "UPDATE sessions SET ended_at_us = 0 WHERE state = 0",
+    "ALTER TABLE elections DROP COLUMN incumbent",
+    "ALTER TABLE elections DROP COLUMN incumbent_until_us",
+    "ALTER TABLE homes ADD COLUMN peer BLOB NOT NULL DEFAULT x''",
+    "ALTER TABLE homes ADD COLUMN address BLOB NOT NULL DEFAULT x''",
+    "DROP TABLE IF EXISTS replicas",
+    R"(CREATE VIEW IF NOT EXISTS leaders AS
+         SELECT CAST(e.name AS TEXT) AS election, e.term,
+           CAST(e.leader_candidate AS TEXT) AS candidate, e.leader_value AS value,
+           strftime('%Y-%m-%d %H:%M:%S', e.leader_elected_at_us / 1000000, 'unixepoch')
+             || printf('.%06d', e.leader_elected_at_us % 1000000) AS elected_at,
+           e.leader_lease_ttl_us / 1000 AS lease_ttl_ms,
+           CASE h.dead WHEN 0 THEN s.lease_ttl_us
+             WHEN 1 THEN MAX(0, s.lease_ttl_us + h.died_at_us
+               - CAST((julianday('now') - 2440587.5) * 86400e6 AS INTEGER))
+             ELSE 0 END / 1000 AS lease_left_ms
+         FROM elections e JOIN sessions s ON s.id = e.leader_session
+           LEFT JOIN homes h ON h.id = s.home
+         WHERE s.state = 0)",
+    R"(CREATE VIEW IF NOT EXISTS queue AS
+         SELECT CAST(c.election AS TEXT) AS election,
+           ROW_NUMBER() OVER (PARTITION BY c.election ORDER BY c.precedence, c.ticket) AS position,
+           CAST(s.candidate AS TEXT) AS candidate, -1 - c.precedence AS priority, c.ticket
+         FROM candidacies c JOIN sessions s ON s.id = c.session
+         WHERE s.state = 0)",
+};
+
 // It has no procedures: versions 11 and 13 add nothing.
 constexpr Migration kMigrations[] = {{1, kFirstLight}, {2, kPlainSql},     {3, kAdministration},
                                      {4, kVacancies},  {5, kIdentities},   {6, kOrigin},
                                      {7, kLineage},    {8, kClusterFence}, {9, kIncumbents},
                                      {10, kReplicas},  {11, {}},           {12, kTenants},
-                                     {13, {}},         {14, kHomes}};
+                                     {13, {}},         {14, kHomes},       {15, kHomesAlone}};
 
 }  // namespace
 

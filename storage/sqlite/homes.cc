@@ -6,8 +6,9 @@ namespace tenure::sqlite {
 
 Result<bool> SqliteStore::BeginHome(const HomeRow& home) {
   return Write([&](Connection& connection) {
-    connection.Execute(query::kBeginHome, {Int(home.id), Int(home.beat), Int(home.departures),
-                                           Int(home.good_for), Int(clock_())});
+    connection.Execute(query::kBeginHome,
+                       {Int(home.id), Int(home.beat), Int(home.departures), Int(home.good_for),
+                        home.peer.id, home.peer.address, Int(clock_())});
     return connection.Changes() == 1;
   });
 }
@@ -29,7 +30,7 @@ Result<BeatReport> SqliteStore::Beat(const BeatOrder& order) {
         transaction.Commit();
         return report;
       },
-      Turns::For::kRenewals);
+      Turns::For::kHomes);
 }
 
 Result<std::vector<NumberedDeparture>> SqliteStore::ReadDepartures(HomeId home, uint64_t after,
@@ -40,7 +41,7 @@ Result<std::vector<NumberedDeparture>> SqliteStore::ReadDepartures(HomeId home, 
         return connection.Collect(query::kReadDepartures, {Int(home), Int(after), Int(limit)},
                                   ToNumberedDeparture);
       },
-      Turns::For::kRenewals);
+      Turns::For::kHomes);
 }
 
 Result<bool> SqliteStore::DeclareDead(HomeId home, uint64_t beat) {

@@ -14,7 +14,6 @@ DueWork SqliteStore::FindDueWorkIn(Connection& connection, size_t limit) const {
   due.now = clock_();
   connection.ForEach(query::kPartitions, {},
                      [&](const Row& row) { AddPartition(row, due.partitions); });
-  due.expired = connection.Collect(query::kExpired, {Int(due.now), Int(limit)}, ToId);
   due.unsettled = connection.Collect(query::kUnsettled, {Int(limit)}, ToId);
   due.elections = connection.Collect(query::kDueElections, {Int(due.now), Int(limit)}, ToName);
   connection.ForEach(query::kNextDue, {Int(due.now)},
@@ -54,20 +53,10 @@ Result<void> SqliteStore::MarkSettled(const std::vector<SessionId>& sessions) {
 
 Result<size_t> SqliteStore::ForgetSessions(Duration age, size_t limit) {
   return Write([&](Connection& connection) {
-    connection.Execute(query::kForgetReplicas, {Int(clock_().since_epoch - kReplicaAgeMax)});
     connection.Execute(query::kForgetDepartedOfTheDead);
     connection.Execute(query::kForgetHomes, {Int(clock_().since_epoch - kDeadHomesKeptFor)});
     connection.Execute(query::kForgetSessions, {Int(clock_().since_epoch - age), Int(limit)});
     return connection.Changes();
-  });
-}
-
-Result<std::vector<Peer>> SqliteStore::Announce(const Peer& self, Duration age, size_t limit) {
-  return Write([&](Connection& connection) {
-    const DbTime now = clock_();
-    connection.Execute(query::kAnnounce, {self.id, self.address, Int(now)});
-    return connection.Collect(query::kOtherReplicas,
-                              {Int(now.since_epoch - age), self.id, Int(limit)}, ToPeer);
   });
 }
 

@@ -44,9 +44,8 @@ ElectionState LoadElectionState(Connection& connection, const ElectionName& name
   }
   std::set<std::string> named = part.candidates;
   if (election.appointment) named.insert(election.appointment->candidate);
-  if (const Incumbent* incumbent = IncumbentOf(election)) named.insert(incumbent->candidate);
   for (const std::string& candidate : named) {
-    connection.ForEach(query::kLoadNamed, {name.bytes, candidate, Int(now), Int(kNamedMax)}, add);
+    connection.ForEach(query::kLoadNamed, {name.bytes, candidate, Int(kNamedMax)}, add);
   }
   return state;
 }
@@ -70,7 +69,7 @@ TransactionState Load(Connection& connection, DbTime now, const LockSet& locks) 
                        [&](const Row& row) { transaction.sessions.emplace(id, ToSession(row)); });
   }
   for (const std::string& identity : locks.identities) {
-    connection.ForEach(query::kUsage, {identity, Int(transaction.now)}, [&](const Row& row) {
+    connection.ForEach(query::kUsage, {identity}, [&](const Row& row) {
       transaction.usage[identity] = {row.Unsigned(0), row.Unsigned(1)};
     });
   }

@@ -44,7 +44,7 @@ Result<std::vector<SessionView>> SqliteStore::ReadSessions(std::string_view cand
   return Read([&](Connection& connection) {
     const std::string end = PrefixEnd(candidate_prefix);
     auto sessions = connection.Collect(
-        query::kLiveSessions, {Int(clock_()), candidate_prefix, end, Bytes(after), Int(limit)},
+        query::kLiveSessions, {candidate_prefix, Int(clock_()), end, Bytes(after), Int(limit)},
         ToSessionView);
     for (SessionView& view : sessions) {
       const std::string_view id = Bytes(view.session.id);
@@ -64,7 +64,6 @@ Result<std::optional<SessionId>> SqliteStore::FindSession(std::string_view handl
 
 Result<Statistics> SqliteStore::ReadStatistics() {
   return Read([&](Connection& connection) {
-    const int64_t now = Int(clock_());
     Statistics statistics;
     connection.ForEach(query::kCountEmpty, {}, [&](const Row& row) {
       statistics = {
@@ -72,9 +71,9 @@ Result<Statistics> SqliteStore::ReadStatistics() {
     });
     statistics.led = connection.Number(query::kCountLed);
     statistics.elections += statistics.led;
-    statistics.leaderless += connection.Number(query::kCountLapsed, {now});
+    statistics.leaderless += connection.Number(query::kCountLapsed);
     statistics.candidates = connection.Number(query::kCountCandidates);
-    statistics.sessions = connection.Number(query::kCountSessions, {now});
+    statistics.sessions = connection.Number(query::kCountSessions);
     return statistics;
   });
 }

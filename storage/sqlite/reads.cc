@@ -33,7 +33,7 @@ Result<std::vector<ElectionView>> SqliteStore::ListElections(std::string_view pr
   return Read([&](Connection& connection) {
     const std::string end = PrefixEnd(prefix);
     return connection.Collect(query::kListElections,
-                              {Int(clock_()), prefix, end, after, Int(limit)}, ToView);
+                              {prefix, Int(clock_()), end, after, Int(limit)}, ToView);
   });
 }
 
@@ -88,16 +88,13 @@ Result<Partitions> SqliteStore::ReadPartitions() {
   return Read([&](Connection& connection) { return PartitionsOf(connection); });
 }
 
-Result<Attendance> SqliteStore::ReadAttendance(const std::vector<SessionId>& sessions) {
+Result<Attendance> SqliteStore::ReadAttendance(HomeId home) {
   return Read([&](Connection& connection) {
     Attendance attendance;
-    const DbTime now = clock_();
-    for (const SessionId& id : sessions) {
-      connection.ForEach(query::kLoadSession, {Bytes(id)}, [&](const Row& row) {
-        if (ToSession(row).AliveAt(now)) attendance.alive.insert(id);
-      });
-    }
+    connection.ForEach(query::kUnsettled, {Int(Attendance::kUnsettledMax)},
+                       [&](const Row& row) { attendance.unsettled.insert(ToId(row)); });
     attendance.partitions = PartitionsOf(connection);
+    attendance.own = connection.First(query::kHome, {Int(home)}, ToHomeRow);
     return attendance;
   });
 }

@@ -11,10 +11,10 @@ namespace {
 void SaveSession(Connection& connection, const Session& session) {
   connection.Execute(
       query::kSaveSession,
-      {Bytes(session.id), session.candidate, Int(session.lease_ttl), Int(session.expires_at),
-       static_cast<int64_t>(session.ended), Int(session.opened_at), Int(session.lease_ttl_asked),
-       Int(session.lease_ttl_since), session.identity, Int(session.home), Int(session.moves),
-       int64_t{session.ended == Cause::kNone ? 0 : 1}});
+      {Bytes(session.id), session.candidate, Int(session.lease_ttl),
+       static_cast<int64_t>(session.ended), Int(session.ended_at), Int(session.opened_at),
+       Int(session.lease_ttl_asked), Int(session.lease_ttl_since), session.identity,
+       Int(session.home), Int(session.moves), int64_t{session.ended == Cause::kNone ? 0 : 1}});
 }
 
 void SaveElection(Connection& connection, const Election& election) {
@@ -22,7 +22,6 @@ void SaveElection(Connection& connection, const Election& election) {
   const Settings& settings = election.settings;
   const auto& appointment = election.appointment;
   const auto& vacancy = election.vacancy;
-  const auto incumbent = vacancy ? vacancy->incumbent : std::nullopt;
   const auto null = std::monostate();
   const auto time_or_null = [&](const std::optional<DbTime>& time) {
     return time ? Value(Int(*time)) : null;
@@ -54,8 +53,6 @@ void SaveElection(Connection& connection, const Election& election) {
                       Int(election.history_from.value),
                       vacancy ? Value(static_cast<int64_t>(vacancy->cause)) : null,
                       vacancy ? Value(Int(vacancy->since)) : null,
-                      incumbent ? Value(incumbent->candidate) : null,
-                      incumbent ? Value(Int(incumbent->until)) : null,
                       election.creator});
 }
 

@@ -5,6 +5,14 @@
 
 namespace tenure::sqlite::query {
 
+// Of sessions s that have not ended, with their homes h, if ?2 is the time: a home that lives keeps
+// the lease; once it is dead, the lease runs out.
+#define TENURE_LEASE_LEFT                  \
+  "CASE h.dead WHEN 0 THEN s.lease_ttl_us" \
+  " WHEN 1 THEN MAX(0, s.lease_ttl_us + h.died_at_us - ?2) ELSE 0 END"
+#define TENURE_WITH_HOMES \
+  " LEFT JOIN (SELECT id AS home_id, dead, died_at_us FROM homes) h ON h.home_id = s.home"
+
 // Transactions.
 inline constexpr char kBegin[] = "BEGIN IMMEDIATE";
 inline constexpr char kBeginRead[] = "BEGIN";
@@ -18,16 +26,15 @@ inline constexpr char kLoadPlace[] =
 inline constexpr char kLoadHead[] =
     "SELECT " TENURE_CANDIDACY_COLUMNS
     " FROM candidacies c JOIN sessions s ON s.id = c.session"
-    " WHERE c.election = ?1 AND c.precedence < 0 AND s.state = 0 AND s.expires_at_us > ?2"
+    " WHERE c.election = ?1 AND c.precedence < 0 AND s.state = 0"
     " AND NOT EXISTS (SELECT 1 FROM cool_downs d WHERE d.election = c.election"
     " AND d.candidate = c.candidate AND d.until_us > ?2)"
     " ORDER BY c.precedence, c.ticket LIMIT ?3";
 // Live candidacies of one candidate.
-inline constexpr char kLoadNamed[] =
-    "SELECT " TENURE_CANDIDACY_COLUMNS
-    " FROM candidacies c JOIN sessions s ON s.id = c.session"
-    " WHERE c.election = ?1 AND c.candidate = ?2 AND s.state = 0 AND s.expires_at_us > ?3"
-    " ORDER BY c.precedence, c.ticket LIMIT ?4";
+inline constexpr char kLoadNamed[] = "SELECT " TENURE_CANDIDACY_COLUMNS
+                                     " FROM candidacies c JOIN sessions s ON s.id = c.session"
+                                     " WHERE c.election = ?1 AND c.candidate = ?2 AND s.state = 0"
+                                     " ORDER BY c.precedence, c.ticket LIMIT ?3";
 inline constexpr char kLoadCoolDowns[] =
     "SELECT candidate, until_us FROM cool_downs WHERE election = ? AND until_us > ?";
 inline constexpr char kLoadSession[] =
@@ -38,9 +45,8 @@ inline constexpr char kSaveElection[] =
     "leader_lease_ttl_us, leader_value, leader_elected_at_us, leader_attempt, lock_delay_us, "
     "min_hold_us, lease_ttl_default_us, lease_ttl_max_us, queue_max, paused, deleted, "
     "vacant_until_us, appointed_candidate, appointed_until_us, cooling_until_us, wake_at_us, "
-    "history_from, vacant_cause, vacant_since_us, incumbent, incumbent_until_us, creator"
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-    "?)"
+    "history_from, vacant_cause, vacant_since_us, creator"
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (name) DO UPDATE SET"
     " term = excluded.term, revision = excluded.revision, "
     "next_ticket = excluded.next_ticket, waiting = excluded.waiting, "
@@ -58,14 +64,12 @@ inline constexpr char kSaveElection[] =
     "appointed_until_us = excluded.appointed_until_us, "
     "cooling_until_us = excluded.cooling_until_us, wake_at_us = excluded.wake_at_us, "
     "history_from = excluded.history_from, vacant_cause = excluded.vacant_cause, "
-    "vacant_since_us = excluded.vacant_since_us, incumbent = excluded.incumbent, "
-    "incumbent_until_us = excluded.incumbent_until_us, creator = excluded.creator";
+    "vacant_since_us = excluded.vacant_since_us, creator = excluded.creator";
 inline constexpr char kUsage[] =
     "SELECT COUNT(*), COALESCE(SUM("
     "(SELECT COUNT(*) FROM candidacies c WHERE c.session = s.id)"
     " + (SELECT COUNT(*) FROM elections e WHERE e.leader_session = s.id)), 0)"
-    " FROM sessions s WHERE s.identity = ?1 AND s.identity != x'' AND s.state = 0"
-    " AND s.expires_at_us > ?2";
+    " FROM sessions s WHERE s.identity = ?1 AND s.identity != x'' AND s.state = 0";
 inline constexpr char kCreated[] =
     "SELECT COUNT(*) FROM elections WHERE creator = ?1 AND creator != x''";
 inline constexpr char kPast[] =
@@ -76,7 +80,7 @@ inline constexpr char kPast[] =
 inline constexpr char kSaveSession[] =
     "INSERT INTO sessions (" TENURE_SESSION_COLUMNS
     ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (id) DO UPDATE SET expires_at_us = excluded.expires_at_us,"
+    " ON CONFLICT (id) DO UPDATE SET ended_at_us = excluded.ended_at_us,"
     " state = excluded.state, cause = excluded.cause, lease_ttl_us = excluded.lease_ttl_us,"
     " lease_ttl_since_us = excluded.lease_ttl_since_us, home = excluded.home,"
     " moves = excluded.moves";
@@ -106,8 +110,9 @@ inline constexpr char kSaveEvent[] = "INSERT INTO events (" TENURE_EVENT_COLUMNS
 // Homes.
 inline constexpr char kHome[] = "SELECT " TENURE_HOME_COLUMNS " FROM homes h WHERE h.id = ?";
 inline constexpr char kBeginHome[] =
-    "INSERT OR IGNORE INTO homes (id, beat, dead, departures, good_for_us, began_at_us, died_at_us)"
-    " VALUES (?, ?, 0, ?, ?, ?, NULL)";
+    "INSERT OR IGNORE INTO homes (id, beat, dead, departures, good_for_us, peer, address, "
+    "began_at_us)"
+    " VALUES (?, ?, 0, ?, ?, ?, ?, ?)";
 // If it is not dead, and its beat is between two numbers.
 inline constexpr char kNumberHome[] =
     "UPDATE homes SET beat = ?2 WHERE id = ?1 AND dead = 0 AND beat >= ?3 AND beat < ?2";
@@ -120,7 +125,7 @@ inline constexpr char kLivingHomes[] =
     "SELECT " TENURE_HOME_COLUMNS " FROM homes h WHERE h.dead = 0 AND h.id != ?";
 // Of sessions that have not ended.
 inline constexpr char kGoneHomes[] =
-    "SELECT s.home FROM (SELECT DISTINCT home FROM sessions WHERE state = 0 AND home != 0) s"
+    "SELECT s.home FROM (SELECT DISTINCT home FROM sessions WHERE state = 0) s"
     " LEFT JOIN homes h ON h.id = s.home WHERE h.id IS NULL OR h.dead = 1";
 inline constexpr char kDeclareDead[] =
     "UPDATE homes SET dead = 1, died_at_us = ?3 WHERE id = ?1 AND beat = ?2 AND dead = 0";
@@ -147,14 +152,14 @@ inline constexpr char kForgetHomes[] =
 
 // Reads.
 inline constexpr char kViewElection[] =
-    "SELECT " TENURE_ELECTION_COLUMNS
-    ", COALESCE(s.expires_at_us - ?2, 0) FROM elections e"
-    " LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = 0 WHERE e.name = ?1";
+    "SELECT " TENURE_ELECTION_COLUMNS ", s.id IS NOT NULL, " TENURE_LEASE_LEFT
+    " FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = "
+    "0" TENURE_WITH_HOMES " WHERE e.name = ?1";
 inline constexpr char kListElections[] =
-    "SELECT " TENURE_ELECTION_COLUMNS
-    ", COALESCE(s.expires_at_us - ?1, 0) FROM elections e"
-    " LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = 0"
-    " WHERE e.name >= ?2 AND e.name < ?3 AND e.name > ?4 ORDER BY e.name LIMIT ?5";
+    "SELECT " TENURE_ELECTION_COLUMNS ", s.id IS NOT NULL, " TENURE_LEASE_LEFT
+    " FROM elections e LEFT JOIN sessions s ON s.id = e.leader_session AND s.state = "
+    "0" TENURE_WITH_HOMES
+    " WHERE e.name >= ?1 AND e.name < ?3 AND e.name > ?4 ORDER BY e.name LIMIT ?5";
 inline constexpr char kPosition[] =
     "SELECT COUNT(*) FROM candidacies me JOIN candidacies c ON c.election = me.election"
     " AND (c.precedence, c.ticket) <= (me.precedence, me.ticket)"
@@ -190,8 +195,9 @@ inline constexpr char kJoinEpoch[] = "UPDATE lineage SET joined_at_us = ? WHERE 
 // What operators see.
 inline constexpr char kQueue[] =
     "SELECT " TENURE_CANDIDACY_COLUMNS
-    ", s.lease_ttl_us, CASE s.state WHEN 0 THEN s.expires_at_us - ?2 ELSE 0 END, d.until_us"
-    " FROM candidacies c JOIN sessions s ON s.id = c.session"
+    ", s.lease_ttl_us, CASE s.state WHEN 0 THEN " TENURE_LEASE_LEFT
+    " ELSE 0 END, d.until_us"
+    " FROM candidacies c JOIN sessions s ON s.id = c.session" TENURE_WITH_HOMES
     " LEFT JOIN cool_downs d ON d.election = c.election AND d.candidate = c.candidate"
     " AND d.until_us > ?2"
     " WHERE c.election = ?1 ORDER BY c.precedence, c.ticket LIMIT ?4 OFFSET ?3";
@@ -207,9 +213,9 @@ inline constexpr char kAdminChangesOf[] = "SELECT " TENURE_ADMIN_COLUMNS
                                           " FROM admin_changes WHERE number < ? AND election = ?"
                                           " ORDER BY number DESC LIMIT ?";
 inline constexpr char kLiveSessions[] =
-    "SELECT " TENURE_SESSION_COLUMNS
-    ", expires_at_us - ?1 FROM sessions WHERE state = 0 AND expires_at_us > ?1"
-    " AND candidate >= ?2 AND candidate < ?3 AND id > ?4 ORDER BY id LIMIT ?5";
+    "SELECT " TENURE_SESSION_COLUMNS ", " TENURE_LEASE_LEFT " FROM sessions s" TENURE_WITH_HOMES
+    " WHERE s.state = 0 AND s.candidate >= ?1 AND s.candidate < ?3 AND s.id > ?4"
+    " ORDER BY s.id LIMIT ?5";
 inline constexpr char kSessionLeads[] =
     "SELECT name FROM elections WHERE leader_session = ? ORDER BY name LIMIT ?";
 inline constexpr char kSessionWaits[] =
@@ -217,17 +223,12 @@ inline constexpr char kSessionWaits[] =
 inline constexpr char kFindSession[] = "SELECT id FROM sessions WHERE id BETWEEN ? AND ? LIMIT 1";
 
 // What time brings about.
-inline constexpr char kExpired[] =
-    "SELECT id FROM sessions WHERE state = 0 AND expires_at_us <= ? ORDER BY expires_at_us LIMIT ?";
 inline constexpr char kUnsettled[] = "SELECT id FROM sessions WHERE state = 1 LIMIT ?";
 inline constexpr char kUnended[] =
     "SELECT id FROM sessions WHERE state = 0 AND id > ? ORDER BY id LIMIT ?";
 inline constexpr char kDueElections[] =
     "SELECT name FROM elections WHERE wake_at_us <= ? ORDER BY wake_at_us LIMIT ?";
-inline constexpr char kNextDue[] =
-    "SELECT MIN(at_us) FROM"
-    " (SELECT MIN(expires_at_us) AS at_us FROM sessions WHERE state = 0 AND expires_at_us > ?1"
-    " UNION ALL SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > ?1)";
+inline constexpr char kNextDue[] = "SELECT MIN(wake_at_us) FROM elections WHERE wake_at_us > ?";
 inline constexpr char kPlaces[] =
     "SELECT name FROM elections WHERE leader_session = ?1"
     " UNION SELECT election FROM candidacies WHERE session = ?1";
@@ -237,16 +238,7 @@ inline constexpr char kMarkSettled[] =
     " AND NOT EXISTS (SELECT 1 FROM candidacies WHERE session = ?1)";
 inline constexpr char kForgetSessions[] =
     "DELETE FROM sessions WHERE id IN"
-    " (SELECT id FROM sessions WHERE state = 2 AND expires_at_us < ? LIMIT ?)";
-
-inline constexpr char kForgetReplicas[] = "DELETE FROM replicas WHERE seen_at_us < ?";
-
-// Who serves.
-inline constexpr char kAnnounce[] =
-    "INSERT OR REPLACE INTO replicas (id, address, seen_at_us) VALUES (?, ?, ?)";
-inline constexpr char kOtherReplicas[] =
-    "SELECT id, address FROM replicas WHERE seen_at_us > ? AND id <> ?"
-    " ORDER BY seen_at_us DESC LIMIT ?";
+    " (SELECT id FROM sessions WHERE state = 2 AND ended_at_us < ? LIMIT ?)";
 
 // Counts: see storage/mysql/sql.h.
 inline constexpr char kCountLed[] =
@@ -257,10 +249,9 @@ inline constexpr char kCountEmpty[] =
     " FROM elections e WHERE e.leader_session IS NULL AND e.deleted = 0";
 inline constexpr char kCountLapsed[] =
     "SELECT COUNT(*) FROM sessions s JOIN elections e ON e.leader_session = s.id"
-    " WHERE (s.state = 1 OR (s.state = 0 AND s.expires_at_us <= ?)) AND e.paused = 0";
+    " WHERE s.state = 1 AND e.paused = 0";
 inline constexpr char kCountCandidates[] = "SELECT COUNT(*) FROM candidacies";
-inline constexpr char kCountSessions[] =
-    "SELECT COUNT(*) FROM sessions WHERE state = 0 AND expires_at_us > ?";
+inline constexpr char kCountSessions[] = "SELECT COUNT(*) FROM sessions WHERE state = 0";
 
 // History.
 inline constexpr char kOldestEvents[] =
@@ -295,6 +286,9 @@ inline constexpr char kCreateSchemaVersion[] =
     " version INTEGER NOT NULL)";
 inline constexpr char kHasSchemaVersion[] =
     "SELECT COUNT(*) FROM pragma_table_info('schema_version') WHERE name = 'one'";
+// A replica of Tenure 0.1 that has announced itself since then: its address.
+inline constexpr char kReplicaOf01[] =
+    "SELECT address FROM replicas WHERE seen_at_us > ? ORDER BY seen_at_us DESC LIMIT 1";
 inline constexpr char kCountTables[] = "SELECT COUNT(*) FROM sqlite_master";
 inline constexpr char kTables[] =
     "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%'"

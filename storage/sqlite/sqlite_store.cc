@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/remembered.h"
+#include "storage/rows.h"
 #include "storage/schema/foreign_tables.h"
 #include "storage/schema/migrations.h"
 #include "storage/sqlite/load.h"
@@ -33,11 +34,10 @@ ForeignTables FindForeign(Connection& connection) {
   return JudgeTables(tables, SqliteMigrations());
 }
 
-// Somebody may have renewed or adopted them since they were remembered.
-void KeepLaterLeases(const TransactionState& loaded, TransactionState& decided) {
+// Somebody may have adopted them since they were remembered.
+void KeepHomes(const TransactionState& loaded, TransactionState& decided) {
   for (const auto& [id, session] : loaded.sessions) {
     Session& kept = decided.sessions.at(id);
-    kept.expires_at = std::max(kept.expires_at, session.expires_at);
     kept.home = session.home;
     kept.moves = session.moves;
   }
@@ -47,7 +47,8 @@ void KeepLaterLeases(const TransactionState& loaded, TransactionState& decided) 
 
 Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules& rules,
                                         const Decide& decide) {
-  const auto whom = rules.repeatable ? Turns::For::kRenewals : Turns::For::kOthers;
+  const bool adopts = rules.witness && rules.witness->number;
+  const auto whom = adopts ? Turns::For::kHomes : Turns::For::kOthers;
   const auto transact = [&](Connection& connection) {
     Transaction transaction(connection, query::kBegin);
     const TransactionState loaded = Load(connection, clock_(), locks);
@@ -55,9 +56,9 @@ Result<Committed> SqliteStore::Transact(const LockSet& locks, const CommitRules&
     if (rules.remembered != nullptr) {
       TransactionState decided = *rules.remembered;
       decide(decided);
-      if (MayCommitFromMemory(*rules.remembered, decided, rules.repeatable)) {
+      if (MayCommitFromMemory(*rules.remembered, decided)) {
         if (StillHolds(*rules.remembered, loaded)) {
-          KeepLaterLeases(loaded, decided);
+          KeepHomes(loaded, decided);
           auto offsets = Save(connection, loaded, decided, rules);
           transaction.Commit();
           return Committed{std::move(decided), std::move(offsets), Committed::Memory::kHeld};
@@ -104,6 +105,12 @@ Result<void> SqliteStore::Migrate() {
     connection.TakeOver();
     Transaction transaction(connection, query::kBegin);
     const int version = Version(connection);
+    if (version >= kReplicasSince && version < kHomesAloneSince) {
+      const DbTime lately = {clock_().since_epoch - kReplicaOf01SilenceMax};
+      const auto replica = connection.First(query::kReplicaOf01, {Int(lately)},
+                                            [](const Row& row) { return Text(row, 0); });
+      if (replica) throw SQLite::Exception(ReplicaOf01Serves(*replica));
+    }
     connection.ExecuteOnce(query::kCreateSchemaVersion);
     for (const Migration& migration : SqliteMigrations()) {
       if (migration.version <= version) continue;

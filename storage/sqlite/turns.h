@@ -14,7 +14,7 @@ namespace tenure::sqlite {
 // for each renewal before it, and load of either kind cannot keep the other one out. Thread-safe.
 class TENURE_THREAD_SAFETY(capability("turns")) Turns {
  public:
-  enum class For { kRenewals, kOthers };
+  enum class For { kHomes, kOthers };
 
  private:
   friend class Turn;

@@ -43,7 +43,8 @@ TEST_F(GaleraTest, TheCheckKnowsItsNodes) {
 TEST_F(GaleraTest, TheFenceCanBeCalledOnEveryNode) {
   galera_->server(0).Ask(
       "CREATE OR REPLACE USER owner; CREATE OR REPLACE USER application;"
-      " GRANT CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT,"
+      " GRANT CREATE, ALTER, DROP, INDEX, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, "
+      "SELECT,"
       " INSERT, UPDATE, DELETE ON tenure.* TO owner");
   const auto url_of = [&](const std::string& user, size_t node) {
     return "mysql://" + user + "@" + galera_->server(node).address() + "/tenure";

@@ -36,7 +36,7 @@ TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   all.history_from = {6};
   Election few{{"few"}, {1}, {2}, {3}, 0};
   few.appointment = Appointment{"c", std::nullopt};
-  few.vacancy = Vacancy{Cause::kExpired, {15s}, Incumbent{"last", {17s}}};
+  few.vacancy = Vacancy{Cause::kExpired, {15s}};
   Election tombstone{{"tombstone"}, {4}, {5}, {6}, 0};
   tombstone.deleted = true;
   tombstone.history_from = {6};
@@ -67,25 +67,8 @@ TEST_P(AdminContract, EveryFieldOfAnElectionIsStored) {
   }
 }
 
-// During an upgrade, programs that know nothing of incumbents write the same rows.
-TEST_P(AdminContract, AnIncumbentWithoutAVacancyIsNobody) {
-  if (GetParam() == Kind::kSqliteMemory) GTEST_SKIP() << "nobody else can write to it";
-  Election election{{"e"}, {1}, {1}, {1}, 0};
-  election.vacancy = Vacancy{Cause::kExpired, {15s}, Incumbent{"last", {17s}}};
-  LockSet locks;
-  locks.elections[election.name].create = true;
-  ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
-    transaction.elections.at(election.name) = {election, true};
-  }));
-
-  (void)QueryRows(url_, "UPDATE elections SET vacant_cause = NULL, vacant_since_us = NULL");
-
-  EXPECT_EQ(Load("e").election.vacancy, std::nullopt);
-}
-
 TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
-  Session session{NewSessionId(), "a",          3s, {DbTime{20s}},
-                  Cause::kNone,   {DbTime{5s}}, 2s, {DbTime{6s}}};
+  Session session{NewSessionId(), "a", 3s, Cause::kNone, {}, {DbTime{5s}}, 2s, {DbTime{6s}}};
   const LockSet locks{{}, {session.id}};
   const auto found = [&] {
     return Replica()
@@ -101,8 +84,10 @@ TEST_P(AdminContract, EveryFieldOfASessionIsStored) {
 
   session.lease_ttl = 9s;
   session.lease_ttl_since = {7s};
-  session.expires_at = {30s};
   session.ended = Cause::kDeposed;
+  session.ended_at = {30s};
+  session.home = {~0ULL >> 1};
+  session.moves = 7;
   ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
     transaction.sessions[session.id] = session;
   }));
@@ -459,11 +444,11 @@ TEST_P(AdminContract, QueueHeadsLeaveOutIneligibleCandidates) {
   Stand("e", leader, "leader");
   for (int i = 0; i < 5; ++i) Stand("e", NewSessionId(), "cooling");
   for (int i = 0; i < 5; ++i) Stand("e", NewSessionId(), "observer", 60s, -1);
-  const SessionId brief = NewSessionId();
-  Stand("e", brief, "dead", 1ms);
+  const SessionId dead = NewSessionId();
+  Stand("e", dead, "dead");
   Stand("e", NewSessionId(), "first");
   Stand("e", NewSessionId(), "second");
-  ASSERT_TRUE(Eventually([&] { return !store_->FindDueWork(100).value().expired.empty(); }));
+  End(dead, Cause::kExpired);
 
   const ElectionState state = Load("e", Needing({}, 1));
 
@@ -533,24 +518,6 @@ TEST_P(AdminContract, ACoolDownThatEndsDuringATransactionIsNotForgotten) {
 
   const Election election = Load("e").election;
   EXPECT_TRUE(election.leader || election.wake_at);
-}
-
-TEST_P(AdminContract, AnIncumbentIsFoundDeepInTheQueue) {
-  Stand("e", NewSessionId(), "leader");
-  for (int i = 0; i < 5; ++i) Stand("e", NewSessionId(), fmt::format("c{}", i));
-  Stand("e", NewSessionId(), "last");
-  LockSet locks;
-  locks.elections[{"e"}] = {};
-  ASSERT_TRUE(store_->Transact(locks, {}, [](TransactionState& transaction) {
-    Election& election = transaction.elections.at({"e"}).election;
-    election.leader.reset();
-    election.vacancy = Vacancy{Cause::kExpired, transaction.now,
-                               Incumbent{"last", transaction.now + Duration(1h)}};
-  }));
-
-  EXPECT_THAT(Load("e", Needing({}, 1)).queue,
-              ElementsAre(Field(&Candidacy::candidate, "c0"), Field(&Candidacy::candidate, "c1"),
-                          Field(&Candidacy::candidate, "last")));
 }
 
 }  // namespace

@@ -204,6 +204,37 @@ TEST_P(HomeContract, ABeatShowsWhatIsDueAndThePartitions) {
   EXPECT_GT(report.due.now, DbTime{});
 }
 
+TEST_P(HomeContract, ALeaseRunsOutOnceItsHomeIsDead) {
+  const SessionId other = NewSessionId();
+  ASSERT_TRUE(StandAt(a_, "e", session_));
+  ASSERT_TRUE(StandAt(b_, "e", other));
+  EXPECT_EQ(View("e").lease_left, kLease);
+  EXPECT_EQ(store_->ReadQueue({"e"}, 0, 10).value().at(0).lease_left, kLease);
+
+  ASSERT_TRUE(store_->DeclareDead(a_, 0).value());
+  ASSERT_TRUE(Eventually([&] { return View("e").lease_left < kLease; }));
+
+  EXPECT_GT(View("e").lease_left, kLease - 30s);
+  EXPECT_TRUE(View("e").LeaderAlive());
+  const auto sessions = store_->ReadSessions("", {}, 10).value();
+  ASSERT_THAT(sessions, SizeIs(2));
+  for (const SessionView& view : sessions) {
+    EXPECT_EQ(view.lease_left == kLease, view.session.id == other);
+  }
+}
+
+TEST_P(HomeContract, ASessionOf01IsAnOrphanUntilItIsAdopted) {
+  Stand("e", session_, "a");  // by nobody's home
+  EXPECT_EQ(View("e").lease_left, 0s);
+  EXPECT_THAT(Beat(a_, 1, 0).gone, ElementsAre(HomeId{}));
+  EXPECT_THAT(store_->ListOrphans({}, 60s, 10).value(), ElementsAre(session_));
+
+  ASSERT_TRUE(Adopt(a_, session_, 1, 2));
+
+  EXPECT_EQ(View("e").lease_left, kLease);
+  EXPECT_THAT(Beat(a_, 3, 2).gone, IsEmpty());
+}
+
 // --- Witnesses ---
 
 TEST_P(HomeContract, ASessionIsOpenedAtItsHome) {
@@ -212,7 +243,7 @@ TEST_P(HomeContract, ASessionIsOpenedAtItsHome) {
   const Session session = Load(session_);
   EXPECT_EQ(session.home, a_);
   EXPECT_EQ(session.moves, 1);
-  EXPECT_TRUE(session.AliveAt(DbTime{} + 24h * 365 * 100));
+  EXPECT_TRUE(session.Alive());
 }
 
 TEST_P(HomeContract, NothingIsCommittedForADeadHome) {

@@ -252,11 +252,10 @@ TEST_F(HostsTest, OneThatRefusesAWriteIsLeftEvenIfItTakesOthersAtOnce) {
       "SET GLOBAL init_connect = 'CALL tenure.recover()'");
   ASSERT_EQ(ElectionsShown(), "old");
 
-  const auto renewed =
-      store_->Transact({{}, {session}}, {.repeatable = true}, [&](TransactionState& transaction) {
-        SetReadOnly(1, true);
-        (void)Renew(transaction, session);
-      });
+  const auto renewed = store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+    SetReadOnly(1, true);
+    (void)Adopt(transaction, session);
+  });
 
   ASSERT_TRUE(renewed) << renewed.error().message;
   EXPECT_THAT(ElectionsShown(), IsEmpty());
@@ -408,18 +407,17 @@ TEST_F(HostsTest, WhoLeavesAServerLateDoesNotMoveTheOthers) {
   session.bytes.fill(static_cast<uint8_t>(sessions_));
   bool first = true;
 
-  const auto renewed =
-      store_->Transact({{}, {session}}, {.repeatable = true}, [&](TransactionState& transaction) {
-        (void)Renew(transaction, session);
-        if (!std::exchange(first, false)) return;
-        ASSERT_EQ(ElectionsShown(), "old");  // by another connection
-        SetReadOnly(0, true);
-        ASSERT_TRUE(store_->Ping());  // moves
-        // From now on it takes writes again as soon as somebody connects to it.
-        Host(0).Ask(
-            "CREATE PROCEDURE tenure.recover() SQL SECURITY DEFINER SET GLOBAL read_only = OFF;"
-            "SET GLOBAL init_connect = 'CALL tenure.recover()'");
-      });
+  const auto renewed = store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+    (void)Adopt(transaction, session);
+    if (!std::exchange(first, false)) return;
+    ASSERT_EQ(ElectionsShown(), "old");  // by another connection
+    SetReadOnly(0, true);
+    ASSERT_TRUE(store_->Ping());  // moves
+    // From now on it takes writes again as soon as somebody connects to it.
+    Host(0).Ask(
+        "CREATE PROCEDURE tenure.recover() SQL SECURITY DEFINER SET GLOBAL read_only = OFF;"
+        "SET GLOBAL init_connect = 'CALL tenure.recover()'");
+  });
 
   ASSERT_TRUE(renewed) << renewed.error().message;
   EXPECT_THAT(ElectionsShown(), IsEmpty());

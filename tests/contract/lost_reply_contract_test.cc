@@ -36,7 +36,7 @@ class LostReplyContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_1");
+    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
     relay_ = std::make_unique<SqlRelay>(Server().port());
     store_ = OpenUrl("mysql://root@127.0.0.1:" + std::to_string(relay_->port()) +
                      "/tenure?tls=disabled");
@@ -255,24 +255,6 @@ TEST_P(LostReplyTest, WhatCannotBeFoundOutIsAnErrorAndNotDoneTwice) {
   EXPECT_TRUE(Eventually([&] { return History("e").size() == 2; }));
 }
 
-TEST_P(LostReplyTest, ARepeatableTransactionIsDoneAgainAndNotLookedUp) {
-  const LockSet locks{{}, {a_}};
-  relay_->LoseReplyTo("COMMIT");
-  int tries = 0;
-
-  const auto committed =
-      store_->Transact(locks, {.repeatable = true}, [&](TransactionState& transaction) {
-        ++tries;
-        EXPECT_TRUE(Renew(transaction, a_));
-      });
-
-  EXPECT_TRUE(relay_->broke());
-  ASSERT_TRUE(committed) << committed.error().message;
-  EXPECT_EQ(tries, 2);
-  EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostConnection), 1u);
-  EXPECT_EQ(RetriesBecauseOf(RetryReason::kLostReply), 0u);
-}
-
 // Nothing shows which one it was.
 TEST_P(LostReplyTest, APurgeIsFoundWithoutAnOffset) {
   ASSERT_TRUE(Run(resign_.front()));
@@ -318,7 +300,7 @@ class LostReplyFromMemoryTest : public LostReplyContract {
  protected:
   // What the last message of a small transaction has, and no other.
   [[nodiscard]] std::string OfSmallCommit() const {
-    return GetParam() == Kind::kServer && !SeveralServersWrite() ? "CALL tenure_commit_1"
+    return GetParam() == Kind::kServer && !SeveralServersWrite() ? "CALL tenure_commit_2"
                                                                  : "COMMIT";
   }
 };
@@ -429,10 +411,10 @@ class LostCallTest : public LostReplyContract {
     mysql::Connection connection(std::get<mysql::Config>(ParseStoreUrl(url_).value()));
     for (const Migration& migration : MySqlMigrations()) {
       for (std::string sql : migration.statements) {
-        if (!sql.starts_with("CREATE PROCEDURE tenure_commit_1(")) continue;
+        if (!sql.starts_with("CREATE PROCEDURE tenure_commit_2(")) continue;
         constexpr std::string_view kCommit = "COMMIT;";
         sql.insert(sql.rfind(kCommit) + kCommit.size(), more);
-        connection.Run({"DROP PROCEDURE tenure_commit_1"});
+        connection.Run({"DROP PROCEDURE tenure_commit_2"});
         connection.Run({sql});
         return;
       }

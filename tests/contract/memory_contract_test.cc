@@ -30,7 +30,7 @@ class MemoryContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_1");
+    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
     ASSERT_TRUE(Stand("e", a_, "a").elected);
   }
 
@@ -126,10 +126,10 @@ TEST_P(MemoryContract, ASessionIsOpenedAndAVacantSeatIsTaken) {
 
   EXPECT_TRUE(std::get<CampaignAnswer>(answer_->value()).elected);
   EXPECT_EQ(View("e").election, transaction_.elections.at({"e"}).election);
-  EXPECT_GT(View("e").lease_left, 20s);
+  EXPECT_TRUE(View("e").LeaderAlive());
 }
 
-TEST_P(MemoryContract, ASessionThatIsKnownIsRenewedAndAVacantSeatIsTaken) {
+TEST_P(MemoryContract, ASessionThatIsKnownTakesAVacantSeat) {
   Run(Resign{{"e"}, a_, {}});
   const Command campaign = Campaign{{"e"}, a_, {}, {}, "again", 0, {8}};
   const TransactionState state = Remember(campaign);
@@ -139,7 +139,6 @@ TEST_P(MemoryContract, ASessionThatIsKnownIsRenewedAndAVacantSeatIsTaken) {
   EXPECT_EQ(View("e").election.leader->value, "again");
   const LockSet session{{}, {a_}};
   EXPECT_TRUE(store_->Transact(session, {}, [&](TransactionState& loaded) {
-    EXPECT_GT(loaded.sessions.at(a_).expires_at, state.sessions.at(a_).expires_at);
     EXPECT_EQ(loaded.sessions.at(a_), transaction_.sessions.at(a_));
   }));
 }
@@ -369,13 +368,28 @@ TEST_P(MemoryContract, ASessionThatHasEndedIsNoticed) {
   EXPECT_THAT(History("e"), SizeIs(1));
 }
 
-TEST_P(MemoryContract, ALeaseThatIsOverIsNoticed) {
+// And it is refused again when it is decided from what is locked.
+TEST_P(MemoryContract, NothingIsCommittedForAHomeThatDoesNotStand) {
+  const HomeId home{7};
+  ASSERT_TRUE(store_->BeginHome({.id = home, .beat = 3, .good_for = 3s}).value());
   const Command resign = Resign{{"e"}, a_, {}};
-  TransactionState before = Remember(resign);
-  ASSERT_TRUE(store_->Transact(
-      {{}, {a_}}, {}, [&](TransactionState& it) { it.sessions.at(a_).expires_at = it.now; }));
+  const auto resign_as = [&](const HomeWitness& witness) {
+    TransactionState state = Remember(resign);
+    state.now = store_->FindDueWork(1).value().now;
+    return store_->Transact(
+        LockSetOf({resign}), {.witness = witness, .remembered = &state},
+        [&](TransactionState& transaction) { (void)Apply(transaction, limits_, resign); });
+  };
 
-  for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Resigning(before), Memory::kRefused);
+  EXPECT_EQ(ReasonOf(resign_as({home, 4})), Reason::kStoreUnavailable);
+  EXPECT_EQ(ReasonOf(resign_as({HomeId{8}, 0})), Reason::kStoreUnavailable);
+  ASSERT_TRUE(store_->DeclareDead(home, 3).value());
+  EXPECT_EQ(ReasonOf(resign_as({home, 3})), Reason::kStoreUnavailable);
+  EXPECT_THAT(History("e"), SizeIs(1));
+
+  ASSERT_TRUE(store_->BeginHome({.id = {9}, .beat = 3, .good_for = 3s}).value());
+  EXPECT_EQ(ReasonOf(resign_as({HomeId{9}, 3})), std::nullopt);
+  EXPECT_THAT(History("e"), SizeIs(2));
 }
 
 TEST_P(MemoryContract, AnotherLeaseIsNoticed) {
@@ -389,20 +403,20 @@ TEST_P(MemoryContract, AnotherLeaseIsNoticed) {
   for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Resigning(before), Memory::kRefused);
 }
 
-TEST_P(MemoryContract, ARenewalElsewhereIsKept) {
+TEST_P(MemoryContract, AMoveElsewhereIsKept) {
   const Command resign = Resign{{"e"}, a_, {}};
   Run(resign);
   const Command campaign = Campaign{{"e"}, a_, {}, {}, "v", 0, {8}};
   const TransactionState before = Remember(campaign);
-  DbTime later;
   ASSERT_TRUE(store_->Transact({{}, {a_}}, {}, [&](TransactionState& it) {
-    later = it.sessions.at(a_).expires_at = it.now + 70s;
+    it.home = {7};
+    EXPECT_TRUE(Adopt(it, a_));
   }));
 
   ASSERT_TRUE(Holds(before, campaign));
 
   EXPECT_TRUE(store_->Transact({{}, {a_}}, {}, [&](TransactionState& it) {
-    EXPECT_GE(it.sessions.at(a_).expires_at, later);
+    EXPECT_EQ(it.sessions.at(a_).home, HomeId{7});
   }));
 }
 
@@ -438,7 +452,6 @@ void MemoryConditionTest::ExpectThatEveryColumnIsCompared(const Command& command
       "cooling_until_us = 1",
       "wake_at_us = 1",
       "history_from = 1",
-      "incumbent = 'z'",
   };
   const TransactionState before = Remember(command);
   for (const std::string& change : changes) {
@@ -560,7 +573,7 @@ class MemoryCallTest : public MemoryContract {
                                  .decided = &decided.elections.at({"e"}).election,
                                  .event = &decided.events.front(),
                                  .session = &before.sessions.at(a_)},
-                                point);
+                                point, {});
   }
 
   static bool NoTransactionIsOpen() {

@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 std::string Bytes(std::string_view bytes) { return "x'" + ToHex(bytes) + "'"; }
@@ -217,6 +218,47 @@ TEST_P(MigrationContract, AnInterruptedMigrationIsCompleted) {
   const auto migrated = store_->Migrate();
 
   ASSERT_TRUE(migrated) << migrated.error().message;
+  ExpectItGoesOn();
+}
+
+TEST_P(MigrationContract, AnInterruptedMigrationToHomesIsCompleted) {
+  if (ServerName() != "MariaDb" || GetParam() != Kind::kServer) {
+    GTEST_SKIP() << "the steps of version 11 are MariaDB's as they stand";
+  }
+  MakeVersion(2);
+  AddElection();
+  for (int version = 3; version < kHomesAloneSince; ++version) RunMigration(version);
+  Query(fmt::format("UPDATE schema_version SET version = {}", kHomesAloneSince - 1));
+  const auto steps = Migrations()[kHomesAloneSince - 1].statements;
+
+  for (const char* step : steps.first(steps.size() - 1)) Query(step);
+  MigrateTwice();
+
+  ExpectItGoesOn();
+}
+
+// It judges leases by a clock that nobody writes for it any more.
+TEST_P(MigrationContract, NoReplicaOf01ServesBesideThisVersion) {
+  MakeVersion(2);
+  AddElection();
+  for (int version = 3; version <= kReplicasSince; ++version) RunMigration(version);
+  Query(fmt::format("UPDATE schema_version SET version = {}", kReplicasSince));
+  const auto announce = [&](Duration ago) {
+    Query(fmt::format("REPLACE INTO replicas (id, address, seen_at_us) VALUES ({}, {}, {})",
+                      Bytes(std::string(16, 'x')), Bytes("10.0.0.7:7070"),
+                      (sqlite::SystemDbTime() + -ago).since_epoch.count()));
+  };
+
+  announce(1s);
+  const auto refused = store_->Migrate();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("a replica of Tenure 0.1 serves at 10.0.0.7:7070"));
+  EXPECT_THAT(Query("SELECT version FROM schema_version"),
+              ElementsAre(std::to_string(kReplicasSince)));
+
+  announce(kReplicaOf01SilenceMax + 5s);
+  MigrateTwice();
   ExpectItGoesOn();
 }
 

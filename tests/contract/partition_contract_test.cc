@@ -23,7 +23,7 @@ class PartitionContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_1");
+    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
   }
 
   // Of partition 0, or of another.

@@ -31,7 +31,7 @@ class PurgeContract : public StoreContract {
  protected:
   void SetUp() override {
     StoreContract::SetUp();
-    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_1");
+    if (GetParam() == Kind::kServerByMessage) Server().Ask("DROP PROCEDURE tenure.tenure_commit_2");
   }
 
   static LockSet LocksOf(const std::vector<std::string>& elections) {

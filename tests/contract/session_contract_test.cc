@@ -162,7 +162,7 @@ class SessionContract : public StoreContract {
     ASSERT_TRUE(elected) << elected.error().message;
     EXPECT_EQ(Ask("SELECT candidate FROM leaders WHERE election = '" + election + "'"), "c");
 
-    for (int i = 0; i < 2; ++i) ExpectRenews(*store, session);
+    for (int i = 0; i < 2; ++i) ExpectMoves(*store, session);
     const SessionId other = NewSessionId();
     EXPECT_TRUE(
         Run(*store, {Campaign{{election}, other, Campaign::Opening{"d", 60s}, {}, "", 0, {8}}})
@@ -179,26 +179,16 @@ class SessionContract : public StoreContract {
     EXPECT_EQ(store->ReadPartitions().value().offsets.size(), 4);
     EXPECT_TRUE(store->FindDueWork(10));
     EXPECT_TRUE(store->ReadStatistics());
-    EXPECT_TRUE(store->Announce({std::string(16, 'x'), "a:1"}, 1h, 10));
-    EXPECT_EQ(Ask("SELECT COUNT(*) FROM replicas"), "1");
     // Nothing is left open that another session would wait for.
     EXPECT_EQ(Ask("SELECT COUNT(*) FROM information_schema.innodb_trx"), "0");
   }
 
-  // From memory, which is one statement on MariaDB.
-  void ExpectRenews(Store& store, const SessionId& session) {
-    const LockSet locks = {{}, {session}};
-    TransactionState state;
-    ASSERT_TRUE(store.Transact(locks, {}, [&](TransactionState& loaded) { state = loaded; }));
-    state.now = store.FindDueWork(1).value().now;
-    const auto renewed =
-        store.Transact(locks, {.repeatable = true, .remembered = &state},
-                       [&](TransactionState& it) { (void)tenure::Renew(it, session); });
-    ASSERT_TRUE(renewed) << renewed.error().message;
-    EXPECT_EQ(
-        Ask("SELECT MAX(expires_at_us) FROM sessions WHERE lease_ttl_us > 0 AND id = x'" +
-            ToHex(session) + "'"),
-        std::to_string(renewed->transaction.sessions.at(session).expires_at.since_epoch.count()));
+  void ExpectMoves(Store& store, const SessionId& session) {
+    const auto moved = store.Transact(
+        {{}, {session}}, {}, [&](TransactionState& it) { EXPECT_TRUE(Adopt(it, session)); });
+    ASSERT_TRUE(moved) << moved.error().message;
+    EXPECT_EQ(Ask("SELECT moves FROM sessions WHERE id = x'" + ToHex(session) + "'"),
+              std::to_string(moved->transaction.sessions.at(session).moves));
   }
 
   static std::string ToHex(const SessionId& id) {

@@ -57,13 +57,6 @@ TEST_P(StatisticsContract, AnElectionThatKeepsItsCandidatesWaitingIsLeaderless) 
             (Statistics{.elections = 1, .leaderless = 1, .candidates = 1, .sessions = 2}));
 }
 
-TEST_P(StatisticsContract, AnExpiredLeaderDoesNotCount) {
-  Stand("e", NewSessionId(), "a", 20ms);
-  ASSERT_TRUE(Eventually([&] { return !View("e").LeaderAlive(); }));
-
-  EXPECT_EQ(ReadStatistics(), (Statistics{.elections = 1, .led = 1, .leaderless = 1}));
-}
-
 TEST_P(StatisticsContract, ALeaderWithAnEndedSessionDoesNotCount) {
   const SessionId session = NewSessionId();
   Stand("e", session, "a");

@@ -126,6 +126,13 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
     return std::get<CampaignAnswer>(Run(campaign).value());
   }
 
+  // Its elections are not settled.
+  void End(const SessionId& session, Cause cause) {
+    EXPECT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
+      EXPECT_TRUE(EndSession(transaction, session, cause));
+    }));
+  }
+
   ElectionView View(const std::string& election) {
     return store_->ReadElections({{election}}).value().at({election});
   }

@@ -328,26 +328,23 @@ TEST_P(StoreContract, UnknownElectionsAndSessionsAreAnswers) {
   EXPECT_THAT(store_->ReadEvents({"other"}, {1}, 10).value(), IsEmpty());
 }
 
-TEST_P(StoreContract, AnExpiredLeaderIsFoundMarkedAndReplaced) {
+TEST_P(StoreContract, ALeaderWhoseSessionHasEndedIsFoundAndReplaced) {
   const SessionId brief = NewSessionId();
   const SessionId next = NewSessionId();
-  // In one transaction, in which no lease ends.
-  Run(*store_, {Campaign{{"e"}, brief, Campaign::Opening{"brief", 50ms}, {}, "v", 0, {7}},
-                Campaign{{"f"}, brief, Campaign::Opening{"brief", 50ms}, {}, "v", 0, {7}},
-                Campaign{{"e"}, next, Campaign::Opening{"next", 60s}, {}, "v", 0, {7}}});
+  Stand("e", brief, "brief");
+  Stand("f", brief, "brief");
+  Stand("e", next, "next");
+  End(brief, Cause::kExpired);
 
-  ASSERT_TRUE(Eventually([&] { return !View("e").LeaderAlive(); }));
+  EXPECT_FALSE(View("e").LeaderAlive());
   const DueWork due = store_->FindDueWork(10).value();
-  EXPECT_THAT(due.expired, ElementsAre(brief));
+  EXPECT_THAT(due.unsettled, ElementsAre(brief));
   EXPECT_EQ(due.partitions.offsets, store_->ReadPartitions().value().offsets);
   EXPECT_EQ(due.partitions.epoch, store_->ReadPartitions().value().epoch);
-  ASSERT_TRUE(due.next.has_value());
-  EXPECT_GT(*due.next, due.now);
   Run(Reconcile{{"e"}, brief});
 
   EXPECT_THAT(History("e"),
               ElementsAre("1 ELECTED brief 1 ", "2 VACATED brief 1 EXPIRED", "3 ELECTED next 2 "));
-  EXPECT_THAT(store_->FindDueWork(10).value().expired, IsEmpty());
   EXPECT_THAT(store_->FindDueWork(10).value().unsettled, ElementsAre(brief));
   EXPECT_THAT(store_->FindPlaces({brief}).value(), ElementsAre(PlaceKey{{"f"}, brief}));
   ASSERT_TRUE(store_->MarkSettled({brief}));
@@ -362,33 +359,13 @@ TEST_P(StoreContract, SessionsThatAreNotMarkedAsEndedAreListedInPages) {
   std::ranges::sort(ids);
   Stand("e", ids[0], "a");
   Stand("e", ids[2], "c");
-  Stand("e", ids[1], "b", 50ms);
-  ASSERT_TRUE(Eventually([&] { return !store_->FindDueWork(10).value().expired.empty(); }));
+  Stand("e", ids[1], "b");
 
   EXPECT_THAT(store_->ListUnended({}, 2).value(), ElementsAre(ids[0], ids[1]));
   EXPECT_THAT(store_->ListUnended(ids[1], 2).value(), ElementsAre(ids[2]));
   EXPECT_THAT(store_->ListUnended(ids[2], 2).value(), IsEmpty());
-  ASSERT_TRUE(store_->Transact(LockSet{{}, {ids[1]}}, {}, [&](TransactionState& transaction) {
-    ExpireIfDue(transaction, ids[1]);
-  }));
+  End(ids[1], Cause::kExpired);
   EXPECT_THAT(store_->ListUnended({}, 10).value(), ElementsAre(ids[0], ids[2]));
-}
-
-TEST_P(StoreContract, ReplicasThatServeFindEachOther) {
-  const Peer first{"0123456789abcdef", "10.0.0.1:7070"};
-  const Peer second{std::string(15, '\0') + "b", "[::1]:7071"};
-  const Peer moved{first.id, "10.0.0.9:7070"};
-
-  EXPECT_THAT(store_->Announce(first, 1h, 10).value(), IsEmpty());
-  EXPECT_THAT(store_->Announce(second, 1h, 10).value(), ElementsAre(first));
-  EXPECT_THAT(store_->Announce(moved, 1h, 10).value(), ElementsAre(second));
-  EXPECT_THAT(store_->Announce(second, 1h, 10).value(), ElementsAre(moved));
-
-  const Peer third{std::string(16, 'c'), "c:7070"};
-  EXPECT_THAT(store_->Announce(third, 1h, 1).value(), ElementsAre(second));
-  // Those that say nothing any more are left out.
-  EXPECT_TRUE(Eventually([&] { return store_->Announce(third, 1ms, 10).value().empty(); }));
-  EXPECT_THAT(store_->Announce(third, 1h, 10).value(), ElementsAre(second, moved));
 }
 
 TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
@@ -403,7 +380,7 @@ TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   ASSERT_TRUE(store_->MarkSettled({session}));
 
   ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
-    EXPECT_EQ(ReasonOf(Renew(transaction, session)), Reason::kSessionEnded);
+    EXPECT_EQ(ReasonOf(Adopt(transaction, session)), Reason::kSessionEnded);
     EXPECT_EQ(transaction.sessions.at(session).ended, Cause::kSessionClosed);
   }));
   EXPECT_EQ(store_->ForgetSessions(1h, 100).value(), 0u);
@@ -413,21 +390,6 @@ TEST_P(StoreContract, AnEndedSessionStaysEndedUntilItIsForgotten) {
   EXPECT_EQ(store_->ForgetSessions(-1h, 100).value(), 1u);
   ASSERT_TRUE(store_->Transact(locks, {}, [&](TransactionState& transaction) {
     EXPECT_FALSE(transaction.sessions.contains(session));
-  }));
-}
-
-TEST_P(StoreContract, ARenewalOnlyMovesTheExpiry) {
-  const SessionId session = NewSessionId();
-  Stand("e", session, "a", 1s);
-  DbTime before;
-  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
-    before = transaction.sessions.at(session).expires_at;
-    EXPECT_TRUE(Renew(transaction, session));
-  }));
-
-  ASSERT_TRUE(store_->Transact({{}, {session}}, {}, [&](TransactionState& transaction) {
-    EXPECT_GT(transaction.sessions.at(session).expires_at, before);
-    EXPECT_EQ(transaction.sessions.at(session).candidate, "a");
   }));
 }
 
@@ -469,25 +431,27 @@ TEST_P(StoreContract, SeatsAreReadInPages) {
   EXPECT_EQ(read({{sessions[2]}, {"a"}, 2}), "");
 }
 
-TEST_P(StoreContract, AttendanceIsWhoIsAliveAndWhereThePartitionsStand) {
-  const SessionId alive = NewSessionId();
-  const SessionId over = NewSessionId();
+TEST_P(StoreContract, AttendanceIsWhoHasEndedWhereThePartitionsStandAndTheOwnRow) {
+  const SessionId settled = NewSessionId();
   const SessionId ended = NewSessionId();
-  Stand("e", alive, "a");
-  Stand("f", over, "b");
+  Stand("e", NewSessionId(), "a");
+  Stand("f", settled, "b");
   Stand("g", ended, "c");
-  ASSERT_TRUE(store_->Transact({{}, {over, ended}}, {}, [&](TransactionState& transaction) {
-    transaction.sessions.at(over).expires_at = transaction.now;
-    transaction.sessions.at(ended).ended = Cause::kSessionClosed;
-  }));
+  End(settled, Cause::kSessionClosed);
+  Run(Reconcile{{"f"}, settled});
+  ASSERT_TRUE(store_->MarkSettled({settled}));
+  End(ended, Cause::kExpired);
+  const HomeRow home{.id = {7}, .beat = 3, .good_for = 3s, .peer = {std::string(16, 'p'), "a:1"}};
+  ASSERT_TRUE(store_->BeginHome(home).value());
 
-  const auto attendance = store_->ReadAttendance({alive, over, ended, NewSessionId()}).value();
+  const auto attendance = store_->ReadAttendance({7}).value();
 
-  EXPECT_THAT(attendance.alive, ElementsAre(alive));
+  EXPECT_THAT(attendance.unsettled, ElementsAre(ended));
+  EXPECT_EQ(attendance.own, home);
   const Partitions partitions = store_->ReadPartitions().value();
   EXPECT_EQ(attendance.partitions.offsets, partitions.offsets);
   EXPECT_EQ(attendance.partitions.epoch, partitions.epoch);
-  EXPECT_EQ(store_->ReadAttendance({}).value().partitions.offsets, partitions.offsets);
+  EXPECT_EQ(store_->ReadAttendance({8}).value().own, std::nullopt);
 }
 
 TEST_P(StoreContract, WhoAsksForNothingGetsNothing) {
@@ -497,7 +461,7 @@ TEST_P(StoreContract, WhoAsksForNothingGetsNothing) {
   EXPECT_THAT(store_->ReadPositions({}).value(), IsEmpty());
   EXPECT_THAT(store_->FilterWaiting({}).value(), IsEmpty());
   EXPECT_THAT(store_->ReadSeats(SeatPage{}).value(), IsEmpty());
-  EXPECT_THAT(store_->ReadAttendance({}).value().alive, IsEmpty());
+  EXPECT_THAT(store_->ReadAttendance({}).value().unsettled, IsEmpty());
   EXPECT_THAT(store_->FindPlaces({}).value(), IsEmpty());
   EXPECT_TRUE(store_->MarkSettled({}));
 }
@@ -630,7 +594,7 @@ TEST_P(StoreContract, ALockedSessionIsBusyAndDelaysNobodyElse) {
     const auto renewed =
         store_->Transact({{}, {locked, free}}, {}, [&](TransactionState& transaction) {
           EXPECT_THAT(transaction.busy_sessions, ElementsAre(locked));
-          EXPECT_TRUE(Renew(transaction, free));
+          EXPECT_TRUE(Adopt(transaction, free));
         });
     EXPECT_TRUE(renewed);
     const auto answers = Run(*store_, {Resign{{"e"}, locked, {}}, Resign{{"f"}, free, {}}});
@@ -787,8 +751,8 @@ class QueryPlanTest : public ::testing::Test {
 };
 
 TEST_F(QueryPlanTest, ANamedCandidateIsFoundInALongQueue) {
-  Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)",
-       "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 9000000000000000, 0, 0");
+  Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, ended_at_us, state, cause)",
+       "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 0, 0, 0");
   Fill("INSERT INTO candidacies (election, session, ticket, precedence, value, attempt, candidate)",
        "'e', UNHEX(LPAD(HEX(n), 32, '0')), n, -1, '', 0, CONCAT('c', n)");
 
@@ -825,12 +789,12 @@ TEST_F(QueryPlanTest, DueElectionsAreFoundAmongMany) {
 }
 
 TEST_F(QueryPlanTest, ACensusOnlyCountsElectionsWithALeader) {
-  Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, expires_at_us, state, cause)",
-       "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 9000000000000000, 0, 0");
+  Fill("INSERT INTO sessions (id, candidate, lease_ttl_us, ended_at_us, state, cause)",
+       "UNHEX(LPAD(HEX(n), 32, '0')), CONCAT('c', n), 1, 0, 0, 0");
   Fill("INSERT INTO elections (name, leader_session)",
        "CONCAT('e', n), UNHEX(LPAD(HEX(n), 32, '0'))");
 
-  EXPECT_LT(RowsReadBy(mysql::query::CountAll()), 2 * kRows + 30u);  // and live sessions
+  EXPECT_LT(RowsReadBy(mysql::query::kCountAll), 2 * kRows + 30u);  // and live sessions
 }
 
 TEST_F(QueryPlanTest, TheOldestEventsAreFoundWithoutReadingTheOthers) {

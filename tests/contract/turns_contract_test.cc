@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const CommitRules kRenewal{.repeatable = true};
+// Writes the row of the home with the next number, as an adoption does.
+CommitRules Adoption(uint64_t number) { return {.witness = HomeWitness{{7}, 0, number}}; }
 
 // Whether a thread of this process waits for something.
 bool Sleeps(pid_t thread) {
@@ -28,6 +29,11 @@ bool Sleeps(pid_t thread) {
 // Several transactions queue, one after the other, while one runs; then all of them go.
 class TurnsContract : public StoreContract {
  protected:
+  void SetUp() override {
+    StoreContract::SetUp();
+    ASSERT_TRUE(store_->BeginHome({.id = {7}, .good_for = std::chrono::seconds(3)}).value());
+  }
+
   std::vector<std::string> OrderOf(const CommitRules& running,
                                    const std::vector<std::pair<std::string, CommitRules>>& queue) {
     std::vector<std::string> order;  // written in transactions, one at a time
@@ -51,17 +57,18 @@ class TurnsContract : public StoreContract {
 INSTANTIATE_TEST_SUITE_P(Stores, TurnsContract,
                          ::testing::Values(Kind::kSqliteMemory, Kind::kSqliteFile), KindName);
 
-TEST_P(TurnsContract, ARenewalGoesBeforeAllOthersThatWait) {
-  const auto order = OrderOf({}, {{"first", {}}, {"second", {}}, {"renewal", kRenewal}});
+TEST_P(TurnsContract, AnAdoptionGoesBeforeAllOthersThatWait) {
+  const auto order = OrderOf({}, {{"first", {}}, {"second", {}}, {"adoption", Adoption(1)}});
 
-  EXPECT_THAT(order, ElementsAre("renewal", "first", "second"));
+  EXPECT_THAT(order, ElementsAre("adoption", "first", "second"));
 }
 
-TEST_P(TurnsContract, RenewalsDoNotKeepTheOthersOut) {
+TEST_P(TurnsContract, AdoptionsDoNotKeepTheOthersOut) {
   const auto order =
-      OrderOf(kRenewal, {{"renewal 1", kRenewal}, {"renewal 2", kRenewal}, {"a", {}}, {"b", {}}});
+      OrderOf(Adoption(1),
+              {{"adoption 2", Adoption(2)}, {"adoption 3", Adoption(3)}, {"a", {}}, {"b", {}}});
 
-  EXPECT_THAT(order, ElementsAre("a", "renewal 1", "b", "renewal 2"));
+  EXPECT_THAT(order, ElementsAre("a", "adoption 2", "b", "adoption 3"));
 }
 
 class ReadsContract : public StoreContract {};

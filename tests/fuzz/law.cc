@@ -128,7 +128,7 @@ std::optional<Command> CommandIn(const Line& line, Term term) {
 
 bool IsOver(const TransactionState& transaction, const SessionId& id) {
   const auto found = transaction.sessions.find(id);
-  return found != transaction.sessions.end() && !found->second.AliveAt(transaction.now);
+  return found != transaction.sessions.end() && !found->second.Alive();
 }
 
 bool Leads(const TransactionState& transaction, const SessionId& id) {
@@ -149,7 +149,7 @@ struct Truth {
     Require(!answer.elected || !(ElectionIn(after).term <= campaign.after_term),
             "... after the term that it names");
     Require(answer.session == after.sessions.at(campaign.session), "the session is as it is");
-    Require(answer.session.AliveAt(after.now), "the session lives");
+    Require(answer.session.Alive(), "the session lives");
   }
   void operator()(const CampaignForAllAnswer& answer) const {
     const auto& campaign = std::get<CampaignForAll>(command);
@@ -195,8 +195,6 @@ class Script {
       case 't': state_.now = state_.now + 100ms * line.Digit(1); return;
       case 'T': state_.now = state_.now + 3s * line.Digit(1); return;
       case 'b': state_.now = state_.now + -1s; return;  // the database's clock is set back
-      case 'g': state_.outage = OutageIn(line); return;
-      case 'G': state_.outage.reset(); return;
       case 'h': head_size_ = static_cast<size_t>(line.Digit(1)); return;
       default: break;
     }
@@ -214,12 +212,6 @@ class Script {
   }
 
  private:
-  [[nodiscard]] Outage OutageIn(const Line& line) const {
-    const int length = line.Digit(1);
-    return {state_.now + -1s * length, state_.now + -1s * std::max(length - line.Digit(3), 0),
-            state_.now, 100ms * line.Digit(2)};
-  }
-
   void DoCommand(const Command& command) {
     const TransactionState before = state_;
     const TransactionState read = head_size_ == 0 ? before : HeadOf(before, head_size_, {&command});
@@ -252,23 +244,22 @@ class Script {
   void DoToSession(const Line& line) {
     const SessionId id = Id(line.session());
     switch (line.verb()) {
-      case 'n': return DoRenew(id);
+      case 'n': return DoAdopt(id);
       case 'e': (void)EndSession(state_, id, Cause::kSessionClosed); return;
       case 'o': (void)DeposeSession(state_, id, kOperator); return;
-      case 'x': ExpireIfDue(state_, id); return;
-      case 'j': FollowClock(state_, id); return;
+      case 'x': EndSilent(state_, id, static_cast<uint64_t>(line.Digit(1)) + 1); return;
+      case 'j': EndOrphan(state_, id, {}); return;
       default: return;
     }
   }
 
-  void DoRenew(const SessionId& id) {
+  void DoAdopt(const SessionId& id) {
     const bool known = state_.sessions.contains(id);
     const bool over = IsOver(state_, id);
-    const auto renewed = Renew(state_, id);
-    Require(renewed.has_value() == (known && !over), "who lives is renewed, and nobody else");
-    if (!renewed) return;
-    Require(*renewed == state_.sessions.at(id), "the session is as it is");
-    Require(renewed->expires_at >= state_.now + renewed->lease_ttl, "for a whole lease");
+    const auto adopted = Adopt(state_, id);
+    Require(adopted.has_value() == (known && !over), "a session that lives moves, and no other");
+    if (!adopted) return;
+    Require(*adopted == state_.sessions.at(id), "the session is as it is");
   }
 
   TransactionState state_ = Given();

@@ -56,7 +56,8 @@ class CheckTest : public ::testing::Test {
 
 constexpr char kServes[] = "SELECT, INSERT, UPDATE, DELETE, EXECUTE";
 constexpr char kMigrates[] =
-    "CREATE, ALTER, INDEX, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, INSERT, "
+    "CREATE, ALTER, INDEX, DROP, CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, "
+    "INSERT, "
     "UPDATE, DELETE";
 
 TEST_F(CheckTest, AUserWithTheDocumentedRightsServes) {
@@ -110,7 +111,6 @@ TEST_F(CheckTest, EachRightToEachTableIsMissed) {
       {"admin_changes", unchanged},
       {"cool_downs", all},
       {"writers", all},
-      {"replicas", all},
       {"homes", all},
       {"departed", unchanged},
       {"fences", {"SELECT", "UPDATE", "DELETE"}},
@@ -174,8 +174,8 @@ TEST_F(CheckTest, TheDatabaseOfAnotherServiceIsAFault) {
 TEST_F(CheckTest, AnEmptyDatabaseNeedsTheRightToFillIt) {
   ExpectFault(Check(UrlOf(kServes)),
               "its schema has to be created, and the user lacks the rights "
-              "CREATE, ALTER, INDEX, CREATE VIEW");
-  for (const std::string right : {"CREATE", "ALTER", "INDEX", "CREATE VIEW"}) {
+              "CREATE, ALTER, INDEX, CREATE VIEW, DROP");
+  for (const std::string right : {"CREATE", "ALTER", "INDEX", "CREATE VIEW", "DROP"}) {
     const std::string others =
         std::regex_replace(std::string(kMigrates), std::regex("(^|, )" + right + ", "), "$1");
     ExpectFault(Check(UrlOf(others)), right);

@@ -60,7 +60,8 @@ TEST_P(FencingTest, ATakeoverWaitsUntilTheGuardedTransactionCommits) {
   WaitUntilEnded();
   EXPECT_EQ(next_of_f.Response().elected().term(), 2u);
   EXPECT_FALSE(next_of_e.Done());
-  EXPECT_THAT(application.Run("SELECT candidate FROM leaders WHERE election = 'e'"), IsEmpty());
+  EXPECT_THAT(SqlApplication(url_).Run("SELECT candidate FROM leaders WHERE election = 'e'"),
+              IsEmpty());
   application.Run("COMMIT");
 
   EXPECT_EQ(next_of_e.Response().elected().term(), 2u);

@@ -135,7 +135,9 @@ TEST_P(ResignTest, AConcurrentRenewalDoesNotReviveAClosedSession) {
     EXPECT_EQ(closed.outcome(), v1::ResignResponse::OUTCOME_SESSION_ENDED);
     EXPECT_TRUE(renewed.has_lease_ttl() || renewed.ended() == v1::CAUSE_SESSION_CLOSED)
         << renewed.ShortDebugString();
-    EXPECT_EQ(Renew(B(), contest.leader).ended(), v1::CAUSE_SESSION_CLOSED);
+    // Its home hears of it a moment later.
+    EXPECT_TRUE(
+        Eventually([&] { return Renew(B(), contest.leader).ended() == v1::CAUSE_SESSION_CLOSED; }));
     End(contest, "SESSION_CLOSED");
   }
 }

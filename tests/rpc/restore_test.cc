@@ -176,7 +176,8 @@ TEST_P(RestoreTest, BumpingAgainIsHarmless) {
 // the fence's owner has only those.
 TEST(RestoredElsewhereTest, TheFenceWorksOnAServerThatHasNeverSeenIt) {
   constexpr char kUsers[] =
-      "CREATE USER owner; CREATE USER application; GRANT CREATE, ALTER, INDEX, CREATE VIEW, CREATE"
+      "CREATE USER owner; CREATE USER application; GRANT CREATE, ALTER, DROP, INDEX, CREATE VIEW, "
+      "CREATE"
       " ROUTINE, ALTER ROUTINE, EXECUTE, SELECT, INSERT, UPDATE, DELETE ON tenure.* TO owner";
   const auto migrate = [](const DatabaseServer& database) {
     return RunToEnd({Program("tenured"), "migrate", "--store",

@@ -263,7 +263,7 @@ class WrongFailoverTest : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(leader.candidate(), "bob");
     EXPECT_EQ(leader.term(), 1u);
     EXPECT_EQ(QueryRows(wrong_url_, "SELECT COUNT(*) FROM lineage"), Rows{"1"});
-    EXPECT_EQ(QueryRows(wrong_url_, "SELECT COUNT(*) FROM replicas"), Rows{"1"});
+    EXPECT_EQ(QueryRows(wrong_url_, "SELECT COUNT(*) FROM homes"), Rows{"1"});
   }
 
   using Rows = std::vector<std::string>;

@@ -14,7 +14,7 @@ constexpr size_t kAll = 100'000;
 
 bool AliveIn(const TransactionState& transaction, const SessionId& id) {
   const auto found = transaction.sessions.find(id);
-  return found != transaction.sessions.end() && found->second.AliveAt(transaction.now);
+  return found != transaction.sessions.end() && found->second.Alive();
 }
 
 // Its session was ended by a newer one of the same candidate.
@@ -353,8 +353,7 @@ void Auditor::AuditGrant(const Known& before, const Event& event, const Transact
   const std::string& name = event.election.bytes;
   const SessionId& elected = event.leader.session;
   const auto session_before = sessions_.find(elected);
-  const bool was_over =
-      session_before != sessions_.end() && !session_before->second.AliveAt(now.now);
+  const bool was_over = session_before != sessions_.end() && !session_before->second.Alive();
   // It may have been superseded since, in the same transaction.
   const bool is_over = !AliveIn(now, elected) && !IsSuperseded(now, elected);
   if (was_over || is_over) {
@@ -594,7 +593,7 @@ std::optional<SessionId> Auditor::LiveWaiter(const ElectionName& name, DbTime re
   if (found == elections_.end()) return std::nullopt;
   for (const auto& [id, candidacy] : found->second.queue) {
     const Session* session = Find(id);
-    if (session == nullptr || !session->AliveAt(world_.DbNow())) continue;
+    if (session == nullptr || !session->Alive()) continue;
     if (ledger_.MayLead(found->second.election, candidacy, ready_since)) return id;
   }
   return std::nullopt;

@@ -34,7 +34,7 @@ Event* LastOf(TransactionState& transaction, const ElectionName& name) {
 Candidacy* FirstAlive(TransactionState& transaction, ElectionState& state) {
   const auto found = std::ranges::find_if(state.queue, [&](const Candidacy& candidacy) {
     const auto session = transaction.sessions.find(candidacy.session);
-    return session != transaction.sessions.end() && session->second.AliveAt(transaction.now);
+    return session != transaction.sessions.end() && session->second.Alive();
   });
   return found == state.queue.end() ? nullptr : &*found;
 }
@@ -84,7 +84,7 @@ void ForgetTheDead(TransactionState& transaction, const World&) {
 
 void RememberTheDead(const TransactionState& before, TransactionState& transaction, const World&) {
   for (const auto& [id, session] : before.sessions) {
-    if (!session.AliveAt(before.now)) transaction.sessions[id] = session;
+    if (!session.Alive()) transaction.sessions[id] = session;
   }
 }
 
@@ -454,12 +454,10 @@ std::vector<Mutation> MakeMutations() {
       .unchecked = [](const TransactionState& remembered, TransactionState& loaded) {
     loaded.now = remembered.now;
   };
-  add("all-attend", "whose session has ended", "a read does not ask whether its leader is alive")
-      .after_attendance = [](const std::vector<SessionId>& asked, Attendance& attendance) {
-    attendance.alive = {asked.begin(), asked.end()};
-  };
+  add("all-attend", "whose session has ended", "a read does not ask which sessions have ended")
+      .after_attendance = [](Attendance& attendance) { attendance.unsettled.clear(); };
   add("miss-last", "is not what the store says", "a read does not notice the last commit of others")
-      .after_attendance = [](const std::vector<SessionId>&, Attendance& attendance) {
+      .after_attendance = [](Attendance& attendance) {
     for (uint64_t& offset : attendance.partitions.offsets) offset -= std::min<uint64_t>(offset, 1);
   };
   add("no-search", "not settled", "nobody looks for ended sessions").after_due = [](DueWork& due) {

@@ -30,7 +30,7 @@ struct Mutation {
   std::function<void(const TransactionState& before, TransactionState&, const World&)> after_law;
   // Makes what was loaded look like what is remembered, before they are compared.
   std::function<void(const TransactionState& remembered, TransactionState& loaded)> unchecked;
-  std::function<void(const std::vector<SessionId>& asked, Attendance&)> after_attendance;
+  std::function<void(Attendance&)> after_attendance;
   std::function<void(DueWork&)> after_due;
   std::function<void(std::vector<FeedEntry>&)> after_feed;
   std::function<void(std::vector<PlaceKey>&)> after_places;

@@ -97,8 +97,7 @@ Result<Committed> MutantStore::TransactUnchecked(const LockSet& locks, CommitRul
     world_.mutation.unchecked(remembered, seen);
     TransactionState decided = remembered;
     decide(decided);
-    if (!StillHolds(remembered, seen) ||
-        !MayCommitFromMemory(remembered, decided, rules.repeatable)) {
+    if (!StillHolds(remembered, seen) || !MayCommitFromMemory(remembered, decided)) {
       return decide(transaction);
     }
     transaction = std::move(decided);
@@ -125,10 +124,10 @@ Result<Committed> MutantStore::PretendToCommit(const LockSet& locks, const Commi
   return done;
 }
 
-Result<Attendance> MutantStore::ReadAttendance(const std::vector<SessionId>& sessions) {
-  auto attendance = next_.ReadAttendance(sessions);
+Result<Attendance> MutantStore::ReadAttendance(HomeId home) {
+  auto attendance = next_.ReadAttendance(home);
   if (attendance && world_.mutation.after_attendance) {
-    world_.mutation.after_attendance(sessions, *attendance);
+    world_.mutation.after_attendance(*attendance);
   }
   return attendance;
 }

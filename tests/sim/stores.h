@@ -47,9 +47,7 @@ class Delegating : public Store {
     return next_.ReadEvents(election, from, limit);
   }
   Result<Partitions> ReadPartitions() override { return next_.ReadPartitions(); }
-  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override {
-    return next_.ReadAttendance(sessions);
-  }
+  Result<Attendance> ReadAttendance(HomeId home) override { return next_.ReadAttendance(home); }
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
     return next_.ReadFeed(partition, after, until);
   }
@@ -69,9 +67,6 @@ class Delegating : public Store {
   Result<Trimmed> TrimHistory(const Retention& retention, const ElectionName& after,
                               size_t limit) override {
     return next_.TrimHistory(retention, after, limit);
-  }
-  Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) override {
-    return next_.Announce(self, age, limit);
   }
   Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
                                             size_t limit) override {
@@ -147,7 +142,7 @@ class MutantStore final : public Delegating {
   MutantStore(Store& next, World& world) : Delegating(next), world_(world) {}
   Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,
                              const Decide& decide) override;
-  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override;
+  Result<Attendance> ReadAttendance(HomeId home) override;
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override;
   Result<DueWork> FindDueWork(size_t limit) override;
   Result<std::vector<PlaceKey>> FindPlaces(const std::vector<SessionId>& sessions) override;

@@ -141,9 +141,9 @@ class FaultyStore final : public Store {
   Result<Partitions> ReadPartitions() override {
     return Call<Partitions>("ReadLanes", [&](Store& store) { return store.ReadPartitions(); });
   }
-  Result<Attendance> ReadAttendance(const std::vector<SessionId>& sessions) override {
+  Result<Attendance> ReadAttendance(HomeId home) override {
     return Call<Attendance>("ReadAttendance",
-                            [&](Store& store) { return store.ReadAttendance(sessions); });
+                            [&](Store& store) { return store.ReadAttendance(home); });
   }
   Result<std::vector<FeedEntry>> ReadFeed(int partition, uint64_t after, uint64_t until) override {
     return Call<std::vector<FeedEntry>>(
@@ -171,10 +171,6 @@ class FaultyStore final : public Store {
                               size_t limit) override {
     return Call<Trimmed>("TrimHistory",
                          [&](Store& store) { return store.TrimHistory(retention, after, limit); });
-  }
-  Result<std::vector<Peer>> Announce(const Peer& self, Duration age, size_t limit) override {
-    return Call<std::vector<Peer>>("Announce",
-                                   [&](Store& store) { return store.Announce(self, age, limit); });
   }
   Result<std::vector<QueueEntry>> ReadQueue(const ElectionName& election, size_t skip,
                                             size_t limit) override {
