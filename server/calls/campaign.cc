@@ -168,22 +168,26 @@ void WaitingCampaign::On(const Due& due) {
 }
 
 void WaitingCampaign::On(const Renewed& renewed) {
-  if (state_ != State::kWaiting) return;
-  if (renewed.session) return Emit(ReadPlace{place_, false});
+  if (state_ != State::kWaiting && !lost_place_) return;
+  if (renewed.session && !lost_place_) return Emit(ReadPlace{place_, false});
+  if (renewed.session) {
+    return FinishWith({Reason::kCandidacyWithdrawn,
+                       "the session has left election '" + campaign_.election.bytes + "'"});
+  }
   const Reason reason = renewed.session.error().reason;
   const bool over = reason == Reason::kSessionEnded || reason == Reason::kSessionNotFound;
-  if (over) return FinishWith(renewed.session.error());
+  if (over || lost_place_) return FinishWith(renewed.session.error());
   Emit(SetTimer{TimerId::kRenewal, now_ + kRenewalPauseAfterFailure});
 }
 
 void WaitingCampaign::On(const PlaceRead& read) {
   if (!read.with_position) {
     if (state_ != State::kWaiting) return;
-    if (!read.place || !FinishIfNotWaiting(*read.place)) PlanRenewal();
+    if (!read.place || !HasLeft(*read.place)) PlanRenewal();
     return;
   }
   if (!read.place) return FinishWith(read.place.error());
-  if (FinishIfNotWaiting(*read.place)) return;
+  if (HasLeft(*read.place)) return;
   Standing standing{read.place->position, {}};
   const ElectionView& view = *read.place->election;
   if (view.LeaderAlive()) standing.leader = LeadershipOf(view.election);
@@ -200,15 +204,15 @@ bool WaitingCampaign::FinishIfElected() {
   return elected;
 }
 
-bool WaitingCampaign::FinishIfNotWaiting(const engine::Place& place) {
-  const auto leads = place.election ? LeadershipOf(place.election->election) : std::nullopt;
-  if (leads && leads->leader.session == campaign_.session) {
-    FinishElected(*leads, true);
-  } else if (!place.waiting) {
-    FinishWith({Reason::kCandidacyWithdrawn,
-                "the session has left election '" + campaign_.election.bytes + "'"});
+bool WaitingCampaign::HasLeft(const engine::Place& place) {
+  if (place.waiting) return false;
+  if (place.LedBy(campaign_.session)) {
+    FinishElected(*LeadershipOf(place.election->election), true);
+  } else {
+    lost_place_ = true;
+    EmitRenewal();
   }
-  return finished();
+  return true;
 }
 
 void WaitingCampaign::AnswerStanding() {

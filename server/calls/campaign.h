@@ -132,7 +132,8 @@ class WaitingCampaign final : public OpenCampaign {
   void On(const Due& due);
 
   bool FinishIfElected();
-  bool FinishIfNotWaiting(const engine::Place& place);
+  // Whether it does not wait any longer. If it was not elected, a renewal tells why.
+  bool HasLeft(const engine::Place& place);
   void AnswerStanding();
   void EmitRenewal();
   void PlanRenewal();
@@ -141,6 +142,7 @@ class WaitingCampaign final : public OpenCampaign {
   const PlaceKey place_;
   Term term_when_standing_;
   std::shared_ptr<const tenure::Event> latest_election_;
+  bool lost_place_ = false;
 };
 
 // Tries again and again; nobody queues for a set. A vacancy makes it sooner.

@@ -204,8 +204,22 @@ TEST_F(WaitingCampaignTest, ASeatThatNobodyToldOfIsFoundByALook) {
 
 TEST_F(WaitingCampaignTest, APlaceThatWasTakenAwayIsFoundByALook) {
   Wait();
-  EXPECT_THAT(Read(false, LedBy("b", 4), false),
+  EXPECT_THAT(Read(false, LedBy("b", 4), false), ElementsAre("renew a"));
+  EXPECT_THAT(call_.Step(Renewed{0, SessionA()}),
               ElementsAre("error: the session has left election 'orders'"));
+}
+
+TEST_F(WaitingCampaignTest, APlaceThatWasLostWithTheSessionIsTold) {
+  Wait();
+  Read(false, LedBy("b", 4), false);
+  EXPECT_THAT(call_.Step(Renewed{0, Fail(Reason::kSessionEnded, "ended")}),
+              ElementsAre("error: ended"));
+}
+
+TEST_F(WaitingCampaignTest, WhyAPlaceWasLostIsUnknownIfTheRenewalFails) {
+  Wait();
+  Read(false, LedBy("b", 4), false);
+  EXPECT_THAT(call_.Step(Renewed{0, Unavailable()}), ElementsAre("error: the database is away"));
 }
 
 TEST_F(WaitingCampaignTest, AnotherDatabaseIsLookedAtAtOnce) {

@@ -134,7 +134,12 @@ void Engine::ReadElection(const ElectionName& name, bool stale_ok,
 
 void Engine::ReadPlace(const PlaceKey& key, bool with_position, Done<Place> done) {
   if (RefusedWhileClosed(done)) return;
-  reads_.ReadPlace(key, with_position, std::move(done));
+  auto once_read = [this, session = key.session, done = std::move(done)](Result<Place> place) {
+    // Another replica may have ended the session: the next renewal asks the database.
+    if (place && !place->waiting && !place->LedBy(session)) home_.Forget(session);
+    done(std::move(place));
+  };
+  reads_.ReadPlace(key, with_position, std::move(once_read));
 }
 
 void Engine::ReadSeats(SeatPage page, Done<std::vector<Leadership>> done) {

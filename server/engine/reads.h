@@ -31,6 +31,10 @@ struct Place {
   std::optional<ElectionView> election;  // nothing: nobody has ever stood there
   bool waiting = false;
   uint64_t position = 0;  // if asked for
+
+  [[nodiscard]] bool LedBy(const SessionId& session) const {
+    return election && election->election.leader && election->election.leader->session == session;
+  }
 };
 
 // Thread-safe. Each question is answered once, as a task of the scheduler. Errors of all:
