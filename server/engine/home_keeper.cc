@@ -50,7 +50,11 @@ Result<void> HomeKeeper::Join() {
 
 void HomeKeeper::Start() {
   next_sweep_ = scheduler_.Now() + kSweepInterval;
-  Wake();
+  {
+    const MutexLock lock(mutex_);
+    writing_ = true;
+  }
+  Write();
 }
 
 std::optional<Error> HomeKeeper::fault() const {

@@ -38,7 +38,7 @@ class HomeKeeper {
   // Adds this replica's row. Once it has succeeded, it does nothing more. Errors:
   // kStoreUnavailable.
   [[nodiscard]] Result<void> Join();
-  // Begins to beat. REQUIRES: it has joined. Once.
+  // Begins to beat, and returns after the first beat. REQUIRES: it has joined. Once.
   void Start();
   // Why the last beat was not made, or could not be confirmed; nothing if it was.
   [[nodiscard]] std::optional<Error> fault() const;
