@@ -191,10 +191,14 @@ class Saver {
       if (error.code == query::kStale && !from_memory_) {
         throw MySqlError(error.kind, error.code, kHomeDoesNotStand);
       }
-      const bool in_doubt =
-          error.kind == MySqlError::Kind::kAway || error.kind == MySqlError::Kind::kUnfit;
-      if (!in_doubt) throw;
-      return LookUpCommit(partitions, was_committed);
+      const bool unfit = error.kind == MySqlError::Kind::kUnfit;
+      if (error.kind != MySqlError::Kind::kAway && !unfit) throw;
+      try {
+        return LookUpCommit(partitions, was_committed);
+      } catch (const MySqlError&) {
+        if (unfit) loan_.LeaveServer();
+        throw;
+      }
     }
   }
 
