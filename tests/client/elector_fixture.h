@@ -80,18 +80,17 @@ class ElectorTest : public ServiceTest {
                    .candidate = candidate,
                    .lease_ttl = lease_ttl});
   }
-  // Waits until the leader's lease was renewed this often from now on.
-  static void WaitForRenewals(Tenured& server, const std::string& election, int count) {
-    const auto left = [&] { return Describe(server, election).election().lease_left(); };
-    auto before = left();
-    for (; count > 0; --count) {
-      EXPECT_TRUE(Eventually([&] {
-        const auto last = std::exchange(before, left());
-        return std::pair(before.seconds(), before.nanos()) >
-               std::pair(last.seconds(), last.nanos());
-      }));
-    }
+  // Waits until these replicas have renewed sessions this often from now on.
+  static void WaitForRenewals(const std::vector<Tenured*>& replicas, int count) {
+    const auto renewals = [&] {
+      double sum = 0;
+      for (const Tenured* replica : replicas) sum += replica->Metric("tenure_renewals_total");
+      return sum;
+    };
+    const double before = renewals();
+    EXPECT_TRUE(Eventually([&] { return renewals() >= before + count; }));
   }
+  void WaitForRenewals(int count) { WaitForRenewals({&A(), &B()}, count); }
   // Who leads, as the service says; empty if nobody.
   [[nodiscard]] std::string LeaderOf(const std::string& election) {
     return Leader(B(), election).leader().candidate();

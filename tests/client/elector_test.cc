@@ -103,7 +103,7 @@ TEST_P(ElectorTest, ADeposedLeaderStopsAndStandsAgain) {
   diary.WaitFor("works 1");
 
   // The second is sent when the first was answered: the stream is open, and tells the cause.
-  WaitForRenewals(A(), "e", 2);
+  WaitForRenewals(2);
   v1::DeposeRequest request;
   request.set_election("e");
   request.set_term(1);
@@ -196,7 +196,7 @@ TEST_P(ElectorTest, TheElectorStandsAgainInADeletedElection) {
   diary.WaitFor("elected 1");
 
   // The second is sent when the first was answered: the stream is open, and tells the cause.
-  WaitForRenewals(A(), "e", 2);
+  WaitForRenewals(2);
   v1::DeleteElectionRequest request;
   request.set_election("e");
   request.set_term(1);
@@ -238,7 +238,7 @@ TEST_P(ElectorTest, TheSeatIsKeptWhenTheOnlyConnectionFallsSilent) {
   diary.WaitFor("elected 1");
 
   relay.SilenceOpenConnections();
-  WaitForRenewals(A(), "e", 3);
+  WaitForRenewals(3);
 
   EXPECT_TRUE(elector.IsLeader());
   // The second try of a renewal comes when it is overdue, or just before.
@@ -253,7 +253,7 @@ TEST_P(ElectorTest, TheSeatIsKeptWhenEveryReplicaIsKilledAndRestarted) {
   for (auto& server : servers_) server->Kill();
   EXPECT_TRUE(elector.IsLeader());
   for (auto& server : servers_) server->Start();
-  WaitForRenewals(A(), "e", 1);
+  WaitForRenewals(1);
 
   EXPECT_TRUE(elector.IsLeader());
   EXPECT_THAT(diary.Lines(), ElementsAre("elected 1"));
@@ -272,7 +272,7 @@ TEST_P(ElectorOfTwoReplicasTest, TheSeatIsKeptWhenTheReplicaHangs) {
   // Whichever it uses: for longer than the lease there is only the other one.
   for (Tenured* hanging : {&A(), &B()}) {
     hanging->process().Signal(SIGSTOP);
-    WaitForRenewals(hanging == &A() ? B() : A(), "e", 4);
+    WaitForRenewals({hanging == &A() ? &B() : &A()}, 4);
     hanging->process().Signal(SIGCONT);
     hanging->WaitUntilReady();
   }
@@ -350,7 +350,7 @@ TEST_P(ElectorTest, AClientIsClosedWhenTheWorkHasEnded) {
   auto closed = std::async(std::launch::async, close);
   auto closed_by_another = std::async(std::launch::async, close);
   diary.WaitFor("asked to stop");
-  WaitForRenewals(B(), "e", 2);
+  WaitForRenewals(2);
   EXPECT_EQ(LeaderOf("e"), "a");
   may_end.set_value();
 

@@ -109,7 +109,7 @@ TEST_P(RunTest, ADeposedLeaderEndsItsCommandAndSaysSo) {
                          "trap 'echo term; exit 7' TERM; echo ready; while :; do sleep 0.02; done");
   run->Line(1);
   // The second is sent when the first was answered: the stream is open, and tells the cause.
-  WaitForRenewals(A(), "e", 2);
+  WaitForRenewals(2);
 
   DeposeLeader();
 
@@ -324,7 +324,7 @@ TEST_P(RunOnTwoReplicasTest, TheCommandContinuesWhenTheReplicaIsKilled) {
 
   for (Tenured* killed : {&A(), &B()}) {
     killed->Kill();
-    WaitForRenewals(killed == &A() ? B() : A(), "e", 4);
+    WaitForRenewals({killed == &A() ? &B() : &A()}, 4);
     killed->Start();
   }
 
