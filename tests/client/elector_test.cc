@@ -470,9 +470,10 @@ TEST_P(ElectorTest, AnElectorMayBeDestroyedFromAnyOfItsCallbacks) {
 TEST_P(ElectorTest, AnElectorMayBeDestroyedByItsWatchdog) {
   Diary diary;
   std::unique_ptr<Elector> elector;
-  std::promise<void> made, may_end;
+  std::promise<void> made, working, may_end;
   auto options = diary.Options("e");
   options.lead = [&](const v1::Leadership&, const std::stop_token&) {
+    working.set_value();
     may_end.get_future().wait();
   };
   options.on_overrun = [&](const v1::Leadership&) {
@@ -482,7 +483,7 @@ TEST_P(ElectorTest, AnElectorMayBeDestroyedByItsWatchdog) {
     diary.Write("destroyed");
   };
   elector = std::make_unique<Elector>(NewClient("a", 1s), std::move(options));
-  diary.WaitFor("elected 1");
+  working.get_future().wait();
   elector->Resign();
   made.set_value();
 
