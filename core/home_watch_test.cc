@@ -52,6 +52,19 @@ TEST(HomeWatchTest, AnotherBeatIsASignOfLife) {
 }
 
 // The database went back, and nobody has noticed yet.
+TEST(HomeWatchTest, AHomeHasItsFullTimeAgainAfterAnInterruption) {
+  HomeWatch watch;
+  watch.Saw({Beating(kHomeA, 7)}, {kHomeB}, ServiceTime{10s});
+  watch.Interrupted();
+  EXPECT_THAT(watch.Overdue(ServiceTime{13s}), IsEmpty());
+
+  watch.Saw({Beating(kHomeA, 7)}, {kHomeB}, ServiceTime{12s});
+
+  EXPECT_THAT(watch.Overdue(ServiceTime{15s - 1us}), IsEmpty());
+  EXPECT_THAT(watch.Overdue(ServiceTime{15s}), ElementsAre(Beating(kHomeA, 7)));
+  EXPECT_THAT(watch.Orphans(ServiceTime{15s}), ElementsAre(Orphaned{kHomeB, 5s}));
+}
+
 TEST(HomeWatchTest, AnEarlierBeatIsASignOfLifeToo) {
   HomeWatch watch;
   watch.Saw({Beating(kHomeA, 7)}, {}, ServiceTime{10s});

@@ -343,6 +343,23 @@ TEST_F(HomeUseTest, NobodyIsDeclaredDeadByAReplicaThatCannotWriteItself) {
   EXPECT_EQ(Row("a").home, before);
 }
 
+TEST_F(HomeUseTest, WhoIsBackFirstAfterAnOutageDeclaresNobodyDeadForIt) {
+  Replica& b = StartHome();
+  ASSERT_TRUE(a_.Do(Stand("orders", "a")));
+  const HomeId before = Row("a").home;
+  TakeDatabaseAway(a_);
+  TakeDatabaseAway(b);
+  world_.Advance(10 * kLease);
+  b.store.Heal();
+  world_.Advance(kGoodFor - kBeat);
+  a_.store.Heal();
+  world_.Advance(kBeat);
+
+  EXPECT_TRUE(RenewNow(a_, "a"));
+
+  EXPECT_EQ(Row("a").home, before);
+}
+
 // --- Shutting down ---
 
 TEST_F(HomeUseTest, AReplicaThatDrainsDeclaresItselfDead) {

@@ -141,6 +141,7 @@ std::optional<double> HomeState::OnBeat(const OwnRow::Write& write) {
   if (!row_ || row_->id() != write.home) return std::nullopt;
   const HomeTime now = scheduler_.HomeNow();
   const HomeTime until = row_->good_until();
+  if (!row_->GoodAt(now)) watch_.Interrupted();
   row_->OnBeat(write, now);
   if (until == HomeTime()) return std::nullopt;
   const double whole = std::chrono::duration<double>(row_->good_until() - write.sent).count();
