@@ -198,6 +198,13 @@ void ResignWithdrawnSeats(TransactionState& transaction, const World& world) {
   }
 }
 
+// Whether it has asked to give up the seat that it holds now.
+bool Resigns(const World& world, const Election& election) {
+  const auto resigned = world.asked.resigned.find({election.name, election.leader->session});
+  return resigned != world.asked.resigned.end() &&
+         (resigned->second.contains(0) || resigned->second.contains(election.term.value));
+}
+
 void FillSeatsBeforeWithdrawals(TransactionState& transaction, const World& world) {
   for (const auto& [name, state] : transaction.elections) {
     const bool withdrawn = std::ranges::any_of(state.queue, [&](const Candidacy& candidacy) {
@@ -205,6 +212,10 @@ void FillSeatsBeforeWithdrawals(TransactionState& transaction, const World& worl
     });
     if (!withdrawn) continue;
     const auto ended = transaction.ended;
+    const Election& election = state.election;
+    if (election.leader && Resigns(world, election)) {
+      (void)Apply(transaction, {}, Resign{name, election.leader->session, election.term});
+    }
     (void)Apply(transaction, {}, Reconcile{name, {}});
     transaction.ended = ended;  // the engine may forget their sessions, which are not in its locks
   }
@@ -430,7 +441,7 @@ std::vector<Mutation> MakeMutations() {
   Mutation& late = add("withdraw-late", "whose call was withdrawn",
                        "a Withdraw fills the seat before it withdraws");
   late.before_law = FillSeatsBeforeWithdrawals;
-  // Many calls are cancelled, and the ends of sessions are settled late.
+  // Many calls are cancelled, and commands wait for each other.
   late.provoke = [](Plan& plan) {
     plan.elections = 1;
     plan.holders = 9;

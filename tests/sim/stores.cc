@@ -153,7 +153,9 @@ Result<std::vector<PlaceKey>> MutantStore::FindPlaces(const std::vector<SessionI
 
 Result<BeatReport> MutantStore::Beat(const BeatOrder& order) {
   const auto& beat = world_.mutation.beat;
-  return beat ? beat(next_, order) : next_.Beat(order);
+  auto report = beat ? beat(next_, order) : next_.Beat(order);
+  if (report && world_.mutation.after_due) world_.mutation.after_due(report->due);
+  return report;
 }
 
 Result<std::vector<NumberedDeparture>> MutantStore::ReadDepartures(HomeId home, uint64_t after,
