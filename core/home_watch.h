@@ -31,8 +31,8 @@ class HomeWatch {
   // A home that is in neither is forgotten.
   void Saw(const std::vector<HomeRow>& living, const std::vector<HomeId>& gone, ServiceTime now);
 
-  // This replica could not beat for a while. Others may not have been able to, either: from the next
-  // answer on, each has its full time again.
+  // This replica could not beat for a while. Others may not have been able to, either: from the
+  // next answer on, each has its full time again.
   void Interrupted() { living_.clear(); }
 
   // The homes whose beat has not changed for as long as it is good, by their own row. They are to
