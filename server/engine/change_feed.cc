@@ -17,6 +17,8 @@ constexpr uint64_t kOffsetsPerRead = 64;
 constexpr auto kIntervalAfterFailure = std::chrono::milliseconds(250);
 // Minimum pause between two polls, however many commits are announced.
 constexpr auto kIntervalMin = std::chrono::milliseconds(2);
+// Between two looks at what the server says of itself.
+constexpr auto kLookInterval = std::chrono::seconds(30);
 // A replica that has not read the feed for this long may have missed the last events of an election
 // that was purged since.
 constexpr SteadyTime::duration kOutOfTouchMax = kUnusedMin / 2;
@@ -54,6 +56,7 @@ Result<void> ChangeFeed::Start() {
   const MutexLock no_poll(poll_mutex_);
   repairs_ = lineage_.repairs();
   caught_up_at_ = scheduler_.Now();
+  look_at_ = scheduler_.Now() + kLookInterval;
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + interval_, [this] { Poll(); });
   return {};
 }
@@ -131,6 +134,7 @@ bool ChangeFeed::Confirm(const std::optional<HistoryPoint>& point,
 }
 
 void ChangeFeed::Poll() {
+  LookAtServer();
   const SteadyTime due = caught_up_at_.load() + interval_;
   if (scheduler_.Now() < due) {
     scheduler_.PostAt(Work::kFeed, due, [this] { Poll(); });
@@ -139,6 +143,14 @@ void ChangeFeed::Poll() {
   const bool answered = CatchUp();
   const SteadyTime::duration pause = answered ? interval_ : kIntervalAfterFailure;
   scheduler_.PostAt(Work::kFeed, scheduler_.Now() + pause, [this] { Poll(); });
+}
+
+void ChangeFeed::LookAtServer() {
+  const MutexLock one_poll(poll_mutex_);
+  if (scheduler_.Now() < look_at_) return;
+  look_at_ = scheduler_.Now() + kLookInterval;
+  // If it fails, the next poll or commit finds out why.
+  if (lineage_.open() && !rejoining_) (void)lineage_.Join();
 }
 
 bool ChangeFeed::CatchUp() {

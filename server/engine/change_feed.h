@@ -70,6 +70,9 @@ class ChangeFeed {
   };
 
   void Poll();
+  // Joins the history again once in a while, for what the server says of itself may have changed:
+  // a source that no longer waits for its copies begins an epoch.
+  void LookAtServer();
   [[nodiscard]] bool CatchUp();
   [[nodiscard]] bool ReadAll() TENURE_REQUIRES(poll_mutex_);
   [[nodiscard]] bool CatchUp(int partition, uint64_t until);
@@ -96,7 +99,8 @@ class ChangeFeed {
   const DatabaseClock& database_clock_;
   const std::chrono::milliseconds interval_;
   std::array<Partition, kPartitionCount> partitions_;
-  Mutex poll_mutex_;  // one poll at a time
+  Mutex poll_mutex_;                                     // one poll at a time
+  SteadyTime look_at_ TENURE_GUARDED_BY(poll_mutex_){};  // at the server, once more
   // The history may be another one: nothing is reported until that is known. Written under
   // poll_mutex_.
   std::atomic<bool> rejoining_ = false;

@@ -114,6 +114,22 @@ TEST_F(ChangeFeedTest, ALocalChangeIsReportedAtOnceWithoutReading) {
   EXPECT_EQ(scheduler_.RunReady(), 0u);
 }
 
+TEST_F(ChangeFeedTest, WhatTheServerSaysOfItselfIsReadEvery30Seconds) {
+  Start();
+  const uint64_t before = lineage_.point()->epoch;
+  store_.Describe([](ServerIdentity& server) { server.lossless = !server.lossless; });
+  scheduler_.Advance(29s);
+  EXPECT_EQ(lineage_.point()->epoch, before);
+
+  scheduler_.Advance(1s + kInterval);
+
+  EXPECT_GT(lineage_.point()->epoch, before);
+  EXPECT_EQ(store_.Calls("AgreeOnHistory"), 2);
+  Elsewhere(Stand("orders", "a"));
+  scheduler_.Advance(1s);
+  EXPECT_THAT(watching_.lines(), ElementsAre("orders 1 ELECTED a term 1"));
+}
+
 TEST_F(ChangeFeedTest, ALocalChangeIsReportedOnce) {
   Start();
   Here(Stand("orders", "a"));

@@ -152,15 +152,17 @@ void Lineage::Lose(const Judgement& judgement, const Epoch& epoch) {
 }
 
 void Lineage::Greet(const ServerIdentity& server) {
+  ServerIdentity before;
   {
     const MutexLock lock(mutex_);
-    const bool known = server_ && server_->number == server.number;
-    server_ = server;
-    if (known) return;
+    before = std::exchange(server_, server).value_or(ServerIdentity());
   }
-  LogInfo("database server", {{"name", server.name}, {"history", server.history}});
+  const bool known = before.number == server.number && before.name == server.name;
+  if (!known) LogInfo("database server", {{"name", server.name}, {"history", server.history}});
+  if (before.number != server.number) before.warnings.clear();
   metrics_.database_warnings.Set(static_cast<double>(server.warnings.size()));
   for (const std::string& warning : server.warnings) {
+    if (std::ranges::count(before.warnings, warning) > 0) continue;
     LogWarning("the database may lose commits", {{"why", warning}});
   }
 }

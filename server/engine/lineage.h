@@ -75,6 +75,7 @@ class Lineage {
   void Lose(const Judgement& judgement, const Epoch& epoch);
   // Logs who raised the terms, and why.
   void SayRaised(const Epoch& epoch);
+  // Logs what is new about the server in use.
   void Greet(const ServerIdentity& server);
   struct Turn {
     Duration wait;  // before the terms may be raised

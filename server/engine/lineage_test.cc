@@ -200,6 +200,28 @@ TEST_F(LineageUseTest, AReplicaThatIsToStopWaitsForTheOperator) {
   EXPECT_EQ(stops.lineage.repairs(), 1U);
 }
 
+TEST_F(LineageUseTest, WhatTheServerSaysOfItselfMayChange) {
+  const auto warnings = [&] { return a_.metrics.database_warnings.Value(); };
+  ASSERT_TRUE(a_.lineage.Join());
+  ASSERT_TRUE(b_.lineage.Join());
+  const uint64_t before = a_.lineage.point()->epoch;
+  EXPECT_EQ(warnings(), 0);
+
+  a_.store.Describe([](ServerIdentity& server) {
+    server.lossless = !server.lossless;
+    server.warnings = {"it no longer waits for its copies"};
+  });
+  ASSERT_TRUE(a_.lineage.Join());
+  EXPECT_TRUE(a_.lineage.open());
+  const uint64_t changed = a_.lineage.point()->epoch;
+  EXPECT_GT(changed, before);
+  EXPECT_EQ(warnings(), 1);
+  EXPECT_THAT(Commit(b_, Stand("orders", "b")), FailsWith(Reason::kStoreUnavailable));
+
+  ASSERT_TRUE(a_.lineage.Join());
+  EXPECT_EQ(a_.lineage.point()->epoch, changed) << "it says the same";
+}
+
 // A copy that was promoted, and calls its former source lossless.
 class PromotionTest : public LineageUseTest {
  protected:

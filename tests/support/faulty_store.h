@@ -67,6 +67,8 @@ class FaultyStore final : public Store {
     const std::lock_guard lock(mutex_);
     store_ = &store;
   }
+  // Changes what the server says of itself.
+  void Describe(std::function<void(ServerIdentity&)> change) { describe_ = std::move(change); }
   // Called before each call, and after the store has answered it. Empty: no more.
   void Before(Hook hook) { before_ = std::move(hook); }
   void After(Hook hook) { after_ = std::move(hook); }
@@ -226,8 +228,16 @@ class FaultyStore final : public Store {
         "ListOrphans", [&](Store& store) { return store.ListOrphans(home, lease_max, limit); });
   }
   Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override {
-    return Call<HistorySight>(
-        "AgreeOnHistory", [&](Store& store) { return store.AgreeOnHistory(remembered, decide); });
+    const DecideOnHistory changed = [&](const HistorySight& seen) {
+      HistorySight sight = seen;
+      if (describe_) describe_(sight.server);
+      return decide(sight);
+    };
+    return Call<HistorySight>("AgreeOnHistory", [&](Store& store) {
+      auto sight = store.AgreeOnHistory(remembered, changed);
+      if (sight && describe_) describe_(sight->server);
+      return sight;
+    });
   }
   void StayOn(uint64_t server) override {
     const std::lock_guard lock(mutex_);
@@ -313,6 +323,7 @@ class FaultyStore final : public Store {
     return answer;
   }
 
+  std::function<void(ServerIdentity&)> describe_;
   Hook before_;
   Hook after_;
   mutable std::mutex mutex_;
