@@ -56,8 +56,10 @@ class Pool {
     // The loan began without a connection, and has not taken over one that was in use before.
     [[nodiscard]] bool fresh() const { return fresh_; }
     void Drop() { pool_.Drop(slot_); }
-    // Drops all connections to this one's server: it is no longer the one to use.
-    void LeaveServer() { pool_.Leave(slot_.choice); }
+    // Drops all connections to this one's server, or to the one that had the number `choice` when
+    // the slot was connected to it: it is no longer the one to use.
+    void LeaveServer() { LeaveServer(slot_.choice); }
+    void LeaveServer(uint64_t choice) { pool_.Leave(choice); }
 
    private:
     Pool& pool_;

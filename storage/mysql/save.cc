@@ -193,10 +193,11 @@ class Saver {
       }
       const bool unfit = error.kind == MySqlError::Kind::kUnfit;
       if (error.kind != MySqlError::Kind::kAway && !unfit) throw;
+      const uint64_t refusing = loan_.slot().choice;
       try {
         return LookUpCommit(partitions, was_committed);
       } catch (const MySqlError&) {
-        if (unfit) loan_.LeaveServer();
+        if (unfit) loan_.LeaveServer(refusing);
         throw;
       }
     }
