@@ -14,6 +14,9 @@ from concurrent import futures
 import grpc
 import pytest
 
+# A shell that starts the tests in the background has them, and all that they start, ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # whatever is forked here does not use gRPC
 import tenure
 from tenure.v1 import election_pb2_grpc as rpc
