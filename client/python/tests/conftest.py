@@ -14,12 +14,12 @@ from concurrent import futures
 import grpc
 import pytest
 
-# A shell that starts the tests in the background has them, and all that they start, ignore it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # whatever is forked here does not use gRPC
 import tenure
 from tenure.v1 import election_pb2_grpc as rpc
+
+# A shell that starts the tests in the background has them, and all that they start, ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BIN = pathlib.Path(
     os.environ.get("TENURE_BIN") or pathlib.Path(__file__).parents[3] / "build" / "bin"

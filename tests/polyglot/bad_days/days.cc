@@ -25,6 +25,13 @@ void ExpectOver(Cast& cast) {
   Cast::Expect(cast.Says(cast.leader(), Event::kOver, cast.term()), "it says that it is over");
 }
 
+// Nobody else gets the seat of a holder whose work has ended in an outage.
+void ExpectItLeadsOn(Cast& cast) {
+  ExpectNext(cast);
+  const uint64_t next = cast.witness().latest_term();
+  Cast::Expect(cast.Says(cast.leader(), Event::kLeading, next), "it leads on in the next term");
+}
+
 // --- What befalls one candidate ---
 
 // From now on no answer comes. Waits until the service has been sent a renewal. None is under way
@@ -335,11 +342,17 @@ const std::vector<Day>& AllDays() {
              std::this_thread::sleep_for(2 * kLease);
              ExpectOver(cast);
            },
+       .afterwards = ExpectItLeadsOn,
        .strike = KillReplicas,
        .heal = StartReplicas},
-      {.name = "the database gone",
+      {.name = "the database gone for ten leases",
        .lingers = true,
-       .play = ExpectOver,
+       .play =
+           [](Cast& cast) {
+             ExpectOver(cast);
+             std::this_thread::sleep_for(10 * kLease);
+           },
+       .afterwards = ExpectItLeadsOn,
        .strike = [](Stage& stage) { stage.database().Kill(); },
        .heal = [](Stage& stage) { stage.database().Start(); }},
   };

@@ -18,6 +18,8 @@ struct Day {
   bool lingers = false;
   // What one cast goes through, from when it has settled. Throws Missed.
   std::function<void(Cast&)> play = {};
+  // What must be seen once that has been healed. Throws Missed.
+  std::function<void(Cast&)> afterwards = {};
   // What befalls the service, and so all casts at once, before they play and after.
   std::function<void(Stage&)> strike = {};
   std::function<void(Stage&)> heal = {};

@@ -74,8 +74,8 @@ class Troupe {
   void Play(const Day& day) {
     Do([this, &day] { TryPlay(day); });
   }
-  void End() {
-    Do([this] { TryEnd(); });
+  void End(const Day& day) {
+    Do([this, &day] { TryEnd(day); });
   }
   // All three, and again if something is missed: on a machine that stalls, a lease may end by
   // itself when the day needs it. Violations are noted all the same, and so is a candidate that
@@ -86,7 +86,7 @@ class Troupe {
         TryBegin(day);
         const size_t noted = tally_.violations.size();
         TryPlay(day);
-        if (tally_.violations.size() == noted) return TryEnd();
+        if (tally_.violations.size() == noted) return TryEnd(day);
         tally_.repeated.push_back(tally_.violations[noted]);
         tally_.violations.resize(noted);
         Try([this] { cast_->Recover(); });
@@ -94,7 +94,7 @@ class Troupe {
       }
       TryBegin(day);
       TryPlay(day);
-      TryEnd();
+      TryEnd(day);
     });
   }
   void Quit() {
@@ -124,7 +124,7 @@ class Troupe {
   void TryBegin(const Day& day) {
     Try([&] {
       cast_->Settle();
-      term_ = cast_->term();
+      leader_ = cast_->leader().stand().process;
       cast_->leader().Linger(day.lingers);
       std::this_thread::sleep_for(cast_->AnyMoment());
     });
@@ -132,7 +132,8 @@ class Troupe {
   void TryPlay(const Day& day) {
     if (!missed_) Try([&] { day.play(*cast_); });
   }
-  void TryEnd() {
+  void TryEnd(const Day& day) {
+    if (!missed_ && day.afterwards) Try([&] { day.afterwards(*cast_); });
     const bool missed = std::exchange(missed_, false);
     Try([this, missed] {
       if (missed) cast_->Recover();
@@ -140,13 +141,13 @@ class Troupe {
       for (Player* const player : {&cast_->leader(), &cast_->other()}) player->Linger(false);
     });
     ++tally_.times;
-    if (!missed && !missed_ && cast_->term() == term_) ++tally_.seats_kept;
+    if (!missed && !missed_ && cast_->leader().stand().process == leader_) ++tally_.seats_kept;
     missed_ = false;
   }
 
   const Language& language_;
   std::unique_ptr<Cast> cast_;
-  uint64_t term_ = 0;    // that the day began with
+  std::string leader_;   // as the day began
   bool missed_ = false;  // something, on this day
   Tally tally_;
   Worker worker_;  // the last: it works on the others
@@ -196,7 +197,7 @@ class Run {
       day.strike(stage_);
       ForAll([&](Troupe& troupe) { troupe.Play(day); });
       day.heal(stage_);
-      ForAll([](Troupe& troupe) { troupe.End(); });
+      ForAll([&](Troupe& troupe) { troupe.End(day); });
     }
     Gather(day.name);
   }
