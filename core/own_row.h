@@ -10,9 +10,14 @@
 //   2. A beat also requires that the row's departures are those that are known. Only a beat makes
 //      goodness last: for 0.9 H, from before it was sent.
 //   3. Since nobody else advances the row, a lower number than the acknowledged one, or fewer
-//      departures than the known ones, mean that the database went back. A number that this
-//      incarnation never sent was sent by a copy of this machine. Both copies would send the same
-//      number next, and the database makes only one of the two writes.
+//      departures than the known ones, mean that the database went back.
+//   4. If a write changed nothing, and the row has its number or a higher one, a copy of this
+//      machine has written the row. Two copies without numbers in doubt send the same number next,
+//      and the database makes only one of the two writes: the other copy is over. A copy that has
+//      numbers in doubt cannot tell the other's from these, so its next write is made all the same.
+//      Then both have had writes acknowledged, and both may be good, until one of them writes that
+//      has none in doubt: the row is ahead of it, and it is over. While both lose replies, neither
+//      notices.
 //
 // Not safe to use from two threads at once.
 #pragma once
@@ -43,7 +48,7 @@ class OwnRow {
   enum class Verdict {
     kAgain,     // departures differ, or an earlier write landed late: try again
     kDead,      // it was declared dead: this incarnation is over
-    kOver,      // it has a number that was never sent: a copied machine; this incarnation is over
+    kOver,      // a copied machine has written it; this incarnation is over
     kWentBack,  // the database has lost commits
   };
 
