@@ -39,8 +39,8 @@ bool PromoteAppointed(TransactionState& transaction, ElectionState& state) {
   return false;
 }
 
-// Not enough of the queue was read. The election is due at once: the next search of any replica
-// finds it if the replica that committed this does not get to it.
+// Not enough of the queue was read. The election is due at once: the next beat of any replica shows
+// it if the replica that committed this does not get to it.
 void LeaveUndecided(TransactionState& transaction, ElectionState& state) {
   transaction.undecided.insert(state.election.name);
   state.election.wake_at = transaction.now;

@@ -1,8 +1,8 @@
 // A holder's own view of its lease, on its own monotonic clock. Pure: `now` is an argument.
 //
-// The store counts a lease from the moment at which it took the renewal. The holder counts it from
-// before it sent that renewal, and believes in it for a tenth less: so it stops before the store
-// lets anyone else in, as long as the two clocks drift apart by less than a tenth.
+// The session's home counts a lease from the moment at which it took the renewal. The holder counts
+// it from before it sent that renewal, and believes in it for a tenth less: so it stops before the
+// service lets anyone else in, as long as the two clocks drift apart by less than a tenth.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Lease {
   [[nodiscard]] Time overdue_at() const {
     return renewed_at_ + std::chrono::duration_cast<Time::duration>(lease_ttl_ / 2);
   }
-  // When the store may let somebody else in, if nothing is renewed.
+  // When the service may let somebody else in, if nothing is renewed.
   [[nodiscard]] Time ends_at() const {
     return renewed_at_ + std::chrono::duration_cast<Time::duration>(lease_ttl_);
   }

@@ -82,9 +82,9 @@ class LawStore {
   // reply was lost is looked up, not guessed.
   //
   // Locks are taken in one order: elections by name, then sessions by id, skipping those that
-  // others hold, then partitions: no transaction waits for another's elections or sessions, unless
-  // it is patient and so far holds none. What was skipped is in `TransactionState::busy` and
-  // `TransactionState::busy_sessions`.
+  // others hold, then homes by id, then partitions: no transaction waits for another's elections or
+  // sessions, unless it is patient and so far holds none. What was skipped is in
+  // `TransactionState::busy` and `TransactionState::busy_sessions`.
   //
   // kStoreUnavailable: the database is away. Either nothing was saved, or the outcome is unknown.
   virtual Result<Committed> Transact(const LockSet& locks, const CommitRules& rules,

@@ -50,7 +50,7 @@ struct Statistics {
   uint64_t elections = 0;
   uint64_t led = 0;  // have a leader
   // Not paused, and either without a leader although an eligible candidate waits, or with a leader
-  // whose lease has ended.
+  // whose session has ended.
   uint64_t leaderless = 0;
   uint64_t vacant = 0;      // no leader and no candidates
   uint64_t candidates = 0;  // waiting in queues

@@ -1,6 +1,6 @@
 // The port to the truth: everything that Tenure asks of a database.
 //
-//   LawStore       transactions, and what time has made due      the engine's commands and expiry
+//   LawStore       transactions, and what time has made due      the engine's commands and ends
 //   ReadStore      who leads, who waits, what happened           calls, and the change feed
 //   OperatorStore  what operators see besides                    the admin service
 //   HomeStore      which replicas live, and what they keep       the homes of sessions

@@ -62,8 +62,8 @@ type ClientOptions struct {
 // All its electors, for however many elections, share one session and one heartbeat. The first campaign
 // opens the session. Several endpoints are replicas of one service. The client uses one at a time, and
 // switches to another as soon as that one fails, reports that it is not healthy, or does not answer
-// within half a heartbeat. All state is in the service's database, so a switch loses nothing while the
-// lease lasts.
+// within half a heartbeat. What must last is in the service's database, so a switch loses nothing while
+// the lease lasts.
 //
 // Safe for concurrent use. It renews until it is closed.
 type Client struct {

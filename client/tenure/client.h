@@ -6,8 +6,8 @@
 //
 // Several endpoints are replicas of one service. The client uses one at a time, and switches to
 // another as soon as that one fails, reports that it is not healthy, or does not answer within half
-// a heartbeat. All state is in the service's database, so a switch loses nothing while the lease
-// lasts.
+// a heartbeat. What must last is in the service's database, so a switch loses nothing while the
+// lease lasts.
 #pragma once
 
 #include <chrono>

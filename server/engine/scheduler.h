@@ -19,7 +19,7 @@
 
 namespace tenure::engine {
 
-// This process's monotonic clock. Never decides about an expiry; see DbTime.
+// This process's monotonic clock. Never decides about the end of a session; see ServiceTime.
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a task is for. Each kind has threads of its own, so that no kind can hold up another:

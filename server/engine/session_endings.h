@@ -1,5 +1,5 @@
-// The ends of sessions: asked for by calls, or found by the search. Each gives up all seats and
-// places that the session holds, one by one, and then marks it as settled.
+// The ends of sessions: asked for by calls, made by homes, or shown by a beat. Each gives up all
+// seats and places that the session holds, one by one, and then marks it as settled.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ class SessionEndings {
   // Errors: kSessionNotFound, kOverloaded, kStoreUnavailable.
   using ForWhom = std::variant<Principal, Asker>;
   void Close(const SessionId& session, ForWhom whom, AnswerTo<Closed> done, std::string trace);
-  // Settles sessions that have ended. If that fails, the search finds them again.
+  // Settles sessions that have ended. If that fails, the next beat of any replica shows them again.
   void Settle(const std::vector<SessionId>& sessions);
   [[nodiscard]] bool Settling(const SessionId& session) const;
 

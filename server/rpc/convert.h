@@ -11,7 +11,7 @@ namespace tenure::rpc {
 using tenure::ToProto;  // what concerns candidates and observers, too
 
 [[nodiscard]] v1::Election ToProto(const Election& election);
-// With what is left of the leader's lease. A leader whose lease is over is none.
+// With what is left of the leader's lease. A leader whose session has ended is none.
 [[nodiscard]] v1::Election ToProto(const ElectionView& view);
 [[nodiscard]] v1::Candidate ToProto(const QueueEntry& entry);  // without its position
 [[nodiscard]] v1::TermRecord ToProto(const TermRecord& record);

@@ -22,7 +22,7 @@ namespace tenure::rpc {
 // Thread-safe. Must outlive the server.
 class ReplicaService final : public replicas::ReplicaService::CallbackService {
  public:
-  // `id` is this replica's in the table `replicas`.
+  // `id` is this replica's in the table `homes` (Peer).
   ReplicaService(Metrics& metrics, std::string id, SharedSettings settings)
       : metrics_(metrics), id_(std::move(id)), others_(std::move(settings)) {}
 

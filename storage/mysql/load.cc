@@ -141,7 +141,7 @@ class Loader {
   }
 
   // To create an election may mean to wait for another transaction that creates it. No session is
-  // locked meanwhile, or it could not be renewed; and the clock is read when the wait is over.
+  // locked meanwhile, or it could not move or end; and the clock is read when the wait is over.
   void StartAgain() {
     loan_.connection().Run({query::kRollback});
     loaded_ = {};

@@ -19,8 +19,7 @@ namespace tenure::mysql {
                                                 const TransactionState& decided);
 
 // Saves without a transaction that was begun: in one message, on condition that what is remembered
-// still holds. Nothing if it does not, and then nothing was saved, except renewals:
-// leases that were as remembered may have been extended.
+// still holds. Nothing if it does not, and then nothing was saved.
 // REQUIRES: MayCommitFromMemory.
 [[nodiscard]] std::optional<std::vector<PartitionOffset>> SaveIfUnchanged(
     Pool::Loan& loan, const CommitRules& rules, const TransactionState& remembered,

@@ -45,7 +45,7 @@ inline constexpr char kGroupMembers[] =
 inline constexpr char kGrants[] = "SHOW GRANTS";
 
 // Transactions. The order of locks: the connection's own writer, elections by name, sessions by id,
-// partition.
+// homes by id, partitions.
 // InnoDB then rolls back the statement, not the transaction.
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr char kBegin[] = "START TRANSACTION";

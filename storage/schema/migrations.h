@@ -20,9 +20,9 @@ struct Migration {
   std::span<const char* const> statements;  // run in order
 };
 
-// Tenure 0.1 announced its replicas in a table of this version, and judged leases by the database's
-// clock, which later versions do not write for it: they cannot serve together. Each announced
-// itself every 5 s.
+// Until kHomesAloneSince, leases were judged by the database's clock, which later versions do not
+// write for older ones: they cannot serve together. Since kReplicasSince, each of those replicas
+// announced itself in a table every 5 s; older ones, as of release 0.1.0, did not.
 inline constexpr int kReplicasSince = 10;
 inline constexpr int kHomesAloneSince = 15;
 inline constexpr Duration kReplicaOf01SilenceMax = std::chrono::seconds(20);

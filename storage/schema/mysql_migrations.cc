@@ -116,7 +116,7 @@ constexpr const char* kPlainSql[] = {
     // under which no other term is granted, and looks again.
     //
     // A procedure, for InnoDB locks what a function reads unless its caller is a SELECT: the row of
-    // the leader's session would be locked, and its renewals would wait. For the same reason the
+    // the leader's session would be locked, and could not be written. For the same reason the
     // first look is a SELECT INTO, and not the condition of an IF. The parameters are not named
     // like columns, and take more than any name is long, so that none is cut to another one.
     R"(CREATE PROCEDURE tenure_fence(
@@ -472,9 +472,8 @@ constexpr const char* kFenceOnPrimary[] = {
        END)",
 };
 
-// sessions.home: the replica that a session's renewals reach, a row of homes; 0: none, and the
-// lease is judged by the clock. moves: how often the home has changed. grants: counts what it was
-// granted, where several servers write.
+// sessions.home: the replica that a session's renewals reach, a row of homes; 0: none. moves: how
+// often the home has changed. grants: counts what it was granted, where several servers write.
 //
 // homes: one row for each run of a replica. beat: rises with each of its writes. departures: how
 // many sessions have left it without its doing; departed has the last ones. witnessed: counts its

@@ -14,7 +14,7 @@
 
 namespace tenure::sqlite {
 
-// The clock by which leases are judged; the machine's wall clock outside of tests.
+// The clock by which events are dated, and delays end; the machine's wall clock outside of tests.
 using DbClock = std::function<DbTime()>;
 [[nodiscard]] DbTime SystemDbTime();
 

@@ -1,5 +1,5 @@
 // Whose turn it is to use a connection. A mutex would let a thread that comes at the right moment
-// overtake those that wait: under load, a renewal was overtaken for longer than its lease.
+// overtake those that wait: under load, what a lease depends on was overtaken for longer than it.
 #pragma once
 
 #include <array>
@@ -9,9 +9,10 @@
 
 namespace tenure::sqlite {
 
-// Turns are given in the order in which they were asked for; but while renewals and others wait,
-// every second turn is a renewal's. So a renewal waits for at most one of the others, and one more
-// for each renewal before it, and load of either kind cannot keep the other one out. Thread-safe.
+// Turns are given in the order in which they were asked for; but while both kinds wait, every
+// second turn is for homes: beats and adoptions. So a beat waits for at most one of the others, and
+// one more for each of its kind before it, and load of either kind cannot keep the other one out.
+// Thread-safe.
 class TENURE_THREAD_SAFETY(capability("turns")) Turns {
  public:
   enum class For { kHomes, kOthers };
