@@ -23,8 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-// Expiries are looked for this late at worst: the jitter, or the pause of a search that knows of
-// none.
+// What becomes due between two beats is searched for this late at worst.
 constexpr auto kJitterMax = 20ms;
 constexpr auto kBeat = 1s;
 constexpr auto kGoodFor = 3s;  // kHomeGoodFor
