@@ -134,7 +134,7 @@ TEST_P(DatabaseOutageTest, EverySeatGoesBackToItsHolderHoweverLongItTakes) {
     EXPECT_TRUE(Eventually([&] { return server->Get("/readyz").first == 503; }));
   }
   // Their work is asked to stop, and stops.
-  for (Diary& diary : held) diary.WaitFor("lost 1 RESIGNED");
+  for (Diary& diary : held) diary.WaitFor("stopped 1");
   GetParam().end(database_);
 
   for (Diary& diary : held) diary.WaitFor("works 2");
