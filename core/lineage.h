@@ -69,7 +69,6 @@ struct HistorySight {
   std::optional<Epoch> remembered;  // the epoch of the number that was asked for
   uint64_t repaired = 0;            // the number of the last epoch that was repaired; 0: none
   DbTime now;
-  Duration longest_lease{0};  // of the sessions that it knows
   // Two databases share it only if one is a copy. Empty in one that no replica has used yet.
   std::string session_key = {};
 };

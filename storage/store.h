@@ -90,6 +90,8 @@ class Store : public LawStore, public OperatorStore, public HomeStore {
   using DecideOnHistory = std::function<Result<std::optional<Epoch>>(const HistorySight&)>;
   virtual Result<HistorySight> AgreeOnHistory(uint64_t remembered,
                                               const DecideOnHistory& decide) = 0;
+  // Of all sessions that the database knows; 0 if there are none. Reads each of them.
+  virtual Result<Duration> LongestLease() = 0;
   // From now on, all but AgreeOnHistory and what is about the schema is done on the server
   // of this number, or refused. Before the first call of this, any server will do.
   virtual void StayOn(uint64_t server) = 0;

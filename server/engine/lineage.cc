@@ -197,6 +197,9 @@ Result<std::optional<Lineage::Turn>> Lineage::TakeTurn() {
     memory = memory_;
     longest_lease = longest_lease_;
   }
+  const auto of_sessions = store_.LongestLease();
+  if (!of_sessions) return tl::unexpected(of_sessions.error());
+  longest_lease = std::max(longest_lease, *of_sessions);
   std::optional<Duration> wait;
   const auto take = [&](const HistorySight& seen) -> Result<std::optional<Epoch>> {
     wait.reset();
@@ -210,7 +213,7 @@ Result<std::optional<Lineage::Turn>> Lineage::TakeTurn() {
     epoch->repairer = me_;
     epoch->repair_until = seen.now + kTurn;
     // By this replica's clock: the database's may be another one since the failover.
-    wait = kNoticedByAll + std::max(longest_lease, seen.longest_lease) -
+    wait = kNoticedByAll + longest_lease -
            std::chrono::duration_cast<Duration>(scheduler_.Now() - lost_at_);
     return epoch;
   };

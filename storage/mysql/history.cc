@@ -22,7 +22,7 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
     connection.AskAgain();
     const std::vector<Rows> results = connection.Run(
         {query::kBegin, query::kLockPartitions, query::LatestEpoch(), query::FindEpoch(remembered),
-         query::kLastRepaired, query::kLongestLease, query::kClock, query::kSessionKey});
+         query::kLastRepaired, query::kClock, query::kSessionKey});
     const Server& server = connection.server();
     HistorySight sight;
     sight.server = {loan.slot().choice,
@@ -36,9 +36,8 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
     sight.latest = First(ConvertAll(results[2], ToEpoch));
     sight.remembered = First(ConvertAll(results[3], ToEpoch));
     sight.repaired = results[4].at(0).Unsigned(0);
-    sight.longest_lease = Span(results[5].at(0), 0);
-    sight.now = Time(results[6].at(0), 0);
-    sight.session_key = KnownSessionKey(results[7]).value_or("");
+    sight.now = Time(results[5].at(0), 0);
+    sight.session_key = KnownSessionKey(results[6]).value_or("");
     const auto decided = decide(sight);
     if (!decided) {
       refused = decided.error();
@@ -55,6 +54,12 @@ Result<HistorySight> MySqlStore::AgreeOnHistory(uint64_t remembered,
   });
   if (refused) return tl::unexpected(*refused);
   return sight;
+}
+
+Result<Duration> MySqlStore::LongestLease() {
+  return runner_.Run([](Pool::Loan& loan) {
+    return Span(loan.connection().Run({query::kLongestLease})[0].at(0), 0);
+  });
 }
 
 Result<uint64_t> MySqlStore::RaiseOrigin() {

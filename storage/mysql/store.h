@@ -68,6 +68,7 @@ class MySqlStore final : public Store {
   Result<HistorySight> AgreeOnHistory(uint64_t remembered, const DecideOnHistory& decide) override;
   void StayOn(uint64_t server) override;
   void LeaveServer() override;
+  Result<Duration> LongestLease() override;
   Result<uint64_t> RaiseOrigin() override;
   Result<std::string> SessionKey() override;
   StoreActivity Activity() const override;

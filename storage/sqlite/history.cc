@@ -33,7 +33,6 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(uint64_t remembered,
     sight.latest = connection.First(query::kLatestEpoch, {}, ToEpoch);
     sight.remembered = connection.First(query::kFindEpoch, {Int(remembered)}, ToEpoch);
     sight.repaired = connection.Number(query::kLastRepaired);
-    sight.longest_lease = Duration(static_cast<int64_t>(connection.Number(query::kLongestLease)));
     sight.now = clock_();
     sight.session_key = KnownSessionKey(connection).value_or("");
     const auto decided = decide(sight);
@@ -56,6 +55,12 @@ Result<HistorySight> SqliteStore::AgreeOnHistory(uint64_t remembered,
   });
   if (refused) return tl::unexpected(*refused);
   return sight;
+}
+
+Result<Duration> SqliteStore::LongestLease() {
+  return Read([](Connection& connection) {
+    return Duration(static_cast<int64_t>(connection.Number(query::kLongestLease)));
+  });
 }
 
 Result<uint64_t> SqliteStore::RaiseOrigin() {

@@ -503,8 +503,13 @@ TEST_P(HistoryContract, SessionsAreReadInPagesWithTheirElections) {
   EXPECT_THAT(Replica().ReadSessions("x", {}, 10).value(), IsEmpty());
 }
 
+TEST_P(HistoryContract, TheLongestLeaseIsThatOfAnySession) {
+  EXPECT_EQ(store_->LongestLease(), 0s);
+  for (const auto lease : {61s, 60s}) Stand("e", NewSessionId(), "a", lease);
+  EXPECT_EQ(store_->LongestLease(), 61s);
+}
+
 TEST_P(HistoryContract, WhatWasAgreedOnIsShownToTheNext) {
-  Stand("e", NewSessionId(), "a", 61s);
   const Epoch first{.number = 100, .token = 1, .server = "s", .state = Epoch::State::kRepaired};
   const Epoch second{.number = 101, .token = 2, .server = "t", .lossless = true};
   for (const Epoch& epoch : {first, second}) {
@@ -518,7 +523,6 @@ TEST_P(HistoryContract, WhatWasAgreedOnIsShownToTheNext) {
   EXPECT_EQ(sight.latest, second);
   EXPECT_EQ(sight.remembered, first);
   EXPECT_EQ(sight.repaired, 100u);
-  EXPECT_EQ(sight.longest_lease, 61s);
   const Partitions partitions = Replica().ReadPartitions().value();
   EXPECT_EQ(partitions.epoch, 101u);
   EXPECT_EQ(sight.offsets, partitions.offsets);

@@ -110,6 +110,7 @@ class Delegating : public Store {
   }
   void StayOn(uint64_t server) override { next_.StayOn(server); }
   void LeaveServer() override { next_.LeaveServer(); }
+  Result<Duration> LongestLease() override { return next_.LongestLease(); }
   Result<uint64_t> RaiseOrigin() override { return next_.RaiseOrigin(); }
   Result<std::string> SessionKey() override { return next_.SessionKey(); }
   StoreActivity Activity() const override { return next_.Activity(); }

@@ -250,6 +250,9 @@ class FaultyStore final : public Store {
   Result<std::string> SessionKey() override {
     return Call<std::string>("SessionKey", [](Store& store) { return store.SessionKey(); });
   }
+  Result<Duration> LongestLease() override {
+    return Call<Duration>("LongestLease", [](Store& store) { return store.LongestLease(); });
+  }
   Result<uint64_t> RaiseOrigin() override {
     return Call<uint64_t>("RaiseOrigin", [](Store& store) { return store.RaiseOrigin(); });
   }
