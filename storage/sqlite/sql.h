@@ -123,10 +123,13 @@ inline constexpr char kHomeStands[] =
     "SELECT COUNT(*) FROM homes WHERE id = ? AND dead = 0 AND beat >= ?";
 inline constexpr char kLivingHomes[] =
     "SELECT " TENURE_HOME_COLUMNS " FROM homes h WHERE h.dead = 0 AND h.id != ?";
-// Of sessions that have not ended.
+// Of sessions that have not ended. Reads the index from one home to the next.
 inline constexpr char kGoneHomes[] =
-    "SELECT s.home FROM (SELECT DISTINCT home FROM sessions WHERE state = 0) s"
-    " LEFT JOIN homes h ON h.id = s.home WHERE h.id IS NULL OR h.dead = 1";
+    "WITH RECURSIVE s (home) AS (SELECT MIN(home) FROM sessions WHERE state = 0 UNION ALL"
+    " SELECT (SELECT MIN(home) FROM sessions WHERE state = 0 AND home > s.home) FROM s"
+    " WHERE s.home IS NOT NULL)"
+    " SELECT s.home FROM s LEFT JOIN homes h ON h.id = s.home"
+    " WHERE s.home IS NOT NULL AND (h.id IS NULL OR h.dead = 1)";
 inline constexpr char kDeclareDead[] =
     "UPDATE homes SET dead = 1, died_at_us = ?3 WHERE id = ?1 AND beat = ?2 AND dead = 0";
 inline constexpr char kIsDead[] = "SELECT COUNT(*) FROM homes WHERE id = ? AND dead = 1";
